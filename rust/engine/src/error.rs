@@ -1,0 +1,151 @@
+//! The one error of the engine: a kind, a message in five parts, and the values as fields.
+//!
+//! A message says what was being done, the rule, the value received, where, and what to do next. The binding turns
+//! each [`ErrorKind`] into the Python class of the same name and each field into an attribute of the exception.
+
+use std::fmt;
+
+/// The result of every fallible call of this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What went wrong, as a caller tells errors apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ErrorKind {
+    /// An argument breaks a rule that its docstring states.
+    InvalidInput,
+    /// The memory, session or slot that was named does not exist.
+    NotFound,
+    /// An `id=` was used before, with other content.
+    IdConflict,
+    /// Nothing was written: another writer held the store until the timeout ran out.
+    StoreBusy,
+    /// The store was opened with `read_only=True`, or its folder cannot be written.
+    ReadOnly,
+    /// The engine, or the scope's partition, is closed.
+    Closed,
+    /// The process was forked behind the engine's back.
+    Forked,
+    /// The folder holds something that is not a store, or a damaged one.
+    StoreCorrupt,
+    /// The store was written by a newer version of memspan.
+    StoreVersion,
+    /// The store is open where its locks cannot be shared: another container, another libc, a network file system.
+    StoreNotShareable,
+    /// No room: the disk or the reserved map is full.
+    StoreFull,
+    /// The operating system refused an operation on the store's files.
+    StoreIo,
+    /// A sync failed: whether the write is on disk is unknown.
+    OutcomeUnknown,
+    /// The embedder raised, timed out, or returned something that is not what it declared.
+    Embedder,
+    /// The session moved on: `expect_index`, or the prompt, is stale.
+    SessionMoved,
+    /// The session belongs to another model.
+    ModelMismatch,
+    /// The fixed parts of a prompt do not fit the limit.
+    BudgetExceeded,
+    /// A result came for a tool call that was answered or cancelled.
+    ToolCallClosed,
+    /// The model is not in the registry.
+    UnknownModel,
+    /// A tokenizer file is not what it should be.
+    Tokenizer,
+}
+
+/// A value that belongs to an error, for programs.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Field {
+    /// A whole number.
+    Int(i64),
+    /// A number.
+    Float(f64),
+    /// A text.
+    Text(String),
+}
+
+/// The engine's error.
+#[derive(Debug, Clone)]
+pub struct Error(Box<Inner>);
+
+#[derive(Debug, Clone)]
+struct Inner {
+    kind: ErrorKind,
+    message: String,
+    fields: Vec<(&'static str, Field)>,
+}
+
+impl Error {
+    /// An error of `kind` with its whole message.
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self(Box::new(Inner { kind, message: message.into(), fields: Vec::new() }))
+    }
+
+    /// Bad input: the commonest kind.
+    pub fn invalid(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::InvalidInput, message)
+    }
+
+    /// Adds a value for programs.
+    #[must_use]
+    pub fn with(mut self, name: &'static str, value: impl Into<Field>) -> Self {
+        self.0.fields.push((name, value.into()));
+        self
+    }
+
+    /// What went wrong, as a caller tells errors apart.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        self.0.kind
+    }
+
+    /// The five-part message.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// The values, by name.
+    #[must_use]
+    pub fn fields(&self) -> &[(&'static str, Field)] {
+        &self.0.fields
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.message)
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<i64> for Field {
+    fn from(value: i64) -> Self {
+        Self::Int(value)
+    }
+}
+
+impl From<usize> for Field {
+    fn from(value: usize) -> Self {
+        Self::Int(i64::try_from(value).unwrap_or(i64::MAX))
+    }
+}
+
+impl From<f64> for Field {
+    fn from(value: f64) -> Self {
+        Self::Float(value)
+    }
+}
+
+impl From<&str> for Field {
+    fn from(value: &str) -> Self {
+        Self::Text(value.to_owned())
+    }
+}
+
+impl From<String> for Field {
+    fn from(value: String) -> Self {
+        Self::Text(value)
+    }
+}

@@ -1,0 +1,12 @@
+//! memspan-engine: an embedded memory-and-context engine for LLM applications.
+//!
+//! Everything that computes or stores is here, without Python; the binding only converts.
+//! Start reading at [`store`] for what is on disk, at [`memory`] for what a write does, at [`recall`] for how a memory is found.
+
+pub mod error;
+pub mod index;
+pub mod store;
+pub mod text;
+pub mod tokens;
+
+pub use error::{Error, ErrorKind, Field, Result};

@@ -1,0 +1,179 @@
+//! The key space: every key of the store is made here, and nowhere else.
+//!
+//! One sorted tree. A key is `partition u32 | table u8 | rest`, all big-endian, at most [`MAX_KEY`] bytes; no text of a user
+//! is ever part of a key. Partition 0 belongs to the store itself, every scope (and, later, every collection) has its
+//! own number, given once and never again. What one write touches stands together, so that a commit dirties few pages.
+
+use std::ops::Range;
+
+/// Number of a partition: dense, from 1, never reused. 0 is the store's own.
+pub type Partition = u32;
+
+/// The store's own partition.
+pub const STORE: Partition = 0;
+
+/// The longest key this module makes; LMDB allows 511.
+pub const MAX_KEY: usize = 24;
+
+/// The tables, in key order inside a partition.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Table {
+    // --- partition 0
+    /// One value: what the store is.
+    Meta = 0x01,
+    /// One value, written last in a generation: the number of the next one.
+    Retired = 0x02,
+    /// hash128 of a scope's full name -> its partition.
+    ScopeByName = 0x03,
+    /// partition u32 -> the scope's full name: the list of scopes in the order they were made.
+    ScopeByNumber = 0x04,
+    /// expires_at i64 | partition u32 | number u32 -> nothing.
+    Expiry = 0x05,
+    /// embedding u16 -> its identity.
+    Embedding = 0x06,
+    /// partition u32 | number u32 -> nothing: a record whose vector of the current embedding is still to be made.
+    PendingVector = 0x07,
+
+    // --- a scope's partition
+    /// embedding u16 | number u32 | chunk u16 -> the vector as float32.
+    VectorExact = 0x10,
+    /// embedding u16 | first number u32 -> a block of int8 vectors.
+    VectorBlock = 0x11,
+    /// number u32 | chunk u16 -> the current revision of a memory.
+    Memory = 0x20,
+    /// One value: counters and statistics of the partition. Next to the newest memories: it changes with them.
+    Head = 0x21,
+    /// index u8 -> the newest documents of an index, not yet merged.
+    Tail = 0x22,
+    /// index u8 | term u64 | number u32 -> a block of postings.
+    Postings = 0x30,
+    /// index u8 | block u32 -> the attributes of 127 documents.
+    Attributes = 0x31,
+    /// number u32 | revision u32 | chunk u16 -> what is not current any more, and tombstones.
+    History = 0x40,
+    /// hash64 of a slot's key -> the slot.
+    Slot = 0x41,
+    /// number u32 -> buffered access counts made durable.
+    Access = 0x42,
+}
+
+/// A key under construction, on the stack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Key {
+    bytes: [u8; MAX_KEY],
+    len: u8,
+}
+
+impl Key {
+    /// The first key of a table.
+    #[must_use]
+    pub fn new(partition: Partition, table: Table) -> Self {
+        let mut key = Self { bytes: [0; MAX_KEY], len: 0 };
+        key.push(&partition.to_be_bytes());
+        key.push(&[table as u8]);
+        key
+    }
+
+    fn push(&mut self, more: &[u8]) {
+        let start = self.len as usize;
+        self.bytes[start..start + more.len()].copy_from_slice(more);
+        self.len += more.len() as u8;
+    }
+
+    /// Appends one byte.
+    #[must_use]
+    pub fn u8(mut self, value: u8) -> Self {
+        self.push(&[value]);
+        self
+    }
+
+    /// Appends two bytes, big-endian.
+    #[must_use]
+    pub fn u16(mut self, value: u16) -> Self {
+        self.push(&value.to_be_bytes());
+        self
+    }
+
+    /// Appends four bytes, big-endian.
+    #[must_use]
+    pub fn u32(mut self, value: u32) -> Self {
+        self.push(&value.to_be_bytes());
+        self
+    }
+
+    /// Appends eight bytes, big-endian.
+    #[must_use]
+    pub fn u64(mut self, value: u64) -> Self {
+        self.push(&value.to_be_bytes());
+        self
+    }
+
+    /// Appends a time (or another signed number) so that it sorts by value.
+    #[must_use]
+    pub fn i64(self, value: i64) -> Self {
+        self.u64((value as u64) ^ (1 << 63))
+    }
+
+    /// Appends sixteen bytes, big-endian.
+    #[must_use]
+    pub fn u128(mut self, value: u128) -> Self {
+        self.push(&value.to_be_bytes());
+        self
+    }
+
+    /// The bytes.
+    #[must_use]
+    pub fn as_slice(&self) -> &[u8] {
+        &self.bytes[..self.len as usize]
+    }
+
+    /// Every key that begins with this one, as a half-open range.
+    #[must_use]
+    pub fn prefix_range(&self) -> Range<Vec<u8>> {
+        let from = self.as_slice().to_vec();
+        let mut to = from.clone();
+        while let Some(last) = to.last_mut() {
+            if *last == u8::MAX {
+                to.pop();
+            } else {
+                *last += 1;
+                return from..to;
+            }
+        }
+        from..vec![u8::MAX; MAX_KEY]
+    }
+}
+
+impl AsRef<[u8]> for Key {
+    fn as_ref(&self) -> &[u8] {
+        self.as_slice()
+    }
+}
+
+/// The u32 at `at` of a key, big-endian; `None` where the key is too short.
+#[must_use]
+pub fn u32_at(key: &[u8], at: usize) -> Option<u32> {
+    key.get(at..at + 4).map(|b| u32::from_be_bytes([b[0], b[1], b[2], b[3]]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_sort_by_value() {
+        let key = |t| Key::new(STORE, Table::Expiry).i64(t);
+        assert!(key(-1).as_slice() < key(0).as_slice());
+        assert!(key(0).as_slice() < key(1).as_slice());
+        assert!(key(i64::MIN).as_slice() < key(i64::MAX).as_slice());
+    }
+
+    #[test]
+    fn a_prefix_range_ends_where_the_next_prefix_begins() {
+        let range = Key::new(7, Table::Memory).prefix_range();
+        assert_eq!(range.end, Key::new(7, Table::Head).as_slice());
+        let range = Key::new(u32::MAX, Table::Memory).u8(255).prefix_range();
+        assert_eq!(range.end, Key::new(u32::MAX, Table::Head).as_slice());
+    }
+}

@@ -1,0 +1,64 @@
+//! The sorted map of byte strings that every index is written against.
+//!
+//! Two implementations: a transaction of the store, and a `BTreeMap` for tests and fuzzing. Keys are whole keys
+//! (partition number first); values are whole values, envelope included.
+
+use std::collections::BTreeMap;
+use std::ops::Bound::{Excluded, Included, Unbounded};
+use std::ops::ControlFlow;
+
+use crate::Result;
+
+/// A snapshot that can be read.
+pub trait Pages {
+    /// The value at `key`.
+    fn get(&self, key: &[u8]) -> Result<Option<&[u8]>>;
+
+    /// The entry with the greatest key at or below `key`.
+    fn floor(&self, key: &[u8]) -> Result<Option<(&[u8], &[u8])>>;
+
+    /// Calls `visit` for every entry with `from <= key < to` in key order until it breaks.
+    fn scan<'p>(&'p self, from: &[u8], to: &[u8], visit: &mut dyn FnMut(&'p [u8], &'p [u8]) -> Result<ControlFlow<()>>) -> Result<()>;
+}
+
+/// A write transaction: reads see its own writes.
+pub trait PagesMut: Pages {
+    /// Stores `value` at `key`, replacing what was there.
+    fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()>;
+
+    /// Removes `key`; says whether it was there.
+    fn delete(&mut self, key: &[u8]) -> Result<bool>;
+}
+
+/// A sorted map in memory, for tests and fuzzing.
+pub type MemoryPages = BTreeMap<Vec<u8>, Vec<u8>>;
+
+impl Pages for MemoryPages {
+    fn get(&self, key: &[u8]) -> Result<Option<&[u8]>> {
+        Ok(BTreeMap::get(self, key).map(Vec::as_slice))
+    }
+
+    fn floor(&self, key: &[u8]) -> Result<Option<(&[u8], &[u8])>> {
+        Ok(self.range::<[u8], _>((Unbounded, Included(key))).next_back().map(|(k, v)| (k.as_slice(), v.as_slice())))
+    }
+
+    fn scan<'p>(&'p self, from: &[u8], to: &[u8], visit: &mut dyn FnMut(&'p [u8], &'p [u8]) -> Result<ControlFlow<()>>) -> Result<()> {
+        for (key, value) in self.range::<[u8], _>((Included(from), Excluded(to))) {
+            if visit(key, value)?.is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl PagesMut for MemoryPages {
+    fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        self.insert(key.to_vec(), value.to_vec());
+        Ok(())
+    }
+
+    fn delete(&mut self, key: &[u8]) -> Result<bool> {
+        Ok(self.remove(key).is_some())
+    }
+}
