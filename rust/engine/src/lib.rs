@@ -5,6 +5,7 @@
 
 pub mod error;
 pub mod index;
+pub mod memory;
 pub mod store;
 pub mod text;
 pub mod tokens;

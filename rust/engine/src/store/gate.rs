@@ -222,6 +222,13 @@ impl Store {
         self.folder.root().to_owned()
     }
 
+    /// The number of the generation in use, and the bytes of its data file.
+    pub fn size(&self) -> Result<(GenerationNumber, u64)> {
+        let state = self.opened(self.gate.get())?;
+        let State::Open(opened) = &*state else { return Err(self.closed()) };
+        Ok((opened.environment.number(), opened.environment.sizes()?.0))
+    }
+
     /// The files of the store.
     #[must_use]
     pub fn folder(&self) -> &Folder {
