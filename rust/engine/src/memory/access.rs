@@ -78,7 +78,7 @@ pub fn get<P: Pages + ?Sized>(pages: &P, partition: Partition, number: u32) -> R
 /// Adds what was buffered to what is on disk; a block of 256 memories is one page.
 pub fn store(pages: &mut impl PagesMut, accesses: &Accesses) -> Result<()> {
     let mut entries = accesses.iter().peekable();
-    while let Some((&(partition, first), _)) = entries.peek() {
+    while let Some((partition, first)) = entries.peek().map(|(at, _)| **at) {
         let key = key(partition, first);
         let mut value = vec![0; ENVELOPE_BYTES + BODY_BYTES];
         if let Some(stored) = pages.get(key.as_slice())? {

@@ -33,9 +33,11 @@ pub fn find_or_make(pages: &mut impl PagesMut, wanted: &Embedding) -> Result<Emb
     if let Some((number, _)) = known.iter().find(|(_, known)| known == wanted) {
         return Ok(*number);
     }
-    let number = known.last().map_or(0, |(number, _)| *number).checked_add(1).ok_or_else(|| {
-        Error::invalid("registering an embedder: a store can know 65,535 embeddings, and it does: use a new store")
-    })?;
+    let number = known
+        .last()
+        .map_or(0, |(number, _)| *number)
+        .checked_add(1)
+        .ok_or_else(|| Error::invalid("registering an embedder: a store can know 65,535 embeddings, and it does: use a new store"))?;
     let key = Key::new(STORE, Table::Embedding).u16(number);
     let mut body = Writer::array(3);
     body.text(&wanted.name);
@@ -49,7 +51,9 @@ pub fn find_or_make(pages: &mut impl PagesMut, wanted: &Embedding) -> Result<Emb
 pub fn dimensions<P: Pages + ?Sized>(pages: &P, number: EmbeddingNumber) -> Result<usize> {
     let key = Key::new(STORE, Table::Embedding).u16(number);
     let known = list(pages)?.into_iter().find(|(known, _)| *known == number);
-    known.map(|(_, embedding)| embedding.dimensions as usize).ok_or_else(|| envelope::damaged(key.as_slice(), "vectors refer to it and it is missing"))
+    known
+        .map(|(_, embedding)| embedding.dimensions as usize)
+        .ok_or_else(|| envelope::damaged(key.as_slice(), "vectors refer to it and it is missing"))
 }
 
 /// Every embedding of the store, by number.

@@ -8,6 +8,7 @@ use std::ops::ControlFlow;
 use super::embedding::EmbeddingNumber;
 use super::record;
 use super::scope::{self, Head, Scope};
+use super::writer::put_vectors;
 use crate::Result;
 use crate::index::vectors::{UnitVector, VectorSet};
 use crate::store::keys::{Key, Partition, STORE, Table, u32_at};
@@ -43,7 +44,11 @@ pub(super) fn due<P: Pages + ?Sized>(pages: &P, now: i64) -> Result<BTreeMap<Par
 }
 
 /// The next partition behind `after` in which memories lack a vector of `embedding`.
-pub(super) fn next_pending<P: Pages + ?Sized>(pages: &P, embedding: EmbeddingNumber, after: Partition) -> Result<Option<(Partition, Scope)>> {
+pub(super) fn next_pending<P: Pages + ?Sized>(
+    pages: &P,
+    embedding: EmbeddingNumber,
+    after: Partition,
+) -> Result<Option<(Partition, Scope)>> {
     let mut after = after;
     loop {
         let page = scope::list(pages, after, STEP)?;
@@ -126,7 +131,7 @@ pub(super) fn fill(
             upserts.push((*number, vector.clone()));
         }
     }
-    let added = set.upsert(pages, &upserts)? as u64;
+    let added = put_vectors(pages, set, &upserts)?;
     head.vectors += added;
     head.write(pages, partition)?;
     Ok(added)

@@ -22,3 +22,4 @@ pub use kind::Kind;
 pub use record::{Ending, Memory, State};
 pub use remember::{Action, NewMemory, Remembered};
 pub use scope::{Head, Scope, ScopeType};
+pub(crate) use writer::{MEMORIES, analyze, with_analyzer};

@@ -6,15 +6,15 @@ use super::record::{self, Memory, State, number_in};
 use super::scope::Scope;
 use super::slots::Slot;
 use super::writer::{MEMORIES, id_key, newest};
-use crate::index::bm25::{self, IndexId};
+use crate::index::bm25::{IndexId, Reader};
 use crate::store::keys::Partition;
 use crate::store::pages::Pages;
 use crate::{Error, ErrorKind, Result};
 
 /// The newest revision of the memory with that id, in whatever state.
-pub(super) fn find<P: Pages + ?Sized>(pages: &P, partition: Partition, seed: u64, id: &str) -> Result<Option<Memory>> {
+pub(super) fn find<P: Pages>(pages: &P, partition: Partition, seed: u64, id: &str) -> Result<Option<Memory>> {
     let index = IndexId { partition, index: MEMORIES };
-    for number in bm25::find(pages, index, id_key(seed, id))? {
+    for number in Reader::open(pages, index)?.find(id_key(seed, id))? {
         if let Some(memory) = newest(pages, partition, number)?
             && memory.given_id.as_deref() == Some(id)
         {
@@ -28,14 +28,14 @@ pub(super) fn find<P: Pages + ?Sized>(pages: &P, partition: Partition, seed: u64
 }
 
 /// The memory with that id if its text is still there: current or superseded, not forgotten.
-pub(super) fn get<P: Pages + ?Sized>(pages: &P, scope: &Scope, id: &str, now: i64) -> Result<Option<Memory>> {
+pub(super) fn get<P: Pages>(pages: &P, scope: &Scope, id: &str, now: i64) -> Result<Option<Memory>> {
     let Some(partition) = scope.find(pages)? else { return Ok(None) };
     let memory = find(pages, partition, scope.term_seed(), id)?;
     Ok(memory.filter(|m| !matches!(m.state(), State::Forgotten | State::Expired) && !m.is_expired(now)))
 }
 
 /// Every revision of a memory and of those whose slot it took, oldest first.
-pub(super) fn history<P: Pages + ?Sized>(pages: &P, scope: &Scope, id: &str) -> Result<Vec<Memory>> {
+pub(super) fn history<P: Pages>(pages: &P, scope: &Scope, id: &str) -> Result<Vec<Memory>> {
     let Some(partition) = scope.find(pages)? else { return Err(no_such_memory(id)) };
     let newest = find(pages, partition, scope.term_seed(), id)?.ok_or_else(|| no_such_memory(id))?;
     let mut revisions = Vec::new();
@@ -51,7 +51,7 @@ pub(super) fn history<P: Pages + ?Sized>(pages: &P, scope: &Scope, id: &str) -> 
 }
 
 /// Current memories from number `first` on, at most `limit`, of the kinds whose bits are set.
-pub(super) fn page<P: Pages + ?Sized>(pages: &P, scope: &Scope, first: u32, limit: usize, kinds: u8, now: i64) -> Result<Vec<Memory>> {
+pub(super) fn page<P: Pages>(pages: &P, scope: &Scope, first: u32, limit: usize, kinds: u8, now: i64) -> Result<Vec<Memory>> {
     let mut found = Vec::new();
     if let Some(partition) = scope.find(pages)? {
         record::each_current(pages, partition, first, &mut |memory| {
@@ -65,7 +65,7 @@ pub(super) fn page<P: Pages + ?Sized>(pages: &P, scope: &Scope, first: u32, limi
 }
 
 /// The slots of a scope with the memories that hold them.
-pub(super) fn slots<P: Pages + ?Sized>(pages: &P, scope: &Scope, only: Option<&str>, now: i64) -> Result<Vec<(Slot, Vec<Memory>)>> {
+pub(super) fn slots<P: Pages>(pages: &P, scope: &Scope, only: Option<&str>, now: i64) -> Result<Vec<(Slot, Vec<Memory>)>> {
     let Some(partition) = scope.find(pages)? else { return Ok(Vec::new()) };
     let slots = match only {
         Some(name) => vec![super::slots::get(pages, partition, scope.term_seed(), name)?],
@@ -86,6 +86,9 @@ pub(super) fn slots<P: Pages + ?Sized>(pages: &P, scope: &Scope, only: Option<&s
 /// The error of an id that no memory has.
 pub(super) fn no_such_memory(id: &str) -> Error {
     let shown: String = id.chars().take(80).collect();
-    Error::new(ErrorKind::NotFound, format!("looking up memory {shown:?}: no memory of this scope has that id: take ids from remember() or recall()"))
-        .with("id", shown)
+    Error::new(
+        ErrorKind::NotFound,
+        format!("looking up memory {shown:?}: no memory of this scope has that id: take ids from remember() or recall()"),
+    )
+    .with("id", shown)
 }

@@ -5,12 +5,12 @@
 use std::ops::ControlFlow;
 
 use super::kind::Kind;
+use crate::Result;
 use crate::store::chunks;
 use crate::store::envelope::{self, Codec, damaged};
 use crate::store::keys::{Key, Partition, Table, u32_at};
 use crate::store::msgpack::{Reader, Writer};
 use crate::store::pages::{Pages, PagesMut};
-use crate::Result;
 
 /// Layout of the body. 1: the first.
 const SCHEMA: u8 = 1;
@@ -203,6 +203,12 @@ pub fn generated_id(number: u32) -> String {
 pub fn number_in(id: &str) -> Option<u32> {
     let number: u32 = id.strip_prefix("mem-")?.parse().ok()?;
     (generated_id(number) == id).then_some(number)
+}
+
+/// The error of a memory that an index refers to and that is not there.
+#[must_use]
+pub fn missing(partition: Partition, number: u32) -> crate::Error {
+    damaged(current_key(partition, number).as_slice(), "an index refers to it and it is missing")
 }
 
 fn current_key(partition: Partition, number: u32) -> Key {

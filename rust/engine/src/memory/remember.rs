@@ -243,7 +243,9 @@ impl Prepared {
     fn duplicate<P: PagesMut>(&self, writer: &mut PartitionWriter<'_, P>, memory: &Memory) -> Result<Option<Remembered>> {
         for number in writer.find(duplicate_key(writer.seed, memory))? {
             let Some(known) = record::current(writer.pages, writer.partition, number)? else { continue };
-            let same = known.kind == memory.kind && known.slot == memory.slot && text::duplicate_key(&known.text) == text::duplicate_key(&memory.text);
+            let same = known.kind == memory.kind
+                && known.slot == memory.slot
+                && text::duplicate_key(&known.text) == text::duplicate_key(&memory.text);
             if !same {
                 continue;
             }
@@ -352,7 +354,11 @@ fn insert_into_chain<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, memory: &
 /// A slot's name in normal form; one of white space only is none.
 pub(super) fn normal_slot(name: &str) -> Result<String> {
     let key = text::slot_key(name);
-    if key.is_empty() { Err(Error::invalid(format!("naming a slot: a slot's name has letters, and {name:?} has none: give it a name"))) } else { Ok(key) }
+    if key.is_empty() {
+        Err(Error::invalid(format!("naming a slot: a slot's name has letters, and {name:?} has none: give it a name")))
+    } else {
+        Ok(key)
+    }
 }
 
 fn id_conflict(id: &str) -> Error {

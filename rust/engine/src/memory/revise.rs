@@ -3,7 +3,7 @@
 use super::record::{self, Ending, Memory, State};
 use super::remember::{Action, Remembered, check_fraction, check_metadata, check_name, check_text, normal_slot, supersede};
 use super::scope::Scope;
-use super::writer::{PartitionWriter, analyze};
+use super::writer::{PartitionWriter, Vector, analyze};
 use crate::index::vectors::UnitVector;
 use crate::store::pages::PagesMut;
 use crate::{Error, ErrorKind, Result};
@@ -60,17 +60,14 @@ pub(super) fn write<P: PagesMut>(
         ));
     }
     let memory = revised(&old, revision, &mut writer)?;
-    writer.unindex(&old)?;
+    let same_text = memory.text == old.text;
+    writer.unindex(&old, if same_text { Vector::Keep } else { Vector::Drop })?;
     file_old(&mut writer, &old, revision)?;
     if memory.slot != old.slot {
         move_slot(&mut writer, &old, &memory)?;
     }
     let analysis = analyze(&memory.text, writer.seed);
-    let vector = match &revision.vector {
-        None if memory.text == old.text => writer.stored_vector(memory.number)?,
-        given => given.clone(),
-    };
-    writer.add(&memory, analysis.terms, analysis.length, vector)?;
+    writer.add(&memory, analysis.terms, analysis.length, revision.vector.clone())?;
     writer.finish()?;
     Ok(Remembered { action: Action::Updated, memory, reason: revision.reason.clone() })
 }

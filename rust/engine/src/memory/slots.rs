@@ -4,12 +4,12 @@ use std::ops::ControlFlow;
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
+use crate::Result;
 use crate::store::chunks;
 use crate::store::envelope::{self, Codec};
 use crate::store::keys::{Key, Partition, Table};
 use crate::store::msgpack::{Reader, Writer};
 use crate::store::pages::{Pages, PagesMut};
-use crate::Result;
 
 /// One slot of a scope.
 #[derive(Debug, Clone, PartialEq, Eq)]

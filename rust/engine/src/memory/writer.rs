@@ -10,12 +10,12 @@ use super::record::{self, Ending, Memory, State};
 use super::scope::{Head, Scope};
 use super::slots::{self, Slot};
 use crate::Result;
-use crate::index::bm25::{self, IndexId, Op, Row, Statistics, TermCount};
+use crate::index::bm25::{self, IndexId, Op, Reader, Row, Statistics};
 use crate::index::vectors::{UnitVector, VectorSet};
 use crate::store::envelope::{self, Codec};
 use crate::store::keys::{Key, Partition, STORE, Table};
 use crate::store::pages::PagesMut;
-use crate::text::{self, ANALYZER_VERSION, Analysis, Analyzer, TermClass};
+use crate::text::{self, ANALYZER_VERSION, Analysis, Analyzer, TermClass, TermCount};
 
 /// The index of memories among the indexes of a partition.
 pub(crate) const MEMORIES: u8 = 0;
@@ -33,6 +33,15 @@ pub(super) struct PartitionWriter<'t, P: PagesMut> {
     keys: HashMap<u64, Vec<(u32, bool)>>,
     vectors: Vec<(u32, Option<UnitVector>)>,
     embedding: Option<(u16, usize)>,
+}
+
+/// What becomes of a memory's vector when it leaves the index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Vector {
+    /// It goes.
+    Drop,
+    /// It stays: the memory comes back with the same text.
+    Keep,
 }
 
 enum IndexOperation {
@@ -82,7 +91,7 @@ impl<'t, P: PagesMut> PartitionWriter<'t, P> {
 
     /// The numbers under a key term, this batch included.
     pub fn find(&self, key: u64) -> Result<Vec<u32>> {
-        let mut numbers = bm25::find(self.pages, self.index(), key)?;
+        let mut numbers = Reader::open(&*self.pages, self.index())?.find(key)?;
         for (number, added) in self.keys.get(&key).into_iter().flatten() {
             numbers.retain(|n| n != number);
             if *added {
@@ -137,7 +146,7 @@ impl<'t, P: PagesMut> PartitionWriter<'t, P> {
 
     /// Takes a current memory out of what is searched and files it as `ending` says. Its id stays known.
     pub fn end(&mut self, mut memory: Memory, ending: Ending) -> Result<()> {
-        self.unindex(&memory)?;
+        self.unindex(&memory, Vector::Drop)?;
         record::remove_current(self.pages, self.partition, memory.number)?;
         if matches!(ending.state, State::Forgotten | State::Expired) {
             self.erase(&mut memory)?;
@@ -146,8 +155,8 @@ impl<'t, P: PagesMut> PartitionWriter<'t, P> {
         record::put(self.pages, self.partition, &memory)
     }
 
-    /// Takes a memory out of the index and the vectors; its record stays.
-    pub fn unindex(&mut self, memory: &Memory) -> Result<()> {
+    /// Takes a memory out of the index, and out of the vectors as `vector` says; its record stays.
+    pub fn unindex(&mut self, memory: &Memory, vector: Vector) -> Result<()> {
         if let Some(at) = memory.expires_at {
             self.pages.delete(expiry_key(at, self.partition, memory.number).as_slice())?;
         }
@@ -162,7 +171,9 @@ impl<'t, P: PagesMut> PartitionWriter<'t, P> {
             self.keys.entry(id).or_default().push((memory.number, true));
         }
         self.operations.push(IndexOperation::Remove { number: memory.number, terms: analysis.terms, keys });
-        self.vectors.push((memory.number, None));
+        if vector == Vector::Drop {
+            self.forget_vector(memory.number);
+        }
         Ok(())
     }
 
@@ -176,16 +187,6 @@ impl<'t, P: PagesMut> PartitionWriter<'t, P> {
         memory.slot = None;
         memory.expires_at = None;
         Ok(())
-    }
-
-    /// The vector that is stored for a memory, to be kept through a revision.
-    pub fn stored_vector(&self, number: u32) -> Result<Option<UnitVector>> {
-        match self.embedding {
-            Some((embedding, dims)) if embedding == self.head.embedding => {
-                VectorSet::new(self.partition, embedding, dims)?.exact_vector(self.pages, number)
-            }
-            _ => Ok(None),
-        }
     }
 
     /// Drops the vector of a memory, if it has one.
@@ -254,8 +255,7 @@ impl<'t, P: PagesMut> PartitionWriter<'t, P> {
                 None => self.head.vectors -= u64::from(set.remove(self.pages, number)?),
             }
         }
-        upserts.sort_unstable_by_key(|(number, _)| *number);
-        self.head.vectors += set.upsert(self.pages, &upserts)? as u64;
+        self.head.vectors += put_vectors(self.pages, set, &upserts)?;
         Ok(())
     }
 }
@@ -267,6 +267,17 @@ impl IndexOperation {
             Self::Remove { number, terms, keys } => Op::Remove { number: *number, terms, keys },
         }
     }
+}
+
+/// Stores vectors; how many of their memories had none before.
+pub(super) fn put_vectors(pages: &mut impl PagesMut, set: VectorSet, vectors: &[(u32, UnitVector)]) -> Result<u64> {
+    let mut new = 0;
+    for (number, _) in vectors {
+        new += u64::from(!set.contains(pages, *number)?);
+    }
+    let borrowed: Vec<_> = vectors.iter().map(|(number, vector)| (*number, vector)).collect();
+    set.put_many(pages, &borrowed)?;
+    Ok(new)
 }
 
 /// The newest revision of a memory: the current one, or the last that ended.

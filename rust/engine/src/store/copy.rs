@@ -8,8 +8,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::environment::{Environment, Mode, Snapshot};
 use super::envelope;
+use super::environment::{Environment, Mode, Snapshot};
 use super::folder::{Folder, Found, GenerationNumber};
 use super::gate::Store;
 use super::keys::{Key, STORE, Table};

@@ -66,7 +66,9 @@ impl Environment {
         let failed = |e| lmdb_error("opening the store", path, e);
         let txn = env.read_txn().map_err(failed)?;
         let tree = env
-            .open_databases_and_commit(txn, |opener, txn| opener.open_database::<Bytes, Bytes>(txn, None).map(CommitOrAbort::<_, ()>::Commit))
+            .open_databases_and_commit(txn, |opener, txn| {
+                opener.open_database::<Bytes, Bytes>(txn, None).map(CommitOrAbort::<_, ()>::Commit)
+            })
             .map_err(failed)?
             .commit()
             .flatten()
@@ -185,7 +187,13 @@ pub fn page_size() -> u32 {
 /// and a file of no bytes reads as an empty store. So its two meta pages are read first, as `docs/format.md` shows them.
 fn check_data_file(path: &Path, page_size: u64) -> Result<()> {
     const MAGIC: u32 = 0xBEEF_C0DE;
-    let file = File::open(path).map_err(|e| if e.kind() == std::io::ErrorKind::NotFound { corrupt(path, "the data file is missing") } else { io_error("opening the store", path, &e) })?;
+    let file = File::open(path).map_err(|e| {
+        if e.kind() == std::io::ErrorKind::NotFound {
+            corrupt(path, "the data file is missing")
+        } else {
+            io_error("opening the store", path, &e)
+        }
+    })?;
     let mut pages_in_use = 0;
     let mut newest = None;
     for meta in 0..2 {
@@ -205,7 +213,13 @@ fn check_data_file(path: &Path, page_size: u64) -> Result<()> {
     }
     let length = file.metadata().map_err(|e| io_error("opening the store", path, &e))?.len();
     if length < pages_in_use.saturating_mul(page_size) {
-        return Err(corrupt(path, &format!("the data file is cut off: it has {length} bytes and its last page ends at {}", pages_in_use.saturating_mul(page_size))));
+        return Err(corrupt(
+            path,
+            &format!(
+                "the data file is cut off: it has {length} bytes and its last page ends at {}",
+                pages_in_use.saturating_mul(page_size)
+            ),
+        ));
     }
     Ok(())
 }
@@ -311,7 +325,9 @@ pub fn lmdb_error(doing: &str, path: &Path, error: heed::Error) -> Error {
     let (kind, next) = match &error {
         heed::Error::Io(e) => return io_error(doing, path, e),
         heed::Error::Mdb(MdbError::MapFull) => (ErrorKind::StoreFull, "the address space reserved for it is used up: split the store"),
-        heed::Error::Mdb(MdbError::ReadersFull) => (ErrorKind::StoreBusy, "too many reads are under way in all processes together: try again"),
+        heed::Error::Mdb(MdbError::ReadersFull) => {
+            (ErrorKind::StoreBusy, "too many reads are under way in all processes together: try again")
+        }
         heed::Error::Mdb(MdbError::MapResized) => (ErrorKind::MapResized, "the gate adopts the new size and tries again"),
         heed::Error::Mdb(MdbError::Other(code)) => return io_error(doing, path, &std::io::Error::from_raw_os_error(*code)),
         _ => (ErrorKind::StoreCorrupt, "restore it from a backup, or run `memspan doctor` on it"),

@@ -77,7 +77,10 @@ impl Folder {
     fn foreign(&self, why: &str) -> Error {
         Error::new(
             ErrorKind::StoreCorrupt,
-            format!("opening {}: this is not a memspan store: {why}; give the path of a store, or of a folder that does not exist yet", self.root.display()),
+            format!(
+                "opening {}: this is not a memspan store: {why}; give the path of a store, or of a folder that does not exist yet",
+                self.root.display()
+            ),
         )
     }
 
@@ -205,10 +208,7 @@ impl Manifest {
     /// Writes it into a generation's folder, durably.
     pub fn write(&self, folder: &Path) -> Result<()> {
         let path = folder.join("manifest");
-        let text = format!(
-            "memspan={}\npage_size={}\nlibc={}\nbyte_order={}\n",
-            self.format, self.page_size, self.libc, self.byte_order
-        );
+        let text = format!("memspan={}\npage_size={}\nlibc={}\nbyte_order={}\n", self.format, self.page_size, self.libc, self.byte_order);
         let write = || -> std::io::Result<()> {
             let mut file = File::create(&path)?;
             file.write_all(text.as_bytes())?;
@@ -272,7 +272,9 @@ pub fn corrupt(path: &Path, why: &str) -> Error {
 #[must_use]
 pub fn io_error(doing: &str, path: &Path, error: &std::io::Error) -> Error {
     let (kind, next) = match error.kind() {
-        IoKind::StorageFull | IoKind::QuotaExceeded => (ErrorKind::StoreFull, "free some space and try again; nothing that was acknowledged is lost"),
+        IoKind::StorageFull | IoKind::QuotaExceeded => {
+            (ErrorKind::StoreFull, "free some space and try again; nothing that was acknowledged is lost")
+        }
         IoKind::PermissionDenied | IoKind::ReadOnlyFilesystem => {
             (ErrorKind::ReadOnly, "give this process the right to write there, or open a copy of the store")
         }

@@ -110,7 +110,10 @@ impl Store {
             if options.read_only {
                 return Err(Error::new(
                     ErrorKind::NotFound,
-                    format!("opening {} read-only: a store must be there, and there is none: check the path, or open it without read_only", path.display()),
+                    format!(
+                        "opening {} read-only: a store must be there, and there is none: check the path, or open it without read_only",
+                        path.display()
+                    ),
                 ));
             }
             folder.make()?;
@@ -282,7 +285,9 @@ impl Store {
             Ok(())
         });
         self.gate.get().group.write(self, &self.metrics, deadline, operation)?;
-        lock(&result).take().ok_or_else(|| Error::new(ErrorKind::StoreIo, "writing to the store: the operation left no result: please report it"))
+        lock(&result)
+            .take()
+            .ok_or_else(|| Error::new(ErrorKind::StoreIo, "writing to the store: the operation left no result: please report it"))
     }
 
     /// The environment, opened if it is not, behind a lock that keeps it open.

@@ -260,5 +260,8 @@ fn queue_timeout() -> Error {
 
 fn bug(panic: &(dyn std::any::Any + Send)) -> Error {
     let what = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("a panic");
-    Error::new(ErrorKind::StoreIo, format!("writing to the store: the engine met a bug of its own ({what}); the write was undone: please report it"))
+    Error::new(
+        ErrorKind::StoreIo,
+        format!("writing to the store: the engine met a bug of its own ({what}); the write was undone: please report it"),
+    )
 }

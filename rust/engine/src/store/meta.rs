@@ -3,8 +3,8 @@
 use super::envelope::{self, Codec};
 use super::folder::{FORMAT_VERSION, GenerationNumber};
 use super::keys::{Key, STORE, Table};
-use super::pages::{Pages, PagesMut};
 use super::msgpack::{Reader, Writer};
+use super::pages::{Pages, PagesMut};
 use crate::Result;
 
 /// What a store says of itself.

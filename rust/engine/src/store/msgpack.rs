@@ -222,9 +222,8 @@ pub fn skip(bytes: &[u8], mut at: usize) -> Option<usize> {
         values -= 1;
         let marker = Marker::from_u8(*bytes.get(at)?);
         at += 1;
-        let number = |width: usize| -> Option<u64> {
-            Some(bytes.get(at..at + width)?.iter().fold(0u64, |n, byte| n << 8 | u64::from(*byte)))
-        };
+        let number =
+            |width: usize| -> Option<u64> { Some(bytes.get(at..at + width)?.iter().fold(0u64, |n, byte| n << 8 | u64::from(*byte))) };
         let (header, content, children) = match marker {
             Marker::FixPos(_) | Marker::FixNeg(_) | Marker::Null | Marker::True | Marker::False | Marker::Reserved => (0, 0, 0),
             Marker::U8 | Marker::I8 => (1, 0, 0),

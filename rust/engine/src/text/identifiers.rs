@@ -178,14 +178,26 @@ fn segments<S: Sink>(body: &str, buffers: &mut Buffers, sink: &mut S) {
     let outer = |c: char| matches!(c, ':' | '@' | '#' | '?' | '=' | '&' | '%' | '+' | '~' | '$' | ',');
     for_each_piece(body, outer, |piece| {
         segment(piece, body, buffers, sink);
-        for_each_piece(piece, |c| matches!(c, '/' | '\\'), |name| {
-            segment(name, piece, buffers, sink);
-            if is_version(name) {
-                return;
-            }
-            for_each_piece(name, |c| c == '.', |label| segment(label, name, buffers, sink));
-            for_each_piece(name, |c| c == '-', |version| if is_version(version) { segment(version, name, buffers, sink) });
-        });
+        for_each_piece(
+            piece,
+            |c| matches!(c, '/' | '\\'),
+            |name| {
+                segment(name, piece, buffers, sink);
+                if is_version(name) {
+                    return;
+                }
+                for_each_piece(name, |c| c == '.', |label| segment(label, name, buffers, sink));
+                for_each_piece(
+                    name,
+                    |c| c == '-',
+                    |version| {
+                        if is_version(version) {
+                            segment(version, name, buffers, sink)
+                        }
+                    },
+                );
+            },
+        );
     });
 }
 

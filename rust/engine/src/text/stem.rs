@@ -90,7 +90,11 @@ fn measure(word: &[u8]) -> usize {
 /// Porter's *o: consonant, vowel, consonant at the end, the last not `w`, `x` or `y`.
 fn is_short(word: &[u8]) -> bool {
     let len = word.len();
-    len >= 3 && !is_vowel(word, len - 3) && is_vowel(word, len - 2) && !is_vowel(word, len - 1) && !matches!(word[len - 1], b'w' | b'x' | b'y')
+    len >= 3
+        && !is_vowel(word, len - 3)
+        && is_vowel(word, len - 2)
+        && !is_vowel(word, len - 1)
+        && !matches!(word[len - 1], b'w' | b'x' | b'y')
 }
 
 fn ends_double(word: &[u8]) -> bool {
@@ -103,7 +107,8 @@ mod tests {
     use super::*;
 
     fn stemmed(word: &str) -> String {
-        stem(word.as_bytes()).map_or(word.to_owned(), |s| word[..s.keep].to_owned() + std::str::from_utf8(s.end).expect("an ending is ASCII"))
+        stem(word.as_bytes())
+            .map_or(word.to_owned(), |s| word[..s.keep].to_owned() + std::str::from_utf8(s.end).expect("an ending is ASCII"))
     }
 
     #[test]

@@ -34,6 +34,8 @@ pub enum TermClass {
     Gram = 4,
     /// A word as it is accented, only where that differs from the word.
     Accent = 5,
+    /// What is looked up and never scored: an id, a duplicate's text.
+    Key = 6,
 }
 
 /// What a term is in a query, strongest first: the order in which terms are kept when there are too many.

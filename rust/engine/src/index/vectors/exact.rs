@@ -38,6 +38,11 @@ impl VectorSet {
         Ok(())
     }
 
+    /// Whether `number` has a vector.
+    pub fn contains<P: Pages + ?Sized>(&self, pages: &P, number: u32) -> Result<bool> {
+        Ok(pages.get(self.exact(number).u16(0).as_slice())?.is_some())
+    }
+
     /// The stored vector of `number`.
     pub fn get<P: Pages + ?Sized>(&self, pages: &P, number: u32) -> Result<Option<Vec<f32>>> {
         let mut vector = Vec::with_capacity(self.dims);
