@@ -324,8 +324,8 @@ pub(super) fn expire<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, memory: M
     writer.end(memory, ending)
 }
 
-/// Puts an older value where it belongs among the superseded values of a slot, which are chained newest first; returns
-/// when it stopped to hold: when the next newer one began.
+/// Puts an older value where it belongs among the values of a slot, which are chained newest event first; returns when it
+/// stopped to hold: when the next newer one began. The others' endings stay what the store knew when they ended.
 fn insert_into_chain<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, memory: &mut Memory, current: Memory) -> Result<i64> {
     let mut newer = current;
     loop {
@@ -337,12 +337,6 @@ fn insert_into_chain<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, memory: &
             Some(older) if older.occurred_at > memory.occurred_at => newer = older,
             older => {
                 memory.supersedes = older.as_ref().map(|m| m.number);
-                if let Some(mut older) = older {
-                    if let Some(ending) = &mut older.ending {
-                        ending.valid_until = ending.valid_until.min(memory.occurred_at);
-                    }
-                    record::put(writer.pages, writer.partition, &older)?;
-                }
                 newer.supersedes = Some(memory.number);
                 record::put(writer.pages, writer.partition, &newer)?;
                 return Ok(newer.occurred_at);
