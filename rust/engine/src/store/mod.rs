@@ -3,3 +3,4 @@
 pub mod envelope;
 pub mod keys;
 pub mod pages;
+pub mod verified;

@@ -1,0 +1,269 @@
+//! A group: neighbouring blocks taken apart, changed, and put together again as few enough pages.
+//!
+//! Lists that nothing changes are copied as bytes; of a changed list only the touched runs are decoded.
+
+use super::block::{self, Block, Unit, body_bytes};
+use super::layout::{self, IndexId, Layout, NO_NUMBER, Place, malformed};
+use super::list::{Posting, Run, SHORT, decode_short, encode_run, encode_short};
+use super::merge::{Change, Write};
+use super::rows::Rows;
+use crate::Result;
+use crate::store::pages::Pages;
+
+/// A block that is emptier than this part of a page takes in its right neighbour.
+const SMALL: usize = 4;
+
+pub(super) struct Group {
+    layout: Layout,
+    index: IndexId,
+    /// The places of the blocks that were taken apart.
+    places: Vec<Place>,
+    units: Vec<Unit>,
+    /// Holds the units' bytes.
+    arena: Vec<u8>,
+    run: Run,
+}
+
+impl Group {
+    pub fn new(layout: Layout, index: IndexId) -> Self {
+        let arena = Vec::with_capacity(2 * layout.page_bytes);
+        Self { layout, index, places: Vec::new(), units: Vec::new(), arena, run: Run::new() }
+    }
+
+    /// Whether the next block should be taken in.
+    pub fn is_small(&self) -> bool {
+        body_bytes(&self.units) < self.layout.body_bytes() / SMALL
+    }
+
+    /// Takes in the next block, or the first of an index, with the changes that belong to it.
+    pub fn add<P: Pages>(&mut self, place: Place, block: Option<Block<'_>>, changes: &[Change], rows: &mut Rows<'_, P>) -> Result<()> {
+        let mut stored = Vec::new();
+        if let Some(block) = block {
+            self.places.push(place);
+            block.units(&mut self.arena, &mut stored)?;
+        } else if self.places.is_empty() {
+            self.places.push(place);
+        }
+        let seam = self.units.len();
+        self.merge(&stored, changes, rows)?;
+        let joined = self.units[..seam].last().zip(self.units[seam..].first()).is_some_and(|(a, b)| a.term == b.term);
+        if joined {
+            self.tidy_around(seam, rows)?;
+        }
+        Ok(())
+    }
+
+    fn merge<P: Pages>(&mut self, mut stored: &[Unit], mut changes: &[Change], rows: &mut Rows<'_, P>) -> Result<()> {
+        while let Some(change) = changes.first() {
+            let before = stored.partition_point(|unit| unit.term < change.term);
+            self.units.extend_from_slice(&stored[..before]);
+            let same = stored[before..].partition_point(|unit| unit.term == change.term);
+            let changed = changes.partition_point(|other| other.term == change.term);
+            self.merge_term(&stored[before..before + same], &changes[..changed], rows)?;
+            stored = &stored[before + same..];
+            changes = &changes[changed..];
+        }
+        self.units.extend_from_slice(stored);
+        Ok(())
+    }
+
+    fn merge_term<P: Pages>(&mut self, stored: &[Unit], changes: &[Change], rows: &mut Rows<'_, P>) -> Result<()> {
+        let start = self.units.len();
+        let term = changes[0].term;
+        let mut rest = changes;
+        let mut postings = Vec::new();
+        for (i, unit) in stored.iter().enumerate() {
+            let upper = stored.get(i + 1).and_then(|unit| unit.head).map_or(NO_NUMBER, |head| head.first);
+            let (mine, others) = rest.split_at(rest.partition_point(|change| change.number < upper));
+            rest = others;
+            if mine.is_empty() {
+                self.units.push(*unit);
+                continue;
+            }
+            let mut old = Vec::new();
+            self.decode(unit, &mut old)?;
+            postings.clear();
+            merge_postings(&old, mine, &mut postings);
+            self.encode(term, &postings, stored.len() == 1, i + 1 == stored.len(), rows)?;
+        }
+        if stored.is_empty() {
+            merge_postings(&[], changes, &mut postings);
+            self.encode(term, &postings, true, true, rows)?;
+        }
+        self.tidy(start, self.units.len(), rows)
+    }
+
+    fn decode(&mut self, unit: &Unit, out: &mut Vec<Posting>) -> Result<()> {
+        let bytes = unit.bytes(&self.arena);
+        let decoded = match unit.head {
+            None => decode_short(bytes, |posting| out.push(posting)),
+            Some(head) => head.decode(bytes, &mut self.run).map(|()| out.extend(self.run.postings())),
+        };
+        decoded.ok_or_else(|| self.malformed())
+    }
+
+    /// Appends units of `term`: a short list if they are `whole`, else runs; even ones, but for the last of a list, which
+    /// is filled up first because new documents come behind it.
+    fn encode<P: Pages>(&mut self, term: u64, postings: &[Posting], whole: bool, last: bool, rows: &mut Rows<'_, P>) -> Result<()> {
+        if !postings.is_sorted_by(|a, b| a.number < b.number) {
+            return Err(self.malformed());
+        }
+        let n = postings.len();
+        if n == 0 {
+            return Ok(());
+        }
+        let start = self.arena.len() as u32;
+        if whole && n < SHORT {
+            encode_short(postings, &mut self.arena);
+            self.units.push(Unit { term, start, end: self.arena.len() as u32, head: None });
+            return Ok(());
+        }
+        let full = self.layout.run_postings;
+        let size = if last { full } else { n.div_ceil(n.div_ceil(full)) };
+        for run in postings.chunks(size) {
+            let start = self.arena.len() as u32;
+            let head = encode_run(run, min_length(run, rows)?, &mut self.arena);
+            self.units.push(Unit { term, start, end: self.arena.len() as u32, head: Some(head) });
+        }
+        Ok(())
+    }
+
+    /// Tidies the term whose units from two blocks meet at `seam`.
+    fn tidy_around<P: Pages>(&mut self, seam: usize, rows: &mut Rows<'_, P>) -> Result<()> {
+        let term = self.units[seam].term;
+        let start = self.units.partition_point(|unit| unit.term < term);
+        let end = self.units.partition_point(|unit| unit.term <= term);
+        self.tidy(start, end, rows)
+    }
+
+    /// Joins small units of the one term that `start..end` holds, and makes a short list of a run that became short.
+    fn tidy<P: Pages>(&mut self, start: usize, end: usize, rows: &mut Rows<'_, P>) -> Result<()> {
+        let tidy = match &self.units[start..end] {
+            [] => true,
+            [unit] => !self.should_be_short(unit),
+            many => many.windows(2).all(|pair| !self.should_join(&pair[0], &pair[1])),
+        };
+        if tidy {
+            return Ok(());
+        }
+        let after = self.units.split_off(end);
+        let units = self.units.split_off(start);
+        let mut from = 0;
+        while from < units.len() {
+            let mut to = from + 1;
+            while to < units.len() && self.should_join(&units[to - 1], &units[to]) {
+                to += 1;
+            }
+            self.join(&units[from..to], to - from == units.len(), to == units.len(), rows)?;
+            from = to;
+        }
+        self.units.extend(after);
+        Ok(())
+    }
+
+    fn join<P: Pages>(&mut self, units: &[Unit], whole: bool, last: bool, rows: &mut Rows<'_, P>) -> Result<()> {
+        if let [unit] = units
+            && !(whole && self.should_be_short(unit))
+        {
+            self.units.push(*unit);
+            return Ok(());
+        }
+        let mut postings = Vec::new();
+        for unit in units {
+            self.decode(unit, &mut postings)?;
+        }
+        self.encode(units[0].term, &postings, whole, last, rows)
+    }
+
+    #[expect(clippy::unused_self, reason = "stands beside should_join")]
+    fn should_be_short(&self, unit: &Unit) -> bool {
+        unit.head.is_some_and(|head| (head.postings as usize) < SHORT)
+    }
+
+    fn should_join(&self, a: &Unit, b: &Unit) -> bool {
+        let (Some(a), Some(b)) = (a.head, b.head) else { return true };
+        (a.postings as usize + b.postings as usize) * 2 <= self.layout.run_postings
+    }
+
+    fn malformed(&self) -> crate::Error {
+        malformed(self.index.postings(self.places[0]).as_slice())
+    }
+
+    /// Puts the pages of the group in `writes`, and deletes the blocks that are not written again.
+    pub fn write(&self, writes: &mut Vec<Write>) {
+        let mut unused = self.places.clone();
+        let mut start = 0;
+        for end in self.cuts() {
+            let place = if start == 0 { self.places[0] } else { self.place_of(start) };
+            unused.retain(|old| *old != place);
+            let key = self.index.postings(place);
+            let page = layout::value(&key, self.layout.body_bytes(), |out| block::write(&self.units[start..end], &self.arena, out));
+            writes.push(Write::Put(key, page));
+            start = end;
+        }
+        writes.extend(unused.into_iter().map(|place| Write::Delete(self.index.postings(place))));
+    }
+
+    /// The lower bound of a block that begins with the unit at `at`, not the first.
+    fn place_of(&self, at: usize) -> Place {
+        let (before, unit) = (&self.units[at - 1], &self.units[at]);
+        let number = if before.term == unit.term { unit.head.map_or(0, |head| head.first) } else { 0 };
+        Place { term: unit.term, number }
+    }
+
+    /// Where pages end: at even sizes, as terms are hashes and grow everywhere; but the blocks of one long list are
+    /// filled, as it grows at its end.
+    fn cuts(&self) -> Vec<usize> {
+        let capacity = self.layout.body_bytes();
+        let target = self.target(capacity);
+        let mut cuts = Vec::new();
+        let mut size = block::HEAD_BYTES;
+        for (at, unit) in self.units.iter().enumerate() {
+            let before = at.checked_sub(1).filter(|_| size > block::HEAD_BYTES).map(|before| &self.units[before]);
+            let cost = unit.cost(before);
+            if size + cost > capacity || size >= target {
+                cuts.push(at);
+                size = block::HEAD_BYTES + unit.cost(None);
+            } else {
+                size += cost;
+            }
+        }
+        if !self.units.is_empty() {
+            cuts.push(self.units.len());
+        }
+        cuts
+    }
+
+    fn target(&self, capacity: usize) -> usize {
+        let total = body_bytes(&self.units);
+        let one_term = self.units.first().map(|unit| unit.term) == self.units.last().map(|unit| unit.term);
+        if total <= capacity || one_term {
+            return capacity;
+        }
+        // Two halves, or as many pages as leave 15 % for what comes next.
+        let pages = if total <= 2 * capacity { 2 } else { total.div_ceil(capacity * 85 / 100) };
+        total.div_ceil(pages)
+    }
+}
+
+fn merge_postings(mut old: &[Posting], changes: &[Change], out: &mut Vec<Posting>) {
+    for change in changes {
+        let (before, rest) = old.split_at(old.partition_point(|posting| posting.number < change.number));
+        out.extend_from_slice(before);
+        old = match rest.split_first() {
+            Some((first, rest)) if first.number == change.number => rest,
+            _ => rest,
+        };
+        out.extend(change.count.map(|count| Posting { number: change.number, count }));
+    }
+    out.extend_from_slice(old);
+}
+
+fn min_length<P: Pages>(run: &[Posting], rows: &mut Rows<'_, P>) -> Result<u32> {
+    let mut min = u32::MAX;
+    for posting in run {
+        let row = rows.row(posting.number)?.ok_or_else(|| rows.missing(posting.number))?;
+        min = min.min(row.length);
+    }
+    Ok(min)
+}

@@ -1,0 +1,102 @@
+//! Where an index keeps its values, and how large they get.
+
+use crate::store::envelope::{self, Codec, ENVELOPE_BYTES, ONE_PAGE};
+use crate::store::keys::{Key, Partition, Table};
+use crate::store::verified;
+use crate::{Error, Result};
+
+/// One index: a partition, and a number within it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct IndexId {
+    /// The scope's partition.
+    pub partition: Partition,
+    /// 0 memories, 1 transcripts, then collections.
+    pub index: u8,
+}
+
+/// Layout of every value here, as the envelope's schema byte says.
+const SCHEMA: u8 = 1;
+
+/// Bytes of a key of [`Table::Postings`] before the term.
+const PREFIX: usize = 6;
+
+impl IndexId {
+    fn key(self, table: Table) -> Key {
+        Key::new(self.partition, table).u8(self.index)
+    }
+
+    pub(super) fn tail(self) -> Key {
+        self.key(Table::Tail)
+    }
+
+    pub(super) fn attributes(self, block: u32) -> Key {
+        self.key(Table::Attributes).u32(block)
+    }
+
+    pub(super) fn postings(self, place: Place) -> Key {
+        self.key(Table::Postings).u64(place.term).u32(place.number)
+    }
+
+    /// The place that `key` names, if it is the key of a postings block of this index.
+    pub(super) fn place(self, key: &[u8]) -> Option<Place> {
+        let rest = key.strip_prefix(self.key(Table::Postings).as_slice())?;
+        let (term, number) = rest.split_first_chunk::<8>()?;
+        let number: [u8; 4] = number.try_into().ok()?;
+        debug_assert_eq!(key.len(), PREFIX + 12);
+        Some(Place { term: u64::from_be_bytes(*term), number: u32::from_be_bytes(number) })
+    }
+}
+
+/// A point in the order of all postings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Place {
+    pub term: u64,
+    pub number: u32,
+}
+
+/// No document has this number: it closes the last range.
+pub(super) const NO_NUMBER: u32 = u32::MAX;
+
+/// How large values get. Tests shrink it so that blocks split and join often; a store knows only the default.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Layout {
+    /// The longest value, envelope included.
+    pub page_bytes: usize,
+    /// The most postings of a run.
+    pub run_postings: usize,
+}
+
+impl Default for Layout {
+    fn default() -> Self {
+        Self { page_bytes: ONE_PAGE, run_postings: super::list::RUN }
+    }
+}
+
+impl Layout {
+    pub fn body_bytes(self) -> usize {
+        self.page_bytes - ENVELOPE_BYTES
+    }
+}
+
+/// The body of a value of an index, checked on first touch.
+pub(super) fn body<'v>(key: &[u8], value: &'v [u8]) -> Result<&'v [u8]> {
+    let envelope = verified::open(key, value)?;
+    if (envelope.schema, envelope.codec, envelope.key_id) != (SCHEMA, Codec::Packed as u8, 0) {
+        return Err(envelope::damaged(key, "its schema or codec is not one of an index"));
+    }
+    Ok(envelope.body)
+}
+
+/// A value whose body `fill` appends.
+pub(super) fn value(key: &Key, capacity: usize, fill: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
+    let mut value = Vec::with_capacity(ENVELOPE_BYTES + capacity);
+    value.resize(ENVELOPE_BYTES, 0);
+    fill(&mut value);
+    envelope::seal_in_place(key.as_slice(), SCHEMA, Codec::Packed as u8, &mut value);
+    value
+}
+
+/// The error of a block whose fields contradict each other behind a right checksum.
+pub(super) fn malformed(key: &[u8]) -> Error {
+    envelope::damaged(key, "its fields contradict each other")
+}

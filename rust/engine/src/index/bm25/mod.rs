@@ -1,0 +1,60 @@
+//! BM25 over one partition: an inverted index in one-page values, updated in the transaction of the record.
+//!
+//! An index is a partition and a number ([`IndexId`]): memories, transcripts, a collection. It holds three kinds of values:
+//! the TAIL, one page with the newest operations, which every query scans; POSTINGS, sorted blocks of (term, document,
+//! count); ATTRIBUTES, 127 fixed rows a block with what filters ask for. A write appends to the tail and dirties one page;
+//! when the tail is full it is merged into the blocks in the same transaction. `docs/format-postings.md` has the bytes.
+//!
+//! Scores are exact: every contribution is rounded to a whole number of 2^-32 before it is added, so that a sum does not
+//! depend on its order, and [`Reader::top_k`], which skips what cannot win, answers as [`Reader::score_all`] would.
+//!
+//! Not here: which terms a text has (`text`), what a document is (`memory`), how scores are fused (`recall`).
+//! Terms are 64-bit hashes; two texts whose hashes collide are one term.
+//!
+//! Source of the formula: Robertson, Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009), with the
+//! inverse document frequency that is never negative (as in Lucene). Of the skipping: Turtle, Flood, "Query evaluation:
+//! strategies and optimizations" (1995); its block maxima: Ding, Suel (SIGIR 2011).
+
+mod apply;
+mod bits;
+mod block;
+mod cursor;
+mod formula;
+mod group;
+mod layout;
+mod list;
+mod lookup;
+mod merge;
+mod pruned;
+mod reader;
+mod row;
+mod rows;
+mod tail;
+mod window;
+
+#[cfg(test)]
+mod tests;
+
+pub use apply::{Op, apply};
+pub use formula::{Parameters, SCORE_UNIT};
+pub use layout::IndexId;
+pub use reader::{Contribution, Hit, Query, QueryTerm, Reader};
+pub use row::{NEVER, PRESENT, Row};
+
+/// How often a document has a term; more than 255 times counts as 255.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TermCount {
+    /// The term's hash.
+    pub hash: u64,
+    /// From 1.
+    pub count: u8,
+}
+
+/// What the formula needs to know of a whole index; the caller keeps it in the partition's head.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Statistics {
+    /// Documents that are present.
+    pub documents: u64,
+    /// The sum of their lengths.
+    pub total_length: u64,
+}

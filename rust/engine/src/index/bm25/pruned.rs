@@ -1,0 +1,186 @@
+//! Scoring window by window: exhaustively, or without what cannot reach the best so far.
+//!
+//! In each window a term has a bound, from the greatest count and the least length of its runs there. The terms with the
+//! smallest bounds, as long as these together stay below the threshold, are *optional*: a document that has only optional
+//! terms cannot enter the result. The others are added up for the whole window, and only documents that still can reach
+//! the threshold are looked up in the optional ones. A window whose bounds together stay below it is passed over.
+//!
+//! Nothing is approximate: a document is dropped only when a bound of its score is below the score of the worst result.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::Hit;
+use super::cursor::Cursor;
+use super::formula::Formula;
+use super::row::Row;
+use super::rows::Rows;
+use super::window::Window;
+use crate::Result;
+use crate::store::pages::Pages;
+
+/// A query's term, ready to be scored.
+pub(super) struct Scorer<'p> {
+    pub cursor: Cursor<'p>,
+    pub factor: f64,
+}
+
+/// What becomes of a document's score.
+pub(super) trait Collector<'p, P> {
+    /// A document with a smaller score need not be offered.
+    fn threshold(&self) -> i64;
+
+    fn offer(&mut self, hit: Hit, rows: &mut Rows<'p, P>) -> Result<()>;
+}
+
+/// Offers `collector` every document of the blocks that can reach its threshold, but for those in `removed` (sorted).
+pub(super) fn search<'p, P: Pages, C: Collector<'p, P>>(
+    scorers: &mut [Scorer<'p>],
+    formula: &Formula,
+    rows: &mut Rows<'p, P>,
+    removed: &[u32],
+    mut window: Window,
+    collector: &mut C,
+) -> Result<()> {
+    let mut bounds = Bounds::default();
+    while let Some(next) = scorers.iter().filter_map(|scorer| scorer.cursor.next()).min() {
+        window.move_to(next.max(window.end));
+        let optional = bounds.split(scorers, &window, formula, collector.threshold())?;
+        for &(_, term) in &bounds.terms[optional..] {
+            let scorer = &mut scorers[term];
+            scorer.cursor.accumulate(&mut window, formula, scorer.factor, rows)?;
+        }
+        let optional = &bounds.terms[..optional];
+        window.drain(|number, score| {
+            if removed.binary_search(&number).is_ok() {
+                return Ok(());
+            }
+            match complete(scorers, optional, formula, rows, number, score, collector.threshold())? {
+                Some(score) if score >= collector.threshold() => collector.offer(Hit { number, score }, rows),
+                _ => Ok(()),
+            }
+        })?;
+        for scorer in &mut *scorers {
+            scorer.cursor.seek(window.end)?;
+        }
+    }
+    Ok(())
+}
+
+/// The terms by what they add at most, the smallest first.
+#[derive(Default)]
+struct Bounds {
+    terms: Vec<(i64, usize)>,
+}
+
+impl Bounds {
+    /// How many of the terms are optional in `window`; all, if no document there can reach `threshold`.
+    fn split(&mut self, scorers: &mut [Scorer<'_>], window: &Window, formula: &Formula, threshold: i64) -> Result<usize> {
+        self.terms.clear();
+        for (term, scorer) in scorers.iter_mut().enumerate() {
+            let bound = if threshold <= 0 { 0 } else { scorer.cursor.bound(window.start, window.end, formula, scorer.factor)? };
+            self.terms.push((bound, term));
+        }
+        if threshold <= 0 {
+            return Ok(0);
+        }
+        self.terms.sort_unstable();
+        let mut sum = 0;
+        Ok(self
+            .terms
+            .iter()
+            .take_while(|(bound, _)| {
+                sum += bound;
+                sum < threshold
+            })
+            .count())
+    }
+}
+
+/// The whole score of a document, or `None` once it cannot reach `threshold`.
+fn complete<'p, P: Pages>(
+    scorers: &mut [Scorer<'p>],
+    optional: &[(i64, usize)],
+    formula: &Formula,
+    rows: &mut Rows<'p, P>,
+    number: u32,
+    mut score: i64,
+    threshold: i64,
+) -> Result<Option<i64>> {
+    if optional.is_empty() {
+        return Ok(Some(score));
+    }
+    let mut possible = score + optional.iter().map(|(bound, _)| bound).sum::<i64>();
+    for &(bound, term) in optional.iter().rev() {
+        if possible < threshold {
+            return Ok(None);
+        }
+        let scorer = &mut scorers[term];
+        possible -= bound;
+        if let Some(count) = scorer.cursor.count_at(number)? {
+            let length = rows.stored_length(number)?;
+            let contribution = formula.contribution(scorer.factor, count, length);
+            score += contribution;
+            possible += contribution;
+        }
+    }
+    Ok(Some(score))
+}
+
+/// Every document.
+pub(super) struct All<'o>(pub &'o mut Vec<Hit>);
+
+impl<'p, P> Collector<'p, P> for All<'_> {
+    fn threshold(&self) -> i64 {
+        i64::MIN
+    }
+
+    fn offer(&mut self, hit: Hit, _: &mut Rows<'p, P>) -> Result<()> {
+        self.0.push(hit);
+        Ok(())
+    }
+}
+
+/// The best documents that a filter keeps: by score, the smaller number first where scores are equal.
+pub(super) struct Best<F> {
+    limit: usize,
+    keep: F,
+    /// The worst on top.
+    heap: BinaryHeap<Reverse<(i64, Reverse<u32>)>>,
+}
+
+impl<F: FnMut(u32, &Row) -> bool> Best<F> {
+    pub fn new(limit: usize, keep: F) -> Self {
+        Self { limit, keep, heap: BinaryHeap::new() }
+    }
+
+    pub fn into_hits(self) -> Vec<Hit> {
+        self.heap.into_sorted_vec().into_iter().map(|Reverse((score, Reverse(number)))| Hit { number, score }).collect()
+    }
+}
+
+impl<'p, P: Pages, F: FnMut(u32, &Row) -> bool> Collector<'p, P> for Best<F> {
+    fn threshold(&self) -> i64 {
+        match self.heap.peek() {
+            Some(Reverse((score, _))) if self.heap.len() == self.limit => *score,
+            _ => i64::MIN,
+        }
+    }
+
+    fn offer(&mut self, hit: Hit, rows: &mut Rows<'p, P>) -> Result<()> {
+        let entry = Reverse((hit.score, Reverse(hit.number)));
+        let full = self.heap.len() == self.limit;
+        if full && self.heap.peek().is_none_or(|worst| entry >= *worst) {
+            return Ok(());
+        }
+        let row = rows.row(hit.number)?.ok_or_else(|| rows.missing(hit.number))?;
+        if !(row.is_present() && (self.keep)(hit.number, &row)) {
+            return Ok(());
+        }
+        if full {
+            self.heap.pop();
+        }
+        self.heap.push(entry);
+        Ok(())
+    }
+}

@@ -1,0 +1,303 @@
+//! Reading an index: one [`Reader`] for each read transaction.
+
+use super::Statistics;
+use super::block::List;
+use super::cursor::Cursor;
+use super::formula::{Formula, MAX_WEIGHT, Parameters};
+use super::layout::{self, IndexId};
+use super::list::{Run, decode_short};
+use super::lookup;
+use super::pruned::{All, Best, Collector, Scorer, search};
+use super::row::{BLOCK_ROWS, Row};
+use super::rows::Rows;
+use super::tail::{self, Kind, Record};
+use super::window::Window;
+use crate::store::pages::Pages;
+use crate::{Error, Result};
+
+/// The most terms of a query.
+const MAX_QUERY_TERMS: usize = 4096;
+
+/// An index of fewer blocks of rows has them read in one scan.
+const PRELOADED_BLOCKS: u64 = 256;
+
+/// A document and its score, in units of 2^-32.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Hit {
+    /// The document.
+    pub number: u32,
+    /// The sum of its contributions.
+    pub score: i64,
+}
+
+/// A term that is asked for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct QueryTerm {
+    /// The term's hash. A hash that stands twice counts twice.
+    pub hash: u64,
+    /// 0 to 1,000; 1 is a term like any other.
+    pub weight: f32,
+}
+
+/// A question to an index.
+#[derive(Debug, Clone, Copy)]
+pub struct Query<'q> {
+    /// At most 4,096 terms.
+    pub terms: &'q [QueryTerm],
+    /// The constants of the formula.
+    pub parameters: Parameters,
+    /// The statistics of the index, of the same transaction.
+    pub statistics: Statistics,
+}
+
+/// What one term of a query adds to the score of a document.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Contribution {
+    /// The term as it was asked for.
+    pub term: QueryTerm,
+    /// How many documents have it.
+    pub frequency: u64,
+    /// Its inverse document frequency.
+    pub idf: f64,
+    /// How often this document has it: 0 if it does not.
+    pub count: u8,
+    /// The length of this document.
+    pub length: u32,
+    /// What it adds, in units of 2^-32.
+    pub score: i64,
+}
+
+/// A snapshot of one index.
+pub struct Reader<'p, P> {
+    pages: &'p P,
+    index: IndexId,
+    tail: Vec<Record<'p>>,
+    rows: Rows<'p, P>,
+}
+
+impl<'p, P: Pages> Reader<'p, P> {
+    /// Reads the tail, and nothing else yet.
+    pub fn open(pages: &'p P, index: IndexId) -> Result<Self> {
+        let key = index.tail();
+        let tail = match pages.get(key.as_slice())? {
+            Some(value) => tail::parse(key.as_slice(), layout::body(key.as_slice(), value)?)?,
+            None => Vec::new(),
+        };
+        let rows = Rows::new(pages, index, &tail);
+        Ok(Self { pages, index, tail, rows })
+    }
+
+    /// The attributes of a document; `None` if it is not present.
+    pub fn row(&mut self, number: u32) -> Result<Option<Row>> {
+        Ok(self.rows.row(number)?.filter(Row::is_present))
+    }
+
+    /// The numbers that have `hash` as a term or key, ascending: also of documents that are gone and left the key.
+    pub fn find(&self, hash: u64) -> Result<Vec<u32>> {
+        let mut numbers = Vec::new();
+        let mut run = Run::new();
+        lookup::lists(self.pages, self.index, hash, |key, list| {
+            numbers_of(list, &mut run, &mut numbers)?.ok_or_else(|| layout::malformed(key))
+        })?;
+        for record in self.tail.iter().filter(|record| record.hashes().any(|other| other == hash)) {
+            let place = numbers.partition_point(|&number| number < record.number);
+            let found = numbers.get(place) == Some(&record.number);
+            match record.kind {
+                Kind::Remove if found => drop(numbers.remove(place)),
+                Kind::Add if !found => numbers.insert(place, record.number),
+                _ => {}
+            }
+        }
+        Ok(numbers)
+    }
+
+    /// Every document that has a term of the query, by number.
+    pub fn score_all(&mut self, query: &Query<'_>) -> Result<Vec<Hit>> {
+        let mut hits = Vec::new();
+        self.collect(query, &mut All(&mut hits))?;
+        if !hits.is_sorted_by_key(|hit| hit.number) {
+            hits.sort_unstable_by_key(|hit| hit.number);
+        }
+        Ok(hits)
+    }
+
+    /// The `limit` best documents that `keep` lets through, best first; of equal scores the smaller number.
+    ///
+    /// Exactly what sorting [`Self::score_all`] gives; `keep` sees only documents that would enter the result.
+    pub fn top_k(&mut self, query: &Query<'_>, limit: usize, keep: impl FnMut(u32, &Row) -> bool) -> Result<Vec<Hit>> {
+        let mut best = Best::new(limit, keep);
+        if limit > 0 {
+            self.collect(query, &mut best)?;
+        }
+        Ok(best.into_hits())
+    }
+
+    /// What each term of the query adds to the score of `number`, in the query's order; empty if it is not present.
+    pub fn explain(&mut self, query: &Query<'_>, number: u32) -> Result<Vec<Contribution>> {
+        let Some(row) = self.row(number)? else { return Ok(Vec::new()) };
+        let (mut terms, tail) = self.prepare(query)?;
+        let formula = Formula::new(query.parameters, query.statistics);
+        let newer = tail.documents.iter().find(|document| document.number == number);
+        let mut contributions = Vec::with_capacity(terms.len());
+        for (at, term) in terms.iter_mut().enumerate() {
+            let count = match newer {
+                Some(document) => document.counts.iter().find(|(term, _)| *term == at).map(|(_, count)| *count),
+                None => term.cursor.count_at(number)?,
+            }
+            .unwrap_or(0);
+            let (asked, frequency) = (term.asked, term.frequency);
+            let score = formula.contribution(formula.factor(asked.weight, frequency), count, row.length);
+            let idf = formula.idf(frequency);
+            contributions.push((term.place, Contribution { term: asked, frequency, idf, count, length: row.length, score }));
+        }
+        contributions.sort_unstable_by_key(|(place, _)| *place);
+        Ok(contributions.into_iter().map(|(_, contribution)| contribution).collect())
+    }
+
+    fn collect<C: Collector<'p, P>>(&mut self, query: &Query<'_>, collector: &mut C) -> Result<()> {
+        let (terms, tail) = self.prepare(query)?;
+        let formula = Formula::new(query.parameters, query.statistics);
+        let factors: Vec<f64> = terms.iter().map(|term| formula.factor(term.asked.weight, term.frequency)).collect();
+        for document in &tail.documents {
+            self.offer_newer(document, &factors, &formula, collector)?;
+        }
+        let stored: u64 = terms.iter().map(|term| term.cursor.postings()).sum();
+        let blocks = query.statistics.documents / BLOCK_ROWS as u64;
+        if blocks < PRELOADED_BLOCKS && stored > 2 * blocks {
+            self.rows.preload(2 * PRELOADED_BLOCKS as u32)?;
+        }
+        let found = terms.into_iter().zip(factors).filter(|(term, _)| term.cursor.postings() > 0);
+        let mut scorers: Vec<_> = found.map(|(term, factor)| Scorer { cursor: term.cursor, factor }).collect();
+        search(&mut scorers, &formula, &mut self.rows, &tail.removed, Window::new(query.statistics.documents), collector)
+    }
+
+    fn offer_newer<C: Collector<'p, P>>(&mut self, document: &Newer, factors: &[f64], formula: &Formula, collector: &mut C) -> Result<()> {
+        if document.counts.is_empty() {
+            return Ok(());
+        }
+        let number = document.number;
+        let length = self.rows.row(number)?.ok_or_else(|| self.rows.missing(number))?.length;
+        let score = document.counts.iter().map(|&(term, count)| formula.contribution(factors[term], count, length)).sum();
+        if score >= collector.threshold() { collector.offer(Hit { number, score }, &mut self.rows) } else { Ok(()) }
+    }
+
+    /// The query's terms by hash, and what the tail says of them.
+    fn prepare(&self, query: &Query<'_>) -> Result<(Vec<Term<'p>>, TailMatches)> {
+        validate(query)?;
+        let mut places: Vec<usize> = (0..query.terms.len()).collect();
+        places.sort_by_key(|&place| query.terms[place].hash);
+        let hashes: Vec<u64> = places.iter().map(|&place| query.terms[place].hash).collect();
+        let tail = TailMatches::new(&self.tail, &hashes);
+        let mut terms = Vec::with_capacity(places.len());
+        for (at, &place) in places.iter().enumerate() {
+            let cursor = Cursor::open(self.pages, self.index, hashes[at])?;
+            let frequency = cursor.postings().saturating_add_signed(tail.more[at]);
+            terms.push(Term { asked: query.terms[place], place, frequency, cursor });
+        }
+        Ok((terms, tail))
+    }
+}
+
+fn validate(query: &Query<'_>) -> Result<()> {
+    if query.terms.len() > MAX_QUERY_TERMS {
+        let message = format!("searching: a query has at most {MAX_QUERY_TERMS} terms, got {}: ask a shorter question", query.terms.len());
+        return Err(Error::invalid(message).with("terms", query.terms.len()));
+    }
+    match query.terms.iter().find(|term| !(0.0..=MAX_WEIGHT).contains(&term.weight)) {
+        None => Ok(()),
+        Some(term) => {
+            let message = format!(
+                "searching: a term's weight must be a number from 0 to {MAX_WEIGHT}, got {}: give 1 for an ordinary term",
+                term.weight
+            );
+            Err(Error::invalid(message).with("weight", f64::from(term.weight)))
+        }
+    }
+}
+
+/// Appends the numbers of a list. The inner result is `None` where its bytes are no list.
+fn numbers_of(list: List<'_>, run: &mut Run, numbers: &mut Vec<u32>) -> Result<Option<()>> {
+    match list {
+        List::Short(bytes) => Ok(decode_short(bytes, |posting| numbers.push(posting.number))),
+        List::Packed(packed) => {
+            for at in 0..packed.runs() {
+                let Some(()) = packed.head(at)?.decode(packed.bytes_from(at)?, run) else { return Ok(None) };
+                numbers.extend_from_slice(&run.numbers[..run.len]);
+            }
+            Ok(Some(()))
+        }
+    }
+}
+
+/// A term of a query, found.
+struct Term<'p> {
+    asked: QueryTerm,
+    /// Where it stands in the query.
+    place: usize,
+    frequency: u64,
+    cursor: Cursor<'p>,
+}
+
+/// A document that the tail adds, and which of the query's terms it has.
+struct Newer {
+    number: u32,
+    counts: Vec<(usize, u8)>,
+}
+
+/// What the tail says of the terms of a query.
+struct TailMatches {
+    /// For each term, how many more documents have it than the blocks say.
+    more: Vec<i64>,
+    documents: Vec<Newer>,
+    /// Documents whose postings in the blocks are dead, sorted.
+    removed: Vec<u32>,
+}
+
+impl TailMatches {
+    /// `hashes` are sorted.
+    fn new(tail: &[Record<'_>], hashes: &[u64]) -> Self {
+        let mut matches = Self { more: vec![0; hashes.len()], documents: Vec::new(), removed: Vec::new() };
+        // One bit for the low bits of each hash: most of the tail's hashes need no search.
+        let sieve = hashes.iter().fold(0u64, |sieve, hash| sieve | 1 << (hash % 64));
+        for record in tail {
+            match record.kind {
+                Kind::Add => matches.add(record, hashes, sieve),
+                Kind::Remove => matches.remove(record, hashes, sieve),
+                Kind::Update => {}
+            }
+        }
+        matches.removed.sort_unstable();
+        matches
+    }
+
+    fn add(&mut self, record: &Record<'_>, hashes: &[u64], sieve: u64) {
+        let mut counts = Vec::new();
+        for term in record.terms().filter(|term| term.count > 0) {
+            for at in places(hashes, sieve, term.hash) {
+                self.more[at] += 1;
+                counts.push((at, term.count));
+            }
+        }
+        self.documents.push(Newer { number: record.number, counts });
+    }
+
+    fn remove(&mut self, record: &Record<'_>, hashes: &[u64], sieve: u64) {
+        for hash in record.hashes() {
+            for at in places(hashes, sieve, hash) {
+                self.more[at] -= 1;
+            }
+        }
+        self.documents.retain(|document| document.number != record.number);
+        self.removed.push(record.number);
+    }
+}
+
+/// Where `hash` stands in `hashes`: nowhere, at one place, or at several neighbouring ones.
+#[inline]
+fn places(hashes: &[u64], sieve: u64, hash: u64) -> std::ops::Range<usize> {
+    if sieve >> (hash % 64) & 1 == 0 {
+        return 0..0;
+    }
+    let start = hashes.partition_point(|&other| other < hash);
+    start..start + hashes[start..].partition_point(|&other| other == hash)
+}
