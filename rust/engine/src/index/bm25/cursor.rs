@@ -29,7 +29,7 @@ pub(super) struct Cursor<'p> {
     first: u32,
     next_first: u32,
     head: Option<RunHead>,
-    decoded: Option<usize>,
+    decoded: bool,
     /// The next posting of the decoded run.
     at: usize,
     buffer: Run,
@@ -46,7 +46,7 @@ impl<'p> Cursor<'p> {
             first: NO_NUMBER,
             next_first: 0,
             head: None,
-            decoded: None,
+            decoded: false,
             at: 0,
             buffer: Run::new(),
         };
@@ -74,9 +74,10 @@ impl<'p> Cursor<'p> {
         self.postings
     }
 
-    /// The first document that may be at or behind the cursor; `None` at the end.
+    /// No document before this one is left; `None` at the end.
     pub fn next(&self) -> Option<u32> {
-        (self.piece < self.pieces.len()).then_some(self.first)
+        let decoded = self.buffer.numbers[..self.buffer.len].get(self.at).filter(|_| self.decoded).copied();
+        (self.piece < self.pieces.len()).then_some(decoded.unwrap_or(self.first))
     }
 
     /// Reads the head of the run at `piece`, `run`.
@@ -94,7 +95,7 @@ impl<'p> Cursor<'p> {
                 (head.first, next, Some(head))
             }
         };
-        self.decoded = None;
+        self.decoded = false;
         self.at = 0;
         if self.first < self.next_first { Ok(()) } else { Err(malformed(piece.key)) }
     }
@@ -109,16 +110,28 @@ impl<'p> Cursor<'p> {
         self.enter()
     }
 
-    /// Moves to the run that would hold `number`.
+    /// Moves towards `number`: to the run that would hold it, and within a decoded run to the first posting at or behind it.
+    ///
+    /// The last run is decoded, or nobody would ever know that it is over.
     pub fn seek(&mut self, number: u32) -> Result<()> {
-        while self.piece < self.pieces.len() && self.next_first <= number {
+        while self.piece < self.pieces.len() {
+            if self.next_first > number {
+                if self.first >= number || (!self.decoded && self.next_first != NO_NUMBER) {
+                    break;
+                }
+                self.decode()?;
+                self.step(number);
+                if self.at < self.buffer.len {
+                    break;
+                }
+            }
             self.advance()?;
         }
         Ok(())
     }
 
     fn decode(&mut self) -> Result<()> {
-        if self.decoded.is_some() {
+        if self.decoded {
             return Ok(());
         }
         let piece = &self.pieces[self.piece];
@@ -129,7 +142,7 @@ impl<'p> Cursor<'p> {
         };
         let last = decoded.and_then(|()| self.buffer.numbers[..self.buffer.len].last());
         match last {
-            Some(&last) if last < self.next_first => self.decoded = Some(self.run),
+            Some(&last) if last < self.next_first => self.decoded = true,
             _ => return Err(malformed(piece.key)),
         }
         Ok(())
