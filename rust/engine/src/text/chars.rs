@@ -65,7 +65,12 @@ pub(super) fn is_word(c: char) -> bool {
 }
 
 /// A character of a script that writes no spaces between words, or (Hangul) glues its particles to them: such text becomes bigrams.
+#[inline]
 pub(super) fn is_gram(c: char) -> bool {
+    c >= '\u{E00}' && is_high_gram(c)
+}
+
+fn is_high_gram(c: char) -> bool {
     matches!(c as u32,
         0x0E00..=0x0EFF          // Thai, Lao
         | 0x1000..=0x109F        // Myanmar
@@ -103,9 +108,8 @@ pub(super) fn is_invisible(c: char) -> bool {
 
 /// The ASCII digit of a decimal digit of another script.
 pub(super) fn ascii_digit(c: char) -> Option<char> {
-    const ZEROS: [u32; 18] = [
-        0x660, 0x6F0, 0x7C0, 0x966, 0x9E6, 0xA66, 0xAE6, 0xB66, 0xBE6, 0xC66, 0xCE6, 0xD66, 0xE50, 0xED0, 0xF20, 0x1040, 0x17E0, 0x1810,
-    ];
+    const ZEROS: [u32; 18] =
+        [0x660, 0x6F0, 0x7C0, 0x966, 0x9E6, 0xA66, 0xAE6, 0xB66, 0xBE6, 0xC66, 0xCE6, 0xD66, 0xE50, 0xED0, 0xF20, 0x1040, 0x17E0, 0x1810];
     let zero = ZEROS.into_iter().find(|zero| (*zero..zero + 10).contains(&(c as u32)))?;
     char::from_digit(c as u32 - zero, 10)
 }

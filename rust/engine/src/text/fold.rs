@@ -37,10 +37,7 @@ pub(super) fn case_fold(c: char) -> impl Iterator<Item = char> {
 /// Appends a word or an identifier, case folded and without accents; an apostrophe inside is dropped.
 pub(super) fn fold(text: &str, term: &mut Term) {
     if text.is_ascii() {
-        for byte in text.bytes().filter(|b| *b != b'\'') {
-            term.push(&[byte.to_ascii_lowercase()]);
-        }
-        return;
+        return text.split('\'').for_each(|piece| term.push_ascii(piece.as_bytes()));
     }
     let bare = text.nfd().filter(|c| !is_accent(*c) && *c != '\'').flat_map(case_fold);
     bare.nfc().for_each(|c| push_plain(c, term));

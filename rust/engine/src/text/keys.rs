@@ -42,7 +42,8 @@ mod tests {
 
     #[test]
     fn a_slot_has_one_key_for_all_its_spellings() {
-        for (a, b) in [("Scripting-Language", " scripting-language\n"), ("STRASSE", "Straße"), ("CAFÉ", "cafe\u{301}"), ("ΤΈΛΟΣ", "τέλος")] {
+        for (a, b) in [("Scripting-Language", " scripting-language\n"), ("STRASSE", "Straße"), ("CAFÉ", "cafe\u{301}"), ("ΤΈΛΟΣ", "τέλος")]
+        {
             assert_eq!(slot_key(a), slot_key(b), "{a} {b}");
         }
         assert_ne!(slot_key("año"), slot_key("ano"));

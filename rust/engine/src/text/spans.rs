@@ -5,6 +5,8 @@
 
 use std::ops::Range;
 
+use unicode_normalization::char::is_combining_mark;
+
 use super::chars::{CONNECTOR, DIGIT, LETTER, URL_CONNECTOR, is, is_gram, is_word};
 
 /// One run of a chunk, in bytes.
@@ -117,7 +119,7 @@ impl Iterator for Spans<'_> {
     fn next(&mut self) -> Option<Span> {
         let start = self.end_of(self.at, |c| !is_word(c));
         let span = match self.char_at(start)? {
-            c if is_gram(c) => Span::Grams(start..self.end_of(start, |c| is_gram(c) || !c.is_ascii() && !c.is_alphanumeric() && is_word(c))),
+            c if is_gram(c) => Span::Grams(start..self.end_of(start, |c| is_gram(c) || is_combining_mark(c))),
             _ => Span::Run(self.run(start)),
         };
         let (Span::Run(range) | Span::Grams(range)) = &span;
@@ -136,8 +138,10 @@ mod tests {
 
     #[test]
     fn punctuation_around_never_breaks_an_identifier() {
-        for around in ["X", "X.", "`X`", "(X),", "\"X\"?", "**X**:", "[X](", "{X}", "<X>", "--X--", "…X…", "'X'", "X…", "#X!", "_X_"] {
-            for id in ["payments-api", "fix/auth-timeout", "8443", "v1.2.3", "getUserById", "a_b.c", "x@y.com", "https://a.io/b?c=d&e=%20f"] {
+        for around in ["X", "X.", "`X`", "(X),", "\"X\"?", "**X**:", "[X](", "{X}", "<X>", "--X--", "…X…", "'X'", "X…", "#X!", "_X_"]
+        {
+            for id in ["payments-api", "fix/auth-timeout", "8443", "v1.2.3", "getUserById", "a_b.c", "x@y.com", "https://a.io/b?c=d&e=%20f"]
+            {
                 assert_eq!(runs(&around.replace('X', id)), [id], "{around}");
             }
         }

@@ -118,6 +118,11 @@ impl Term {
         self.0.extend(letters.iter().map(|b| b | 0x20));
     }
 
+    /// Appends ASCII, lower-cased.
+    pub(super) fn push_ascii(&mut self, text: &[u8]) {
+        self.0.extend(text.iter().map(u8::to_ascii_lowercase));
+    }
+
     /// The normalised bytes, without the class.
     #[inline]
     pub(super) fn bytes(&self) -> &[u8] {
