@@ -8,7 +8,7 @@ use super::*;
 
 const SEED: u64 = 0x5EED;
 
-/// SplitMix64 (Steele, Lea, Flood, 2014).
+/// `SplitMix64` (Steele, Lea, Flood, 2014).
 struct Random(u64);
 
 impl Random {
@@ -232,7 +232,7 @@ fn identifiers(random: &mut Random) -> Vec<(String, Vec<String>)> {
         of(sha, &[]),
         of(format!("v{m}.{n}.0"), &[&n, &format!("{m}.{n}.0")]),
         of(format!(":{n}"), &[&n]),
-        of(format!("$") + &a.to_uppercase() + "_" + &b.to_uppercase(), &[&a, &b, &format!("{a}_{b}")]),
+        of(format!("${}_{}", a.to_uppercase(), b.to_uppercase()), &[&a, &b, &format!("{a}_{b}")]),
         of(format!("{a}.{b}()"), &[&a, &b, &format!("{a}.{b}")]),
         of(format!("std::{a}::{}", upper(&b)), &[&a, &b]),
         of(format!("{}-{n}", a.to_uppercase()), &[&a, &n]),
@@ -319,10 +319,10 @@ fn a_stem_matches_other_forms_and_never_the_word_twice() {
 
 #[test]
 fn of_too_many_terms_the_strongest_are_kept() {
-    let words: String =
-        (0..2_000).map(|i| format!("w{} ", "abcdefghij".repeat(2).split_at(i % 19).0.to_owned() + &"x".repeat(i / 19))).collect();
-    let ids: String = (0..100).map(|i| format!("id-{i} ")).collect();
-    let query = query(&(words + &ids));
+    let word = |i: usize| "abcdefghij".repeat(2)[..i % 19].to_owned() + &"x".repeat(i / 19);
+    let words: Vec<String> = (0..2_000).map(|i| format!("w{}", word(i))).collect();
+    let ids: Vec<String> = (0..100).map(|i| format!("id-{i}")).collect();
+    let query = query(&[words, ids].concat().join(" "));
     assert_eq!(query.terms.len(), MAX_QUERY_TERMS);
     assert_eq!(query.identifiers.len(), 100);
     assert!(query.terms[..100].iter().all(|t| t.role == Role::Whole));

@@ -83,7 +83,9 @@ impl Collector {
         if entries.iter().filter(|e| is_content(e)).count() >= ENOUGH_CONTENT {
             entries.retain(|e| e.order & FILLER == 0);
         }
-        entries.iter_mut().for_each(|e| e.order &= !FILLER);
+        for entry in entries.iter_mut() {
+            entry.order &= !FILLER;
+        }
         entries.sort_unstable_by_key(|e| e.order);
         entries.truncate(MAX_QUERY_TERMS);
         let identifiers = entries.iter().filter(|e| e.role == Role::Whole).map(|e| e.hash).collect();
