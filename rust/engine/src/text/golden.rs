@@ -52,7 +52,7 @@ fn query_terms(text: &str) -> String {
 }
 
 /// Text of a document, its terms: plain ones are words, `=` wholes, `~` stems, `|` bigrams, `^` accented forms.
-const DOCUMENTS: [(&str, &str); 57] = [
+const DOCUMENTS: [(&str, &str); 58] = [
     ("Prefers Go for scripting", "prefers ~prefer go for scripting ~script"),
     ("see payments-api.", "see =payments-api payments api"),
     ("`payments-api`", "=payments-api payments api"),
@@ -95,6 +95,7 @@ const DOCUMENTS: [(&str, &str); 57] = [
     ("JIRA-4521", "=jira-4521 jira 4521"),
     ("CVE-2024-12345", "=cve-2024-12345 cve 2024 12345"),
     ("2024-05-12", "=2024-05-12 2024 05 12"),
+    ("2024-05-12T10:30:00Z", "=2024-05-12t10:30:00z =2024-05-12t10 =2024-05-12 2024 05 12t10 30 00z"),
     ("10.0.0.1", "=10.0.0.1 10 0 0 1"),
     ("$1,200.50", "=1200.50 1200 1 200 50"),
     ("1,200", "1200 1 200"),

@@ -190,6 +190,7 @@ fn segments<S: Sink>(body: &str, buffers: &mut Buffers, sink: &mut S) {
     });
     for_each_piece(body, outer, |piece| {
         segment(piece, body, buffers, sink);
+        segment(iso_date(piece).unwrap_or(piece), piece, buffers, sink);
         for_each_piece(piece, slash, |name| {
             segment(name, piece, buffers, sink);
             if is_version(name) {
@@ -230,6 +231,13 @@ fn trimmed(text: &str) -> &str {
     let start = bytes.iter().position(|b| !connects(*b)).unwrap_or(bytes.len());
     let end = bytes.iter().rposition(|b| !connects(*b)).map_or(start, |last| last + 1);
     &text[start..end]
+}
+
+/// The date of a timestamp: `2024-05-12` of `2024-05-12T10`.
+fn iso_date(piece: &str) -> Option<&str> {
+    let fits = |(at, byte)| if matches!(at, 4 | 7) { byte == b'-' } else { is(byte, DIGIT) };
+    let date = piece.get(..10).filter(|date| date.bytes().enumerate().all(fits))?;
+    piece[10..].starts_with('T').then_some(date)
 }
 
 fn segment<S: Sink>(piece: &str, parent: &str, buffers: &mut Buffers, sink: &mut S) {

@@ -15,6 +15,7 @@ mod chars;
 mod document;
 mod filler;
 mod fold;
+mod fold_table;
 mod identifiers;
 mod keys;
 mod query;

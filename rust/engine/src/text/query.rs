@@ -43,9 +43,10 @@ pub struct Query {
 struct Entry {
     hash: u64,
     order: u64,
+    start: usize,
+    len: u16,
     role: Role,
     class: TermClass,
-    text: (usize, usize),
 }
 
 /// The bit of `order` that puts filler behind all else.
@@ -73,7 +74,7 @@ impl Collector {
         let bytes = term.bytes();
         self.arena.extend_from_slice(&bytes[..bytes.len().min(MAX_TEXT_BYTES)]);
         let order = filler | (role as u64) << ROLE_SHIFT | self.entries.len() as u64;
-        self.entries.push(Entry { hash: term.hash(class, self.seed), order, role, class, text: (start, self.arena.len()) });
+        self.entries.push(Entry { hash: term.hash(class, self.seed), order, start, len: (self.arena.len() - start) as u16, role, class });
     }
 
     pub(super) fn finish(&mut self) -> Query {
@@ -98,7 +99,7 @@ fn is_content(entry: &Entry) -> bool {
 }
 
 fn to_term(entry: &Entry, arena: &[u8]) -> QueryTerm {
-    let bytes = &arena[entry.text.0..entry.text.1];
+    let bytes = &arena[entry.start..entry.start + entry.len as usize];
     let whole = |cut: std::str::Utf8Error| std::str::from_utf8(&bytes[..cut.valid_up_to()]).unwrap_or_default();
     let text = std::str::from_utf8(bytes).unwrap_or_else(whole).to_owned(); // the limit may have cut a character
     QueryTerm { hash: entry.hash, weight: entry.role.weight(), role: entry.role, class: entry.class, text }

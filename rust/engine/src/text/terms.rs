@@ -129,6 +129,11 @@ impl Term {
         self.0.get(1..).unwrap_or_default()
     }
 
+    /// To append what is known to be UTF-8.
+    pub(super) fn bytes_mut(&mut self) -> &mut Vec<u8> {
+        &mut self.0
+    }
+
     /// Keeps the first `len` normalised bytes.
     pub(super) fn truncate(&mut self, len: usize) {
         self.0.truncate(1 + len);
