@@ -55,7 +55,7 @@ pub(super) fn stay_apart(vocabulary: &Vocabulary, text: &[u8], boundary: usize, 
     let mut undone = u32::MAX;
     loop {
         let (start, end) = (boundary - vocabulary.width(left), boundary + vocabulary.width(right));
-        if vocabulary.find(text, start, end) < undone {
+        if vocabulary.find_rare(text, start, end) < undone {
             return false;
         }
         if left.max(right) < FIRST_MERGED {

@@ -110,7 +110,7 @@ fn encode_pieces<P: Pattern>(vocabulary: &Vocabulary, text: &str, tokens: &mut V
     while at < text.bytes.len() {
         let end = P::end(text, at);
         match vocabulary.find(text.bytes, at, end) {
-            NONE if end - at <= merge::MAX_PIECE => merge::encode(vocabulary, text.bytes, at, end, tokens),
+            NONE if end - at <= merge::MAX_PIECE => merge::encode::<{ merge::MAX_PIECE }>(vocabulary, text.bytes, at, end, tokens),
             NONE => backtrack::encode(vocabulary, text.bytes, at, end, tokens),
             id => tokens.push(id),
         }

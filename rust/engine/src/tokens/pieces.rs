@@ -32,10 +32,15 @@ pub(super) struct PieceTable {
 }
 
 /// Open addressing with linear probing; a power of two of slots, at most two thirds used.
+///
+/// In front of it stands a filter of 8 bits a token, small enough for the second-level cache: merging mostly asks for what is
+/// no token, and without the filter each such question is a miss in the caches (it halved the time of merging).
 struct Table<K> {
     keys: Box<[K]>,
     ids: Box<[u32]>,
     shift: u32,
+    filter: Box<[u64]>,
+    filter_shift: u32,
 }
 
 trait Key: Copy + Eq + Default {
@@ -59,8 +64,28 @@ impl Key for u128 {
 
 impl<K: Key> Table<K> {
     fn with_room_for(count: usize) -> Self {
-        let slots = (count + count / 2 + 2).next_power_of_two();
-        Self { keys: vec![K::default(); slots].into(), ids: vec![NONE; slots].into(), shift: 64 - slots.trailing_zeros() }
+        let slots = (count + count / 2 + 64).next_power_of_two();
+        let words = slots / 8;
+        Self {
+            keys: vec![K::default(); slots].into(),
+            ids: vec![NONE; slots].into(),
+            shift: 64 - slots.trailing_zeros(),
+            filter: vec![0; words].into(),
+            filter_shift: 64 - words.trailing_zeros(),
+        }
+    }
+
+    /// The filter's word for a hash, and the two bits in it.
+    #[inline]
+    fn marks(&self, hash: u64) -> (usize, u64) {
+        ((hash >> self.filter_shift) as usize & (self.filter.len() - 1), 1 << (hash >> 20 & 63) | 1 << (hash >> 26 & 63))
+    }
+
+    /// Like `find`, for keys that are mostly not there.
+    #[inline]
+    fn find_rare(&self, key: K) -> u32 {
+        let (word, bits) = self.marks(key.hash());
+        if self.filter[word] & bits == bits { self.find(key) } else { NONE }
     }
 
     #[inline]
@@ -74,6 +99,8 @@ impl<K: Key> Table<K> {
             slot = (slot + 1) & (self.keys.len() - 1);
         }
         (self.keys[slot], self.ids[slot]) = (key, id);
+        let (word, bits) = self.marks(key.hash());
+        self.filter[word] |= bits;
     }
 
     #[inline]
@@ -166,6 +193,18 @@ impl PieceTable {
     #[inline]
     pub(super) fn find_medium(&self, text: &[u8], start: usize, end: usize) -> u32 {
         self.medium.find(medium_key(text, start, end))
+    }
+
+    /// `find_short` for what is probably no token.
+    #[inline]
+    pub(super) fn find_rare_short(&self, text: &[u8], start: usize, end: usize) -> u32 {
+        self.short.find_rare(short_key(text, start, end))
+    }
+
+    /// `find_medium` for what is probably no token.
+    #[inline]
+    pub(super) fn find_rare_medium(&self, text: &[u8], start: usize, end: usize) -> u32 {
+        self.medium.find_rare(medium_key(text, start, end))
     }
 
     /// The tokens of 16 and more bytes that may spell `piece`.

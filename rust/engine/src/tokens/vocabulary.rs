@@ -21,6 +21,8 @@ pub(super) struct Vocabulary {
     /// Left and right parent of each token; of a single byte, itself.
     parents: Box<[[u32; 2]]>,
     table: PieceTable,
+    /// The token of every two bytes, or `NONE`: where merging begins.
+    twos: Box<[u32]>,
 }
 
 impl Vocabulary {
@@ -41,7 +43,8 @@ impl Vocabulary {
         for (id, span) in offsets.windows(2).enumerate() {
             table.insert(&bytes, span[0] as usize..span[1] as usize, id as u32);
         }
-        Self { offsets, bytes, parents, table }
+        let twos = (0..=u16::MAX).map(|two| table.find_short(&two.to_le_bytes(), 0, 2)).collect();
+        Self { offsets, bytes, parents, table, twos }
     }
 
     /// How many tokens there are; ids run from 0 to one less.
@@ -77,6 +80,22 @@ impl Vocabulary {
         }
     }
 
+    /// The token that spells two bytes, or `NONE`.
+    #[inline]
+    pub(super) fn find_two(&self, bytes: [u8; 2]) -> u32 {
+        self.twos[usize::from(u16::from_le_bytes(bytes))]
+    }
+
+    /// `find` for what is probably no token: what merging asks.
+    #[inline]
+    pub(super) fn find_rare(&self, text: &[u8], start: usize, end: usize) -> u32 {
+        match end - start {
+            0..8 => self.table.find_rare_short(text, start, end),
+            8..16 => self.table.find_rare_medium(text, start, end),
+            _ => self.find_long(text, start, end),
+        }
+    }
+
     #[inline(never)]
     fn find_long(&self, text: &[u8], start: usize, end: usize) -> u32 {
         let piece = &text[start..end];
@@ -88,7 +107,7 @@ impl Vocabulary {
         let mut widths = self.table.widths(text, start, limit);
         loop {
             let width = widths.next().unwrap_or(1);
-            let id = self.find(text, start, start + width);
+            let id = self.find_rare(text, start, start + width);
             if id != NONE {
                 return (id, width);
             }
