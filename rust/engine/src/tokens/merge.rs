@@ -2,7 +2,7 @@
 //!
 //! The rule (tiktoken's `byte_pair_merge`): start from single bytes; while two neighbours together spell a token, merge the
 //! pair whose token has the lowest id, the leftmost of equals. This is that rule, for up to `N` bytes; its work is quadratic
-//! in the length of the piece, so `backtrack` cuts longer ones.
+//! in the length of the piece, so [`super::long`] cuts longer ones.
 
 use super::vocabulary::Vocabulary;
 
@@ -25,6 +25,7 @@ struct Parts<const N: usize> {
 }
 
 /// How many tokens `text[start..end]` merges to; it has at most `MAX_PIECE` bytes.
+#[inline(never)]
 pub(super) fn count(vocabulary: &Vocabulary, text: &[u8], start: usize, end: usize) -> usize {
     match end - start {
         ..=16 => merge::<16>(vocabulary, text, start, end).count,

@@ -13,16 +13,20 @@
 mod backtrack;
 mod cl100k;
 mod load;
+mod long;
 mod merge;
 mod o200k;
 mod pieces;
+mod recent;
 mod scan;
+mod swar;
 mod unicode;
 mod vocabulary;
 
 use cl100k::Cl100k;
 use o200k::O200k;
 use pieces::NONE;
+use recent::Recent;
 use scan::{Pattern, Text};
 use vocabulary::Vocabulary;
 
@@ -66,32 +70,44 @@ impl Encoding {
 /// How many tokens `text` is. Linear in its length; the first call for an encoding unpacks the vocabulary.
 #[must_use]
 pub fn count(encoding: Encoding, text: &str) -> usize {
-    match encoding {
-        Encoding::Cl100k => count_pieces::<Cl100k>(Vocabulary::get(encoding), text),
-        Encoding::O200k => count_pieces::<O200k>(Vocabulary::get(encoding), text),
-    }
+    let vocabulary = Vocabulary::get(encoding);
+    Recent::with(encoding, |recent| match encoding {
+        Encoding::Cl100k => count_pieces::<Cl100k>(vocabulary, recent, text),
+        Encoding::O200k => count_pieces::<O200k>(vocabulary, recent, text),
+    })
 }
 
-fn count_pieces<P: Pattern>(vocabulary: &Vocabulary, text: &str) -> usize {
+fn count_pieces<P: Pattern>(vocabulary: &Vocabulary, recent: &mut Recent, text: &str) -> usize {
     let text = Text::new(text);
     let (mut at, mut total) = (0, 0);
     while at < text.bytes.len() {
         let end = P::end(text, at);
-        total += count_piece(vocabulary, text.bytes, at, end);
+        let known = end - at < 8 && vocabulary.has_short(text.bytes, at, end);
+        total += if known { 1 } else { count_piece(vocabulary, recent, text.bytes, at, end) };
         at = end;
     }
     total
 }
 
-fn count_piece(vocabulary: &Vocabulary, text: &[u8], start: usize, end: usize) -> usize {
-    if vocabulary.find(text, start, end) != NONE {
+/// How many tokens the pretoken `text[start..end]` is, which is no token of less than 8 bytes.
+#[inline(never)]
+fn count_piece(vocabulary: &Vocabulary, recent: &mut Recent, text: &[u8], start: usize, end: usize) -> usize {
+    if end - start >= 8 && vocabulary.find(text, start, end) != NONE {
         return 1;
     }
+    if end - start < 16 {
+        return recent.count(pieces::medium_key(text, start, end), || merge::count(vocabulary, text, start, end));
+    }
+    count_long(vocabulary, text, start, end)
+}
+
+#[inline(never)]
+fn count_long(vocabulary: &Vocabulary, text: &[u8], start: usize, end: usize) -> usize {
     if end - start <= merge::MAX_PIECE {
         return merge::count(vocabulary, text, start, end);
     }
     let mut tokens = Vec::new();
-    backtrack::encode(vocabulary, text, start, end, &mut tokens);
+    long::encode(vocabulary, text, start, end, &mut tokens);
     tokens.len()
 }
 
@@ -111,7 +127,7 @@ fn encode_pieces<P: Pattern>(vocabulary: &Vocabulary, text: &str, tokens: &mut V
         let end = P::end(text, at);
         match vocabulary.find(text.bytes, at, end) {
             NONE if end - at <= merge::MAX_PIECE => merge::encode::<{ merge::MAX_PIECE }>(vocabulary, text.bytes, at, end, tokens),
-            NONE => backtrack::encode(vocabulary, text.bytes, at, end, tokens),
+            NONE => long::encode(vocabulary, text.bytes, at, end, tokens),
             id => tokens.push(id),
         }
         at = end;

@@ -6,7 +6,9 @@
 //! | \p{N}{1,3} | ?[^\s\p{L}\p{N}]+[\r\n/]* | \s*[\r\n]+ | \s+(?!\S) | \s+
 //! ```
 
-use super::scan::{PREFIX, Pattern, Text};
+use super::load::load_8;
+use super::scan::{PREFIX, Pattern, Text, ascii_head};
+use super::swar::{CASE, TOPS, lower_letters, lower_run};
 use super::unicode::{CASELESS, LOWER, MARK, NUMBER, UPPER, WHITE};
 
 /// Lm, Lo and M stand in both character classes of a word.
@@ -20,24 +22,48 @@ impl Pattern for O200k {
 
     #[inline]
     fn end(text: Text<'_>, start: usize) -> usize {
-        let (class, next) = text.at(start);
-        if class & NUMBER != 0 {
-            return text.numbers(next);
-        }
-        // A mark could be the optional first character too, but what it would lead to is what it leads to as a letter.
-        let body = if class & PREFIX != 0 { next } else { start };
-        let word = word(text, body);
-        if word != body {
-            return text.contraction(word);
-        }
-        if class & WHITE == 0 {
-            return punctuation(text, next);
-        }
-        if text.byte(start) == b' ' && text.at(next).0 & Text::PUNCTUATION != 0 {
-            return punctuation(text, next);
-        }
-        white(text, start)
+        ascii_word(text, start).unwrap_or_else(|| any(text, start))
     }
+}
+
+/// The commonest pretoken: perhaps a space or a sign, an ASCII letter, then lower case. `None` where the rest of the rule is needed.
+#[inline]
+fn ascii_word(text: Text<'_>, start: usize) -> Option<usize> {
+    let word = load_8(text.bytes, start);
+    let letters = lower_letters(word | CASE);
+    let head = ascii_head(word, letters)?;
+    // What is neither behind the first letter nor lower case ends the word.
+    let others = !lower_letters(word) & TOPS & (u64::MAX << 8 << (8 * head));
+    let end = if others == 0 { lower_run(text.bytes, start + 8) } else { start + others.trailing_zeros() as usize / 8 };
+    match text.byte(end) {
+        b'\'' => Some(text.contraction(end)),
+        128.. => None,
+        // Upper case goes on only after upper case.
+        b'A'..=b'Z' if end == start + head as usize + 1 && lower_letters(word) >> (8 * head) & 0x80 == 0 => None,
+        _ => Some(end),
+    }
+}
+
+/// The whole rule.
+#[inline(never)]
+fn any(text: Text<'_>, start: usize) -> usize {
+    let (class, next) = text.at(start);
+    if class & NUMBER != 0 {
+        return text.numbers(next);
+    }
+    // A mark could be the optional first character too, but what it would lead to is what it leads to as a letter.
+    let body = if class & PREFIX != 0 { next } else { start };
+    let word = word(text, body);
+    if word != body {
+        return text.contraction(word);
+    }
+    if class & WHITE == 0 {
+        return punctuation(text, next);
+    }
+    if text.byte(start) == b' ' && text.at(next).0 & Text::PUNCTUATION != 0 {
+        return punctuation(text, next);
+    }
+    white(text, start)
 }
 
 /// The end of a word from `start` on, `start` if there is none.

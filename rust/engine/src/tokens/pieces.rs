@@ -119,6 +119,19 @@ impl<K: Key> Table<K> {
         }
     }
 
+    #[inline]
+    fn has(&self, key: K) -> bool {
+        let mask = self.keys.len() - 1;
+        let mut slot = self.slot(key) & mask;
+        while self.keys[slot] != key {
+            if self.keys[slot] == K::default() {
+                return false;
+            }
+            slot = (slot + 1) & mask;
+        }
+        true
+    }
+
     /// All ids under a key that several entries may share.
     fn find_all(&self, key: K) -> impl Iterator<Item = u32> {
         let mask = self.keys.len() - 1;
@@ -193,6 +206,12 @@ impl PieceTable {
     #[inline]
     pub(super) fn find_medium(&self, text: &[u8], start: usize, end: usize) -> u32 {
         self.medium.find(medium_key(text, start, end))
+    }
+
+    /// Whether `text[start..end]`, 1 to 7 bytes, is a token: the question that is asked most.
+    #[inline]
+    pub(super) fn has_short(&self, text: &[u8], start: usize, end: usize) -> bool {
+        self.short.has(short_key(text, start, end))
     }
 
     /// `find_short` for what is probably no token.

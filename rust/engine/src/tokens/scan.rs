@@ -32,7 +32,7 @@ impl<'a> Text<'a> {
     }
 
     /// Class and end of the character at `at`; (`END`, `at`) at the end of the text.
-    #[inline]
+    #[inline(always)]
     pub(super) fn at(self, at: usize) -> (Class, usize) {
         match self.bytes.get(at) {
             None => (super::unicode::END, at),
@@ -41,7 +41,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    #[inline]
+    #[inline(never)]
     fn wide(self, at: usize, lead: u8) -> (Class, usize) {
         let tail = |i: usize| u32::from(self.byte(at + i) & 63);
         let (code_point, size) = match lead {
@@ -111,6 +111,17 @@ impl<'a> Text<'a> {
         }
         White { end: at, after_newline, before_last: if last == start { at } else { last } }
     }
+}
+
+/// Where the letters of an ASCII word start in the eight bytes from its start on: 0, or 1 behind a sign or a space.
+/// `None` if none do. `letters` has the top bit of each letter's byte.
+#[inline]
+pub(super) fn ascii_head(word: u64, letters: u64) -> Option<u32> {
+    if letters & 0x80 != 0 {
+        return Some(0);
+    }
+    let is_prefix = !matches!(word as u8, b'\r' | b'\n' | b'0'..=b'9' | 128..);
+    (letters & 0x8000 != 0 && is_prefix).then_some(1)
 }
 
 /// A run of white space.

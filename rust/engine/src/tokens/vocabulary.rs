@@ -80,6 +80,12 @@ impl Vocabulary {
         }
     }
 
+    /// Whether `text[start..end]`, 1 to 7 bytes, is a token.
+    #[inline]
+    pub(super) fn has_short(&self, text: &[u8], start: usize, end: usize) -> bool {
+        self.table.has_short(text, start, end)
+    }
+
     /// The token that spells two bytes, or `NONE`.
     #[inline]
     pub(super) fn find_two(&self, bytes: [u8; 2]) -> u32 {
