@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import corpus
 import pytest
+
+import corpus
 from conftest import alternated
 from sides import SIDES
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING
 
-import corpus
 import pytest
+
+import corpus
 from conftest import alternated
 
 if TYPE_CHECKING:
     from pytest_benchmark.fixture import BenchmarkFixture
+
     from sides import Side
 
 

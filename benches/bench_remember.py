@@ -6,12 +6,14 @@ import itertools
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-import corpus
 import pytest
+
+import corpus
 from conftest import alternated
 
 if TYPE_CHECKING:
     from pytest_benchmark.fixture import BenchmarkFixture
+
     from sides import Side
 
 THREADS = 32

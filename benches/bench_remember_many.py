@@ -6,14 +6,16 @@ import itertools
 from typing import TYPE_CHECKING
 
 import pytest
+
 from conftest import alternated
 from sides import SIDES
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from corpus import Memory
     from pytest_benchmark.fixture import BenchmarkFixture
+
+    from corpus import Memory
     from sides import Side
 
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING
 
-import corpus
 import numpy as np
 import pytest
+
+import corpus
 from conftest import MEMORIES, alternated
 from sides import SIDES
 

@@ -172,10 +172,15 @@ def table(rows: list[Row]) -> Iterator[str]:
         yield "| " + " | ".join(cells) + " |" + (f"  {row.note}" if row.note else "")
 
 
+def _percentile(values: list[float], percent: int) -> float:
+    return statistics.quantiles(values, n=100)[percent - 1]
+
+
 def machine() -> str:
     """The machine that the figures hold for."""
     names = [line.split(":")[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")]
-    return f"{names[0] if names else platform.machine()}, {os.cpu_count()} cores, {platform.system()} {platform.release()}, Python {platform.python_version()}"
+    system = f"{platform.system()} {platform.release()}, Python {platform.python_version()}"
+    return f"{names[0] if names else platform.machine()}, {os.cpu_count()} cores, {system}"
 
 
 def main() -> int:

@@ -110,4 +110,6 @@ def _vocabulary() -> tuple[list[str], list[float]]:
 @cache
 def _slots(word: str) -> tuple[list[int], list[float]]:
     draw = random.Random(zlib.crc32(word.encode()))
-    return [draw.randrange(DIMENSIONS) for _ in range(_SLOTS_PER_WORD)], [math.copysign(1, draw.random() - 0.5) for _ in range(_SLOTS_PER_WORD)]
+    return [draw.randrange(DIMENSIONS) for _ in range(_SLOTS_PER_WORD)], [
+        math.copysign(1, draw.random() - 0.5) for _ in range(_SLOTS_PER_WORD)
+    ]

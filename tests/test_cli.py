@@ -7,8 +7,9 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
-import memspan
 import pytest
+
+import memspan
 from memspan import cli
 
 if TYPE_CHECKING:

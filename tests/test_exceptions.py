@@ -7,8 +7,9 @@ import pickle
 import re
 from pathlib import Path
 
-import memspan
 import pytest
+
+import memspan
 from memspan import exceptions
 from memspan.exceptions import Error, from_engine
 
@@ -76,5 +77,5 @@ def test_an_unknown_outcome_says_so_without_being_told() -> None:
 def test_standard_clauses_catch_them() -> None:
     with pytest.raises(TimeoutError):
         raise from_engine("StoreBusy", "held by process 7", {"holder": 7})
-    with pytest.raises(KeyError, match="^no such memory$"):
+    with pytest.raises(KeyError, match=r"^no such memory$"):
         raise from_engine("NotFound", "no such memory", {})

@@ -7,15 +7,13 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta, timezone
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-import memspan
 import numpy as np
 import pytest
-from memspan.testing import FakeClock, FakeEmbedder, temporary_engine
 
-if TYPE_CHECKING:
-    from pathlib import Path
+import memspan
+from memspan.testing import FakeClock, FakeEmbedder, temporary_engine
 
 
 def test_the_clock_stands_still_until_it_is_moved() -> None:
@@ -111,13 +109,20 @@ def test_nonsense_is_refused() -> None:
 
 def test_a_temporary_engine_cleans_up_even_after_an_error() -> None:
     kept: list[Path] = []
-    with pytest.raises(LookupError, match="on purpose"), temporary_engine() as engine:
-        kept.append(engine.path)
-        assert kept[0].is_dir()
-        raise LookupError("on purpose")
+    engines: list[memspan.Engine] = []
+
+    def fail() -> None:
+        with temporary_engine() as engine:
+            engines.append(engine)
+            kept.append(Path(engine.path))
+            assert kept[0].is_dir()
+            raise LookupError("on purpose")
+
+    with pytest.raises(LookupError, match="on purpose"):
+        fail()
     assert not kept[0].exists()
     with pytest.raises(memspan.Closed):
-        engine.user("u-1").remember("too late")
+        engines[0].user("u-1").remember("too late")
 
 
 def test_the_fixture_gives_an_engine_under_the_fake_clock(memspan_engine: memspan.Engine, memspan_clock: FakeClock) -> None:
@@ -129,5 +134,7 @@ def test_the_fixture_gives_an_engine_under_the_fake_clock(memspan_engine: memspa
 
 
 def test_importing_it_needs_no_pytest() -> None:
-    code = "import sys; sys.modules['pytest'] = None; import memspan.testing; assert not [m for m in sys.modules if m.startswith('_pytest')]"
+    code = (
+        "import sys; sys.modules['pytest'] = None; import memspan.testing; assert not [m for m in sys.modules if m.startswith('_pytest')]"
+    )
     subprocess.run([sys.executable, "-c", code], check=True)

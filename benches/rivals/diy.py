@@ -36,7 +36,8 @@ _SCHEMA = """
 create table if not exists users(number integer primary key, name text not null unique);
 create table if not exists memory(id integer primary key, text text not null, created_at text not null default current_timestamp);
 create virtual table if not exists words using fts5(text, content='', contentless_delete=1, tokenize='unicode61');
-create virtual table if not exists vectors using vec0(user integer partition key, embedding float[{dimensions}] distance_metric=cosine, chunk_size=128);
+create virtual table if not exists vectors using
+    vec0(user integer partition key, embedding float[{dimensions}] distance_metric=cosine, chunk_size=128);
 """
 
 
@@ -116,7 +117,14 @@ class Diy:
         return [texts[number] for number in best]
 
     def context(
-        self, user: str, query: str, system: str, messages: Sequence[dict[str, str]], count: Callable[[str], int], max_tokens: int = 8_000
+        self,
+        user: str,
+        query: str,
+        system: str,
+        messages: Sequence[dict[str, str]],
+        *,
+        count: Callable[[str], int],
+        max_tokens: int = 8_000,
     ) -> list[dict[str, str]]:
         """System prompt, recalled memories (at most 1,500 tokens), then the newest messages that fit; `count` is tiktoken's."""
         frame = 4  # tokens of a chat message around its text
@@ -157,7 +165,9 @@ class Diy:
         if number is None:
             number = connection.execute("insert into users(name) values (?)", (user,)).lastrowid
         first: int = number << _USER_BITS
-        [newest] = connection.execute("select max(id) from memory where id between ? and ?", (first, first + (1 << _USER_BITS) - 1)).fetchone()
+        [newest] = connection.execute(
+            "select max(id) from memory where id between ? and ?", (first, first + (1 << _USER_BITS) - 1)
+        ).fetchone()
         return newest or first
 
     def _insert(self, connection: Any, row: int, text: str, vector: np.ndarray) -> int:
@@ -176,9 +186,9 @@ class Diy:
             connection = sqlite3.connect(str(self._path), isolation_level=None, timeout=30, check_same_thread=False, cached_statements=64)
             if not hasattr(connection, "enable_load_extension"):
                 raise RuntimeError("this Python's SQLite cannot load extensions: pip install pysqlite3-binary")
-            connection.enable_load_extension(True)  # noqa: FBT003  positional in sqlite3
+            connection.enable_load_extension(True)
             sqlite_vec.load(connection)
-            connection.enable_load_extension(False)  # noqa: FBT003
+            connection.enable_load_extension(False)
             for pragma in ("journal_mode=wal", "synchronous=full", "mmap_size=1073741824", "cache_size=-65536", "temp_store=memory"):
                 connection.execute(f"pragma {pragma}")
             self._local.connection = connection

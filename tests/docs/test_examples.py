@@ -11,8 +11,9 @@ import importlib
 import re
 from pathlib import Path
 
-import memspan
 import pytest
+
+import memspan
 from memspan.testing import FakeClock, temporary_engine
 
 ROOT = Path(__file__).parent.parent.parent
@@ -27,9 +28,9 @@ def docstrings() -> list[tuple[str, str, int]]:
     found = []
     for path in sorted([*PACKAGE.rglob("*.py"), *PACKAGE.rglob("*.pyi")]):
         for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and (text := ast.get_docstring(node)):
-                if ">>>" in text:
-                    found.append((f"{path.relative_to(PACKAGE)}:{getattr(node, 'name', '')}", text, getattr(node, "lineno", 1)))
+            text = ast.get_docstring(node) if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) else None
+            if text and ">>>" in text:
+                found.append((f"{path.relative_to(PACKAGE)}:{getattr(node, 'name', '')}", text, getattr(node, "lineno", 1)))
     return found
 
 

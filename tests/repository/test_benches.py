@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -79,7 +78,7 @@ def test_the_rivals_context_stays_within_its_budget(diy: Diy) -> None:
     def count(text: str) -> int:
         return len(text.split())
 
-    context = diy.context("user07", corpus.question(7).query, "You are an assistant.", messages, count, max_tokens=2_000)
+    context = diy.context("user07", corpus.question(7).query, "You are an assistant.", messages, count=count, max_tokens=2_000)
     assert sum(count(message["content"]) + 4 for message in context) <= 2_000
     assert context[-1] is messages[-1]
     assert corpus.memory(7).text in context[0]["content"]
@@ -95,9 +94,9 @@ def test_the_comparison_runs_on_a_small_corpus() -> None:
 
 def test_a_debug_build_is_refused() -> None:
     code = (
-        "import sys, runpy, memspan; memspan.build_info = lambda: {'profile': 'debug'};"
+        "import sys, runpy, memspan; sys.path.insert(0, 'benches'); memspan.build_info = lambda: {'profile': 'debug'};"
         "sys.argv = ['compare.py']; runpy.run_path('benches/compare.py', run_name='__main__')"
     )
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=os.environ | {"PYTHONPATH": str(BENCHES)}, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "debug build" in done.stderr

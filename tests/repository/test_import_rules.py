@@ -7,8 +7,9 @@ import json
 import subprocess
 from pathlib import Path
 
-import memspan
 import pytest
+
+import memspan
 
 ROOT = Path(__file__).parent.parent.parent
 PACKAGE = ROOT / "python" / "memspan"
