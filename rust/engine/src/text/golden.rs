@@ -16,6 +16,7 @@ impl Recorder {
             TermClass::Stem => "~",
             TermClass::Gram => "|",
             TermClass::Accent => "^",
+            TermClass::Key => "!",
         };
         self.0.push(prefix.to_owned() + std::str::from_utf8(term.bytes()).expect("terms are UTF-8"));
     }
