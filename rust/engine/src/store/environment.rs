@@ -171,7 +171,10 @@ fn reserve(path: &Path, mode: Mode) -> Result<Env<WithoutTls>> {
         // of the unsafe flags NO_META_SYNC is what durability="relaxed" names, and NO_SYNC is for a generation not yet published.
         let opened = unsafe { options.flags(flags).open(path) };
         match opened {
-            Err(heed::Error::Io(e)) if e.raw_os_error() == Some(libc::ENOMEM) && map_bytes > SMALLEST_MAP_BYTES => map_bytes /= 2,
+            // EINVAL: an address space that is small for another reason, under valgrind for one.
+            Err(heed::Error::Io(e)) if matches!(e.raw_os_error(), Some(libc::ENOMEM | libc::EINVAL)) && map_bytes > SMALLEST_MAP_BYTES => {
+                map_bytes /= 2;
+            }
             other => return other.map_err(|e| lmdb_error("opening the store", path, e)),
         }
     }
