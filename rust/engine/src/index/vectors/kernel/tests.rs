@@ -29,7 +29,7 @@ fn compare(dims: usize, query: &Query, mut byte: impl FnMut() -> i8) {
         let expected = formula(query, &entries);
         for kernel in Kernel::ALL {
             let mut scores = vec![i32::MIN; count];
-            kernel.block_scorer()(query, &block, &mut scores);
+            kernel.block_scorer()(query, &block, &value, &mut scores);
             assert_eq!(scores, expected, "{kernel:?}, {dims} dimensions, {count} rows");
         }
     }
@@ -86,7 +86,7 @@ fn a_score_out_of_range_saturates() {
         let block = set.open_block(set.block_key(0).as_slice(), &value).unwrap();
         for kernel in Kernel::ALL {
             let mut scores = [0];
-            kernel.block_scorer()(&query, &block, &mut scores);
+            kernel.block_scorer()(&query, &block, &[], &mut scores);
             assert_eq!(scores, [expected], "{kernel:?}");
         }
     }
