@@ -2,7 +2,8 @@
 //!
 //! Exactness: rows are any i8, a query's codes lie in -127..=127, and there are at most 8,192 of them, so a dot product
 //! is at most 8192 * 128 * 127 = 133,169,152 and every partial sum of every kernel fits an i32 (the widest, unsigned rows
-//! against signed queries, stays below 8192 * 255 * 127 + 8192 * 128 * 127 = 398,458,880). No kernel saturates, so integer sums are equal in any order.
+//! against signed queries, stays below 8192 * 255 * 127 + 8192 * 128 * 127 = 398,458,880). No kernel saturates, so integer
+//! sums are equal in any order.
 //! Dot products become scores by one f64 multiplication whose other factor is exact (24 x 24 bits), then truncation.
 
 #![allow(clippy::inline_always)] // a loop is compiled for an instruction set only inside the function that enables it
