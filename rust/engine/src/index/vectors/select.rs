@@ -50,7 +50,7 @@ pub(super) fn best(numbers: &[u32], scores: &[i32], n: usize, mut keep: impl FnM
 
 /// Without a branch for each score, so that many are compared at once.
 fn any_above(scores: &[i32], bar: i32) -> bool {
-    scores.iter().fold(false, |above, &score| above | (score > bar))
+    scores.iter().map(|&score| u32::from(score > bar)).sum::<u32>() > 0
 }
 
 struct Best {

@@ -76,7 +76,7 @@ fn the_best_kernel_is_available_and_scalar_always_is() {
 
 #[test]
 fn a_score_out_of_range_saturates() {
-    let query = Query::from_unit(UnitVector::new(&[1.0; 8192], 8192).unwrap());
+    let query = Query::from_unit(UnitVector::new(&vec![1.0; 8192], 8192).unwrap());
     let row = vec![127; 8192];
     for (byte, expected) in [(127_i8, i32::MAX), (-128, i32::MIN)] {
         let row: Vec<u8> = row.iter().map(|_| byte as u8).collect();
