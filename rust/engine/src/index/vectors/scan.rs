@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use super::kernel::{Kernel, prefetch};
+use super::kernel::Kernel;
 use super::{Query, Scored, VectorSet};
 use crate::Result;
 use crate::index::vectors::select;
@@ -66,10 +66,6 @@ impl Scores {
     }
 }
 
-/// Blocks that are fetched ahead of the one being scored. The walk reads the tree's leaves only, so it can run ahead of
-/// the memory that the blocks come from; what it costs and what it gains is in `benches/scan.rs`.
-const AHEAD: usize = 2;
-
 impl VectorSet {
     /// Scores every vector of the set against `query` with the fastest kernel of this processor.
     pub fn scan<P: Pages + ?Sized>(&self, pages: &P, query: &Query, scores: &mut Scores) -> Result<()> {
@@ -81,22 +77,22 @@ impl VectorSet {
         self.check_query(query)?;
         scores.clear();
         let score_block = kernel.block_scorer();
-        let mut score = |(key, value): (&[u8], &[u8])| -> Result<()> {
+        let mut score = |key: &[u8], value: &[u8], next: &[u8]| -> Result<()> {
             let block = self.open_block(key, value)?;
-            score_block(query, &block, scores.grow(block.numbers()));
+            score_block(query, &block, next, scores.grow(block.numbers()));
             Ok(())
         };
+        // One block behind the walk, which reads the tree's leaves only: a block is fetched while the one before is scored.
+        let mut due: Option<(&[u8], &[u8])> = None;
         let range = self.blocks().prefix_range();
-        let mut ahead = [None; AHEAD];
-        let mut turn = 0;
         pages.scan(&range.start, &range.end, &mut |key, value| {
-            prefetch(value);
-            let due = ahead[turn].replace((key, value));
-            turn = (turn + 1) % AHEAD;
-            due.map_or(Ok(()), &mut score)?;
+            if let Some((key, before)) = due {
+                score(key, before, value)?;
+            }
+            due = Some((key, value));
             Ok(ControlFlow::Continue(()))
         })?;
-        (0..AHEAD).try_for_each(|step| ahead[(turn + step) % AHEAD].map_or(Ok(()), &mut score))
+        due.map_or(Ok(()), |(key, value)| score(key, value, &[]))
     }
 
     pub(super) fn check_query(&self, query: &Query) -> Result<()> {
