@@ -5,6 +5,8 @@
 
 pub mod error;
 pub mod index;
+pub mod memory;
+pub mod recall;
 pub mod store;
 pub mod text;
 pub mod tokens;

@@ -1,3 +1,4 @@
 //! (being written)
 
 pub mod bm25;
+pub mod vectors;

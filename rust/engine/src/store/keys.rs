@@ -6,6 +6,9 @@
 
 use std::ops::Range;
 
+use super::envelope::damaged;
+use crate::Result;
+
 /// Number of a partition: dense, from 1, never reused. 0 is the store's own.
 pub type Partition = u32;
 
@@ -32,8 +35,6 @@ pub enum Table {
     Expiry = 0x05,
     /// embedding u16 -> its identity.
     Embedding = 0x06,
-    /// partition u32 | number u32 -> nothing: a record whose vector of the current embedding is still to be made.
-    PendingVector = 0x07,
 
     // --- a scope's partition
     /// embedding u16 | number u32 | chunk u16 -> the vector as float32.
@@ -52,9 +53,9 @@ pub enum Table {
     Attributes = 0x31,
     /// number u32 | revision u32 | chunk u16 -> what is not current any more, and tombstones.
     History = 0x40,
-    /// hash64 of a slot's key -> the slot.
+    /// hash64 of a slot's name | chunk u16 -> the slot.
     Slot = 0x41,
-    /// number u32 -> buffered access counts made durable.
+    /// number u32 / 256 -> when 256 memories were last recalled, and how often.
     Access = 0x42,
 }
 
@@ -73,6 +74,16 @@ impl Key {
         key.push(&partition.to_be_bytes());
         key.push(&[table as u8]);
         key
+    }
+
+    /// A key that was read from the store.
+    pub fn from_slice(bytes: &[u8]) -> Result<Self> {
+        if bytes.len() > MAX_KEY {
+            return Err(damaged(bytes, "its key is longer than any of ours"));
+        }
+        let mut key = Self { bytes: [0; MAX_KEY], len: 0 };
+        key.push(bytes);
+        Ok(key)
     }
 
     fn push(&mut self, more: &[u8]) {

@@ -1,6 +1,25 @@
 //! What is on disk: the key space, the envelope of every value, the LMDB environment behind one gate.
+//!
+//! From the outside in: [`gate::Store`] is what the rest of the engine holds; it runs reads on a snapshot and hands writes
+//! to [`group_commit`], which shares one sync among concurrent writers. [`folder`] knows the files of a store and its
+//! generations, [`environment`] one generation, [`writer_lock`] and [`presence`] the two locks between processes.
 
+pub mod chunks;
+pub mod copy;
 pub mod envelope;
+pub mod environment;
+pub mod folder;
+pub mod fork;
+pub mod gate;
+pub mod group_commit;
 pub mod keys;
+pub mod meta;
+pub mod metrics;
+pub mod msgpack;
 pub mod pages;
+pub mod presence;
 pub mod verified;
+pub mod writer_lock;
+
+pub use environment::{Snapshot, WriteTransaction};
+pub use gate::{Durability, Store, StoreOptions};

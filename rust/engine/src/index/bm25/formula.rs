@@ -52,7 +52,7 @@ fn within(name: &'static str, value: f64, max: f64) -> Result<()> {
 
 /// The formula with the statistics of one index filled in.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Formula {
+pub struct Formula {
     documents: f64,
     gain: f64,
     base: f64,
@@ -60,6 +60,8 @@ pub(super) struct Formula {
 }
 
 impl Formula {
+    /// The formula for one index.
+    #[must_use]
     pub fn new(parameters: Parameters, statistics: Statistics) -> Self {
         let Parameters { k1, b } = parameters;
         let documents = statistics.documents as f64;
@@ -68,6 +70,7 @@ impl Formula {
     }
 
     /// Inverse document frequency. A frequency above the number of documents counts as that number.
+    #[must_use]
     pub fn idf(&self, frequency: u64) -> f64 {
         let frequency = frequency as f64;
         let without = self.documents.max(frequency) - frequency;
@@ -75,12 +78,14 @@ impl Formula {
     }
 
     /// All of a term that does not depend on the document.
+    #[must_use]
     pub fn factor(&self, weight: f32, frequency: u64) -> f64 {
         f64::from(weight) * self.idf(frequency) * self.gain
     }
 
     /// What a term adds to a document of `length` that has it `count` times.
     #[inline]
+    #[must_use]
     pub fn contribution(&self, factor: f64, count: u8, length: u32) -> i64 {
         let count = f64::from(count);
         let norm = self.base + self.slope * f64::from(length);
@@ -90,7 +95,7 @@ impl Formula {
 
     /// No document with at most this count and at least this length gets more. The one unit is for rounding: the
     /// quotient of two growing numbers may fall by its last bit.
-    pub fn bound(&self, factor: f64, max_count: u8, min_length: u32) -> i64 {
+    pub(super) fn bound(&self, factor: f64, max_count: u8, min_length: u32) -> i64 {
         if max_count == 0 { 0 } else { self.contribution(factor, max_count, min_length).saturating_add(1) }
     }
 }

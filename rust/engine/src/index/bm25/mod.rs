@@ -35,20 +35,12 @@ mod window;
 #[cfg(test)]
 mod tests;
 
+pub use crate::text::TermCount;
 pub use apply::{Op, apply};
-pub use formula::{Parameters, SCORE_UNIT};
+pub use formula::{Formula, Parameters, SCORE_UNIT};
 pub use layout::IndexId;
-pub use reader::{Contribution, Hit, Query, QueryTerm, Reader};
+pub use reader::{Contribution, Found, Hit, Query, QueryTerm, Reader};
 pub use row::{NEVER, PRESENT, Row};
-
-/// How often a document has a term; more than 255 times counts as 255.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct TermCount {
-    /// The term's hash.
-    pub hash: u64,
-    /// From 1.
-    pub count: u8,
-}
 
 /// What the formula needs to know of a whole index; the caller keeps it in the partition's head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

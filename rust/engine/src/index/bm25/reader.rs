@@ -67,6 +67,15 @@ pub struct Contribution {
     pub score: i64,
 }
 
+/// What a query found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Found {
+    /// The documents.
+    pub hits: Vec<Hit>,
+    /// How many documents have each term, in the query's order.
+    pub frequencies: Vec<u64>,
+}
+
 /// A snapshot of one index.
 pub struct Reader<'p, P> {
     pages: &'p P,
@@ -112,24 +121,22 @@ impl<'p, P: Pages> Reader<'p, P> {
     }
 
     /// Every document that has a term of the query, by number.
-    pub fn score_all(&mut self, query: &Query<'_>) -> Result<Vec<Hit>> {
+    pub fn score_all(&mut self, query: &Query<'_>) -> Result<Found> {
         let mut hits = Vec::new();
-        self.collect(query, &mut All(&mut hits))?;
+        let frequencies = self.collect(query, &mut All(&mut hits))?;
         if !hits.is_sorted_by_key(|hit| hit.number) {
             hits.sort_unstable_by_key(|hit| hit.number);
         }
-        Ok(hits)
+        Ok(Found { hits, frequencies })
     }
 
     /// The `limit` best documents that `keep` lets through, best first; of equal scores the smaller number.
     ///
     /// Exactly what sorting [`Self::score_all`] gives; `keep` sees only documents that would enter the result.
-    pub fn top_k(&mut self, query: &Query<'_>, limit: usize, keep: impl FnMut(u32, &Row) -> bool) -> Result<Vec<Hit>> {
+    pub fn top_k(&mut self, query: &Query<'_>, limit: usize, keep: impl FnMut(u32, &Row) -> bool) -> Result<Found> {
         let mut best = Best::new(limit, keep);
-        if limit > 0 {
-            self.collect(query, &mut best)?;
-        }
-        Ok(best.into_hits())
+        let frequencies = self.collect(query, &mut best)?;
+        Ok(Found { hits: best.into_hits(), frequencies })
     }
 
     /// What each term of the query adds to the score of `number`, in the query's order; empty if it is not present.
@@ -154,8 +161,12 @@ impl<'p, P: Pages> Reader<'p, P> {
         Ok(contributions.into_iter().map(|(_, contribution)| contribution).collect())
     }
 
-    fn collect<C: Collector<'p, P>>(&mut self, query: &Query<'_>, collector: &mut C) -> Result<()> {
+    fn collect<C: Collector<'p, P>>(&mut self, query: &Query<'_>, collector: &mut C) -> Result<Vec<u64>> {
         let (terms, tail) = self.prepare(query)?;
+        let mut frequencies = vec![0; terms.len()];
+        for term in &terms {
+            frequencies[term.place] = term.frequency;
+        }
         let formula = Formula::new(query.parameters, query.statistics);
         let factors: Vec<f64> = terms.iter().map(|term| formula.factor(term.asked.weight, term.frequency)).collect();
         for document in &tail.documents {
@@ -168,7 +179,8 @@ impl<'p, P: Pages> Reader<'p, P> {
         }
         let found = terms.into_iter().zip(factors).filter(|(term, _)| term.cursor.postings() > 0);
         let mut scorers: Vec<_> = found.map(|(term, factor)| Scorer { cursor: term.cursor, factor }).collect();
-        search(&mut scorers, &formula, &mut self.rows, &tail.removed, Window::new(query.statistics.documents), collector)
+        search(&mut scorers, &formula, &mut self.rows, &tail.removed, Window::new(query.statistics.documents), collector)?;
+        Ok(frequencies)
     }
 
     fn offer_newer<C: Collector<'p, P>>(&mut self, document: &Newer, factors: &[f64], formula: &Formula, collector: &mut C) -> Result<()> {

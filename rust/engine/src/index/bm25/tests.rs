@@ -212,15 +212,15 @@ impl Pair {
         let (k1, b) = [(0.9, 0.4), (1.2, 0.75), (0.0, 0.0), (2.0, 1.0)][random.below(4) as usize];
         let query = Query { terms: &terms, parameters: Parameters::new(k1, b).expect("in range"), statistics: self.statistics };
         let expected = self.model.score_all(dictionary, &terms, k1, b);
-        assert_eq!(reader.score_all(&query).expect("sound"), expected);
+        assert_eq!(reader.score_all(&query).expect("sound").hits, expected);
 
         let mut ranked = expected.clone();
         ranked.sort_by_key(|hit| (-hit.score, hit.number));
         let kind = random.below(7) as u8;
         for limit in [0, 1, 3, 10, 1000] {
-            assert_eq!(reader.top_k(&query, limit, |_, _| true).expect("sound"), ranked[..limit.min(ranked.len())]);
+            assert_eq!(reader.top_k(&query, limit, |_, _| true).expect("sound").hits, ranked[..limit.min(ranked.len())]);
             let kept = ranked.iter().filter(|hit| self.model.documents[&hit.number].row.kind == kind).take(limit);
-            let filtered = reader.top_k(&query, limit, |_, row| row.kind == kind).expect("sound");
+            let filtered = reader.top_k(&query, limit, |_, row| row.kind == kind).expect("sound").hits;
             assert_eq!(filtered, kept.copied().collect::<Vec<_>>());
         }
         for hit in ranked.iter().take(3) {
@@ -349,8 +349,8 @@ fn queries_out_of_range_are_refused() {
     let mut reader = Reader::open(&pages, INDEX).expect("an empty index");
     let mut ask =
         |terms: &[QueryTerm]| reader.score_all(&Query { terms, parameters: Parameters::default(), statistics: Statistics::default() });
-    assert_eq!(ask(&[]).expect("nothing asked"), []);
-    assert_eq!(ask(&[QueryTerm { hash: 1, weight: 1.0 }]).expect("nothing there"), []);
+    assert_eq!(ask(&[]).expect("nothing asked").hits, []);
+    assert_eq!(ask(&[QueryTerm { hash: 1, weight: 1.0 }]).expect("nothing there").hits, []);
     for weight in [-1.0, f32::NAN, f32::INFINITY, 1001.0] {
         assert_eq!(ask(&[QueryTerm { hash: 1, weight }]).expect_err("a bad weight").kind(), ErrorKind::InvalidInput);
     }
@@ -394,8 +394,8 @@ fn interview(pages: &MemoryPages, statistics: Statistics, words: u32) -> crate::
     for word in (0..words).step_by(5) {
         let terms: Vec<_> = (word..word + 5).map(|word| QueryTerm { hash: term(word), weight: 1.0 }).collect();
         let query = Query { terms: &terms, parameters: Parameters::default(), statistics };
-        hits.push(reader.score_all(&query)?);
-        hits.push(reader.top_k(&query, 5, |_, _| true)?);
+        hits.push(reader.score_all(&query)?.hits);
+        hits.push(reader.top_k(&query, 5, |_, _| true)?.hits);
         reader.explain(&query, word)?;
     }
     Ok((found, hits))

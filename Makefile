@@ -1,0 +1,97 @@
+# Everything runs in .venv of this checkout, made on first use; an active virtual environment is ignored.
+# Needs Python 3.11+, cargo 1.85+ and a C compiler. Reaches crates.io and PyPI, nothing else.
+
+PYTHON ?= python3
+VENV   := .venv
+PY     := $(VENV)/bin/python
+
+unexport VIRTUAL_ENV CONDA_PREFIX PYTHONPATH PYTHONHOME
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export PIP_NO_INPUT := 1
+export CARGO_TERM_PROGRESS_WHEN := never
+
+PIP_INSTALL  := $(PY) -m pip install --quiet --root-user-action=ignore
+RUST_SOURCES := $(shell find rust -type f 2>/dev/null) Cargo.toml Cargo.lock
+ENGINE       := --package memspan-engine --locked
+
+# A .venv whose Python was upgraded or removed under it is made anew.
+ifneq ($(shell $(PY) -c 'import sys; print(sys.version_info >= (3, 11))' 2>/dev/null),True)
+.PHONY: $(VENV)/.created
+endif
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test test-rust test-python lint bench wheel docs soak format build check-tools clean
+
+help: ## print this text
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: build ## build everything and show long-term memory at work
+	@$(PY) examples/memory.py
+
+test: test-rust test-python ## run all tests: the engine's and the package's
+
+test-rust: check-tools ## run the engine's own tests
+	@cargo test $(ENGINE) --quiet
+
+test-python: build $(VENV)/.group-test ## run the tests of the Python package
+	@$(PY) -m pytest
+
+lint: build $(VENV)/.group-test $(VENV)/.group-lint ## check formats, lints, types and the typed stub
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
+	$(PY) -m ruff format --check --quiet .
+	$(PY) -m ruff check --quiet .
+	$(PY) -m mypy
+	$(PY) -m basedpyright
+	$(PY) -m mypy.stubtest memspan._core --allowlist tests/stubtest_allow.txt
+
+bench: build $(VENV)/.group-bench ## time a release build against its rivals, and print the ratios
+	$(PY) -m pytest benches --timeout=0 --benchmark-columns=median,iqr,ops,rounds --benchmark-sort=name
+	$(PY) benches/compare.py
+
+wheel: $(VENV)/.group-build ## build the wheel into dist/, and import it from a clean environment
+	@rm -rf dist build/wheel-venv
+	@$(PY) -m maturin build --release --quiet --out dist
+	@$(PYTHON) -m venv build/wheel-venv
+	@build/wheel-venv/bin/python -m pip install --quiet dist/*.whl
+	@cd build && wheel-venv/bin/python -c 'import memspan; print("imports:", memspan.__version__)'
+	@du -h dist/*.whl
+
+docs: build $(VENV)/.group-docs ## write the reference of both languages: build/docs and target/doc
+	@RUSTDOCFLAGS="-D warnings" cargo doc $(ENGINE) --no-deps --document-private-items --quiet
+	@$(PY) -m pdoc --docformat google --output-directory build/docs memspan
+	@echo "Python: build/docs/index.html"
+
+soak: build $(VENV)/.group-test ## run the long form of the crash and property tests (an hour or more)
+	cargo test $(ENGINE) --release --quiet -- --include-ignored
+	$(PY) -m pytest --soak --hypothesis-profile=soak --timeout=7200
+
+format: $(VENV)/.group-lint ## format Rust and Python, and apply the safe fixes
+	@cargo fmt --all
+	@$(PY) -m ruff check --fix --quiet . || true
+	@$(PY) -m ruff format --quiet .
+
+build: $(VENV)/.built ## build the engine in release mode into .venv
+
+check-tools: ## say what is missing on this machine, and how to get it
+	@sh scripts/check_tools.sh $(PYTHON)
+
+clean: ## remove .venv and everything that was built
+	@rm -rf $(VENV) build dist target python/memspan/_core*.so
+
+$(VENV)/.created: | check-tools
+	@echo "making $(VENV)"
+	@$(PYTHON) -m venv --clear $(VENV)
+	@$(PIP_INSTALL) --upgrade 'pip>=25.1'  # the first that reads dependency groups
+	@touch $@
+
+# One stamp for each dependency group of pyproject.toml.
+$(VENV)/.group-%: $(VENV)/.created pyproject.toml
+	@echo "installing what '$*' needs"
+	@$(PIP_INSTALL) --group $*
+	@touch $@
+
+$(VENV)/.built: $(VENV)/.group-build $(RUST_SOURCES) pyproject.toml
+	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(PY) -m maturin develop --release --quiet --extras cli
+	@touch $@

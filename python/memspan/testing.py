@@ -1,0 +1,201 @@
+"""For tests of programs that use memspan: a clock that you move, an embedder that fails on demand, a store that cleans up.
+
+Nothing here needs pytest. Where pytest is installed, the fixtures `memspan_engine` and `memspan_clock` are there without an import.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+import tempfile
+import threading
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+
+import numpy as np
+
+from memspan.exceptions import InvalidInput
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import memspan
+
+__all__ = ["Breakage", "FakeClock", "FakeEmbedder", "temporary_engine"]
+
+Breakage: TypeAlias = Literal["raise", "hang", "shape", "nan"]
+"""How a `FakeEmbedder` can break: it raises, waits, returns one column too few, or returns NaN."""
+
+_WORDS = re.compile(r"\w+")
+_SLOTS_PER_WORD = 4
+
+
+class FakeClock:
+    """A clock that stands still until it is moved: `memspan.open(path, clock=FakeClock())`.
+
+    All its methods may be called from any thread.
+
+    Args:
+        start: The first moment; a naive one is UTC. The default is the same in every run.
+
+    Examples:
+        >>> clock = memspan.testing.FakeClock()
+        >>> clock().isoformat()
+        '2025-01-01T00:00:00+00:00'
+        >>> clock.advance(days=1, seconds=5).isoformat()
+        '2025-01-02T00:00:05+00:00'
+    """
+
+    def __init__(self, start: datetime = datetime(2025, 1, 1, tzinfo=UTC)) -> None:
+        self._now = _aware(start)
+        self._lock = threading.Lock()
+
+    def __call__(self) -> datetime:
+        """The present moment, aware, in the zone it was set in."""
+        with self._lock:
+            return self._now
+
+    def advance(self, delta: timedelta | None = None, /, **units: float) -> datetime:
+        """Moves on by `delta`, or by `timedelta(**units)` such as `hours=2`. Negative moves back, as real clocks do.
+
+        Returns:
+            The new present moment.
+        """
+        with self._lock:
+            self._now += delta if delta is not None else timedelta(**units)
+            return self._now
+
+    def set(self, moment: datetime) -> None:
+        """Sets the present moment; a naive one is UTC."""
+        with self._lock:
+            self._now = _aware(moment)
+
+    def __repr__(self) -> str:
+        return f"FakeClock({self().isoformat()})"
+
+
+class FakeEmbedder:
+    """An embedder without a model: texts that share words are near, and the same text gives the same bytes everywhere.
+
+    Each word is hashed to four signed slots of the vector, which is then L2-normalised (feature hashing: Weinberger et al., 2009).
+    All its methods may be called from any thread.
+
+    Args:
+        dimensions: The length of a vector, at least 1.
+        name: What the store keeps as the embedder's identity.
+        revision: The same, for a model that changes under one name.
+
+    Attributes:
+        calls: How often `embed` was called, broken calls included.
+        texts: How many texts it was given in all.
+
+    Examples:
+        >>> embedder = memspan.testing.FakeEmbedder(dimensions=64)
+        >>> port, same, other = embedder.embed(["port 8443", "8443 port", "likes tea"])
+        >>> round(float(port @ same), 6), bool(port @ other < 0.9)
+        (1.0, True)
+        >>> embedder.break_with("raise", times=1)
+        >>> embedder.embed(["anything"])
+        Traceback (most recent call last):
+        RuntimeError: FakeEmbedder was told to fail (call 2)
+    """
+
+    def __init__(self, dimensions: int = 64, *, name: str = "fake", revision: str | None = None) -> None:
+        if dimensions < 1:
+            raise InvalidInput(f"FakeEmbedder: dimensions must be at least 1, got {dimensions}", dimensions=dimensions)
+        self.name = name
+        self.dimensions = dimensions
+        self.revision = revision
+        self.calls = 0
+        self.texts = 0
+        self._lock = threading.Lock()
+        self._breakage: Breakage | None = None
+        self._times: int | None = None
+        self._mended = threading.Event()
+
+    def embed(self, texts: Sequence[str]) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
+        """One row a text: float32, shape (len(texts), dimensions), each row of length 1."""
+        breakage, call, mended = self._begin(len(texts))
+        if breakage == "raise":
+            raise RuntimeError(f"FakeEmbedder was told to fail (call {call})")
+        if breakage == "hang":
+            mended.wait()
+        rows = np.zeros((len(texts), self.dimensions), dtype=np.float32)
+        for row, text in zip(rows, texts, strict=True):
+            self._fill(row, text)
+        if breakage == "shape":
+            return rows[:, :-1]
+        if breakage == "nan":
+            rows[:, 0] = math.nan
+        return rows
+
+    def break_with(self, breakage: Breakage, *, times: int | None = None) -> None:
+        """Breaks the next `times` calls, or all of them until `mend()`.
+
+        A call that hangs does so until `mend()` or the next `break_with()`: mend before the test ends.
+        """
+        if breakage not in get_args(Breakage):
+            raise InvalidInput(f"FakeEmbedder.break_with: one of {get_args(Breakage)}, got {breakage!r}", received=breakage)
+        with self._lock:
+            self._mended.set()  # whoever still hangs on the breakage before would otherwise wait for ever
+            self._breakage, self._times, self._mended = breakage, times, threading.Event()
+
+    def mend(self) -> None:
+        """Works again from the next call on, and lets the calls go that hang."""
+        with self._lock:
+            self._breakage = None
+            self._mended.set()
+
+    def _begin(self, texts: int) -> tuple[Breakage | None, int, threading.Event]:
+        with self._lock:
+            self.calls += 1
+            self.texts += texts
+            breakage = self._breakage
+            if breakage is not None and self._times is not None:
+                self._times -= 1
+                if self._times <= 0:
+                    self._breakage = None
+            return breakage, self.calls, self._mended
+
+    def _fill(self, row: np.ndarray[tuple[int], np.dtype[np.float32]], text: str) -> None:
+        # A text without words still needs a direction: a vector of zeros has none.
+        for word in _WORDS.findall(text.casefold()) or [""]:
+            digest = hashlib.blake2b(word.encode("utf-8", "surrogatepass"), digest_size=4 * _SLOTS_PER_WORD).digest()
+            for at in range(0, len(digest), 4):
+                value = int.from_bytes(digest[at : at + 4], "little")
+                row[(value >> 1) % self.dimensions] += 1.0 if value & 1 else -1.0
+        # The sum of small whole numbers is exact in any order, and so the same bytes on every CPU.
+        length = math.sqrt(float(row @ row))
+        if length:
+            row /= np.float32(length)
+        else:  # signs that cancelled out
+            row[0] = 1.0
+
+    def __repr__(self) -> str:
+        return f"FakeEmbedder({self.dimensions}, name={self.name!r}, calls={self.calls})"
+
+
+@contextmanager
+def temporary_engine(**options: Any) -> Iterator[memspan.Engine]:
+    """An engine on a store of its own, closed and removed when the block ends, however it ends.
+
+    Args:
+        **options: What `memspan.open` takes besides the path.
+
+    Examples:
+        >>> with memspan.testing.temporary_engine() as temporary:
+        ...     _ = temporary.user("u-1").remember("Prefers tea")
+        ...     [hit.memory.text for hit in temporary.user("u-1").recall("tea")]
+        ['Prefers tea']
+    """
+    import memspan  # noqa: PLC0415  the package imports this module by name, on first use
+
+    with tempfile.TemporaryDirectory(prefix="memspan-") as folder, memspan.open(Path(folder) / "store.memspan", **options) as engine:
+        yield engine
+
+
+def _aware(moment: datetime) -> datetime:
+    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)

@@ -1,0 +1,92 @@
+//! The vectors of a partition: stored exactly and as int8 blocks, scanned whole, reranked exactly.
+//!
+//! Exact search on purpose: partitions are small, and a scan of one costs less and finds more than a graph with a
+//! filter. What this module does not do: make embeddings, choose among partitions, or search a graph.
+//!
+//! ```text
+//! write    UnitVector (f32, length 1) -> VectorExact as it is, VectorBlock as int8 codes with one scale
+//! recall   Query -> scan: trunc(2^30 * dot(codes) * scale * scale) for every vector
+//!                -> Scores::best: the first n, score descending, number ascending
+//!                -> rerank: trunc(2^30 * dot(f32 as f64)) for those n
+//! ```
+//!
+//! Every step gives the same bits on every processor: integers are exact in any order, floating point has one fixed
+//! order of operations and is never fused. The bytes are described in `docs/format-vectors.md`.
+
+#![cfg_attr(test, allow(clippy::unwrap_used))] // a test may panic
+
+mod block;
+mod exact;
+mod kernel;
+mod query;
+mod scan;
+mod select;
+mod unit;
+mod verified;
+mod write;
+
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
+
+pub use block::vectors_per_block;
+pub use kernel::Kernel;
+pub use query::Query;
+pub use scan::Scores;
+pub use select::Scored;
+pub use unit::UnitVector;
+pub use verified::forget_all as forget_verified;
+
+use crate::store::keys::{Key, Partition, Table};
+use crate::{Error, Result};
+
+/// The most dimensions a vector may have.
+pub const MAX_DIMENSIONS: usize = 8192;
+
+/// A score of 1.0, that is the cosine of two equal directions, in fixed point.
+pub const SCORE_ONE: i32 = 1 << 30;
+
+/// The vectors of one embedding in one partition. A name for a place, not a handle: cheap to make and to copy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct VectorSet {
+    partition: Partition,
+    embedding: u16,
+    dims: usize,
+}
+
+impl VectorSet {
+    /// The vectors that `embedding` (its number in the store) made in `partition`, of `dims` dimensions each.
+    pub fn new(partition: Partition, embedding: u16, dims: usize) -> Result<Self> {
+        if (1..=MAX_DIMENSIONS).contains(&dims) {
+            return Ok(Self { partition, embedding, dims });
+        }
+        Err(Error::invalid(format!(
+            "opening the vectors of embedding {embedding}: an embedding has 1 to {MAX_DIMENSIONS} dimensions, got {dims} (partition {partition}): \
+             pass an embedder whose `dimensions` lies in that range"
+        ))
+        .with("dimensions", dims)
+        .with("embedding", i64::from(embedding)))
+    }
+
+    /// Dimensions of every vector of the set.
+    #[must_use]
+    pub fn dims(&self) -> usize {
+        self.dims
+    }
+
+    /// What every block key of the set begins with.
+    fn blocks(&self) -> Key {
+        Key::new(self.partition, Table::VectorBlock).u16(self.embedding)
+    }
+
+    /// Key of the block whose first vector belongs to `first`.
+    fn block_key(&self, first: u32) -> Key {
+        self.blocks().u32(first)
+    }
+
+    /// What the keys of the exact vector of `number` begin with.
+    fn exact(&self, number: u32) -> Key {
+        Key::new(self.partition, Table::VectorExact).u16(self.embedding).u32(number)
+    }
+}

@@ -1,0 +1,134 @@
+//! The best n of many scores, in one total order: score descending, number ascending.
+//!
+//! Score and number are packed into one 64-bit key, so that an order is one comparison and two keys never tie. Keys are
+//! gathered in a buffer of 2n; when it is full, quickselect keeps the better half and its worst becomes the bar that the
+//! next score must pass. That is O(len) in total, whatever order the scores come in.
+
+/// A memory and its score, [`SCORE_ONE`](super::SCORE_ONE) being 1.0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Scored {
+    /// Number of the memory in its partition.
+    pub number: u32,
+    /// Fixed point: 2^30 is a cosine of 1.
+    pub score: i32,
+}
+
+impl Scored {
+    /// Greater is better, and among equal scores the smaller number.
+    fn rank(self) -> u64 {
+        u64::from(self.score as u32 ^ 1 << 31) << 32 | u64::from(!self.number)
+    }
+
+    fn from_rank(rank: u64) -> Self {
+        Self { number: !(rank as u32), score: ((rank >> 32) as u32 ^ 1 << 31) as i32 }
+    }
+}
+
+/// Puts `scored` in order: score descending, number ascending.
+pub(super) fn sort(scored: &mut [Scored]) {
+    scored.sort_unstable_by_key(|scored| std::cmp::Reverse(scored.rank()));
+}
+
+/// Scores that are compared with the bar at once.
+const STRIDE: usize = 16;
+
+/// The best `n` that `keep` lets through. `numbers` ascend.
+pub(super) fn best(numbers: &[u32], scores: &[i32], n: usize, mut keep: impl FnMut(u32) -> bool) -> Vec<Scored> {
+    let mut best = Best::new(n.min(numbers.len()));
+    for (numbers, scores) in numbers.chunks(STRIDE).zip(scores.chunks(STRIDE)) {
+        if scores.iter().all(|&score| i64::from(score) <= best.bar) {
+            continue;
+        }
+        for (&number, &score) in numbers.iter().zip(scores) {
+            if i64::from(score) > best.bar && keep(number) {
+                best.push(Scored { number, score });
+            }
+        }
+    }
+    best.into_sorted()
+}
+
+struct Best {
+    n: usize,
+    ranks: Vec<u64>,
+    /// A score that does not exceed this one cannot be among the best: numbers ascend, so it loses every tie as well.
+    bar: i64,
+}
+
+impl Best {
+    fn new(n: usize) -> Self {
+        let bar = if n == 0 { i64::MAX } else { i64::MIN };
+        Self { n, ranks: Vec::with_capacity(2 * n), bar }
+    }
+
+    fn push(&mut self, scored: Scored) {
+        self.ranks.push(scored.rank());
+        if self.ranks.len() == 2 * self.n {
+            self.cut();
+        }
+    }
+
+    /// Keeps the best n, and raises the bar to the worst of them.
+    fn cut(&mut self) {
+        let (_, worst, _) = self.ranks.select_nth_unstable_by(self.n - 1, |a, b| b.cmp(a));
+        self.bar = i64::from(Scored::from_rank(*worst).score);
+        self.ranks.truncate(self.n);
+    }
+
+    fn into_sorted(mut self) -> Vec<Scored> {
+        self.ranks.sort_unstable_by(|a, b| b.cmp(a));
+        self.ranks.truncate(self.n);
+        self.ranks.into_iter().map(Scored::from_rank).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::vectors::testing::Random;
+
+    fn naive(numbers: &[u32], scores: &[i32], n: usize, keep: impl Fn(u32) -> bool) -> Vec<Scored> {
+        let mut all: Vec<_> = numbers.iter().zip(scores).filter(|&(&number, _)| keep(number)).collect();
+        all.sort_by_key(|&(&number, &score)| (std::cmp::Reverse(score), number));
+        all.into_iter().take(n).map(|(&number, &score)| Scored { number, score }).collect()
+    }
+
+    #[test]
+    fn equal_to_sorting_everything() {
+        let mut random = Random::new(2);
+        for round in 0..400 {
+            let len = random.below(700);
+            let spread = [1, 3, 1000, u32::MAX as usize][round % 4];
+            let mut number = 0;
+            let numbers: Vec<u32> = (0..len)
+                .map(|_| {
+                    number += 1 + random.below(5) as u32;
+                    number
+                })
+                .collect();
+            let mut scores: Vec<i32> = (0..len).map(|_| random.below(spread) as u32 as i32).collect();
+            if round % 3 == 0 {
+                scores.sort_unstable();
+            }
+            for n in [0, 1, 2, 10, 40, len, usize::MAX] {
+                for modulus in [1, 2, 97] {
+                    let keep = |number: u32| number % modulus == 0;
+                    assert_eq!(best(&numbers, &scores, n, keep), naive(&numbers, &scores, n, keep), "{len} {n} {modulus}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn extremes_keep_their_order_and_a_filter_is_asked_once() {
+        let numbers = [0, 1, 2, u32::MAX];
+        let scores = [i32::MIN, i32::MAX, i32::MAX, i32::MIN];
+        let mut asked = Vec::new();
+        let found = best(&numbers, &scores, 4, |number| {
+            asked.push(number);
+            true
+        });
+        assert_eq!(found.iter().map(|scored| scored.number).collect::<Vec<_>>(), [1, 2, 0, u32::MAX]);
+        assert_eq!(asked, numbers);
+    }
+}

@@ -1,0 +1,120 @@
+//! When memories were last recalled: buffered in the process, made durable with a later write or by maintenance.
+//!
+//! A recall never waits for a disk. What is buffered counts only from when it is stored, so that two processes see the same.
+//!
+//! ```text
+//! Table::Access | number u32 / 256 -> 256 rows of: last recalled u32 (seconds since 1970) | recalls u32, little-endian
+//! ```
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+use crate::Result;
+use crate::store::envelope::{self, Codec, ENVELOPE_BYTES};
+use crate::store::fork::lock;
+use crate::store::keys::{Key, Partition, Table};
+use crate::store::pages::{Pages, PagesMut};
+
+const ROWS: u32 = 256;
+const ROW_BYTES: usize = 8;
+const BODY_BYTES: usize = ROWS as usize * ROW_BYTES;
+
+/// How much is kept back before the next write takes it along.
+const ENOUGH: usize = 1024;
+
+/// One memory's recalls.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Access {
+    /// When it was last recalled, seconds since 1970; 0 never.
+    pub last_seconds: u32,
+    /// How often it was recalled.
+    pub recalls: u32,
+}
+
+/// Recalls by partition and number that are not on disk yet.
+pub type Accesses = BTreeMap<(Partition, u32), Access>;
+
+/// Recalls of this process that are not on disk yet.
+#[derive(Debug, Default)]
+pub struct AccessBuffer(Mutex<Accesses>);
+
+impl AccessBuffer {
+    /// Notes that memories of a partition were recalled at `now` (microseconds since 1970).
+    pub fn note(&self, partition: Partition, numbers: impl Iterator<Item = u32>, now: i64) {
+        let seconds = u32::try_from(now / 1_000_000).unwrap_or(0);
+        let mut buffer = lock(&self.0);
+        for number in numbers {
+            let access = buffer.entry((partition, number)).or_default();
+            access.last_seconds = access.last_seconds.max(seconds);
+            access.recalls = access.recalls.saturating_add(1);
+        }
+    }
+
+    /// Takes everything; `None` where it is too little for `urgent` to be false.
+    pub fn take(&self, urgent: bool) -> Option<Accesses> {
+        let mut buffer = lock(&self.0);
+        let worth_it = if urgent { !buffer.is_empty() } else { buffer.len() >= ENOUGH };
+        worth_it.then(|| std::mem::take(&mut *buffer))
+    }
+}
+
+fn key(partition: Partition, number: u32) -> Key {
+    Key::new(partition, Table::Access).u32(number / ROWS)
+}
+
+fn read_row(body: &[u8], number: u32) -> Access {
+    let at = (number % ROWS) as usize * ROW_BYTES;
+    let u32_at = |at: usize| body.get(at..at + 4).map_or(0, |b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
+    Access { last_seconds: u32_at(at), recalls: u32_at(at + 4) }
+}
+
+/// What is on disk of one memory's recalls.
+pub fn get<P: Pages + ?Sized>(pages: &P, partition: Partition, number: u32) -> Result<Access> {
+    let key = key(partition, number);
+    let Some(value) = pages.get(key.as_slice())? else { return Ok(Access::default()) };
+    Ok(read_row(envelope::open(key.as_slice(), value)?.body, number))
+}
+
+/// Adds what was buffered to what is on disk; a block of 256 memories is one page.
+pub fn store(pages: &mut impl PagesMut, accesses: &Accesses) -> Result<()> {
+    let mut entries = accesses.iter().peekable();
+    while let Some((partition, first)) = entries.peek().map(|(at, _)| **at) {
+        let key = key(partition, first);
+        let mut value = vec![0; ENVELOPE_BYTES + BODY_BYTES];
+        if let Some(stored) = pages.get(key.as_slice())? {
+            let body = envelope::open(key.as_slice(), stored)?.body;
+            let length = body.len().min(BODY_BYTES);
+            value[ENVELOPE_BYTES..ENVELOPE_BYTES + length].copy_from_slice(&body[..length]);
+        }
+        let same_block = |at: &(Partition, u32)| at.0 == partition && at.1 / ROWS == first / ROWS;
+        while let Some((&(_, number), new)) = entries.next_if(|(at, _)| same_block(at)) {
+            let old = read_row(&value[ENVELOPE_BYTES..], number);
+            let at = ENVELOPE_BYTES + (number % ROWS) as usize * ROW_BYTES;
+            value[at..at + 4].copy_from_slice(&old.last_seconds.max(new.last_seconds).to_le_bytes());
+            value[at + 4..at + 8].copy_from_slice(&old.recalls.saturating_add(new.recalls).to_le_bytes());
+        }
+        envelope::seal_in_place(key.as_slice(), 1, Codec::Packed as u8, &mut value);
+        pages.put(key.as_slice(), &value)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::pages::MemoryPages;
+
+    #[test]
+    fn buffered_recalls_add_up_on_disk() {
+        let (mut pages, buffer) = (MemoryPages::new(), AccessBuffer::default());
+        buffer.note(3, [1, 255, 256, 70_000].into_iter(), 5_000_000);
+        assert!(buffer.take(false).is_none());
+        store(&mut pages, &buffer.take(true).expect("four")).expect("stored");
+        buffer.note(3, [255].into_iter(), 9_000_000);
+        store(&mut pages, &buffer.take(true).expect("one")).expect("stored");
+        assert_eq!(get(&pages, 3, 255).expect("row"), Access { last_seconds: 9, recalls: 2 });
+        assert_eq!(get(&pages, 3, 256).expect("row"), Access { last_seconds: 5, recalls: 1 });
+        assert_eq!(get(&pages, 3, 2).expect("row"), Access::default());
+        assert!(buffer.take(true).is_none());
+    }
+}

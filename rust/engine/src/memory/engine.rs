@@ -1,0 +1,422 @@
+//! The engine: one open store and what can be done with the memories in it.
+//!
+//! Every call takes the time from its caller, so that the same calls give the same bytes. Nothing here embeds a text or
+//! asks a language model: vectors come in ready made, outside of any transaction.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU16, Ordering};
+use std::time::Duration;
+
+use super::access::{self, AccessBuffer, Accesses};
+use super::embedding::{self, Embedding, EmbeddingNumber};
+use super::forget::{self, Stale};
+use super::maintain::{self, Pending};
+use super::read;
+use super::record::{self, Memory};
+use super::remember::{self, NewMemory, Prepared, Remembered};
+use super::revise::{self, Revision};
+use super::scope::{self, Head, Scope};
+use super::slots::{self, Slot};
+use crate::index::vectors::{UnitVector, VectorSet};
+use crate::store::environment::WriteTransaction;
+use crate::store::keys::Partition;
+use crate::store::metrics::add;
+use crate::store::{Durability, Store, StoreOptions, copy};
+use crate::{Error, ErrorKind, Result};
+
+/// Rows of one transaction.
+pub const MAX_BATCH_ROWS: usize = 1000;
+/// Bytes of text in one transaction.
+pub const MAX_BATCH_BYTES: usize = 256 << 10;
+
+/// How an engine is opened.
+#[derive(Debug, Clone)]
+pub struct EngineOptions {
+    /// How much a commit waits for the disk.
+    pub durability: Durability,
+    /// Refuse every write.
+    pub read_only: bool,
+    /// How long a write may queue.
+    pub busy_timeout: Duration,
+    /// What makes the vectors, where something does.
+    pub embedding: Option<Embedding>,
+    /// The time now, microseconds since 1970 (UTC).
+    pub now: i64,
+}
+
+/// One open store.
+#[derive(Debug)]
+pub struct Engine {
+    store: Arc<Store>,
+    read_only: bool,
+    busy_timeout: Duration,
+    embedding: Option<Arc<Embedding>>,
+    /// The embedding's number in this store; 0 until it is known.
+    embedding_number: Arc<AtomicU16>,
+    accesses: AccessBuffer,
+}
+
+/// What is in a store.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Contents {
+    /// Scopes that were ever written to.
+    pub scopes: u64,
+    /// Current memories.
+    pub memories: u64,
+    /// Current memories that have a vector.
+    pub vectors: u64,
+    /// Bytes of the data file.
+    pub file_bytes: u64,
+    /// Number of the generation.
+    pub generation: u32,
+}
+
+impl Engine {
+    /// Opens the store at `path`, or makes one there.
+    pub fn open(path: &Path, options: EngineOptions) -> Result<Self> {
+        let store_options = StoreOptions {
+            durability: options.durability,
+            read_only: options.read_only,
+            busy_timeout: options.busy_timeout,
+            now: options.now,
+        };
+        Ok(Self {
+            store: Store::open(path, &store_options)?,
+            read_only: options.read_only,
+            busy_timeout: options.busy_timeout,
+            embedding: options.embedding.map(Arc::new),
+            embedding_number: Arc::default(),
+            accesses: AccessBuffer::default(),
+        })
+    }
+
+    /// The store.
+    #[must_use]
+    pub fn store(&self) -> &Arc<Store> {
+        &self.store
+    }
+
+    /// What makes the vectors.
+    #[must_use]
+    pub fn embedding(&self) -> Option<&Embedding> {
+        self.embedding.as_deref()
+    }
+
+    /// Stores recalls that are still buffered and closes the store unless others of this process use it.
+    pub fn close(&self) -> Result<()> {
+        let flushed = if self.read_only { Ok(()) } else { self.flush_accesses() };
+        if Arc::strong_count(&self.store) == 1 {
+            self.store.close();
+        }
+        match flushed {
+            Err(error) if error.kind() == ErrorKind::Closed => Ok(()),
+            other => other,
+        }
+    }
+
+    fn write<T, F>(&self, operation: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: FnMut(&mut WriteTransaction<'_>) -> Result<T> + Send + 'static,
+    {
+        if self.read_only {
+            return Err(Error::new(
+                ErrorKind::ReadOnly,
+                format!("writing to the store {}: it was opened with read_only=True: open it again without", self.store.path().display()),
+            ));
+        }
+        self.store.write(self.busy_timeout, operation)
+    }
+
+    /// Remembers rows of one scope; the outcome of each in order.
+    ///
+    /// Up to 1,000 rows and 256 KB of text are one transaction; more are several, one after the other. With `all_or_nothing`
+    /// the first row that fails fails its transaction, and the call.
+    pub fn remember(&self, scope: &Scope, rows: Vec<NewMemory>, now: i64, all_or_nothing: bool) -> Result<Vec<Result<Remembered>>> {
+        let mut outcomes = Vec::with_capacity(rows.len());
+        let mut batch = Batch::default();
+        for row in rows {
+            let bytes = row.text.len() + row.metadata.len();
+            match remember::prepare(scope, row) {
+                Err(error) if all_or_nothing => return Err(error),
+                Err(error) => batch.failed.push((outcomes.len() + batch.rows.len() + batch.failed.len(), error)),
+                Ok(prepared) => {
+                    if batch.is_full(bytes) {
+                        self.commit(scope, std::mem::take(&mut batch), now, all_or_nothing, &mut outcomes)?;
+                    }
+                    batch.bytes += bytes;
+                    batch.rows.push(prepared);
+                }
+            }
+        }
+        self.commit(scope, batch, now, all_or_nothing, &mut outcomes)?;
+        Ok(outcomes)
+    }
+
+    fn commit(&self, scope: &Scope, batch: Batch, now: i64, all: bool, outcomes: &mut Vec<Result<Remembered>>) -> Result<()> {
+        let count = batch.rows.len();
+        let mut written = if count == 0 { Vec::new() } else { self.commit_rows(scope, batch.rows, now, all)? };
+        add(&self.store.metrics().memories_written, count as u64);
+        for (at, error) in batch.failed {
+            written.insert(at - outcomes.len(), Err(error));
+        }
+        outcomes.append(&mut written);
+        Ok(())
+    }
+
+    fn commit_rows(&self, scope: &Scope, rows: Vec<Prepared>, now: i64, all: bool) -> Result<Vec<Result<Remembered>>> {
+        let (rows, scope, embedding) = (Arc::new(rows), scope.clone(), self.embedding_in_write());
+        let accesses = self.accesses.take(false);
+        self.write(move |txn| {
+            let embedding = embedding.number(txn)?;
+            let mut outcomes = remember::write(txn, &scope, &rows, now, embedding)?;
+            if all && let Some(at) = outcomes.iter().position(Result::is_err) {
+                return Err(outcomes.swap_remove(at).expect_err("it is an error"));
+            }
+            store_accesses(txn, accesses.as_ref())?;
+            Ok(outcomes)
+        })
+    }
+
+    /// Corrects a memory.
+    pub fn revise(&self, scope: &Scope, id: &str, revision: Revision, now: i64) -> Result<Remembered> {
+        revision.check()?;
+        let (scope, id, embedding) = (scope.clone(), id.to_owned(), self.embedding_in_write());
+        self.write(move |txn| {
+            let embedding = embedding.number(txn)?;
+            revise::write(txn, &scope, &id, &revision, now, embedding)
+        })
+    }
+
+    /// Forgets a memory; `false` where it was forgotten before.
+    pub fn forget(&self, scope: &Scope, id: &str, reason: Option<&str>, now: i64) -> Result<bool> {
+        let (scope, id, reason) = (scope.clone(), id.to_owned(), reason.map(str::to_owned));
+        self.write(move |txn| forget::forget(txn, &scope, &id, reason.as_deref(), now))
+    }
+
+    /// Forgets what is neither used nor important; what was (or, in a dry run, would be) forgotten.
+    pub fn forget_stale(&self, scope: &Scope, stale: Stale, now: i64, dry_run: bool) -> Result<Vec<Memory>> {
+        self.flush_accesses_if_writable(dry_run)?;
+        let (partition, found) = self.store.read(|snapshot| {
+            let Some(partition) = scope.find(snapshot)? else { return Ok((None, Vec::new())) };
+            let mut candidates = Vec::new();
+            record::each_current(snapshot, partition, 0, &mut |memory| {
+                if stale.takes(&memory, 0) {
+                    candidates.push(memory);
+                }
+                std::ops::ControlFlow::Continue(())
+            })?;
+            let mut found = Vec::new();
+            for memory in candidates {
+                let recalled_at = i64::from(access::get(snapshot, partition, memory.number)?.last_seconds) * 1_000_000;
+                if stale.takes(&memory, recalled_at) {
+                    found.push(memory);
+                }
+            }
+            Ok((Some(partition), found))
+        })?;
+        let Some(partition) = partition.filter(|_| !dry_run) else { return Ok(found) };
+        let (seed, mut forgotten) = (scope.term_seed(), Vec::new());
+        for step in found.chunks(maintain::STEP) {
+            let numbers: Vec<u32> = step.iter().map(|memory| memory.number).collect();
+            forgotten.extend(self.write(move |txn| forget::forget_many(txn, partition, seed, &numbers, "stale", now))?);
+        }
+        Ok(forgotten)
+    }
+
+    fn flush_accesses_if_writable(&self, dry_run: bool) -> Result<()> {
+        if dry_run || self.read_only { Ok(()) } else { self.flush_accesses() }
+    }
+
+    /// The memory with that id, current or superseded.
+    pub fn get(&self, scope: &Scope, id: &str, now: i64) -> Result<Option<Memory>> {
+        self.store.read(|snapshot| read::get(snapshot, scope, id, now))
+    }
+
+    /// Every revision of a memory and of those whose slot it took, oldest first.
+    pub fn history(&self, scope: &Scope, id: &str) -> Result<Vec<Memory>> {
+        self.store.read(|snapshot| read::history(snapshot, scope, id))
+    }
+
+    /// Current memories from number `first` on, at most `limit`, of the kinds whose bits are set.
+    pub fn memories(&self, scope: &Scope, first: u32, limit: usize, kinds: u8, now: i64) -> Result<Vec<Memory>> {
+        self.store.read(|snapshot| read::page(snapshot, scope, first, limit, kinds, now))
+    }
+
+    /// The slots of a scope with the memories that hold them; all of them, or the one of that name.
+    pub fn slots(&self, scope: &Scope, only: Option<&str>, now: i64) -> Result<Vec<(Slot, Vec<Memory>)>> {
+        let only = only.map(remember::normal_slot).transpose()?;
+        self.store.read(|snapshot| read::slots(snapshot, scope, only.as_deref(), now))
+    }
+
+    /// Says whether a slot holds several values at a time.
+    pub fn declare_slot(&self, scope: &Scope, name: &str, multi: bool) -> Result<()> {
+        remember::check_name("slot", name)?;
+        let (scope, name) = (scope.clone(), remember::normal_slot(name)?);
+        self.write(move |txn| {
+            let (partition, seed) = (scope.find_or_make(txn)?, scope.term_seed());
+            let mut slot = slots::get(txn, partition, seed, &name)?;
+            if slot.multi && !multi && slot.current.len() > 1 {
+                return Err(Error::invalid(format!(
+                    "declaring slot {name:?}: a slot with several current values cannot become one with a single value, and it has {}: forget all but one first",
+                    slot.current.len()
+                )));
+            }
+            slot.multi = multi;
+            slots::put(txn, partition, seed, &slot)
+        })
+    }
+
+    /// The scopes behind partition `after`, in the order in which they were first written to.
+    pub fn scopes(&self, after: Partition, limit: usize) -> Result<Vec<(Partition, Scope)>> {
+        self.store.read(|snapshot| scope::list(snapshot, after, limit))
+    }
+
+    /// What is in the store. Costs one read per scope.
+    pub fn contents(&self) -> Result<Contents> {
+        let mut contents = Contents::default();
+        let mut after = 0;
+        loop {
+            let page = self.store.read(|snapshot| {
+                let page = scope::list(snapshot, after, maintain::STEP)?;
+                page.iter().map(|(partition, _)| Ok((*partition, Head::read(snapshot, *partition)?))).collect::<Result<Vec<_>>>()
+            })?;
+            let Some((last, _)) = page.last() else { break };
+            after = *last;
+            for (_, head) in page {
+                contents.scopes += 1;
+                contents.memories += head.documents;
+                contents.vectors += head.vectors;
+            }
+        }
+        (contents.generation, contents.file_bytes) = self.store.size()?;
+        Ok(contents)
+    }
+
+    /// Notes that memories were recalled; stored with a later write.
+    pub fn note_recalled(&self, partition: Partition, numbers: impl Iterator<Item = u32>, now: i64) {
+        if !self.read_only {
+            self.accesses.note(partition, numbers, now);
+        }
+    }
+
+    /// Stores the recalls that are still buffered.
+    pub fn flush_accesses(&self) -> Result<()> {
+        match self.accesses.take(true) {
+            None => Ok(()),
+            some => self.write(move |txn| store_accesses(txn, some.as_ref())),
+        }
+    }
+
+    /// Forgets the memories whose time to live is over; how many.
+    pub fn expire(&self, now: i64) -> Result<u64> {
+        let mut expired = 0;
+        loop {
+            let due = self.store.read(|snapshot| maintain::due(snapshot, now))?;
+            if due.is_empty() {
+                return Ok(expired);
+            }
+            for (partition, numbers) in due {
+                let scope = self.store.read(|snapshot| scope::list(snapshot, partition - 1, 1))?;
+                let Some((_, scope)) = scope.into_iter().next() else { continue };
+                let seed = scope.term_seed();
+                expired += self.write(move |txn| forget::expire_many(txn, partition, seed, &numbers, now))?;
+            }
+        }
+    }
+
+    /// The next partition behind `after` with memories that lack a vector of this engine's embedding; their vectors of
+    /// another embedding are dropped.
+    pub fn next_pending(&self, after: Partition) -> Result<Option<Partition>> {
+        let Some((number, _)) = self.write(self.registration())? else { return Ok(None) };
+        let next = self.store.read(|snapshot| maintain::next_pending(snapshot, number, after))?;
+        if let Some((partition, _)) = next {
+            self.write(move |txn| maintain::adopt(txn, partition, number))?;
+        }
+        Ok(next.map(|(partition, _)| partition))
+    }
+
+    /// Memories of a partition from number `first` on that lack a vector of this engine's embedding.
+    pub fn pending(&self, partition: Partition, first: u32) -> Result<Vec<Pending>> {
+        let Some((_, set)) = self.vector_set(partition)? else { return Ok(Vec::new()) };
+        self.store.read(|snapshot| maintain::pending(snapshot, partition, set, first))
+    }
+
+    /// Stores vectors that were made later: number, revision, vector.
+    pub fn fill(&self, partition: Partition, vectors: Vec<(u32, u32, UnitVector)>) -> Result<u64> {
+        let Some((number, set)) = self.vector_set(partition)? else { return Ok(0) };
+        self.write(move |txn| maintain::fill(txn, partition, set, number, &vectors))
+    }
+
+    /// The number of this engine's embedding and its vectors in a partition; `None` without an embedder or any vector.
+    pub fn vector_set(&self, partition: Partition) -> Result<Option<(EmbeddingNumber, VectorSet)>> {
+        let Some(embedding) = &self.embedding else { return Ok(None) };
+        let mut number = self.embedding_number.load(Ordering::Relaxed);
+        if number == 0 {
+            let Some(found) = self.store.read(|snapshot| embedding::find(snapshot, embedding))? else { return Ok(None) };
+            number = found;
+            self.embedding_number.store(number, Ordering::Relaxed);
+        }
+        Ok(Some((number, VectorSet::new(partition, number, embedding.dimensions as usize)?)))
+    }
+
+    fn embedding_in_write(&self) -> EmbeddingInWrite {
+        EmbeddingInWrite { embedding: self.embedding.clone(), number: Arc::clone(&self.embedding_number) }
+    }
+
+    fn registration(&self) -> impl FnMut(&mut WriteTransaction<'_>) -> Result<Option<(EmbeddingNumber, usize)>> + Send + 'static + use<> {
+        let embedding = self.embedding_in_write();
+        move |txn| embedding.number(txn)
+    }
+
+    /// A whole, verified, compacted copy in `target`; how many values it has.
+    pub fn backup(&self, target: &Path) -> Result<u64> {
+        copy::backup(&self.store, target)
+    }
+
+    /// Rewrites the store into a new generation and moves every process over to it.
+    pub fn compact(&self) -> Result<u64> {
+        copy::compact(&self.store, self.busy_timeout)
+    }
+
+    /// How long a write may queue.
+    #[must_use]
+    pub fn busy_timeout(&self) -> Duration {
+        self.busy_timeout
+    }
+}
+
+/// This engine's embedding, for use inside a transaction.
+struct EmbeddingInWrite {
+    embedding: Option<Arc<Embedding>>,
+    number: Arc<AtomicU16>,
+}
+
+impl EmbeddingInWrite {
+    /// Its number and dimensions; registered where the store does not know it yet.
+    fn number(&self, txn: &mut WriteTransaction<'_>) -> Result<Option<(EmbeddingNumber, usize)>> {
+        let Some(embedding) = &self.embedding else { return Ok(None) };
+        let known = self.number.load(Ordering::Relaxed);
+        // A number is remembered only once a snapshot has shown it (see `vector_set`): this transaction may yet be undone.
+        let number = if known == 0 { embedding::find_or_make(txn, embedding)? } else { known };
+        Ok(Some((number, embedding.dimensions as usize)))
+    }
+}
+
+fn store_accesses(txn: &mut WriteTransaction<'_>, accesses: Option<&Accesses>) -> Result<()> {
+    accesses.map_or(Ok(()), |accesses| access::store(txn, accesses))
+}
+
+#[derive(Default)]
+struct Batch {
+    rows: Vec<Prepared>,
+    bytes: usize,
+    failed: Vec<(usize, Error)>,
+}
+
+impl Batch {
+    fn is_full(&self, next: usize) -> bool {
+        !self.rows.is_empty() && (self.rows.len() == MAX_BATCH_ROWS || self.bytes + next > MAX_BATCH_BYTES)
+    }
+}

@@ -1,0 +1,77 @@
+//! The kinds of memory, and how far a source is trusted.
+
+use crate::{Error, Result};
+
+/// What a memory is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Kind {
+    /// Something that happened.
+    Episodic = 0,
+    /// A fact.
+    Semantic = 1,
+    /// What somebody likes or wants.
+    Preference = 2,
+    /// What was decided.
+    Decision = 3,
+    /// What must hold.
+    Constraint = 4,
+    /// How a task ended.
+    TaskOutcome = 5,
+    /// Who somebody is.
+    Profile = 6,
+}
+
+impl Kind {
+    /// Every kind, in the order of its number.
+    pub const ALL: [Self; 7] =
+        [Self::Episodic, Self::Semantic, Self::Preference, Self::Decision, Self::Constraint, Self::TaskOutcome, Self::Profile];
+
+    /// Its name in the API and in exports.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Episodic => "episodic",
+            Self::Semantic => "semantic",
+            Self::Preference => "preference",
+            Self::Decision => "decision",
+            Self::Constraint => "constraint",
+            Self::TaskOutcome => "task_outcome",
+            Self::Profile => "profile",
+        }
+    }
+
+    /// The kind of that name.
+    pub fn parse(name: &str) -> Result<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name).ok_or_else(|| {
+            let names: Vec<_> = Self::ALL.iter().map(|kind| kind.name()).collect();
+            Error::invalid(format!("reading kind={name:?}: a kind of memory is one of {}: choose one of them", names.join(", ")))
+        })
+    }
+
+    /// The kind of that number, as stored.
+    #[must_use]
+    pub fn from_number(number: u8) -> Option<Self> {
+        Self::ALL.get(usize::from(number)).copied()
+    }
+
+    /// Its bit in a set of kinds.
+    #[must_use]
+    pub fn bit(self) -> u8 {
+        1 << self as u8
+    }
+}
+
+/// How far a source is trusted where nothing else is said: the user 3, a tool 2, the assistant 1, anything else 0.
+#[must_use]
+pub fn trust_of(source: &str) -> u8 {
+    match source {
+        "user" => 3,
+        "tool" => 2,
+        "assistant" => 1,
+        _ => 0,
+    }
+}
+
+/// The highest trust.
+pub const MAX_TRUST: u8 = 3;

@@ -1,0 +1,25 @@
+//! Long-term memory: what a write does to records, slots, indexes and vectors, in one transaction.
+//!
+//! [`record`] is one memory as it is stored; [`scope`] finds the partition of a user and keeps its counters; [`remember`],
+//! [`revise`] and [`forget`] are the writes; [`read`] lists and looks up. How a memory is found by a question is [`crate::recall`].
+
+pub mod access;
+pub mod embedding;
+pub mod engine;
+pub mod forget;
+pub mod kind;
+pub mod maintain;
+pub mod read;
+pub mod record;
+pub mod remember;
+pub mod revise;
+pub mod scope;
+pub mod slots;
+mod writer;
+
+pub use engine::{Engine, EngineOptions};
+pub use kind::Kind;
+pub use record::{Ending, Memory, State};
+pub use remember::{Action, NewMemory, Remembered};
+pub use scope::{Head, Scope, ScopeType};
+pub(crate) use writer::{MEMORIES, analyze, with_analyzer};

@@ -1,0 +1,287 @@
+//! One memory as it is stored: `Table::Memory` holds the current revision, `Table::History` what is not current any more.
+//!
+//! The body is a MessagePack array (docs/format.md has the fields); the number of the memory is in the key.
+
+use std::ops::ControlFlow;
+
+use super::kind::Kind;
+use crate::Result;
+use crate::store::chunks;
+use crate::store::envelope::{self, Codec, damaged};
+use crate::store::keys::{Key, Partition, Table, u32_at};
+use crate::store::msgpack::{Reader, Writer};
+use crate::store::pages::{Pages, PagesMut};
+
+/// Layout of the body. 1: the first.
+const SCHEMA: u8 = 1;
+
+/// Why a revision is not current.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum State {
+    /// It is current.
+    Current = 0,
+    /// Another memory took its slot; it is still believed to have held before.
+    Superseded = 1,
+    /// It was corrected; it is not believed any more.
+    Revised = 2,
+    /// It was forgotten; its text is gone.
+    Forgotten = 3,
+    /// Its time to live ran out; its text is gone.
+    Expired = 4,
+}
+
+impl State {
+    /// Its name in the API.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Current => "current",
+            Self::Superseded => "superseded",
+            Self::Revised => "revised",
+            Self::Forgotten => "forgotten",
+            Self::Expired => "expired",
+        }
+    }
+
+    fn from_number(number: u64) -> Option<Self> {
+        [Self::Current, Self::Superseded, Self::Revised, Self::Forgotten, Self::Expired].into_iter().find(|s| *s as u64 == number)
+    }
+}
+
+/// How a revision ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ending {
+    /// Why.
+    pub state: State,
+    /// When the store learnt of it: the end of `known_at`.
+    pub known_until: i64,
+    /// When what it says stopped to hold: the end of `valid_at`.
+    pub valid_until: i64,
+    /// The number of the memory that took its place.
+    pub superseded_by: Option<u32>,
+    /// Why, in the caller's words.
+    pub reason: Option<String>,
+}
+
+/// One revision of a memory. Times are microseconds since 1970 (UTC).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Memory {
+    /// Its number in the scope: dense, never given twice, the same for all its revisions.
+    pub number: u32,
+    /// The caller's id, if one was given.
+    pub given_id: Option<String>,
+    /// What is remembered; empty once it is forgotten.
+    pub text: String,
+    /// What it is about.
+    pub kind: Kind,
+    /// The attribute it gives a value to, in normal form.
+    pub slot: Option<String>,
+    /// 0 to 1.
+    pub importance: f64,
+    /// 0 to 1: how sure the source was.
+    pub confidence: f64,
+    /// 0 to 3.
+    pub trust: u8,
+    /// Who said it.
+    pub source: String,
+    /// Place in the order of the scope's writes.
+    pub sequence: u64,
+    /// 1, then one more with each revision.
+    pub revision: u32,
+    /// When its first revision was written.
+    pub created_at: i64,
+    /// When this revision was written: the begin of `known_at`.
+    pub known_from: i64,
+    /// When what it says happened or began to hold: the begin of `valid_at`.
+    pub occurred_at: i64,
+    /// When it is to be forgotten.
+    pub expires_at: Option<i64>,
+    /// MessagePack of the caller's mapping; empty where there is none.
+    pub metadata: Vec<u8>,
+    /// The number of the memory whose slot it took.
+    pub supersedes: Option<u32>,
+    /// Hash of what the caller asked for, to tell a retry from a conflict.
+    pub request: u64,
+    /// How it ended; `None` while it is current.
+    pub ending: Option<Ending>,
+}
+
+impl Memory {
+    /// The id by which a caller names it.
+    #[must_use]
+    pub fn id(&self) -> String {
+        self.given_id.clone().unwrap_or_else(|| generated_id(self.number))
+    }
+
+    /// Why it is not current, or that it is.
+    #[must_use]
+    pub fn state(&self) -> State {
+        self.ending.as_ref().map_or(State::Current, |ending| ending.state)
+    }
+
+    /// Whether its time to live is over.
+    #[must_use]
+    pub fn is_expired(&self, now: i64) -> bool {
+        self.expires_at.is_some_and(|at| at <= now)
+    }
+
+    fn encode(&self) -> Vec<u8> {
+        let mut body = Writer::array(if self.ending.is_some() { 22 } else { 17 });
+        body.maybe_text(self.given_id.as_deref());
+        body.text(&self.text);
+        body.uint(self.kind as u64);
+        body.maybe_text(self.slot.as_deref());
+        body.float(self.importance);
+        body.float(self.confidence);
+        body.uint(u64::from(self.trust));
+        body.text(&self.source);
+        body.uint(self.sequence);
+        body.uint(u64::from(self.revision));
+        body.int(self.created_at);
+        body.int(self.known_from);
+        body.int(self.occurred_at);
+        body.maybe_int(self.expires_at);
+        body.raw(&self.metadata);
+        body.maybe_int(self.supersedes.map(i64::from));
+        body.uint(self.request);
+        if let Some(ending) = &self.ending {
+            body.uint(ending.state as u64);
+            body.int(ending.known_until);
+            body.int(ending.valid_until);
+            body.maybe_int(ending.superseded_by.map(i64::from));
+            body.maybe_text(ending.reason.as_deref());
+        }
+        body.into_bytes()
+    }
+
+    fn decode(key: &[u8], number: u32, body: &[u8]) -> Result<Self> {
+        let mut r = Reader::array(key, body)?;
+        let mut memory = Self {
+            number,
+            given_id: r.maybe_text()?.map(str::to_owned),
+            text: r.text()?.to_owned(),
+            kind: Kind::from_number(r.uint()? as u8).ok_or_else(|| damaged(key, "it names no kind of memory"))?,
+            slot: r.maybe_text()?.map(str::to_owned),
+            importance: r.float()?,
+            confidence: r.float()?,
+            trust: r.uint()? as u8,
+            source: r.text()?.to_owned(),
+            sequence: r.uint()?,
+            revision: r.uint()? as u32,
+            created_at: r.int()?,
+            known_from: r.int()?,
+            occurred_at: r.int()?,
+            expires_at: r.maybe_int()?,
+            metadata: r.raw()?.to_vec(),
+            supersedes: r.maybe_int()?.map(|n| n as u32),
+            request: r.uint()?,
+            ending: None,
+        };
+        let state = State::from_number(r.uint()?).ok_or_else(|| damaged(key, "it names no state of a memory"))?;
+        if state != State::Current {
+            memory.ending = Some(Ending {
+                state,
+                known_until: r.int()?,
+                valid_until: r.int()?,
+                superseded_by: r.maybe_int()?.map(|n| n as u32),
+                reason: r.maybe_text()?.map(str::to_owned),
+            });
+        }
+        Ok(memory)
+    }
+}
+
+/// The id of a memory for which the caller gave none.
+#[must_use]
+pub fn generated_id(number: u32) -> String {
+    format!("mem-{number}")
+}
+
+/// The number in an id of the generated form.
+#[must_use]
+pub fn number_in(id: &str) -> Option<u32> {
+    let number: u32 = id.strip_prefix("mem-")?.parse().ok()?;
+    (generated_id(number) == id).then_some(number)
+}
+
+/// The error of a memory that an index refers to and that is not there.
+#[must_use]
+pub fn missing(partition: Partition, number: u32) -> crate::Error {
+    damaged(current_key(partition, number).as_slice(), "an index refers to it and it is missing")
+}
+
+fn current_key(partition: Partition, number: u32) -> Key {
+    Key::new(partition, Table::Memory).u32(number)
+}
+
+pub(super) fn history_key(partition: Partition, number: u32, revision: u32) -> Key {
+    Key::new(partition, Table::History).u32(number).u32(revision)
+}
+
+/// The current revision of a memory.
+pub fn current<P: Pages + ?Sized>(pages: &P, partition: Partition, number: u32) -> Result<Option<Memory>> {
+    let key = current_key(partition, number);
+    let Some((_, body)) = chunks::get(pages, key)? else { return Ok(None) };
+    Memory::decode(key.as_slice(), number, &body).map(Some)
+}
+
+/// Stores a memory where its state belongs.
+pub fn put(pages: &mut impl PagesMut, partition: Partition, memory: &Memory) -> Result<()> {
+    let key = match memory.ending {
+        None => current_key(partition, memory.number),
+        Some(_) => history_key(partition, memory.number, memory.revision),
+    };
+    chunks::put(pages, key, SCHEMA, Codec::MessagePack, &memory.encode())
+}
+
+/// Takes a memory out of what is current.
+pub fn remove_current(pages: &mut impl PagesMut, partition: Partition, number: u32) -> Result<bool> {
+    chunks::remove(pages, current_key(partition, number))
+}
+
+/// What is not current any more of one memory, oldest revision first.
+pub fn history<P: Pages + ?Sized>(pages: &P, partition: Partition, number: u32) -> Result<Vec<Memory>> {
+    let mut found = Vec::new();
+    walk(pages, &Key::new(partition, Table::History).u32(number).prefix_range(), 5, &mut |memory| {
+        found.push(memory);
+        ControlFlow::Continue(())
+    })?;
+    Ok(found)
+}
+
+/// Every revision of the scope that is not current any more, until `visit` breaks.
+pub fn each_ended<P: Pages + ?Sized>(pages: &P, partition: Partition, visit: &mut dyn FnMut(Memory) -> ControlFlow<()>) -> Result<()> {
+    walk(pages, &Key::new(partition, Table::History).prefix_range(), 5, visit)
+}
+
+/// The current memories from number `first` on, in the order of their numbers, until `visit` breaks.
+pub fn each_current<P: Pages + ?Sized>(
+    pages: &P,
+    partition: Partition,
+    first: u32,
+    visit: &mut dyn FnMut(Memory) -> ControlFlow<()>,
+) -> Result<()> {
+    let mut range = Key::new(partition, Table::Memory).prefix_range();
+    range.start = current_key(partition, first).as_slice().to_vec();
+    walk(pages, &range, 5, visit)
+}
+
+/// Decodes every first chunk in a range of keys; the number stands at `at` of the key.
+fn walk<P: Pages + ?Sized>(
+    pages: &P,
+    range: &std::ops::Range<Vec<u8>>,
+    at: usize,
+    visit: &mut dyn FnMut(Memory) -> ControlFlow<()>,
+) -> Result<()> {
+    pages.scan(&range.start, &range.end, &mut |key, value| {
+        let (prefix, chunk) = key.split_at(key.len().saturating_sub(2));
+        if chunk != [0, 0] {
+            return Ok(ControlFlow::Continue(()));
+        }
+        let number = u32_at(key, at).ok_or_else(|| damaged(key, "its key is too short for a memory"))?;
+        let first = envelope::open(key, value)?;
+        let (_, body) = chunks::join(pages, Key::from_slice(prefix)?, first)?;
+        Ok(visit(Memory::decode(key, number, &body)?))
+    })
+}

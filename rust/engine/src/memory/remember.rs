@@ -1,0 +1,436 @@
+//! `remember`: one or many memories of one scope, in one transaction.
+
+use std::sync::Arc;
+
+use xxhash_rust::xxh3::Xxh3;
+
+use super::kind::{Kind, MAX_TRUST, trust_of};
+use super::record::{self, Ending, Memory, State, number_in};
+use super::scope::Scope;
+use super::writer::{PartitionWriter, analyze, duplicate_key, newest};
+use crate::index::vectors::UnitVector;
+use crate::store::pages::PagesMut;
+use crate::text::{self, Analysis};
+use crate::{Error, ErrorKind, Result};
+
+/// The longest text of a memory, in bytes of UTF-8.
+pub const MAX_TEXT_BYTES: usize = 1 << 20;
+/// The longest id, slot, source or reason, in bytes of UTF-8.
+pub const MAX_NAME_BYTES: usize = 1024;
+/// The most metadata, in bytes of MessagePack.
+pub const MAX_METADATA_BYTES: usize = 64 << 10;
+
+/// What a caller wants to be remembered.
+#[derive(Debug, Clone)]
+pub struct NewMemory {
+    /// 1 byte to [`MAX_TEXT_BYTES`].
+    pub text: String,
+    /// What it is about.
+    pub kind: Kind,
+    /// The attribute it gives a value to.
+    pub slot: Option<String>,
+    /// 0 to 1.
+    pub importance: f64,
+    /// 0 to 1.
+    pub confidence: f64,
+    /// 0 to 3; by source where it is not given.
+    pub trust: Option<u8>,
+    /// Who said it.
+    pub source: String,
+    /// Makes a retry harmless: unique in the scope.
+    pub id: Option<String>,
+    /// Microseconds from now until it is forgotten.
+    pub ttl: Option<i64>,
+    /// When it happened, microseconds since 1970 (UTC); now where it is not given.
+    pub occurred_at: Option<i64>,
+    /// MessagePack of a mapping; empty where there is none.
+    pub metadata: Vec<u8>,
+    /// Its embedding; `None` leaves it pending.
+    pub vector: Option<UnitVector>,
+}
+
+impl NewMemory {
+    /// A memory with the defaults of the API.
+    #[must_use]
+    pub fn new(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            kind: Kind::Semantic,
+            slot: None,
+            importance: 0.5,
+            confidence: 1.0,
+            trust: None,
+            source: "user".to_owned(),
+            id: None,
+            ttl: None,
+            occurred_at: None,
+            metadata: Vec::new(),
+            vector: None,
+        }
+    }
+}
+
+/// What became of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    /// It is a new memory.
+    Added,
+    /// It is a new revision of a memory.
+    Updated,
+    /// It took the slot of an older memory.
+    Superseded,
+    /// It was there already.
+    Duplicate,
+    /// It was not stored.
+    Rejected,
+}
+
+impl Action {
+    /// Its name in the API.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Added => "added",
+            Self::Updated => "updated",
+            Self::Superseded => "superseded",
+            Self::Duplicate => "duplicate",
+            Self::Rejected => "rejected",
+        }
+    }
+}
+
+/// The answer to a write.
+#[derive(Debug, Clone)]
+pub struct Remembered {
+    /// What became of it.
+    pub action: Action,
+    /// The memory as it is stored now.
+    pub memory: Memory,
+    /// Why, where that is not plain.
+    pub reason: Option<String>,
+}
+
+/// A new memory, checked and analysed before its transaction begins.
+#[derive(Debug, Clone)]
+pub(super) struct Prepared {
+    new: NewMemory,
+    slot: Option<String>,
+    request: u64,
+    analysis: Analysis,
+}
+
+/// Checks and analyses what needs no transaction.
+pub(super) fn prepare(scope: &Scope, new: NewMemory) -> Result<Prepared> {
+    check_text(&new.text)?;
+    check_fraction("importance", new.importance)?;
+    check_fraction("confidence", new.confidence)?;
+    check_trust(new.trust)?;
+    for (what, name) in [("id", new.id.as_deref()), ("slot", new.slot.as_deref()), ("source", Some(new.source.as_str()))] {
+        name.map_or(Ok(()), |name| check_name(what, name))?;
+    }
+    if new.ttl.is_some_and(|ttl| ttl <= 0) {
+        return Err(Error::invalid("remembering: ttl_seconds must be above 0: leave it out to keep the memory"));
+    }
+    check_metadata(&new.metadata)?;
+    let slot = new.slot.as_deref().map(normal_slot).transpose()?;
+    let analysis = analyze(&new.text, scope.term_seed());
+    Ok(Prepared { request: request_hash(&new), slot, analysis, new })
+}
+
+/// Writes a batch; the outcome of each row in order. A row that fails has changed nothing.
+pub(super) fn write<P: PagesMut>(
+    pages: &mut P,
+    scope: &Scope,
+    rows: &Arc<Vec<Prepared>>,
+    clock: i64,
+    embedding: Option<(u16, usize)>,
+) -> Result<Vec<Result<Remembered>>> {
+    let mut writer = PartitionWriter::open(pages, scope, clock, embedding)?;
+    let mut outcomes = Vec::with_capacity(rows.len());
+    for row in rows.iter() {
+        match row.write(&mut writer) {
+            // A conflict is noticed before the row has changed anything; any other failure fails the batch.
+            Err(error) if error.kind() != ErrorKind::IdConflict => return Err(error),
+            outcome => outcomes.push(outcome),
+        }
+    }
+    if outcomes.iter().any(|outcome| outcome.as_ref().is_ok_and(|r| !matches!(r.action, Action::Duplicate | Action::Rejected))) {
+        writer.finish()?;
+    }
+    Ok(outcomes)
+}
+
+impl Prepared {
+    fn write<P: PagesMut>(&self, writer: &mut PartitionWriter<'_, P>) -> Result<Remembered> {
+        if let Some(answer) = self.by_id(writer)? {
+            return Ok(answer);
+        }
+        let mut memory = self.memory(writer);
+        if let Some(answer) = self.duplicate(writer, &memory)? {
+            return Ok(answer);
+        }
+        let (mut action, mut reason) = (Action::Added, None);
+        if let Some(name) = &self.slot {
+            let slot = writer.slot(name)?;
+            match if slot.multi { None } else { self.holder(writer, &slot.current)? } {
+                Some(current) if current.trust > memory.trust || current.occurred_at > memory.occurred_at => {
+                    return self.into_history(writer, memory, current);
+                }
+                Some(current) => {
+                    memory.number = writer.next_number()?;
+                    memory.supersedes = Some(current.number);
+                    reason = Some(format!("took slot {name:?} from {}", current.id()));
+                    action = Action::Superseded;
+                    supersede(writer, current, &memory)?;
+                }
+                None => memory.number = writer.next_number()?,
+            }
+            self.take_slot(writer, slot, memory.number)?;
+        } else {
+            memory.number = writer.next_number()?;
+        }
+        memory.sequence = writer.next_sequence();
+        writer.add(&memory, self.analysis.terms.clone(), self.analysis.length, self.new.vector.clone())?;
+        Ok(Remembered { action, memory, reason })
+    }
+
+    /// The answer to an id that was used before.
+    fn by_id<P: PagesMut>(&self, writer: &mut PartitionWriter<'_, P>) -> Result<Option<Remembered>> {
+        let Some(id) = &self.new.id else { return Ok(None) };
+        let mut known = writer.find_id(id)?;
+        if let Some(number) = number_in(id) {
+            known = known.or(newest(writer.pages, writer.partition, number)?.filter(|m| m.given_id.is_none()));
+            writer.head.ids_taken = true;
+        }
+        let Some(memory) = known else { return Ok(None) };
+        if matches!(memory.state(), State::Forgotten | State::Expired) {
+            let reason = Some(format!("the memory with id {id:?} was {} and an id is not used twice", memory.state().name()));
+            return Ok(Some(Remembered { action: Action::Rejected, memory, reason }));
+        }
+        if memory.request != self.request {
+            return Err(id_conflict(id));
+        }
+        let reason = Some(format!("id {id:?} was written before with the same content"));
+        Ok(Some(Remembered { action: Action::Duplicate, memory, reason }))
+    }
+
+    fn memory<P: PagesMut>(&self, writer: &PartitionWriter<'_, P>) -> Memory {
+        let new = &self.new;
+        Memory {
+            number: 0,
+            given_id: new.id.clone(),
+            text: new.text.clone(),
+            kind: new.kind,
+            slot: self.slot.clone(),
+            importance: new.importance,
+            confidence: new.confidence,
+            trust: new.trust.unwrap_or_else(|| trust_of(&new.source)),
+            source: new.source.clone(),
+            sequence: 0,
+            revision: 1,
+            created_at: writer.now,
+            known_from: writer.now,
+            occurred_at: new.occurred_at.unwrap_or(writer.now),
+            expires_at: new.ttl.map(|ttl| writer.now.saturating_add(ttl)),
+            metadata: new.metadata.clone(),
+            supersedes: None,
+            request: self.request,
+            ending: None,
+        }
+    }
+
+    /// The answer where a current memory says exactly the same.
+    fn duplicate<P: PagesMut>(&self, writer: &mut PartitionWriter<'_, P>, memory: &Memory) -> Result<Option<Remembered>> {
+        for number in writer.find(duplicate_key(writer.seed, memory))? {
+            let Some(known) = record::current(writer.pages, writer.partition, number)? else { continue };
+            let same = known.kind == memory.kind
+                && known.slot == memory.slot
+                && text::duplicate_key(&known.text) == text::duplicate_key(&memory.text);
+            if !same {
+                continue;
+            }
+            if known.is_expired(writer.now) {
+                expire(writer, known)?;
+                continue;
+            }
+            let reason = Some(format!("{} says the same", known.id()));
+            return Ok(Some(Remembered { action: Action::Duplicate, memory: known, reason }));
+        }
+        Ok(None)
+    }
+
+    /// The memory that holds a slot now.
+    fn holder<P: PagesMut>(&self, writer: &mut PartitionWriter<'_, P>, current: &[u32]) -> Result<Option<Memory>> {
+        let Some(number) = current.last() else { return Ok(None) };
+        let Some(memory) = record::current(writer.pages, writer.partition, *number)? else { return Ok(None) };
+        if memory.is_expired(writer.now) {
+            expire(writer, memory)?;
+            return Ok(None);
+        }
+        Ok(Some(memory))
+    }
+
+    fn take_slot<P: PagesMut>(&self, writer: &mut PartitionWriter<'_, P>, mut slot: super::slots::Slot, number: u32) -> Result<()> {
+        if !slot.multi {
+            slot.current.clear();
+        }
+        slot.current.push(number);
+        writer.put_slot(&slot)
+    }
+
+    /// Files a value that is older or less trusted than the slot's current one.
+    fn into_history<P: PagesMut>(&self, writer: &mut PartitionWriter<'_, P>, mut memory: Memory, current: Memory) -> Result<Remembered> {
+        memory.number = writer.next_number()?;
+        memory.sequence = writer.next_sequence();
+        let less_trusted = memory.trust < current.trust;
+        let reason = if less_trusted {
+            format!("trust {} does not replace trust {} in this slot: kept in history only", memory.trust, current.trust)
+        } else {
+            "its event is older than that of the slot's current value: kept in history only".to_owned()
+        };
+        let mut ending = Ending {
+            state: State::Superseded,
+            known_until: writer.now,
+            valid_until: memory.occurred_at,
+            superseded_by: Some(current.number),
+            reason: Some(reason.clone()),
+        };
+        if !less_trusted {
+            ending.valid_until = insert_into_chain(writer, &mut memory, current)?;
+        }
+        memory.ending = Some(ending);
+        writer.add_to_history(&memory)?;
+        Ok(Remembered { action: Action::Added, memory, reason: Some(reason) })
+    }
+}
+
+/// Ends `current` in favour of `memory`, which takes its slot.
+pub(super) fn supersede<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, current: Memory, memory: &Memory) -> Result<()> {
+    let ending = Ending {
+        state: State::Superseded,
+        known_until: writer.now,
+        valid_until: memory.occurred_at,
+        superseded_by: Some(memory.number),
+        reason: None,
+    };
+    writer.end(current, ending)
+}
+
+/// Forgets a memory whose time to live is over.
+pub(super) fn expire<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, memory: Memory) -> Result<()> {
+    writer.leave_slot(&memory)?;
+    let at = memory.expires_at.unwrap_or(writer.now);
+    let ending = Ending { state: State::Expired, known_until: at, valid_until: at, superseded_by: None, reason: None };
+    writer.end(memory, ending)
+}
+
+/// Puts an older value where it belongs among the values of a slot, which are chained newest event first; returns when it
+/// stopped to hold: when the next newer one began. The others' endings stay what the store knew when they ended.
+fn insert_into_chain<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, memory: &mut Memory, current: Memory) -> Result<i64> {
+    let mut newer = current;
+    loop {
+        let older = match newer.supersedes {
+            Some(number) => newest(writer.pages, writer.partition, number)?,
+            None => None,
+        };
+        match older {
+            Some(older) if older.occurred_at > memory.occurred_at => newer = older,
+            older => {
+                memory.supersedes = older.as_ref().map(|m| m.number);
+                newer.supersedes = Some(memory.number);
+                record::put(writer.pages, writer.partition, &newer)?;
+                return Ok(newer.occurred_at);
+            }
+        }
+    }
+}
+
+/// A slot's name in normal form; one of white space only is none.
+pub(super) fn normal_slot(name: &str) -> Result<String> {
+    let key = text::slot_key(name);
+    if key.is_empty() {
+        Err(Error::invalid(format!("naming a slot: a slot's name has letters, and {name:?} has none: give it a name")))
+    } else {
+        Ok(key)
+    }
+}
+
+fn id_conflict(id: &str) -> Error {
+    Error::new(
+        ErrorKind::IdConflict,
+        format!("remembering with id={id:?}: an id is unique in its scope, and it was written before with other content: use another id, or revise() that memory"),
+    )
+    .with("id", id)
+}
+
+pub(super) fn check_text(text: &str) -> Result<()> {
+    if text.trim().is_empty() {
+        return Err(Error::invalid("remembering: the text of a memory must not be empty: leave the call out"));
+    }
+    if text.len() > MAX_TEXT_BYTES {
+        return Err(Error::invalid(format!(
+            "remembering: the text of a memory has at most {MAX_TEXT_BYTES} bytes of UTF-8, and this one has {}: split it, or add it to a collection",
+            text.len()
+        ))
+        .with("size_bytes", text.len()));
+    }
+    Ok(())
+}
+
+pub(super) fn check_fraction(what: &str, value: f64) -> Result<()> {
+    if (0.0..=1.0).contains(&value) {
+        return Ok(());
+    }
+    Err(Error::invalid(format!("remembering: {what} is a number from 0 to 1, and it is {value}: scale it")).with("value", value))
+}
+
+fn check_trust(trust: Option<u8>) -> Result<()> {
+    match trust {
+        Some(trust) if trust > MAX_TRUST => {
+            Err(Error::invalid(format!("remembering: trust is 0 to {MAX_TRUST}, and it is {trust}: the user's own word is 3")))
+        }
+        _ => Ok(()),
+    }
+}
+
+pub(super) fn check_name(what: &str, name: &str) -> Result<()> {
+    if name.is_empty() || name.len() > MAX_NAME_BYTES {
+        return Err(Error::invalid(format!(
+            "remembering: {what} has 1 to {MAX_NAME_BYTES} bytes of UTF-8, and it has {}: shorten it, or leave it out",
+            name.len()
+        ))
+        .with("size_bytes", name.len()));
+    }
+    Ok(())
+}
+
+pub(super) fn check_metadata(metadata: &[u8]) -> Result<()> {
+    if metadata.len() > MAX_METADATA_BYTES {
+        return Err(Error::invalid(format!(
+            "remembering: metadata has at most {MAX_METADATA_BYTES} bytes as MessagePack, and it has {}: keep large things elsewhere and a reference here",
+            metadata.len()
+        ))
+        .with("size_bytes", metadata.len()));
+    }
+    Ok(())
+}
+
+/// What tells a retry from a conflict: everything the caller said, but not the vector, which need not be the same twice.
+fn request_hash(new: &NewMemory) -> u64 {
+    let mut hash = Xxh3::new();
+    let mut part = |bytes: &[u8]| {
+        hash.update(&(bytes.len() as u64).to_le_bytes());
+        hash.update(bytes);
+    };
+    part(new.text.as_bytes());
+    part(new.kind.name().as_bytes());
+    part(new.slot.as_deref().unwrap_or_default().as_bytes());
+    part(&new.importance.to_bits().to_le_bytes());
+    part(&new.confidence.to_bits().to_le_bytes());
+    part(&[new.trust.unwrap_or(u8::MAX)]);
+    part(new.source.as_bytes());
+    part(&new.ttl.unwrap_or(0).to_le_bytes());
+    part(&new.occurred_at.unwrap_or(i64::MIN).to_le_bytes());
+    part(&new.metadata);
+    hash.digest()
+}

@@ -1,0 +1,115 @@
+//! `revise`: a correction. The memory keeps its number and id; what it said before is kept as history and not believed any more.
+
+use super::record::{self, Ending, Memory, State};
+use super::remember::{Action, Remembered, check_fraction, check_metadata, check_name, check_text, normal_slot, supersede};
+use super::scope::Scope;
+use super::writer::{PartitionWriter, Vector, analyze};
+use crate::index::vectors::UnitVector;
+use crate::store::pages::PagesMut;
+use crate::{Error, ErrorKind, Result};
+
+/// What is to be changed; `None` leaves a field as it is.
+#[derive(Debug, Clone, Default)]
+pub struct Revision {
+    /// The new text.
+    pub text: Option<String>,
+    /// The new slot.
+    pub slot: Option<String>,
+    /// The new importance, 0 to 1.
+    pub importance: Option<f64>,
+    /// The new metadata, MessagePack of a mapping.
+    pub metadata: Option<Vec<u8>>,
+    /// Why.
+    pub reason: Option<String>,
+    /// The embedding of the new text; `None` leaves it pending.
+    pub vector: Option<UnitVector>,
+}
+
+impl Revision {
+    /// Checks what needs no transaction.
+    pub fn check(&self) -> Result<()> {
+        if self.text.is_none() && self.slot.is_none() && self.importance.is_none() && self.metadata.is_none() {
+            return Err(Error::invalid(
+                "revising a memory: at least one of text, slot, importance and metadata must be given, and none is: name what changed",
+            ));
+        }
+        self.text.as_deref().map_or(Ok(()), check_text)?;
+        self.slot.as_deref().map_or(Ok(()), |slot| check_name("slot", slot))?;
+        self.importance.map_or(Ok(()), |value| check_fraction("importance", value))?;
+        self.metadata.as_deref().map_or(Ok(()), check_metadata)?;
+        self.reason.as_deref().map_or(Ok(()), |reason| check_name("reason", reason))
+    }
+}
+
+/// Writes a revision.
+pub(super) fn write<P: PagesMut>(
+    pages: &mut P,
+    scope: &Scope,
+    id: &str,
+    revision: &Revision,
+    clock: i64,
+    embedding: Option<(u16, usize)>,
+) -> Result<Remembered> {
+    let Some(partition) = scope.find(pages)? else { return Err(super::read::no_such_memory(id)) };
+    let mut writer = PartitionWriter::at(pages, partition, scope.term_seed(), clock, embedding)?;
+    let old = super::read::find(writer.pages, partition, writer.seed, id)?.ok_or_else(|| super::read::no_such_memory(id))?;
+    if old.state() != State::Current || old.is_expired(writer.now) {
+        return Err(Error::new(
+            ErrorKind::InvalidInput,
+            format!("revising {id:?}: only a current memory can be revised, and this one is {}: remember() a new one", old.state().name()),
+        ));
+    }
+    let memory = revised(&old, revision, &mut writer)?;
+    let same_text = memory.text == old.text;
+    writer.unindex(&old, if same_text { Vector::Keep } else { Vector::Drop })?;
+    file_old(&mut writer, &old, revision)?;
+    if memory.slot != old.slot {
+        move_slot(&mut writer, &old, &memory)?;
+    }
+    let analysis = analyze(&memory.text, writer.seed);
+    writer.add(&memory, analysis.terms, analysis.length, revision.vector.clone())?;
+    writer.finish()?;
+    Ok(Remembered { action: Action::Updated, memory, reason: revision.reason.clone() })
+}
+
+fn revised<P: PagesMut>(old: &Memory, revision: &Revision, writer: &mut PartitionWriter<'_, P>) -> Result<Memory> {
+    let mut memory = old.clone();
+    memory.text = revision.text.clone().unwrap_or(memory.text);
+    memory.importance = revision.importance.unwrap_or(memory.importance);
+    memory.metadata = revision.metadata.clone().unwrap_or(memory.metadata);
+    if let Some(slot) = &revision.slot {
+        memory.slot = Some(normal_slot(slot)?);
+    }
+    memory.revision += 1;
+    memory.known_from = writer.now;
+    memory.sequence = writer.next_sequence();
+    Ok(memory)
+}
+
+fn file_old<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, old: &Memory, revision: &Revision) -> Result<()> {
+    let mut filed = old.clone();
+    filed.ending = Some(Ending {
+        state: State::Revised,
+        known_until: writer.now,
+        valid_until: old.occurred_at,
+        superseded_by: None,
+        reason: revision.reason.clone(),
+    });
+    record::put(writer.pages, writer.partition, &filed)
+}
+
+/// Leaves the old slot empty and takes the new one, whose current value is superseded.
+fn move_slot<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, old: &Memory, memory: &Memory) -> Result<()> {
+    writer.leave_slot(old)?;
+    let Some(name) = &memory.slot else { return Ok(()) };
+    let mut slot = writer.slot(name)?;
+    if !slot.multi {
+        for number in std::mem::take(&mut slot.current) {
+            if let Some(current) = record::current(writer.pages, writer.partition, number)? {
+                supersede(writer, current, memory)?;
+            }
+        }
+    }
+    slot.current.push(memory.number);
+    writer.put_slot(&slot)
+}

@@ -1,0 +1,204 @@
+//! Scopes: whose memory it is, the partition it lives in, and the counters of that partition.
+
+use std::ops::ControlFlow;
+
+use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
+
+use crate::store::envelope::{self, Codec};
+use crate::store::keys::{Key, Partition, STORE, Table, u32_at};
+use crate::store::msgpack::{Reader, Writer};
+use crate::store::pages::{Pages, PagesMut};
+use crate::{Error, Result};
+
+/// The longest id of a scope or tenant, in bytes of UTF-8.
+pub const MAX_SCOPE_ID_BYTES: usize = 1024;
+
+/// What a scope belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum ScopeType {
+    /// One user.
+    User = 0,
+    /// Something that many users share: an organisation, a team, an agent.
+    Shared = 1,
+}
+
+impl ScopeType {
+    /// Its name in the API and in exports.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Shared => "shared",
+        }
+    }
+}
+
+/// The isolation boundary: tenant, type and id. Two scopes share nothing, not even a statistic.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Scope {
+    /// Whose installation it is; `None` where there is only one.
+    pub tenant: Option<String>,
+    /// A user, or something shared.
+    pub scope_type: ScopeType,
+    /// The caller's id.
+    pub id: String,
+}
+
+impl Scope {
+    /// The scope of that name; ids have 1 to [`MAX_SCOPE_ID_BYTES`] bytes.
+    pub fn new(tenant: Option<&str>, scope_type: ScopeType, id: &str) -> Result<Self> {
+        check_id(scope_type.name(), id)?;
+        if let Some(tenant) = tenant {
+            check_id("tenant", tenant)?;
+        }
+        Ok(Self { tenant: tenant.map(str::to_owned), scope_type, id: id.to_owned() })
+    }
+
+    /// The name as bytes in which no two scopes are alike: lengths stand before texts.
+    fn bytes(&self) -> Vec<u8> {
+        let mut name = Writer::array(3);
+        name.maybe_text(self.tenant.as_deref());
+        name.uint(self.scope_type as u64);
+        name.text(&self.id);
+        name.into_bytes()
+    }
+
+    /// Keys the term hashes of this scope, so that two scopes' postings cannot be compared.
+    #[must_use]
+    pub fn term_seed(&self) -> u64 {
+        xxh3_64(&self.bytes())
+    }
+
+    /// The partition it lives in; `None` where nothing was ever written to it.
+    pub fn find<P: Pages + ?Sized>(&self, pages: &P) -> Result<Option<Partition>> {
+        let name = self.bytes();
+        let key = Key::new(STORE, Table::ScopeByName).u128(xxh3_128(&name));
+        let Some(value) = pages.get(key.as_slice())? else { return Ok(None) };
+        let mut body = Reader::array(key.as_slice(), envelope::open(key.as_slice(), value)?.body)?;
+        let partition = body.uint()? as Partition;
+        if body.bin()? != name {
+            return Err(envelope::damaged(key.as_slice(), "it belongs to a scope of another name"));
+        }
+        Ok(Some(partition))
+    }
+
+    /// The partition it lives in, given now where there was none.
+    pub fn find_or_make(&self, pages: &mut impl PagesMut) -> Result<Partition> {
+        if let Some(partition) = self.find(pages)? {
+            return Ok(partition);
+        }
+        let partition = last_partition(pages)? + 1;
+        let name = self.bytes();
+        let mut body = Writer::array(2);
+        body.uint(u64::from(partition));
+        body.bin(&name);
+        let by_name = Key::new(STORE, Table::ScopeByName).u128(xxh3_128(&name));
+        pages.put(by_name.as_slice(), &envelope::seal(by_name.as_slice(), 1, Codec::MessagePack, body.bytes()))?;
+        let by_number = Key::new(STORE, Table::ScopeByNumber).u32(partition);
+        pages.put(by_number.as_slice(), &envelope::seal(by_number.as_slice(), 1, Codec::MessagePack, &name))?;
+        Ok(partition)
+    }
+
+    fn decode(key: &[u8], value: &[u8]) -> Result<Self> {
+        let mut body = Reader::array(key, envelope::open(key, value)?.body)?;
+        let tenant = body.maybe_text()?.map(str::to_owned);
+        let scope_type = if body.uint()? == 0 { ScopeType::User } else { ScopeType::Shared };
+        Ok(Self { tenant, scope_type, id: body.text()?.to_owned() })
+    }
+}
+
+fn check_id(what: &str, id: &str) -> Result<()> {
+    if id.is_empty() || id.len() > MAX_SCOPE_ID_BYTES {
+        return Err(Error::invalid(format!(
+            "naming a {what}: an id has 1 to {MAX_SCOPE_ID_BYTES} bytes of UTF-8, and this one has {} ({:?}): give another id, for instance a hash of this one",
+            id.len(),
+            id.chars().take(40).collect::<String>()
+        ))
+        .with("size_bytes", id.len()));
+    }
+    Ok(())
+}
+
+fn last_partition(pages: &impl Pages) -> Result<Partition> {
+    let range = Key::new(STORE, Table::ScopeByNumber).prefix_range();
+    let last = Key::new(STORE, Table::ScopeByNumber).u32(u32::MAX);
+    Ok(match pages.floor(last.as_slice())? {
+        Some((key, _)) if key >= range.start.as_slice() => u32_at(key, 5).unwrap_or(0),
+        _ => 0,
+    })
+}
+
+/// The scopes behind partition `after`, in the order in which they were first written to; at most `limit`.
+pub fn list<P: Pages + ?Sized>(pages: &P, after: Partition, limit: usize) -> Result<Vec<(Partition, Scope)>> {
+    let mut range = Key::new(STORE, Table::ScopeByNumber).prefix_range();
+    range.start = Key::new(STORE, Table::ScopeByNumber).u32(after.saturating_add(1)).as_slice().to_vec();
+    let mut found = Vec::new();
+    pages.scan(&range.start, &range.end, &mut |key, value| {
+        if found.len() == limit {
+            return Ok(ControlFlow::Break(()));
+        }
+        found.push((u32_at(key, 5).unwrap_or(0), Scope::decode(key, value)?));
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(found)
+}
+
+/// The counters of a partition: read and rewritten by every write to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Head {
+    /// The number that the next memory gets.
+    pub next_number: u32,
+    /// Place of the last write in the scope's order.
+    pub sequence: u64,
+    /// Time of the last write; the next is later.
+    pub last_time: i64,
+    /// Current memories.
+    pub documents: u64,
+    /// Sum of their lengths in words.
+    pub total_length: u64,
+    /// The analyzer that made the terms.
+    pub analyzer: u16,
+    /// The embedding of the vectors; 0 where there are none.
+    pub embedding: u16,
+    /// Current memories that have a vector of that embedding.
+    pub vectors: u64,
+    /// Whether a caller gave an id of the generated form, so that a new number must be looked up before it is given.
+    pub ids_taken: bool,
+}
+
+impl Head {
+    /// That of a partition; a fresh one where nothing was written.
+    pub fn read<P: Pages + ?Sized>(pages: &P, partition: Partition) -> Result<Self> {
+        let key = Key::new(partition, Table::Head);
+        let Some(value) = pages.get(key.as_slice())? else { return Ok(Self { next_number: 1, ..Self::default() }) };
+        let mut r = Reader::array(key.as_slice(), envelope::open(key.as_slice(), value)?.body)?;
+        Ok(Self {
+            next_number: r.uint()? as u32,
+            sequence: r.uint()?,
+            last_time: r.int()?,
+            documents: r.uint()?,
+            total_length: r.uint()?,
+            analyzer: r.uint()? as u16,
+            embedding: r.uint()? as u16,
+            vectors: r.uint()?,
+            ids_taken: r.bool()?,
+        })
+    }
+
+    /// Writes it.
+    pub fn write(&self, pages: &mut impl PagesMut, partition: Partition) -> Result<()> {
+        let key = Key::new(partition, Table::Head);
+        let mut w = Writer::array(9);
+        w.uint(u64::from(self.next_number));
+        w.uint(self.sequence);
+        w.int(self.last_time);
+        w.uint(self.documents);
+        w.uint(self.total_length);
+        w.uint(u64::from(self.analyzer));
+        w.uint(u64::from(self.embedding));
+        w.uint(self.vectors);
+        w.bool(self.ids_taken);
+        pages.put(key.as_slice(), &envelope::seal(key.as_slice(), 1, Codec::MessagePack, w.bytes()))
+    }
+}

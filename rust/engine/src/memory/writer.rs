@@ -1,0 +1,340 @@
+//! The write half of a partition: collects what a batch of writes does to its index and vectors, and applies it at the end.
+//!
+//! Records, slots and the expiry index are written at once; postings and vectors are merged once a batch, so that each
+//! page is rewritten once. Lookups by key see what the batch has done so far.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use super::record::{self, Ending, Memory, State};
+use super::scope::{Head, Scope};
+use super::slots::{self, Slot};
+use crate::Result;
+use crate::index::bm25::{self, IndexId, Op, Reader, Row, Statistics};
+use crate::index::vectors::{UnitVector, VectorSet};
+use crate::store::envelope::{self, Codec};
+use crate::store::keys::{Key, Partition, STORE, Table};
+use crate::store::pages::PagesMut;
+use crate::text::{self, ANALYZER_VERSION, Analysis, Analyzer, TermClass, TermCount};
+
+/// The index of memories among the indexes of a partition.
+pub(crate) const MEMORIES: u8 = 0;
+
+/// A write transaction seen from one partition.
+pub(super) struct PartitionWriter<'t, P: PagesMut> {
+    pub pages: &'t mut P,
+    pub partition: Partition,
+    pub seed: u64,
+    pub head: Head,
+    /// Transaction time of this batch: later than that of every write before it.
+    pub now: i64,
+    operations: Vec<IndexOperation>,
+    /// Key term -> numbers added (true) or removed (false) by this batch.
+    keys: HashMap<u64, Vec<(u32, bool)>>,
+    vectors: Vec<(u32, Option<UnitVector>)>,
+    embedding: Option<(u16, usize)>,
+}
+
+/// What becomes of a memory's vector when it leaves the index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Vector {
+    /// It goes.
+    Drop,
+    /// It stays: the memory comes back with the same text.
+    Keep,
+}
+
+enum IndexOperation {
+    Add { number: u32, row: Row, terms: Vec<TermCount>, keys: Vec<u64> },
+    Remove { number: u32, terms: Vec<TermCount>, keys: Vec<u64> },
+}
+
+impl<'t, P: PagesMut> PartitionWriter<'t, P> {
+    /// The partition of `scope`, made where nothing was written to it before. `embedding` is its number and dimensions.
+    pub fn open(pages: &'t mut P, scope: &Scope, clock: i64, embedding: Option<(u16, usize)>) -> Result<Self> {
+        let partition = scope.find_or_make(pages)?;
+        Self::at(pages, partition, scope.term_seed(), clock, embedding)
+    }
+
+    pub fn at(pages: &'t mut P, partition: Partition, seed: u64, clock: i64, embedding: Option<(u16, usize)>) -> Result<Self> {
+        let mut head = Head::read(pages, partition)?;
+        if head.documents == 0 {
+            head.analyzer = ANALYZER_VERSION;
+        }
+        let now = clock.max(head.last_time + 1);
+        let mut writer =
+            Self { pages, partition, seed, head, now, operations: Vec::new(), keys: HashMap::new(), vectors: Vec::new(), embedding };
+        if let Some((number, _)) = embedding
+            && writer.head.embedding == 0
+        {
+            writer.head.embedding = number;
+        }
+        Ok(writer)
+    }
+
+    /// The next number of the scope.
+    pub fn next_number(&mut self) -> Result<u32> {
+        loop {
+            let number = self.head.next_number;
+            self.head.next_number += 1;
+            if !self.head.ids_taken || self.find_id(&record::generated_id(number))?.is_none() {
+                return Ok(number);
+            }
+        }
+    }
+
+    /// The next place in the scope's order.
+    pub fn next_sequence(&mut self) -> u64 {
+        self.head.sequence += 1;
+        self.head.sequence
+    }
+
+    /// The numbers under a key term, this batch included.
+    pub fn find(&self, key: u64) -> Result<Vec<u32>> {
+        let mut numbers = Reader::open(&*self.pages, self.index())?.find(key)?;
+        for (number, added) in self.keys.get(&key).into_iter().flatten() {
+            numbers.retain(|n| n != number);
+            if *added {
+                numbers.push(*number);
+            }
+        }
+        Ok(numbers)
+    }
+
+    /// The newest revision of the memory to which the caller gave that id, current or not.
+    pub fn find_id(&self, id: &str) -> Result<Option<Memory>> {
+        for number in self.find(id_key(self.seed, id))? {
+            if let Some(memory) = newest(self.pages, self.partition, number)?
+                && memory.given_id.as_deref() == Some(id)
+            {
+                return Ok(Some(memory));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Makes a memory current and findable.
+    pub fn add(&mut self, memory: &Memory, terms: Vec<TermCount>, length: u32, vector: Option<UnitVector>) -> Result<()> {
+        record::put(self.pages, self.partition, memory)?;
+        if let Some(at) = memory.expires_at {
+            let key = expiry_key(at, self.partition, memory.number);
+            self.pages.put(key.as_slice(), &envelope::seal(key.as_slice(), 1, Codec::Raw, &[]))?;
+        }
+        let keys = keys_of(self.seed, memory);
+        for key in &keys {
+            self.keys.entry(*key).or_default().push((memory.number, true));
+        }
+        self.operations.push(IndexOperation::Add { number: memory.number, row: row_of(memory, length), terms, keys });
+        if let Some(vector) = vector {
+            self.vectors.push((memory.number, Some(vector)));
+        }
+        Ok(())
+    }
+
+    /// Stores a memory that is never searched: only its id can be looked up.
+    pub fn add_to_history(&mut self, memory: &Memory) -> Result<()> {
+        record::put(self.pages, self.partition, memory)?;
+        if let Some(id) = &memory.given_id {
+            let key = id_key(self.seed, id);
+            self.keys.entry(key).or_default().push((memory.number, true));
+            let row = row_of(memory, 0);
+            self.operations.push(IndexOperation::Add { number: memory.number, row, terms: Vec::new(), keys: vec![key] });
+            self.operations.push(IndexOperation::Remove { number: memory.number, terms: Vec::new(), keys: Vec::new() });
+        }
+        Ok(())
+    }
+
+    /// Takes a current memory out of what is searched and files it as `ending` says. Its id stays known.
+    pub fn end(&mut self, mut memory: Memory, ending: Ending) -> Result<()> {
+        self.unindex(&memory, Vector::Drop)?;
+        record::remove_current(self.pages, self.partition, memory.number)?;
+        if matches!(ending.state, State::Forgotten | State::Expired) {
+            self.erase(&mut memory)?;
+        }
+        memory.ending = Some(ending);
+        record::put(self.pages, self.partition, &memory)
+    }
+
+    /// Takes a memory out of the index, and out of the vectors as `vector` says; its record stays.
+    pub fn unindex(&mut self, memory: &Memory, vector: Vector) -> Result<()> {
+        if let Some(at) = memory.expires_at {
+            self.pages.delete(expiry_key(at, self.partition, memory.number).as_slice())?;
+        }
+        let analysis = analyze(&memory.text, self.seed);
+        let mut keys = keys_of(self.seed, memory);
+        for key in &keys {
+            self.keys.entry(*key).or_default().push((memory.number, false));
+        }
+        if let Some(id) = &memory.given_id {
+            let id = id_key(self.seed, id);
+            keys.retain(|key| *key != id);
+            self.keys.entry(id).or_default().push((memory.number, true));
+        }
+        self.operations.push(IndexOperation::Remove { number: memory.number, terms: analysis.terms, keys });
+        if vector == Vector::Drop {
+            self.forget_vector(memory.number);
+        }
+        Ok(())
+    }
+
+    /// Removes the words of a memory and of its earlier revisions; what is left says that there was one.
+    pub fn erase(&mut self, memory: &mut Memory) -> Result<()> {
+        for earlier in record::history(self.pages, self.partition, memory.number)? {
+            crate::store::chunks::remove(self.pages, record::history_key(self.partition, earlier.number, earlier.revision))?;
+        }
+        memory.text.clear();
+        memory.metadata.clear();
+        memory.slot = None;
+        memory.expires_at = None;
+        Ok(())
+    }
+
+    /// Drops the vector of a memory, if it has one.
+    pub fn forget_vector(&mut self, number: u32) {
+        self.vectors.push((number, None));
+    }
+
+    /// The slot of that normal name.
+    pub fn slot(&self, name: &str) -> Result<Slot> {
+        slots::get(self.pages, self.partition, self.seed, name)
+    }
+
+    /// Stores a slot.
+    pub fn put_slot(&mut self, slot: &Slot) -> Result<()> {
+        slots::put(self.pages, self.partition, self.seed, slot)
+    }
+
+    /// Takes a memory out of the slot it holds; the slot has no value until a new one comes.
+    pub fn leave_slot(&mut self, memory: &Memory) -> Result<()> {
+        let Some(name) = &memory.slot else { return Ok(()) };
+        let mut slot = self.slot(name)?;
+        slot.current.retain(|number| *number != memory.number);
+        self.put_slot(&slot)
+    }
+
+    fn index(&self) -> IndexId {
+        IndexId { partition: self.partition, index: MEMORIES }
+    }
+
+    /// Applies what was collected and writes the head: the last step of every batch.
+    pub fn finish(mut self) -> Result<()> {
+        let operations = std::mem::take(&mut self.operations);
+        let mut statistics = Statistics { documents: self.head.documents, total_length: self.head.total_length };
+        let ops: Vec<Op<'_>> = operations.iter().map(IndexOperation::as_op).collect();
+        bm25::apply(self.pages, self.index(), &mut statistics, &ops)?;
+        self.head.documents = statistics.documents;
+        self.head.total_length = statistics.total_length;
+        self.apply_vectors()?;
+        self.head.last_time = self.now;
+        self.head.write(self.pages, self.partition)
+    }
+
+    fn apply_vectors(&mut self) -> Result<()> {
+        let vectors = std::mem::take(&mut self.vectors);
+        if self.head.embedding == 0 || vectors.is_empty() {
+            return Ok(());
+        }
+        let dims = match self.embedding {
+            Some((number, dims)) if number == self.head.embedding => dims,
+            _ => super::embedding::dimensions(self.pages, self.head.embedding)?,
+        };
+        let set = VectorSet::new(self.partition, self.head.embedding, dims)?;
+        // The last word on each number counts; removals go first, so that a block is not filled only to be emptied.
+        let mut last: HashMap<u32, usize> = HashMap::new();
+        for (at, (number, _)) in vectors.iter().enumerate() {
+            last.insert(*number, at);
+        }
+        let usable = self.embedding.is_some_and(|(number, _)| number == self.head.embedding);
+        let mut upserts = Vec::new();
+        for (at, (number, vector)) in vectors.into_iter().enumerate() {
+            if last.get(&number) != Some(&at) {
+                continue;
+            }
+            match vector.filter(|_| usable) {
+                Some(vector) => upserts.push((number, vector)),
+                None => self.head.vectors -= u64::from(set.remove(self.pages, number)?),
+            }
+        }
+        self.head.vectors += put_vectors(self.pages, set, &upserts)?;
+        Ok(())
+    }
+}
+
+impl IndexOperation {
+    fn as_op(&self) -> Op<'_> {
+        match self {
+            Self::Add { number, row, terms, keys } => Op::Add { number: *number, row: *row, terms, keys },
+            Self::Remove { number, terms, keys } => Op::Remove { number: *number, terms, keys },
+        }
+    }
+}
+
+/// Stores vectors; how many of their memories had none before.
+pub(super) fn put_vectors(pages: &mut impl PagesMut, set: VectorSet, vectors: &[(u32, UnitVector)]) -> Result<u64> {
+    let mut new = 0;
+    for (number, _) in vectors {
+        new += u64::from(!set.contains(pages, *number)?);
+    }
+    let borrowed: Vec<_> = vectors.iter().map(|(number, vector)| (*number, vector)).collect();
+    set.put_many(pages, &borrowed)?;
+    Ok(new)
+}
+
+/// The newest revision of a memory: the current one, or the last that ended.
+pub(super) fn newest<P: crate::store::pages::Pages + ?Sized>(pages: &P, partition: Partition, number: u32) -> Result<Option<Memory>> {
+    match record::current(pages, partition, number)? {
+        Some(memory) => Ok(Some(memory)),
+        None => Ok(record::history(pages, partition, number)?.pop()),
+    }
+}
+
+/// The terms of a text that is stored.
+pub(crate) fn analyze(text: &str, seed: u64) -> Analysis {
+    let mut analysis = Analysis::default();
+    with_analyzer(|analyzer| analyzer.document(text, seed, &mut analysis));
+    analysis
+}
+
+/// Runs `work` with this thread's analyzer, whose scratch memory is used again.
+pub(crate) fn with_analyzer<T>(work: impl FnOnce(&mut Analyzer) -> T) -> T {
+    thread_local! {
+        static ANALYZER: RefCell<Analyzer> = RefCell::new(Analyzer::new());
+    }
+    ANALYZER.with_borrow_mut(work)
+}
+
+/// The key term of a given id.
+pub(super) fn id_key(seed: u64, id: &str) -> u64 {
+    text::term_hash(TermClass::Key, &format!("id\0{id}"), seed)
+}
+
+/// The key term by which an exact duplicate is found: kind, slot and text.
+pub(super) fn duplicate_key(seed: u64, memory: &Memory) -> u64 {
+    let slot = memory.slot.as_deref().unwrap_or_default();
+    let text = text::duplicate_key(&memory.text);
+    text::term_hash(TermClass::Key, &format!("same\0{}\0{slot}\0{text}", memory.kind.name()), seed)
+}
+
+fn keys_of(seed: u64, memory: &Memory) -> Vec<u64> {
+    let mut keys = vec![duplicate_key(seed, memory)];
+    keys.extend(memory.given_id.as_deref().map(|id| id_key(seed, id)));
+    keys
+}
+
+fn row_of(memory: &Memory, length: u32) -> Row {
+    Row {
+        kind: memory.kind as u8,
+        trust: memory.trust,
+        flags: 0,
+        importance: (memory.importance * 255.0).round() as u8,
+        length,
+        occurred_at: memory.occurred_at,
+        known_from: memory.known_from,
+        expires_at: memory.expires_at.unwrap_or(i64::MAX),
+    }
+}
+
+/// The key of a memory in the store-wide order of expiry.
+pub(super) fn expiry_key(at: i64, partition: Partition, number: u32) -> Key {
+    Key::new(STORE, Table::Expiry).i64(at).u32(partition).u32(number)
+}

@@ -1,0 +1,123 @@
+//! Why: every number of a score, by name.
+//!
+//! An explanation needs no store: the statistics of the question are kept with the answer, and the words of the memory are
+//! analysed again. What it adds up to is the score of the answer, to the bit.
+
+use super::Hit;
+use crate::index::bm25::{Formula, Parameters, Query, QueryTerm, SCORE_UNIT, Statistics};
+use crate::memory::analyze;
+use crate::text::{self, Analysis};
+
+/// What was asked of one scope's words.
+#[derive(Debug, Clone, Default)]
+pub struct LexicalQuery {
+    /// The terms, as the analyzer sees them.
+    pub terms: Vec<text::QueryTerm>,
+    /// The same as the index is asked.
+    asked: Vec<QueryTerm>,
+    /// The hashes of the question's identifiers.
+    pub identifiers: Vec<u64>,
+    /// The scope's statistics when it was asked.
+    pub statistics: Statistics,
+    /// How many memories of the scope have each term.
+    pub frequencies: Vec<u64>,
+    seed: u64,
+}
+
+/// What one term of the question adds to one memory's score.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TermScore {
+    /// The term.
+    pub text: String,
+    /// What it is in the question: an identifier, a word, a stem.
+    pub role: &'static str,
+    /// What a match of that role is worth.
+    pub weight: f64,
+    /// Memories of the scope that have it.
+    pub frequency: u64,
+    /// Its inverse document frequency.
+    pub idf: f64,
+    /// How often this memory has it.
+    pub count: u8,
+    /// What it adds, in units of 2^-32.
+    pub score: i64,
+}
+
+/// Every number of one hit's score.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Explanation {
+    /// The terms that the memory has.
+    pub terms: Vec<TermScore>,
+    /// Words of the memory.
+    pub length: u32,
+    /// Words of a memory of its scope on average.
+    pub average_length: f64,
+    /// Where the score comes from.
+    pub parts: super::fusion::Parts,
+}
+
+impl LexicalQuery {
+    /// The question as one scope's index is asked.
+    #[must_use]
+    pub fn new(question: &str, seed: u64, statistics: Statistics) -> Self {
+        let query = crate::memory::with_analyzer(|analyzer| analyzer.query(question, seed));
+        let asked = query.terms.iter().map(|term| QueryTerm { hash: term.hash, weight: term.weight }).collect();
+        let frequencies = vec![0; query.terms.len()];
+        Self { asked, identifiers: query.identifiers, terms: query.terms, statistics, frequencies, seed }
+    }
+
+    /// What the index is asked.
+    #[must_use]
+    pub fn question(&self) -> Query<'_> {
+        Query { terms: &self.asked, parameters: Parameters::default(), statistics: self.statistics }
+    }
+
+    /// What each term adds to the score of a text of this scope; those that it does not have are left out.
+    #[must_use]
+    pub fn terms_of(&self, text: &str) -> Vec<TermScore> {
+        self.score(&analyze(text, self.seed))
+    }
+
+    fn score(&self, analysis: &Analysis) -> Vec<TermScore> {
+        let formula = self.formula();
+        let count_of = |hash| analysis.terms.binary_search_by_key(&hash, |term| term.hash).map_or(0, |at| analysis.terms[at].count);
+        let entry = |(term, frequency): (&text::QueryTerm, &u64)| TermScore {
+            text: term.text.clone(),
+            role: term.role.name(),
+            weight: f64::from(term.weight),
+            frequency: *frequency,
+            idf: formula.idf(*frequency),
+            count: count_of(term.hash),
+            score: formula.contribution(formula.factor(term.weight, *frequency), count_of(term.hash), analysis.length),
+        };
+        self.terms.iter().zip(&self.frequencies).map(entry).filter(|term| term.count > 0).collect()
+    }
+
+    fn formula(&self) -> Formula {
+        Formula::new(Parameters::default(), self.statistics)
+    }
+
+    /// The share of the question's words, by weight and rarity, that a text has: 0 to 1. A word that no memory has counts
+    /// as one that a single memory has: in a small scope its idf would drown all others.
+    #[must_use]
+    pub fn coverage(&self, text: &str) -> f64 {
+        let formula = self.formula();
+        let all: f64 = self.terms.iter().zip(&self.frequencies).map(|(term, n)| f64::from(term.weight) * formula.idf((*n).max(1))).sum();
+        let there: f64 = self.terms_of(text).iter().map(|term| term.weight * term.idf).sum();
+        if all > 0.0 { there / all } else { 0.0 }
+    }
+
+    /// Every number of a hit's score.
+    #[must_use]
+    pub fn explain(&self, hit: &Hit) -> Explanation {
+        let analysis = analyze(&hit.memory.text, self.seed);
+        let average_length = self.statistics.total_length as f64 / (self.statistics.documents.max(1)) as f64;
+        Explanation { terms: self.score(&analysis), length: analysis.length, average_length, parts: hit.parts }
+    }
+}
+
+/// A BM25 score in its own unit.
+#[must_use]
+pub fn lexical_score(fixed: i64) -> f64 {
+    fixed as f64 / SCORE_UNIT
+}

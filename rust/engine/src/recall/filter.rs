@@ -1,0 +1,124 @@
+//! What may be found: by kind, trust, time and metadata.
+//!
+//! Two times: an event's own (`since`, `until`, `valid_at`) and the store's (`known_at`). A filter never loses results: it is
+//! asked while candidates are chosen, not afterwards.
+
+use crate::index::bm25::Row;
+use crate::memory::{Memory, State};
+use crate::store::msgpack::skip;
+
+/// Every kind of memory.
+pub const ALL_KINDS: u8 = 0x7f;
+
+/// What a memory must be to be found. Times are microseconds since 1970 (UTC).
+#[derive(Debug, Clone)]
+pub struct Filter {
+    /// Bits of the kinds that may be found.
+    pub kinds: u8,
+    /// Keys of the metadata with the values (MessagePack) of which one must stand there.
+    pub metadata: Vec<(String, Vec<Vec<u8>>)>,
+    /// It happened at or after this.
+    pub since: Option<i64>,
+    /// It happened before this.
+    pub until: Option<i64>,
+    /// It held at this time.
+    pub valid_at: Option<i64>,
+    /// The store knew it at this time.
+    pub known_at: Option<i64>,
+    /// At least so trusted.
+    pub min_trust: u8,
+    /// The time of the question: what has expired by then is not found.
+    pub now: i64,
+}
+
+impl Filter {
+    /// Lets everything through that is current at `now`.
+    #[must_use]
+    pub fn all(now: i64) -> Self {
+        Self { kinds: ALL_KINDS, metadata: Vec::new(), since: None, until: None, valid_at: None, known_at: None, min_trust: 0, now }
+    }
+
+    /// Whether a current memory with these attributes may be found; its metadata is asked for separately.
+    #[must_use]
+    pub fn keeps_row(&self, row: &Row) -> bool {
+        self.keeps(row.kind, row.trust, row.occurred_at)
+            && row.expires_at > self.now
+            && self.known_at.is_none_or(|at| row.known_from <= at)
+            && self.valid_at.is_none_or(|at| row.occurred_at <= at)
+    }
+
+    fn keeps(&self, kind: u8, trust: u8, occurred_at: i64) -> bool {
+        self.kinds >> kind & 1 == 1
+            && trust >= self.min_trust
+            && self.since.is_none_or(|since| occurred_at >= since)
+            && self.until.is_none_or(|until| occurred_at < until)
+    }
+
+    /// Whether the question reaches back, so that what is not current any more may answer it.
+    #[must_use]
+    pub fn reaches_back(&self) -> bool {
+        self.valid_at.is_some() || self.known_at.is_some()
+    }
+
+    /// Whether a revision that is not current any more may be found; its metadata is asked for separately.
+    #[must_use]
+    pub fn keeps_past(&self, memory: &Memory) -> bool {
+        let Some(ending) = &memory.ending else { return false };
+        if matches!(ending.state, State::Forgotten | State::Expired) || !self.keeps(memory.kind as u8, memory.trust, memory.occurred_at) {
+            return false;
+        }
+        let known_at = self.known_at.unwrap_or(self.now);
+        let believed_current = ending.known_until > known_at;
+        let held = match (self.valid_at, believed_current) {
+            (Some(at), true) => memory.occurred_at <= at,
+            (None, true) => true,
+            // By then the store knew of its end: it holds for the past only, and a corrected one not even there.
+            (Some(at), false) => ending.state == State::Superseded && memory.occurred_at <= at && at < ending.valid_until,
+            (None, false) => false,
+        };
+        memory.known_from <= known_at && held && memory.expires_at.is_none_or(|at| at > self.now)
+    }
+
+    /// Whether metadata has one of the wanted values under each wanted key.
+    #[must_use]
+    pub fn keeps_metadata(&self, metadata: &[u8]) -> bool {
+        self.metadata.iter().all(|(key, wanted)| lookup(metadata, key).is_some_and(|value| wanted.iter().any(|one| one == value)))
+    }
+}
+
+/// The MessagePack of the value under `key` of a MessagePack map with text keys.
+fn lookup<'m>(map: &'m [u8], key: &str) -> Option<&'m [u8]> {
+    let mut cursor = map;
+    let entries = rmp::decode::read_map_len(&mut cursor).ok()?;
+    let mut at = map.len() - cursor.len();
+    for _ in 0..entries {
+        let value = skip(map, at)?;
+        let end = skip(map, value)?;
+        let mut name = &map[at..value];
+        let length = rmp::decode::read_str_len(&mut name).ok();
+        if length.is_some_and(|length| name.get(..length as usize) == Some(key.as_bytes())) {
+            return Some(&map[value..end]);
+        }
+        at = end;
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn metadata_is_looked_up_by_key() {
+        // {"a": [1, "x"], "project": "memspan", "n": 5}
+        let map = [&b"\x83\xa1a\x92\x01\xa1x\xa7project\xa7memspan\xa1n\x05"[..]].concat();
+        assert_eq!(lookup(&map, "project"), Some(&b"\xa7memspan"[..]));
+        assert_eq!(lookup(&map, "n"), Some(&b"\x05"[..]));
+        assert_eq!(lookup(&map, "x"), None);
+        assert_eq!(lookup(b"", "x"), None);
+        let mut filter = Filter::all(0);
+        filter.metadata.push(("n".to_owned(), vec![b"\x06".to_vec(), b"\x05".to_vec()]));
+        assert!(filter.keeps_metadata(&map));
+        assert!(!filter.keeps_metadata(b""));
+    }
+}

@@ -1,0 +1,195 @@
+//! Fusion: one order out of two.
+//!
+//! ```text
+//! weighted (default)  w_l * lexical / max(lexical) + w_d * (cosine - min) / (max - min), over the candidates of all scopes
+//! reciprocal rank     1 / (60 + rank by words) + 1 / (60 + rank by vectors), scaled so that two first ranks give 1
+//! ```
+//!
+//! Weighted sums keep what ranks throw away: on conversations RRF falls below BM25 alone where the vectors are weak
+//! (57.3 against 62.0 R@10 on LoCoMo). Scores are rounded to units of 2^-30 before they are compared.
+
+use super::Request;
+use super::candidates::Candidate;
+use crate::Result;
+use crate::index::vectors::SCORE_ONE;
+
+/// Units of a fused score in 1.0.
+const ONE: f64 = SCORE_ONE as f64;
+
+/// Candidates beyond the limit whose vectors are compared exactly: int8 may misplace a few, not many.
+const RERANKED_BEYOND: usize = 20;
+
+const RRF_CONSTANT: f64 = 60.0;
+
+/// How words and vectors are weighed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Fusion {
+    /// A weighted sum of min-max normalised scores; the weights add up to 1.
+    Weighted {
+        /// The weight of the words; the vectors have the rest.
+        lexical: f64,
+    },
+    /// Reciprocal rank fusion with k = 60.
+    ReciprocalRank,
+}
+
+impl Default for Fusion {
+    fn default() -> Self {
+        Self::Weighted { lexical: 0.5 }
+    }
+}
+
+/// Where a score comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Parts {
+    /// BM25, in units of 2^-32.
+    pub lexical: i64,
+    /// The words' part of the score before its weight, 0 to 1.
+    pub lexical_normalised: f64,
+    /// The weight of the words.
+    pub lexical_weight: f64,
+    /// The cosine, in units of 2^-30; exact for the best.
+    pub dense: Option<i32>,
+    /// The vectors' part of the score before its weight, 0 to 1.
+    pub dense_normalised: f64,
+    /// The weight of the vectors.
+    pub dense_weight: f64,
+    /// The score, in units of 2^-30.
+    pub fixed: i64,
+}
+
+impl Parts {
+    /// The score, 0 to 1.
+    #[must_use]
+    pub fn score(&self) -> f64 {
+        self.fixed as f64 / ONE
+    }
+
+    /// The cosine, -1 to 1.
+    #[must_use]
+    pub fn cosine(&self) -> Option<f64> {
+        self.dense.map(|dense| f64::from(dense) / ONE)
+    }
+}
+
+/// The best candidates in order, each with the parts of its score.
+pub fn rank(
+    request: &Request,
+    candidates: Vec<Candidate>,
+    mut exact: impl FnMut(&Candidate) -> Result<Option<i32>>,
+) -> Result<Vec<(Candidate, Parts)>> {
+    let scale = Scale::of(&candidates);
+    let mut ranked = score_all(request.fusion, &scale, candidates);
+    ranked.truncate(request.limit.saturating_add(RERANKED_BEYOND));
+    if scale.any_dense && matches!(request.fusion, Fusion::Weighted { .. }) {
+        for (candidate, parts) in &mut ranked {
+            candidate.dense = exact(candidate)?.or(candidate.dense);
+            *parts = weighted(request.fusion, &scale, candidate);
+        }
+        sort(&mut ranked);
+    }
+    ranked.truncate(request.limit);
+    Ok(ranked)
+}
+
+/// What the scores are measured by.
+#[derive(Debug)]
+struct Scale {
+    best_lexical: i64,
+    lowest_dense: i32,
+    highest_dense: i32,
+    any_lexical: bool,
+    any_dense: bool,
+}
+
+impl Scale {
+    fn of(candidates: &[Candidate]) -> Self {
+        let dense = || candidates.iter().filter_map(|candidate| candidate.dense);
+        let best_lexical = candidates.iter().map(|candidate| candidate.lexical).max().unwrap_or(0);
+        Self {
+            best_lexical,
+            lowest_dense: dense().min().unwrap_or(0),
+            highest_dense: dense().max().unwrap_or(0),
+            any_lexical: best_lexical > 0,
+            any_dense: dense().next().is_some(),
+        }
+    }
+
+    fn lexical(&self, score: i64) -> f64 {
+        if self.any_lexical { score as f64 / self.best_lexical as f64 } else { 0.0 }
+    }
+
+    /// The highest is 1, the lowest 0; where all are alike, all are 1.
+    fn dense(&self, score: i32) -> f64 {
+        let span = i64::from(self.highest_dense) - i64::from(self.lowest_dense);
+        if span == 0 { 1.0 } else { ((i64::from(score) - i64::from(self.lowest_dense)) as f64 / span as f64).clamp(0.0, 1.0) }
+    }
+
+    /// Where one side has nothing to say, the other has all the weight.
+    fn weights(&self, fusion: Fusion) -> (f64, f64) {
+        match (self.any_lexical, self.any_dense, fusion) {
+            (true, true, Fusion::Weighted { lexical }) => (lexical, 1.0 - lexical),
+            (true, true, Fusion::ReciprocalRank) => (0.5, 0.5),
+            (_, false, _) => (1.0, 0.0),
+            (false, true, _) => (0.0, 1.0),
+        }
+    }
+}
+
+fn score_all(fusion: Fusion, scale: &Scale, candidates: Vec<Candidate>) -> Vec<(Candidate, Parts)> {
+    let mut ranked: Vec<_> = match fusion {
+        Fusion::Weighted { .. } => candidates.into_iter().map(|c| (weighted(fusion, scale, &c), c)).map(|(parts, c)| (c, parts)).collect(),
+        Fusion::ReciprocalRank => reciprocal(fusion, scale, candidates),
+    };
+    sort(&mut ranked);
+    ranked
+}
+
+fn weighted(fusion: Fusion, scale: &Scale, candidate: &Candidate) -> Parts {
+    let dense = candidate.dense.map_or(0.0, |dense| scale.dense(dense));
+    combine(fusion, scale, candidate, scale.lexical(candidate.lexical), dense)
+}
+
+fn combine(fusion: Fusion, scale: &Scale, candidate: &Candidate, lexical: f64, dense: f64) -> Parts {
+    let (lexical_weight, dense_weight) = scale.weights(fusion);
+    let score = lexical_weight * lexical + dense_weight * dense;
+    Parts {
+        lexical: candidate.lexical,
+        lexical_normalised: lexical,
+        lexical_weight,
+        dense: candidate.dense,
+        dense_normalised: dense,
+        dense_weight,
+        fixed: (score * ONE) as i64,
+    }
+}
+
+fn reciprocal(fusion: Fusion, scale: &Scale, candidates: Vec<Candidate>) -> Vec<(Candidate, Parts)> {
+    let by_words = ranks(&candidates, |c| (c.lexical > 0).then_some(c.lexical));
+    let by_vectors = ranks(&candidates, |c| c.dense.map(i64::from));
+    let share = |rank: Option<usize>| rank.map_or(0.0, |rank| (RRF_CONSTANT + 1.0) / (RRF_CONSTANT + 1.0 + rank as f64));
+    let with_parts = |(at, candidate): (usize, Candidate)| {
+        let parts = combine(fusion, scale, &candidate, share(by_words[at]), share(by_vectors[at]));
+        (candidate, parts)
+    };
+    candidates.into_iter().enumerate().map(with_parts).collect()
+}
+
+/// The rank of each candidate by a score, from 0; `None` for those that have none.
+fn ranks(candidates: &[Candidate], score: impl Fn(&Candidate) -> Option<i64>) -> Vec<Option<usize>> {
+    let mut order: Vec<usize> = (0..candidates.len()).filter(|at| score(&candidates[*at]).is_some()).collect();
+    order.sort_by_key(|at| (std::cmp::Reverse(score(&candidates[*at])), *at));
+    let mut ranks = vec![None; candidates.len()];
+    for (rank, at) in order.into_iter().enumerate() {
+        ranks[at] = Some(rank);
+    }
+    ranks
+}
+
+/// Score descending, then scope, then number, then the newest revision: no two candidates are equal.
+fn sort(ranked: &mut [(Candidate, Parts)]) {
+    let revision = |candidate: &Candidate| candidate.past.as_ref().map_or(u32::MAX, |memory| memory.revision);
+    ranked.sort_unstable_by(|(a, x), (b, y)| {
+        y.fixed.cmp(&x.fixed).then_with(|| (a.scope, a.number).cmp(&(b.scope, b.number))).then_with(|| revision(b).cmp(&revision(a)))
+    });
+}

@@ -1,0 +1,142 @@
+//! Recall: from a question to the memories that answer it.
+//!
+//! ```text
+//! nominate   every scope: BM25 over its words, an exact scan over its vectors, every memory that holds all identifiers
+//! fuse       score = w_lexical * lexical / best lexical + w_dense * (cosine - lowest) / (highest - lowest)
+//! choose     score descending, then scope, then number; the vectors of the best are compared once more, exactly
+//! ```
+//!
+//! Deliberately not here: embedding the question (it comes with its vector), reranking by a model, decay by age.
+//! Start reading at [`recall`]; [`filter`] says what may be found, [`fusion`] how it is ranked, [`explain`] why.
+
+pub mod candidates;
+pub mod explain;
+pub mod filter;
+pub mod fusion;
+mod past;
+
+pub use explain::{Explanation, TermScore};
+pub use filter::Filter;
+pub use fusion::Fusion;
+
+use crate::Result;
+use crate::index::vectors;
+use crate::memory::{Engine, Memory, Scope, record};
+use crate::store::keys::Partition;
+use crate::store::metrics::add;
+use crate::store::pages::Pages;
+use candidates::{Candidate, Nominated};
+use explain::LexicalQuery;
+
+/// A question.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// What is asked.
+    pub text: String,
+    /// Its embedding, where there is an embedder and it did not fail.
+    pub vector: Option<vectors::Query>,
+    /// Whose memory is searched; the first is the one asked, the others are read along.
+    pub scopes: Vec<Scope>,
+    /// At most so many memories.
+    pub limit: usize,
+    /// Only what this lets through.
+    pub filter: Filter,
+    /// How words and vectors are weighed.
+    pub fusion: Fusion,
+    /// Only what scores at least this, 0 to 1.
+    pub min_score: f64,
+}
+
+/// A memory that was found.
+#[derive(Debug, Clone)]
+pub struct Hit {
+    /// What was found.
+    pub memory: Memory,
+    /// Place of its scope in the request.
+    pub scope: usize,
+    /// 0 to 1: how it compares with the other answers to this question.
+    pub score: f64,
+    /// Where the score comes from.
+    pub parts: fusion::Parts,
+}
+
+/// The answer.
+#[derive(Debug, Clone, Default)]
+pub struct Recall {
+    /// The best first.
+    pub hits: Vec<Hit>,
+    /// 0 to 1: how sure the engine is that the first hit answers the question. The share of the question's words (by their
+    /// rarity) that it has, or its cosine where that is higher.
+    pub confidence: f64,
+    /// Why vectors were not used where they could have been; `None` where nothing is missing.
+    pub degraded: Option<String>,
+    /// What was asked of each scope's words, for explanations.
+    pub queries: Vec<LexicalQuery>,
+    /// The partition of each scope; `None` where nothing was ever written.
+    pub partitions: Vec<Option<Partition>>,
+}
+
+/// Answers a question from one snapshot.
+pub fn recall(engine: &Engine, request: &Request) -> Result<Recall> {
+    let answer = engine.store().read(|snapshot| answer(engine, snapshot, request))?;
+    let metrics = engine.store().metrics();
+    add(&metrics.recalls, 1);
+    add(&metrics.recalls_degraded, u64::from(answer.degraded.is_some()));
+    for (place, partition) in answer.partitions.iter().enumerate() {
+        if let Some(partition) = partition {
+            let current = answer.hits.iter().filter(|hit| hit.scope == place && hit.memory.ending.is_none());
+            engine.note_recalled(*partition, current.map(|hit| hit.memory.number), request.filter.now);
+        }
+    }
+    Ok(answer)
+}
+
+fn answer<P: Pages>(engine: &Engine, snapshot: &P, request: &Request) -> Result<Recall> {
+    let mut found = Nominated::default();
+    let mut recall = Recall::default();
+    for (place, scope) in request.scopes.iter().enumerate() {
+        let partition = scope.find(snapshot)?;
+        recall.partitions.push(partition);
+        let query = match partition {
+            Some(partition) => candidates::nominate(engine, snapshot, request, place, partition, &mut found)?,
+            None => LexicalQuery::default(),
+        };
+        recall.queries.push(query);
+    }
+    let ranked = fusion::rank(request, found.candidates, |candidate| exact(snapshot, &found.sets, request, candidate))?;
+    for (candidate, parts) in ranked {
+        if parts.score() < request.min_score {
+            break;
+        }
+        let hit = load(snapshot, &recall.partitions, candidate, parts)?;
+        recall.hits.push(hit);
+    }
+    recall.degraded = found.degraded;
+    recall.confidence = confidence(&recall);
+    Ok(recall)
+}
+
+/// The exact cosine of a candidate, where it has a vector.
+fn exact<P: Pages>(snapshot: &P, sets: &[Option<vectors::VectorSet>], request: &Request, candidate: &Candidate) -> Result<Option<i32>> {
+    match (&request.vector, sets.get(candidate.scope).copied().flatten()) {
+        (Some(query), Some(set)) if candidate.dense.is_some() => set.cosine(snapshot, candidate.number, query),
+        _ => Ok(None),
+    }
+}
+
+fn load<P: Pages>(snapshot: &P, partitions: &[Option<Partition>], candidate: Candidate, parts: fusion::Parts) -> Result<Hit> {
+    let memory = match candidate.past {
+        Some(memory) => *memory,
+        None => {
+            let partition = partitions.get(candidate.scope).copied().flatten().unwrap_or_default();
+            record::current(snapshot, partition, candidate.number)?.ok_or_else(|| record::missing(partition, candidate.number))?
+        }
+    };
+    Ok(Hit { memory, scope: candidate.scope, score: parts.score(), parts })
+}
+
+fn confidence(recall: &Recall) -> f64 {
+    let Some(best) = recall.hits.first() else { return 0.0 };
+    let covered = recall.queries.get(best.scope).map_or(0.0, |query| query.coverage(&best.memory.text));
+    covered.max(best.parts.cosine().unwrap_or(0.0)).clamp(0.0, 1.0)
+}

@@ -1,0 +1,336 @@
+//! One generation's LMDB environment: opened after its files were checked, read by snapshots, written by one transaction.
+
+use std::fs::File;
+use std::ops::Bound::{Excluded, Included};
+use std::ops::ControlFlow;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use heed::types::Bytes;
+use heed::{CommitOrAbort, Database, Env, EnvFlags, EnvOpenOptions, FlagSetMode, MdbError, RoTxn, RwTxn, WithoutTls};
+
+use super::folder::{GenerationNumber, Manifest, corrupt, io_error};
+use super::pages::{Pages, PagesMut};
+use crate::{Error, ErrorKind, Result};
+
+/// Room in the address space, reserved once; the file grows as it is used. Halved where the system refuses.
+const MAP_BYTES: usize = if cfg!(target_pointer_width = "64") { 1 << 40 } else { 1 << 30 };
+const SMALLEST_MAP_BYTES: usize = 1 << 28;
+
+/// The file grows by this much at a time, filled with zeros: a sync of pages that were written before takes half as
+/// long as one that also has to record where the file ends (61 against 136 us on ext4, 32 KiB a sync, measured 2026-11).
+const GROWTH_BYTES: u64 = 1 << 20;
+
+/// Readers at one time, over all processes.
+const MAX_READERS: u32 = 2048;
+
+type Tree = Database<'static, Bytes, Bytes>;
+
+/// An open generation.
+#[derive(Debug)]
+pub struct Environment {
+    env: Env<WithoutTls>,
+    tree: Tree,
+    data: File,
+    path: PathBuf,
+    number: GenerationNumber,
+}
+
+/// How a generation is opened.
+#[derive(Debug, Clone, Copy)]
+pub struct Mode {
+    /// Nothing may be written.
+    pub read_only: bool,
+    /// A commit does not wait for LMDB's meta page: a power cut may undo the last one.
+    pub relaxed: bool,
+    /// A commit waits for nothing: only for a generation that is being built and is synced at its end.
+    pub building: bool,
+}
+
+impl Environment {
+    /// Makes an empty generation in `path`, an empty folder.
+    pub fn create(path: &Path, number: GenerationNumber, mode: Mode) -> Result<Self> {
+        Manifest::of_this_machine(page_size()).write(path)?;
+        Self::map(path, number, mode)
+    }
+
+    /// Opens the generation in `path` after checking its manifest and its length.
+    pub fn open(path: &Path, number: GenerationNumber, mode: Mode) -> Result<Self> {
+        let manifest = Manifest::read(path)?;
+        check_data_file(&path.join("data.mdb"), u64::from(manifest.page_size))?;
+        Self::map(path, number, mode)
+    }
+
+    fn map(path: &Path, number: GenerationNumber, mode: Mode) -> Result<Self> {
+        let env = reserve(path, mode)?;
+        let failed = |e| lmdb_error("opening the store", path, e);
+        let txn = env.read_txn().map_err(failed)?;
+        let tree = env
+            .open_databases_and_commit(txn, |opener, txn| {
+                opener.open_database::<Bytes, Bytes>(txn, None).map(CommitOrAbort::<_, ()>::Commit)
+            })
+            .map_err(failed)?
+            .commit()
+            .flatten()
+            .ok_or_else(|| corrupt(path, "LMDB finds no tree in the data file"))?;
+        let data = env.try_clone_inner_file().map_err(failed)?;
+        Ok(Self { env, tree, data, path: path.to_owned(), number })
+    }
+
+    /// Which generation this is.
+    #[must_use]
+    pub fn number(&self) -> GenerationNumber {
+        self.number
+    }
+
+    /// A snapshot of what is committed now.
+    pub fn snapshot(&self) -> Result<Snapshot> {
+        let txn = match self.env.clone().static_read_txn() {
+            Err(heed::Error::Mdb(MdbError::ReadersFull)) => {
+                self.clear_stale_readers()?;
+                self.env.clone().static_read_txn()
+            }
+            other => other,
+        };
+        let txn = txn.map_err(|e| lmdb_error("reading the store", &self.path, e))?;
+        Ok(Snapshot { txn, tree: self.tree })
+    }
+
+    /// A write transaction; the caller holds the writer lock.
+    pub fn write(&self) -> Result<WriteTransaction<'_>> {
+        let txn = self.env.write_txn().map_err(|e| lmdb_error("writing to the store", &self.path, e))?;
+        Ok(WriteTransaction { txn, tree: self.tree, path: &self.path, changes: 0 })
+    }
+
+    /// Takes back the reader slots of processes that died.
+    pub fn clear_stale_readers(&self) -> Result<usize> {
+        self.env.clear_stale_readers().map_err(|e| lmdb_error("clearing stale readers", &self.path, e))
+    }
+
+    /// Extends the file by zeros when the next commits are about to pass its end. The caller holds the writer lock.
+    pub fn grow_ahead(&self) -> Result<()> {
+        const ZEROS: [u8; 1 << 16] = [0; 1 << 16];
+        let failed = |e: &std::io::Error| io_error("growing the store", &self.path, e);
+        let used = (self.env.info().last_page_number as u64 + 1) * u64::from(page_size());
+        let mut length = self.data.metadata().map_err(|e| failed(&e))?.len();
+        if length >= used + GROWTH_BYTES / 4 {
+            return Ok(());
+        }
+        let wanted = used + GROWTH_BYTES.min((used / 4).next_multiple_of(ZEROS.len() as u64).max(ZEROS.len() as u64));
+        while length < wanted {
+            let step = (wanted - length).min(ZEROS.len() as u64);
+            self.data.write_all_at(&ZEROS[..step as usize], length).map_err(|e| failed(&e))?;
+            length += step;
+        }
+        Ok(())
+    }
+
+    /// Waits until everything committed is on disk.
+    pub fn sync(&self) -> Result<()> {
+        self.env.force_sync().map_err(|e| lmdb_error("syncing the store", &self.path, e))?;
+        self.data.sync_all().map_err(|e| io_error("syncing the store", &self.path, &e))
+    }
+
+    /// Adopts a map that another process made larger. No transaction of this process may be open.
+    pub fn adopt_map_size(&self) -> Result<()> {
+        // SAFETY: the gate holds its write lock, so that no transaction of this environment is open in this process.
+        unsafe { self.env.resize(0) }.map_err(|e| lmdb_error("growing the map", &self.path, e))
+    }
+
+    /// Makes commits wait for the meta page (or not).
+    pub fn set_relaxed(&self, relaxed: bool) -> Result<()> {
+        let mode = if relaxed { FlagSetMode::Enable } else { FlagSetMode::Disable };
+        // SAFETY: NO_META_SYNC changes which syncs a commit does, nothing about memory; the caller holds the gate's write lock.
+        unsafe { self.env.set_flags(EnvFlags::NO_META_SYNC, mode) }.map_err(|e| lmdb_error("setting durability", &self.path, e))
+    }
+
+    /// Bytes of the data file, and bytes in use.
+    pub fn sizes(&self) -> Result<(u64, u64)> {
+        let length = self.data.metadata().map_err(|e| io_error("measuring the store", &self.path, &e))?.len();
+        Ok((length, (self.env.info().last_page_number as u64 + 1) * u64::from(page_size())))
+    }
+
+    /// Closes the environment; returns when LMDB has let go of its files.
+    pub fn close(self) {
+        drop(self.data);
+        self.env.prepare_for_closing().wait();
+    }
+}
+
+fn reserve(path: &Path, mode: Mode) -> Result<Env<WithoutTls>> {
+    let mut flags = EnvFlags::empty();
+    flags.set(EnvFlags::READ_ONLY, mode.read_only);
+    flags.set(EnvFlags::NO_META_SYNC, mode.relaxed);
+    flags.set(EnvFlags::NO_SYNC, mode.building);
+    let mut map_bytes = MAP_BYTES;
+    loop {
+        let mut options = EnvOpenOptions::new().read_txn_without_tls();
+        options.map_size(map_bytes).max_readers(MAX_READERS);
+        // SAFETY: the file was checked, lies on a local file system, and is opened once per process (the gate's registry);
+        // of the unsafe flags NO_META_SYNC is what durability="relaxed" names, and NO_SYNC is for a generation not yet published.
+        let opened = unsafe { options.flags(flags).open(path) };
+        match opened {
+            Err(heed::Error::Io(e)) if e.raw_os_error() == Some(libc::ENOMEM) && map_bytes > SMALLEST_MAP_BYTES => map_bytes /= 2,
+            other => return other.map_err(|e| lmdb_error("opening the store", path, e)),
+        }
+    }
+}
+
+/// The system's page size, which is LMDB's.
+#[must_use]
+pub fn page_size() -> u32 {
+    // SAFETY: sysconf has no preconditions.
+    unsafe { libc::sysconf(libc::_SC_PAGESIZE) as u32 }
+}
+
+/// LMDB maps a file without looking at its length: reading past the end of a truncated one kills the process with SIGBUS,
+/// and a file of no bytes reads as an empty store. So its two meta pages are read first, as `docs/format.md` shows them.
+fn check_data_file(path: &Path, page_size: u64) -> Result<()> {
+    const MAGIC: u32 = 0xBEEF_C0DE;
+    let file = File::open(path).map_err(|e| {
+        if e.kind() == std::io::ErrorKind::NotFound {
+            corrupt(path, "the data file is missing")
+        } else {
+            io_error("opening the store", path, &e)
+        }
+    })?;
+    let mut pages_in_use = 0;
+    let mut newest = None;
+    for meta in 0..2 {
+        let mut bytes = [0; 152];
+        if file.read_exact_at(&mut bytes, meta * page_size).is_err() {
+            return Err(corrupt(path, "the data file is cut off before its two meta pages end"));
+        }
+        let u32_at = |at: usize| u32::from_ne_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+        let u64_at = |at: usize| u64::from(u32_at(at)) | u64::from(u32_at(at + 4)) << 32;
+        if u32_at(16) != MAGIC {
+            return Err(corrupt(path, "the data file is not LMDB's (its magic number is missing)"));
+        }
+        if newest.is_none_or(|txn| u64_at(144) > txn) {
+            newest = Some(u64_at(144));
+            pages_in_use = u64_at(136).saturating_add(1);
+        }
+    }
+    let length = file.metadata().map_err(|e| io_error("opening the store", path, &e))?.len();
+    if length < pages_in_use.saturating_mul(page_size) {
+        return Err(corrupt(
+            path,
+            &format!(
+                "the data file is cut off: it has {length} bytes and its last page ends at {}",
+                pages_in_use.saturating_mul(page_size)
+            ),
+        ));
+    }
+    Ok(())
+}
+
+/// A read transaction: what was committed when it began.
+pub struct Snapshot {
+    txn: RoTxn<'static, WithoutTls>,
+    tree: Tree,
+}
+
+/// The write transaction of a generation.
+pub struct WriteTransaction<'e> {
+    txn: RwTxn<'e>,
+    tree: Tree,
+    path: &'e Path,
+    changes: u64,
+}
+
+impl std::fmt::Debug for Snapshot {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Snapshot").field("transaction", &self.txn.id()).finish_non_exhaustive()
+    }
+}
+
+impl std::fmt::Debug for WriteTransaction<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("WriteTransaction").field("path", &self.path).field("changes", &self.changes).finish_non_exhaustive()
+    }
+}
+
+impl WriteTransaction<'_> {
+    /// Values put and deleted so far: whether a failed operation left something behind.
+    #[must_use]
+    pub fn changes(&self) -> u64 {
+        self.changes
+    }
+
+    /// Appends a value at a key above all others: pages are filled to the brim.
+    pub fn append(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        self.changes += 1;
+        self.tree
+            .put_with_flags(&mut self.txn, heed::PutFlags::APPEND, key, value)
+            .map_err(|e| lmdb_error("writing to the store", self.path, e))
+    }
+
+    /// Commits; returns when the commit is as durable as the environment's mode says.
+    pub fn commit(self) -> Result<()> {
+        let path = self.path;
+        self.txn.commit().map_err(|e| lmdb_error("committing to the store", path, e))
+    }
+}
+
+macro_rules! impl_pages {
+    ($type:ty) => {
+        impl Pages for $type {
+            fn get(&self, key: &[u8]) -> Result<Option<&[u8]>> {
+                self.tree.get(&self.txn, key).map_err(read_error)
+            }
+
+            fn floor(&self, key: &[u8]) -> Result<Option<(&[u8], &[u8])>> {
+                self.tree.get_lower_than_or_equal_to(&self.txn, key).map_err(read_error)
+            }
+
+            fn scan<'p>(
+                &'p self,
+                from: &[u8],
+                to: &[u8],
+                visit: &mut dyn FnMut(&'p [u8], &'p [u8]) -> Result<ControlFlow<()>>,
+            ) -> Result<()> {
+                for entry in self.tree.range(&self.txn, &(Included(from), Excluded(to))).map_err(read_error)? {
+                    let (key, value) = entry.map_err(read_error)?;
+                    if visit(key, value)?.is_break() {
+                        break;
+                    }
+                }
+                Ok(())
+            }
+        }
+    };
+}
+
+impl_pages!(Snapshot);
+impl_pages!(WriteTransaction<'_>);
+
+impl PagesMut for WriteTransaction<'_> {
+    fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        self.changes += 1;
+        self.tree.put(&mut self.txn, key, value).map_err(|e| lmdb_error("writing to the store", self.path, e))
+    }
+
+    fn delete(&mut self, key: &[u8]) -> Result<bool> {
+        self.changes += 1;
+        self.tree.delete(&mut self.txn, key).map_err(|e| lmdb_error("writing to the store", self.path, e))
+    }
+}
+
+fn read_error(error: heed::Error) -> Error {
+    lmdb_error("reading the store", Path::new("(open)"), error)
+}
+
+/// LMDB's error as ours.
+pub fn lmdb_error(doing: &str, path: &Path, error: heed::Error) -> Error {
+    let (kind, next) = match &error {
+        heed::Error::Io(e) => return io_error(doing, path, e),
+        heed::Error::Mdb(MdbError::MapFull) => (ErrorKind::StoreFull, "the address space reserved for it is used up: split the store"),
+        heed::Error::Mdb(MdbError::ReadersFull) => {
+            (ErrorKind::StoreBusy, "too many reads are under way in all processes together: try again")
+        }
+        heed::Error::Mdb(MdbError::MapResized) => (ErrorKind::MapResized, "the gate adopts the new size and tries again"),
+        heed::Error::Mdb(MdbError::Other(code)) => return io_error(doing, path, &std::io::Error::from_raw_os_error(*code)),
+        _ => (ErrorKind::StoreCorrupt, "restore it from a backup, or run `memspan doctor` on it"),
+    };
+    Error::new(kind, format!("{doing} at {}: LMDB says: {error}: {next}", path.display())).with("path", path.display().to_string())
+}

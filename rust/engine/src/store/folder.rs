@@ -1,0 +1,286 @@
+//! The files of a store: `CURRENT`, `lock`, `open`, and one folder a generation.
+//!
+//! ```text
+//! assistant.memspan/
+//!   CURRENT        "gen-1\n": a hint where to begin; the `retired` record inside a generation is the switch
+//!   lock           the writers' lock                        (writer_lock)
+//!   open           who has the store open                   (presence)
+//!   gen-1/manifest format, page size, C library, byte order (plain text, read before anything is mapped)
+//!   gen-1/data.mdb, gen-1/lock.mdb                          (LMDB's own)
+//! ```
+//!
+//! A generation is built under another name and renamed when it is whole; a folder named `gen-N` is never half there.
+
+use std::fs::{self, File};
+use std::io::{ErrorKind as IoKind, Write};
+use std::path::{Path, PathBuf};
+
+use super::presence::libc_name;
+use crate::{Error, ErrorKind, Result};
+
+/// The layout of the bytes that this engine writes; `docs/format.md` has one chapter a version.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// Number of a generation: 1, then one more with each compaction, migration or restore.
+pub type GenerationNumber = u32;
+
+/// A store's folder.
+#[derive(Debug, Clone)]
+pub struct Folder {
+    root: PathBuf,
+}
+
+/// What stands at a path that is to be opened.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Found {
+    /// Nothing, or an empty folder.
+    Nothing,
+    /// A store.
+    Store,
+}
+
+impl Folder {
+    /// The folder at `root`; nothing is touched.
+    #[must_use]
+    pub fn new(root: PathBuf) -> Self {
+        Self { root }
+    }
+
+    /// The folder itself.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// What is there; a file, or a folder with something else in it, is an error.
+    pub fn look(&self) -> Result<Found> {
+        let entries = match fs::read_dir(&self.root) {
+            Ok(entries) => entries,
+            Err(e) if e.kind() == IoKind::NotFound => return Ok(Found::Nothing),
+            Err(e) if e.kind() == IoKind::NotADirectory => return Err(self.foreign("a store is a folder, and this is a file")),
+            Err(e) => return Err(io_error("opening the store", &self.root, &e)),
+        };
+        let mut others = 0;
+        for entry in entries {
+            let entry = entry.map_err(|e| io_error("reading the store's folder", &self.root, &e))?;
+            match entry.file_name().to_str() {
+                Some("CURRENT") => return Ok(Found::Store),
+                Some(name) if generation_number(name).is_some() => return Ok(Found::Store),
+                Some("lock" | "open") => {}
+                Some(name) if name.starts_with("gen-") => {}
+                _ => others += 1,
+            }
+        }
+        if others > 0 { Err(self.foreign("it holds other files and no CURRENT")) } else { Ok(Found::Nothing) }
+    }
+
+    fn foreign(&self, why: &str) -> Error {
+        Error::new(
+            ErrorKind::StoreCorrupt,
+            format!(
+                "opening {}: this is not a memspan store: {why}; give the path of a store, or of a folder that does not exist yet",
+                self.root.display()
+            ),
+        )
+    }
+
+    /// Makes the folder.
+    pub fn make(&self) -> Result<()> {
+        fs::create_dir_all(&self.root).map_err(|e| io_error("making the store's folder", &self.root, &e))
+    }
+
+    /// The folder of a generation.
+    #[must_use]
+    pub fn generation(&self, number: GenerationNumber) -> PathBuf {
+        self.root.join(format!("gen-{number}"))
+    }
+
+    /// A fresh, empty folder in which a generation can be built.
+    pub fn workshop(&self, number: GenerationNumber) -> Result<PathBuf> {
+        let path = self.root.join(format!("gen-{number}.new"));
+        let made = match fs::remove_dir_all(&path) {
+            Err(e) if e.kind() != IoKind::NotFound => Err(e),
+            _ => fs::create_dir(&path),
+        };
+        made.map_err(|e| io_error("making room for a generation", &path, &e))?;
+        Ok(path)
+    }
+
+    /// Gives a finished generation its name, durably.
+    pub fn publish(&self, workshop: &Path, number: GenerationNumber) -> Result<()> {
+        let path = self.generation(number);
+        sync_folder(workshop)?;
+        fs::rename(workshop, &path).map_err(|e| io_error("publishing a generation", &path, &e))?;
+        sync_folder(&self.root)
+    }
+
+    /// Where to begin: what CURRENT names, or the lowest generation there is.
+    pub fn start(&self) -> Result<GenerationNumber> {
+        if let Some(number) = self.current()
+            && self.generation(number).is_dir()
+        {
+            return Ok(number);
+        }
+        let numbers = self.generations()?;
+        numbers.first().copied().ok_or_else(|| self.foreign("CURRENT names no generation that is there"))
+    }
+
+    /// What CURRENT says, where it can be read.
+    #[must_use]
+    pub fn current(&self) -> Option<GenerationNumber> {
+        generation_number(fs::read_to_string(self.root.join("CURRENT")).ok()?.trim_end())
+    }
+
+    /// The generations that are whole, lowest first.
+    pub fn generations(&self) -> Result<Vec<GenerationNumber>> {
+        let entries = fs::read_dir(&self.root).map_err(|e| io_error("reading the store's folder", &self.root, &e))?;
+        let mut numbers: Vec<_> = entries.flatten().filter_map(|e| generation_number(e.file_name().to_str()?)).collect();
+        numbers.sort_unstable();
+        Ok(numbers)
+    }
+
+    /// Makes CURRENT name a generation, durably.
+    pub fn name_current(&self, number: GenerationNumber) -> Result<()> {
+        let (new, path) = (self.root.join("CURRENT.new"), self.root.join("CURRENT"));
+        let write = || -> std::io::Result<()> {
+            let mut file = File::create(&new)?;
+            writeln!(file, "gen-{number}")?;
+            file.sync_all()?;
+            fs::rename(&new, &path)
+        };
+        write().map_err(|e| io_error("naming the current generation", &path, &e))?;
+        sync_folder(&self.root)
+    }
+
+    /// Removes what a finished or interrupted switch left behind: generations before `current`, half-built ones.
+    /// The caller holds the writer lock, and CURRENT durably names `current`.
+    pub fn sweep(&self, current: GenerationNumber) -> Result<()> {
+        for number in self.generations()?.into_iter().filter(|n| *n < current) {
+            // Renamed first: an opener that still reads the old name finds nothing and rereads CURRENT.
+            let aside = self.root.join(format!("gen-{number}.old"));
+            let _ = fs::remove_dir_all(&aside);
+            fs::rename(self.generation(number), &aside).map_err(|e| io_error("retiring a generation", &aside, &e))?;
+        }
+        let entries = fs::read_dir(&self.root).map_err(|e| io_error("reading the store's folder", &self.root, &e))?;
+        for entry in entries.flatten() {
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            let left_over = name.starts_with("gen-") && (name.ends_with(".old") || name.ends_with(".new"));
+            if left_over {
+                fs::remove_dir_all(entry.path()).map_err(|e| io_error("removing a retired generation", &entry.path(), &e))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn generation_number(name: &str) -> Option<GenerationNumber> {
+    let digits = name.strip_prefix("gen-")?;
+    let number: u32 = digits.parse().ok()?;
+    (number > 0 && number.to_string() == digits).then_some(number)
+}
+
+/// Makes the names in a folder durable.
+pub fn sync_folder(path: &Path) -> Result<()> {
+    File::open(path).and_then(|folder| folder.sync_all()).map_err(|e| io_error("syncing a folder", path, &e))
+}
+
+/// What a generation says of itself before it is mapped: `key=value` lines.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Manifest {
+    /// The layout of its bytes.
+    pub format: u32,
+    /// LMDB's page size when it was made.
+    pub page_size: u32,
+    /// The C library of the process that made it.
+    pub libc: String,
+    /// "little" or "big": LMDB's files are of one byte order.
+    pub byte_order: String,
+}
+
+impl Manifest {
+    /// That of a generation made here and now.
+    #[must_use]
+    pub fn of_this_machine(page_size: u32) -> Self {
+        Self { format: FORMAT_VERSION, page_size, libc: libc_name().to_owned(), byte_order: byte_order().to_owned() }
+    }
+
+    /// Writes it into a generation's folder, durably.
+    pub fn write(&self, folder: &Path) -> Result<()> {
+        let path = folder.join("manifest");
+        let text = format!("memspan={}\npage_size={}\nlibc={}\nbyte_order={}\n", self.format, self.page_size, self.libc, self.byte_order);
+        let write = || -> std::io::Result<()> {
+            let mut file = File::create(&path)?;
+            file.write_all(text.as_bytes())?;
+            file.sync_all()
+        };
+        write().map_err(|e| io_error("writing the manifest", &path, &e))
+    }
+
+    /// Reads it and refuses what this engine cannot open.
+    pub fn read(folder: &Path) -> Result<Self> {
+        let path = folder.join("manifest");
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(e) if e.kind() == IoKind::NotFound && folder.is_dir() => {
+                return Err(corrupt(&path, "the manifest of this generation is missing"));
+            }
+            Err(e) => return Err(io_error("reading the manifest", &path, &e)),
+        };
+        let value = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('=')).unwrap_or_default();
+        let (Ok(format), Ok(page_size)) = (value("memspan").parse(), value("page_size").parse()) else {
+            return Err(corrupt(&path, "the manifest does not say its format and page size"));
+        };
+        let manifest = Self { format, page_size, libc: value("libc").to_owned(), byte_order: value("byte_order").to_owned() };
+        manifest.check(&path)?;
+        Ok(manifest)
+    }
+
+    fn check(&self, path: &Path) -> Result<()> {
+        if self.format > FORMAT_VERSION {
+            return Err(Error::new(
+                ErrorKind::StoreVersion,
+                format!(
+                    "opening {}: the store has format {} and this memspan reads formats up to {FORMAT_VERSION}: install a newer memspan \
+                     (pip install --upgrade memspan)",
+                    path.display(),
+                    self.format
+                ),
+            )
+            .with("format", i64::from(self.format)));
+        }
+        if self.format == 0 || self.byte_order != byte_order() {
+            return Err(corrupt(path, "the manifest names a format or a byte order that this machine cannot read"));
+        }
+        Ok(())
+    }
+}
+
+fn byte_order() -> &'static str {
+    if cfg!(target_endian = "little") { "little" } else { "big" }
+}
+
+/// The error of files that are not what a store's should be.
+pub fn corrupt(path: &Path, why: &str) -> Error {
+    Error::new(
+        ErrorKind::StoreCorrupt,
+        format!("opening {}: {why}; nothing was changed: restore the store from a backup, or check the path", path.display()),
+    )
+}
+
+/// An error of the operating system, with what was being done and where.
+#[must_use]
+pub fn io_error(doing: &str, path: &Path, error: &std::io::Error) -> Error {
+    let (kind, next) = match error.kind() {
+        IoKind::StorageFull | IoKind::QuotaExceeded => {
+            (ErrorKind::StoreFull, "free some space and try again; nothing that was acknowledged is lost")
+        }
+        IoKind::PermissionDenied | IoKind::ReadOnlyFilesystem => {
+            (ErrorKind::ReadOnly, "give this process the right to write there, or open a copy of the store")
+        }
+        _ => (ErrorKind::StoreIo, "see what the operating system says of this path and try again"),
+    };
+    Error::new(kind, format!("{doing} at {}: the operating system refused: {error}: {next}", path.display()))
+        .with("path", path.display().to_string())
+        .with("errno", i64::from(error.raw_os_error().unwrap_or(0)))
+}

@@ -1,0 +1,108 @@
+//! What survives a `fork`, and how.
+//!
+//! An LMDB environment must not cross a fork: the child would share the parent's reader slot and lock descriptors. So handlers
+//! of `pthread_atfork` close every open environment just before any fork of the process (waiting for reads and writes under way),
+//! and both sides open theirs again when they next need it. The child gets new locks: the old ones may be awaited
+//! by threads that do not exist in it.
+
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError, RwLockWriteGuard};
+
+use super::gate::{Gate, State, Store};
+
+/// A lock that a panic elsewhere does not spoil: what it guards is whole between any two statements.
+pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A value that the child of a fork replaces by a new one.
+#[derive(Debug)]
+pub struct Renewable<T>(AtomicPtr<T>);
+
+impl<T> Renewable<T> {
+    /// Holds `value`.
+    pub fn new(value: T) -> Self {
+        Self(AtomicPtr::new(Box::into_raw(Box::new(value))))
+    }
+
+    /// The value.
+    pub fn get(&self) -> &T {
+        // SAFETY: the pointer comes from a Box that only Drop frees; what `renew` replaces is leaked.
+        unsafe { &*self.0.load(Ordering::Acquire) }
+    }
+
+    /// Puts `value` in its place and leaks the old one, which threads of the parent may have been using.
+    fn renew(&self, value: T) {
+        self.0.store(Box::into_raw(Box::new(value)), Ordering::Release);
+    }
+}
+
+impl<T> Drop for Renewable<T> {
+    fn drop(&mut self) {
+        // SAFETY: made by Box::into_raw, and nobody has a reference while the holder is being dropped.
+        drop(unsafe { Box::from_raw(*self.0.get_mut()) });
+    }
+}
+
+/// The stores that this process has open, by canonical path.
+pub type Registry = Mutex<Vec<std::sync::Weak<Store>>>;
+
+static REGISTRY: AtomicPtr<Registry> = AtomicPtr::new(std::ptr::null_mut());
+static HANDLERS: Once = Once::new();
+
+/// The registry; the first call installs the handlers.
+pub fn registry() -> &'static Registry {
+    HANDLERS.call_once(|| {
+        REGISTRY.store(Box::into_raw(Box::default()), Ordering::Release);
+        // SAFETY: the handlers are `extern "C"` functions that never unwind and live as long as the process.
+        unsafe { libc::pthread_atfork(Some(before), Some(in_parent), Some(in_child)) };
+    });
+    // SAFETY: set above from a Box that is never freed.
+    unsafe { &*REGISTRY.load(Ordering::Acquire) }
+}
+
+struct Held {
+    stores: Vec<(Arc<Store>, RwLockWriteGuard<'static, State>)>,
+    registry: MutexGuard<'static, Vec<std::sync::Weak<Store>>>,
+}
+
+thread_local! {
+    /// What the forking thread holds between the handlers.
+    static HELD: RefCell<Option<Held>> = const { RefCell::new(None) };
+}
+
+extern "C" fn before() {
+    let registry = lock(registry());
+    let stores = registry.iter().filter_map(std::sync::Weak::upgrade).map(|store| {
+        let guard = store.gate.get().state.write().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: the guard borrows from `store`, which is kept beside it and outlives it (see `in_parent` and `in_child`).
+        let mut guard = unsafe { std::mem::transmute::<RwLockWriteGuard<'_, State>, RwLockWriteGuard<'static, State>>(guard) };
+        guard.suspend();
+        (store, guard)
+    });
+    let held = Held { stores: stores.collect(), registry };
+    let _ = HELD.try_with(|cell| cell.borrow_mut().replace(held));
+}
+
+extern "C" fn in_parent() {
+    let Ok(Some(held)) = HELD.try_with(|cell| cell.borrow_mut().take()) else { return };
+    for (store, guard) in held.stores {
+        drop(guard);
+        drop(store);
+    }
+}
+
+extern "C" fn in_child() {
+    let Ok(Some(held)) = HELD.try_with(|cell| cell.borrow_mut().take()) else { return };
+    let weak = held.registry.clone();
+    for (store, guard) in held.stores {
+        let closed = matches!(*guard, State::Closed);
+        std::mem::forget(guard);
+        store.gate.renew(Gate::new(if closed { State::Closed } else { State::Suspended }));
+        // Not dropped: the last reference would run a destructor between fork and exec.
+        std::mem::forget(store);
+    }
+    std::mem::forget(held.registry);
+    REGISTRY.store(Box::into_raw(Box::new(Mutex::new(weak))), Ordering::Release);
+}

@@ -1,0 +1,477 @@
+//! The one gate to a store: who may touch the environment, and when.
+//!
+//! It opens the environment when it is first needed, once per canonical path in a process; runs every read on a snapshot
+//! and every write in a group; follows a store that another process has compacted into a new generation; closes before a
+//! fork and opens again behind it; and turns what LMDB would do (wait for ever, crash, create) into typed errors.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
+use std::time::{Duration, Instant};
+
+use super::environment::{Environment, Mode, Snapshot, WriteTransaction};
+use super::folder::{Folder, Found, GenerationNumber, corrupt, io_error};
+use super::fork::{Renewable, lock, registry};
+use super::group_commit::{Committer, Decision, GroupCommit};
+use super::meta::{self, Meta};
+use super::metrics::{Metrics, add};
+use super::presence::{Presence, check_file_system};
+use super::writer_lock::WriterLock;
+use crate::{Error, ErrorKind, Result};
+
+/// How much a commit waits for the disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Durability {
+    /// What is acknowledged is on disk.
+    Full,
+    /// A power cut may undo the last commit; the death of the process loses nothing.
+    Relaxed,
+}
+
+/// How a store is opened.
+#[derive(Debug, Clone)]
+pub struct StoreOptions {
+    /// How much a commit waits for the disk.
+    pub durability: Durability,
+    /// Refuse every write, and make nothing.
+    pub read_only: bool,
+    /// How long a write may queue before [`ErrorKind::StoreBusy`].
+    pub busy_timeout: Duration,
+    /// The time a new store is said to be made at, microseconds since 1970 (UTC).
+    pub now: i64,
+}
+
+/// A store, open in this process.
+#[derive(Debug)]
+pub struct Store {
+    folder: Folder,
+    modes: Mutex<Modes>,
+    pub(super) gate: Renewable<Gate>,
+    metrics: Metrics,
+}
+
+/// What the handles that share this store need of it.
+#[derive(Debug, Clone, Copy)]
+struct Modes {
+    writable: bool,
+    full: bool,
+}
+
+/// Replaced as a whole in the child of a fork.
+#[derive(Debug)]
+pub struct Gate {
+    pub(super) state: RwLock<State>,
+    group: GroupCommit,
+}
+
+impl Gate {
+    pub(super) fn new(state: State) -> Self {
+        Self { state: RwLock::new(state), group: GroupCommit::default() }
+    }
+}
+
+/// Where the environment is.
+#[derive(Debug)]
+pub enum State {
+    /// Not open (not yet, or because of a fork): opened by whoever needs it next.
+    Suspended,
+    /// Open.
+    Open(Box<Opened>),
+    /// Closed for good.
+    Closed,
+}
+
+/// What is open of a store. The environment is dropped first: LMDB lets go of its files before the presence lock goes.
+#[derive(Debug)]
+pub struct Opened {
+    environment: Environment,
+    lock: Option<WriterLock>,
+    _presence: Option<Presence>,
+}
+
+impl State {
+    pub(super) fn suspend(&mut self) {
+        if let Self::Open(_) = self {
+            self.close(Self::Suspended);
+        }
+    }
+
+    fn close(&mut self, next: Self) {
+        if let Self::Open(opened) = std::mem::replace(self, next) {
+            opened.environment.close();
+        }
+    }
+}
+
+impl Store {
+    /// Opens the store at `path`, or makes one there; a store that is open in this process is shared.
+    pub fn open(path: &Path, options: &StoreOptions) -> Result<Arc<Self>> {
+        let folder = Folder::new(path.to_owned());
+        if folder.look()? == Found::Nothing {
+            if options.read_only {
+                return Err(Error::new(
+                    ErrorKind::NotFound,
+                    format!(
+                        "opening {} read-only: a store must be there, and there is none: check the path, or open it without read_only",
+                        path.display()
+                    ),
+                ));
+            }
+            folder.make()?;
+        }
+        let root = path.canonicalize().map_err(|e| io_error("opening the store", path, &e))?;
+        check_file_system(&root)?;
+        let store = Self::shared(&root, options);
+        store.check(options)?;
+        Ok(store)
+    }
+
+    /// The store of this process at `root`, made where it is missing.
+    fn shared(root: &Path, options: &StoreOptions) -> Arc<Self> {
+        let mut registry = lock(registry());
+        registry.retain(|weak| weak.strong_count() > 0);
+        let open = registry.iter().filter_map(std::sync::Weak::upgrade).find(|store| store.folder.root() == root && !store.is_closed());
+        if let Some(store) = open {
+            return store;
+        }
+        let modes = Modes { writable: !options.read_only, full: options.durability == Durability::Full };
+        let store = Arc::new(Self {
+            folder: Folder::new(root.to_owned()),
+            modes: Mutex::new(modes),
+            gate: Renewable::new(Gate::new(State::Suspended)),
+            metrics: Metrics::default(),
+        });
+        registry.push(Arc::downgrade(&store));
+        store
+    }
+
+    /// Makes or repairs what is on disk, opens it, and reads its first record.
+    fn check(&self, options: &StoreOptions) -> Result<()> {
+        self.widen(options)?;
+        let deadline = Instant::now() + options.busy_timeout;
+        if self.folder.look()? == Found::Nothing {
+            self.create(deadline, options.now)?;
+        }
+        let meta = self.read(|snapshot| Meta::read(snapshot))?;
+        if meta.is_none() {
+            return Err(corrupt(self.folder.root(), "the store has no meta record: it was damaged, or written by something else"));
+        }
+        if !options.read_only {
+            self.repair()?;
+        }
+        Ok(())
+    }
+
+    /// A second handle may need more than the first: writing, or full durability.
+    fn widen(&self, options: &StoreOptions) -> Result<()> {
+        let full = options.durability == Durability::Full;
+        let mut modes = lock(&self.modes);
+        let reopen = !modes.writable && !options.read_only;
+        let sync_meta = !modes.full && full;
+        modes.writable |= !options.read_only;
+        modes.full |= full;
+        drop(modes);
+        let mut state = self.gate.get().state.write().unwrap_or_else(PoisonError::into_inner);
+        if reopen {
+            state.suspend();
+        }
+        match &*state {
+            State::Open(opened) if sync_meta => opened.environment.set_relaxed(false),
+            _ => Ok(()),
+        }
+    }
+
+    fn create(&self, deadline: Instant, now: i64) -> Result<()> {
+        let lock = WriterLock::open(self.folder.root())?;
+        let _guard = lock.acquire(deadline)?;
+        if self.folder.look()? == Found::Store {
+            return Ok(()); // another process was faster
+        }
+        let workshop = self.folder.workshop(1)?;
+        let environment = Environment::create(&workshop, 1, self.mode(true))?;
+        let mut txn = environment.write()?;
+        Meta::new(now).write(&mut txn)?;
+        txn.commit()?;
+        environment.sync()?;
+        environment.close();
+        self.folder.publish(&workshop, 1)?;
+        self.folder.name_current(1)
+    }
+
+    /// Makes CURRENT name the generation in use and removes those it left behind, if nobody is writing just now.
+    fn repair(&self) -> Result<()> {
+        let gate = self.gate.get();
+        let state = self.opened(gate)?;
+        let State::Open(opened) = &*state else { return Ok(()) };
+        let number = opened.environment.number();
+        if self.folder.current() == Some(number) && self.folder.generations()?.first() == Some(&number) {
+            return Ok(());
+        }
+        let Some(Ok(_guard)) = opened.lock.as_ref().map(|lock| lock.acquire(Instant::now())) else { return Ok(()) };
+        if meta::retired(&opened.environment.snapshot()?)?.is_none() {
+            self.folder.name_current(number)?;
+            self.folder.sweep(number)?;
+        }
+        Ok(())
+    }
+
+    fn mode(&self, building: bool) -> Mode {
+        let modes = *lock(&self.modes);
+        Mode { read_only: !modes.writable, relaxed: !modes.full, building }
+    }
+
+    /// The store's folder.
+    #[must_use]
+    pub fn path(&self) -> PathBuf {
+        self.folder.root().to_owned()
+    }
+
+    /// The number of the generation in use, and the bytes of its data file.
+    pub fn size(&self) -> Result<(GenerationNumber, u64)> {
+        let state = self.opened(self.gate.get())?;
+        let State::Open(opened) = &*state else { return Err(self.closed()) };
+        Ok((opened.environment.number(), opened.environment.sizes()?.0))
+    }
+
+    /// The files of the store.
+    #[must_use]
+    pub fn folder(&self) -> &Folder {
+        &self.folder
+    }
+
+    /// What happened since the store was opened.
+    #[must_use]
+    pub fn metrics(&self) -> &Metrics {
+        &self.metrics
+    }
+
+    /// Runs `work` on a snapshot of what is committed now.
+    pub fn read<T>(&self, work: impl FnOnce(&Snapshot) -> Result<T>) -> Result<T> {
+        add(&self.metrics.reads, 1);
+        loop {
+            let state = self.opened(self.gate.get())?;
+            let State::Open(opened) = &*state else { continue };
+            match opened.environment.snapshot() {
+                Err(error) if error.kind() == ErrorKind::MapResized => {
+                    drop(state);
+                    self.adopt_map_size()?;
+                }
+                Err(error) => return Err(error),
+                Ok(snapshot) => match meta::retired(&snapshot)? {
+                    None => return work(&snapshot),
+                    Some(next) => {
+                        drop(snapshot);
+                        drop(state);
+                        self.follow(next)?;
+                    }
+                },
+            }
+        }
+    }
+
+    /// Runs `operation` in a write transaction and returns its result when the commit is durable.
+    ///
+    /// The operation may run more than once and on another thread of this process, each time on a clean transaction.
+    pub fn write<T, F>(&self, busy_timeout: Duration, mut operation: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: FnMut(&mut WriteTransaction<'_>) -> Result<T> + Send + 'static,
+    {
+        let result = Arc::new(Mutex::new(None));
+        let kept = Arc::clone(&result);
+        let deadline = Instant::now() + busy_timeout;
+        let operation = Box::new(move |txn: &mut WriteTransaction<'_>| {
+            let value = operation(txn)?;
+            *lock(&kept) = Some(value);
+            Ok(())
+        });
+        self.gate.get().group.write(self, &self.metrics, deadline, operation)?;
+        lock(&result)
+            .take()
+            .ok_or_else(|| Error::new(ErrorKind::StoreIo, "writing to the store: the operation left no result: please report it"))
+    }
+
+    /// The environment, opened if it is not, behind a lock that keeps it open.
+    fn opened<'g>(&self, gate: &'g Gate) -> Result<RwLockReadGuard<'g, State>> {
+        loop {
+            let state = gate.state.read().unwrap_or_else(PoisonError::into_inner);
+            match *state {
+                State::Open(_) => return Ok(state),
+                State::Closed => return Err(self.closed()),
+                State::Suspended => {}
+            }
+            drop(state);
+            let mut state = gate.state.write().unwrap_or_else(PoisonError::into_inner);
+            if matches!(*state, State::Suspended) {
+                *state = State::Open(Box::new(self.open_newest()?));
+            }
+        }
+    }
+
+    /// Opens the generation in use, beginning where CURRENT points and following what is retired.
+    fn open_newest(&self) -> Result<Opened> {
+        let mode = self.mode(false);
+        let writable = |result: Result<_>| if mode.read_only { Ok(result.ok()) } else { result.map(Some) };
+        let presence = match Presence::announce(self.folder.root()) {
+            Err(error) if mode.read_only && error.kind() == ErrorKind::ReadOnly => None,
+            other => Some(other?),
+        };
+        let lock = writable(WriterLock::open(self.folder.root()))?;
+        let mut number = self.folder.start()?;
+        let mut tries = 0;
+        loop {
+            match self.open_generation(number, mode) {
+                Ok((environment, None)) => return Ok(Opened { environment, lock, _presence: presence }),
+                Ok((environment, Some(next))) => {
+                    environment.close();
+                    number = next;
+                }
+                // It was swept between reading CURRENT and opening: read again, and never create.
+                Err(_) if tries < 100 && !self.folder.generation(number).is_dir() => {
+                    tries += 1;
+                    number = self.folder.start()?;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    fn open_generation(&self, number: GenerationNumber, mode: Mode) -> Result<(Environment, Option<GenerationNumber>)> {
+        let environment = Environment::open(&self.folder.generation(number), number, mode)?;
+        if !mode.read_only {
+            environment.clear_stale_readers()?;
+        }
+        let next = meta::retired(&environment.snapshot()?)?;
+        Ok((environment, next))
+    }
+
+    /// Moves on to the generation that replaced the open one.
+    fn follow(&self, next: GenerationNumber) -> Result<()> {
+        let mut state = self.gate.get().state.write().unwrap_or_else(PoisonError::into_inner);
+        if matches!(&*state, State::Open(opened) if opened.environment.number() < next) {
+            state.suspend();
+            *state = State::Open(Box::new(self.open_newest()?));
+            add(&self.metrics.generations_followed, 1);
+        }
+        Ok(())
+    }
+
+    fn adopt_map_size(&self) -> Result<()> {
+        let state = self.gate.get().state.write().unwrap_or_else(PoisonError::into_inner);
+        match &*state {
+            State::Open(opened) => opened.environment.adopt_map_size(),
+            _ => Ok(()),
+        }
+    }
+
+    /// Runs `work` with the writer lock held and no transaction open: for what replaces the generation.
+    pub fn exclusively<T>(&self, busy_timeout: Duration, work: impl Fn(&Environment) -> Result<T>) -> Result<T> {
+        let deadline = Instant::now() + busy_timeout;
+        loop {
+            let state = self.opened(self.gate.get())?;
+            let State::Open(opened) = &*state else { continue };
+            let _guard = self.writer_lock(opened)?.acquire(deadline)?;
+            match meta::retired(&opened.environment.snapshot()?)? {
+                None => return work(&opened.environment),
+                Some(next) => {
+                    drop(_guard);
+                    drop(state);
+                    self.follow(next)?;
+                }
+            }
+        }
+    }
+
+    fn writer_lock<'o>(&self, opened: &'o Opened) -> Result<&'o WriterLock> {
+        opened.lock.as_ref().ok_or_else(|| {
+            Error::new(
+                ErrorKind::ReadOnly,
+                format!("writing to the store {}: it was opened with read_only=True: open it again without", self.folder.root().display()),
+            )
+        })
+    }
+
+    /// Closes the store for this process: what is under way finishes, what comes later is refused.
+    pub fn close(&self) {
+        let mut state = self.gate.get().state.write().unwrap_or_else(PoisonError::into_inner);
+        state.close(State::Closed);
+        *state = State::Closed;
+    }
+
+    fn is_closed(&self) -> bool {
+        matches!(*self.gate.get().state.read().unwrap_or_else(PoisonError::into_inner), State::Closed)
+    }
+
+    fn closed(&self) -> Error {
+        Error::new(
+            ErrorKind::Closed,
+            format!("using the store {}: it was closed: open it again with memspan.open()", self.folder.root().display()),
+        )
+    }
+}
+
+impl Drop for Store {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+impl Committer for Store {
+    fn transact(&self, deadline: Instant, work: &mut dyn FnMut(&mut WriteTransaction<'_>) -> Decision) -> Result<()> {
+        loop {
+            let state = self.opened(self.gate.get())?;
+            let State::Open(opened) = &*state else { continue };
+            let attempt = self.attempt(opened, deadline, work);
+            drop(state);
+            match attempt {
+                Ok(None) => return Ok(()),
+                Ok(Some(next)) => self.follow(next)?,
+                Err(error) if error.kind() == ErrorKind::MapResized => self.adopt_map_size()?,
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}
+
+impl Store {
+    /// One transaction in the open generation; the number of the next one, if it has been retired.
+    fn attempt(
+        &self,
+        opened: &Opened,
+        deadline: Instant,
+        work: &mut dyn FnMut(&mut WriteTransaction<'_>) -> Decision,
+    ) -> Result<Option<GenerationNumber>> {
+        let environment = &opened.environment;
+        let _guard = self.writer_lock(opened)?.acquire(deadline)?;
+        loop {
+            let mut txn = environment.write()?;
+            if let Some(next) = meta::retired(&txn)? {
+                return Ok(Some(next));
+            }
+            match work(&mut txn) {
+                Decision::Again => {}
+                Decision::Nothing => return Ok(None),
+                Decision::Commit => {
+                    txn.commit().map_err(|error| outcome(environment, error))?;
+                    let _ = environment.grow_ahead(); // a full disk is told by the next commit that needs the room
+                    return Ok(None);
+                }
+            }
+        }
+    }
+}
+
+/// A failed commit: known not to have happened where the disk was full, unknown where a sync failed.
+fn outcome(environment: &Environment, error: Error) -> Error {
+    if error.kind() != ErrorKind::StoreIo {
+        return error;
+    }
+    Error::new(
+        ErrorKind::OutcomeUnknown,
+        format!(
+            "{}; whether this write is on disk is unknown (generation {}): read it back before writing it again, and give it an id so that a retry is harmless",
+            error.message(),
+            environment.number()
+        ),
+    )
+    .with("outcome", "unknown")
+}

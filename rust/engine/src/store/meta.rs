@@ -1,0 +1,57 @@
+//! The two records of a generation about itself: what it is, and whether it has been retired.
+
+use super::envelope::{self, Codec};
+use super::folder::{FORMAT_VERSION, GenerationNumber};
+use super::keys::{Key, STORE, Table};
+use super::msgpack::{Reader, Writer};
+use super::pages::{Pages, PagesMut};
+use crate::Result;
+
+/// What a store says of itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Meta {
+    /// The layout of its bytes.
+    pub format: u32,
+    /// When it was made, microseconds since 1970 (UTC).
+    pub created_at: i64,
+}
+
+impl Meta {
+    /// That of a store made now.
+    #[must_use]
+    pub fn new(created_at: i64) -> Self {
+        Self { format: FORMAT_VERSION, created_at }
+    }
+
+    /// Writes it.
+    pub fn write(&self, pages: &mut impl PagesMut) -> Result<()> {
+        let key = Key::new(STORE, Table::Meta);
+        let mut body = Writer::array(2);
+        body.uint(u64::from(self.format));
+        body.int(self.created_at);
+        pages.put(key.as_slice(), &envelope::seal(key.as_slice(), 1, Codec::MessagePack, body.bytes()))
+    }
+
+    /// Reads it; a store without one was never finished.
+    pub fn read(pages: &(impl Pages + ?Sized)) -> Result<Option<Self>> {
+        let key = Key::new(STORE, Table::Meta);
+        let Some(value) = pages.get(key.as_slice())? else { return Ok(None) };
+        let mut body = Reader::array(key.as_slice(), envelope::open(key.as_slice(), value)?.body)?;
+        Ok(Some(Self { format: body.uint()? as u32, created_at: body.int()? }))
+    }
+}
+
+/// The generation that replaced this one, if any.
+pub fn retired(pages: &(impl Pages + ?Sized)) -> Result<Option<GenerationNumber>> {
+    let key = Key::new(STORE, Table::Retired);
+    let Some(value) = pages.get(key.as_slice())? else { return Ok(None) };
+    Ok(Some(Reader::array(key.as_slice(), envelope::open(key.as_slice(), value)?.body)?.uint()? as GenerationNumber))
+}
+
+/// Marks this generation as replaced by `next`: its last write.
+pub fn retire(pages: &mut impl PagesMut, next: GenerationNumber) -> Result<()> {
+    let key = Key::new(STORE, Table::Retired);
+    let mut body = Writer::array(1);
+    body.uint(u64::from(next));
+    pages.put(key.as_slice(), &envelope::seal(key.as_slice(), 1, Codec::MessagePack, body.bytes()))
+}

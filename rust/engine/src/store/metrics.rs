@@ -1,0 +1,51 @@
+//! Counters of one open store: plain atomics, read by `engine.metrics()`.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+macro_rules! metrics {
+    ($($(#[$doc:meta])* $name:ident),+ $(,)?) => {
+        /// What happened since this process opened the store.
+        #[derive(Debug, Default)]
+        pub struct Metrics {
+            $($(#[$doc])* pub $name: AtomicU64,)+
+        }
+
+        impl Metrics {
+            /// Every counter with its name, in a fixed order.
+            #[must_use]
+            pub fn snapshot(&self) -> Vec<(&'static str, u64)> {
+                vec![$((stringify!($name), self.$name.load(Relaxed)),)+]
+            }
+        }
+    };
+}
+
+metrics! {
+    /// Write transactions committed.
+    commits,
+    /// Operations in them; more than `commits` where writers shared a sync.
+    writes,
+    /// Writes that gave up in the queue.
+    writes_timed_out,
+    /// Microseconds spent between the first page written and the sync's return.
+    commit_microseconds,
+    /// Read transactions begun.
+    reads,
+    /// Recalls answered.
+    recalls,
+    /// Recalls answered without the vectors that were expected.
+    recalls_degraded,
+    /// Memories written, whatever became of them.
+    memories_written,
+    /// Vectors that could not be made when their memory was written.
+    vectors_pending,
+    /// Times another process compacted the store and this one moved on.
+    generations_followed,
+    /// Slots of the reader table taken back from processes that died.
+    stale_readers_cleared,
+}
+
+/// Adds to a counter.
+pub fn add(counter: &AtomicU64, amount: u64) {
+    counter.fetch_add(amount, Relaxed);
+}

@@ -1,0 +1,102 @@
+//! The one advisory lock between writers: the file `lock` beside `CURRENT`, held with `flock` around every write.
+//!
+//! LMDB has a lock of its own, which waits for ever; this one gives up after a timeout and can say who holds it.
+//! `flock` belongs to the open file, so that closing another descriptor of the same file does not drop it (as POSIX
+//! record locks do), and the kernel takes it back when a process dies.
+
+use std::fs::{File, OpenOptions};
+use std::io::ErrorKind as IoKind;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::folder::io_error;
+use crate::{Error, ErrorKind, Result};
+
+/// The lock's file, open.
+#[derive(Debug)]
+pub struct WriterLock {
+    file: File,
+    path: PathBuf,
+}
+
+/// The lock, held until dropped.
+#[derive(Debug)]
+pub struct WriterGuard<'l>(&'l WriterLock);
+
+impl WriterLock {
+    /// Opens the lock's file, making it where it is missing.
+    pub fn open(folder: &Path) -> Result<Self> {
+        let path = folder.join("lock");
+        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
+        let file = file.map_err(|e| io_error("opening the writer lock", &path, &e))?;
+        Ok(Self { file, path })
+    }
+
+    /// Waits for the lock until `deadline`; [`ErrorKind::StoreBusy`] names the holder.
+    pub fn acquire(&self, deadline: Instant) -> Result<WriterGuard<'_>> {
+        let started = Instant::now();
+        let mut pause = Duration::from_micros(20);
+        loop {
+            if flock(&self.file, libc::LOCK_EX | libc::LOCK_NB).map_err(|e| io_error("taking the writer lock", &self.path, &e))? {
+                self.sign();
+                return Ok(WriterGuard(self));
+            }
+            let now = Instant::now();
+            if now >= deadline {
+                return Err(self.busy(now - started));
+            }
+            thread::sleep(pause.min(deadline - now));
+            pause = (pause * 2).min(Duration::from_millis(2));
+        }
+    }
+
+    /// Writes who holds the lock, for the error of whoever waits in vain. Nothing depends on it.
+    fn sign(&self) {
+        let _ = self.file.write_at(&std::process::id().to_le_bytes(), 0);
+    }
+
+    fn holder(&self) -> u32 {
+        let mut bytes = [0; 4];
+        self.file.read_exact_at(&mut bytes, 0).map_or(0, |()| u32::from_le_bytes(bytes))
+    }
+
+    fn busy(&self, waited: Duration) -> Error {
+        let holder = self.holder();
+        Error::new(
+            ErrorKind::StoreBusy,
+            format!(
+                "writing to the store {}: one writer at a time, and process {holder} kept the lock for the {:.1} s that this write was \
+                 allowed to wait; nothing was written: try again, or raise busy_timeout_seconds",
+                self.path.parent().unwrap_or(&self.path).display(),
+                waited.as_secs_f64()
+            ),
+        )
+        .with("holder", i64::from(holder))
+        .with("waited_seconds", waited.as_secs_f64())
+    }
+}
+
+impl Drop for WriterGuard<'_> {
+    fn drop(&mut self) {
+        let _ = flock(&self.0.file, libc::LOCK_UN);
+    }
+}
+
+/// One `flock` call: `false` where another holds the lock.
+pub fn flock(file: &File, operation: i32) -> std::io::Result<bool> {
+    loop {
+        // SAFETY: the descriptor belongs to `file`, which outlives the call; flock touches no memory of ours.
+        if unsafe { libc::flock(file.as_raw_fd(), operation) } == 0 {
+            return Ok(true);
+        }
+        let error = std::io::Error::last_os_error();
+        match error.kind() {
+            IoKind::WouldBlock => return Ok(false),
+            IoKind::Interrupted => {}
+            _ => return Err(error),
+        }
+    }
+}

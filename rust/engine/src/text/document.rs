@@ -1,0 +1,73 @@
+//! The terms of a document: counted, sorted, unique.
+
+use super::stem::stem;
+use super::terms::{Role, Sink, Term, TermClass};
+
+/// A term of a document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TermCount {
+    /// The keyed hash of the term.
+    pub hash: u64,
+    /// How often it occurs; 255 stands for 255 and more.
+    pub count: u8,
+}
+
+/// What BM25 needs to know of a document.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Analysis {
+    /// Sorted by hash, each hash once.
+    pub terms: Vec<TermCount>,
+    /// Word positions: one for each plain word, for each part of an identifier between its connectors (`prod-eu-west-1` has four,
+    /// `getUserById` one), and for each character of a script without spaces. Stems, accented forms, bigrams and the identifiers
+    /// inside identifiers do not count. Saturates.
+    pub length: u32,
+}
+
+/// Collects the hashes of a document.
+#[derive(Debug, Default)]
+pub(super) struct Collector {
+    seed: u64,
+    hashes: Vec<u64>,
+    length: usize,
+}
+
+impl Collector {
+    pub(super) fn start(&mut self, seed: u64) {
+        self.seed = seed;
+        self.hashes.clear();
+        self.length = 0;
+    }
+
+    pub(super) fn finish(&mut self, out: &mut Analysis) {
+        self.hashes.sort_unstable();
+        out.length = u32::try_from(self.length).unwrap_or(u32::MAX);
+        out.terms.clear();
+        for same in self.hashes.chunk_by(|a, b| a == b) {
+            out.terms.push(TermCount { hash: same[0], count: u8::try_from(same.len()).unwrap_or(u8::MAX) });
+        }
+    }
+}
+
+impl Sink for Collector {
+    const SINGLES: bool = true;
+
+    #[inline]
+    fn term(&mut self, _: Role, class: TermClass, term: &mut Term) {
+        self.hashes.push(term.hash(class, self.seed));
+    }
+
+    #[inline]
+    fn word(&mut self, term: &mut Term) {
+        self.hashes.push(term.hash(TermClass::Word, self.seed));
+        if let Some(stem) = stem(term.bytes()) {
+            term.truncate(stem.keep);
+            term.push(stem.end);
+            self.hashes.push(term.hash(TermClass::Stem, self.seed));
+        }
+    }
+
+    #[inline]
+    fn advance(&mut self, positions: usize) {
+        self.length += positions;
+    }
+}

@@ -1,0 +1,119 @@
+//! The terms of a query: weighed, merged, filler dropped, strongest first.
+
+use super::filler::is_filler;
+use super::stem::stem;
+use super::terms::{Role, Sink, Term, TermClass};
+
+/// The most distinct terms of a query. Of more, those with the strongest role are kept (whole identifiers, then words and bigrams,
+/// then what is inside identifiers, accented forms, stems), and within a role the first in the text.
+pub const MAX_QUERY_TERMS: usize = 256;
+
+/// The most bytes of a term that [`QueryTerm::text`] shows; the hash is of all of it.
+pub const MAX_TEXT_BYTES: usize = 256;
+
+/// How many content words a query needs for its filler to be dropped.
+const ENOUGH_CONTENT: usize = 2;
+
+/// A term of a query.
+#[derive(Debug, Clone, PartialEq)]
+pub struct QueryTerm {
+    /// The keyed hash, as documents have it.
+    pub hash: u64,
+    /// What a match is worth; the weight of `role`.
+    pub weight: f32,
+    /// What the term is in this query.
+    pub role: Role,
+    /// The class that was hashed.
+    pub class: TermClass,
+    /// The normalised term, for `explain()`; at most [`MAX_TEXT_BYTES`].
+    pub text: String,
+}
+
+/// An analysed query.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Query {
+    /// Strongest role first, then in the order of the text; each hash once, with the strongest of its roles.
+    pub terms: Vec<QueryTerm>,
+    /// The hashes of the whole identifiers among `terms`, in their order: a document that holds all of them is always a candidate.
+    pub identifiers: Vec<u64>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    hash: u64,
+    filler: bool,
+    role: Role,
+    class: TermClass,
+    text: (usize, usize),
+}
+
+/// Collects the terms of a query; their texts stand in one arena until the few that are kept get strings of their own.
+#[derive(Debug, Default)]
+pub(super) struct Collector {
+    seed: u64,
+    entries: Vec<Entry>,
+    arena: Vec<u8>,
+}
+
+impl Collector {
+    pub(super) fn start(&mut self, seed: u64) {
+        self.seed = seed;
+        self.entries.clear();
+        self.arena.clear();
+    }
+
+    fn push(&mut self, role: Role, class: TermClass, term: &mut Term, filler: bool) {
+        let start = self.arena.len();
+        let bytes = term.bytes();
+        self.arena.extend_from_slice(&bytes[..bytes.len().min(MAX_TEXT_BYTES)]);
+        let text = (start, self.arena.len());
+        self.entries.push(Entry { hash: term.hash(class, self.seed), filler, role, class, text });
+    }
+
+    pub(super) fn finish(&mut self) -> Query {
+        let entries = &mut self.entries;
+        entries.sort_unstable_by_key(|e| (e.hash, e.filler, e.role, e.text.0));
+        entries.dedup_by_key(|e| e.hash);
+        if entries.iter().filter(|e| is_content(e)).count() >= ENOUGH_CONTENT {
+            entries.retain(|e| !e.filler);
+        }
+        entries.sort_unstable_by_key(|e| (e.role, e.text.0, e.class));
+        entries.truncate(MAX_QUERY_TERMS);
+        let identifiers = entries.iter().filter(|e| e.role == Role::Whole).map(|e| e.hash).collect();
+        Query { terms: entries.iter().map(|e| to_term(e, &self.arena)).collect(), identifiers }
+    }
+}
+
+fn is_content(entry: &Entry) -> bool {
+    !entry.filler && matches!(entry.role, Role::Whole | Role::Word | Role::Gram)
+}
+
+fn to_term(entry: &Entry, arena: &[u8]) -> QueryTerm {
+    let bytes = &arena[entry.text.0..entry.text.1];
+    let valid = std::str::from_utf8(bytes).map_or_else(|e| &bytes[..e.valid_up_to()], |_| bytes); // a character cut by the limit
+    let text = String::from_utf8_lossy(valid).into_owned();
+    QueryTerm { hash: entry.hash, weight: entry.role.weight(), role: entry.role, class: entry.class, text }
+}
+
+impl Sink for Collector {
+    const SINGLES: bool = false;
+
+    fn term(&mut self, role: Role, class: TermClass, term: &mut Term) {
+        self.push(role, class, term, false);
+    }
+
+    /// Documents have a stem only where it differs from the word. So `payment` also asks for the stem of `payments`, and
+    /// `payments` also asks for the word `payment`; a document with the very word is paid for the word once.
+    fn word(&mut self, term: &mut Term) {
+        let filler = is_filler(term.bytes());
+        self.push(Role::Word, TermClass::Word, term, filler);
+        if let Some(stem) = stem(term.bytes()) {
+            term.truncate(stem.keep);
+            term.push(stem.end);
+            self.push(Role::Stem, TermClass::Word, term, filler);
+        }
+        self.push(Role::Stem, TermClass::Stem, term, filler);
+    }
+
+    fn advance(&mut self, _: usize) {}
+}
