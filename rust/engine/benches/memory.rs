@@ -14,7 +14,8 @@ use memspan_engine::store::Durability;
 const DIMS: usize = 384;
 const USERS: usize = 100;
 const SYLLABLES: [&str; 24] = [
-    "ba", "be", "bi", "bo", "da", "de", "do", "fa", "fe", "ga", "ge", "ka", "ke", "ko", "la", "le", "li", "ma", "me", "na", "no", "pa", "ra", "so",
+    "ba", "be", "bi", "bo", "da", "de", "do", "fa", "fe", "ga", "ge", "ka", "ke", "ko", "la", "le", "li", "ma", "me", "na", "no", "pa",
+    "ra", "so",
 ];
 
 /// SplitMix64.

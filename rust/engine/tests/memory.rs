@@ -175,7 +175,10 @@ fn revising_keeps_the_id_and_forgets_the_old_words() {
     assert_eq!(engine.contents().expect("contents").vectors, 1, "the vector of an unchanged text stays");
     let then = Filter { known_at: Some(1), ..Filter::all(5) };
     assert_eq!(texts(&ask(&engine, std::slice::from_ref(&scope), "meeting", false, then)), ["the meeting is on tuesday"]);
-    assert_eq!(engine.revise(&scope, "nobody", Revision { importance: Some(0.1), ..Revision::default() }, 6).expect_err("none").kind(), ErrorKind::NotFound);
+    assert_eq!(
+        engine.revise(&scope, "nobody", Revision { importance: Some(0.1), ..Revision::default() }, 6).expect_err("none").kind(),
+        ErrorKind::NotFound
+    );
 }
 
 #[test]
@@ -199,7 +202,9 @@ fn stale_memories_are_forgotten_but_not_what_must_hold() {
     let folder = Folder::new();
     let engine = Engine::open(&folder.0, options(false)).expect("open");
     let scope = user("u");
-    for (text, kind, importance) in [("idle", Kind::Semantic, 0.1), ("rule", Kind::Constraint, 0.1), ("dear", Kind::Semantic, 0.9), ("used", Kind::Semantic, 0.1)] {
+    for (text, kind, importance) in
+        [("idle", Kind::Semantic, 0.1), ("rule", Kind::Constraint, 0.1), ("dear", Kind::Semantic, 0.9), ("used", Kind::Semantic, 0.1)]
+    {
         one(&engine, &scope, NewMemory { kind, importance, ..NewMemory::new(text) }, 1_000_000);
     }
     assert_eq!(ask(&engine, std::slice::from_ref(&scope), "used", false, Filter::all(50_000_000)).hits.len(), 1);
@@ -257,7 +262,10 @@ fn a_backup_and_a_compaction_keep_everything() {
     for engine in [&engine, &restored] {
         let after = ask(engine, std::slice::from_ref(&scope), "fact 1234 about thing-34", true, Filter::all(20));
         assert_eq!(texts(&after), texts(&before));
-        assert_eq!(after.hits.iter().map(|h| h.parts.fixed).collect::<Vec<_>>(), before.hits.iter().map(|h| h.parts.fixed).collect::<Vec<_>>());
+        assert_eq!(
+            after.hits.iter().map(|h| h.parts.fixed).collect::<Vec<_>>(),
+            before.hits.iter().map(|h| h.parts.fixed).collect::<Vec<_>>()
+        );
     }
     assert_eq!(engine.contents().expect("contents").generation, 2);
     one(&engine, &scope, with_vector("after the switch"), 30);
@@ -275,7 +283,11 @@ fn many_threads_share_syncs_and_lose_nothing() {
                 let scope = user(&format!("u{}", thread % 4));
                 for at in 0..40 {
                     one(&engine, &scope, with_vector(&format!("thread {thread} wrote {at}")), at);
-                    assert!(!ask(&engine, std::slice::from_ref(&scope), &format!("thread {thread} wrote {at}"), true, Filter::all(99)).hits.is_empty());
+                    assert!(
+                        !ask(&engine, std::slice::from_ref(&scope), &format!("thread {thread} wrote {at}"), true, Filter::all(99))
+                            .hits
+                            .is_empty()
+                    );
                 }
             });
         }

@@ -30,7 +30,8 @@ pub(super) fn nominate<P: Pages>(
             match memory.slot.clone() {
                 None => held.push(memory),
                 Some(slot) => {
-                    let later = by_slot.remove(&slot).filter(|other| (other.occurred_at, other.sequence) > (memory.occurred_at, memory.sequence));
+                    let later =
+                        by_slot.remove(&slot).filter(|other| (other.occurred_at, other.sequence) > (memory.occurred_at, memory.sequence));
                     by_slot.insert(slot, later.unwrap_or(memory));
                 }
             }

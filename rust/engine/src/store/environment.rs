@@ -154,6 +154,7 @@ impl Environment {
     pub fn close(self) {
         drop(self.data);
         self.env.prepare_for_closing().wait();
+        super::verified::forget_all(); // its addresses may hold another file next
     }
 }
 

@@ -13,9 +13,10 @@
 //! A value of a page stands 16 bytes into the page, so the rows begin at a cache line of memory where r + 24 is a multiple
 //! of 64: a scan then loads whole lines. Where the gap would cost a vector, there is none.
 
-use super::{VectorSet, verified};
+use super::VectorSet;
 use crate::Result;
 use crate::store::envelope::{self, Codec, ENVELOPE_BYTES, ONE_PAGE_BODY};
+use crate::store::verified;
 
 /// Layout of a block's body.
 pub(super) const BLOCK_SCHEMA: u8 = 1;
@@ -130,7 +131,7 @@ impl VectorSet {
     /// The block at `key`. Its checksum and its order are checked the first time this process sees it there.
     #[inline]
     pub(super) fn open_block<'p>(&self, key: &[u8], value: &'p [u8]) -> Result<Block<'p>> {
-        let envelope = verified::open(key, value, BLOCK_SCHEMA, Codec::Packed as u8, |body| {
+        let envelope = verified::open_as(key, value, BLOCK_SCHEMA, Codec::Packed as u8, |body| {
             let block = Block::parse(body, self.dims);
             block.is_some_and(|block| block.is_consistent(self.first_of(key)))
         })?;

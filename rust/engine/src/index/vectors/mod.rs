@@ -22,7 +22,6 @@ mod query;
 mod scan;
 mod select;
 mod unit;
-mod verified;
 mod write;
 
 #[cfg(test)]
@@ -36,7 +35,6 @@ pub use query::Query;
 pub use scan::Scores;
 pub use select::Scored;
 pub use unit::UnitVector;
-pub use verified::forget_all as forget_verified;
 
 use crate::store::keys::{Key, Partition, Table};
 use crate::{Error, Result};

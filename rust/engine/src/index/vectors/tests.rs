@@ -364,7 +364,7 @@ fn damage_is_an_error_and_never_a_panic() {
                 _ => value.extend_from_slice(&[0; 9]),
             }
             // A map in memory may put a damaged copy where an intact one was verified and freed; a store does not.
-            forget_verified();
+            crate::store::verified::forget_all();
             assert_all_reads_fail(&set, &mut pages, &key, &query);
             let mut without = good.clone();
             without.remove(&key);
