@@ -51,6 +51,8 @@ pub enum Table {
     Postings = 0x30,
     /// index u8 | block u32 -> the attributes of 127 documents.
     Attributes = 0x31,
+    /// index u8 | block u32 -> the lengths of 2,032 documents: what scoring reads of them, apart so that it stays in cache.
+    Lengths = 0x32,
     /// number u32 | revision u32 | chunk u16 -> what is not current any more, and tombstones.
     History = 0x40,
     /// hash64 of a slot's name | chunk u16 -> the slot.

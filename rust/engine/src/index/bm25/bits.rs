@@ -33,10 +33,19 @@ pub(super) fn pack(values: impl Iterator<Item = u32>, bits: u8, out: &mut Vec<u8
 #[inline]
 pub(super) fn unpack(bytes: &[u8], n: usize, bits: u8, mut put: impl FnMut(usize, u32)) {
     let mask = (1u64 << bits) - 1;
-    let mut at = 0usize;
-    for i in 0..n {
-        put(i, ((load(bytes, at / 8) >> (at % 8)) & mask) as u32);
-        at += bits as usize;
+    let bits = bits as usize;
+    let mut i = 0;
+    // Eight small values stand in one word. Frequent terms have small gaps, and most postings are theirs.
+    while bits <= 8 && i + 8 <= n {
+        let word = load(bytes, i / 8 * bits);
+        for j in 0..8 {
+            put(i + j, ((word >> (j * bits)) & mask) as u32);
+        }
+        i += 8;
+    }
+    while i < n {
+        put(i, ((load(bytes, i * bits / 8) >> (i * bits % 8)) & mask) as u32);
+        i += 1;
     }
 }
 

@@ -29,8 +29,8 @@ impl IndexId {
         self.key(Table::Tail)
     }
 
-    pub(super) fn attributes(self, block: u32) -> Key {
-        self.key(Table::Attributes).u32(block)
+    pub(super) fn block(self, table: Table, block: u32) -> Key {
+        self.key(table).u32(block)
     }
 
     pub(super) fn postings(self, place: Place) -> Key {

@@ -52,7 +52,7 @@ pub(super) fn search<'p, P: Pages, C: Collector<'p, P>>(
         }
         let optional = &bounds.terms[..optional];
         window.drain(|number, score| {
-            if removed.binary_search(&number).is_ok() {
+            if !removed.is_empty() && removed.binary_search(&number).is_ok() {
                 return Ok(());
             }
             match complete(scorers, optional, formula, rows, number, score, collector.threshold())? {

@@ -8,7 +8,7 @@ use super::layout::{self, IndexId};
 use super::list::{Run, decode_short};
 use super::lookup;
 use super::pruned::{All, Best, Collector, Scorer, search};
-use super::row::{BLOCK_ROWS, Row};
+use super::row::Row;
 use super::rows::Rows;
 use super::tail::{self, Kind, Record};
 use super::window::Window;
@@ -17,9 +17,6 @@ use crate::{Error, Result};
 
 /// The most terms of a query.
 const MAX_QUERY_TERMS: usize = 4096;
-
-/// An index of fewer blocks of rows has them read in one scan.
-const PRELOADED_BLOCKS: u64 = 256;
 
 /// A document and its score, in units of 2^-32.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -171,11 +168,6 @@ impl<'p, P: Pages> Reader<'p, P> {
         let factors: Vec<f64> = terms.iter().map(|term| formula.factor(term.asked.weight, term.frequency)).collect();
         for document in &tail.documents {
             self.offer_newer(document, &factors, &formula, collector)?;
-        }
-        let stored: u64 = terms.iter().map(|term| term.cursor.postings()).sum();
-        let blocks = query.statistics.documents / BLOCK_ROWS as u64;
-        if blocks < PRELOADED_BLOCKS && stored > 2 * blocks {
-            self.rows.preload(2 * PRELOADED_BLOCKS as u32)?;
         }
         let found = terms.into_iter().zip(factors).filter(|(term, _)| term.cursor.postings() > 0);
         let mut scorers: Vec<_> = found.map(|(term, factor)| Scorer { cursor: term.cursor, factor }).collect();

@@ -88,7 +88,7 @@ impl Model {
                 let norm = k1 * (1.0 - b) + k1 * b / average * length;
                 let factor = f64::from(term.weight) * idf * (k1 + 1.0);
                 let contribution = factor * f64::from(count) / (f64::from(count) + norm);
-                *scores.entry(number).or_insert(0) += (contribution * 4_294_967_296.0 + 0.5).floor() as i64;
+                *scores.entry(number).or_insert(0) += (contribution * 4_294_967_296.0).round_ties_even() as i64;
             }
         }
         scores.into_iter().map(|(number, score)| Hit { number, score }).collect()
@@ -133,7 +133,7 @@ impl Pair {
             trust: random.below(4) as u8,
             flags: (random.below(8) as u8) << 1,
             importance: random.below(256) as u8,
-            length: random.below(60),
+            length: if random.below(40) == 0 { 65_530 + random.below(1 << 20) } else { random.below(60) },
             occurred_at: random.next() as i64,
             known_from: random.next() as i64,
             expires_at: if random.below(2) == 0 { NEVER } else { random.next() as i64 },
@@ -239,7 +239,7 @@ impl Pair {
 
     fn check_pages(&self) {
         for (key, value) in &self.pages {
-            assert!(key[4] == crate::store::keys::Table::Attributes as u8 || value.len() <= self.layout.page_bytes);
+            assert!(key[4] >= crate::store::keys::Table::Attributes as u8 || value.len() <= self.layout.page_bytes);
         }
         let small = self.blocks().iter().filter(|(_, body)| body.len() < self.layout.body_bytes() / 4).count();
         assert!(small <= 1 + self.blocks().len() / 8, "{small} of {} blocks are nearly empty", self.blocks().len());
