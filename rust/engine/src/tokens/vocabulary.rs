@@ -10,6 +10,8 @@ use super::pieces::{NONE, PieceTable};
 
 const CL100K: &[u8] = include_bytes!("data/cl100k_base.bin");
 const O200K: &[u8] = include_bytes!("data/o200k_base.bin");
+/// The longest token of any encoding here, in bytes: what bounds a count from below.
+pub(super) const MAX_WIDTH: usize = 128;
 /// Ids below are the single bytes.
 pub(super) const FIRST_MERGED: u32 = 256;
 
@@ -202,6 +204,7 @@ mod tests {
             let vocabulary = Vocabulary::get(encoding);
             for id in 0..vocabulary.len() as u32 {
                 let spelling = vocabulary.spelling(id);
+                assert!(spelling.len() <= MAX_WIDTH);
                 assert_eq!(vocabulary.find(spelling, 0, spelling.len()), id);
                 assert_eq!(vocabulary.longest_prefix(spelling, 0, spelling.len()), (id, spelling.len()));
             }
