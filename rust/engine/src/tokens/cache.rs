@@ -211,8 +211,8 @@ mod tests {
         let (one, other) = (Key::new(Encoding::Cl100k, &text(1)), Key::new(Encoding::Cl100k, &text(2)));
         let slot = Slot::default();
         for (check, data) in [(one, other), (other, one)] {
-            slot.data.store(data.data(5).unwrap(), Relaxed);
-            slot.check.store(check.low ^ check.data(9).unwrap(), Relaxed);
+            slot.data.store(data.data(5).expect("small"), Relaxed);
+            slot.check.store(check.low ^ check.data(9).expect("small"), Relaxed);
             assert_eq!((slot.read(one), slot.read(other)), (None, None));
         }
         assert_eq!(cache.metrics().hits, 0);

@@ -6,170 +6,31 @@
 use super::{Encoding, TokenCounter, count, count_until, encode};
 
 /// Pieces of text at which patterns decide.
+#[rustfmt::skip]
 const EDGES: &[&str] = &[
-    "'s",
-    "'S",
-    "'LL",
-    "'ll",
-    "'Ll",
-    "'re",
-    "'RE",
-    "'vE",
-    "'d",
-    "'M",
-    "'t",
-    "'ſ",
-    "'ſs",
-    "\u{212A}",
-    "'\u{212A}",
-    "'l",
-    "'r",
-    "'v",
-    "’s",
-    "''s",
-    "'",
-    "\n",
-    "\r",
-    "\r\n",
-    "\n/",
-    "/\n",
-    "/",
-    " ",
-    "  ",
-    "   ",
-    "\t",
-    "\u{A0}",
-    "\u{3000}",
-    "\u{2028}",
-    "\u{85}",
-    "\u{200B}",
-    "\u{200D}",
-    "\u{FEFF}",
-    "!",
-    "!!",
-    "...",
-    "-",
-    "_",
-    "{",
-    "}",
-    "();",
-    "=>",
-    "::",
-    "0",
-    "12",
-    "345",
-    "6789",
-    "٣٤",
-    "Ⅷ",
-    "½",
-    "中",
-    "中文",
-    "漢字かな",
-    "カタカナ",
-    "한국어",
-    "ÀÉ",
-    "é",
-    "e\u{301}",
-    "\u{301}",
-    "\u{301}\u{301}",
-    "A",
-    "B",
-    "AB",
-    "Abc",
-    "aBC",
-    "ABc",
-    "ǅ",
-    "ʰ",
-    "ˮ",
-    "Я",
-    "дом",
-    "ДОМ",
-    "שלום",
-    "مرحبا",
-    "हिन्दी",
-    "ไทย",
-    "😀",
-    "👩\u{200D}👩\u{200D}👧",
-    "🇩🇪",
-    "\u{1F3FD}",
-    "<|endoftext|>",
-    "<|im_start|>",
-    "<|endofprompt|>",
-    "\0",
-    "\x7F",
-    "x",
-    "I",
-    "ß",
-    "ﬁ",
-    "Ω",
-    "\u{20000}",
-    "\u{E0100}",
-    "\u{1D400}",
+    "'s", "'S", "'LL", "'ll", "'Ll", "'re", "'RE", "'vE", "'d", "'M", "'t", "'ſ", "'ſs", "\u{212A}", "'\u{212A}", "'l", "'r", "'v",
+    "’s", "''s", "'", "\n", "\r", "\r\n", "\n/", "/\n", "/", " ", "  ", "   ", "\t", "\u{A0}", "\u{3000}", "\u{2028}", "\u{85}",
+    "\u{200B}", "\u{200D}", "\u{FEFF}", "!", "!!", "...", "-", "_", "{", "}", "();", "=>", "::", "0", "12", "345", "6789", "٣٤", "Ⅷ",
+    "½", "中", "中文", "漢字かな", "カタカナ", "한국어", "ÀÉ", "é", "e\u{301}", "\u{301}", "\u{301}\u{301}", "A", "B", "AB", "Abc", "aBC", "ABc", "ǅ",
+    "ʰ", "ˮ", "Я", "дом", "ДОМ", "שלום", "مرحبا", "हिन्दी", "ไทย", "😀", "👩\u{200D}👩\u{200D}👧", "🇩🇪", "\u{1F3FD}", "<|endoftext|>",
+    "<|im_start|>", "<|endofprompt|>", "\0", "\x7F", "x", "I", "ß", "ﬁ", "Ω", "\u{20000}", "\u{E0100}", "\u{1D400}",
 ];
+#[rustfmt::skip]
 const WORDS: &[&str] = &[
-    "the",
-    "of",
-    "and",
-    "to",
-    "in",
-    "that",
-    "it's",
-    "don't",
-    "WE'RE",
-    "Hello",
-    "world",
-    "which",
-    "because",
-    "tokenizer",
-    "payments-api",
-    "getUserById",
-    "HTTPServer2",
-    "snake_case_name",
-    "CONSTANT",
-    "antidisestablishmentarianism",
-    "naïve",
-    "Straße",
-    "über",
-    "1,024",
+    "the", "of", "and", "to", "in", "that", "it's", "don't", "WE'RE", "Hello", "world", "which", "because", "tokenizer", "payments-api",
+    "getUserById", "HTTPServer2", "snake_case_name", "CONSTANT", "antidisestablishmentarianism", "naïve", "Straße", "über", "1,024",
     "3.14",
 ];
+#[rustfmt::skip]
 const CODE: &[&str] = &[
-    "def ",
-    "return ",
-    "self.",
-    "for (int i = 0; i < n; ++i) {\n",
-    "    ",
-    "\t\t",
-    "if x == 1:\n",
-    "fn main() -> Result<()> {",
-    "let mut ",
-    "0x1F",
-    "1e-9",
-    "\"str\"",
-    "'c'",
-    "// comment\n",
-    "/* x */",
-    "#!/usr/bin",
-    "<div class=\"a\">",
-    "</div>\n",
-    "&&",
-    "!=",
-    "\\n",
-    "$",
-    "@",
+    "def ", "return ", "self.", "for (int i = 0; i < n; ++i) {\n", "    ", "\t\t", "if x == 1:\n", "fn main() -> Result<()> {",
+    "let mut ", "0x1F", "1e-9", "\"str\"", "'c'", "// comment\n", "/* x */", "#!/usr/bin", "<div class=\"a\">", "</div>\n", "&&", "!=",
+    "\\n", "$", "@",
 ];
+#[rustfmt::skip]
 const ALPHABETS: &[&str] = &[
-    "ab",
-    "abc",
-    "aB",
-    "abcdefghijklmnopqrstuvwxyz",
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
-    "0123456789abcdef",
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/",
-    " \n",
-    " \t\r\n\u{A0}",
-    "-=",
-    "的一是不了人我在有他这为之大来以个中上们",
+    "ab", "abc", "aB", "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", "0123456789abcdef",
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", " \n", " \t\r\n\u{A0}", "-=", "的一是不了人我在有他这为之大来以个中上们",
 ];
 const RUNS: &[usize] = &[1, 2, 3, 5, 8, 16, 33, 64, 65, 100, 129, 300, 700];
 
@@ -270,7 +131,9 @@ fn compare_with_oracle(seed: u64, strings: usize) {
     let (mut fuzz, mut tokens) = (Fuzz::new(seed), Vec::new());
     for _ in 0..strings {
         let text = fuzz.string();
-        Encoding::ALL.iter().for_each(|&encoding| check(encoding, &text, &mut tokens));
+        for encoding in Encoding::ALL {
+            check(encoding, &text, &mut tokens);
+        }
     }
 }
 
@@ -306,10 +169,12 @@ fn long_pretokens_are_cut_as_the_oracle_cuts_them() {
     let (mut fuzz, mut tokens) = (Fuzz::new(3), Vec::new());
     for _ in 0..300 {
         let alphabet: Vec<_> = fuzz.pick(ALPHABETS).chars().collect();
-        let unit: String = (0..fuzz.below(40) + 1).map(|_| fuzz.pick(&alphabet)).collect();
+        let unit: String = (0..=fuzz.below(40)).map(|_| fuzz.pick(&alphabet)).collect();
         let noise: String = (0..fuzz.below(600)).map(|_| fuzz.pick(&alphabet)).collect();
         let text = unit.repeat(fuzz.below(60) + 1) + &noise + &unit.repeat(fuzz.below(20));
-        Encoding::ALL.iter().for_each(|&encoding| check(encoding, &text, &mut tokens));
+        for encoding in Encoding::ALL {
+            check(encoding, &text, &mut tokens);
+        }
     }
 }
 

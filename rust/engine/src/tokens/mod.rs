@@ -1,13 +1,13 @@
-//! Exact token counts: the encodings cl100k_base and o200k_base, embedded, with no download.
+//! Exact token counts: the encodings `cl100k_base` and `o200k_base`, embedded, with no download.
 //!
 //! A text is cut into pretokens by a hand-written scanner (`scan`, one file for each pattern); a pretoken that is a token is
 //! found in a hash table (`pieces`); the others are merged (`merge`, or `backtrack` where they are long). The result is
 //! `tiktoken`'s `encode_ordinary`, for every string: the strings of special tokens inside a text are text like any other, and
-//! whoever frames messages adds the framing's own tokens. o200k_harmony cuts and counts ordinary text as o200k_base does.
+//! whoever frames messages adds the framing's own tokens. `o200k_harmony` cuts and counts ordinary text as `o200k_base` does.
 //!
 //! Not here: other tokenizers, message framing, and closed models, which have no exact count.
 //!
-//! The vocabularies are OpenAI's (tiktoken, MIT licence; see NOTICE). Packed they take 342 KB and 727 KB; the first use of an
+//! The vocabularies are tiktoken's (by `OpenAI`, MIT licence; see NOTICE). Packed they take 342 KB and 727 KB; the first use of an
 //! encoding unpacks it.
 
 mod backtrack;

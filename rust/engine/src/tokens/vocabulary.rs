@@ -1,6 +1,6 @@
 //! A vocabulary in memory: what every token spells, which two tokens it was merged from, and how to find it.
 //!
-//! Source of the data: OpenAI tiktoken (MIT licence), packed by `tools/build_vocabularies.py`, which documents the bytes:
+//! Source of the data: tiktoken, by `OpenAI` (MIT licence), packed by `tools/build_vocabularies.py`, which documents the bytes:
 //! a token is stored as its two parents, so that unpacking needs no decompressor and gives what merging needs.
 
 use std::sync::OnceLock;
@@ -183,7 +183,7 @@ impl Bits<'_> {
 mod tests {
     use super::*;
 
-    /// The checksum was computed by the script from OpenAI's file, over the tokens rather than over the packed bytes.
+    /// The checksum was computed by the script from the published file, over the tokens rather than over the packed bytes.
     #[test]
     fn unpacks_to_the_tokens_that_were_packed() {
         for (encoding, packed, count) in [(Encoding::Cl100k, CL100K, 100_256), (Encoding::O200k, O200K, 199_998)] {
