@@ -13,7 +13,7 @@ use crate::store::pages::Pages;
 pub struct Scores {
     /// Room for the largest scan so far; what a scan filled is the first `len`.
     numbers: Vec<u32>,
-    scores: Vec<i32>,
+    values: Vec<i32>,
     len: usize,
 }
 
@@ -58,7 +58,7 @@ impl Scores {
     }
 
     fn filled(&self) -> (&[u32], &[i32]) {
-        (&self.numbers[..self.len], &self.scores[..self.len])
+        (&self.numbers[..self.len], &self.values[..self.len])
     }
 
     /// Adds `numbers` and returns the slice that their scores go to.
@@ -67,13 +67,13 @@ impl Scores {
         let (from, to) = (self.len, self.len + numbers.len());
         if to > self.numbers.len() {
             self.numbers.resize(to.next_power_of_two(), 0);
-            self.scores.resize(to.next_power_of_two(), 0);
+            self.values.resize(to.next_power_of_two(), 0);
         }
         for (number, &stored) in self.numbers[from..to].iter_mut().zip(numbers) {
             *number = u32::from_le_bytes(stored);
         }
         self.len = to;
-        &mut self.scores[from..to]
+        &mut self.values[from..to]
     }
 }
 
