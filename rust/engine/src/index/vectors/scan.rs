@@ -11,8 +11,10 @@ use crate::store::pages::Pages;
 /// The score of every vector of a set, numbers ascending. Kept by the caller and filled again by each scan.
 #[derive(Debug, Clone, Default)]
 pub struct Scores {
+    /// Room for the largest scan so far; what a scan filled is the first `len`.
     numbers: Vec<u32>,
-    scores: Vec<i32>,
+    values: Vec<i32>,
+    len: usize,
 }
 
 impl Scores {
@@ -25,44 +27,53 @@ impl Scores {
     /// Vectors that were scored.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.numbers.len()
+        self.len
     }
 
     /// Whether the set held no vector.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.numbers.is_empty()
+        self.len == 0
     }
 
     /// The score of one memory, in O(log n).
     #[must_use]
     pub fn get(&self, number: u32) -> Option<i32> {
-        self.numbers.binary_search(&number).ok().map(|at| self.scores[at])
+        let (numbers, scores) = self.filled();
+        numbers.binary_search(&number).ok().map(|at| scores[at])
     }
 
     /// Every score, numbers ascending.
     #[must_use = "an iterator does nothing by itself"]
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Scored> {
-        self.numbers.iter().zip(&self.scores).map(|(&number, &score)| Scored { number, score })
+        let (numbers, scores) = self.filled();
+        numbers.iter().zip(scores).map(|(&number, &score)| Scored { number, score })
     }
 
     /// The first `n` of those that `keep` lets through: score descending, number ascending. O(len) and at most one call of
     /// `keep` a number, in ascending order.
     pub fn best(&self, n: usize, keep: impl FnMut(u32) -> bool) -> Vec<Scored> {
-        select::best(&self.numbers, &self.scores, n, keep)
+        let (numbers, scores) = self.filled();
+        select::best(numbers, scores, n, keep)
     }
 
-    fn clear(&mut self) {
-        self.numbers.clear();
-        self.scores.clear();
+    fn filled(&self) -> (&[u32], &[i32]) {
+        (&self.numbers[..self.len], &self.values[..self.len])
     }
 
-    /// Room for `count` more, and the slice that their scores go to.
+    /// Adds `numbers` and returns the slice that their scores go to.
+    #[inline]
     fn grow(&mut self, numbers: &[[u8; 4]]) -> &mut [i32] {
-        self.numbers.extend(numbers.iter().map(|&bytes| u32::from_le_bytes(bytes)));
-        let start = self.scores.len();
-        self.scores.resize(start + numbers.len(), 0);
-        &mut self.scores[start..]
+        let (from, to) = (self.len, self.len + numbers.len());
+        if to > self.numbers.len() {
+            self.numbers.resize(to.next_power_of_two(), 0);
+            self.values.resize(to.next_power_of_two(), 0);
+        }
+        for (number, &stored) in self.numbers[from..to].iter_mut().zip(numbers) {
+            *number = u32::from_le_bytes(stored);
+        }
+        self.len = to;
+        &mut self.values[from..to]
     }
 }
 
@@ -75,7 +86,7 @@ impl VectorSet {
     /// [`scan`](Self::scan) with a given kernel, for tests and benches: the scores are the same.
     pub fn scan_with<P: Pages + ?Sized>(&self, pages: &P, query: &Query, kernel: Kernel, scores: &mut Scores) -> Result<()> {
         self.check_query(query)?;
-        scores.clear();
+        scores.len = 0;
         let score_block = kernel.block_scorer();
         let mut score = |key: &[u8], value: &[u8], next: &[u8]| -> Result<()> {
             let block = self.open_block(key, value)?;

@@ -116,7 +116,7 @@ mod tests {
             }
             for n in [0, 1, 2, 10, 40, len, usize::MAX] {
                 for modulus in [1, 2, 97] {
-                    let keep = |number: u32| number % modulus == 0;
+                    let keep = |number: u32| number.is_multiple_of(modulus);
                     assert_eq!(best(&numbers, &scores, n, keep), naive(&numbers, &scores, n, keep), "{len} {n} {modulus}");
                 }
             }
