@@ -1,0 +1,109 @@
+//! Byte-pair merging of one pretoken that is not a token.
+//!
+//! The rule (tiktoken's `byte_pair_merge`): start from single bytes; while two neighbours together spell a token, merge the
+//! pair whose token has the lowest id, the leftmost of equals. This is that rule, for up to `N` bytes; its work is quadratic
+//! in the length of the piece, so [`super::long`] cuts longer ones.
+
+use super::vocabulary::Vocabulary;
+
+/// Pieces of up to this many bytes are merged whole.
+pub(super) const MAX_PIECE: usize = 64;
+/// A pair that does not merge: above every other.
+const NO_PAIR: i32 = i32::MAX;
+/// Pairs are ordered by id and then by position, which takes the low bits.
+const POSITION_BITS: u32 = 12;
+
+/// The parts of a piece while they are merged. A part is known by the position of its first byte.
+struct Parts<const N: usize> {
+    /// What each part would merge to with the next one, and its own position; `NO_PAIR` where no part starts.
+    pairs: [i32; N],
+    /// Where the next part starts.
+    next: [u16; N],
+    /// Where the part before starts; of the first, 0.
+    previous: [u16; N],
+    count: usize,
+}
+
+/// How many tokens `text[start..end]` merges to; it has at most `MAX_PIECE` bytes.
+#[inline(never)]
+pub(super) fn count(vocabulary: &Vocabulary, text: &[u8], start: usize, end: usize) -> usize {
+    match end - start {
+        ..=16 => merge::<16>(vocabulary, text, start, end).count,
+        17..=32 => merge::<32>(vocabulary, text, start, end).count,
+        _ => merge::<MAX_PIECE>(vocabulary, text, start, end).count,
+    }
+}
+
+/// Appends the tokens that `text[start..end]` merges to; it has at most `N` bytes.
+pub(super) fn encode<const N: usize>(vocabulary: &Vocabulary, text: &[u8], start: usize, end: usize, tokens: &mut Vec<u32>) {
+    let parts = merge::<N>(vocabulary, text, start, end);
+    let mut at = 0;
+    while at < end - start {
+        let next = usize::from(parts.next[at]);
+        tokens.push(vocabulary.find(text, start + at, start + next));
+        at = next;
+    }
+}
+
+fn merge<const N: usize>(vocabulary: &Vocabulary, text: &[u8], start: usize, end: usize) -> Parts<N> {
+    let mut parts = Parts::<N>::of_bytes(vocabulary, &text[start..end]);
+    let size = end - start;
+    let pair = |from: usize, to: usize| packed(vocabulary.find_rare(text, start + from, start + to), from);
+    while let Some(at) = parts.lowest() {
+        let after = parts.join(at, size);
+        if after < size {
+            parts.pairs[at] = pair(at, usize::from(parts.next[after]));
+        }
+        if at > 0 {
+            let before = usize::from(parts.previous[at]);
+            parts.pairs[before] = pair(before, after);
+        }
+    }
+    parts
+}
+
+/// A pair as its parts are ordered; without a token, `NO_PAIR`.
+#[inline]
+fn packed(id: u32, position: usize) -> i32 {
+    if id == super::pieces::NONE { NO_PAIR } else { (id << POSITION_BITS) as i32 | position as i32 }
+}
+
+impl<const N: usize> Parts<N> {
+    /// Every byte a part.
+    #[inline]
+    fn of_bytes(vocabulary: &Vocabulary, piece: &[u8]) -> Self {
+        let mut parts = Self { pairs: [NO_PAIR; N], next: [0; N], previous: [0; N], count: piece.len() };
+        for (at, bytes) in piece.windows(2).enumerate() {
+            parts.pairs[at] = packed(vocabulary.find_two([bytes[0], bytes[1]]), at);
+        }
+        for at in 0..N {
+            parts.next[at] = at as u16 + 1;
+            parts.previous[at] = (at as u16).saturating_sub(1);
+        }
+        parts
+    }
+
+    /// Where the pair to merge next starts. Over all `N` without a branch, which a compiler turns into vector code.
+    #[inline]
+    fn lowest(&self) -> Option<usize> {
+        let lowest = self.pairs.iter().fold(NO_PAIR, |lowest, &pair| lowest.min(pair));
+        (lowest != NO_PAIR).then_some(lowest as usize & ((1 << POSITION_BITS) - 1))
+    }
+
+    /// Makes one part of the part at `at` and the next; gives the end of it, where its new pair is not known yet.
+    #[inline]
+    fn join(&mut self, at: usize, size: usize) -> usize {
+        let gone = usize::from(self.next[at]);
+        let after = usize::from(self.next[gone]);
+        self.pairs[gone] = NO_PAIR;
+        self.pairs[at] = NO_PAIR;
+        self.next[at] = after as u16;
+        if after < size {
+            self.previous[after] = at as u16;
+        }
+        self.count -= 1;
+        after
+    }
+}
+
+const _: () = assert!(MAX_PIECE <= 1 << POSITION_BITS);

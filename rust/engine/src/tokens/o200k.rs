@@ -1,0 +1,103 @@
+//! The pattern of o200k_base and o200k_harmony:
+//!
+//! ```text
+//! [^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?
+//! | [^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?
+//! | \p{N}{1,3} | ?[^\s\p{L}\p{N}]+[\r\n/]* | \s*[\r\n]+ | \s+(?!\S) | \s+
+//! ```
+
+use super::load::load_8;
+use super::scan::{PREFIX, Pattern, Text, ascii_head};
+use super::swar::{CASE, TOPS, lower_letters, lower_run};
+use super::unicode::{CASELESS, LOWER, MARK, NUMBER, UPPER, WHITE};
+
+/// Lm, Lo and M stand in both character classes of a word.
+const BOTH: u8 = CASELESS | MARK;
+
+/// The pattern of o200k_base.
+pub(super) struct O200k;
+
+impl Pattern for O200k {
+    const UNSETTLED: usize = 2;
+
+    #[inline]
+    fn end(text: Text<'_>, start: usize) -> usize {
+        ascii_word(text, start).unwrap_or_else(|| any(text, start))
+    }
+}
+
+/// The commonest pretoken: perhaps a space or a sign, an ASCII letter, then lower case. `None` where the rest of the rule is needed.
+#[inline]
+fn ascii_word(text: Text<'_>, start: usize) -> Option<usize> {
+    let word = load_8(text.bytes, start);
+    let letters = lower_letters(word | CASE);
+    let head = ascii_head(word, letters)?;
+    // What is neither behind the first letter nor lower case ends the word.
+    let others = !lower_letters(word) & TOPS & (u64::MAX << 8 << (8 * head));
+    let end = if others == 0 { lower_run(text.bytes, start + 8) } else { start + others.trailing_zeros() as usize / 8 };
+    match text.byte(end) {
+        b'\'' => Some(text.contraction(end)),
+        128.. => None,
+        // Upper case goes on only after upper case.
+        b'A'..=b'Z' if end == start + head as usize + 1 && lower_letters(word) >> (8 * head) & 0x80 == 0 => None,
+        _ => Some(end),
+    }
+}
+
+/// The whole rule.
+#[inline(never)]
+fn any(text: Text<'_>, start: usize) -> usize {
+    let (class, next) = text.at(start);
+    if class & NUMBER != 0 {
+        return text.numbers(next);
+    }
+    // A mark could be the optional first character too, but what it would lead to is what it leads to as a letter.
+    let body = if class & PREFIX != 0 { next } else { start };
+    let word = word(text, body);
+    if word != body {
+        return text.contraction(word);
+    }
+    if class & WHITE == 0 {
+        return punctuation(text, next);
+    }
+    if text.byte(start) == b' ' && text.at(next).0 & Text::PUNCTUATION != 0 {
+        return punctuation(text, next);
+    }
+    white(text, start)
+}
+
+/// The end of a word from `start` on, `start` if there is none.
+///
+/// The first alternative wants a lower-case or caseless end. Where upper case is followed by none, it gives characters back
+/// until the last caseless one; only if there is none does the second alternative take the upper case alone.
+#[inline]
+fn word(text: Text<'_>, start: usize) -> usize {
+    let (mut at, mut after_caseless) = (start, start);
+    loop {
+        let (class, next) = text.at(at);
+        if class & LOWER != 0 {
+            return text.run(next, LOWER | BOTH);
+        }
+        if class & (UPPER | BOTH) == 0 {
+            return if after_caseless == start { at } else { after_caseless };
+        }
+        at = next;
+        if class & BOTH != 0 {
+            after_caseless = at;
+        }
+    }
+}
+
+#[inline]
+fn punctuation(text: Text<'_>, at: usize) -> usize {
+    let mut end = text.run(at, Text::PUNCTUATION);
+    while matches!(text.byte(end), b'\r' | b'\n' | b'/') {
+        end += 1;
+    }
+    end
+}
+
+fn white(text: Text<'_>, start: usize) -> usize {
+    let white = text.white(start);
+    white.after_newline.unwrap_or(if white.end == text.bytes.len() { white.end } else { white.before_last })
+}

@@ -1,0 +1,65 @@
+//! Runs of ASCII letters, eight bytes a step, in ordinary 64-bit registers.
+//!
+//! In each byte of a word: with the top bit taken off, adding `0x80 - a` sets the top bit exactly where the byte is at least
+//! `a`. So "at least `a`, not above `z`, and not above 127" is three additions and masks for eight bytes at once.
+
+use super::load::load_8;
+
+const ONES: u64 = 0x0101_0101_0101_0101;
+pub(super) const TOPS: u64 = 0x80 * ONES;
+/// What makes an upper-case letter lower case.
+pub(super) const CASE: u64 = 0x20 * ONES;
+
+/// The top bit of each byte of `word` that is in `a..=z`.
+#[inline]
+pub(super) fn lower_letters(word: u64) -> u64 {
+    let low = word & !TOPS;
+    let from_a = low + (0x80 - b'a' as u64) * ONES;
+    let above_z = low + (0x80 - b'z' as u64 - 1) * ONES;
+    from_a & !above_z & !word & TOPS
+}
+
+/// The end of the run of bytes from `at` on that `pick` marks.
+#[inline]
+fn run(bytes: &[u8], mut at: usize, pick: impl Fn(u64) -> u64) -> usize {
+    loop {
+        let others = !pick(load_8(bytes, at)) & TOPS;
+        if others != 0 {
+            return at + others.trailing_zeros() as usize / 8;
+        }
+        at += 8;
+    }
+}
+
+/// The end of the run of `a..=z` from `at` on.
+#[inline]
+pub(super) fn lower_run(bytes: &[u8], at: usize) -> usize {
+    run(bytes, at, lower_letters)
+}
+
+/// The end of the run of `A..=Z` and `a..=z` from `at` on.
+#[inline]
+pub(super) fn letter_run(bytes: &[u8], at: usize) -> usize {
+    run(bytes, at, |word| lower_letters(word | CASE))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_end_where_a_byte_loop_ends_them() {
+        for other in 0..=255u8 {
+            for length in 0..20 {
+                let mut bytes = b"abcmnoxyzABCMNOXYZzz"[..length].to_vec();
+                bytes.push(other);
+                bytes.extend_from_slice(b"zzzzzzzzz");
+                for at in 0..=length {
+                    let end = |is: fn(&u8) -> bool| at + bytes[at..].iter().take_while(|byte| is(byte)).count();
+                    assert_eq!(lower_run(&bytes, at), end(u8::is_ascii_lowercase), "{bytes:?} from {at}");
+                    assert_eq!(letter_run(&bytes, at), end(u8::is_ascii_alphabetic), "{bytes:?} from {at}");
+                }
+            }
+        }
+    }
+}
