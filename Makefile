@@ -8,9 +8,10 @@ PY     := $(VENV)/bin/python
 unexport VIRTUAL_ENV CONDA_PREFIX PYTHONPATH PYTHONHOME
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_NO_INPUT := 1
+export PIP_QUIET := 1
 export CARGO_TERM_PROGRESS_WHEN := never
 
-PIP_INSTALL  := $(PY) -m pip install --quiet --root-user-action=ignore
+PIP_INSTALL  := $(PY) -m pip install --root-user-action=ignore
 RUST_SOURCES := $(shell find rust -type f 2>/dev/null) Cargo.toml Cargo.lock
 ENGINE       := --package memspan-engine --locked
 
@@ -54,7 +55,7 @@ wheel: $(VENV)/.group-build ## build the wheel into dist/, and import it from a 
 	@rm -rf dist build/wheel-venv
 	@$(PY) -m maturin build --release --quiet --out dist
 	@$(PYTHON) -m venv build/wheel-venv
-	@build/wheel-venv/bin/python -m pip install --quiet dist/*.whl
+	@build/wheel-venv/bin/python -m pip install dist/*.whl
 	@cd build && wheel-venv/bin/python -c 'import memspan; print("imports:", memspan.__version__)'
 	@du -h dist/*.whl
 

@@ -14,7 +14,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import memspan
 
@@ -207,7 +207,7 @@ def _print_json(value: object) -> None:
 
 
 def _plain(value: object) -> object:
-    return dict(value) if isinstance(value, Mapping) else str(value)
+    return dict(cast("Mapping[object, object]", value)) if isinstance(value, Mapping) else str(value)
 
 
 if __name__ == "__main__":

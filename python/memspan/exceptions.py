@@ -1,6 +1,6 @@
 """Everything memspan raises, as one tree below `Error`.
 
-    Error
+    memspan.Error
     ├── UsageError                     the call asks for something that cannot be
     │   ├── InvalidInput               ValueError       an argument breaks a rule of its docstring
     │   ├── NotFound                   KeyError         no such memory, session or slot
@@ -95,7 +95,7 @@ class Error(Exception):
 
     # The default pickles `args` alone, and would lose the fields on the way back from a worker process.
     def __reduce__(self) -> tuple[Callable[..., Error], tuple[object, ...], dict[str, object]]:
-        notes = {"__notes__": list(self.__notes__)} if hasattr(self, "__notes__") else {}
+        notes: dict[str, object] = {"__notes__": list(self.__notes__)} if hasattr(self, "__notes__") else {}
         return _restore, (type(self), self.message, self.fields), notes
 
     if TYPE_CHECKING:  # attributes come from the fields, which belong to the message

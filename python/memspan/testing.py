@@ -20,7 +20,7 @@ import numpy as np
 from memspan.exceptions import InvalidInput
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Generator, Sequence
 
     import memspan
 
@@ -179,7 +179,7 @@ class FakeEmbedder:
 
 
 @contextmanager
-def temporary_engine(**options: Any) -> Iterator[memspan.Engine]:
+def temporary_engine(**options: Any) -> Generator[memspan.Engine]:
     """An engine on a store of its own, closed and removed when the block ends, however it ends.
 
     Args:

@@ -1,0 +1,29 @@
+"""What all tests share: the long form of the crash and property tests, and where the repository is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# Short runs are the same every time, so that a red one can be repeated; `make soak` looks for new cases.
+settings.register_profile("short", derandomize=True, deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("soak", deadline=None, max_examples=2_000, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("short")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--soak", action="store_true", help="the long form of the crash and property tests")
+
+
+@pytest.fixture(scope="session")
+def rounds(request: pytest.FixtureRequest) -> int:
+    """How often a crash test kills and looks: 10 times, 200 with --soak."""
+    return 200 if request.config.getoption("--soak") else 10
+
+
+@pytest.fixture(scope="session")
+def repository() -> Path:
+    """The root of the checkout."""
+    return Path(__file__).parent.parent

@@ -1,0 +1,64 @@
+"""Every example that a reader can copy is run: docstrings, the typed stub, and the Python blocks of the documents.
+
+A docstring example finds `memspan`, and an `engine` and `user` on a store of its own, in its namespace; all run in an empty folder.
+"""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import importlib
+import re
+from pathlib import Path
+
+import pytest
+
+import memspan
+from memspan.testing import FakeClock, temporary_engine
+
+ROOT = Path(__file__).parent.parent.parent
+PACKAGE = ROOT / "python" / "memspan"
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE | doctest.IGNORE_EXCEPTION_DETAIL
+BLOCK = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
+DOCUMENTS = [path for path in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))] if BLOCK.search(path.read_text())]
+
+
+def docstrings() -> list[tuple[str, str, int]]:
+    """(path and name, docstring, line) of every docstring with an example, by parsing: the stub is found like the modules."""
+    found = []
+    for path in sorted([*PACKAGE.rglob("*.py"), *PACKAGE.rglob("*.pyi")]):
+        for node in ast.walk(ast.parse(path.read_text())):
+            text = ast.get_docstring(node) if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) else None
+            if text and ">>>" in text:
+                found.append((f"{path.relative_to(PACKAGE)}:{getattr(node, 'name', '')}", text, getattr(node, "lineno", 1)))
+    return found
+
+
+EXAMPLES = docstrings()
+
+
+@pytest.mark.parametrize(("name", "text", "line"), EXAMPLES, ids=[name for name, _, _ in EXAMPLES])
+def test_docstring_example(name: str, text: str, line: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    importlib.import_module("memspan.testing")
+    report: list[str] = []
+    with temporary_engine(clock=FakeClock()) as engine:
+        names = {"memspan": memspan, "engine": engine, "user": engine.user("u-42")}
+        test = doctest.DocTestParser().get_doctest(text, names, name, name, line)
+        doctest.DocTestRunner(optionflags=FLAGS).run(test, out=report.append)
+    assert not report, "".join(report)
+
+
+def test_examples_are_found_at_all() -> None:
+    assert {"exceptions.py:Error", "testing.py:FakeClock"} <= {name for name, _, _ in EXAMPLES}
+    assert ROOT / "README.md" in DOCUMENTS
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=[str(path.relative_to(ROOT)) for path in DOCUMENTS])
+def test_document(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = path.read_text()
+    names: dict[str, object] = {"__name__": "__example__"}
+    for block in BLOCK.finditer(text):
+        first = text[: block.start(1)].count("\n")  # so that a traceback names the line of the document
+        exec(compile("\n" * first + block.group(1), str(path), "exec"), names)  # noqa: S102  our own documents

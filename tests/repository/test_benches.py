@@ -1,0 +1,102 @@
+"""The rival must be a good one, the corpus the same for everybody, and no bench may rot."""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+BENCHES = ROOT / "benches"
+sys.path.insert(0, str(BENCHES))
+
+import corpus  # noqa: E402  the benches are scripts, not a package
+from rivals.diy import Diy  # noqa: E402
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.fixture
+def diy(tmp_path: Path) -> Iterator[Diy]:
+    store = Diy(tmp_path / "memory.db", corpus.HashingEmbedder())
+    yield store
+    store.close()
+
+
+def test_the_corpus_is_the_same_for_everybody() -> None:
+    text = "\n".join(f"{memory.user}\t{memory.text}" for memory in corpus.memories(1_000))
+    assert hashlib.sha256(text.encode()).hexdigest() == "2e1cbbb65a9cfbe16d65d54640191d01c166dfaee61dd597188f83345c75eaf6"
+    assert corpus.question(17).answer == corpus.memory(17).text
+
+
+def test_the_embedder_gives_unit_vectors_alone_or_in_a_batch() -> None:
+    texts = [memory.text for memory in corpus.memories(50)]
+    rows = corpus.HashingEmbedder().embed(texts)
+    np.testing.assert_allclose(np.linalg.norm(rows, axis=1), 1, rtol=1e-6)
+    for row, text in zip(rows, texts, strict=True):
+        np.testing.assert_array_equal(row, corpus.HashingEmbedder().embed([text])[0])
+
+
+def test_the_rival_finds_every_known_item_loaded_or_remembered(diy: Diy) -> None:
+    diy.remember_many((memory.user, memory.text) for memory in corpus.memories(2_500))
+    for memory in corpus.memories(100, first=2_500):
+        diy.remember(memory.user, memory.text)
+    asked = corpus.questions(200, among=2_600)
+    assert not [question for question in asked if question.answer not in diy.recall(question.user, question.query)]
+
+
+def test_the_rival_keeps_users_apart_and_everything_it_was_given(diy: Diy) -> None:
+    rows = list(corpus.memories(500))
+    diy.remember_many((row.user, row.text) for row in rows)
+    assert diy.texts("user07") == [row.text for row in rows if row.user == "user07"]
+    assert diy.texts("nobody") == diy.recall("nobody", "anything") == []
+    assert set(diy.recall("user07", rows[8].text)) <= set(diy.texts("user07"))
+
+
+def test_the_rival_survives_questions_that_are_no_words(diy: Diy) -> None:
+    diy.remember("u", 'says "quotes" AND operators')
+    for query in ("", "???", '"', "AND OR NOT", "a*b:c^d"):
+        assert diy.recall("u", query) == ['says "quotes" AND operators']
+
+
+def test_the_rival_is_as_durable_as_memspan(diy: Diy) -> None:
+    connection = diy._connection()
+    assert connection.execute("pragma journal_mode").fetchone() == ("wal",)
+    assert connection.execute("pragma synchronous").fetchone() == (2,)  # FULL
+
+
+def test_the_rivals_context_stays_within_its_budget(diy: Diy) -> None:
+    diy.remember_many((memory.user, memory.text) for memory in corpus.memories(2_000))
+    messages = [{"role": "user", "content": corpus.memory(number, 200).text} for number in range(40)]
+
+    def count(text: str) -> int:
+        return len(text.split())
+
+    context = diy.context("user07", corpus.question(7).query, "You are an assistant.", messages, count=count, max_tokens=2_000)
+    assert sum(count(message["content"]) + 4 for message in context) <= 2_000
+    assert context[-1] is messages[-1]
+    assert corpus.memory(7).text in context[0]["content"]
+
+
+@pytest.mark.timeout(300)
+def test_the_comparison_runs_on_a_small_corpus() -> None:
+    command = [sys.executable, str(BENCHES / "compare.py"), "--memories", "300", "--rounds", "5"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "found memspan 5/5, diy 5/5" in done.stdout
+    assert done.stdout.count("\n| ") >= 8
+
+
+def test_a_debug_build_is_refused() -> None:
+    code = (
+        "import sys, runpy, memspan; sys.path.insert(0, 'benches'); memspan.build_info = lambda: {'profile': 'debug'};"
+        "sys.argv = ['compare.py']; runpy.run_path('benches/compare.py', run_name='__main__')"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "debug build" in done.stderr

@@ -1,0 +1,61 @@
+"""The entrance of the repository: every target explains itself, and what CI and the README say is what `make` has."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+PROMISED = {"demo", "test", "lint", "bench", "wheel", "docs", "soak", "check-tools"}
+MAKEFILE = (ROOT / "Makefile").read_text()
+ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
+
+
+def make(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = ["make", "--no-print-directory", *arguments]
+    return subprocess.run(command, cwd=ROOT, env=ENVIRONMENT | environment, capture_output=True, text=True, check=False)
+
+
+def test_make_alone_prints_every_target_with_its_help() -> None:
+    shown = dict(re.findall(r"^  make (\S+) +(\S.*)$", make().stdout, re.MULTILINE))
+    phony = set(re.findall(r"^\.PHONY: (.*)$", MAKEFILE, re.MULTILINE)[-1].split())
+    assert set(shown) == phony
+    assert set(shown) >= PROMISED
+
+
+def test_the_readme_names_the_two_commands_first() -> None:
+    readme = (ROOT / "README.md").read_text()
+    commands = re.findall(r"^    (make \S+)", readme, re.MULTILINE)
+    assert commands == ["make demo", "make test"]
+    assert readme.index("make demo") < readme.index("```")
+
+
+def test_ci_runs_the_readmes_test_command_and_nothing_else() -> None:
+    script = (ROOT / ".ci" / "run").read_text().splitlines()
+    assert [line for line in script if line and not line.startswith(("#", "set ", "cd "))] == ["make test"]
+    assert os.access(ROOT / ".ci" / "run", os.X_OK)
+
+
+def test_an_active_virtual_environment_is_ignored() -> None:
+    planned = make("--dry-run", "--always-make", "build", VIRTUAL_ENV="/nowhere", PYTHONPATH="/nowhere").stdout
+    assert "/nowhere" not in planned
+    assert f"VIRTUAL_ENV={ROOT}/.venv" in planned
+
+
+@pytest.mark.parametrize(
+    ("missing", "cure"),
+    [({"PYTHON": "python-of-nowhere"}, "apt-get install python3"), ({"CC": "cc-of-nowhere"}, "apt-get install build-essential")],
+)
+def test_a_missing_tool_is_named_with_its_cure(missing: dict[str, str], cure: str) -> None:
+    done = make("check-tools", *(f"{name}={value}" for name, value in missing.items()), **missing)
+    assert done.returncode != 0
+    assert next(iter(missing.values())) in done.stderr
+    assert cure in done.stderr
+
+
+def test_all_tools_are_here() -> None:
+    assert make("check-tools").returncode == 0

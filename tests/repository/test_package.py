@@ -1,0 +1,71 @@
+"""What pip gets: numpy and nothing else at run time, every part in its place, a debug build that owns up."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from importlib.metadata import distribution, entry_points, requires
+from pathlib import Path
+
+import pytest
+
+import memspan
+
+ROOT = Path(__file__).parent.parent.parent
+WARNING = "debug build"
+
+
+def test_the_base_install_needs_numpy_only() -> None:
+    needed = [line for line in requires("memspan") or [] if "extra ==" not in line]
+    assert [re.match(r"[A-Za-z0-9_-]+", line).group() for line in needed] == ["numpy"]  # type: ignore[union-attr]
+
+
+def test_importing_memspan_needs_numpy_only() -> None:
+    code = """
+import importlib.metadata, sys
+before = set(sys.modules)
+import memspan, memspan.testing
+owners = importlib.metadata.packages_distributions()
+new = {name.partition(".")[0] for name in set(sys.modules) - before}
+print(*sorted({owner for name in new for owner in owners.get(name, [])}))
+"""
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert set(done.stdout.split()) - {"memspan"} == {"numpy"}
+
+
+def test_types_plugin_and_licence_are_in_the_package() -> None:
+    assert (Path(memspan.__file__).parent / "py.typed").is_file()
+    assert entry_points(group="pytest11", name="memspan")
+    metadata = distribution("memspan").metadata
+    assert metadata["License-Expression"] == "Apache-2.0"
+    assert metadata.get_all("License-File") == ["LICENSE", "NOTICE"]
+
+
+def test_the_engine_is_small_enough_for_a_wheel() -> None:
+    [module] = Path(memspan.__file__).parent.glob("_core*.so")
+    assert module.stat().st_size < 40_000_000  # about half of it once zipped: a wheel stays under 20 MB
+
+
+@pytest.mark.timeout(600)  # builds the debug form, which nothing else needs
+def test_a_debug_build_warns_on_import(tmp_path: Path) -> None:
+    # In its own target folder: with other flags than maturin's it would make the release build start over.
+    target = Path(os.environ.get("CARGO_TARGET_DIR") or ROOT / "target") / "debug-warning"
+    build = ["cargo", "build", "--quiet", "--locked", "--package", "memspan-python"]
+    environment = os.environ | {"PYO3_BUILD_EXTENSION_MODULE": "1", "CARGO_TARGET_DIR": str(target), "PYO3_PYTHON": sys.executable}
+    subprocess.run(build, cwd=ROOT, env=environment, check=True)
+    shutil.copytree(ROOT / "python" / "memspan", tmp_path / "memspan", ignore=shutil.ignore_patterns("*.so", "__pycache__"))
+    [library] = [*(target / "debug").glob("lib_core.so"), *(target / "debug").glob("lib_core.dylib")]
+    shutil.copy(library, tmp_path / "memspan" / "_core.abi3.so")
+    code = "import memspan; print(memspan.__file__, memspan.build_info()['profile'])"
+    done = subprocess.run(
+        [sys.executable, "-W", "always", "-c", code],
+        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout.split() == [str(tmp_path / "memspan" / "__init__.py"), "debug"]
+    assert WARNING in done.stderr

@@ -1,0 +1,135 @@
+"""The `memspan` command: one line for an error, exit codes that a script can rely on, and no table without its extra."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+import memspan
+from memspan import cli
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    folder = tmp_path / "a.memspan"
+    with memspan.open(folder) as engine:
+        user = engine.user("u-42")
+        user.remember("payments-api listens on port 8443", kind="semantic")
+        user.remember("[bold]Prefers Go[/bold] for scripting", kind="preference", slot="scripting-language")
+        engine.user("u-43").remember("Prefers tea")
+    return folder
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
+    code = cli.main([str(argument) for argument in arguments])
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def test_recall_prints_the_memory_and_why(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "recall", store, "u-42", "which port does payments-api use?", "--json")
+    [best, *_] = json.loads(out)["memories"]
+    assert code == 0
+    assert best["text"] == "payments-api listens on port 8443"
+    assert best["why"]
+
+
+def test_recall_stays_within_its_user_and_its_limit(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert json.loads(run(capsys, "recall", store, "u-43", "payments-api port", "--json")[1])["memories"] == []
+    assert len(json.loads(run(capsys, "recall", store, "u-42", "port scripting", "--limit", 1, "--json")[1])["memories"]) == 1
+
+
+def test_stats_counts_users(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "stats", store, "--json")
+    assert code == 0
+    assert json.loads(out)["users"] == 2
+
+
+def test_a_table_shows_what_a_user_wrote_as_text_and_not_as_markup(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "recall", store, "u-42", "scripting")
+    assert code == 0
+    assert "[bold]" in out
+
+
+def test_backup_opens_as_a_store(store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, "backup", store, tmp_path / "copy.memspan")[0] == 0
+    with memspan.open(tmp_path / "copy.memspan", read_only=True) as engine:
+        assert [memory.text for memory in engine.user("u-43").memories()] == ["Prefers tea"]
+
+
+def test_maintain_keeps_everything(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, "maintain", store, "--compact")[0] == 0
+    with memspan.open(store, read_only=True) as engine:
+        assert len(list(engine.user("u-42").memories())) == 2
+
+
+def test_the_doctor_reads_every_memory_of_a_sound_store(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capsys, "doctor", store, "--json")
+    assert (code, err) == (0, "")
+    assert json.loads(out) == {"users": 2, "memories": 3, "damage": []}
+
+
+def test_the_doctor_reports_damage(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    [data] = store.glob("gen-*/data.mdb")
+    content = data.read_bytes()
+    assert content.count(b"listens on port 8443") >= 1
+    data.write_bytes(content.replace(b"listens on port 8443", b"listens on port 8444"))
+    code, out, _ = run(capsys, "doctor", store)
+    assert code == 1
+    assert "checksum" in out
+
+
+@pytest.mark.parametrize("command", [["stats"], ["recall"], ["backup"], ["maintain"], ["doctor"]])
+def test_a_store_that_is_not_there_is_one_line_and_is_not_made(
+    command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    extra = {"recall": ["u", "q"], "backup": [str(tmp_path / "copy")]}.get(command[0], [])
+    code, out, err = run(capsys, *command, tmp_path / "missing", *extra)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "no such store" in err
+    assert not (tmp_path / "missing").exists()
+
+
+def test_a_folder_that_is_no_store_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    code, _, err = run(capsys, "stats", tmp_path)
+    assert (code, err.count("\n")) == (2, 1)
+
+
+def test_without_the_extra_the_command_names_the_cure(store: Path) -> None:
+    code = "import sys; sys.modules['rich'] = None; from memspan.cli import main; sys.exit(main(sys.argv[1:]))"
+    done = subprocess.run([sys.executable, "-c", code, "stats", str(store)], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert "pip install 'memspan[cli]'" in done.stderr
+
+
+def test_json_needs_no_extra(store: Path) -> None:
+    code = "import sys; sys.modules['rich'] = None; from memspan.cli import main; sys.exit(main(sys.argv[1:]))"
+    done = subprocess.run([sys.executable, "-c", code, "stats", str(store), "--json"], capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout)["users"] == 2
+
+
+def test_an_unknown_command_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        cli.main(["explode"])
+    assert "invalid choice" in capsys.readouterr().err
+
+
+def test_the_console_script_is_installed() -> None:
+    from importlib.metadata import entry_points
+
+    [script] = entry_points(group="console_scripts", name="memspan")
+    assert script.load() is cli.main
+
+
+def test_a_reader_that_closes_early_is_no_error(store: Path) -> None:
+    command = f"{sys.executable} -m memspan.cli stats {store} --json | true; echo ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
+    assert (done.stdout.strip(), done.stderr) == ("0", "")

@@ -1,0 +1,74 @@
+"""The package's face: what `memspan` exports, what importing it costs, and what a debug build says."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import subprocess
+import sys
+from types import ModuleType
+
+import pytest
+
+import memspan
+
+MODULES = sorted(
+    module.name
+    for module in pkgutil.walk_packages(memspan.__path__, "memspan.")
+    if not module.name.rpartition(".")[2].startswith("_")  # private ones have no face
+)
+
+
+INTERNAL = {"from_engine"}  # the binding's door into the exceptions, no part of the face
+
+
+def public_names(module: ModuleType) -> set[str]:
+    """What a module defines itself, or, for a package, shows on its face."""
+    prefix = module.__name__
+    return {
+        name
+        for name, value in vars(module).items()
+        if not name.startswith("_") and not isinstance(value, ModuleType) and (getattr(value, "__module__", "") or "").startswith(prefix)
+    }
+
+
+@pytest.mark.parametrize("name", ["memspan", *MODULES])
+def test_all_is_complete_sorted_and_true(name: str) -> None:
+    module = importlib.import_module(name)
+    assert list(module.__all__) == sorted(set(module.__all__))
+    missing = [exported for exported in module.__all__ if not hasattr(module, exported)]
+    assert not missing
+    assert public_names(module) - INTERNAL <= set(module.__all__)
+
+
+def test_every_exception_is_on_the_face() -> None:
+    from memspan import exceptions
+
+    assert set(exceptions.__all__) <= set(memspan.__all__)
+
+
+def test_everything_on_the_face_has_a_docstring() -> None:
+    undocumented = [name for name in memspan.__all__ if callable(getattr(memspan, name)) and not getattr(memspan, name).__doc__]
+    assert not undocumented
+
+
+@pytest.mark.parametrize(
+    "heavy",
+    ["asyncio", "concurrent.futures.thread", "hypothesis", "importlib.metadata", "pytest", "rich", "sqlite3", "subprocess", "tempfile"],
+)
+def test_importing_memspan_does_not_import(heavy: str) -> None:
+    # numpy brings some of them along; only what memspan adds to numpy counts.
+    code = "import sys, numpy; before = set(sys.modules); import memspan; print(*sorted(set(sys.modules) - before))"
+    imported = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
+    assert "memspan" in imported
+    assert heavy not in imported
+
+
+def test_the_version_is_the_one_of_the_installed_package() -> None:
+    from importlib.metadata import version
+
+    assert memspan.__version__ == version("memspan")
+
+
+def test_the_build_under_test_is_a_release_build() -> None:
+    assert memspan.build_info()["profile"] == "release"
