@@ -17,7 +17,7 @@ pub mod scope;
 pub mod slots;
 mod writer;
 
-pub use engine::{Engine, EngineOptions};
+pub use engine::{Contents, Engine, EngineOptions, Written};
 pub use kind::Kind;
 pub use record::{Ending, Memory, State};
 pub use remember::{Action, NewMemory, Remembered};
