@@ -117,15 +117,17 @@ class Remembered:
 
     Examples:
         >>> _ = user.remember("Prefers tea")
-        >>> user.remember("prefers  TEA")
+        >>> user.remember("Prefers   tea")
         Remembered("duplicate", Memory("mem-1", "Prefers tea", kind="semantic"), reason="mem-1 says the same")
     """
 
     @property
     def action(self) -> Literal["added", "updated", "superseded", "duplicate", "rejected"]:
-        """"added": a new memory. "updated": a new revision. "superseded": a new memory took the slot of another. "duplicate": it was
-        there already. "rejected": its id belongs to a forgotten one.
-        """  # fmt: skip
+        """One word.
+
+        "added": a new memory. "updated": a new revision. "superseded": a new memory took the slot of another. "duplicate": it was there
+        already. "rejected": its id belongs to a forgotten one.
+        """
     @property
     def memory(self) -> Memory:
         """The memory as it is stored now; for a duplicate, the one that was there."""
@@ -148,9 +150,10 @@ class Recall(Sequence[Recalled]):
 
     @property
     def confidence(self) -> float:
-        """0 to 1: how sure the engine is that the best answers the question. The share of the question's words, by their rarity, that
-        it has, or its cosine where that is higher. 0 where nothing was found.
-        """  # fmt: skip
+        """0 to 1: how sure the engine is that the best answers the question.
+
+        The share of the question's words, by their rarity, that it has, or its cosine where that is higher. 0 where nothing was found.
+        """
     @property
     def degraded(self) -> bool:
         """Whether vectors are missing that could have been used."""

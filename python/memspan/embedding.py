@@ -174,7 +174,7 @@ class Reporter:
             return
         try:
             self._on_event(event)
-        except Exception:
+        except Exception:  # noqa: BLE001  logged, because a broken observer must not break what it observes
             _logger().exception("on_event raised on %r", event)
 
 
