@@ -6,8 +6,6 @@ and says so; a memory without one is stored, found by its words, and embedded by
 
 from __future__ import annotations
 
-import logging
-import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
@@ -15,6 +13,7 @@ from memspan import _core
 from memspan.exceptions import EmbedderError, InvalidInput
 
 if TYPE_CHECKING:
+    import logging
     from collections.abc import Callable, Sequence
 
     from memspan.long_term import Scope
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Embedder", "Event"]
 
 _BATCH = 256
-_LOGGER = logging.getLogger("memspan")
+_MAX_TIMEOUT_SECONDS = 86_400
 
 
 @runtime_checkable
@@ -66,16 +65,17 @@ class Embedding:
     """An embedder behind a fence: what it gives is checked, what it does wrong becomes a reason."""
 
     def __init__(self, embedder: Embedder, timeout_seconds: float | None) -> None:
-        if timeout_seconds is not None and not 0 < timeout_seconds <= threading.TIMEOUT_MAX:
+        if timeout_seconds is not None and not 0 < timeout_seconds <= _MAX_TIMEOUT_SECONDS:
             raise InvalidInput(
-                f"opening a store: embed_timeout_seconds must be above 0, and it is {timeout_seconds}: leave it out to wait for ever",
+                f"opening a store: embed_timeout_seconds must be above 0 and at most {_MAX_TIMEOUT_SECONDS:,} (a day), and it is "
+                f"{timeout_seconds}: leave it out to wait for ever",
                 value=timeout_seconds,
             )
         missing = [name for name in ("name", "dimensions", "embed") if not hasattr(embedder, name)]
         if missing or not callable(embedder.embed):
             raise InvalidInput(
-                f"opening a store: an embedder has .name, .dimensions and .embed(texts), and {embedder!r} lacks {', '.join(missing) or 'embed()'}: "
-                "wrap it in a class that has them"
+                "opening a store: an embedder has .name, .dimensions and .embed(texts), and "
+                f"{embedder!r} lacks {', '.join(missing) or 'embed()'}: wrap it in a class that has them"
             )
         self._embedder = embedder
         self._timeout_seconds = timeout_seconds
@@ -92,12 +92,12 @@ class Embedding:
         """
         try:
             vectors = _core.Vectors.embedded(self._call(texts), len(texts), self.dimensions)
-        except Exception as error:  # noqa: BLE001  whatever a model's library raises
+        except Exception as error:  # whatever a model's library raises
             reason = str(error) if isinstance(error, InvalidInput | EmbedderError) else f"{type(error).__name__}: {error}"
             self._note(reason)
             raise EmbedderError(
-                f"embedding {len(texts)} texts with {self.name!r}: it must return {self.dimensions} floats a text, and it failed ({reason}): "
-                "memories are kept without vectors until maintain() makes them",
+                f"embedding {len(texts)} texts with {self.name!r}: it must return {self.dimensions} floats a text, and it failed "
+                f"({reason}): memories are kept without vectors until maintain() makes them",
                 reason=reason,
             ) from error
         self._note(vectors.first_error)
@@ -126,6 +126,8 @@ class Embedding:
     def _call(self, texts: Sequence[str]) -> object:
         if self._timeout_seconds is None:
             return self._embedder.embed(list(texts))
+        import threading  # noqa: PLC0415
+
         # A thread for each call, and a daemon: one that hangs holds up neither the next call nor the end of the process.
         outcome: list[object] = []
         errors: list[BaseException] = []
@@ -148,9 +150,11 @@ class Embedding:
     def _note(self, reason: str | None) -> None:
         """Logs the begin and the end of an outage, not every call of it."""
         if reason is not None and not self._failing:
-            _LOGGER.warning("the embedder %r fails: %s; recalls are answered by words alone, new memories wait for maintain()", self.name, reason)
+            _logger().warning(
+                "the embedder %r fails: %s; recalls are answered by words alone, new memories wait for maintain()", self.name, reason
+            )
         elif reason is None and self._failing:
-            _LOGGER.info("the embedder %r works again", self.name)
+            _logger().info("the embedder %r works again", self.name)
         self._failing = reason is not None
 
 
@@ -159,7 +163,9 @@ class Reporter:
 
     def __init__(self, on_event: Callable[[Event], object] | None) -> None:
         if on_event is not None and not callable(on_event):
-            raise InvalidInput(f"opening a store: on_event must be a callable that takes an Event, and it is {on_event!r}: pass a function")
+            raise InvalidInput(
+                f"opening a store: on_event must be a callable that takes an Event, and {on_event!r} is none: pass a function"
+            )
         self._on_event = on_event
 
     def report(self, event: Event) -> None:
@@ -168,5 +174,11 @@ class Reporter:
             return
         try:
             self._on_event(event)
-        except Exception:
-            _LOGGER.exception("on_event raised on %r", event)
+        except Exception:  # noqa: BLE001  logged, because a broken observer must not break what it observes
+            _logger().exception("on_event raised on %r", event)
+
+
+def _logger() -> logging.Logger:
+    import logging  # noqa: PLC0415  a tenth of the time of importing memspan, for programs that log nothing
+
+    return logging.getLogger("memspan")

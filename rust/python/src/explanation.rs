@@ -135,7 +135,7 @@ impl Explanation {
             let text: String = term.text.chars().take(40).collect();
             let _ = write!(
                 table,
-                "\n  {text:<width$}  {:<8} {:>7.3}  weight {:.2}, idf {:.3} ({} of the scope's memories), {} here",
+                "\n  {text:<width$}  {:<18} {:>7.3}  weight {:.2}, idf {:.3} ({} of the scope's memories), {} here",
                 term.role,
                 lexical_score(term.score),
                 term.weight,
