@@ -163,9 +163,10 @@ def test_the_same_id_is_a_retry_or_a_conflict_or_rejected(user: memspan.Scope) -
     assert list(user.memories()) == []
 
 
-def test_an_exact_duplicate_is_recognised_whatever_its_spaces(user: memspan.Scope) -> None:
-    first = user.remember("Prefers  tea").memory
+def test_an_exact_duplicate_is_recognised_and_case_is_meaning(user: memspan.Scope) -> None:
+    first = user.remember("Prefers tea").memory
     assert user.remember(" Prefers tea\n").action == "duplicate"
+    assert user.remember("prefers tea").action == "added"
     assert user.remember("Prefers tea", "preference").action == "added"  # another kind is another memory
     assert user.remember("Prefers tea").memory == first
 

@@ -42,12 +42,19 @@ impl Found {
     }
 }
 
-#[pyclass(frozen, sequence, module = "memspan")]
+#[pyclass(frozen, eq, sequence, module = "memspan")]
 #[derive(Debug)]
 pub struct Recall {
     answer: Arc<Answer>,
     /// Places of the hits in the answer: all of them, or those of a slice.
     places: Vec<usize>,
+}
+
+impl PartialEq for Recall {
+    fn eq(&self, other: &Self) -> bool {
+        let same = |name: fn(&Answer) -> (u64, bool)| name(&self.answer) == name(&other.answer);
+        same(|answer| (answer.confidence.to_bits(), answer.degraded.is_some())) && self.hits().eq(other.hits())
+    }
 }
 
 impl Recall {
