@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 WAITING = {
-    memspan.Scope: "remember remember_many revise recall get history memories forget forget_stale export".split(),
-    memspan.Engine: "users scopes remember_many backup maintain metrics close".split(),
+    memspan.Scope: ["remember", "remember_many", "revise", "recall", "get", "history", "memories", "forget", "forget_stale", "export"],
+    memspan.Engine: ["users", "scopes", "remember_many", "backup", "maintain", "metrics", "close"],
     memspan.Slots: ["declare"],
 }
 

@@ -33,7 +33,11 @@ def values(folder: Path) -> Iterator[tuple[bytes, int, int, bytes]]:
     try:
         with environment.begin() as txn:
             names = [bytes(name) for name, _ in txn.cursor()]
-            databases = [environment.open_db(name, txn=txn, create=False) for name in names] if len(names) < 8 and all(n.isascii() and n.isalpha() for n in names) else [None]
+            databases = (
+                [environment.open_db(name, txn=txn, create=False) for name in names]
+                if len(names) < 8 and all(n.isascii() and n.isalpha() for n in names)
+                else [None]
+            )
             for database in databases:
                 for key, value in txn.cursor(database) if database else txn.cursor():
                     schema, codec, key_id, checksum = struct.unpack_from("<BBHI", value)
@@ -57,7 +61,9 @@ def records(folder: Path, table: int) -> dict[tuple[int, bytes], list[Any]]:
 
 def scopes(folder: Path) -> dict[int, tuple[str | None, int, str]]:
     return {
-        int.from_bytes(key[5:9], "big"): tuple(msgpack.unpackb(body)) for key, _, _, body in values(folder) if key[:5] == bytes([0, 0, 0, 0, SCOPE_BY_NUMBER])
+        int.from_bytes(key[5:9], "big"): tuple(msgpack.unpackb(body))
+        for key, _, _, body in values(folder)
+        if key[:5] == bytes([0, 0, 0, 0, SCOPE_BY_NUMBER])
     }
 
 

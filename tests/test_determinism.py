@@ -51,7 +51,9 @@ def test_two_processes_give_the_same_answers_and_the_same_bytes(tmp_path: Path) 
     assert run(script, tmp_path, "one", "1") == run(script, tmp_path, "two", "2")
 
 
-TEXTS = st.lists(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=40).filter(str.strip), min_size=1, max_size=12, unique=True)
+TEXTS = st.lists(
+    st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=40).filter(str.strip), min_size=1, max_size=12, unique=True
+)
 
 
 @given(TEXTS, st.text(st.characters(exclude_categories=["Cs"]), max_size=40))

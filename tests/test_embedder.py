@@ -58,7 +58,11 @@ def test_a_broken_embedder_degrades_and_maintenance_repairs(
         assert (report.vectors_made, report.vectors_pending) == (0, 2)
         metrics = engine.metrics()
         assert (metrics["vectors"], metrics["vectors_pending"], metrics["recalls_degraded"]) == (1, 2, 1)
-        assert [(event.kind, event.memories, event.scope) for event in events] == [("pending", 1, user), ("pending", 1, user), ("degraded", 0, user)]
+        assert [(event.kind, event.memories, event.scope) for event in events] == [
+            ("pending", 1, user),
+            ("pending", 1, user),
+            ("degraded", 0, user),
+        ]
         assert [record.levelname for record in caplog.records] == ["WARNING"]  # once an outage, not once a call
 
         embedder.mend()
@@ -229,7 +233,19 @@ def test_a_vector_that_the_caller_has(store: Path, vector: Any) -> None:
 
 @pytest.mark.parametrize(
     "vector",
-    [[], [1.0, 2.0], [0.0, 0, 0], [float("nan"), 0, 0], [float("inf"), 0, 0], "abc", 5, [[1.0, 2, 3]], np.ones((1, 3)), np.ones(3, dtype=int), ["1", "2", "3"]],
+    [
+        [],
+        [1.0, 2.0],
+        [0.0, 0, 0],
+        [float("nan"), 0, 0],
+        [float("inf"), 0, 0],
+        "abc",
+        5,
+        [[1.0, 2, 3]],
+        np.ones((1, 3)),
+        np.ones(3, dtype=int),
+        ["1", "2", "3"],
+    ],
 )
 def test_a_vector_that_cannot_be(store: Path, vector: Any) -> None:
     with memspan.open(store, embedder=Answering(lambda texts: np.ones((len(texts), 3)))) as engine:
@@ -247,7 +263,8 @@ def test_a_vector_needs_an_embedder(user: memspan.Scope) -> None:
 
 
 @pytest.mark.parametrize(
-    "changes", [{"name": ""}, {"name": 5}, {"name": "x" * 1_025}, {"dimensions": 0}, {"dimensions": 8_193}, {"dimensions": 2.5}, {"revision": 7}]
+    "changes",
+    [{"name": ""}, {"name": 5}, {"name": "x" * 1_025}, {"dimensions": 0}, {"dimensions": 8_193}, {"dimensions": 2.5}, {"revision": 7}],
 )
 def test_an_embedder_that_cannot_be(store: Path, changes: dict[str, object]) -> None:
     embedder = Answering(lambda texts: texts)

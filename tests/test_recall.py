@@ -140,7 +140,12 @@ def test_filters(user: memspan.Scope) -> None:
         return {text.removeprefix("tea ") for text in texts(user.recall("tea", limit=10, **options))}
 
     assert found(where={"project": "x"}) == {"one"}
-    assert found(where={"project": ["x", "y"]}) == found(where={"project": {"x", "y"}}) == found(where={"project": ("y", "x")}) == {"one", "two"}
+    assert (
+        found(where={"project": ["x", "y"]})
+        == found(where={"project": {"x", "y"}})
+        == found(where={"project": ("y", "x")})
+        == {"one", "two"}
+    )
     assert found(where={"project": None}) == {"three"}
     assert found(where={"project": "x", "n": 2}) == set()
     assert found(where={"n": 1.0}) == {"one"}
@@ -202,7 +207,21 @@ def test_options_that_cannot_be(full: memspan.Scope, options: dict[str, Any], sa
 
 @pytest.mark.parametrize(
     "question",
-    ["", "   ", "???", "\0", "\0\0 8443", "AND OR NOT *", '"', "a" * 100_000, "word " * 200_000, "\u202e8443", "%s {} \\", "\x1b[31m 8443", "🤷" * 500],
+    [
+        "",
+        "   ",
+        "???",
+        "\0",
+        "\0\0 8443",
+        "AND OR NOT *",
+        '"',
+        "a" * 100_000,
+        "word " * 200_000,
+        "\u202e8443",
+        "%s {} \\",
+        "\x1b[31m 8443",
+        "🤷" * 500,
+    ],
 )
 def test_any_question_has_an_answer(full: memspan.Scope, question: str) -> None:
     recall = full.recall(question)

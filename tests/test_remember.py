@@ -86,7 +86,27 @@ class Level(IntEnum):
 
 @pytest.mark.parametrize(
     "value",
-    [None, True, False, 0, -1, 127, 128, -129, 2**63 - 1, -(2**63), 2**64 - 1, 0.0, -0.5, 1e300, float("inf"), "", "naïve ✓ \0", b"", b"\xff\0"]
+    [
+        None,
+        True,
+        False,
+        0,
+        -1,
+        127,
+        128,
+        -129,
+        2**63 - 1,
+        -(2**63),
+        2**64 - 1,
+        0.0,
+        -0.5,
+        1e300,
+        float("inf"),
+        "",
+        "naïve ✓ \0",
+        b"",
+        b"\xff\0",
+    ]
     + [[], [1, [2, [3]]], {}, {"a": {"b": [None, True]}}, Colour.RED, Level.HIGH, "x" * 40_000, list(range(70_00))],
 )
 def test_metadata_comes_back_equal(user: memspan.Scope, value: object) -> None:
