@@ -86,7 +86,27 @@ class Level(IntEnum):
 
 @pytest.mark.parametrize(
     "value",
-    [None, True, False, 0, -1, 127, 128, -129, 2**63 - 1, -(2**63), 2**64 - 1, 0.0, -0.5, 1e300, float("inf"), "", "naïve ✓ \0", b"", b"\xff\0"]
+    [
+        None,
+        True,
+        False,
+        0,
+        -1,
+        127,
+        128,
+        -129,
+        2**63 - 1,
+        -(2**63),
+        2**64 - 1,
+        0.0,
+        -0.5,
+        1e300,
+        float("inf"),
+        "",
+        "naïve ✓ \0",
+        b"",
+        b"\xff\0",
+    ]
     + [[], [1, [2, [3]]], {}, {"a": {"b": [None, True]}}, Colour.RED, Level.HIGH, "x" * 40_000, list(range(70_00))],
 )
 def test_metadata_comes_back_equal(user: memspan.Scope, value: object) -> None:
@@ -163,9 +183,10 @@ def test_the_same_id_is_a_retry_or_a_conflict_or_rejected(user: memspan.Scope) -
     assert list(user.memories()) == []
 
 
-def test_an_exact_duplicate_is_recognised_whatever_its_spaces(user: memspan.Scope) -> None:
-    first = user.remember("Prefers  tea").memory
+def test_an_exact_duplicate_is_recognised_and_case_is_meaning(user: memspan.Scope) -> None:
+    first = user.remember("Prefers tea").memory
     assert user.remember(" Prefers tea\n").action == "duplicate"
+    assert user.remember("prefers tea").action == "added"
     assert user.remember("Prefers tea", "preference").action == "added"  # another kind is another memory
     assert user.remember("Prefers tea").memory == first
 

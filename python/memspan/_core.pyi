@@ -117,7 +117,7 @@ class Remembered:
 
     Examples:
         >>> _ = user.remember("Prefers tea")
-        >>> user.remember("Prefers   tea")
+        >>> user.remember("  Prefers tea")
         Remembered("duplicate", Memory("mem-1", "Prefers tea", kind="semantic"), reason="mem-1 says the same")
     """
 
@@ -173,6 +173,8 @@ class Recall(Sequence[Recalled]):
     def __contains__(self, value: object, /) -> bool: ...
     def index(self, value: Any, start: int = 0, stop: int | None = None, /) -> int: ...
     def count(self, value: Any, /) -> int: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    __hash__: None  # type: ignore[assignment]
 
 @final
 class Recalled:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from memspan._core import Remembered
-    from memspan.embedding import Embedding, Reporter
+    from memspan._embedding import Embedding, Reporter
     from memspan.long_term import Scope
 
 _CHUNK = 1_000

@@ -98,7 +98,7 @@ def _recall(options: argparse.Namespace) -> int:
             {"score": hit.score, "kind": hit.memory.kind, "text": hit.memory.text, "id": str(hit.memory.id), "why": str(hit.explain())}
             for hit in recall
         ]
-        degraded = recall.degraded
+        degraded = recall.degraded_reason
     table(
         {"degraded": degraded, "memories": rows},
         ("score", "kind", "memory", "why"),
@@ -120,7 +120,7 @@ def _backup(options: argparse.Namespace) -> int:
 def _maintain(options: argparse.Namespace) -> int:
     with _open(options, read_only=False) as engine:
         report = engine.maintain(compact=options.compact)
-    _say(options, {"report": report}, "done" if report is None else str(report))
+    _say(options, vars(report), "\n".join(f"{name}: {value:,}" for name, value in vars(report).items()))
     return 0
 
 
@@ -150,8 +150,8 @@ def _read_everything(options: argparse.Namespace) -> int:
     users = memories = 0
     damage: list[str] = []
     with _open(options, read_only=True) as engine:
-        for scope in engine.users():
-            users += 1
+        for scope in engine.scopes():
+            users += scope.type == "user"
             try:
                 for memory in scope.memories():
                     memories += 1

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict
 
 from memspan import _core
+from memspan._embedding import Embedding, Reporter
 from memspan._store import OpenStore
 from memspan._twins import async_iterable, awaitable
-from memspan.embedding import Embedding, Reporter
 from memspan.exceptions import InvalidInput
 from memspan.long_term import Scope
 
