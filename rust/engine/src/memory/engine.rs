@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Duration;
 
 use super::access::{self, AccessBuffer, Accesses};
+use super::doctor::{self, Report};
 use super::embedding::{self, Embedding, EmbeddingNumber};
 use super::forget::{self, Stale};
 use super::maintain::{self, Pending};
@@ -373,6 +374,11 @@ impl Engine {
     /// A whole, verified, compacted copy in `target`; how many values it has.
     pub fn backup(&self, target: &Path) -> Result<u64> {
         copy::backup(&self.store, target)
+    }
+
+    /// Reads everything and says what contradicts what. Costs the whole store; see [`doctor`].
+    pub fn check(&self) -> Result<Report> {
+        self.store.read(|snapshot| doctor::check(snapshot))
     }
 
     /// Rewrites the store into a new generation and moves every process over to it.

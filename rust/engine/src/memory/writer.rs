@@ -315,13 +315,13 @@ pub(super) fn duplicate_key(seed: u64, memory: &Memory) -> u64 {
     text::term_hash(TermClass::Key, &format!("same\0{}\0{slot}\0{text}", memory.kind.name()), seed)
 }
 
-fn keys_of(seed: u64, memory: &Memory) -> Vec<u64> {
+pub(super) fn keys_of(seed: u64, memory: &Memory) -> Vec<u64> {
     let mut keys = vec![duplicate_key(seed, memory)];
     keys.extend(memory.given_id.as_deref().map(|id| id_key(seed, id)));
     keys
 }
 
-fn row_of(memory: &Memory, length: u32) -> Row {
+pub(super) fn row_of(memory: &Memory, length: u32) -> Row {
     Row {
         kind: memory.kind as u8,
         trust: memory.trust,
