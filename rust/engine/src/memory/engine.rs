@@ -168,7 +168,7 @@ impl Engine {
 
     fn commit_rows(&self, scope: &Scope, rows: Vec<Prepared>, now: i64, all: bool) -> Result<Vec<Result<Remembered>>> {
         let (rows, scope, embedding) = (Arc::new(rows), scope.clone(), self.embedding_in_write());
-        let accesses = self.accesses.take(false);
+        let accesses = self.store.unforked(|| self.accesses.take(false));
         self.write(move |txn| {
             let embedding = embedding.number(txn)?;
             let mut outcomes = remember::write(txn, &scope, &rows, now, embedding)?;
@@ -298,13 +298,13 @@ impl Engine {
     /// Notes that memories were recalled; stored with a later write.
     pub fn note_recalled(&self, partition: Partition, numbers: impl Iterator<Item = u32>, now: i64) {
         if !self.read_only {
-            self.accesses.note(partition, numbers, now);
+            self.store.unforked(|| self.accesses.note(partition, numbers, now));
         }
     }
 
     /// Stores the recalls that are still buffered.
     pub fn flush_accesses(&self) -> Result<()> {
-        match self.accesses.take(true) {
+        match self.store.unforked(|| self.accesses.take(true)) {
             None => Ok(()),
             some => self.write(move |txn| store_accesses(txn, some.as_ref())),
         }
@@ -318,11 +318,15 @@ impl Engine {
             if due.is_empty() {
                 return Ok(expired);
             }
+            let before = expired;
             for (partition, numbers) in due {
                 let scope = self.store.read(|snapshot| scope::list(snapshot, partition - 1, 1))?;
                 let Some((_, scope)) = scope.into_iter().next() else { continue };
                 let seed = scope.term_seed();
                 expired += self.write(move |txn| forget::expire_many(txn, partition, seed, &numbers, now))?;
+            }
+            if expired == before {
+                return Ok(expired); // another process was faster, or the index names what is not there: the doctor says which
             }
         }
     }
