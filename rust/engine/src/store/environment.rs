@@ -5,6 +5,7 @@ use std::ops::Bound::{Excluded, Included};
 use std::ops::ControlFlow;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use heed::types::Bytes;
 use heed::{CommitOrAbort, Database, Env, EnvFlags, EnvOpenOptions, FlagSetMode, MdbError, RoTxn, RwTxn, WithoutTls};
@@ -172,9 +173,16 @@ fn reserve(path: &Path, mode: Mode) -> Result<Env<WithoutTls>> {
         let opened = unsafe { options.flags(flags).open(path) };
         match opened {
             Err(heed::Error::Io(e)) if e.raw_os_error() == Some(libc::ENOMEM) && map_bytes > SMALLEST_MAP_BYTES => map_bytes /= 2,
+            // The last handle of the same store is being closed by another thread just now.
+            Err(heed::Error::EnvAlreadyOpened) if closes_soon(path) => {}
             other => return other.map_err(|e| lmdb_error("opening the store", path, e)),
         }
     }
+}
+
+/// Waits for an environment of this process to be closed; `false` where it is not.
+fn closes_soon(path: &Path) -> bool {
+    heed::env_closing_event(path).is_none_or(|event| event.wait_timeout(Duration::from_secs(10)))
 }
 
 /// The system's page size, which is LMDB's.
@@ -330,6 +338,7 @@ pub fn lmdb_error(doing: &str, path: &Path, error: heed::Error) -> Error {
             (ErrorKind::StoreBusy, "too many reads are under way in all processes together: try again")
         }
         heed::Error::Mdb(MdbError::MapResized) => (ErrorKind::MapResized, "the gate adopts the new size and tries again"),
+        heed::Error::Mdb(MdbError::Panic) => (ErrorKind::StoreIo, "an earlier write failed half way; the store is opened anew: try again"),
         heed::Error::Mdb(MdbError::Other(code)) => return io_error(doing, path, &std::io::Error::from_raw_os_error(*code)),
         _ => (ErrorKind::StoreCorrupt, "restore it from a backup, or run `memspan doctor` on it"),
     };
