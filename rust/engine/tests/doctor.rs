@@ -3,6 +3,7 @@
 mod support;
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::time::Duration;
 
 use memspan_engine::Result;
@@ -77,8 +78,9 @@ fn step(engine: &Engine, scope: &Scope, chance: &mut Chance, now: i64) {
     match chance.below(12) {
         0..=5 => drop(remember(engine, scope, new_memory(chance), now)),
         6 => {
-            let rows = (0..chance.below(80)).map(|_| new_memory(chance)).collect();
-            drop(engine.remember(scope, rows, now, chance.one_in(2)));
+            let scope = Arc::new(scope.clone());
+            let rows = (0..chance.below(80)).map(|_| (Arc::clone(&scope), new_memory(chance))).collect();
+            drop(engine.remember_many(rows, now, chance.one_in(2)));
         }
         7 | 8 => {
             let Some(id) = some_id(engine, scope, chance, now) else { return };

@@ -19,7 +19,7 @@ pub mod slots;
 mod writer;
 
 pub use doctor::{Finding, Report};
-pub use engine::{Engine, EngineOptions};
+pub use engine::{Contents, Engine, EngineOptions, Written};
 pub use kind::Kind;
 pub use record::{Ending, Memory, State};
 pub use remember::{Action, NewMemory, Remembered};

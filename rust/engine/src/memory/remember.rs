@@ -1,7 +1,5 @@
 //! `remember`: one or many memories of one scope, in one transaction.
 
-use std::sync::Arc;
-
 use xxhash_rust::xxh3::Xxh3;
 
 use super::kind::{Kind, MAX_TRUST, trust_of};
@@ -119,19 +117,27 @@ pub(super) struct Prepared {
     analysis: Analysis,
 }
 
-/// Checks and analyses what needs no transaction.
+impl NewMemory {
+    /// Checks what needs no transaction: lengths and ranges.
+    pub fn check(&self) -> Result<()> {
+        check_text(&self.text)?;
+        check_fraction("importance", self.importance)?;
+        check_fraction("confidence", self.confidence)?;
+        check_trust(self.trust)?;
+        for (what, name) in [("id", self.id.as_deref()), ("slot", self.slot.as_deref()), ("source", Some(self.source.as_str()))] {
+            name.map_or(Ok(()), |name| check_name(what, name))?;
+        }
+        if self.ttl.is_some_and(|ttl| ttl <= 0) {
+            return Err(Error::invalid("remembering: ttl_seconds must be above 0: leave it out to keep the memory"));
+        }
+        self.slot.as_deref().map_or(Ok(()), |slot| normal_slot(slot).map(drop))?;
+        check_metadata(&self.metadata)
+    }
+}
+
+/// Checks and analyses a memory.
 pub(super) fn prepare(scope: &Scope, new: NewMemory) -> Result<Prepared> {
-    check_text(&new.text)?;
-    check_fraction("importance", new.importance)?;
-    check_fraction("confidence", new.confidence)?;
-    check_trust(new.trust)?;
-    for (what, name) in [("id", new.id.as_deref()), ("slot", new.slot.as_deref()), ("source", Some(new.source.as_str()))] {
-        name.map_or(Ok(()), |name| check_name(what, name))?;
-    }
-    if new.ttl.is_some_and(|ttl| ttl <= 0) {
-        return Err(Error::invalid("remembering: ttl_seconds must be above 0: leave it out to keep the memory"));
-    }
-    check_metadata(&new.metadata)?;
+    new.check()?;
     let slot = new.slot.as_deref().map(normal_slot).transpose()?;
     let analysis = analyze(&new.text, scope.term_seed());
     Ok(Prepared { request: request_hash(&new), slot, analysis, new })
@@ -141,13 +147,13 @@ pub(super) fn prepare(scope: &Scope, new: NewMemory) -> Result<Prepared> {
 pub(super) fn write<P: PagesMut>(
     pages: &mut P,
     scope: &Scope,
-    rows: &Arc<Vec<Prepared>>,
+    rows: &[Prepared],
     clock: i64,
     embedding: Option<(u16, usize)>,
 ) -> Result<Vec<Result<Remembered>>> {
     let mut writer = PartitionWriter::open(pages, scope, clock, embedding)?;
     let mut outcomes = Vec::with_capacity(rows.len());
-    for row in rows.iter() {
+    for row in rows {
         match row.write(&mut writer) {
             // A conflict is noticed before the row has changed anything; any other failure fails the batch.
             Err(error) if error.kind() != ErrorKind::IdConflict => return Err(error),

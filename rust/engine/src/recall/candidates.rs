@@ -59,7 +59,7 @@ pub fn nominate<P: Pages>(
     let wanted = request.limit.saturating_mul(PER_ANSWER).max(FEWEST);
 
     let lexical = scope.lexical(&mut reader, &mut query, wanted)?;
-    let set = vectors_of(engine, request, partition, &head, found)?;
+    let set = vectors_of(engine, snapshot, request, partition, &head, found)?;
     let mut dense = Scores::new();
     if let (Some(set), Some(vector)) = (set, &request.vector) {
         set.scan(snapshot, vector, &mut dense)?;
@@ -81,11 +81,18 @@ pub fn nominate<P: Pages>(
 }
 
 /// The vectors to scan, and in `found` why there are none or not all.
-fn vectors_of(engine: &Engine, request: &Request, partition: Partition, head: &Head, found: &mut Nominated) -> Result<Option<VectorSet>> {
+fn vectors_of<P: Pages>(
+    engine: &Engine,
+    snapshot: &P,
+    request: &Request,
+    partition: Partition,
+    head: &Head,
+    found: &mut Nominated,
+) -> Result<Option<VectorSet>> {
     if engine.embedding().is_none() || head.documents == 0 {
         return Ok(None);
     }
-    let set = engine.vector_set(partition)?;
+    let set = engine.vector_set(snapshot, partition)?;
     let why = match set {
         _ if request.vector.is_none() => Some("the question could not be embedded: answered by words alone".to_owned()),
         Some((number, _)) if number == head.embedding && head.vectors >= head.documents => None,

@@ -83,7 +83,7 @@ pub fn with_id(id: &str, text: &str) -> NewMemory {
 }
 
 pub fn remember(engine: &Engine, scope: &Scope, new: NewMemory, now: i64) -> Result<Remembered> {
-    engine.remember(scope, vec![new], now, true)?.remove(0)
+    engine.remember(scope, new, now)
 }
 
 pub fn one(engine: &Engine, scope: &Scope, new: NewMemory, now: i64) -> Remembered {
@@ -104,6 +104,7 @@ pub fn ask(engine: &Engine, scope: &Scope, text: &str, limit: usize, now: i64) -
         filter: Filter::all(now),
         fusion: Fusion::default(),
         min_score: 0.0,
+        max_tokens: None,
     };
     Ok(recall(engine, &request)?.hits.into_iter().map(|hit| hit.memory.text).collect())
 }

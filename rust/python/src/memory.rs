@@ -1,0 +1,252 @@
+//! `Memory` and `Remembered`: one revision of a memory, and what became of a write.
+
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use memspan_engine::memory::{self, Action, Engine, Scope};
+use memspan_engine::{Error, ErrorKind, Result};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::{metadata, time};
+
+/// A revision with the ids of the memories that it names by number.
+#[derive(Debug, PartialEq)]
+pub struct Known {
+    pub memory: memory::Memory,
+    id: String,
+    supersedes: Option<String>,
+    superseded_by: Option<String>,
+}
+
+/// Looks up the ids that revisions of one scope name by number: one read, and none where no slot is involved.
+pub fn known(engine: &Engine, scope: &Scope, memories: Vec<memory::Memory>) -> Result<Vec<Arc<Known>>> {
+    let by = |memory: &memory::Memory| memory.ending.as_ref().and_then(|ending| ending.superseded_by);
+    let mut numbers: Vec<u32> = memories.iter().flat_map(|memory| [memory.supersedes, by(memory)]).flatten().collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    let ids = if numbers.is_empty() { Vec::new() } else { engine.ids(scope, &numbers)? };
+    let id_of = |number: Option<u32>| numbers.binary_search(&number?).ok().and_then(|at| ids[at].clone());
+    let known = |memory: memory::Memory| {
+        let (supersedes, superseded_by) = (id_of(memory.supersedes), id_of(by(&memory)));
+        Arc::new(Known { id: memory.id(), supersedes, superseded_by, memory })
+    };
+    Ok(memories.into_iter().map(known).collect())
+}
+
+/// The same for one.
+pub fn known_one(engine: &Engine, scope: &Scope, memory: memory::Memory) -> Result<Arc<Known>> {
+    known(engine, scope, vec![memory])?
+        .pop()
+        .ok_or_else(|| Error::new(ErrorKind::StoreIo, "looking up a memory: it is gone: please report it"))
+}
+
+#[pyclass(frozen, eq, module = "memspan")]
+#[derive(Debug, Clone, PartialEq)]
+pub struct Memory(pub Arc<Known>);
+
+impl Memory {
+    fn inner(&self) -> &memory::Memory {
+        &self.0.memory
+    }
+}
+
+#[pymethods]
+impl Memory {
+    #[getter]
+    fn id(&self) -> &str {
+        &self.0.id
+    }
+
+    #[getter]
+    fn text(&self) -> &str {
+        &self.inner().text
+    }
+
+    #[getter]
+    fn kind(&self) -> &'static str {
+        self.inner().kind.name()
+    }
+
+    #[getter]
+    fn slot(&self) -> Option<&str> {
+        self.inner().slot.as_deref()
+    }
+
+    #[getter]
+    fn importance(&self) -> f64 {
+        self.inner().importance
+    }
+
+    #[getter]
+    fn confidence(&self) -> f64 {
+        self.inner().confidence
+    }
+
+    #[getter]
+    fn trust(&self) -> u8 {
+        self.inner().trust
+    }
+
+    #[getter]
+    fn source(&self) -> &str {
+        &self.inner().source
+    }
+
+    #[getter]
+    fn revision(&self) -> u32 {
+        self.inner().revision
+    }
+
+    #[getter]
+    fn sequence(&self) -> u64 {
+        self.inner().sequence
+    }
+
+    #[getter]
+    fn created_at<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        time::to_python(py, self.inner().created_at)
+    }
+
+    #[getter]
+    fn known_from<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        time::to_python(py, self.inner().known_from)
+    }
+
+    #[getter]
+    fn known_until<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        time::maybe_to_python(py, self.inner().ending.as_ref().map(|ending| ending.known_until))
+    }
+
+    #[getter]
+    fn occurred_at<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        time::to_python(py, self.inner().occurred_at)
+    }
+
+    #[getter]
+    fn valid_until<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        time::maybe_to_python(py, self.inner().ending.as_ref().map(|ending| ending.valid_until))
+    }
+
+    #[getter]
+    fn expires_at<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        time::maybe_to_python(py, self.inner().expires_at)
+    }
+
+    #[getter]
+    fn metadata<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        metadata::decode(py, &self.inner().metadata)
+    }
+
+    #[getter]
+    fn state(&self) -> &'static str {
+        self.inner().state().name()
+    }
+
+    #[getter]
+    fn reason(&self) -> Option<&str> {
+        self.inner().ending.as_ref().and_then(|ending| ending.reason.as_deref())
+    }
+
+    #[getter]
+    fn supersedes(&self) -> Option<&str> {
+        self.0.supersedes.as_deref()
+    }
+
+    #[getter]
+    fn superseded_by(&self) -> Option<&str> {
+        self.0.superseded_by.as_deref()
+    }
+
+    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let fields = PyDict::new(py);
+        let memory = self.inner();
+        fields.set_item("id", self.id())?;
+        fields.set_item("text", &memory.text)?;
+        fields.set_item("kind", memory.kind.name())?;
+        fields.set_item("slot", self.slot())?;
+        fields.set_item("importance", memory.importance)?;
+        fields.set_item("confidence", memory.confidence)?;
+        fields.set_item("trust", memory.trust)?;
+        fields.set_item("source", &memory.source)?;
+        fields.set_item("revision", memory.revision)?;
+        fields.set_item("sequence", memory.sequence)?;
+        fields.set_item("created_at", self.created_at(py)?)?;
+        fields.set_item("known_from", self.known_from(py)?)?;
+        fields.set_item("known_until", self.known_until(py)?)?;
+        fields.set_item("occurred_at", self.occurred_at(py)?)?;
+        fields.set_item("valid_until", self.valid_until(py)?)?;
+        fields.set_item("expires_at", self.expires_at(py)?)?;
+        fields.set_item("metadata", self.metadata(py)?)?;
+        fields.set_item("state", self.state())?;
+        fields.set_item("reason", self.reason())?;
+        fields.set_item("supersedes", self.supersedes())?;
+        fields.set_item("superseded_by", self.superseded_by())?;
+        Ok(fields)
+    }
+
+    fn __hash__(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        (&self.0.id, self.inner().revision, self.inner().sequence).hash(&mut hasher);
+        hasher.finish()
+    }
+
+    fn __repr__(&self) -> String {
+        let memory = self.inner();
+        let slot = memory.slot.as_ref().map_or_else(String::new, |slot| format!(", slot={slot:?}"));
+        let state = memory.ending.as_ref().map_or_else(String::new, |ending| format!(", state={:?}", ending.state.name()));
+        format!("Memory({:?}, {:?}, kind={:?}{slot}{state})", self.0.id, shortened(&memory.text), memory.kind.name())
+    }
+}
+
+/// A text as a repr shows it: its first 60 characters.
+pub fn shortened(text: &str) -> String {
+    match text.char_indices().nth(60) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+#[pyclass(frozen, eq, module = "memspan")]
+#[derive(Debug, Clone, PartialEq)]
+pub struct Remembered {
+    action: Action,
+    memory: Memory,
+    reason: Option<String>,
+}
+
+impl Remembered {
+    /// The answer to a write, its ids looked up.
+    pub fn new(engine: &Engine, scope: &Scope, remembered: memory::Remembered) -> Result<Self> {
+        let memory = Memory(known_one(engine, scope, remembered.memory)?);
+        Ok(Self { action: remembered.action, memory, reason: remembered.reason })
+    }
+}
+
+#[pymethods]
+impl Remembered {
+    #[getter]
+    fn action(&self) -> &'static str {
+        self.action.name()
+    }
+
+    #[getter]
+    fn memory(&self) -> Memory {
+        self.memory.clone()
+    }
+
+    #[getter]
+    fn reason(&self) -> Option<&str> {
+        self.reason.as_deref()
+    }
+
+    fn __hash__(&self) -> u64 {
+        self.memory.__hash__() ^ self.action as u64
+    }
+
+    fn __repr__(&self) -> String {
+        let reason = self.reason.as_ref().map_or_else(String::new, |reason| format!(", reason={reason:?}"));
+        format!("Remembered({:?}, {}{reason})", self.action.name(), self.memory.__repr__())
+    }
+}
