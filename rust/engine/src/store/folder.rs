@@ -288,7 +288,7 @@ pub fn corrupt(path: &Path, why: &str) -> Error {
 #[must_use]
 pub fn io_error(doing: &str, path: &Path, error: &std::io::Error) -> Error {
     let (kind, next) = match error.kind() {
-        IoKind::StorageFull | IoKind::QuotaExceeded => {
+        IoKind::StorageFull | IoKind::QuotaExceeded | IoKind::FileTooLarge => {
             (ErrorKind::StoreFull, "free some space and try again; nothing that was acknowledged is lost")
         }
         IoKind::PermissionDenied | IoKind::ReadOnlyFilesystem => {

@@ -470,7 +470,8 @@ impl Store {
                 Decision::Again => {}
                 Decision::Nothing => return Ok(None),
                 Decision::Commit => {
-                    txn.commit().map_err(|error| outcome(environment, error))?;
+                    let id = txn.id();
+                    txn.commit().map_err(|error| outcome(environment, id, error))?;
                     let _ = environment.grow_ahead(); // a full disk is told by the next commit that needs the room
                     return Ok(None);
                 }
@@ -480,9 +481,15 @@ impl Store {
 }
 
 /// A failed commit: known not to have happened where the disk was full, unknown where a sync failed.
-fn outcome(environment: &Environment, error: Error) -> Error {
+fn outcome(environment: &Environment, transaction: u64, error: Error) -> Error {
     if error.kind() != ErrorKind::StoreIo {
         return error;
+    }
+    if !environment.may_show(transaction)
+        && let Err(full) = environment.find_room()
+        && full.kind() == ErrorKind::StoreFull
+    {
+        return full;
     }
     Error::new(
         ErrorKind::OutcomeUnknown,
