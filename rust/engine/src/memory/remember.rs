@@ -160,9 +160,7 @@ pub(super) fn write<P: PagesMut>(
             outcome => outcomes.push(outcome),
         }
     }
-    if outcomes.iter().any(|outcome| outcome.as_ref().is_ok_and(|r| !matches!(r.action, Action::Duplicate | Action::Rejected))) {
-        writer.finish()?;
-    }
+    writer.finish_if_changed()?;
     Ok(outcomes)
 }
 

@@ -61,6 +61,28 @@ pub enum Table {
     Access = 0x42,
 }
 
+impl Table {
+    /// All of them, in key order.
+    pub const ALL: [Self; 16] = [
+        Self::Meta,
+        Self::Retired,
+        Self::ScopeByName,
+        Self::ScopeByNumber,
+        Self::Expiry,
+        Self::Embedding,
+        Self::VectorExact,
+        Self::VectorBlock,
+        Self::Memory,
+        Self::Head,
+        Self::Tail,
+        Self::Postings,
+        Self::Attributes,
+        Self::History,
+        Self::Slot,
+        Self::Access,
+    ];
+}
+
 /// A key under construction, on the stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Key {

@@ -17,6 +17,7 @@
 //! strategies and optimizations" (1995); its block maxima: Ding, Suel (SIGIR 2011).
 
 mod apply;
+mod audit;
 mod bits;
 mod block;
 mod blocks;
@@ -39,6 +40,7 @@ mod tests;
 
 pub use crate::text::TermCount;
 pub use apply::{Op, apply};
+pub use audit::Indexed;
 pub use formula::{Formula, Parameters, SCORE_UNIT};
 pub use layout::IndexId;
 pub use reader::{Contribution, Found, Hit, Query, QueryTerm, Reader};

@@ -15,6 +15,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used))] // a test may panic
 
+mod audit;
 mod block;
 mod exact;
 mod kernel;
