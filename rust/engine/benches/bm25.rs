@@ -1,6 +1,6 @@
 //! The inverted index alone: questions, single adds, bulk adds, bytes, and pages that a write dirties.
 //!
-//! `cargo bench -p memspan-engine --bench bm25 [-- DOCUMENTS...]`, by default 1000 5000 100000. Documents are 24 words of a
+//! `cargo bench -p memspan-engine --bench bm25 [-- [memory] DOCUMENTS...]`, by default 1000 5000 100000. Documents are 24 words of a
 //! Zipf distribution over 20,000; questions are 7 words of the same distribution, with and without its 50 commonest words.
 //! Everything goes through LMDB, in a store that does not wait for the disk. Prints medians and 99th percentiles of the
 //! thread's processor time, so that neighbours on the machine do not count.
@@ -112,8 +112,8 @@ impl Times {
     }
 }
 
-fn ask(zipf: &Zipf, environment: &Environment, statistics: Statistics, skip: usize, all: bool) {
-    let snapshot = environment.snapshot().expect("a snapshot");
+#[inline(never)]
+fn ask<P: Pages>(zipf: &Zipf, pages: &P, statistics: Statistics, skip: usize, all: bool) {
     let mut random = Random(99);
     let (mut times, mut found) = (Times(Vec::new()), 0);
     let rounds = if statistics.documents > 50_000 { QUESTIONS / 5 } else { QUESTIONS };
@@ -121,13 +121,30 @@ fn ask(zipf: &Zipf, environment: &Environment, statistics: Statistics, skip: usi
         let terms: Vec<_> = (0..7).map(|_| QueryTerm { hash: zipf.word(&mut random, skip), weight: 1.0 }).collect();
         let query = Query { terms: &terms, parameters: Parameters::default(), statistics };
         let started = now();
-        let mut reader = Reader::open(&snapshot, INDEX).expect("a reader");
+        let mut reader = Reader::open(pages, INDEX).expect("a reader");
         let hits = if all { reader.score_all(&query) } else { reader.top_k(&query, 10, |_, _| true) }.expect("answered").hits;
         times.0.push(now() - started);
         found += hits.len();
     }
     let what = format!("{} 7 words{}", if all { "score_all" } else { "top 10" }, if skip == 0 { "" } else { ", none common" });
     times.report(&format!("{what} ({} hits)", found / rounds));
+}
+
+fn ask_all<P: Pages>(zipf: &Zipf, pages: &P, statistics: Statistics) {
+    for (skip, all) in [(0, true), (50, true), (0, false), (50, false)] {
+        ask(zipf, pages, statistics, skip, all);
+    }
+}
+
+/// The same questions to a map in memory: without LMDB's part, and under valgrind, which cannot map a store.
+fn in_memory(zipf: &Zipf, documents: u32) {
+    println!("{documents} documents in memory");
+    let (mut pages, mut statistics) = (MemoryPages::new(), Statistics::default());
+    for first in (0..documents).step_by(1000) {
+        let batch: Vec<_> = (first..documents.min(first + 1000)).map(|number| document(zipf, number, 24)).collect();
+        add(&mut pages, &mut statistics, first, &batch);
+    }
+    ask_all(zipf, &pages, statistics);
 }
 
 fn build(zipf: &Zipf, environment: &Environment, documents: u32) -> Statistics {
@@ -243,6 +260,9 @@ fn main() {
         wanted = vec![1000, 5000, 100_000];
     }
     let zipf = Zipf::new();
+    if std::env::args().any(|argument| argument == "memory") {
+        return wanted.into_iter().for_each(|documents| in_memory(&zipf, documents));
+    }
     println!("bytes");
     for (documents, words) in [(1000, 24), (1000, 250), (500, 2000)] {
         sizes(&zipf, documents, words);
@@ -252,9 +272,7 @@ fn main() {
         let path = std::env::temp_dir().join(format!("memspan-bm25-{}-{documents}", std::process::id()));
         let environment = open(&path).expect("an environment");
         let mut statistics = build(&zipf, &environment, documents);
-        for (skip, all) in [(0, true), (50, true), (0, false), (50, false)] {
-            ask(&zipf, &environment, statistics, skip, all);
-        }
+        ask_all(&zipf, &environment.snapshot().expect("a snapshot"), statistics);
         singles(&zipf, &environment, &mut statistics, documents, false);
         singles(&zipf, &environment, &mut statistics, documents + 500, true);
         environment.close();

@@ -97,10 +97,11 @@ impl Formula {
         self.units(factor, f64::from(count), f64::from(length))
     }
 
-    /// [`Self::contribution`] for many documents at once.
-    pub(super) fn contributions(&self, factor: f64, counts: &[u8], lengths: &[f64], out: &mut [i64]) {
+    /// [`Self::contribution`] for many documents at once; `counts` and `lengths` are as long as `out`.
+    #[inline]
+    pub(super) fn contributions(&self, factor: f64, counts: &[u8], lengths: &[u16], out: &mut [i64]) {
         for ((out, &count), &length) in out.iter_mut().zip(counts).zip(lengths) {
-            *out = self.units(factor, f64::from(count), length);
+            *out = self.units(factor, f64::from(count), f64::from(length));
         }
     }
 

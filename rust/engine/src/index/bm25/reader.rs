@@ -11,7 +11,6 @@ use super::pruned::{All, Best, Collector, Scorer, search};
 use super::row::Row;
 use super::rows::Rows;
 use super::tail::{self, Kind, Record};
-use super::window::Window;
 use crate::store::pages::Pages;
 use crate::{Error, Result};
 
@@ -117,7 +116,7 @@ impl<'p, P: Pages> Reader<'p, P> {
         Ok(numbers)
     }
 
-    /// Every document that has a term of the query, by number.
+    /// Every document whose score is not 0, by number: all that have a term of the query with a weight.
     pub fn score_all(&mut self, query: &Query<'_>) -> Result<Found> {
         let mut hits = Vec::new();
         let frequencies = self.collect(query, &mut All(&mut hits))?;
@@ -169,9 +168,11 @@ impl<'p, P: Pages> Reader<'p, P> {
         for document in &tail.documents {
             self.offer_newer(document, &factors, &formula, collector)?;
         }
+        let postings: u64 = terms.iter().map(|term| term.frequency).sum();
+        collector.reserve(postings.min(query.statistics.documents));
         let found = terms.into_iter().zip(factors).filter(|(term, _)| term.cursor.postings() > 0);
         let mut scorers: Vec<_> = found.map(|(term, factor)| Scorer { cursor: term.cursor, factor }).collect();
-        search(&mut scorers, &formula, &mut self.rows, &tail.removed, Window::new(query.statistics.documents), collector)?;
+        search(&mut scorers, &formula, &mut self.rows, &tail.removed, collector)?;
         Ok(frequencies)
     }
 
@@ -182,7 +183,7 @@ impl<'p, P: Pages> Reader<'p, P> {
         let number = document.number;
         let length = self.rows.row(number)?.ok_or_else(|| self.rows.missing(number))?.length;
         let score = document.counts.iter().map(|&(term, count)| formula.contribution(factors[term], count, length)).sum();
-        if score >= collector.threshold() { collector.offer(Hit { number, score }, &mut self.rows) } else { Ok(()) }
+        if score > 0 && score >= collector.threshold() { collector.offer(Hit { number, score }, &mut self.rows) } else { Ok(()) }
     }
 
     /// The query's terms by hash, and what the tail says of them.

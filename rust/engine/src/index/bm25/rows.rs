@@ -15,7 +15,7 @@ use crate::{Error, Result};
 pub(super) const BLOCK_LENGTHS: u32 = 2032;
 
 /// Stored for this length and every longer one: the row has it.
-const LONG: u16 = u16::MAX;
+pub(super) const LONG: u16 = u16::MAX;
 
 /// A row laid over a stored one. `None`: the stored one, not present any more.
 type Newer = Option<[u8; ROW_BYTES]>;
@@ -105,24 +105,17 @@ impl<'p, P: Pages> Rows<'p, P> {
     /// The length of a document that postings in the blocks name.
     #[inline]
     pub fn stored_length(&mut self, number: u32) -> Result<u32> {
-        let lengths = self.lengths(number)?;
-        self.length_in(lengths, number)
-    }
-
-    /// The block of lengths that `number` belongs to.
-    #[inline]
-    pub fn lengths(&mut self, number: u32) -> Result<&'p [u8]> {
-        self.lengths.get(number / BLOCK_LENGTHS)?.ok_or_else(|| self.missing(number))
-    }
-
-    /// The length of `number`, whose block of lengths is `lengths`.
-    #[inline]
-    pub fn length_in(&mut self, lengths: &[u8], number: u32) -> Result<u32> {
-        let at = (number % BLOCK_LENGTHS) as usize * 2;
-        match lengths.get(at..).and_then(|rest| rest.first_chunk()).map(|bytes| u16::from_le_bytes(*bytes)) {
-            Some(LONG) | None => self.length_of_row(number),
-            Some(length) => Ok(length as u32),
+        match self.lengths(number)?.get((number % BLOCK_LENGTHS) as usize) {
+            Some(bytes) if *bytes != LONG.to_le_bytes() => Ok(u16::from_le_bytes(*bytes) as u32),
+            _ => self.length_of_row(number),
         }
+    }
+
+    /// The block of lengths that `number` belongs to, each little-endian, [`LONG`] for what is longer.
+    #[inline]
+    pub fn lengths(&mut self, number: u32) -> Result<&'p [[u8; 2]]> {
+        let block = self.lengths.get(number / BLOCK_LENGTHS)?.ok_or_else(|| self.missing(number))?;
+        Ok(block.as_chunks().0)
     }
 
     #[cold]

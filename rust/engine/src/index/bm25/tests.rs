@@ -91,7 +91,7 @@ impl Model {
                 *scores.entry(number).or_insert(0) += (contribution * 4_294_967_296.0).round_ties_even() as i64;
             }
         }
-        scores.into_iter().map(|(number, score)| Hit { number, score }).collect()
+        scores.into_iter().filter(|(_, score)| *score > 0).map(|(number, score)| Hit { number, score }).collect()
     }
 }
 
