@@ -61,7 +61,7 @@ fn each_piece_of<P: Pattern>(vocabulary: &Vocabulary, recent: &mut Recent, text:
 /// How many tokens the pretoken `text[start..end]` is, which is no token of less than 8 bytes.
 #[inline(never)]
 fn count_piece(vocabulary: &Vocabulary, recent: &mut Recent, text: &[u8], start: usize, end: usize) -> usize {
-    if end - start >= 8 && vocabulary.find(text, start, end) != NONE {
+    if end - start >= 8 && vocabulary.find_rare(text, start, end) != NONE {
         return 1;
     }
     if end - start < 16 {
