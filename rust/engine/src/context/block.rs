@@ -69,9 +69,9 @@ impl Block {
     }
 }
 
-/// Whether a block stays in its turn when the next one begins: the model requires that nothing sent is changed, or sending
-/// the rest of the turn again without it would cost more than keeping it (a cached token costs a tenth of a fresh one, so
-/// over the calls that follow a block is worth about a quarter of what stands behind it).
+/// Whether a block stays in its turn when the next one begins: the model requires that nothing that was sent is changed, or
+/// taking it out is dearer than leaving it in. Taken out, everything behind it in its turn must be sent afresh once; left in,
+/// its own tokens are read from the cache until the window moves past them. The line is drawn at four tokens behind for one in it.
 #[must_use]
 pub fn stays(block_tokens: u64, tokens_after_in_turn: u64, append_only: bool) -> bool {
     append_only || block_tokens.saturating_mul(4) <= tokens_after_in_turn
@@ -82,21 +82,24 @@ const CLOSE: &str = "</context>\n";
 
 /// The text of a block.
 pub(super) fn render(items: &[Item]) -> Option<String> {
-    let first = items.first()?;
+    (!items.is_empty()).then(|| join(items.iter().map(|item| (&*item.section, chunk(item)))))
+}
+
+/// The text of a block from the sections and chunks of its items, of which there is at least one.
+pub(super) fn join<'a>(chunks: impl Iterator<Item = (&'a str, impl AsRef<str>)>) -> String {
     let mut out = String::from(OPEN);
-    let mut current = &*first.section;
-    out.push_str(&opening(current));
-    for item in items {
-        if &*item.section != current {
-            out.push_str(closing(current));
-            current = &item.section;
-            out.push_str(&opening(current));
+    let mut current = None;
+    for (section, chunk) in chunks {
+        if current != Some(section) {
+            out.push_str(current.map_or("", closing));
+            out.push_str(&opening(section));
+            current = Some(section);
         }
-        out.push_str(&chunk(item));
+        out.push_str(chunk.as_ref());
     }
-    out.push_str(closing(current));
+    out.push_str(current.map_or("", closing));
     out.push_str(CLOSE);
-    Some(out)
+    out
 }
 
 /// Tokens around all sections.

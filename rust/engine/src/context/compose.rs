@@ -23,7 +23,7 @@ use super::segment::{Segment, chain};
 use super::select::{Chooser, Chosen};
 use super::squeeze::squeeze;
 use super::turns::opens_round;
-use crate::Result;
+use crate::{Error, Result};
 
 /// What the volatile block is made of.
 #[derive(Debug, Clone, Copy)]
@@ -66,7 +66,22 @@ pub struct Inputs<'a> {
 /// `BudgetExceeded` if the fixed sections and the newest message do not fit, with every number; `InvalidInput` for grants that
 /// contradict themselves; `StoreCorrupt` if the stored counts are not those of the messages.
 pub fn compose(inputs: &Inputs<'_>) -> Result<Prompt> {
+    check_sections(inputs.volatile)?;
     Composer::new(inputs)?.compose()
+}
+
+/// A block holds volatile sections and the caller's own, not what has its place elsewhere.
+fn check_sections(volatile: Volatile<'_>) -> Result<()> {
+    let (Volatile::Fresh(items) | Volatile::Frozen(items)) = volatile;
+    match items.iter().find(|item| section::is_reserved(&item.section)) {
+        None => Ok(()),
+        Some(item) => Err(Error::invalid(format!(
+            "cannot assemble the prompt: an item belongs to a volatile section or to one of the caller's own, got \"{}\" (item \"{}\"): \
+             give it another section name",
+            item.section, item.id
+        ))
+        .with("section", &*item.section)),
+    }
 }
 
 struct Composer<'a> {

@@ -106,10 +106,13 @@ pub fn escape(text: &str) -> Cow<'_, str> {
     let mut escaper = Escaper { text, out: None, copied: 0, header: header_at(text, 0) };
     let bytes = text.as_bytes();
     let mut at = 0;
-    while at < bytes.len() {
-        at = escaper.step(at, bytes[at]);
+    loop {
+        at = escaper.skip(at);
+        match bytes.get(at) {
+            Some(byte) => at = escaper.step(at, *byte),
+            None => return escaper.finish(),
+        }
     }
-    escaper.finish()
 }
 
 /// Undoes [`escape`].
@@ -148,7 +151,25 @@ struct Escaper<'a> {
     header: Option<usize>,
 }
 
+/// Bytes that may have to be escaped, or begin a line; of other scripts those that lead hidden characters.
+const LOOK: [bool; 256] = {
+    let mut look = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        look[byte] = matches!(byte as u8, 0..=0x08 | b'\n'..=0x1F | 0x7F | b'&' | b'<' | b'[' | 0xC2 | 0xD8 | 0xE1..=0xE3 | 0xEF | 0xF3);
+        byte += 1;
+    }
+    look
+};
+
 impl Escaper<'_> {
+    /// The next byte to look at.
+    fn skip(&self, at: usize) -> usize {
+        let bytes = self.text.as_bytes();
+        let end = self.header.filter(|header| *header >= at).unwrap_or(bytes.len());
+        bytes[at..end].iter().position(|byte| LOOK[usize::from(*byte)]).map_or(end, |found| at + found)
+    }
+
     /// Looks at the character at `at` and returns where the next one starts.
     fn step(&mut self, at: usize, byte: u8) -> usize {
         if self.header == Some(at) {
@@ -358,6 +379,16 @@ mod tests {
         for _ in 0..50_000 {
             let escaped = escape_attribute(&fuzzed(&mut random));
             assert!(!escaped.contains(['"', '<', '>', '\n', '\r']), "{escaped:?}");
+        }
+    }
+
+    /// Every character alone: the table of leading bytes forgets none that is hidden.
+    #[test]
+    fn every_hidden_character_is_escaped() {
+        for character in (0..=0x0010_FFFF).filter_map(char::from_u32) {
+            let escaped = escape(&String::from(character)).into_owned();
+            let control = character.is_control() && !matches!(character, '\t' | '\n' | '\r');
+            assert_eq!(escaped.starts_with("&#x"), control || is_hidden(character), "{character:?}");
         }
     }
 

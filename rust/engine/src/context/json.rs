@@ -96,9 +96,64 @@ pub(super) fn is_object(raw: &str) -> bool {
     raw.trim_start_matches([' ', '\t', '\n', '\r']).starts_with('{') && is_json(raw)
 }
 
-/// Appends `text` as a JSON string.
+/// Appends `text` as a JSON string, escaped as `serde_json` does.
+///
+/// Eight bytes at a time: prompts are mostly bytes that need nothing, and this is most of the time of rendering one
+/// (28 KB: 66 us through `serde_json`, see the bench `context` for what it takes now).
 pub(super) fn write_text(out: &mut Vec<u8>, text: &str) {
-    serde_json::to_writer(out, text).expect("a Vec takes every byte and a str is valid JSON text");
+    let bytes = text.as_bytes();
+    out.reserve(bytes.len() + 2);
+    out.push(b'"');
+    let mut copied = 0;
+    let mut at = 0;
+    while let Some(found) = next_escaped(bytes, at) {
+        out.extend_from_slice(&bytes[copied..found]);
+        write_escape(out, bytes[found]);
+        (copied, at) = (found + 1, found + 1);
+    }
+    out.extend_from_slice(&bytes[copied..]);
+    out.push(b'"');
+}
+
+/// The first byte from `at` on that a JSON string cannot hold as it is: a control character, `"` or `\\`.
+fn next_escaped(bytes: &[u8], mut at: usize) -> Option<usize> {
+    while let Some(word) = bytes.get(at..at + 8) {
+        let word = u64::from_le_bytes(word.try_into().expect("eight bytes were asked for"));
+        let marks = below_space(word) | has(word, b'"') | has(word, b'\\');
+        if marks != 0 {
+            return Some(at + (marks.trailing_zeros() / 8) as usize);
+        }
+        at += 8;
+    }
+    bytes[at..].iter().position(|byte| *byte < 0x20 || matches!(byte, b'"' | b'\\')).map(|found| at + found)
+}
+
+const ONES: u64 = 0x0101_0101_0101_0101;
+const HIGH: u64 = 0x8080_8080_8080_8080;
+
+/// The high bit of each byte below 0x20; bits above the lowest one that is set may be wrong (Warren, "Hacker's Delight", 6-1).
+fn below_space(word: u64) -> u64 {
+    word.wrapping_sub(ONES * 0x20) & !word & HIGH
+}
+
+/// The same for bytes that equal `byte`.
+fn has(word: u64, byte: u8) -> u64 {
+    let word = word ^ (ONES * u64::from(byte));
+    word.wrapping_sub(ONES) & !word & HIGH
+}
+
+fn write_escape(out: &mut Vec<u8>, byte: u8) {
+    const HEX: &[u8; 16] = b"0123456789abcdef";
+    match byte {
+        b'"' => out.extend_from_slice(b"\\\""),
+        b'\\' => out.extend_from_slice(b"\\\\"),
+        b'\n' => out.extend_from_slice(b"\\n"),
+        b'\r' => out.extend_from_slice(b"\\r"),
+        b'\t' => out.extend_from_slice(b"\\t"),
+        0x08 => out.extend_from_slice(b"\\b"),
+        0x0C => out.extend_from_slice(b"\\f"),
+        _ => out.extend_from_slice(&[b'\\', b'u', b'0', b'0', HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]]),
+    }
 }
 
 struct Text<'a>(Cow<'a, str>);
@@ -139,5 +194,24 @@ impl<'de> Deserialize<'de> for Object<'de> {
             }
         }
         deserializer.deserialize_map(ObjectVisitor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Random, nasty};
+    use super::*;
+
+    #[test]
+    fn strings_are_written_as_serde_json_writes_them() {
+        let mut random = Random::new(41);
+        for _ in 0..20_000 {
+            let pieces = random.below(6);
+            let mut text = nasty(&mut random, pieces);
+            text.extend((0..random.below(20)).map(|_| char::from(random.below(128) as u8)));
+            let mut out = Vec::new();
+            write_text(&mut out, &text);
+            assert_eq!(String::from_utf8(out).unwrap(), serde_json::to_string(&text).unwrap());
+        }
     }
 }

@@ -31,10 +31,18 @@ pub mod section {
     /// Retrieved documents, and the caller's items by default.
     pub const RETRIEVED: &str = "retrieved";
 
+    /// What belongs to no section: the reply's frame, the tags around a block.
+    pub const FRAME: &str = "frame";
+
     /// Sections whose size is not the allocator's to decide.
     pub(in super::super) const FIXED: &[&str] = &[TOOLS, SYSTEM, PINNED, SUMMARY, TURN];
     /// Volatile sections that every prompt has room for.
     pub(in super::super) const VOLATILE: &[&str] = &[NEWER, TASK, RECALLED, RETRIEVED];
+
+    /// Whether no item can go there.
+    pub(in super::super) fn is_reserved(name: &str) -> bool {
+        name == HISTORY || name == FRAME || FIXED.contains(&name)
+    }
 }
 
 /// The order of a prompt's parts.
@@ -135,7 +143,7 @@ impl Budget {
 }
 
 fn is_own_volatile(name: &str) -> bool {
-    name != section::HISTORY && !section::FIXED.contains(&name) && !section::VOLATILE.contains(&name)
+    !section::is_reserved(name) && !section::VOLATILE.contains(&name)
 }
 
 /// Floors are 1/128 of the space, but as much as one memory needs (96 tokens) where 1/16 allows it.

@@ -29,7 +29,7 @@ impl Report<'_> {
         rows.extend(self.history_rows(laid));
         rows.extend(chosen.sections.iter().cloned());
         let named: u64 = rows.iter().map(|row| row.tokens).sum();
-        rows.push(row("frame", counted.saturating_sub(named), 1));
+        rows.push(row(section::FRAME, counted.saturating_sub(named), 1));
         let (mut sum, factor) = (0, self.inputs.epoch.factor);
         for row in &mut rows {
             let next = (sum + row.tokens).min(counted);

@@ -2,6 +2,6 @@
 
 mod cache;
 mod recount;
-mod session;
+pub(super) mod session;
 mod shapes;
 mod tight;

@@ -215,7 +215,7 @@ fn opening<'a>(previous: Option<&'a Epoch>, reason: Reason, fixed: &Fixed) -> Op
     Opening { previous, reason, origin: 0, pinned: Vec::new(), versions: [0, 1, 1], factor: Factor::EXACT, fixed_tokens }
 }
 
-pub(super) fn item(section: &str, text: &str, memory: u64, score: Option<i64>) -> Item {
+pub(in super::super) fn item(section: &str, text: &str, memory: u64, score: Option<i64>) -> Item {
     let memory = matches!(section, "recalled" | "pinned").then_some(MemoryRef { partition: 1, memory, revision: 1 });
     Item {
         section: section.into(),
