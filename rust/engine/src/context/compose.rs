@@ -17,7 +17,7 @@ use super::history::{History, Stored};
 use super::layout::{Laid, Layout};
 use super::limit::{Budget, Order, section};
 use super::message::Role;
-use super::prompt::Prompt;
+use super::prompt::{Prompt, SetAside};
 use super::report::{Report, disagrees, exceeded};
 use super::segment::{Segment, chain};
 use super::select::{Chooser, Chosen};
@@ -32,6 +32,16 @@ pub enum Volatile<'a> {
     Fresh(&'a [Item]),
     /// A tool round: what the turn's block showed before, in its order, less what was forgotten since.
     Frozen(&'a [Item]),
+    /// An old call, from the ledger: the items its block showed, in their order, and its [`Prompt::set_aside`]. Composed with the
+    /// epoch, the fixed sections and the transcript of that time, it gives the same bytes.
+    Sent(&'a [Item], SetAside),
+}
+
+impl<'a> Volatile<'a> {
+    fn items(self) -> &'a [Item] {
+        let (Self::Fresh(items) | Self::Frozen(items) | Self::Sent(items, _)) = self;
+        items
+    }
 }
 
 /// Everything a prompt is made of.
@@ -72,8 +82,7 @@ pub fn compose(inputs: &Inputs<'_>) -> Result<Prompt> {
 
 /// A block holds volatile sections and the caller's own, not what has its place elsewhere.
 fn check_sections(volatile: Volatile<'_>) -> Result<()> {
-    let (Volatile::Fresh(items) | Volatile::Frozen(items)) = volatile;
-    match items.iter().find(|item| section::is_reserved(&item.section)) {
+    match volatile.items().iter().find(|item| section::is_reserved(&item.section)) {
         None => Ok(()),
         Some(item) => Err(Error::invalid(format!(
             "cannot assemble the prompt: an item belongs to a volatile section or to one of the caller's own, got \"{}\" (item \"{}\"): \
@@ -109,9 +118,11 @@ impl<'a> Composer<'a> {
         if fixed > room {
             return Err(exceeded(inputs, 0));
         }
-        if inputs.append_only && end.carried && matches!(inputs.volatile, Volatile::Frozen(_)) {
-            composer.held = composer.block_tokens();
-        }
+        composer.held = match inputs.volatile {
+            Volatile::Frozen(_) if inputs.append_only && end.carried => composer.block_tokens(),
+            Volatile::Sent(_, set_aside) => set_aside.as_history,
+            _ => 0,
+        };
         composer.grid = inputs.epoch.grid(inputs.limit, inputs.budget)?;
         Ok(composer)
     }
@@ -180,7 +191,7 @@ impl<'a> Composer<'a> {
         let chooser = Chooser { budget: self.inputs.budget, space: self.space(), room, counter: self.inputs.counter, pinned };
         match self.inputs.volatile {
             Volatile::Fresh(candidates) => chooser.choose(candidates),
-            Volatile::Frozen(items) => Ok(chooser.repeat(items)),
+            Volatile::Frozen(items) | Volatile::Sent(items, _) => Ok(chooser.repeat(items)),
         }
     }
 
@@ -210,6 +221,7 @@ impl<'a> Composer<'a> {
             Volatile::Fresh([]) => 0,
             Volatile::Fresh(_) => self.floors(),
             Volatile::Frozen(items) => block::render(items).map_or(0, |text| self.inputs.counter.count(&text) + self.overhead()),
+            Volatile::Sent(_, set_aside) => set_aside.for_block,
         }
     }
 
@@ -285,6 +297,7 @@ impl<'a> Composer<'a> {
             sections,
             explained,
             block: chosen.block,
+            set_aside: SetAside { for_block: if squeezed.is_empty() { 0 } else { self.block_tokens() }, as_history: self.held },
             window: window.clone(),
             total_tokens: factor.bound(counted),
             max_input_tokens: inputs.limit,

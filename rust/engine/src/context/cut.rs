@@ -104,6 +104,24 @@ impl Grid {
     }
 }
 
+/// Where history begins after a change of the counter (a model switch): the oldest turn from which on everything fits `grant`, and
+/// at least the newest one. `recount` counts a message anew; it is asked from the newest back and no further than what fits.
+pub fn origin_within(history: &dyn History, grant: u64, recount: &mut dyn FnMut(u64) -> Result<u64>) -> Result<u64> {
+    let (mut end, mut left, mut origin) = (history.messages(), Some(grant), history.messages());
+    for turn in (0..history.turns()).rev() {
+        let start = history.turn_start(turn)?;
+        for index in (start..end).rev() {
+            let tokens = recount(index)?;
+            left = left.and_then(|left| left.checked_sub(tokens));
+            if left.is_none() && turn + 1 < history.turns() {
+                return Ok(origin);
+            }
+        }
+        (end, origin) = (start, start);
+    }
+    Ok(origin)
+}
+
 /// The user message of the turn that starts at `start`, with what follows it before the first round.
 fn head_of(history: &dyn History, start: u64, end: u64) -> Result<Range<u64>> {
     let mut user = None;
@@ -268,6 +286,28 @@ mod tests {
                 assert_eq!(window.parts, [user..user + 1, resume..history.messages()]);
                 assert!(opens_round(&history.message(resume).unwrap().message));
             }
+        }
+    }
+
+    #[test]
+    fn an_origin_is_found_by_recounting_what_fits() {
+        let mut random = Random::new(6);
+        for _ in 0..500 {
+            let turns = 1 + random.below(20);
+            let history = transcript(&mut random, turns);
+            let grant = random.below(1_500);
+            let mut asked = 0;
+            let mut recount = |index: u64| {
+                asked += 1;
+                Ok(history.message(index)?.cost.tokens * 2)
+            };
+            let origin = origin_within(&history, grant, &mut recount).unwrap();
+            let from = |start: u64| (start..history.messages()).map(|index| history.message(index).unwrap().cost.tokens * 2).sum::<u64>();
+            let starts = (0..history.turns()).map(|turn| history.turn_start(turn).unwrap());
+            let newest = history.turn_start(history.turns() - 1).unwrap();
+            assert_eq!(origin, starts.clone().find(|start| from(*start) <= grant).unwrap_or(newest));
+            let before = starts.filter(|start| *start < origin).max().unwrap_or(0);
+            assert!(asked <= history.messages() - before, "no further than the first turn that does not fit");
         }
     }
 

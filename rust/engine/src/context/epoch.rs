@@ -156,3 +156,60 @@ impl Epoch {
             .with("history_floor_tokens", history_floor as i64)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::framing::Framing;
+    use super::super::history::Transcript;
+    use super::super::limit::Share;
+    use super::super::message::{Message, Role};
+    use super::super::testing::{WordCounter, words};
+    use super::*;
+
+    fn opening(previous: Option<&Epoch>, fixed_tokens: u64) -> Opening<'_> {
+        Opening { previous, reason: Reason::Cut, origin: 0, pinned: Vec::new(), versions: [0, 1, 0], factor: Factor::EXACT, fixed_tokens }
+    }
+
+    /// The worked example of `docs/prompt.md`: a limit of 8,000, 400 of them fixed, turns of 500 tokens.
+    #[test]
+    fn the_example_of_the_docs_is_true() {
+        let (budget, mut history) = (Budget::default(), Transcript::default());
+        let mut epoch = Epoch::open(opening(None, 400), 8_000, &budget, &history, 0).unwrap();
+        let grid = epoch.grid(8_000, &budget).unwrap();
+        assert_eq!((grid.grant, grid.step), (7_312, 1_828));
+        let mut epochs = Vec::new();
+        for turn in 1..=30 {
+            history.push(Message::text(Role::User, &words(123)), &Framing::GPT_4O, &WordCounter).unwrap();
+            history.push(Message::text(Role::Assistant, &words(122)), &Framing::GPT_4O, &WordCounter).unwrap();
+            assert_eq!(history.tally().tokens, 500 * turn);
+            let window = epoch.window(8_000, &budget, &history, 0).unwrap();
+            if epoch.is_over(&window) {
+                epoch = Epoch::open(opening(Some(&epoch), 400), 8_000, &budget, &history, 0).unwrap();
+                epochs.push((turn, window.steps, window.cut.start / 2, window.tokens));
+            }
+        }
+        assert_eq!(epochs, [(15, 1, 4, 5_500), (19, 2, 8, 5_500), (22, 3, 11, 5_500), (26, 4, 15, 5_500), (30, 5, 19, 5_500)]);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_told_with_every_number() {
+        let epoch = Epoch::open(opening(None, 400), 8_000, &Budget::default(), &Transcript::default(), 0).unwrap();
+        let grant = super::super::budget::Grant { floor: 300, weight: 1, ceiling: 300 };
+        let budget = Budget { grants: vec![("recalled".into(), grant)], ..Budget::default() };
+        let error = epoch.grid(500, &budget).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::BudgetExceeded);
+        assert!(["400", "500", "fixed"].iter().all(|part| error.message().contains(part)), "{error}");
+        let sliding = Budget { cut_step: Share::new(0), ..Budget::default() };
+        assert_eq!(epoch.grid(8_000, &sliding).unwrap().step, 0);
+        assert!(epoch.grid(400, &Budget::default()).is_ok(), "defaults shrink with the room");
+    }
+
+    #[test]
+    fn a_new_renderer_ends_the_epoch() {
+        let history = Transcript::default();
+        let epoch = Epoch::open(opening(None, 0), 8_000, &Budget::default(), &history, 0).unwrap();
+        let window = epoch.window(8_000, &Budget::default(), &history, 0).unwrap();
+        assert!(!epoch.is_over(&window));
+        assert!(Epoch { renderer_version: RENDERER_VERSION + 1, ..epoch }.is_over(&window));
+    }
+}

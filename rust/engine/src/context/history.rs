@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::block::Block;
 use super::framing::{Counter, Framing};
 use super::image::Cost;
-use super::message::{Digest, Message};
+use super::message::{Digest, Message, REDACTED};
 use super::turns::{Placed, Tally};
 use crate::{Error, ErrorKind, Result};
 
@@ -31,6 +31,16 @@ impl Stored {
         let message = message.guarded();
         let (cost, digest) = (framing.message(&message, counter), message.digest());
         Self { message, cost, digest }
+    }
+}
+
+impl Stored {
+    /// The same message with its texts taken out. It never counts more than before, so that stored sums stay an upper bound:
+    /// where the marker is longer than what it stands for, nothing stands there.
+    #[must_use]
+    pub fn redacted(&self, framing: &Framing, counter: &dyn Counter) -> Self {
+        let marked = Self::new(self.message.redacted(REDACTED), framing, counter);
+        if marked.cost.tokens <= self.cost.tokens { marked } else { Self::new(self.message.redacted(""), framing, counter) }
     }
 }
 

@@ -214,11 +214,11 @@ impl Message {
         self
     }
 
-    /// The same message with every text taken out; calls and results keep their ids, so that they stay paired.
+    /// The same message with `marker` for every text; calls and results keep their ids, so that they stay paired.
     #[must_use]
-    pub fn redacted(&self) -> Self {
-        let parts: Vec<Part> = self.parts.iter().filter_map(redacted_part).collect();
-        let parts = if parts.is_empty() { vec![Part::Text(REDACTED.into())] } else { parts };
+    pub fn redacted(&self, marker: &str) -> Self {
+        let parts: Vec<Part> = self.parts.iter().filter_map(|part| redacted_part(part, marker)).collect();
+        let parts = if parts.is_empty() { vec![Part::Text(marker.into())] } else { parts };
         Self { role: self.role, name: None, parts }
     }
 
@@ -236,11 +236,11 @@ impl Message {
 /// What stands where a text was taken out.
 pub const REDACTED: &str = "[redacted]";
 
-fn redacted_part(part: &Part) -> Option<Part> {
+fn redacted_part(part: &Part, marker: &str) -> Option<Part> {
     match part {
         Part::ToolCall(call) => Some(Part::ToolCall(ToolCall { arguments: "{}".into(), custom: false, ..call.clone() })),
         Part::ToolResult(result) => {
-            let parts = vec![Part::Text(REDACTED.into())];
+            let parts = vec![Part::Text(marker.into())];
             Some(Part::ToolResult(ToolResult { parts, key: None, ..result.clone() }))
         }
         _ => None,
@@ -385,10 +385,10 @@ mod tests {
     fn a_redacted_message_keeps_calls_and_results_paired() {
         let call = ToolCall { id: "c1".into(), name: "find".into(), arguments: "{\"q\":\"secret\"}".into(), custom: false };
         let message = Message { role: Role::Assistant, name: None, parts: vec![Part::Text("secret".into()), Part::ToolCall(call)] };
-        let redacted = message.redacted();
+        let redacted = message.redacted(REDACTED);
         assert_eq!(redacted.tool_calls().next().map(|call| &*call.id), Some("c1"));
         assert!(!format!("{redacted:?}").contains("secret"));
-        let result = Message::tool_result("c1", "secret", false).redacted();
+        let result = Message::tool_result("c1", "secret", false).redacted(REDACTED);
         assert!(!format!("{result:?}").contains("secret"));
         assert_eq!(result.tool_results().next().map(|result| &*result.call_id), Some("c1"));
     }

@@ -55,6 +55,6 @@ pub use history::{History, Stored, Transcript};
 pub use limit::{Budget, Order, RelevanceFloor, Share, input_limit};
 pub use message::{Format, Message, Part, Role};
 pub use parse::Arguments;
-pub use prompt::{Breakpoint, Prompt};
+pub use prompt::{Breakpoint, Prompt, SetAside};
 pub use tools::Tools;
 pub use turns::{Placed, Tally};

@@ -22,6 +22,15 @@ pub struct Breakpoint {
     pub lasting: bool,
 }
 
+/// Tokens that a block took from others, before its size was known or whatever it became.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SetAside {
+    /// Kept free for it where results of the newest round had to be shortened; else 0.
+    pub for_block: u64,
+    /// Counted as history, because it may not go again; else 0.
+    pub as_history: u64,
+}
+
 /// A prompt.
 #[derive(Debug, Clone)]
 pub struct Prompt {
@@ -37,6 +46,8 @@ pub struct Prompt {
     pub explained: Vec<Explained>,
     /// The volatile block that this prompt carries in its newest turn: for the ledger, which has it as sent.
     pub block: Option<Arc<Block>>,
+    /// For the ledger: what it takes to compose this call again ([`super::compose::Volatile::Sent`]).
+    pub set_aside: SetAside,
     /// The window of history.
     pub window: Window,
     /// Tokens of the whole request, bounded by [`Self::factor`]. Never above [`Self::max_input_tokens`].

@@ -9,6 +9,7 @@
 //! [`Tally`] is the running state: the store keeps it beside the session and pushes each message through it.
 
 use super::framing::{Counter, Framing};
+use super::history::History;
 use super::message::{Message, Role};
 use crate::{Error, ErrorKind, Result};
 
@@ -88,6 +89,43 @@ impl Tally {
         self.open.iter().map(|id| framing.interrupted(id, counter)).sum()
     }
 
+    /// The state before message `at`, for `rewind` and `fork`: what was pushed later is forgotten, and calls whose results came
+    /// later are open again. Reads the messages of one round; ids that were closed earlier are not remembered.
+    pub fn resume(history: &dyn History, at: u64, framing: &Framing, counter: &dyn Counter) -> Result<Self> {
+        let turns = turns_before(history, at)?;
+        let mut tally = Self { messages: at, turns, tokens: history.tokens_before(at)?, ..Self::default() };
+        tally.has_user = turns > 1 || Self::any_user(history, at)?;
+        tally.reopen(history, at)?;
+        if at < history.messages() && history.message(at)?.message.tool_results().next().is_none() {
+            tally.tokens -= tally.pending_tokens(framing, counter);
+        }
+        Ok(tally)
+    }
+
+    fn any_user(history: &dyn History, at: u64) -> Result<bool> {
+        for index in 0..at {
+            if history.message(index)?.message.opens_turn() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn reopen(&mut self, history: &dyn History, at: u64) -> Result<()> {
+        for index in (0..at).rev() {
+            let stored = history.message(index)?;
+            let message = &stored.message;
+            if message.tool_results().next().is_none() {
+                self.open = message.tool_calls().map(|call| call.id.clone()).filter(|id| !self.answered.contains(id)).collect();
+                return Ok(());
+            }
+            let mut results: Vec<_> = message.tool_results().map(|result| result.call_id.clone()).collect();
+            results.append(&mut self.answered);
+            self.answered = results;
+        }
+        Ok(())
+    }
+
     fn answer(&mut self, message: &Message) -> Result<()> {
         let mut open = self.open.clone();
         let mut answered = self.answered.clone();
@@ -128,8 +166,74 @@ impl Tally {
     }
 }
 
+/// How many turns begin before message `at`.
+fn turns_before(history: &dyn History, at: u64) -> Result<u64> {
+    let (mut low, mut high) = (0, history.turns());
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if history.turn_start(middle)? < at { low = middle + 1 } else { high = middle }
+    }
+    Ok(low)
+}
+
 /// Whether a message begins a round: an assistant speaks.
 #[must_use]
 pub fn opens_round(message: &Message) -> bool {
     message.role == Role::Assistant
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::history::Transcript;
+    use super::super::message::{Part, ToolCall};
+    use super::super::testing::{Random, WordCounter, words};
+    use super::*;
+
+    const FRAMING: Framing = Framing::GPT_4O;
+
+    fn message(random: &mut Random) -> Message {
+        let id = |random: &mut Random| format!("c{}", random.below(4));
+        match random.below(6) {
+            0 => Message::text(Role::User, &words(random.below(9))),
+            1 => Message::text(Role::System, "note"),
+            2 => Message::text(Role::Assistant, &words(random.below(9))),
+            3 => {
+                let calls = (0..=random.below(2)).map(|n| ToolCall {
+                    id: format!("c{n}").into(),
+                    name: "f".into(),
+                    arguments: "{}".into(),
+                    custom: false,
+                });
+                Message { role: Role::Assistant, name: None, parts: calls.map(Part::ToolCall).collect() }
+            }
+            _ => Message::tool_result(&id(random), &words(random.below(9)), false),
+        }
+    }
+
+    #[test]
+    fn a_rewound_state_is_the_state_of_that_time() {
+        let mut random = Random::new(61);
+        for _ in 0..400 {
+            let mut transcript = Transcript::default();
+            let mut states = vec![Tally::default()];
+            for _ in 0..25 {
+                if transcript.push(message(&mut random), &FRAMING, &WordCounter).is_ok() {
+                    states.push(transcript.tally().clone());
+                }
+            }
+            for (at, state) in states.iter().enumerate() {
+                let resumed = Tally::resume(&transcript, at as u64, &FRAMING, &WordCounter).unwrap();
+                assert_eq!(resumed, Tally { closed: Vec::new(), ..state.clone() });
+            }
+        }
+    }
+
+    #[test]
+    fn every_message_of_a_turn_belongs_to_it() {
+        let mut transcript = Transcript::default();
+        let roles = [Role::System, Role::Assistant, Role::User, Role::Assistant, Role::System, Role::User, Role::User, Role::Assistant];
+        let mut place = |role: &Role| transcript.push(Message::text(*role, "x"), &FRAMING, &WordCounter).unwrap();
+        let turns: Vec<u64> = roles.iter().map(|role| place(role).turn).collect();
+        assert_eq!(turns, [0, 0, 0, 0, 0, 1, 2, 2]);
+    }
 }

@@ -1,8 +1,8 @@
 //! What a cache keeps: the prefix within an epoch, the share before the boundary, the use of the limit.
 
-use super::super::testing::words;
+use super::super::testing::{WordCounter, words};
 use super::super::*;
-use super::session::{Session, check};
+use super::session::{FRAMING, OPTIONS, Session, check};
 
 fn sliding() -> Budget {
     Budget { cut_step: Share::new(0), ..Budget::default() }
@@ -79,43 +79,94 @@ fn nine_tenths_of_all_tokens_stand_before_the_boundary() {
     assert!(fullest <= limit);
 }
 
+/// Tokens of the largest turn so far, with the block that stayed in it.
+fn largest_turn(transcript: &Transcript) -> u64 {
+    let start = |turn: u64| transcript.turn_start(turn).map_or(transcript.messages(), |start| start);
+    let before = |turn: u64| transcript.tokens_before(start(turn)).unwrap();
+    (0..transcript.turns()).map(|turn| before(turn + 1) - before(turn)).max().unwrap_or(0)
+}
+
 #[test]
 fn a_sliding_window_uses_the_limit_less_one_turn() {
+    let mut on_offer = 0;
     for seed in 0..20 {
         let mut session = Session::new(seed, 3_000, sliding(), false);
-        let mut largest = 0;
-        for turn in 0..60 {
-            let before = session.transcript.tally().tokens;
-            session.turn(40, |session, prompt| {
-                if turn > 40 && session.transcript.tally().tokens > 3_000 {
-                    assert!(prompt.total_tokens + largest.max(700) >= 2_850, "{} of 3,000", prompt.total_tokens);
+        for _ in 0..60 {
+            session.turn(120, |session, prompt| {
+                if session.transcript.tally().tokens > 3_000 {
+                    on_offer += 1;
+                    let used = prompt.total_tokens + largest_turn(&session.transcript);
+                    assert!(used >= 2_850, "{} of 3,000", prompt.total_tokens);
                 }
             });
-            largest = largest.max(session.transcript.tally().tokens - before);
         }
     }
+    assert!(on_offer > 500, "the control: that much history was on offer");
 }
 
 #[test]
 fn a_stepping_window_holds_its_share_once_it_is_cut() {
+    let mut cut = 0;
     for seed in 0..20 {
         let mut session = Session::new(seed, 3_000, Budget::default(), seed % 2 == 0);
-        let mut largest = 0;
         for _ in 0..60 {
-            let before = session.transcript.tally().tokens;
             session.turn(20, |session, prompt| {
                 let grid = session.epoch.grid(3_000, &session.budget).unwrap();
-                let newest = session.transcript.tally().tokens - before;
                 if prompt.window.steps > 0 && prompt.window.cut.resume.is_none() {
-                    assert!(
-                        prompt.window.tokens + largest.max(newest) > grid.grant - grid.step,
-                        "{} of {}",
-                        prompt.window.tokens,
-                        grid.grant
-                    );
+                    cut += 1;
+                    let held = prompt.window.tokens + largest_turn(&session.transcript);
+                    assert!(held > grid.grant - grid.step, "{} of {}", prompt.window.tokens, grid.grant);
                 }
             });
-            largest = largest.max(session.transcript.tally().tokens - before);
+        }
+    }
+    assert!(cut > 500, "the control: windows were cut");
+}
+
+/// The transcript as it was when it had `1` messages.
+struct Then<'a>(&'a Transcript, u64);
+
+impl History for Then<'_> {
+    fn messages(&self) -> u64 {
+        self.1
+    }
+    fn turns(&self) -> u64 {
+        (0..self.0.turns()).take_while(|turn| self.0.turn_start(*turn).unwrap() < self.1).count() as u64
+    }
+    fn turn_start(&self, turn: u64) -> crate::Result<u64> {
+        assert!(turn < self.turns(), "later turns did not exist");
+        self.0.turn_start(turn)
+    }
+    fn tokens_before(&self, index: u64) -> crate::Result<u64> {
+        assert!(index <= self.1, "later messages did not exist");
+        if index < self.1 { self.0.tokens_before(index) } else { Ok(Tally::resume(self.0, index, &FRAMING, &WordCounter)?.tokens) }
+    }
+    fn message(&self, index: u64) -> crate::Result<std::sync::Arc<Stored>> {
+        assert!(index < self.1, "later messages did not exist");
+        self.0.message(index)
+    }
+    fn kept_block(&self, turn: u64) -> crate::Result<Option<std::sync::Arc<Block>>> {
+        self.0.kept_block(turn)
+    }
+}
+
+/// A ledger keeps, of each call: the epoch, the fixed sections, the number of messages, the items shown, what was set aside.
+#[test]
+fn an_old_call_is_composed_again_from_its_ledger_entry() {
+    for seed in 0..8 {
+        let mut session = Session::new(seed, 1_200, Budget::default(), true);
+        let mut ledger = Vec::new();
+        for _ in 0..25 {
+            session.turn(40, |session, prompt| {
+                ledger.push((session.epoch.clone(), session.fixed.clone(), session.transcript.messages(), prompt.clone()));
+            });
+        }
+        for (epoch, fixed, messages, prompt) in ledger {
+            let (history, items) = (Then(&session.transcript, messages), prompt.block.as_ref().map_or(&[][..], |block| &block.items));
+            let volatile = Volatile::Sent(items, prompt.set_aside);
+            let again = compose(&Inputs { epoch: &epoch, fixed: &fixed, history: &history, ..session.inputs(volatile) }).unwrap();
+            assert_eq!(again.chain, prompt.chain);
+            assert!(render::to_openai(&again, OPTIONS) == render::to_openai(&prompt, OPTIONS), "the same bytes, after the session went on");
         }
     }
 }

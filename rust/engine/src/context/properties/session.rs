@@ -122,9 +122,10 @@ impl Session {
         self.prompts += 1;
         if self.prompts % self.check_every == 0 {
             let again = compose(&self.inputs(volatile)).unwrap();
-            assert_eq!(render::to_openai(&prompt, OPTIONS), render::to_openai(&again, OPTIONS), "same inputs, same bytes");
+            assert!(render::to_openai(&prompt, OPTIONS) == render::to_openai(&again, OPTIONS), "same inputs, same bytes");
             check(&prompt);
             self.check_prefix(&prompt);
+            self.check_replay(&prompt);
         }
         self.sent = self.transcript.messages() > 0 && self.is_open();
         self.block = prompt.block.clone().filter(|_| self.sent);
@@ -151,6 +152,14 @@ impl Session {
         let bytes = render::openai_prefix(&previous.segments[..boundary.segments], OPTIONS.model);
         assert!(render::to_openai(prompt, OPTIONS).starts_with(&bytes), "the boundary of the call before does not hold");
         assert_eq!(prompt.chain[boundary.segments], boundary.hash);
+    }
+
+    /// What the ledger keeps is enough to make the same bytes again.
+    fn check_replay(&self, prompt: &Prompt) {
+        let items = prompt.block.as_ref().map_or(&[][..], |block| &block.items);
+        let replayed = compose(&self.inputs(Volatile::Sent(items, prompt.set_aside))).unwrap();
+        assert!(render::to_openai(&replayed, OPTIONS) == render::to_openai(prompt, OPTIONS), "an old call gives the same bytes");
+        assert_eq!((&replayed.chain, &replayed.breakpoints), (&prompt.chain, &prompt.breakpoints));
     }
 
     pub(super) fn candidates(&mut self) -> Vec<Item> {

@@ -29,7 +29,13 @@ fn any_limit_gives_a_prompt_or_every_number() {
         for _ in 0..10 {
             let limit = random.below(700);
             match compose(&Inputs { limit, ..session.inputs(Volatile::Fresh(&candidates)) }) {
-                Ok(prompt) => check(&prompt),
+                Ok(prompt) => {
+                    check(&prompt);
+                    let items = prompt.block.as_ref().map_or(&[][..], |block| &block.items);
+                    let sent = Volatile::Sent(items, prompt.set_aside);
+                    let replayed = compose(&Inputs { limit, ..session.inputs(sent) }).unwrap();
+                    assert_eq!(replayed.chain, prompt.chain, "an old call gives the same bytes");
+                }
                 Err(error) => {
                     assert_eq!(error.kind(), ErrorKind::BudgetExceeded, "{error}");
                     assert!(error.fields().iter().any(|(name, _)| *name == "limit_tokens"));
