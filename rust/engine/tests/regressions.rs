@@ -134,3 +134,19 @@ fn a_thread_that_opens_while_another_closes_gets_the_store() {
     });
     assert_sound(&open(&folder.0, false));
 }
+
+#[test]
+fn what_has_expired_is_forgotten_before_maintenance_comes_by() {
+    // The id of an expired memory was a "duplicate" until `maintain()` had run and "rejected" afterwards, and `forget` said
+    // that it had forgotten what was gone: the same calls gave other answers, by when maintenance came.
+    let folder = Folder::in_memory();
+    let (engine, scope) = (open(&folder.0, false), user("u"));
+    let short = |id: &str| NewMemory { ttl: Some(100), id: Some(id.into()), ..NewMemory::new(format!("short-lived {id}")) };
+    one(&engine, &scope, short("a"), 1000);
+    one(&engine, &scope, short("b"), 1010);
+    let again = one(&engine, &scope, short("a"), 5000);
+    assert_eq!((again.action, again.memory.text.as_str()), (Action::Rejected, ""));
+    assert!(!engine.forget(&scope, "b", None, 5010).expect("answered"));
+    assert_eq!(engine.expire(6000).expect("swept"), 0, "both are gone already");
+    assert_sound(&engine);
+}

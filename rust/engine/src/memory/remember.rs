@@ -206,7 +206,12 @@ impl Prepared {
             known = known.or(newest(writer.pages, writer.partition, number)?.filter(|m| m.given_id.is_none()));
             writer.head.ids_taken = true;
         }
-        let Some(memory) = known else { return Ok(None) };
+        let Some(mut memory) = known else { return Ok(None) };
+        if memory.ending.is_none() && memory.is_expired(writer.now) {
+            // Forgotten already, whether or not maintenance has come by: the answer must not depend on that.
+            expire(writer, memory.clone())?;
+            memory = newest(writer.pages, writer.partition, memory.number)?.unwrap_or(memory);
+        }
         if matches!(memory.state(), State::Forgotten | State::Expired) {
             let reason = Some(format!("the memory with id {id:?} was {} and an id is not used twice", memory.state().name()));
             return Ok(Some(Remembered { action: Action::Rejected, memory, reason }));
