@@ -138,7 +138,8 @@ fn tag(name: &str) -> &'static str {
 /// An item as it stands in a block: starts with `<`, ends with `>` and a line feed.
 pub(super) fn chunk(item: &Item) -> String {
     let tag = tag(&item.section);
-    let mut out = String::with_capacity(item.text.len() + 32);
+    let attributes: usize = item.attributes.iter().map(|(name, value)| name.len() + value.len() + 4).sum();
+    let mut out = String::with_capacity(item.text.len() + attributes + 2 * tag.len() + 8);
     out.push('<');
     out.push_str(tag);
     for (name, value) in &item.attributes {
