@@ -61,7 +61,7 @@ wheel: $(VENV)/.group-build ## build the wheel into dist/, and import it from a 
 
 docs: build $(VENV)/.group-docs ## write the reference of both languages: build/docs and target/doc
 	@RUSTDOCFLAGS="-D warnings" cargo doc $(ENGINE) --no-deps --document-private-items --quiet
-	@$(PY) -m pdoc --docformat google --output-directory build/docs memspan
+	@$(PY) -m pdoc --docformat google --output-directory build/docs memspan '!memspan[.]_'
 	@echo "Python: build/docs/index.html"
 
 soak: build $(VENV)/.group-test ## run the long form of the crash and property tests (an hour or more)

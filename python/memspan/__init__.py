@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from memspan import _core
 from memspan._core import Explanation, Memory, Recall, Recalled, Remembered, TermScore
 from memspan.embedding import Embedder, Event
-from memspan.engine import BuildInfo, Engine, ImportReport, MaintenanceReport, aopen, build_info, open  # noqa: A004  `memspan.open`
+from memspan.engine import BuildInfo, CheckReport, Engine, ImportReport, MaintenanceReport, aopen, build_info, open  # noqa: A004  `memspan.open`
 from memspan.exceptions import (
     BudgetExceeded,
     Closed,
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BudgetExceeded",
     "BuildInfo",
+    "CheckReport",
     "Closed",
     "Embedder",
     "EmbedderError",

@@ -41,7 +41,7 @@ def test_types_plugin_and_licence_are_in_the_package() -> None:
     assert entry_points(group="pytest11", name="memspan")
     metadata = distribution("memspan").metadata
     assert metadata["License-Expression"] == "Apache-2.0"
-    assert metadata.get_all("License-File") == ["LICENSE", "NOTICE"]
+    assert metadata.get_all("License-File") == ["LICENSE", "NOTICE", "licenses/LMDB.txt"]
 
 
 def test_the_engine_is_small_enough_for_a_wheel() -> None:
@@ -51,10 +51,9 @@ def test_the_engine_is_small_enough_for_a_wheel() -> None:
 
 @pytest.mark.timeout(600)  # builds the debug form, which nothing else needs
 def test_a_debug_build_warns_on_import(tmp_path: Path) -> None:
-    # In its own target folder: with other flags than maturin's it would make the release build start over.
-    target = Path(os.environ.get("CARGO_TARGET_DIR") or ROOT / "target") / "debug-warning"
+    target = Path(os.environ.get("CARGO_TARGET_DIR") or ROOT / "target")
     build = ["cargo", "build", "--quiet", "--locked", "--package", "memspan-python"]
-    environment = os.environ | {"PYO3_BUILD_EXTENSION_MODULE": "1", "CARGO_TARGET_DIR": str(target), "PYO3_PYTHON": sys.executable}
+    environment = os.environ | {"PYO3_BUILD_EXTENSION_MODULE": "1", "PYO3_PYTHON": sys.executable}
     subprocess.run(build, cwd=ROOT, env=environment, check=True)
     shutil.copytree(ROOT / "python" / "memspan", tmp_path / "memspan", ignore=shutil.ignore_patterns("*.so", "__pycache__"))
     [library] = [*(target / "debug").glob("lib_core.so"), *(target / "debug").glob("lib_core.dylib")]

@@ -12,7 +12,7 @@ use memspan_engine::store::Durability;
 use memspan_engine::store::metrics::add;
 use memspan_engine::{Error, ErrorKind, Result};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{PyDict, PyList, PyTuple};
 
 use crate::arguments::{maybe_text, number, text_of, whole};
 use crate::clock::Clock;
@@ -201,6 +201,25 @@ impl EngineCore {
         for (name, value) in counters {
             values.set_item(name, value)?;
         }
+        Ok(values)
+    }
+
+    /// Reads everything; what was counted, and what contradicts what.
+    fn check<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let report = run(py, Hold::Detached, || self.handle.engine()?.check())?;
+        let values = PyDict::new(py);
+        values.set_item("values", report.values)?;
+        values.set_item("scopes", report.scopes)?;
+        values.set_item("memories", report.memories)?;
+        values.set_item("ended", report.ended)?;
+        values.set_item("postings", report.postings)?;
+        values.set_item("vectors", report.vectors)?;
+        let mut findings: Vec<String> =
+            report.findings.iter().map(|one| format!("{} of partition {}: {}", one.part, one.partition, one.what)).collect();
+        if report.more_findings > 0 {
+            findings.push(format!("and {} more", report.more_findings));
+        }
+        values.set_item("findings", PyTuple::new(py, findings)?)?;
         Ok(values)
     }
 

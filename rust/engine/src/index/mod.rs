@@ -1,4 +1,4 @@
-//! (being written)
+//! The indexes of a partition: words ([`bm25`]) and vectors ([`vectors`]), each exact, each a table of one-page blocks.
 
 pub mod bm25;
 pub mod vectors;

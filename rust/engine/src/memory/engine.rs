@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Duration;
 
 use super::access::{self, AccessBuffer, Accesses};
+use super::doctor::{self, Report};
 use super::embedding::{self, Embedding, EmbeddingNumber};
 use super::forget::{self, Stale};
 use super::maintain::{self, Pending};
@@ -193,7 +194,8 @@ impl Engine {
     /// Writes groups of rows in one transaction; with `must_hold` it is undone where one of these rows fails.
     fn commit(&self, groups: Vec<Group>, now: i64, must_hold: Option<Arc<Vec<Place>>>) -> Result<Vec<Vec<Result<Remembered>>>> {
         let count: usize = groups.iter().map(|group| group.rows.len()).sum();
-        let (embedding, accesses) = (self.embedding_in_write(), self.accesses.take(false));
+        let embedding = self.embedding_in_write();
+        let accesses = self.store.unforked(|| self.accesses.take(false));
         let written = self.write(move |txn| {
             let embedding = embedding.number(txn)?;
             let mut outcomes = Vec::with_capacity(groups.len());
@@ -351,13 +353,13 @@ impl Engine {
     /// Notes that memories were recalled; stored with a later write.
     pub fn note_recalled(&self, partition: Partition, numbers: impl Iterator<Item = u32>, now: i64) {
         if !self.read_only {
-            self.accesses.note(partition, numbers, now);
+            self.store.unforked(|| self.accesses.note(partition, numbers, now));
         }
     }
 
     /// Stores the recalls that are still buffered; of how many memories.
     pub fn flush_accesses(&self) -> Result<u64> {
-        match self.accesses.take(true) {
+        match self.store.unforked(|| self.accesses.take(true)) {
             None => Ok(0),
             Some(accesses) => {
                 let count = accesses.len() as u64;
@@ -375,11 +377,15 @@ impl Engine {
             if due.is_empty() {
                 return Ok(expired);
             }
+            let before = expired;
             for (partition, numbers) in due {
                 let scope = self.store.read(|snapshot| scope::list(snapshot, partition - 1, 1))?;
                 let Some((_, scope)) = scope.into_iter().next() else { continue };
                 let seed = scope.term_seed();
                 expired += self.write(move |txn| forget::expire_many(txn, partition, seed, &numbers, now))?;
+            }
+            if expired == before {
+                return Ok(expired); // another process was faster, or the index names what is not there: the doctor says which
             }
         }
     }
@@ -435,6 +441,11 @@ impl Engine {
     /// A whole, verified, compacted copy in `target`; how many values it has.
     pub fn backup(&self, target: &Path) -> Result<u64> {
         copy::backup(&self.store, target)
+    }
+
+    /// Reads everything and says what contradicts what. Costs the whole store; see [`doctor`].
+    pub fn check(&self) -> Result<Report> {
+        self.store.read(|snapshot| doctor::check(snapshot))
     }
 
     /// Rewrites the store into a new generation and moves every process over to it.

@@ -17,9 +17,10 @@ pub(super) fn forget<P: PagesMut>(pages: &mut P, scope: &Scope, id: &str, reason
     if matches!(memory.state(), State::Forgotten | State::Expired) {
         return Ok(false);
     }
-    forget_one(&mut writer, memory, reason)?;
+    let expired = memory.ending.is_none() && memory.is_expired(writer.now);
+    if expired { expire(&mut writer, memory)? } else { forget_one(&mut writer, memory, reason)? }
     writer.finish()?;
-    Ok(true)
+    Ok(!expired)
 }
 
 /// Forgets those of `numbers` that are still current and unimportant enough; the ids of those that were.

@@ -226,6 +226,13 @@ pub fn current<P: Pages + ?Sized>(pages: &P, partition: Partition, number: u32) 
     Memory::decode(key.as_slice(), number, &body).map(Some)
 }
 
+/// One revision that is not current any more.
+pub(super) fn ended<P: Pages + ?Sized>(pages: &P, partition: Partition, number: u32, revision: u32) -> Result<Option<Memory>> {
+    let key = history_key(partition, number, revision);
+    let Some((_, body)) = chunks::get(pages, key)? else { return Ok(None) };
+    Memory::decode(key.as_slice(), number, &body).map(Some)
+}
+
 /// Stores a memory where its state belongs.
 pub fn put(pages: &mut impl PagesMut, partition: Partition, memory: &Memory) -> Result<()> {
     let key = match memory.ending {

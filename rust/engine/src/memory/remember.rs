@@ -160,9 +160,7 @@ pub(super) fn write<P: PagesMut>(
             outcome => outcomes.push(outcome),
         }
     }
-    if outcomes.iter().any(|outcome| outcome.as_ref().is_ok_and(|r| !matches!(r.action, Action::Duplicate | Action::Rejected))) {
-        writer.finish()?;
-    }
+    writer.finish_if_changed()?;
     Ok(outcomes)
 }
 
@@ -208,7 +206,12 @@ impl Prepared {
             known = known.or(newest(writer.pages, writer.partition, number)?.filter(|m| m.given_id.is_none()));
             writer.head.ids_taken = true;
         }
-        let Some(memory) = known else { return Ok(None) };
+        let Some(mut memory) = known else { return Ok(None) };
+        if memory.ending.is_none() && memory.is_expired(writer.now) {
+            // Forgotten already, whether or not maintenance has come by: the answer must not depend on that.
+            expire(writer, memory.clone())?;
+            memory = newest(writer.pages, writer.partition, memory.number)?.unwrap_or(memory);
+        }
         if matches!(memory.state(), State::Forgotten | State::Expired) {
             let reason = Some(format!("the memory with id {id:?} was {} and an id is not used twice", memory.state().name()));
             return Ok(Some(Remembered { action: Action::Rejected, memory, reason }));
@@ -330,8 +333,8 @@ pub(super) fn expire<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, memory: M
     writer.end(memory, ending)
 }
 
-/// Puts an older value where it belongs among the superseded values of a slot, which are chained newest first; returns
-/// when it stopped to hold: when the next newer one began.
+/// Puts an older value where it belongs among the values of a slot, which are chained newest event first; returns when it
+/// stopped to hold: when the next newer one began. The others' endings stay what the store knew when they ended.
 fn insert_into_chain<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, memory: &mut Memory, current: Memory) -> Result<i64> {
     let mut newer = current;
     loop {
@@ -343,12 +346,6 @@ fn insert_into_chain<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, memory: &
             Some(older) if older.occurred_at > memory.occurred_at => newer = older,
             older => {
                 memory.supersedes = older.as_ref().map(|m| m.number);
-                if let Some(mut older) = older {
-                    if let Some(ending) = &mut older.ending {
-                        ending.valid_until = ending.valid_until.min(memory.occurred_at);
-                    }
-                    record::put(writer.pages, writer.partition, &older)?;
-                }
                 newer.supersedes = Some(memory.number);
                 record::put(writer.pages, writer.partition, &newer)?;
                 return Ok(newer.occurred_at);

@@ -96,11 +96,12 @@ impl LexicalQuery {
         Formula::new(Parameters::default(), self.statistics)
     }
 
-    /// The share of the question's words, by weight and rarity, that a text has: 0 to 1.
+    /// The share of the question's words, by weight and rarity, that a text has: 0 to 1. A word that no memory has counts
+    /// as one that a single memory has: in a small scope its idf would drown all others.
     #[must_use]
     pub fn coverage(&self, text: &str) -> f64 {
         let formula = self.formula();
-        let all: f64 = self.terms.iter().zip(&self.frequencies).map(|(term, n)| f64::from(term.weight) * formula.idf(*n)).sum();
+        let all: f64 = self.terms.iter().zip(&self.frequencies).map(|(term, n)| f64::from(term.weight) * formula.idf((*n).max(1))).sum();
         let there: f64 = self.terms_of(text).iter().map(|term| term.weight * term.idf).sum();
         if all > 0.0 { there / all } else { 0.0 }
     }

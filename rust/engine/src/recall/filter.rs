@@ -60,7 +60,7 @@ impl Filter {
         self.valid_at.is_some() || self.known_at.is_some()
     }
 
-    /// Whether a revision that is not current any more may be found.
+    /// Whether a revision that is not current any more may be found; its metadata is asked for separately.
     #[must_use]
     pub fn keeps_past(&self, memory: &Memory) -> bool {
         let Some(ending) = &memory.ending else { return false };
@@ -76,7 +76,7 @@ impl Filter {
             (Some(at), false) => ending.state == State::Superseded && memory.occurred_at <= at && at < ending.valid_until,
             (None, false) => false,
         };
-        memory.known_from <= known_at && held && memory.expires_at.is_none_or(|at| at > self.now) && self.keeps_metadata(&memory.metadata)
+        memory.known_from <= known_at && held && memory.expires_at.is_none_or(|at| at > self.now)
     }
 
     /// Whether metadata has one of the wanted values under each wanted key.

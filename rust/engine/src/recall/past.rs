@@ -3,17 +3,19 @@
 //! What is not current is in no index, so this reads the scope's whole history: O(revisions), only where `known_at` or
 //! `valid_at` asks for it. It has no vectors.
 
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use super::Request;
 use super::candidates::{Candidate, Nominated};
 use super::explain::LexicalQuery;
 use crate::Result;
-use crate::memory::record;
+use crate::memory::{Memory, record};
 use crate::store::keys::Partition;
 use crate::store::pages::Pages;
 
-/// Adds the revisions that the filter lets through and that share a word with the question.
+/// Adds the revisions that held then and that share a word with the question. Of several values of one slot that held, the
+/// newest event is the one that held last.
 pub(super) fn nominate<P: Pages>(
     snapshot: &P,
     request: &Request,
@@ -22,14 +24,26 @@ pub(super) fn nominate<P: Pages>(
     query: &LexicalQuery,
     found: &mut Nominated,
 ) -> Result<()> {
+    let (mut held, mut by_slot) = (Vec::new(), BTreeMap::<String, Memory>::new());
     record::each_ended(snapshot, partition, &mut |memory| {
         if request.filter.keeps_past(&memory) {
-            let lexical = query.terms_of(&memory.text).iter().map(|term| term.score).sum();
-            if lexical > 0 {
-                let candidate = Candidate { scope: place, number: memory.number, lexical, dense: None, past: Some(Box::new(memory)) };
-                found.candidates.push(candidate);
+            match memory.slot.clone() {
+                None => held.push(memory),
+                Some(slot) => {
+                    let later =
+                        by_slot.remove(&slot).filter(|other| (other.occurred_at, other.sequence) > (memory.occurred_at, memory.sequence));
+                    by_slot.insert(slot, later.unwrap_or(memory));
+                }
             }
         }
         ControlFlow::Continue(())
-    })
+    })?;
+    for memory in held.into_iter().chain(by_slot.into_values()) {
+        let lexical = query.terms_of(&memory.text).iter().map(|term| term.score).sum();
+        if lexical > 0 && request.filter.keeps_metadata(&memory.metadata) {
+            let (number, past) = (memory.number, Some(Box::new(memory)));
+            found.candidates.push(Candidate { scope: place, number, lexical, dense: None, past });
+        }
+    }
+    Ok(())
 }

@@ -33,7 +33,7 @@ pub fn backup(store: &Store, target: &Path) -> Result<u64> {
     }
     folder.make()?;
     let workshop = folder.workshop(1)?;
-    let copied = store.read(|snapshot| copy(snapshot, &workshop, 1))?;
+    let copied = store.read(|snapshot| copy(snapshot, &workshop, 1)).inspect_err(|_| discard(&workshop))?;
     folder.publish(&workshop, 1)?;
     folder.name_current(1)?;
     Ok(copied)
@@ -45,7 +45,7 @@ pub fn compact(store: &Arc<Store>, busy_timeout: Duration) -> Result<u64> {
         let next = environment.number() + 1;
         let folder = store.folder();
         let workshop = folder.workshop(next)?;
-        let copied = copy(&environment.snapshot()?, &workshop, next)?;
+        let copied = copy(&environment.snapshot()?, &workshop, next).inspect_err(|_| discard(&workshop))?;
         folder.publish(&workshop, next)?;
         let mut last = environment.write()?;
         meta::retire(&mut last, next)?;
@@ -56,6 +56,11 @@ pub fn compact(store: &Arc<Store>, busy_timeout: Duration) -> Result<u64> {
     store.read(|_| Ok(()))?; // moves this process on
     store.exclusively(busy_timeout, |environment| if environment.number() == next { store.folder().sweep(next) } else { Ok(()) })?;
     Ok(copied)
+}
+
+/// Removes a copy that came to nothing: on a full disk its room is what everyone waits for.
+fn discard(workshop: &Path) {
+    let _ = std::fs::remove_dir_all(workshop); // what stays is swept by the next to open the store
 }
 
 /// Copies all values of a snapshot into a new generation in `workshop`, and syncs it.

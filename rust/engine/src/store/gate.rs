@@ -5,6 +5,7 @@
 //! fork and opens again behind it; and turns what LMDB would do (wait for ever, crash, create) into typed errors.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
 use std::time::{Duration, Instant};
 
@@ -44,16 +45,16 @@ pub struct StoreOptions {
 #[derive(Debug)]
 pub struct Store {
     folder: Folder,
-    modes: Mutex<Modes>,
+    modes: Modes,
     pub(super) gate: Renewable<Gate>,
     metrics: Metrics,
 }
 
-/// What the handles that share this store need of it.
-#[derive(Debug, Clone, Copy)]
+/// What the handles that share this store need of it. No lock: the child of a fork might find it taken for ever.
+#[derive(Debug)]
 struct Modes {
-    writable: bool,
-    full: bool,
+    writable: AtomicBool,
+    full: AtomicBool,
 }
 
 /// Replaced as a whole in the child of a fork.
@@ -133,10 +134,11 @@ impl Store {
         if let Some(store) = open {
             return store;
         }
-        let modes = Modes { writable: !options.read_only, full: options.durability == Durability::Full };
+        let full = options.durability == Durability::Full;
+        let modes = Modes { writable: AtomicBool::new(!options.read_only), full: AtomicBool::new(full) };
         let store = Arc::new(Self {
             folder: Folder::new(root.to_owned()),
-            modes: Mutex::new(modes),
+            modes,
             gate: Renewable::new(Gate::new(State::Suspended)),
             metrics: Metrics::default(),
         });
@@ -164,12 +166,11 @@ impl Store {
     /// A second handle may need more than the first: writing, or full durability.
     fn widen(&self, options: &StoreOptions) -> Result<()> {
         let full = options.durability == Durability::Full;
-        let mut modes = lock(&self.modes);
-        let reopen = !modes.writable && !options.read_only;
-        let sync_meta = !modes.full && full;
-        modes.writable |= !options.read_only;
-        modes.full |= full;
-        drop(modes);
+        let reopen = !self.modes.writable.fetch_or(!options.read_only, Relaxed) && !options.read_only;
+        let sync_meta = !self.modes.full.fetch_or(full, Relaxed) && full;
+        if !reopen && !sync_meta {
+            return Ok(()); // and do not wait for a compaction that is under way
+        }
         let mut state = self.gate.get().state.write().unwrap_or_else(PoisonError::into_inner);
         if reopen {
             state.suspend();
@@ -181,6 +182,7 @@ impl Store {
     }
 
     fn create(&self, deadline: Instant, now: i64) -> Result<()> {
+        let _no_fork = self.gate.get().state.write().unwrap_or_else(PoisonError::into_inner);
         let lock = WriterLock::open(self.folder.root())?;
         let _guard = lock.acquire(deadline)?;
         if self.folder.look()? == Found::Store {
@@ -203,7 +205,7 @@ impl Store {
         let state = self.opened(gate)?;
         let State::Open(opened) = &*state else { return Ok(()) };
         let number = opened.environment.number();
-        if self.folder.current() == Some(number) && self.folder.generations()?.first() == Some(&number) {
+        if self.folder.is_tidy(number)? {
             return Ok(());
         }
         let Some(Ok(_guard)) = opened.lock.as_ref().map(|lock| lock.acquire(Instant::now())) else { return Ok(()) };
@@ -215,8 +217,7 @@ impl Store {
     }
 
     fn mode(&self, building: bool) -> Mode {
-        let modes = *lock(&self.modes);
-        Mode { read_only: !modes.writable, relaxed: !modes.full, building }
+        Mode { read_only: !self.modes.writable.load(Relaxed), relaxed: !self.modes.full.load(Relaxed), building }
     }
 
     /// The store's folder.
@@ -242,6 +243,13 @@ impl Store {
     #[must_use]
     pub fn metrics(&self) -> &Metrics {
         &self.metrics
+    }
+
+    /// Runs `work`, which takes a lock of its own, at a time when no fork can come: the child would find that lock taken by a
+    /// thread that does not exist in it. `work` must not use the store.
+    pub fn unforked<T>(&self, work: impl FnOnce() -> T) -> T {
+        let _no_fork = self.gate.get().state.read().unwrap_or_else(PoisonError::into_inner);
+        work()
     }
 
     /// Runs `work` on a snapshot of what is committed now.
@@ -426,13 +434,24 @@ impl Committer for Store {
                 Ok(None) => return Ok(()),
                 Ok(Some(next)) => self.follow(next)?,
                 Err(error) if error.kind() == ErrorKind::MapResized => self.adopt_map_size()?,
-                Err(error) => return Err(error),
+                Err(error) => {
+                    self.start_afresh(&error);
+                    return Err(error);
+                }
             }
         }
     }
 }
 
 impl Store {
+    /// LMDB refuses every write after it failed to write a meta page, until the environment is opened anew; so it is, by
+    /// whoever needs it next, after any failure of the disk.
+    fn start_afresh(&self, error: &Error) {
+        if matches!(error.kind(), ErrorKind::StoreFull | ErrorKind::StoreIo | ErrorKind::OutcomeUnknown) {
+            self.gate.get().state.write().unwrap_or_else(PoisonError::into_inner).suspend();
+        }
+    }
+
     /// One transaction in the open generation; the number of the next one, if it has been retired.
     fn attempt(
         &self,
@@ -451,7 +470,8 @@ impl Store {
                 Decision::Again => {}
                 Decision::Nothing => return Ok(None),
                 Decision::Commit => {
-                    txn.commit().map_err(|error| outcome(environment, error))?;
+                    let id = txn.id();
+                    txn.commit().map_err(|error| outcome(environment, id, error))?;
                     let _ = environment.grow_ahead(); // a full disk is told by the next commit that needs the room
                     return Ok(None);
                 }
@@ -461,9 +481,15 @@ impl Store {
 }
 
 /// A failed commit: known not to have happened where the disk was full, unknown where a sync failed.
-fn outcome(environment: &Environment, error: Error) -> Error {
+fn outcome(environment: &Environment, transaction: u64, error: Error) -> Error {
     if error.kind() != ErrorKind::StoreIo {
         return error;
+    }
+    if !environment.may_show(transaction)
+        && let Err(full) = environment.find_room()
+        && full.kind() == ErrorKind::StoreFull
+    {
+        return full;
     }
     Error::new(
         ErrorKind::OutcomeUnknown,

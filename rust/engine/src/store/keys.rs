@@ -51,12 +51,36 @@ pub enum Table {
     Postings = 0x30,
     /// index u8 | block u32 -> the attributes of 127 documents.
     Attributes = 0x31,
+    /// index u8 | block u32 -> the lengths of 2,032 documents: what scoring reads of them, apart so that it stays in cache.
+    Lengths = 0x32,
     /// number u32 | revision u32 | chunk u16 -> what is not current any more, and tombstones.
     History = 0x40,
     /// hash64 of a slot's name | chunk u16 -> the slot.
     Slot = 0x41,
     /// number u32 / 256 -> when 256 memories were last recalled, and how often.
     Access = 0x42,
+}
+
+impl Table {
+    /// All of them, in key order.
+    pub const ALL: [Self; 16] = [
+        Self::Meta,
+        Self::Retired,
+        Self::ScopeByName,
+        Self::ScopeByNumber,
+        Self::Expiry,
+        Self::Embedding,
+        Self::VectorExact,
+        Self::VectorBlock,
+        Self::Memory,
+        Self::Head,
+        Self::Tail,
+        Self::Postings,
+        Self::Attributes,
+        Self::History,
+        Self::Slot,
+        Self::Access,
+    ];
 }
 
 /// A key under construction, on the stack.

@@ -65,7 +65,12 @@ pub(super) fn is_word(c: char) -> bool {
 }
 
 /// A character of a script that writes no spaces between words, or (Hangul) glues its particles to them: such text becomes bigrams.
+#[inline]
 pub(super) fn is_gram(c: char) -> bool {
+    c >= '\u{E00}' && is_high_gram(c)
+}
+
+fn is_high_gram(c: char) -> bool {
     matches!(c as u32,
         0x0E00..=0x0EFF          // Thai, Lao
         | 0x1000..=0x109F        // Myanmar

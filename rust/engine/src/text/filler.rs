@@ -1,109 +1,51 @@
 //! Question filler: the words that make a sentence a question and say nothing about what is looked for.
 
-/// Whether a folded word is filler of an English question. Only English: the short words of one language are content in another
-/// (`die`, `was`, `do`), and nothing here guesses languages. Negations are content.
+/// Only English: the short words of one language are content in another (`die`, `was`, `do`), and nothing here guesses languages.
+/// Negations are content. Eight letters at most: a word is compared as one number.
+const FILLER: [&str; 101] = [
+    "a", "an", "the", "this", "that", "these", "those", "there", "here", "what", "which", "who", "whom", "whose", "when", "where", "why",
+    "how", "is", "are", "was", "were", "be", "been", "being", "am", "isnt", "arent", "wasnt", "werent", "do", "does", "did", "done",
+    "dont", "doesnt", "didnt", "have", "has", "had", "havent", "hasnt", "hadnt", "can", "could", "will", "would", "shall", "should", "may",
+    "might", "must", "i", "me", "my", "mine", "we", "us", "our", "ours", "you", "your", "yours", "he", "him", "his", "she", "her", "hers",
+    "it", "its", "they", "them", "their", "theirs", "of", "in", "on", "at", "to", "for", "from", "by", "with", "about", "as", "into",
+    "and", "or", "but", "if", "than", "then", "so", "also", "any", "some", "please", "tell", "again", "ever",
+];
+
+static PACKED: [u64; FILLER.len()] = packed();
+
+const fn packed() -> [u64; FILLER.len()] {
+    let mut all = [0; FILLER.len()];
+    let mut at = 0;
+    while at < FILLER.len() {
+        all[at] = pack(FILLER[at].as_bytes());
+        at += 1;
+    }
+    all
+}
+
+const fn pack(word: &[u8]) -> u64 {
+    let (mut number, mut at) = (0, 0);
+    while at < word.len() {
+        number = number << 8 | word[at] as u64;
+        at += 1;
+    }
+    number
+}
+
+/// Whether a folded word is filler of an English question.
 pub(super) fn is_filler(word: &[u8]) -> bool {
-    matches!(
-        word,
-        b"a" | b"an"
-            | b"the"
-            | b"this"
-            | b"that"
-            | b"these"
-            | b"those"
-            | b"there"
-            | b"here"
-            | b"what"
-            | b"which"
-            | b"who"
-            | b"whom"
-            | b"whose"
-            | b"when"
-            | b"where"
-            | b"why"
-            | b"how"
-            | b"is"
-            | b"are"
-            | b"was"
-            | b"were"
-            | b"be"
-            | b"been"
-            | b"being"
-            | b"am"
-            | b"isnt"
-            | b"arent"
-            | b"wasnt"
-            | b"werent"
-            | b"do"
-            | b"does"
-            | b"did"
-            | b"done"
-            | b"dont"
-            | b"doesnt"
-            | b"didnt"
-            | b"have"
-            | b"has"
-            | b"had"
-            | b"havent"
-            | b"hasnt"
-            | b"hadnt"
-            | b"can"
-            | b"could"
-            | b"will"
-            | b"would"
-            | b"shall"
-            | b"should"
-            | b"may"
-            | b"might"
-            | b"must"
-            | b"i"
-            | b"me"
-            | b"my"
-            | b"mine"
-            | b"we"
-            | b"us"
-            | b"our"
-            | b"ours"
-            | b"you"
-            | b"your"
-            | b"yours"
-            | b"he"
-            | b"him"
-            | b"his"
-            | b"she"
-            | b"her"
-            | b"hers"
-            | b"it"
-            | b"its"
-            | b"they"
-            | b"them"
-            | b"their"
-            | b"theirs"
-            | b"of"
-            | b"in"
-            | b"on"
-            | b"at"
-            | b"to"
-            | b"for"
-            | b"from"
-            | b"by"
-            | b"with"
-            | b"about"
-            | b"as"
-            | b"into"
-            | b"and"
-            | b"or"
-            | b"but"
-            | b"if"
-            | b"than"
-            | b"then"
-            | b"so"
-            | b"also"
-            | b"any"
-            | b"some"
-            | b"please"
-            | b"tell"
-            | b"again"
-            | b"ever"
-    )
+    word.len() <= size_of::<u64>() && PACKED.contains(&pack(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn filler_is_filler_and_nothing_else() {
+        assert!(FILLER.iter().all(|word| word.len() <= 8 && is_filler(word.as_bytes())));
+        for content in ["", "port", "whatever", "not", "no", "xthe", "the\0", "aaaaaaaaaaaaa"] {
+            assert!(!is_filler(content.as_bytes()), "{content}");
+        }
+    }
 }

@@ -126,23 +126,27 @@ fn for_each_letters_and_digits(part: &str, of_several: bool, each: &mut impl FnM
     if border {
         each(&part[letters..]);
     }
-    if (border || of_several) && letters != 1 {
-        each(if border { &part[..letters] } else { part });
+    if border && letters > 1 {
+        each(&part[..letters]);
+    } else if of_several && bytes.len() > 1 {
+        each(part);
     }
 }
 
 /// A run with connectors.
 fn composite<S: Sink>(run: &str, buffers: &mut Buffers, sink: &mut S) {
-    let (scheme, body) = run.split_once("://").map_or((None, run), |(scheme, body)| (Some(scheme), body));
-    let body = body.trim_start_matches(|c: char| c.is_ascii() && connects(c as u8)); // `file:///etc`
-    if let Some(scheme) = scheme {
-        atoms(scheme, buffers, sink);
+    let colon = run.bytes().position(|b| b == b':').filter(|at| run[*at..].starts_with("://"));
+    if let Some(at) = colon {
+        atoms(&run[..at], buffers, sink);
     }
+    let body = colon.map_or(run, |at| trimmed(&run[at..]));
     if !body.bytes().any(connects) {
         return one_piece(body, Role::Whole, buffers, sink);
     }
     whole(body, Role::Whole, buffers, sink);
-    segments(body, buffers, sink);
+    if body.bytes().any(|b| connects(b) && !matches!(b, b'-' | b'_')) {
+        segments(body, buffers, sink);
+    }
     atoms(body, buffers, sink);
 }
 
@@ -151,11 +155,13 @@ fn whole<S: Sink>(text: &str, role: Role, buffers: &mut Buffers, sink: &mut S) {
     let term = &mut buffers.term;
     term.clear();
     fold(without_version_letter(text), term);
-    term.rewrite(|before, byte| match byte {
-        b'\\' | b'/' => (before != b'/').then_some(b'/'),
-        b',' => None,
-        _ => Some(byte),
-    });
+    if text.bytes().any(|b| matches!(b, b'\\' | b'/' | b',')) {
+        term.rewrite(|before, byte| match byte {
+            b'\\' | b'/' => (before != b'/').then_some(b'/'),
+            b',' => None,
+            _ => Some(byte),
+        });
+    }
     let class = if is_number(term.bytes()) { TermClass::Word } else { TermClass::Whole };
     sink.term(role, class, term);
 }
@@ -175,36 +181,63 @@ fn is_version(text: &str) -> bool {
 /// The identifiers inside one: between `:`, `@` and their like, then between slashes, then between dots; versions between dashes.
 /// Each level passes over the text once.
 fn segments<S: Sink>(body: &str, buffers: &mut Buffers, sink: &mut S) {
-    let outer = |c: char| matches!(c, ':' | '@' | '#' | '?' | '=' | '&' | '%' | '+' | '~' | '$' | ',');
+    let outer = |b: u8| matches!(b, b':' | b'@' | b'#' | b'?' | b'=' | b'&' | b'%' | b'+' | b'~' | b'$');
+    let slash = |b: u8| matches!(b, b'/' | b'\\');
+    for_each_piece(body, slash, |piece| {
+        if piece.bytes().any(outer) {
+            segment(piece, body, buffers, sink); // `host:8443`, `login.rs:120`; what has no such sign comes below
+        }
+    });
     for_each_piece(body, outer, |piece| {
         segment(piece, body, buffers, sink);
-        for_each_piece(
-            piece,
-            |c| matches!(c, '/' | '\\'),
-            |name| {
-                segment(name, piece, buffers, sink);
-                if is_version(name) {
-                    return;
-                }
-                for_each_piece(name, |c| c == '.', |label| segment(label, name, buffers, sink));
-                for_each_piece(
-                    name,
-                    |c| c == '-',
-                    |version| {
-                        if is_version(version) {
-                            segment(version, name, buffers, sink)
-                        }
-                    },
-                );
-            },
-        );
+        segment(iso_date(piece).unwrap_or(piece), piece, buffers, sink);
+        for_each_piece(piece, slash, |name| {
+            segment(name, piece, buffers, sink);
+            if is_version(name) {
+                return;
+            }
+            for_each_piece(name, |b| b == b'.', |label| segment(label, name, buffers, sink));
+            for_each_piece(
+                name,
+                |b| b == b'-',
+                |version| {
+                    if is_version(version) {
+                        segment(version, name, buffers, sink);
+                    }
+                },
+            );
+        });
     });
 }
 
-/// The pieces of a text between separators, without connectors at their ends.
-fn for_each_piece<'a>(text: &'a str, separates: impl Fn(char) -> bool, each: impl FnMut(&'a str)) {
-    let pieces = text.split(separates).map(|piece| piece.trim_matches(|c: char| c.is_ascii() && connects(c as u8)));
-    pieces.filter(|piece| !piece.is_empty()).for_each(each);
+/// The pieces of a text between separators (all of them ASCII), without connectors at their ends.
+fn for_each_piece<'a>(text: &'a str, separates: impl Fn(u8) -> bool, mut each: impl FnMut(&'a str)) {
+    let bytes = text.as_bytes();
+    let mut start = 0;
+    for at in 0..=bytes.len() {
+        if at == bytes.len() || separates(bytes[at]) {
+            let piece = trimmed(&text[start..at]);
+            if !piece.is_empty() {
+                each(piece);
+            }
+            start = at + 1;
+        }
+    }
+}
+
+/// The text without connectors at its ends.
+fn trimmed(text: &str) -> &str {
+    let bytes = text.as_bytes();
+    let start = bytes.iter().position(|b| !connects(*b)).unwrap_or(bytes.len());
+    let end = bytes.iter().rposition(|b| !connects(*b)).map_or(start, |last| last + 1);
+    &text[start..end]
+}
+
+/// The date of a timestamp: `2024-05-12` of `2024-05-12T10`.
+fn iso_date(piece: &str) -> Option<&str> {
+    let fits = |(at, byte)| if matches!(at, 4 | 7) { byte == b'-' } else { is(byte, DIGIT) };
+    let date = piece.get(..10).filter(|date| date.bytes().enumerate().all(fits))?;
+    piece[10..].starts_with('T').then_some(date)
 }
 
 fn segment<S: Sink>(piece: &str, parent: &str, buffers: &mut Buffers, sink: &mut S) {
@@ -215,5 +248,5 @@ fn segment<S: Sink>(piece: &str, parent: &str, buffers: &mut Buffers, sink: &mut
 
 /// The parts between all connectors.
 fn atoms<S: Sink>(text: &str, buffers: &mut Buffers, sink: &mut S) {
-    for_each_piece(text, |c| c.is_ascii() && connects(c as u8), |part| one_piece(part, part_role(part), buffers, sink));
+    for_each_piece(text, connects, |part| one_piece(part, part_role(part), buffers, sink));
 }

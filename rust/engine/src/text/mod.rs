@@ -1,9 +1,9 @@
 //! The analyzer: from a text to the terms that BM25 indexes (documents) or looks up (queries).
 //!
 //! One set of rules for memories, transcripts and collections; the table of them is `docs/analysis.md`. A text is cut at white
-//! space into chunks ([`scan`]), a chunk into runs of letters, digits and connectors ([`spans`]); a run is a plain word
-//! ([`words`]), an identifier that is kept whole and by its parts ([`identifiers`]), or text without spaces between words,
-//! which becomes bigrams. Case and accents are folded ([`fold`]), English endings become an extra, lighter term ([`stem`]).
+//! space into chunks (`scan`), a chunk into runs of letters, digits and connectors (`spans`); a run is a plain word
+//! (`words`), an identifier that is kept whole and by its parts (`identifiers`), or text without spaces between words,
+//! which becomes bigrams. Case and accents are folded (`fold`), English endings become an extra, lighter term (`stem`).
 //!
 //! It deliberately does not rank, does not guess languages and keeps no dictionary. Terms are hashes keyed per scope, so that
 //! the postings of one scope say nothing about the words of another.
@@ -15,6 +15,7 @@ mod chars;
 mod document;
 mod filler;
 mod fold;
+mod fold_table;
 mod identifiers;
 mod keys;
 mod query;

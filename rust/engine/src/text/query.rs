@@ -38,14 +38,21 @@ pub struct Query {
     pub identifiers: Vec<u64>,
 }
 
+/// One find of a term. `order` holds filler, role and position, so that entries sort by whole numbers.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     hash: u64,
-    filler: bool,
+    order: u64,
+    start: usize,
+    len: u16,
     role: Role,
     class: TermClass,
-    text: (usize, usize),
 }
+
+/// The bit of `order` that puts filler behind all else.
+const FILLER: u64 = 1 << 63;
+/// Where the role stands in `order`, above the position.
+const ROLE_SHIFT: u32 = 56;
 
 /// Collects the terms of a query; their texts stand in one arena until the few that are kept get strings of their own.
 #[derive(Debug, Default)]
@@ -62,22 +69,25 @@ impl Collector {
         self.arena.clear();
     }
 
-    fn push(&mut self, role: Role, class: TermClass, term: &mut Term, filler: bool) {
+    fn push(&mut self, role: Role, class: TermClass, term: &mut Term, filler: u64) {
         let start = self.arena.len();
         let bytes = term.bytes();
         self.arena.extend_from_slice(&bytes[..bytes.len().min(MAX_TEXT_BYTES)]);
-        let text = (start, self.arena.len());
-        self.entries.push(Entry { hash: term.hash(class, self.seed), filler, role, class, text });
+        let order = filler | (role as u64) << ROLE_SHIFT | self.entries.len() as u64;
+        self.entries.push(Entry { hash: term.hash(class, self.seed), order, start, len: (self.arena.len() - start) as u16, role, class });
     }
 
     pub(super) fn finish(&mut self) -> Query {
         let entries = &mut self.entries;
-        entries.sort_unstable_by_key(|e| (e.hash, e.filler, e.role, e.text.0));
+        entries.sort_unstable_by_key(|e| (e.hash, e.order));
         entries.dedup_by_key(|e| e.hash);
         if entries.iter().filter(|e| is_content(e)).count() >= ENOUGH_CONTENT {
-            entries.retain(|e| !e.filler);
+            entries.retain(|e| e.order & FILLER == 0);
         }
-        entries.sort_unstable_by_key(|e| (e.role, e.text.0, e.class));
+        for entry in entries.iter_mut() {
+            entry.order &= !FILLER;
+        }
+        entries.sort_unstable_by_key(|e| e.order);
         entries.truncate(MAX_QUERY_TERMS);
         let identifiers = entries.iter().filter(|e| e.role == Role::Whole).map(|e| e.hash).collect();
         Query { terms: entries.iter().map(|e| to_term(e, &self.arena)).collect(), identifiers }
@@ -85,13 +95,13 @@ impl Collector {
 }
 
 fn is_content(entry: &Entry) -> bool {
-    !entry.filler && matches!(entry.role, Role::Whole | Role::Word | Role::Gram)
+    entry.order & FILLER == 0 && matches!(entry.role, Role::Whole | Role::Word | Role::Gram)
 }
 
 fn to_term(entry: &Entry, arena: &[u8]) -> QueryTerm {
-    let bytes = &arena[entry.text.0..entry.text.1];
-    let valid = std::str::from_utf8(bytes).map_or_else(|e| &bytes[..e.valid_up_to()], |_| bytes); // a character cut by the limit
-    let text = String::from_utf8_lossy(valid).into_owned();
+    let bytes = &arena[entry.start..entry.start + entry.len as usize];
+    let whole = |cut: std::str::Utf8Error| std::str::from_utf8(&bytes[..cut.valid_up_to()]).unwrap_or_default();
+    let text = std::str::from_utf8(bytes).unwrap_or_else(whole).to_owned(); // the limit may have cut a character
     QueryTerm { hash: entry.hash, weight: entry.role.weight(), role: entry.role, class: entry.class, text }
 }
 
@@ -99,13 +109,13 @@ impl Sink for Collector {
     const SINGLES: bool = false;
 
     fn term(&mut self, role: Role, class: TermClass, term: &mut Term) {
-        self.push(role, class, term, false);
+        self.push(role, class, term, 0);
     }
 
     /// Documents have a stem only where it differs from the word. So `payment` also asks for the stem of `payments`, and
     /// `payments` also asks for the word `payment`; a document with the very word is paid for the word once.
     fn word(&mut self, term: &mut Term) {
-        let filler = is_filler(term.bytes());
+        let filler = if is_filler(term.bytes()) { FILLER } else { 0 };
         self.push(Role::Word, TermClass::Word, term, filler);
         if let Some(stem) = stem(term.bytes()) {
             term.truncate(stem.keep);

@@ -57,20 +57,31 @@ pub(super) fn scan<S: Sink>(text: &str, scratch: &mut Scratch, sink: &mut S) {
 /// A plain word of ASCII letters between white space, and where its chunk ends; what it takes must give the same terms as [`chunk`].
 #[inline]
 fn simple_word(bytes: &[u8]) -> Option<(&[u8], usize)> {
-    let start = bytes.iter().take(LONGEST_SIMPLE_BYTES).position(|b| !is(*b, OPENER))?;
-    let word = &bytes[start..];
-    let letters = word.iter().take(LONGEST_SIMPLE_BYTES + 1).position(|b| !is(*b, LETTER)).unwrap_or(word.len());
-    let after = &word[letters..];
-    let closers = after.iter().position(|b| !is(*b, CLOSER)).unwrap_or(after.len());
-    let ends = after.get(closers).is_none_or(|b| is(*b, SPACE));
-    let word = &word[..letters];
-    (ends && (1..=LONGEST_SIMPLE_BYTES).contains(&letters) && !has_inner_capitals(word)).then_some((word, start + letters + closers))
+    let start = end_of(bytes, 0, OPENER);
+    let (mut at, mut capitals) = (start, 0);
+    while at < bytes.len() && is(bytes[at], LETTER) {
+        capitals += usize::from(is(bytes[at], UPPER));
+        at += 1;
+    }
+    let word = &bytes[start..at];
+    let end = end_of(bytes, at, CLOSER);
+    let ends = end == bytes.len() || is(bytes[end], SPACE);
+    let simple = ends && (1..=LONGEST_SIMPLE_BYTES).contains(&word.len());
+    (simple && !has_inner_capitals(word, capitals)).then_some((word, end))
+}
+
+#[inline]
+fn end_of(bytes: &[u8], mut at: usize, flags: u8) -> usize {
+    while at < bytes.len() && is(bytes[at], flags) {
+        at += 1;
+    }
+    at
 }
 
 /// Capitals that are neither the first letter alone nor all letters nor all but a plural's `s`.
-fn has_inner_capitals(word: &[u8]) -> bool {
-    let inner = word[1..].iter().filter(|b| is(**b, UPPER)).count();
-    inner > 0 && !(inner + 1 == word.len() && is(word[0], UPPER)) && !is_acronym_plural(word)
+#[inline]
+fn has_inner_capitals(word: &[u8], capitals: usize) -> bool {
+    capitals > usize::from(is(word[0], UPPER)) && capitals < word.len() && !is_acronym_plural(word)
 }
 
 /// Any chunk.

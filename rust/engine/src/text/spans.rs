@@ -5,6 +5,8 @@
 
 use std::ops::Range;
 
+use unicode_normalization::char::is_combining_mark;
+
 use super::chars::{CONNECTOR, DIGIT, LETTER, URL_CONNECTOR, is, is_gram, is_word};
 
 /// One run of a chunk, in bytes.
@@ -117,9 +119,7 @@ impl Iterator for Spans<'_> {
     fn next(&mut self) -> Option<Span> {
         let start = self.end_of(self.at, |c| !is_word(c));
         let span = match self.char_at(start)? {
-            c if is_gram(c) => {
-                Span::Grams(start..self.end_of(start, |c| is_gram(c) || !c.is_ascii() && !c.is_alphanumeric() && is_word(c)))
-            }
+            c if is_gram(c) => Span::Grams(start..self.end_of(start, |c| is_gram(c) || is_combining_mark(c))),
             _ => Span::Run(self.run(start)),
         };
         let (Span::Run(range) | Span::Grams(range)) = &span;

@@ -16,10 +16,17 @@ pub(super) struct Stem {
 /// The stem of a folded word, if it differs from the word.
 pub(super) fn stem(word: &[u8]) -> Option<Stem> {
     let last = *word.last()?;
-    if word.len() < SHORTEST || !matches!(last, b's' | b'd' | b'g' | b'e' | b'l') || !word.iter().all(u8::is_ascii_lowercase) {
+    let may_change = match last {
+        b's' | b'e' => true,
+        b'd' => matches!(word, [.., b'e', _]),
+        b'g' => matches!(word, [.., b'i', b'n', _]),
+        b'l' => matches!(word, [.., b'l', _]),
+        _ => false,
+    };
+    if !may_change || word.len() < SHORTEST || !word.iter().all(u8::is_ascii_lowercase) {
         return None;
     }
-    if word.len() > SHORTEST && (word.ends_with(b"ies") || word.ends_with(b"ied")) {
+    if word.len() > SHORTEST && matches!(word, [.., b'i', b'e', b's' | b'd']) {
         return Some(Stem { keep: word.len() - 3, end: b"y" });
     }
     let singular = plural(word);
@@ -31,24 +38,28 @@ pub(super) fn stem(word: &[u8]) -> Option<Stem> {
 
 /// Length of the word without its plural ending.
 fn plural(word: &[u8]) -> usize {
-    let len = word.len();
-    if word.ends_with(b"ss") || word.ends_with(b"us") || word.ends_with(b"is") || !word.ends_with(b"s") {
-        return len;
+    match word {
+        [.., b's' | b'u' | b'i', b's'] => word.len(),
+        [.., b's', b's', b'e', b's']
+        | [.., b'x' | b'o', b'e', b's']
+        | [.., b'c' | b's', b'h', b'e', b's']
+        | [.., b'z', b'z', b'e', b's'] => word.len() - 2,
+        [.., b's'] => word.len() - 1,
+        _ => word.len(),
     }
-    let es = [&b"sses"[..], b"xes", b"ches", b"shes", b"zzes", b"oes"].iter().any(|ending| word.ends_with(ending));
-    if es { len - 2 } else { len - 1 }
 }
 
 /// Length without `-ed` or `-ing`, and whether a final `e` is to be restored (`moved`, `created`).
 fn past_or_gerund(word: &[u8]) -> (usize, bool) {
-    let ending = [&b"ing"[..], b"ed"].into_iter().find(|ending| word.ends_with(ending));
-    let Some(base) = ending.map(|ending| &word[..word.len() - ending.len()]) else {
-        return (word.len(), false);
+    let base = match word {
+        [.., b'e', b'e', b'd'] => return (word.len(), false),
+        [base @ .., b'i', b'n', b'g'] | [base @ .., b'e', b'd'] => base,
+        _ => return (word.len(), false),
     };
-    if word.ends_with(b"eed") || base.len() < 2 || !(0..base.len()).any(|at| is_vowel(base, at)) {
+    if base.len() < 2 || !(0..base.len()).any(|at| is_vowel(base, at)) {
         return (word.len(), false);
     }
-    if [&b"at"[..], b"bl", b"iz"].iter().any(|end| base.ends_with(end)) {
+    if matches!(base, [.., b'a', b't'] | [.., b'b', b'l'] | [.., b'i', b'z']) {
         return (base.len(), true);
     }
     if ends_double(base) && !matches!(base[base.len() - 1], b'l' | b's' | b'z') {

@@ -120,10 +120,20 @@ impl Term {
         self.0.extend(letters.iter().map(|b| b | 0x20));
     }
 
+    /// Appends ASCII, lower-cased.
+    pub(super) fn push_ascii(&mut self, text: &[u8]) {
+        self.0.extend(text.iter().map(u8::to_ascii_lowercase));
+    }
+
     /// The normalised bytes, without the class.
     #[inline]
     pub(super) fn bytes(&self) -> &[u8] {
         self.0.get(1..).unwrap_or_default()
+    }
+
+    /// To append what is known to be UTF-8.
+    pub(super) fn bytes_mut(&mut self) -> &mut Vec<u8> {
+        &mut self.0
     }
 
     /// Keeps the first `len` normalised bytes.

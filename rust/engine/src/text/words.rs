@@ -1,6 +1,8 @@
 //! Plain words, and text that is cut into bigrams.
 
-use super::chars::{LETTER, LOWER, UPPER, is, is_accent};
+use unicode_normalization::char::is_combining_mark;
+
+use super::chars::{LETTER, LOWER, UPPER, is};
 use super::fold::{fold, fold_accented};
 use super::scan::Buffers;
 use super::terms::{Role, Sink, Term, TermClass};
@@ -10,6 +12,9 @@ use super::terms::{Role, Sink, Term, TermClass};
 pub(super) fn without_clitics(run: &str) -> &str {
     const ENDINGS: [&str; 6] = ["s", "ll", "re", "ve", "d", "m"];
     const ELISIONS: [&str; 14] = ["l", "d", "j", "m", "t", "s", "n", "c", "qu", "un", "dell", "nell", "all", "sull"];
+    if !run.as_bytes().contains(&b'\'') {
+        return run;
+    }
     let run = match run.rsplit_once('\'') {
         Some((word, ending)) if ENDINGS.iter().any(|e| e.eq_ignore_ascii_case(ending)) => word,
         _ => run,
@@ -84,8 +89,7 @@ pub(super) fn grams<S: Sink>(text: &str, term: &mut Term, sink: &mut S) {
 }
 
 fn first_unit(text: &str) -> &str {
-    let mark = |c: char| !c.is_alphanumeric() || is_accent(c);
-    let end = text.char_indices().skip(1).find(|(_, c)| !mark(*c)).map_or(text.len(), |(at, _)| at);
+    let end = text.char_indices().skip(1).find(|(_, c)| !is_combining_mark(*c)).map_or(text.len(), |(at, _)| at);
     &text[..end]
 }
 

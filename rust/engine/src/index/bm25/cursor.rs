@@ -5,7 +5,6 @@ use super::formula::Formula;
 use super::layout::{IndexId, NO_NUMBER, malformed};
 use super::list::{Run, RunHead};
 use super::lookup;
-use super::row::{BLOCK_ROWS, ROW_BYTES};
 use super::rows::Rows;
 use super::window::Window;
 use crate::Result;
@@ -29,10 +28,10 @@ pub(super) struct Cursor<'p> {
     first: u32,
     next_first: u32,
     head: Option<RunHead>,
-    decoded: Option<usize>,
+    decoded: bool,
     /// The next posting of the decoded run.
     at: usize,
-    buffer: Run,
+    buffer: Box<Run>,
 }
 
 impl<'p> Cursor<'p> {
@@ -46,9 +45,9 @@ impl<'p> Cursor<'p> {
             first: NO_NUMBER,
             next_first: 0,
             head: None,
-            decoded: None,
+            decoded: false,
             at: 0,
-            buffer: Run::new(),
+            buffer: Box::new(Run::new()),
         };
         lookup::lists(pages, index, term, |key, list| cursor.push(key, list))?;
         cursor.enter()?;
@@ -74,9 +73,10 @@ impl<'p> Cursor<'p> {
         self.postings
     }
 
-    /// The first document that may be at or behind the cursor; `None` at the end.
+    /// No document before this one is left; `None` at the end.
     pub fn next(&self) -> Option<u32> {
-        (self.piece < self.pieces.len()).then_some(self.first)
+        let decoded = self.buffer.numbers[..self.buffer.len].get(self.at).filter(|_| self.decoded).copied();
+        (self.piece < self.pieces.len()).then_some(decoded.unwrap_or(self.first))
     }
 
     /// Reads the head of the run at `piece`, `run`.
@@ -94,7 +94,7 @@ impl<'p> Cursor<'p> {
                 (head.first, next, Some(head))
             }
         };
-        self.decoded = None;
+        self.decoded = false;
         self.at = 0;
         if self.first < self.next_first { Ok(()) } else { Err(malformed(piece.key)) }
     }
@@ -109,16 +109,28 @@ impl<'p> Cursor<'p> {
         self.enter()
     }
 
-    /// Moves to the run that would hold `number`.
+    /// Moves towards `number`: to the run that would hold it, and within a decoded run to the first posting at or behind it.
+    ///
+    /// The last run is decoded, or nobody would ever know that it is over.
     pub fn seek(&mut self, number: u32) -> Result<()> {
-        while self.piece < self.pieces.len() && self.next_first <= number {
+        while self.piece < self.pieces.len() {
+            if self.next_first > number {
+                if self.first >= number || (!self.decoded && self.next_first != NO_NUMBER) {
+                    break;
+                }
+                self.decode()?;
+                self.step(number);
+                if self.at < self.buffer.len {
+                    break;
+                }
+            }
             self.advance()?;
         }
         Ok(())
     }
 
     fn decode(&mut self) -> Result<()> {
-        if self.decoded.is_some() {
+        if self.decoded {
             return Ok(());
         }
         let piece = &self.pieces[self.piece];
@@ -129,7 +141,7 @@ impl<'p> Cursor<'p> {
         };
         let last = decoded.and_then(|()| self.buffer.numbers[..self.buffer.len].last());
         match last {
-            Some(&last) if last < self.next_first => self.decoded = Some(self.run),
+            Some(&last) if last < self.next_first => self.decoded = true,
             _ => return Err(malformed(piece.key)),
         }
         Ok(())
@@ -185,7 +197,7 @@ impl<'p> Cursor<'p> {
             self.decode()?;
             self.step(window.start);
             let end = self.at + self.buffer.numbers[self.at..self.buffer.len].partition_point(|&n| n < window.end);
-            add(window, &self.buffer.numbers[self.at..end], &self.buffer.counts[self.at..end], formula, factor, rows)?;
+            window.score(&self.buffer.numbers[self.at..end], &self.buffer.counts[self.at..end], formula, factor, rows)?;
             self.at = end;
             if end < self.buffer.len {
                 break;
@@ -203,29 +215,4 @@ impl Piece<'_> {
             List::Packed(packed) => packed.runs(),
         }
     }
-}
-
-/// `numbers` ascend and lie within the window.
-fn add<P: Pages>(
-    window: &mut Window,
-    numbers: &[u32],
-    counts: &[u8],
-    formula: &Formula,
-    factor: f64,
-    rows: &mut Rows<'_, P>,
-) -> Result<()> {
-    let (mut block, mut first): (&[u8], u32) = (&[], 0);
-    for (&number, &count) in numbers.iter().zip(counts) {
-        if number.wrapping_sub(first) >= BLOCK_ROWS || block.is_empty() {
-            block = rows.block(number / BLOCK_ROWS)?.ok_or_else(|| rows.missing(number))?;
-            first = number - number % BLOCK_ROWS;
-        }
-        let at = (number - first) as usize * ROW_BYTES;
-        let Some(row) = block.get(at..at + 8) else { return Err(rows.missing(number)) };
-        let length = u32::from_le_bytes([row[4], row[5], row[6], row[7]]);
-        if count > 0 {
-            window.add(number, formula.contribution(factor, count, length));
-        }
-    }
-    Ok(())
 }

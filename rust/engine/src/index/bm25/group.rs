@@ -260,10 +260,5 @@ fn merge_postings(mut old: &[Posting], changes: &[Change], out: &mut Vec<Posting
 }
 
 fn min_length<P: Pages>(run: &[Posting], rows: &mut Rows<'_, P>) -> Result<u32> {
-    let mut min = u32::MAX;
-    for posting in run {
-        let row = rows.row(posting.number)?.ok_or_else(|| rows.missing(posting.number))?;
-        min = min.min(row.length);
-    }
-    Ok(min)
+    run.iter().try_fold(u32::MAX, |min, posting| Ok(min.min(rows.length(posting.number)?)))
 }

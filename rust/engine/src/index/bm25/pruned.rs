@@ -16,8 +16,11 @@ use super::formula::Formula;
 use super::row::Row;
 use super::rows::Rows;
 use super::window::Window;
-use crate::Result;
 use crate::store::pages::Pages;
+use crate::{Error, Result};
+
+/// Statistics may be wrong: room is made for no more documents than this at once.
+const MOST_RESERVED: u64 = 1 << 16;
 
 /// A query's term, ready to be scored.
 pub(super) struct Scorer<'p> {
@@ -31,6 +34,14 @@ pub(super) trait Collector<'p, P> {
     fn threshold(&self) -> i64;
 
     fn offer(&mut self, hit: Hit, rows: &mut Rows<'p, P>) -> Result<()>;
+
+    /// Takes everything from a window at once, or says that it chooses.
+    fn take_all(&mut self, _window: &mut Window) -> bool {
+        false
+    }
+
+    /// Makes room for so many documents.
+    fn reserve(&mut self, _documents: u64) {}
 }
 
 /// Offers `collector` every document of the blocks that can reach its threshold, but for those in `removed` (sorted).
@@ -39,9 +50,9 @@ pub(super) fn search<'p, P: Pages, C: Collector<'p, P>>(
     formula: &Formula,
     rows: &mut Rows<'p, P>,
     removed: &[u32],
-    mut window: Window,
     collector: &mut C,
 ) -> Result<()> {
+    let mut window = Window::take();
     let mut bounds = Bounds::default();
     while let Some(next) = scorers.iter().filter_map(|scorer| scorer.cursor.next()).min() {
         window.move_to(next.max(window.end));
@@ -50,21 +61,40 @@ pub(super) fn search<'p, P: Pages, C: Collector<'p, P>>(
             let scorer = &mut scorers[term];
             scorer.cursor.accumulate(&mut window, formula, scorer.factor, rows)?;
         }
-        let optional = &bounds.terms[..optional];
-        window.drain(|number, score| {
-            if removed.binary_search(&number).is_ok() {
-                return Ok(());
-            }
-            match complete(scorers, optional, formula, rows, number, score, collector.threshold())? {
-                Some(score) if score >= collector.threshold() => collector.offer(Hit { number, score }, rows),
-                _ => Ok(()),
-            }
-        })?;
+        if !removed.is_empty() || !collector.take_all(&mut window) {
+            choose(&mut window, scorers, &bounds.terms[..optional], formula, rows, removed, collector)?;
+        }
         for scorer in &mut *scorers {
             scorer.cursor.seek(window.end)?;
         }
     }
+    window.give_back();
     Ok(())
+}
+
+/// Offers the documents of a window that can reach the threshold.
+fn choose<'p, P: Pages, C: Collector<'p, P>>(
+    window: &mut Window,
+    scorers: &mut [Scorer<'p>],
+    optional: &[(i64, usize)],
+    formula: &Formula,
+    rows: &mut Rows<'p, P>,
+    removed: &[u32],
+    collector: &mut C,
+) -> Result<()> {
+    let mut threshold = collector.threshold();
+    let more: i64 = optional.iter().map(|(bound, _)| bound).sum();
+    window.drain(|number, score| {
+        if score + more < threshold || (!removed.is_empty() && removed.binary_search(&number).is_ok()) {
+            return Ok(());
+        }
+        let score = if optional.is_empty() { score } else { complete(scorers, optional, formula, rows, number, score, threshold)? };
+        if score >= threshold {
+            collector.offer(Hit { number, score }, rows)?;
+            threshold = collector.threshold();
+        }
+        Ok::<_, Error>(())
+    })
 }
 
 /// The terms by what they add at most, the smallest first.
@@ -97,7 +127,7 @@ impl Bounds {
     }
 }
 
-/// The whole score of a document, or `None` once it cannot reach `threshold`.
+/// The whole score of a document, or one below `threshold` once it is known that it is.
 fn complete<'p, P: Pages>(
     scorers: &mut [Scorer<'p>],
     optional: &[(i64, usize)],
@@ -106,25 +136,19 @@ fn complete<'p, P: Pages>(
     number: u32,
     mut score: i64,
     threshold: i64,
-) -> Result<Option<i64>> {
-    if optional.is_empty() {
-        return Ok(Some(score));
-    }
-    let mut possible = score + optional.iter().map(|(bound, _)| bound).sum::<i64>();
+) -> Result<i64> {
+    let mut possible: i64 = optional.iter().map(|(bound, _)| bound).sum();
     for &(bound, term) in optional.iter().rev() {
-        if possible < threshold {
-            return Ok(None);
+        if score + possible < threshold {
+            break;
         }
         let scorer = &mut scorers[term];
-        possible -= bound;
         if let Some(count) = scorer.cursor.count_at(number)? {
-            let length = rows.stored_length(number)?;
-            let contribution = formula.contribution(scorer.factor, count, length);
-            score += contribution;
-            possible += contribution;
+            score += formula.contribution(scorer.factor, count, rows.stored_length(number)?);
         }
+        possible -= bound;
     }
-    Ok(Some(score))
+    Ok(score)
 }
 
 /// Every document.
@@ -138,6 +162,15 @@ impl<'p, P> Collector<'p, P> for All<'_> {
     fn offer(&mut self, hit: Hit, _: &mut Rows<'p, P>) -> Result<()> {
         self.0.push(hit);
         Ok(())
+    }
+
+    fn take_all(&mut self, window: &mut Window) -> bool {
+        window.drain_into(self.0);
+        true
+    }
+
+    fn reserve(&mut self, documents: u64) {
+        self.0.reserve(documents.min(MOST_RESERVED) as usize);
     }
 }
 

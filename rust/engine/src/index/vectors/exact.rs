@@ -4,11 +4,12 @@
 //! one in a piece, and with its envelope less than a page. Every piece but the last has the `CONTINUES` bit.
 
 use super::kernel::PartialDot;
-use super::{Query, SCORE_ONE, Scored, UnitVector, VectorSet, select, verified};
+use super::{Query, SCORE_ONE, Scored, UnitVector, VectorSet, select};
 use crate::Result;
 use crate::store::envelope::{self, CONTINUES, Codec, ENVELOPE_BYTES};
 use crate::store::keys::Key;
 use crate::store::pages::{Pages, PagesMut};
+use crate::store::verified;
 
 /// Layout of an exact vector's body.
 const EXACT_SCHEMA: u8 = 1;
@@ -80,8 +81,8 @@ impl VectorSet {
                 Err(envelope::damaged(key, "it is missing, and the piece before it says that it follows"))
             };
         };
-        let envelope = verified::open(key, value, EXACT_SCHEMA, self.codec(at), is_finite)?;
-        let (components, rest) = envelope.body.as_chunks::<4>();
+        let body = verified::open(key, value, EXACT_SCHEMA, self.codec(at), is_finite)?;
+        let (components, rest) = body.as_chunks::<4>();
         if rest.is_empty() && components.len() == CHUNK.min(self.dims - at * CHUNK) {
             return Ok(Some(components));
         }

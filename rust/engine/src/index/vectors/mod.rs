@@ -15,6 +15,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used))] // a test may panic
 
+mod audit;
 mod block;
 mod exact;
 mod kernel;
@@ -22,7 +23,6 @@ mod query;
 mod scan;
 mod select;
 mod unit;
-mod verified;
 mod write;
 
 #[cfg(test)]
@@ -36,7 +36,6 @@ pub use query::Query;
 pub use scan::Scores;
 pub use select::Scored;
 pub use unit::UnitVector;
-pub use verified::forget_all as forget_verified;
 
 use crate::store::keys::{Key, Partition, Table};
 use crate::{Error, Result};

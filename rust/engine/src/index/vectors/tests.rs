@@ -142,7 +142,9 @@ fn appending_one_by_one_equals_a_batch() {
     let set = set(384);
     let batch: Vec<_> = (0..57).map(|number| (number, unit(&random.vector(384)))).collect();
     let (mut one_by_one, mut at_once, mut model) = (MemoryPages::new(), MemoryPages::new(), Model::new());
-    batch.iter().for_each(|(number, vector)| set.put(&mut one_by_one, *number, vector).unwrap());
+    for (number, vector) in &batch {
+        set.put(&mut one_by_one, *number, vector).unwrap();
+    }
     put_batch(&set, &mut at_once, &mut model, &batch);
     assert_eq!(one_by_one, at_once, "byte for byte");
     assert_eq!(blocks(&set, &at_once), [(0, 10), (10, 10), (20, 10), (30, 10), (40, 10), (50, 7)]);
@@ -364,7 +366,7 @@ fn damage_is_an_error_and_never_a_panic() {
                 _ => value.extend_from_slice(&[0; 9]),
             }
             // A map in memory may put a damaged copy where an intact one was verified and freed; a store does not.
-            forget_verified();
+            crate::store::verified::forget_all();
             assert_all_reads_fail(&set, &mut pages, &key, &query);
             let mut without = good.clone();
             without.remove(&key);
