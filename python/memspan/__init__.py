@@ -8,6 +8,7 @@ Not here: the engine itself, which is the crate `rust/engine`, and anything that
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from memspan import _core
@@ -92,6 +93,8 @@ __all__ = [
     "build_info",
     "open",
 ]
+
+Sequence.register(Recall)  # what its stub says, for isinstance() and match
 
 __version__: str = _core.build_info()["version"]
 

@@ -25,6 +25,7 @@ __all__ = [
     "TermScore",
     "Vectors",
     "build_info",
+    "check_memory_text",
     "check_text",
 ]
 
@@ -116,14 +117,17 @@ class Remembered:
 
     Examples:
         >>> _ = user.remember("Prefers tea")
-        >>> user.remember("prefers  TEA")
+        >>> user.remember("  Prefers tea")
         Remembered("duplicate", Memory("mem-1", "Prefers tea", kind="semantic"), reason="mem-1 says the same")
     """
 
     @property
     def action(self) -> Literal["added", "updated", "superseded", "duplicate", "rejected"]:
-        """"added": a new memory. "updated": a new revision. "superseded": a new memory took the slot of another. "duplicate": it was
-        there already. "rejected": its id belongs to a forgotten one."""  # fmt: skip
+        """One word.
+
+        "added": a new memory. "updated": a new revision. "superseded": a new memory took the slot of another. "duplicate": it was there
+        already. "rejected": its id belongs to a forgotten one.
+        """
     @property
     def memory(self) -> Memory:
         """The memory as it is stored now; for a duplicate, the one that was there."""
@@ -146,8 +150,10 @@ class Recall(Sequence[Recalled]):
 
     @property
     def confidence(self) -> float:
-        """0 to 1: how sure the engine is that the best answers the question. The share of the question's words, by their rarity, that
-        it has, or its cosine where that is higher. 0 where nothing was found."""  # fmt: skip
+        """0 to 1: how sure the engine is that the best answers the question.
+
+        The share of the question's words, by their rarity, that it has, or its cosine where that is higher. 0 where nothing was found.
+        """
     @property
     def degraded(self) -> bool:
         """Whether vectors are missing that could have been used."""
@@ -167,6 +173,8 @@ class Recall(Sequence[Recalled]):
     def __contains__(self, value: object, /) -> bool: ...
     def index(self, value: Any, start: int = 0, stop: int | None = None, /) -> int: ...
     def count(self, value: Any, /) -> int: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    __hash__: None  # type: ignore[assignment]
 
 @final
 class Recalled:
@@ -374,7 +382,7 @@ class Rows:
     def __len__(self) -> int: ...
     def to_embed(self) -> list[str]: ...
     def failed(self) -> list[tuple[int, str | None, Error]]: ...
-    def place(self, at: int) -> tuple[int, str | None] | None: ...
+    def place(self, at: int) -> tuple[int, str | None]: ...
 
 @final
 class Vectors:
@@ -393,5 +401,8 @@ class Vectors:
     def __len__(self) -> int: ...
 
 def build_info() -> BuildInfo: ...
+def check_memory_text(text: str) -> None:
+    """Raises `InvalidInput` where a text cannot be a memory's. Private."""
+
 def check_text(name: str, text: str) -> bool:
     """Raises `InvalidInput` where a text is none; whether it has more than white space. Private."""

@@ -98,7 +98,7 @@ def _recall(options: argparse.Namespace) -> int:
             {"score": hit.score, "kind": hit.memory.kind, "text": hit.memory.text, "id": str(hit.memory.id), "why": str(hit.explain())}
             for hit in recall
         ]
-        degraded = recall.degraded
+        degraded = recall.degraded_reason
     table(
         {"degraded": degraded, "memories": rows},
         ("score", "kind", "memory", "why"),
@@ -120,7 +120,7 @@ def _backup(options: argparse.Namespace) -> int:
 def _maintain(options: argparse.Namespace) -> int:
     with _open(options, read_only=False) as engine:
         report = engine.maintain(compact=options.compact)
-    _say(options, {"report": report}, "done" if report is None else str(report))
+    _say(options, vars(report), "\n".join(f"{name}: {value:,}" for name, value in vars(report).items()))
     return 0
 
 

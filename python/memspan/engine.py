@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict
 
 from memspan import _core
+from memspan._embedding import Embedding, Reporter
+from memspan._store import OpenStore
 from memspan._twins import async_iterable, awaitable
-from memspan.embedding import Embedder, Embedding, Event, Reporter
-from memspan.exceptions import EmbedderError, Error, InvalidInput
-from memspan.long_term import NewMemory, Scope
+from memspan.exceptions import InvalidInput
+from memspan.long_term import Scope
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from datetime import datetime
     from types import TracebackType
 
-    from memspan._core import Remembered
+    from memspan.embedding import Embedder, Event
+    from memspan.exceptions import Error
+    from memspan.long_term import NewMemory
 
 __all__ = ["BuildInfo", "CheckReport", "Engine", "ImportReport", "MaintenanceReport", "aopen", "build_info", "open"]
 
-_CHUNK = 1_000
 _PAGE = 256
 
 
@@ -131,12 +131,11 @@ class Engine:
     All methods may be called from any thread, and from both sides of a fork.
     """
 
-    __slots__ = ("__weakref__", "_core", "_embedding", "_reporter")
+    __slots__ = ("__weakref__", "_core", "_store")
 
-    def __init__(self, core: _core.EngineCore, embedding: Embedding | None, reporter: Reporter) -> None:
-        self._core = core
-        self._embedding = embedding
-        self._reporter = reporter
+    def __init__(self, store: OpenStore) -> None:
+        self._store = store
+        self._core = store.core
 
     @property
     def path(self) -> Path:
@@ -162,11 +161,11 @@ class Engine:
             >>> engine.user("u-42", tenant="acme")
             Scope(user 'u-42', tenant='acme')
         """
-        return Scope(self, self._core.scope("user", user_id, tenant))
+        return Scope(self._store, self._core.scope("user", user_id, tenant))
 
     def shared(self, shared_id: str, *, tenant: str | None = None) -> Scope:
         """The memory of an organisation, a team, an agent: like `user`, of another type."""
-        return Scope(self, self._core.scope("shared", shared_id, tenant))
+        return Scope(self._store, self._core.scope("shared", shared_id, tenant))
 
     def users(self) -> Iterator[Scope]:
         """Every user that was ever written to, of all tenants, in that order. Reads 256 at a time and holds no transaction between.
@@ -183,13 +182,13 @@ class Engine:
         after = 0
         while page := self._core.scopes(after, _PAGE):
             for after, core in page:  # noqa: B007  the last one is where the next page begins
-                yield Scope(self, core)
+                yield Scope(self._store, core)
 
     def remember_many(self, rows: Iterable[NewMemory | Mapping[str, Any]], *, on_error: Literal["raise", "skip"] = "raise") -> ImportReport:
         """Remembers rows of many scopes. The rows are read as they are written, never all of them at once.
 
-        1,000 rows or 256 KB of text are one transaction, whose rows are written scope by scope. To go on after an interruption, run it again
-        with the same ids: what was written is a duplicate.
+        1,000 rows or 256 KB of text are one transaction, whose rows are written scope by scope. To go on after an interruption, run it
+        again with the same ids: what was written is a duplicate.
 
         Args:
             rows: `NewMemory` objects, or mappings with the arguments of `Scope.remember` and the key "scope".
@@ -205,57 +204,27 @@ class Engine:
             (3, 3)
         """
         if on_error not in {"raise", "skip"}:
-            raise InvalidInput(f"remembering rows: on_error is 'raise' or 'skip', and it is {on_error!r}: choose one", on_error=repr(on_error))
+            raise InvalidInput(
+                f"remembering rows: on_error is 'raise' or 'skip', and it is {on_error!r}: choose one", on_error=repr(on_error)
+            )
         actions = {"added": 0, "superseded": 0, "duplicate": 0, "rejected": 0}
         errors: list[tuple[int, str | None, Error]] = []
         total = chunks = 0
-        for failed, outcomes, transactions in self._import(rows, scope=None, skip=on_error == "skip"):
+        for failed, outcomes, transactions in self._store.import_rows(rows, scope=None, skip=on_error == "skip"):
             errors.extend(failed)
             total += len(failed) + len(outcomes)
             chunks += transactions
             for outcome in outcomes:
                 actions[outcome.action] += 1
         return ImportReport(
-            total, actions["added"], actions["superseded"], actions["duplicate"], actions["rejected"], tuple(sorted(errors, key=_index)), chunks
+            total,
+            actions["added"],
+            actions["superseded"],
+            actions["duplicate"],
+            actions["rejected"],
+            tuple(sorted(errors, key=_index)),
+            chunks,
         )
-
-    def _import(
-        self, rows: Iterable[Any], *, scope: Scope | None, skip: bool
-    ) -> Iterator[tuple[list[tuple[int, str | None, Error]], list[Remembered], int]]:
-        """For each chunk: the rows that failed, what became of the others, and the transactions that it took."""
-        if isinstance(rows, str | bytes | Mapping) or not isinstance(rows, Iterable):
-            raise InvalidInput(f"remembering rows: they must be several, and this is one {type(rows).__name__}: put it into a list")
-        iterator, first = iter(rows), 0
-        while chunk := list(islice(iterator, _CHUNK)):
-            yield self._import_chunk(chunk, first, scope, skip=skip)
-            first += len(chunk)
-
-    def _import_chunk(
-        self, chunk: list[Any], first: int, scope: Scope | None, *, skip: bool
-    ) -> tuple[list[tuple[int, str | None, Error]], list[Remembered], int]:
-        embedding = self._embedding
-        rows = _core.Rows(self._core, chunk, None if scope is None else scope._core, None if embedding is None else embedding.dimensions)  # noqa: SLF001
-        failed = [(first + place, row_id, _at_row(error, first + place)) for place, row_id, error in rows.failed()]
-        if failed and not skip:
-            raise failed[0][2]
-        vectors = None
-        if embedding is not None and (texts := rows.to_embed()):
-            vectors, why = embedding.embed_many(texts)
-            if why is not None:
-                self._note_pending(vectors.bad, why, scope)
-        try:
-            outcomes, transactions = self._core.remember_many(rows, vectors, not skip)
-        except Error as error:
-            place = rows.place(error.fields["row"]) if isinstance(error.fields.get("row"), int) else None
-            raise error if place is None else _at_row(error, first + place[0])
-        remembered: list[Remembered] = []
-        for at, outcome in enumerate(outcomes):
-            if isinstance(outcome, Error):
-                place, row_id = rows.place(at) or (at, None)
-                failed.append((first + place, row_id, _at_row(outcome, first + place)))
-            else:
-                remembered.append(outcome)
-        return failed, remembered, transactions
 
     def backup(self, path: str | os.PathLike[str]) -> int:
         """Writes a whole, compacted copy while the store is in use; every value's checksum is verified on the way.
@@ -272,41 +241,27 @@ class Engine:
         """
         return self._core.backup(_folder("backing up", path))
 
-    def maintain(self, compact: bool = False) -> MaintenanceReport:  # noqa: FBT001, FBT002  its only option
+    def maintain(self, *, compact: bool = False) -> MaintenanceReport:
         """Does what can wait: forgets what expired, makes missing vectors, stores buffered recalls.
 
         Many short transactions; other writers come between. To be called now and then, for instance once a day.
 
         Args:
-            compact: Also rewrite the store into a new, smaller file, without the bytes of what was forgotten. Writers wait while it does, and
-                every process moves over by itself.
+            compact: Also rewrite the store into a new, smaller file, without the bytes of what was forgotten. Writers wait while it
+                does, and every process moves over by itself.
 
         Examples:
             >>> engine.maintain().expired
             0
         """
         expired = self._core.expire()
-        made = 0 if self._embedding is None else self._make_vectors(self._embedding)
+        made = self._store.make_vectors()
         recalls = self._core.flush_accesses()
         if compact:
             self._core.compact()
         contents = self._core.metrics()
-        pending = 0 if self._embedding is None else contents["memories"] - contents["vectors"]
+        pending = 0 if self._store.embedding is None else contents["memories"] - contents["vectors"]
         return MaintenanceReport(expired, made, pending, recalls, compact, contents["file_bytes"])
-
-    def _make_vectors(self, embedding: Embedding) -> int:
-        made, partition = 0, self._core.next_pending(0)
-        while partition is not None:
-            first = 0
-            while page := self._core.pending(partition, first):
-                try:
-                    vectors = embedding.embed([text for _, _, text in page])
-                except EmbedderError:
-                    return made  # logged; what is left is in the report
-                made += self._core.fill(partition, [(number, revision) for number, revision, _ in page], vectors)
-                first = page[-1][0] + 1
-            partition = self._core.next_pending(partition)
-        return made
 
     def metrics(self) -> dict[str, int]:
         """What is in the store, and what happened since this process opened it; the counters are shared by its engines.
@@ -337,17 +292,13 @@ class Engine:
         """Stores buffered recalls and closes the store, unless another engine of this process uses it. A second time does nothing."""
         self._core.close()
 
-    def _note_pending(self, memories: int, reason: str, scope: Scope | None) -> None:
-        self._core.note_pending(memories)
-        self._reporter.report(Event("pending", reason, scope, memories))
-
-    def __enter__(self) -> Engine:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
         self.close()
 
-    async def __aenter__(self) -> Engine:
+    async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
@@ -406,50 +357,21 @@ def open(  # noqa: A001  `memspan.open` reads like what it does
     reporter = Reporter(on_event)
     embedding = None if embedder is None else Embedding(embedder, embed_timeout_seconds)
     identity = None if embedding is None else (embedding.name, embedding.dimensions, embedding.revision)
-    return Engine(_core.EngineCore(folder, durability, read_only, busy_timeout_seconds, clock, identity), embedding, reporter)
+    core = _core.EngineCore(folder, durability, read_only, busy_timeout_seconds, clock, identity)
+    return Engine(OpenStore(core, embedding, reporter))
 
 
-async def aopen(
-    path: str | os.PathLike[str],
-    *,
-    embedder: Embedder | None = None,
-    durability: Literal["full", "relaxed"] = "full",
-    clock: Callable[[], datetime] | None = None,
-    read_only: bool = False,
-    busy_timeout_seconds: float = 5.0,
-    embed_timeout_seconds: float | None = None,
-    on_event: Callable[[Event], object] | None = None,
-) -> Engine:
-    """The awaitable twin of `open`: the same call in a worker thread."""
-    import asyncio  # noqa: PLC0415  programs without an event loop do not pay for it
-
-    return await asyncio.to_thread(
-        open,
-        path,
-        embedder=embedder,
-        durability=durability,
-        clock=clock,
-        read_only=read_only,
-        busy_timeout_seconds=busy_timeout_seconds,
-        embed_timeout_seconds=embed_timeout_seconds,
-        on_event=on_event,
-    )
+aopen = awaitable(open)
 
 
-def _folder(doing: str, path: str | os.PathLike[str]) -> Path:
+def _folder(doing: str, path: object) -> Path:
     if isinstance(path, str | os.PathLike):
-        text = os.fspath(path)
+        text = os.fspath(path)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
         if isinstance(text, str) and text and "\0" not in text and "://" not in text:
             return Path(text)
-    raise InvalidInput(f"{doing}: the path is that of a folder on this machine, not available in this version for {path!r}: pass a str or a Path")
-
-
-def _at_row(error: Error, row: int) -> Error:
-    """The error with the index of its row, for programs and for readers."""
-    error.fields["row"] = row
-    error.row = row
-    error.add_note(f"in row {row:,}")
-    return error
+    raise InvalidInput(
+        f"{doing}: the path is that of a folder on this machine, not available in this version for {path!r}: pass a str or a Path"
+    )
 
 
 def _index(failed: tuple[int, str | None, Error]) -> int:

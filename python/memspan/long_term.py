@@ -6,22 +6,21 @@ import base64
 import json
 import math
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from memspan import _core
 from memspan._twins import async_iterable, awaitable
-from memspan.embedding import Event
 from memspan.exceptions import InvalidInput, NotFound
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
+    from collections.abc import Iterable, Iterator, Sequence
 
     from memspan._core import Memory, Recall, Remembered
-    from memspan.engine import Engine
+    from memspan._store import OpenStore
 
 __all__ = ["Kind", "Metadata", "NewMemory", "Scope", "Slots", "Source"]
 
@@ -67,10 +66,10 @@ class Scope:
     thread. Methods that begin with an `a` are awaitable twins of those without it.
     """
 
-    __slots__ = ("_core", "_engine")
+    __slots__ = ("_core", "_store")
 
-    def __init__(self, engine: Engine, core: _core.ScopeCore) -> None:
-        self._engine = engine
+    def __init__(self, store: OpenStore, core: _core.ScopeCore) -> None:
+        self._store = store
         self._core = core
 
     @property
@@ -141,12 +140,10 @@ class Scope:
             >>> done.action, done.memory.text
             ('superseded', 'Prefers Go for scripting')
         """
-        embedding = self._engine._embedding  # noqa: SLF001  the engine's other half
-        dimensions = None if embedding is None else embedding.dimensions
         draft = _core.Draft(
-            text, kind, slot, importance, confidence, trust, source, id, ttl_seconds, occurred_at, metadata, vector, dimensions
+            text, kind, slot, importance, confidence, trust, source, id, ttl_seconds, occurred_at, metadata, vector, self._store.dimensions
         )
-        return self._core.remember(draft, self._vector_to_store(draft.to_embed()))
+        return self._core.remember(draft, self._store.stored_vector(draft.to_embed(), self))
 
     def remember_many(self, rows: Iterable[str | Mapping[str, Any] | NewMemory]) -> tuple[Remembered, ...]:
         """Remembers many texts of this scope; up to 1,000 rows and 256 KB are one transaction, more are several.
@@ -166,8 +163,8 @@ class Scope:
             ['added', 'added']
         """
         remembered: list[Remembered] = []
-        for _, outcomes, _ in self._engine._import(rows, scope=self, skip=False):  # noqa: SLF001
-            remembered.extend(outcomes)  # type: ignore[arg-type]  # without skip an error is raised
+        for _, outcomes, _ in self._store.import_rows(rows, scope=self, core=self._core, skip=False):
+            remembered.extend(outcomes)
         return tuple(remembered)
 
     def revise(
@@ -201,10 +198,10 @@ class Scope:
             >>> [revision.state for revision in user.history(memory.id)]
             ['revised', 'current']
         """
-        # The text alone, so that an embedder never sees what cannot be stored.
-        checked = None if text is None else _draft_of(text).to_embed()
-        embedded = None if checked is None else self._vector_to_store(checked)
-        return self._core.revise(memory_id, text, slot, importance, metadata, reason, embedded)
+        if text is not None:
+            _core.check_memory_text(text)  # an embedder never sees what cannot be stored
+        vector = self._store.stored_vector(text, self)
+        return self._core.revise(memory_id, text, slot, importance, metadata, reason, vector)
 
     def recall(
         self,
@@ -258,15 +255,10 @@ class Scope:
         """
         if tuple(over) != ("memories",):
             raise InvalidInput(
-                f"recalling: over= is what is searched, not available in this version besides ('memories',), and it is {over!r}: leave it out",
+                f"recalling: over= is ('memories',), anything else is not available in this version, and it is {over!r}: leave it out",
                 over=repr(over),
             )
-        vector, why = None, None
-        embedding = self._engine._embedding  # noqa: SLF001
-        if embedding is not None and _core.check_text("query", query):
-            vector, why = embedding.embed_one(query)
-            if why is not None:
-                self._engine._reporter.report(Event("degraded", why, self))  # noqa: SLF001
+        vector, why = self._store.query_vector(query, self)
         scopes = (self, *also)
         return self._core.recall(
             scopes, query, limit, kinds, where, since, until, valid_at, known_at, min_score, min_trust, max_tokens, vector, why
@@ -285,7 +277,7 @@ class Scope:
         found = self._core.get(memory_id)
         if found is None:
             raise NotFound(
-                f"looking up memory {memory_id[:80]!r}: no memory of {self!r} has that id, or it was forgotten: take ids from remember() or recall()",
+                f"looking up memory {memory_id[:80]!r} of {self!r}: no memory has that id, or it was forgotten: take ids from remember()",
                 id=memory_id,
             )
         return found
@@ -389,15 +381,6 @@ class Scope:
             beside.unlink(missing_ok=True)
         return count
 
-    def _vector_to_store(self, text: str | None) -> _core.Vectors | None:
-        embedding = self._engine._embedding  # noqa: SLF001
-        if embedding is None or text is None:
-            return None
-        vector, why = embedding.embed_one(text)
-        if why is not None:
-            self._engine._note_pending(1, why, self)  # noqa: SLF001
-        return vector
-
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Scope) and self._core.is_same(other._core)
 
@@ -481,18 +464,14 @@ class Slots(Mapping[str, Any]):
     adeclare = awaitable(declare)
 
 
-def _draft_of(text: str) -> _core.Draft:
-    return _core.Draft(text, None, None, None, None, None, None, None, None, None, None, None, None)
-
-
-def _plain(value: object) -> object:
-    """A value as JSON has it."""
+def _plain(value: Any) -> Any:
+    """A value of a memory as JSON has it."""
     if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
+        return {key: _plain(item) for key, item in value.items()}  # pyright: ignore[reportUnknownVariableType]
     if isinstance(value, list):
-        return [_plain(item) for item in value]
+        return [_plain(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
     if isinstance(value, bytes):
         return base64.b64encode(value).decode("ascii")
     if isinstance(value, float) and not math.isfinite(value):
         return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
-    return value.isoformat() if hasattr(value, "isoformat") else value
+    return value.isoformat() if isinstance(value, datetime) else value

@@ -172,3 +172,10 @@ impl FilterArguments<'_, '_> {
 pub fn check_text(name: &str, text: &Bound<'_, PyAny>) -> PyResult<bool> {
     text_of(name, text).map(|text| !text.trim().is_empty())
 }
+
+/// Checks a text as `remember` does, before it is embedded.
+#[pyfunction]
+pub fn check_memory_text(text: &Bound<'_, PyAny>) -> PyResult<()> {
+    let new = memspan_engine::memory::NewMemory::new(text_of("text", text)?);
+    new.check().map_err(|error| to_python(text.py(), &error))
+}

@@ -6,42 +6,50 @@ use memspan_engine::recall::{self, explain::lexical_score};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
+/// What one term of the question adds to the score of one memory.
 #[pyclass(frozen, eq, module = "memspan")]
 #[derive(Debug, Clone, PartialEq)]
 pub struct TermScore(recall::TermScore);
 
 #[pymethods]
 impl TermScore {
+    /// The term as the analyzer sees it, at most 256 bytes.
     #[getter]
     fn text(&self) -> &str {
         &self.0.text
     }
 
+    /// What it is in the question: an identifier, a word, a stem, ...
     #[getter]
     fn role(&self) -> &'static str {
         self.0.role
     }
 
+    /// What a match of that role is worth.
     #[getter]
     fn weight(&self) -> f64 {
         self.0.weight
     }
 
+    /// Memories of the scope that have it.
     #[getter]
     fn frequency(&self) -> u64 {
         self.0.frequency
     }
 
+    /// Its inverse document frequency.
     #[getter]
     fn idf(&self) -> f64 {
         self.0.idf
     }
 
+    /// How often this memory has it, at most 255.
     #[getter]
     fn count(&self) -> u8 {
         self.0.count
     }
 
+    /// What it adds to `Explanation.lexical`.
     #[getter]
     fn score(&self) -> f64 {
         lexical_score(self.0.score)
@@ -62,6 +70,15 @@ impl TermScore {
     }
 }
 
+/// Every number of a score; `str()` prints them as a table.
+///
+/// `score = lexical_weight * lexical_normalised + cosine_weight * cosine_normalised`, rounded to units of 2**-30.
+///
+/// Examples:
+///     >>> _ = user.remember("payments-api listens on port 8443")
+///     >>> why = user.recall("payments-api port")[0].explain()
+///     >>> why.lexical_weight, why.cosine, [term.text for term in why.terms if term.role == "identifier"]
+///     (1.0, None, ['payments-api'])
 #[pyclass(frozen, eq, module = "memspan")]
 #[derive(Debug, Clone, PartialEq)]
 pub struct Explanation(recall::Explanation);
@@ -74,51 +91,61 @@ impl Explanation {
 
 #[pymethods]
 impl Explanation {
+    /// The score of the hit, to the bit.
     #[getter]
     fn score(&self) -> f64 {
         self.0.parts.score()
     }
 
+    /// BM25: the sum of the terms' scores.
     #[getter]
     fn lexical(&self) -> f64 {
         lexical_score(self.0.parts.lexical)
     }
 
+    /// The same divided by that of the best candidate: 0 to 1.
     #[getter]
     fn lexical_normalised(&self) -> f64 {
         self.0.parts.lexical_normalised
     }
 
+    /// What the words weigh in the score: 0 to 1.
     #[getter]
     fn lexical_weight(&self) -> f64 {
         self.0.parts.lexical_weight
     }
 
+    /// Of the question's vector and the memory's, -1 to 1; `None` where one of them has none.
     #[getter]
     fn cosine(&self) -> Option<f64> {
         self.0.parts.cosine()
     }
 
+    /// Its place between the lowest and the highest cosine of the candidates: 0 to 1.
     #[getter]
     fn cosine_normalised(&self) -> f64 {
         self.0.parts.dense_normalised
     }
 
+    /// What the vectors weigh in the score: 0 to 1.
     #[getter]
     fn cosine_weight(&self) -> f64 {
         self.0.parts.dense_weight
     }
 
+    /// The terms of the question that the memory has.
     #[getter]
     fn terms<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.0.terms.iter().cloned().map(TermScore))
     }
 
+    /// Words of the memory.
     #[getter]
     fn length(&self) -> u32 {
         self.0.length
     }
 
+    /// Words of a memory of its scope on average.
     #[getter]
     fn average_length(&self) -> f64 {
         self.0.average_length
@@ -135,7 +162,7 @@ impl Explanation {
             let text: String = term.text.chars().take(40).collect();
             let _ = write!(
                 table,
-                "\n  {text:<width$}  {:<8} {:>7.3}  weight {:.2}, idf {:.3} ({} of the scope's memories), {} here",
+                "\n  {text:<width$}  {:<18} {:>7.3}  weight {:.2}, idf {:.3} ({} of the scope's memories), {} here",
                 term.role,
                 lexical_score(term.score),
                 term.weight,

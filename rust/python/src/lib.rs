@@ -25,7 +25,7 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = false)]
 mod _core {
     #[pymodule_export]
-    use super::arguments::check_text;
+    use super::arguments::{check_memory_text, check_text};
     #[pymodule_export]
     use super::build::build_info;
     #[pymodule_export]

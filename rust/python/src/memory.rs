@@ -42,6 +42,16 @@ pub fn known_one(engine: &Engine, scope: &Scope, memory: memory::Memory) -> Resu
         .ok_or_else(|| Error::new(ErrorKind::StoreIo, "looking up a memory: it is gone: please report it"))
 }
 
+/// One revision of a memory. Times are aware, in UTC, exact to the microsecond.
+///
+/// Equal where every field is; two scopes' memories can be equal.
+///
+/// Examples:
+///     >>> memory = user.remember("Prefers Go for scripting", "preference", slot="scripting-language").memory
+///     >>> memory
+///     Memory("mem-1", "Prefers Go for scripting", kind="preference", slot="scripting-language")
+///     >>> memory.known_from.isoformat(), memory.state
+///     ('2025-01-01T00:00:00+00:00', 'current')
 #[pyclass(frozen, eq, module = "memspan")]
 #[derive(Debug, Clone, PartialEq)]
 pub struct Memory(pub Arc<Known>);
@@ -54,111 +64,133 @@ impl Memory {
 
 #[pymethods]
 impl Memory {
+    /// The id that was given, or one of the form `mem-7`; the same for all its revisions.
     #[getter]
     fn id(&self) -> &str {
         &self.0.id
     }
 
+    /// What is remembered; empty once it is forgotten or expired.
     #[getter]
     fn text(&self) -> &str {
         &self.inner().text
     }
 
+    /// What it is about.
     #[getter]
     fn kind(&self) -> &'static str {
         self.inner().kind.name()
     }
 
+    /// The attribute that it gives a value to: case-folded, in Unicode normal form C.
     #[getter]
     fn slot(&self) -> Option<&str> {
         self.inner().slot.as_deref()
     }
 
+    /// 0 to 1.
     #[getter]
     fn importance(&self) -> f64 {
         self.inner().importance
     }
 
+    /// 0 to 1: how sure the source was.
     #[getter]
     fn confidence(&self) -> f64 {
         self.inner().confidence
     }
 
+    /// 0 to 3: how far the source is trusted.
     #[getter]
     fn trust(&self) -> u8 {
         self.inner().trust
     }
 
+    /// Who said it.
     #[getter]
     fn source(&self) -> &str {
         &self.inner().source
     }
 
+    /// 1, and one more with each `revise`.
     #[getter]
     fn revision(&self) -> u32 {
         self.inner().revision
     }
 
+    /// Place in the order of the scope's writes, from 1.
     #[getter]
     fn sequence(&self) -> u64 {
         self.inner().sequence
     }
 
+    /// When its first revision was written.
     #[getter]
     fn created_at<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         time::to_python(py, self.inner().created_at)
     }
 
+    /// When this revision was written: `known_at` finds it from then on.
     #[getter]
     fn known_from<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         time::to_python(py, self.inner().known_from)
     }
 
+    /// When the store learnt that it is not current any more; `None` while it is.
     #[getter]
     fn known_until<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         time::maybe_to_python(py, self.inner().ending.as_ref().map(|ending| ending.known_until))
     }
 
+    /// When what it says happened or began to hold: `valid_at` finds it from then on.
     #[getter]
     fn occurred_at<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         time::to_python(py, self.inner().occurred_at)
     }
 
+    /// When what it says stopped to hold, exclusive; `None` while it is current.
     #[getter]
     fn valid_until<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         time::maybe_to_python(py, self.inner().ending.as_ref().map(|ending| ending.valid_until))
     }
 
+    /// When it is to be forgotten; `None` for never.
     #[getter]
     fn expires_at<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         time::maybe_to_python(py, self.inner().expires_at)
     }
 
+    /// What the caller attached: a fresh dict at each use. A tuple comes back as a list.
     #[getter]
     fn metadata<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         metadata::decode(py, &self.inner().metadata)
     }
 
+    /// Why it is not current any more, or that it is.
     #[getter]
     fn state(&self) -> &'static str {
         self.inner().state().name()
     }
 
+    /// Why it ended, in the caller's words or the engine's.
     #[getter]
     fn reason(&self) -> Option<&str> {
         self.inner().ending.as_ref().and_then(|ending| ending.reason.as_deref())
     }
 
+    /// The id of the memory whose slot it took.
     #[getter]
     fn supersedes(&self) -> Option<&str> {
         self.0.supersedes.as_deref()
     }
 
+    /// The id of the memory that took its slot.
     #[getter]
     fn superseded_by(&self) -> Option<&str> {
         self.0.superseded_by.as_deref()
     }
 
+    /// Every field by name, in the order of this class.
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let fields = PyDict::new(py);
         let memory = self.inner();
@@ -208,6 +240,12 @@ pub fn shortened(text: &str) -> String {
     }
 }
 
+/// What became of a write.
+///
+/// Examples:
+///     >>> _ = user.remember("Prefers tea")
+///     >>> user.remember("  Prefers tea")
+///     Remembered("duplicate", Memory("mem-1", "Prefers tea", kind="semantic"), reason="mem-1 says the same")
 #[pyclass(frozen, eq, module = "memspan")]
 #[derive(Debug, Clone, PartialEq)]
 pub struct Remembered {
@@ -226,16 +264,22 @@ impl Remembered {
 
 #[pymethods]
 impl Remembered {
+    /// One word.
+    ///
+    /// "added": a new memory. "updated": a new revision. "superseded": a new memory took the slot of another. "duplicate": it was there
+    /// already. "rejected": its id belongs to a forgotten one.
     #[getter]
     fn action(&self) -> &'static str {
         self.action.name()
     }
 
+    /// The memory as it is stored now; for a duplicate, the one that was there.
     #[getter]
     fn memory(&self) -> Memory {
         self.memory.clone()
     }
 
+    /// Why, where that is not plain.
     #[getter]
     fn reason(&self) -> Option<&str> {
         self.reason.as_deref()

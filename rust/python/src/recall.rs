@@ -42,12 +42,26 @@ impl Found {
     }
 }
 
-#[pyclass(frozen, sequence, module = "memspan")]
+/// An answer: a frozen sequence of `Recalled`, the best first. A slice of it is one too.
+///
+/// Examples:
+///     >>> _ = user.remember_many(["payments-api listens on port 8443", "Prefers tea"])
+///     >>> recall = user.recall("payments-api port")
+///     >>> len(recall), recall[0].memory.text, recall.degraded, recall.mode
+///     (1, 'payments-api listens on port 8443', False, 'lexical')
+#[pyclass(frozen, eq, sequence, module = "memspan")]
 #[derive(Debug)]
 pub struct Recall {
     answer: Arc<Answer>,
     /// Places of the hits in the answer: all of them, or those of a slice.
     places: Vec<usize>,
+}
+
+impl PartialEq for Recall {
+    fn eq(&self, other: &Self) -> bool {
+        let same = |name: fn(&Answer) -> (u64, bool)| name(&self.answer) == name(&other.answer);
+        same(|answer| (answer.confidence.to_bits(), answer.degraded.is_some())) && self.hits().eq(other.hits())
+    }
 }
 
 impl Recall {
@@ -67,21 +81,27 @@ impl Recall {
 
 #[pymethods]
 impl Recall {
+    /// 0 to 1: how sure the engine is that the best answers the question.
+    ///
+    /// The share of the question's words, by their rarity, that it has, or its cosine where that is higher. 0 where nothing was found.
     #[getter]
     fn confidence(&self) -> f64 {
         self.answer.confidence
     }
 
+    /// Whether vectors are missing that could have been used.
     #[getter]
     fn degraded(&self) -> bool {
         self.answer.degraded.is_some()
     }
 
+    /// Why they are.
     #[getter]
     fn degraded_reason(&self) -> Option<&str> {
         self.answer.degraded.as_deref()
     }
 
+    /// "hybrid" where words and vectors were searched, "lexical" where words alone.
     #[getter]
     fn mode(&self) -> &'static str {
         if self.answer.hybrid { "hybrid" } else { "lexical" }
@@ -137,6 +157,7 @@ impl Recall {
     }
 }
 
+/// One hit of a recall.
 #[pyclass(frozen, eq, module = "memspan")]
 #[derive(Debug, Clone)]
 pub struct Recalled {
@@ -162,26 +183,31 @@ impl Recalled {
 
 #[pymethods]
 impl Recalled {
+    /// What was found.
     #[getter]
     fn memory(&self) -> Memory {
         Memory(Arc::clone(&self.found().known))
     }
 
+    /// 0 to 1: how it compares with the other answers to this question. Not comparable between questions.
     #[getter]
     fn score(&self) -> f64 {
         self.found().parts.score()
     }
 
+    /// Tokens of its text, exact for `o200k_base` (GPT-4o and later). Counted on first use.
     #[getter]
     fn tokens(&self) -> usize {
         *self.found().tokens.get_or_init(|| tokens_of(self.text()))
     }
 
+    /// Whose memory it is.
     #[getter]
     fn scope<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.answer.scopes.bind(py).get_item(self.found().scope)
     }
 
+    /// Where the score comes from. Cost: the text is analysed again.
     fn explain(&self) -> Explanation {
         Explanation::new(self.answer.queries[self.found().scope].explain(self.found().parts, self.text()))
     }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use memspan_engine::memory::{NewMemory, Scope};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyMapping, PyString};
 
@@ -189,8 +189,9 @@ impl Rows {
     }
 
     /// The place of row `at` among what was given, and its id.
-    fn place(&self, at: usize) -> Option<(usize, Option<&str>)> {
-        Some((*self.places.get(at)?, self.rows[at].1.id.as_deref()))
+    fn place(&self, at: usize) -> PyResult<(usize, Option<&str>)> {
+        let place = self.places.get(at).ok_or_else(|| PyIndexError::new_err("there is no such row"))?;
+        Ok((*place, self.rows[at].1.id.as_deref()))
     }
 }
 

@@ -88,10 +88,9 @@ impl WriterLock {
         Error::new(
             ErrorKind::StoreBusy,
             format!(
-                "writing to the store {}: one writer at a time, and process {holder} kept the lock for the {:.1} s that this write was \
-                 allowed to wait; nothing was written: try again, or raise busy_timeout_seconds",
+                "writing to the store {}: one writer at a time, and process {holder} held the lock when the time that this write was \
+                 allowed to wait ran out; nothing was written: try again, or raise busy_timeout_seconds",
                 self.path.parent().unwrap_or(&self.path).display(),
-                waited.as_secs_f64()
             ),
         )
         .with("holder", i64::from(holder))
