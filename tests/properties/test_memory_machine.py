@@ -191,8 +191,6 @@ class MemoryMachine(RuleBasedStateMachine):
 
     @rule(days=st.sampled_from([0.0, 1.0, 30.0]), importance=fractions, dry_run=st.booleans())
     def forget_stale(self, days: float, importance: float, dry_run: bool) -> None:
-        self.tick()
-        self.engine.maintain()
         now = self.tick()
         after = self.model.copy()
         stale = after.forget_stale(now - timedelta(days=days), importance)
@@ -307,8 +305,9 @@ class MemoryMachine(RuleBasedStateMachine):
             text = current[self.some(number, current)].text
             hits = self.scope.recall(text.split()[0], limit=50)
             expected = {key for key, entry in current.items() if entry.text == text}
-            best = {hit.memory.id for hit in hits[: len(expected)]}
-            assert best == expected
+            # By words alone they come first; a vector that is still pending may cost a memory its place, but never its candidacy.
+            best = hits if self.embedder else hits[: len(expected)]
+            assert expected <= {hit.memory.id for hit in best}
             self.found(hits, now)
         if self.gone and (word := self.gone[number % len(self.gone)]):
             hits = self.scope.recall(word, limit=50)

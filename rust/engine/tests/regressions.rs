@@ -5,6 +5,7 @@ mod support;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use memspan_engine::memory::forget::Stale;
 use memspan_engine::memory::revise::Revision;
 use memspan_engine::memory::{Action, NewMemory};
 use memspan_engine::store::envelope::{self, Codec};
@@ -147,6 +148,9 @@ fn what_has_expired_is_forgotten_before_maintenance_comes_by() {
     let again = one(&engine, &scope, short("a"), 5000);
     assert_eq!((again.action, again.memory.text.as_str()), (Action::Rejected, ""));
     assert!(!engine.forget(&scope, "b", None, 5010).expect("answered"));
-    assert_eq!(engine.expire(6000).expect("swept"), 0, "both are gone already");
+    one(&engine, &scope, short("c"), 5020);
+    let stale = Stale { unused_since: 5900, max_importance: 1.0 };
+    assert!(engine.forget_stale(&scope, stale, 6000, false).expect("answered").is_empty());
+    assert_eq!(engine.expire(6000).expect("swept"), 1, "the others are gone already");
     assert_sound(&engine);
 }

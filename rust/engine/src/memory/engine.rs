@@ -237,7 +237,7 @@ impl Engine {
             let Some(partition) = scope.find(snapshot)? else { return Ok((None, Vec::new())) };
             let mut candidates = Vec::new();
             record::each_current(snapshot, partition, 0, &mut |memory| {
-                if stale.takes(&memory, 0) {
+                if stale.takes(&memory, 0) && !memory.is_expired(now) {
                     candidates.push(memory);
                 }
                 std::ops::ControlFlow::Continue(())
