@@ -145,6 +145,19 @@ fn in_memory(zipf: &Zipf, documents: u32) {
         add(&mut pages, &mut statistics, first, &batch);
     }
     ask_all(zipf, &pages, statistics);
+    let more: Vec<_> = (documents..documents + 500).map(|number| document(zipf, number, 24)).collect();
+    let mut times = Times(Vec::new());
+    for (document, number) in more.iter().zip(documents..) {
+        let started = now();
+        add_one(&mut pages, &mut statistics, number, document);
+        times.0.push(now() - started);
+    }
+    times.report("add");
+}
+
+#[inline(never)]
+fn add_one<P: PagesMut>(pages: &mut P, statistics: &mut Statistics, number: u32, document: &Document) {
+    add(pages, statistics, number, std::slice::from_ref(document));
 }
 
 fn build(zipf: &Zipf, environment: &Environment, documents: u32) -> Statistics {
@@ -170,7 +183,7 @@ fn singles(zipf: &Zipf, environment: &Environment, statistics: &mut Statistics, 
     for (document, number) in documents.iter().zip(first..) {
         let started = now();
         let mut open = transaction.take().unwrap_or_else(|| environment.write().expect("a transaction"));
-        add(&mut open, statistics, number, std::slice::from_ref(document));
+        add_one(&mut open, statistics, number, document);
         if commit {
             open.commit().expect("committed");
         } else {
