@@ -63,7 +63,7 @@ pub enum Table {
 
 impl Table {
     /// All of them, in key order.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::Meta,
         Self::Retired,
         Self::ScopeByName,
@@ -77,6 +77,7 @@ impl Table {
         Self::Tail,
         Self::Postings,
         Self::Attributes,
+        Self::Lengths,
         Self::History,
         Self::Slot,
         Self::Access,

@@ -4,7 +4,7 @@
 //! the TAIL, one page with the newest operations, which every query scans; POSTINGS, sorted blocks of (term, document,
 //! count); ATTRIBUTES, 127 fixed rows a block with what filters ask for; LENGTHS, the one attribute that scoring reads.
 //! A write appends to the tail and dirties one page; when the tail is full it is merged into the blocks in the same
-//! transaction. `docs/format-postings.md` has the bytes.
+//! transaction. `docs/format.md` has the bytes.
 //!
 //! Scores are exact: every contribution is rounded to a whole number of 2^-32 before it is added, so that a sum does not
 //! depend on its order, and [`Reader::top_k`], which skips what cannot win, answers as [`Reader::score_all`] would.

@@ -289,7 +289,7 @@ fn every_kernel_scans_to_the_same_scores() {
     }
 }
 
-/// Computed by an independent script from the formulas of `docs/format-vectors.md`, so that a change of formula, order or rounding on any processor shows.
+/// Computed by an independent script from the formulas of `docs/format.md`, so that a change of formula, order or rounding on any processor shows.
 #[test]
 fn scores_are_pinned() {
     let vectors: Vec<Vec<f32>> = (0..3_u16).map(|at| (0..100_u16).map(|i| f32::from((i * 37 + at * 11) % 101) - 50.0).collect()).collect();
