@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
@@ -133,9 +134,9 @@ impl Side {
     }
 
     fn remember(&mut self, user: usize, rows: Vec<NewMemory>) {
-        let (scope, before) = (scope(user), Written::now(&self.data));
+        let (rows, before) = (of_user(user, rows), Written::now(&self.data));
         let started = Instant::now();
-        self.engine.remember(&scope, rows, 0, true).expect("written");
+        self.engine.remember_many(rows, 0, true).expect("written");
         self.times.push(started.elapsed());
         self.pages.push(Written::now(&self.data).pages_since(before));
     }
@@ -165,13 +166,18 @@ impl Side {
     }
 }
 
+fn of_user(user: usize, rows: Vec<NewMemory>) -> Vec<(Arc<Scope>, NewMemory)> {
+    let scope = Arc::new(scope(user));
+    rows.into_iter().map(|row| (Arc::clone(&scope), row)).collect()
+}
+
 fn load(path: &Path, words: usize, count: usize) {
     let engine = open(path, Durability::Relaxed);
     for first in (0..count).step_by(BATCH * USERS) {
         for user in 0..USERS {
             let batch = first + user * BATCH..(first + (user + 1) * BATCH).min(count);
-            let rows: Vec<_> = batch.map(|at| new_memory(words, at)).collect();
-            engine.remember(&scope(user), rows, 0, true).expect("written");
+            let rows = batch.map(|at| new_memory(words, at)).collect();
+            engine.remember_many(of_user(user, rows), 0, true).expect("written");
         }
     }
 }
