@@ -36,7 +36,7 @@ const SYLLABLES: [&str; 24] = [
     "ra", "so",
 ];
 
-/// SplitMix64.
+/// `SplitMix64`.
 struct Random(u64);
 
 impl Random {

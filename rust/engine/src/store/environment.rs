@@ -12,6 +12,7 @@ use heed::{CommitOrAbort, Database, Env, EnvFlags, EnvOpenOptions, FlagSetMode, 
 
 use super::folder::{GenerationNumber, Manifest, corrupt, io_error};
 use super::pages::{Pages, PagesMut};
+use super::resident::Resident;
 use crate::{Error, ErrorKind, Result};
 
 /// Room in the address space, reserved once; the file grows as it is used. Halved where the system refuses.
@@ -35,6 +36,7 @@ pub struct Environment {
     data: File,
     path: PathBuf,
     number: GenerationNumber,
+    resident: Resident,
 }
 
 /// How a generation is opened.
@@ -75,7 +77,13 @@ impl Environment {
             .flatten()
             .ok_or_else(|| corrupt(path, "LMDB finds no tree in the data file"))?;
         let data = env.try_clone_inner_file().map_err(failed)?;
-        Ok(Self { env, tree, data, path: path.to_owned(), number })
+        Ok(Self { env, tree, data, path: path.to_owned(), number, resident: Resident::new(path.join("data.mdb")) })
+    }
+
+    /// What of the map is resident in this process.
+    #[must_use]
+    pub fn resident(&self) -> &Resident {
+        &self.resident
     }
 
     /// Which generation this is.
@@ -110,7 +118,7 @@ impl Environment {
 
     /// Extends the file by zeros when the next commits are about to pass its end. The caller holds the writer lock.
     pub fn grow_ahead(&self) -> Result<()> {
-        const ZEROS: [u8; 1 << 16] = [0; 1 << 16];
+        static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
         let failed = |e: &std::io::Error| io_error("growing the store", &self.path, e);
         let used = (self.env.info().last_page_number as u64 + 1) * u64::from(page_size());
         let mut length = self.data.metadata().map_err(|e| failed(&e))?.len();
@@ -136,7 +144,7 @@ impl Environment {
 
     /// Whether the file cannot grow: LMDB tells a short write, which is how a disk fills up, as an error of the device.
     pub fn find_room(&self) -> Result<()> {
-        const ZEROS: [u8; 1 << 16] = [0; 1 << 16];
+        static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
         let written = self.data.metadata().and_then(|data| self.data.write_all_at(&ZEROS, data.len()));
         written.map_err(|e| io_error("growing the store", &self.path, &e))
     }
@@ -369,6 +377,8 @@ fn read_error(error: heed::Error) -> Error {
 }
 
 /// LMDB's error as ours.
+#[must_use]
+#[allow(clippy::needless_pass_by_value)] // every caller is a map_err
 pub fn lmdb_error(doing: &str, path: &Path, error: heed::Error) -> Error {
     let (kind, next) = match &error {
         heed::Error::Io(e) => return io_error(doing, path, e),

@@ -153,7 +153,7 @@ impl Store {
         if self.folder.look()? == Found::Nothing {
             self.create(deadline, options.now)?;
         }
-        let meta = self.read(|snapshot| Meta::read(snapshot))?;
+        let meta = self.read(Meta::read)?;
         if meta.is_none() {
             return Err(corrupt(self.folder.root(), "the store has no meta record: it was damaged, or written by something else"));
         }
@@ -265,7 +265,11 @@ impl Store {
                 }
                 Err(error) => return Err(error),
                 Ok(snapshot) => match meta::retired(&snapshot)? {
-                    None => return work(&snapshot),
+                    None => {
+                        let answer = work(&snapshot);
+                        opened.environment.resident().after_read();
+                        return answer;
+                    }
                     Some(next) => {
                         drop(snapshot);
                         drop(state);
@@ -377,11 +381,11 @@ impl Store {
         loop {
             let state = self.opened(self.gate.get())?;
             let State::Open(opened) = &*state else { continue };
-            let _guard = self.writer_lock(opened)?.acquire(deadline)?;
+            let guard = self.writer_lock(opened)?.acquire(deadline)?;
             match meta::retired(&opened.environment.snapshot()?)? {
                 None => return work(&opened.environment),
                 Some(next) => {
-                    drop(_guard);
+                    drop(guard);
                     drop(state);
                     self.follow(next)?;
                 }

@@ -18,6 +18,7 @@ pub mod metrics;
 pub mod msgpack;
 pub mod pages;
 pub mod presence;
+pub mod resident;
 pub mod verified;
 pub mod writer_lock;
 
