@@ -46,18 +46,20 @@ pub struct Mode {
     pub relaxed: bool,
     /// A commit waits for nothing: only for a generation that is being built and is synced at its end.
     pub building: bool,
+    /// The format that the generation must have, or is made in.
+    pub format: u32,
 }
 
 impl Environment {
     /// Makes an empty generation in `path`, an empty folder.
     pub fn create(path: &Path, number: GenerationNumber, mode: Mode) -> Result<Self> {
-        Manifest::of_this_machine(page_size()).write(path)?;
+        Manifest::of_this_machine(page_size(), mode.format).write(path)?;
         Self::map(path, number, mode)
     }
 
     /// Opens the generation in `path` after checking its manifest and its length.
     pub fn open(path: &Path, number: GenerationNumber, mode: Mode) -> Result<Self> {
-        let manifest = Manifest::read(path)?;
+        let manifest = Manifest::read(path, mode.format)?;
         check_data_file(&path.join("data.mdb"), u64::from(manifest.page_size))?;
         Self::map(path, number, mode)
     }
