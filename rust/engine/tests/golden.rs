@@ -133,7 +133,7 @@ fn memory_json(memory: &Memory) -> String {
     format!("{{{}}}", fields.map(|(name, value)| format!("{}: {value}", json(name))).join(", "))
 }
 
-/// All that the store holds and answers, as JSON, a memory a line. Times are microseconds since 1970, metadata is MessagePack in hex.
+/// All that the store holds and answers, as JSON, a memory a line. Times are microseconds since 1970, metadata is `MessagePack` in hex.
 fn everything(engine: &Engine) -> String {
     let now = START + 40 * DAY;
     let scopes = engine.scopes(0, 100).expect("scopes").into_iter().map(|(_, scope)| {

@@ -25,6 +25,9 @@ const GROWTH_BYTES: u64 = 1 << 20;
 /// Readers at one time, over all processes.
 const MAX_READERS: u32 = 2048;
 
+/// What the file grows by.
+static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
+
 type Tree = Database<'static, Bytes, Bytes>;
 
 /// An open generation.
@@ -112,7 +115,6 @@ impl Environment {
 
     /// Extends the file by zeros when the next commits are about to pass its end. The caller holds the writer lock.
     pub fn grow_ahead(&self) -> Result<()> {
-        const ZEROS: [u8; 1 << 16] = [0; 1 << 16];
         let failed = |e: &std::io::Error| io_error("growing the store", &self.path, e);
         let used = (self.env.info().last_page_number as u64 + 1) * u64::from(page_size());
         let mut length = self.data.metadata().map_err(|e| failed(&e))?.len();
@@ -138,7 +140,6 @@ impl Environment {
 
     /// Whether the file cannot grow: LMDB tells a short write, which is how a disk fills up, as an error of the device.
     pub fn find_room(&self) -> Result<()> {
-        const ZEROS: [u8; 1 << 16] = [0; 1 << 16];
         let written = self.data.metadata().and_then(|data| self.data.write_all_at(&ZEROS, data.len()));
         written.map_err(|e| io_error("growing the store", &self.path, &e))
     }

@@ -406,11 +406,11 @@ impl Store {
         loop {
             let state = self.opened(self.gate.get())?;
             let State::Open(opened) = &*state else { continue };
-            let _guard = self.writer_lock(opened)?.acquire(deadline)?;
+            let guard = self.writer_lock(opened)?.acquire(deadline)?;
             match meta::retired(&opened.environment.snapshot()?)? {
                 None => return work(&opened.environment),
                 Some(next) => {
-                    drop(_guard);
+                    drop(guard);
                     drop(state);
                     self.follow(next)?;
                 }
