@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
@@ -71,8 +72,9 @@ fn new_memory(words: usize, at: usize) -> NewMemory {
     NewMemory { vector: Some(UnitVector::new(&vector, DIMS).expect("a vector")), ..NewMemory::new(text) }
 }
 
-fn scope(user: usize) -> Scope {
-    Scope::new(None, ScopeType::User, &format!("user{user:02}")).expect("a name")
+fn rows_of(user: usize, memories: Vec<NewMemory>) -> Vec<(Arc<Scope>, NewMemory)> {
+    let scope = Arc::new(Scope::new(None, ScopeType::User, &format!("user{user:02}")).expect("a name"));
+    memories.into_iter().map(|memory| (Arc::clone(&scope), memory)).collect()
 }
 
 fn open(path: &Path, durability: Durability) -> Engine {
@@ -133,9 +135,10 @@ impl Side {
     }
 
     fn remember(&mut self, user: usize, rows: Vec<NewMemory>) {
-        let (scope, before) = (scope(user), Written::now(&self.data));
+        let rows = rows_of(user, rows);
+        let before = Written::now(&self.data);
         let started = Instant::now();
-        self.engine.remember(&scope, rows, 0, true).expect("written");
+        self.engine.remember_many(rows, 0, true).expect("written");
         self.times.push(started.elapsed());
         self.pages.push(Written::now(&self.data).pages_since(before));
     }
@@ -171,7 +174,7 @@ fn load(path: &Path, words: usize, count: usize) {
         for user in 0..USERS {
             let batch = first + user * BATCH..(first + (user + 1) * BATCH).min(count);
             let rows: Vec<_> = batch.map(|at| new_memory(words, at)).collect();
-            engine.remember(&scope(user), rows, 0, true).expect("written");
+            engine.remember_many(rows_of(user, rows), 0, true).expect("written");
         }
     }
 }
