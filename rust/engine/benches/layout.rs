@@ -72,9 +72,8 @@ fn new_memory(words: usize, at: usize) -> NewMemory {
     NewMemory { vector: Some(UnitVector::new(&vector, DIMS).expect("a vector")), ..NewMemory::new(text) }
 }
 
-fn rows_of(user: usize, memories: Vec<NewMemory>) -> Vec<(Arc<Scope>, NewMemory)> {
-    let scope = Arc::new(Scope::new(None, ScopeType::User, &format!("user{user:02}")).expect("a name"));
-    memories.into_iter().map(|memory| (Arc::clone(&scope), memory)).collect()
+fn scope(user: usize) -> Scope {
+    Scope::new(None, ScopeType::User, &format!("user{user:02}")).expect("a name")
 }
 
 fn open(path: &Path, durability: Durability) -> Engine {
@@ -135,8 +134,7 @@ impl Side {
     }
 
     fn remember(&mut self, user: usize, rows: Vec<NewMemory>) {
-        let rows = rows_of(user, rows);
-        let before = Written::now(&self.data);
+        let (rows, before) = (of_user(user, rows), Written::now(&self.data));
         let started = Instant::now();
         self.engine.remember_many(rows, 0, true).expect("written");
         self.times.push(started.elapsed());
@@ -168,13 +166,18 @@ impl Side {
     }
 }
 
+fn of_user(user: usize, rows: Vec<NewMemory>) -> Vec<(Arc<Scope>, NewMemory)> {
+    let scope = Arc::new(scope(user));
+    rows.into_iter().map(|row| (Arc::clone(&scope), row)).collect()
+}
+
 fn load(path: &Path, words: usize, count: usize) {
     let engine = open(path, Durability::Relaxed);
     for first in (0..count).step_by(BATCH * USERS) {
         for user in 0..USERS {
             let batch = first + user * BATCH..(first + (user + 1) * BATCH).min(count);
-            let rows: Vec<_> = batch.map(|at| new_memory(words, at)).collect();
-            engine.remember_many(rows_of(user, rows), 0, true).expect("written");
+            let rows = batch.map(|at| new_memory(words, at)).collect();
+            engine.remember_many(of_user(user, rows), 0, true).expect("written");
         }
     }
 }
