@@ -263,7 +263,11 @@ fn sizes(zipf: &Zipf, documents: u32, words: usize) {
 
 fn open(path: &Path) -> Result<Environment, Error> {
     std::fs::create_dir_all(path).expect("a folder");
-    Environment::create(path, 1, Mode { read_only: false, relaxed: false, building: true })
+    Environment::create(
+        path,
+        1,
+        Mode { read_only: false, relaxed: false, building: true, format: memspan_engine::store::folder::FORMAT_VERSION },
+    )
 }
 
 fn main() {
