@@ -12,7 +12,6 @@ use heed::{CommitOrAbort, Database, Env, EnvFlags, EnvOpenOptions, FlagSetMode, 
 
 use super::folder::{GenerationNumber, Manifest, corrupt, io_error};
 use super::pages::{Pages, PagesMut};
-use super::resident::Resident;
 use crate::{Error, ErrorKind, Result};
 
 /// Room in the address space, reserved once; the file grows as it is used. Halved where the system refuses.
@@ -39,7 +38,6 @@ pub struct Environment {
     data: File,
     path: PathBuf,
     number: GenerationNumber,
-    resident: Resident,
 }
 
 /// How a generation is opened.
@@ -82,13 +80,7 @@ impl Environment {
             .flatten()
             .ok_or_else(|| corrupt(path, "LMDB finds no tree in the data file"))?;
         let data = env.try_clone_inner_file().map_err(failed)?;
-        Ok(Self { env, tree, data, path: path.to_owned(), number, resident: Resident::new(path.join("data.mdb")) })
-    }
-
-    /// What of the map is resident in this process.
-    #[must_use]
-    pub fn resident(&self) -> &Resident {
-        &self.resident
+        Ok(Self { env, tree, data, path: path.to_owned(), number })
     }
 
     /// Which generation this is.

@@ -294,11 +294,7 @@ impl Store {
                 }
                 Err(error) => return Err(error),
                 Ok(snapshot) => match meta::retired(&snapshot)? {
-                    None => {
-                        let answer = work(&snapshot);
-                        opened.environment.resident().after_read();
-                        return answer;
-                    }
+                    None => return work(&snapshot),
                     Some(next) => {
                         drop(snapshot);
                         drop(state);

@@ -19,7 +19,6 @@ pub mod migrate;
 pub mod msgpack;
 pub mod pages;
 pub mod presence;
-pub mod resident;
 pub mod verified;
 pub mod writer_lock;
 
