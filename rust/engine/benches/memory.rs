@@ -97,8 +97,16 @@ fn open(path: &Path) -> Engine {
 fn ask(engine: &Engine, at: usize, dense: bool) -> bool {
     let text = question(at);
     let vector = dense.then(|| Query::new(&embed(&text), DIMS).expect("a vector"));
-    let request =
-        Request { text, vector, scopes: vec![scope(at)], limit: 10, filter: Filter::all(1), fusion: Fusion::default(), min_score: 0.0, max_tokens: None };
+    let request = Request {
+        text,
+        vector,
+        scopes: vec![scope(at)],
+        limit: 10,
+        filter: Filter::all(1),
+        fusion: Fusion::default(),
+        min_score: 0.0,
+        max_tokens: None,
+    };
     let started = Instant::now();
     let answer = recall(engine, &request).expect("answered");
     TIMES.with_borrow_mut(|times| times.push(started.elapsed()));

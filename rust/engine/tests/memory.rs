@@ -74,8 +74,16 @@ fn of(scope: &Scope, rows: Vec<NewMemory>) -> Vec<(Arc<Scope>, NewMemory)> {
 
 fn ask(engine: &Engine, scopes: &[Scope], text: &str, vector: bool, filter: Filter) -> Recall {
     let vector = vector.then(|| Query::new(&embed(text), DIMS).expect("a vector"));
-    let request =
-        Request { text: text.into(), vector, scopes: scopes.to_vec(), limit: 5, filter, fusion: Fusion::default(), min_score: 0.0, max_tokens: None };
+    let request = Request {
+        text: text.into(),
+        vector,
+        scopes: scopes.to_vec(),
+        limit: 5,
+        filter,
+        fusion: Fusion::default(),
+        min_score: 0.0,
+        max_tokens: None,
+    };
     recall(engine, &request).expect("answered")
 }
 

@@ -18,7 +18,11 @@ pub(super) fn forget<P: PagesMut>(pages: &mut P, scope: &Scope, id: &str, reason
         return Ok(false);
     }
     let expired = memory.ending.is_none() && memory.is_expired(writer.now);
-    if expired { expire(&mut writer, memory)? } else { forget_one(&mut writer, memory, reason)? }
+    if expired {
+        expire(&mut writer, memory)?
+    } else {
+        forget_one(&mut writer, memory, reason)?
+    }
     writer.finish()?;
     Ok(!expired)
 }
