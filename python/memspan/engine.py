@@ -278,7 +278,8 @@ class Engine:
     def check(self) -> CheckReport:
         """Reads the whole store: every value against its checksum, and each scope's index, vectors, slots and counters against its records.
 
-        Repairs nothing: what is damaged comes back from a backup. Cost: the whole store, under one read transaction; writers go on. A page of
+        Repairs nothing: what is damaged comes back from a backup. Cost: the whole store, under one read transaction; writers go on. A page
+        of
         LMDB's own that is damaged can end the process; `memspan doctor` does the same in a process of its own.
 
         Examples:

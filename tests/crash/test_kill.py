@@ -170,7 +170,7 @@ def test_a_writer_that_lies_is_found_out(tmp_path: Path, conduct: str) -> None:
     """The control: the same harness, and writers whose acknowledgements are not true."""
     run = Rounds(tmp_path, seed=3, conduct=conduct)
     run.kill_one_round(0)
-    with pytest.raises(AssertionError, match="differs in|current == expected|neither"):
+    with pytest.raises(AssertionError, match=r"differs in|current == expected|neither"):
         verify(run.store, run.logs, run.chance)
 
 

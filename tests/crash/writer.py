@@ -9,6 +9,7 @@ written yet), "forgetful" (does not forget what it says it forgot).
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import random
@@ -64,10 +65,8 @@ class Writer:
             case ["remember", rows] if self.conduct != "behind":
                 self.scope.remember_many(rows)
             case ["revise", memory_id, text] if self.conduct != "behind":
-                try:
+                with contextlib.suppress(memspan.InvalidInput):  # another memory took its slot: only what is current is revised
                     self.scope.revise(memory_id, text)
-                except memspan.InvalidInput:
-                    pass  # another memory took its slot: only what is current is revised
             case ["forget", memory_id] if self.conduct == "honest":
                 self.scope.forget(memory_id, "asked to")
             case ["compact"]:

@@ -10,12 +10,11 @@ import subprocess
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
@@ -26,7 +25,10 @@ import memspan
 from memspan.testing import FakeClock, FakeEmbedder
 
 sys.path.insert(0, str(Path(__file__).parent))
-from model import Model  # noqa: E402  beside this file, which is imported by its path
+from model import Model
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 KINDS = ["semantic", "preference", "episodic", "constraint"]
 SLOTS = ["language", "city", "allergy"]
@@ -56,10 +58,13 @@ class SecondProcess:
 second: SecondProcess
 
 
+MEMORY = Path("/dev/shm")  # noqa: S108  a machine writes thousands of times: no disk has to see it
+
+
 class MemoryMachine(RuleBasedStateMachine):
     @initialize(embed=st.booleans())
     def start(self, embed: bool) -> None:
-        self.folder = Path(tempfile.mkdtemp(dir="/dev/shm" if Path("/dev/shm").is_dir() else None))
+        self.folder = Path(tempfile.mkdtemp(dir=MEMORY if MEMORY.is_dir() else None))
         self.path = self.folder / "a.memspan"
         self.clock = FakeClock()
         self.embedder = FakeEmbedder(dimensions=32) if embed else None
