@@ -36,7 +36,7 @@ const SYLLABLES: [&str; 24] = [
     "ra", "so",
 ];
 
-/// SplitMix64.
+/// `SplitMix64`.
 struct Random(u64);
 
 impl Random {
@@ -234,7 +234,9 @@ fn measure(words: usize, count: usize, singles: usize) {
             side.remember(at % WRITERS, vec![new_memory(words, 10_000_000 + at)]);
         }
     }
-    sides.iter_mut().for_each(|side| side.report("remember"));
+    for side in &mut sides {
+        side.report("remember");
+    }
     for (batch, batches) in BATCHES {
         for at in 0..batches {
             for side in &mut sides {
@@ -242,7 +244,9 @@ fn measure(words: usize, count: usize, singles: usize) {
                 side.remember(at % USERS, rows);
             }
         }
-        sides.iter_mut().for_each(|side| side.report(&format!("remember_many of {batch}")));
+        for side in &mut sides {
+            side.report(&format!("remember_many of {batch}"));
+        }
     }
     let mut compacted = Side::new("full", &compacted, Durability::Full);
     for at in 0..singles {
@@ -255,7 +259,10 @@ fn measure(words: usize, count: usize, singles: usize) {
 }
 
 fn main() {
-    assert!(!cfg!(debug_assertions), "a debug build is not to be timed");
+    if cfg!(debug_assertions) {
+        eprintln!("a debug build is not to be timed: cargo bench");
+        std::process::exit(2);
+    }
     let mut numbers = std::env::args().filter_map(|argument| argument.parse::<usize>().ok());
     let (count, singles) = (numbers.next().unwrap_or(100_000), numbers.next().unwrap_or(500));
     for (words, count) in [(15, count), (190, count * 2 / 5), (1500, count / 5)] {
