@@ -171,6 +171,8 @@ def test_other_scopes_are_searched_along(memspan_engine: memspan.Engine) -> None
     for wrong in ([user], [acme, acme], ["acme"], [None]):
         with pytest.raises(memspan.InvalidInput):
             user.recall("tea", also=wrong)  # type: ignore[arg-type]
+    with pytest.raises(memspan.InvalidInput, match="several scopes"):
+        user.recall("tea", also=acme)  # type: ignore[arg-type]
     with temporary_engine() as elsewhere, pytest.raises(memspan.InvalidInput, match="another"):
         user.recall("tea", also=[elsewhere.user("u")])
 

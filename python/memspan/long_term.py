@@ -259,6 +259,8 @@ class Scope:
                 over=repr(over),
             )
         vector, why = self._store.query_vector(query, self)
+        if isinstance(also, Scope):
+            raise InvalidInput(f"recalling: also= takes several scopes, and it is one, {also!r}: put it into a list")
         scopes = (self, *also)
         return self._core.recall(
             scopes, query, limit, kinds, where, since, until, valid_at, known_at, min_score, min_trust, max_tokens, vector, why

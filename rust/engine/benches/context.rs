@@ -74,7 +74,7 @@ fn fit_line(count: usize) {
 }
 
 fn message(index: usize) -> Message {
-    let role = if index % 2 == 0 { Role::User } else { Role::Assistant };
+    let role = if index.is_multiple_of(2) { Role::User } else { Role::Assistant };
     Message::text(
         role,
         &format!("message {index:>6} {}", "plain words, a \"quoted\" one, of a length that is usual in prose and in replies\n".repeat(13)),

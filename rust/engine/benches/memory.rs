@@ -19,7 +19,7 @@ const SYLLABLES: [&str; 24] = [
     "ra", "so",
 ];
 
-/// SplitMix64.
+/// `SplitMix64`.
 struct Random(u64);
 
 impl Random {
@@ -97,8 +97,16 @@ fn open(path: &Path) -> Engine {
 fn ask(engine: &Engine, at: usize, dense: bool) -> bool {
     let text = question(at);
     let vector = dense.then(|| Query::new(&embed(&text), DIMS).expect("a vector"));
-    let request =
-        Request { text, vector, scopes: vec![scope(at)], limit: 10, filter: Filter::all(1), fusion: Fusion::default(), min_score: 0.0, max_tokens: None };
+    let request = Request {
+        text,
+        vector,
+        scopes: vec![scope(at)],
+        limit: 10,
+        filter: Filter::all(1),
+        fusion: Fusion::default(),
+        min_score: 0.0,
+        max_tokens: None,
+    };
     let started = Instant::now();
     let answer = recall(engine, &request).expect("answered");
     TIMES.with_borrow_mut(|times| times.push(started.elapsed()));
@@ -119,8 +127,8 @@ fn report(what: &str) {
 }
 
 fn main() {
-    assert!(!cfg!(debug_assertions), "a debug build is not to be timed");
-    let count: usize = std::env::args().filter_map(|a| a.parse().ok()).next().unwrap_or(100_000);
+    const { assert!(!cfg!(debug_assertions), "a debug build is not to be timed") };
+    let count: usize = std::env::args().find_map(|a| a.parse().ok()).unwrap_or(100_000);
     let path = std::env::temp_dir().join(format!("memspan-bench-{}", std::process::id()));
     let engine = open(&path);
     let mut writing = Duration::ZERO;

@@ -10,6 +10,7 @@ use std::time::Instant;
 
 use memspan_engine::index::vectors::{Kernel, Query, Scores, UnitVector, VectorSet};
 use memspan_engine::store::environment::{Environment, Mode};
+use memspan_engine::store::folder::FORMAT_VERSION;
 use memspan_engine::store::keys::{Key, Table};
 use memspan_engine::store::pages::{MemoryPages, Pages};
 
@@ -61,7 +62,8 @@ fn measure(count: usize) {
     let batch: Vec<_> = (1..).zip(&vectors[..count]).collect();
     let folder = std::env::temp_dir().join(format!("memspan-bench-scan-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
-    let environment = Environment::create(&folder, 1, Mode { read_only: false, relaxed: false, building: true }).unwrap();
+    let environment =
+        Environment::create(&folder, 1, Mode { read_only: false, relaxed: false, building: true, format: FORMAT_VERSION }).unwrap();
     let start = Instant::now();
     for batch in batch.chunks(1000) {
         let mut txn = environment.write().unwrap();

@@ -109,7 +109,7 @@ fn read_elsewhere(folder: &Path) -> Outcome {
     }
 }
 
-/// Where our values lie in a data file, as LMDB's leaf pages say (lmdb's mdb.c: MDB_page, MDB_node).
+/// Where our values lie in a data file, as LMDB's leaf pages say (`MDB_page` and `MDB_node` in lmdb's mdb.c).
 fn values(data: &[u8]) -> Vec<std::ops::Range<usize>> {
     let u16_at = |at: usize| u16::from_le_bytes([data[at], data[at + 1]]) as usize;
     let mut found = Vec::new();

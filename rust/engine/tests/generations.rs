@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use memspan_engine::memory::Engine;
+use memspan_engine::memory::{Engine, Memory};
 use memspan_engine::store::folder::Folder as StoreFolder;
 use memspan_engine::store::{WriteTransaction, meta};
 use support::{Folder, ask, assert_sound, copy_folder, join, memories, one, open, role, spawn, user, wait_until, with_id, with_vector};
@@ -31,7 +31,7 @@ fn everyone_moves_over_and_nothing_is_lost() {
     assert_eq!(engine.contents().expect("contents").generation, 7);
     for name in ["0", "1"] {
         let acknowledged = fs::read_to_string(folder.0.join(format!("acknowledged-{name}"))).expect("written");
-        let ids: Vec<String> = memories(&engine, &user(name), 0).iter().map(|memory| memory.id()).collect();
+        let ids: Vec<String> = memories(&engine, &user(name), 0).iter().map(Memory::id).collect();
         assert_eq!(ids, acknowledged.lines().collect::<Vec<_>>());
     }
     assert_sound(&engine);
@@ -46,7 +46,8 @@ fn write_and_read(store: &Path, name: &str) {
         assert!(started.elapsed() < Duration::from_secs(60), "nobody said stop");
         let id = format!("w{name}-{at}");
         one(&engine, &scope, with_id(&id, &format!("marker-{name}-{at} was written")), at);
-        acknowledged += &format!("{id}\n");
+        acknowledged += &id;
+        acknowledged.push('\n');
         let found = ask(&engine, &scope, &format!("marker-{name}-{at}"), 1, at).expect("found");
         assert_eq!(found, [format!("marker-{name}-{at} was written")]);
         at += 1;
@@ -178,9 +179,9 @@ fn died_while_the_store_was_made() {
         let path = folder.0.join(made);
         fs::create_dir_all(path.parent().expect("a parent")).expect("made");
         if made.contains('/') {
-            fs::write(&path, "half").expect("written")
+            fs::write(&path, "half").expect("written");
         } else {
-            fs::create_dir(&path).expect("made")
+            fs::create_dir(&path).expect("made");
         }
         fs::write(folder.0.join("lock"), "").expect("written");
         one(&open(&folder.0, true), &user("u"), with_vector("the first"), 1);

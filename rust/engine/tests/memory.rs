@@ -74,8 +74,16 @@ fn of(scope: &Scope, rows: Vec<NewMemory>) -> Vec<(Arc<Scope>, NewMemory)> {
 
 fn ask(engine: &Engine, scopes: &[Scope], text: &str, vector: bool, filter: Filter) -> Recall {
     let vector = vector.then(|| Query::new(&embed(text), DIMS).expect("a vector"));
-    let request =
-        Request { text: text.into(), vector, scopes: scopes.to_vec(), limit: 5, filter, fusion: Fusion::default(), min_score: 0.0, max_tokens: None };
+    let request = Request {
+        text: text.into(),
+        vector,
+        scopes: scopes.to_vec(),
+        limit: 5,
+        filter,
+        fusion: Fusion::default(),
+        min_score: 0.0,
+        max_tokens: None,
+    };
     recall(engine, &request).expect("answered")
 }
 
@@ -265,7 +273,7 @@ fn a_backup_and_a_compaction_keep_everything() {
     let before = ask(&engine, std::slice::from_ref(&scope), "fact 1234 about thing-34", true, Filter::all(20));
     engine.backup(&copy.0).expect("backup");
     let restored = Engine::open(&copy.0, options(true)).expect("open the backup");
-    assert_eq!(engine.compact().expect("compacted"), engine.backup(&copy.0.join("b")).map_or_else(|_| 0, |n| n));
+    assert_eq!(engine.compact().expect("compacted"), engine.backup(&copy.0.join("b")).unwrap_or(0));
     for engine in [&engine, &restored] {
         let after = ask(engine, std::slice::from_ref(&scope), "fact 1234 about thing-34", true, Filter::all(20));
         assert_eq!(texts(&after), texts(&before));

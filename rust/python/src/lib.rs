@@ -36,7 +36,7 @@ mod _core {
     #[pymodule_export]
     use super::explanation::{Explanation, TermScore};
     #[pymodule_export]
-    use super::memory::{Memory, Remembered};
+    use super::memory::{Memory, Remembered, restore_memory, restore_remembered};
     #[pymodule_export]
     use super::recall::{Recall, Recalled};
     #[pymodule_export]

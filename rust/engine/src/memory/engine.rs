@@ -445,7 +445,7 @@ impl Engine {
 
     /// Reads everything and says what contradicts what. Costs the whole store; see [`doctor`].
     pub fn check(&self) -> Result<Report> {
-        self.store.read(|snapshot| doctor::check(snapshot))
+        self.store.read(doctor::check)
     }
 
     /// Rewrites the store into a new generation and moves every process over to it.

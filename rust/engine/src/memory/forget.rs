@@ -19,9 +19,9 @@ pub(super) fn forget<P: PagesMut>(pages: &mut P, scope: &Scope, id: &str, reason
     }
     let expired = memory.ending.is_none() && memory.is_expired(writer.now);
     if expired {
-        expire(&mut writer, memory)?
+        expire(&mut writer, memory)?;
     } else {
-        forget_one(&mut writer, memory, reason)?
+        forget_one(&mut writer, memory, reason)?;
     }
     writer.finish()?;
     Ok(!expired)

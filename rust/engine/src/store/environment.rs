@@ -25,6 +25,9 @@ const GROWTH_BYTES: u64 = 1 << 20;
 /// Readers at one time, over all processes.
 const MAX_READERS: u32 = 2048;
 
+/// What the file grows by.
+static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
+
 type Tree = Database<'static, Bytes, Bytes>;
 
 /// An open generation.
@@ -46,18 +49,20 @@ pub struct Mode {
     pub relaxed: bool,
     /// A commit waits for nothing: only for a generation that is being built and is synced at its end.
     pub building: bool,
+    /// The format that the generation must have, or is made in.
+    pub format: u32,
 }
 
 impl Environment {
     /// Makes an empty generation in `path`, an empty folder.
     pub fn create(path: &Path, number: GenerationNumber, mode: Mode) -> Result<Self> {
-        Manifest::of_this_machine(page_size()).write(path)?;
+        Manifest::of_this_machine(page_size(), mode.format).write(path)?;
         Self::map(path, number, mode)
     }
 
     /// Opens the generation in `path` after checking its manifest and its length.
     pub fn open(path: &Path, number: GenerationNumber, mode: Mode) -> Result<Self> {
-        let manifest = Manifest::read(path)?;
+        let manifest = Manifest::read(path, mode.format)?;
         check_data_file(&path.join("data.mdb"), u64::from(manifest.page_size))?;
         Self::map(path, number, mode)
     }
@@ -110,7 +115,6 @@ impl Environment {
 
     /// Extends the file by zeros when the next commits are about to pass its end. The caller holds the writer lock.
     pub fn grow_ahead(&self) -> Result<()> {
-        const ZEROS: [u8; 1 << 16] = [0; 1 << 16];
         let failed = |e: &std::io::Error| io_error("growing the store", &self.path, e);
         let used = (self.env.info().last_page_number as u64 + 1) * u64::from(page_size());
         let mut length = self.data.metadata().map_err(|e| failed(&e))?.len();
@@ -136,7 +140,6 @@ impl Environment {
 
     /// Whether the file cannot grow: LMDB tells a short write, which is how a disk fills up, as an error of the device.
     pub fn find_room(&self) -> Result<()> {
-        const ZEROS: [u8; 1 << 16] = [0; 1 << 16];
         let written = self.data.metadata().and_then(|data| self.data.write_all_at(&ZEROS, data.len()));
         written.map_err(|e| io_error("growing the store", &self.path, &e))
     }
@@ -369,6 +372,8 @@ fn read_error(error: heed::Error) -> Error {
 }
 
 /// LMDB's error as ours.
+#[must_use]
+#[allow(clippy::needless_pass_by_value)] // every caller is a map_err
 pub fn lmdb_error(doing: &str, path: &Path, error: heed::Error) -> Error {
     let (kind, next) = match &error {
         heed::Error::Io(e) => return io_error(doing, path, e),

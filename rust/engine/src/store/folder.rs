@@ -217,8 +217,8 @@ pub struct Manifest {
 impl Manifest {
     /// That of a generation made here and now.
     #[must_use]
-    pub fn of_this_machine(page_size: u32) -> Self {
-        Self { format: FORMAT_VERSION, page_size, libc: libc_name().to_owned(), byte_order: byte_order().to_owned() }
+    pub fn of_this_machine(page_size: u32, format: u32) -> Self {
+        Self { format, page_size, libc: libc_name().to_owned(), byte_order: byte_order().to_owned() }
     }
 
     /// Writes it into a generation's folder, durably.
@@ -233,8 +233,8 @@ impl Manifest {
         write().map_err(|e| io_error("writing the manifest", &path, &e))
     }
 
-    /// Reads it and refuses what this engine cannot open.
-    pub fn read(folder: &Path) -> Result<Self> {
+    /// Reads it and refuses what an engine cannot open that knows formats up to `newest`.
+    pub fn read(folder: &Path, newest: u32) -> Result<Self> {
         let path = folder.join("manifest");
         let text = match fs::read_to_string(&path) {
             Ok(text) => text,
@@ -248,16 +248,16 @@ impl Manifest {
             return Err(corrupt(&path, "the manifest does not say its format and page size"));
         };
         let manifest = Self { format, page_size, libc: value("libc").to_owned(), byte_order: value("byte_order").to_owned() };
-        manifest.check(&path)?;
+        manifest.check(&path, newest)?;
         Ok(manifest)
     }
 
-    fn check(&self, path: &Path) -> Result<()> {
-        if self.format > FORMAT_VERSION {
+    fn check(&self, path: &Path, newest: u32) -> Result<()> {
+        if self.format > newest {
             return Err(Error::new(
                 ErrorKind::StoreVersion,
                 format!(
-                    "opening {}: the store has format {} and this memspan reads formats up to {FORMAT_VERSION}: install a newer memspan \
+                    "opening {}: the store has format {} and this memspan reads formats up to {newest}: install a newer memspan \
                      (pip install --upgrade memspan)",
                     path.display(),
                     self.format
@@ -277,6 +277,7 @@ fn byte_order() -> &'static str {
 }
 
 /// The error of files that are not what a store's should be.
+#[must_use]
 pub fn corrupt(path: &Path, why: &str) -> Error {
     Error::new(
         ErrorKind::StoreCorrupt,

@@ -15,6 +15,7 @@ use super::fork::{Renewable, lock, registry};
 use super::group_commit::{Committer, Decision, GroupCommit};
 use super::meta::{self, Meta};
 use super::metrics::{Metrics, add};
+use super::migrate::{self, Formats};
 use super::presence::{Presence, check_file_system};
 use super::writer_lock::WriterLock;
 use crate::{Error, ErrorKind, Result};
@@ -45,6 +46,7 @@ pub struct StoreOptions {
 #[derive(Debug)]
 pub struct Store {
     folder: Folder,
+    formats: Formats,
     modes: Modes,
     pub(super) gate: Renewable<Gate>,
     metrics: Metrics,
@@ -106,6 +108,11 @@ impl State {
 impl Store {
     /// Opens the store at `path`, or makes one there; a store that is open in this process is shared.
     pub fn open(path: &Path, options: &StoreOptions) -> Result<Arc<Self>> {
+        Self::open_with(path, options, Formats::KNOWN)
+    }
+
+    /// The same for an engine that knows other formats.
+    pub(super) fn open_with(path: &Path, options: &StoreOptions, formats: Formats) -> Result<Arc<Self>> {
         let folder = Folder::new(path.to_owned());
         if folder.look()? == Found::Nothing {
             if options.read_only {
@@ -121,13 +128,13 @@ impl Store {
         }
         let root = path.canonicalize().map_err(|e| io_error("opening the store", path, &e))?;
         check_file_system(&root)?;
-        let store = Self::shared(&root, options);
+        let store = Self::shared(&root, options, formats);
         store.check(options)?;
         Ok(store)
     }
 
     /// The store of this process at `root`, made where it is missing.
-    fn shared(root: &Path, options: &StoreOptions) -> Arc<Self> {
+    fn shared(root: &Path, options: &StoreOptions, formats: Formats) -> Arc<Self> {
         let mut registry = lock(registry());
         registry.retain(|weak| weak.strong_count() > 0);
         let open = registry.iter().filter_map(std::sync::Weak::upgrade).find(|store| store.folder.root() == root && !store.is_closed());
@@ -138,6 +145,7 @@ impl Store {
         let modes = Modes { writable: AtomicBool::new(!options.read_only), full: AtomicBool::new(full) };
         let store = Arc::new(Self {
             folder: Folder::new(root.to_owned()),
+            formats,
             modes,
             gate: Renewable::new(Gate::new(State::Suspended)),
             metrics: Metrics::default(),
@@ -153,7 +161,8 @@ impl Store {
         if self.folder.look()? == Found::Nothing {
             self.create(deadline, options.now)?;
         }
-        let meta = self.read(|snapshot| Meta::read(snapshot))?;
+        self.migrate(deadline, options.read_only)?;
+        let meta = self.read(Meta::read)?;
         if meta.is_none() {
             return Err(corrupt(self.folder.root(), "the store has no meta record: it was damaged, or written by something else"));
         }
@@ -191,12 +200,27 @@ impl Store {
         let workshop = self.folder.workshop(1)?;
         let environment = Environment::create(&workshop, 1, self.mode(true))?;
         let mut txn = environment.write()?;
-        Meta::new(now).write(&mut txn)?;
+        Meta { format: self.formats.newest, created_at: now }.write(&mut txn)?;
         txn.commit()?;
         environment.sync()?;
         environment.close();
         self.folder.publish(&workshop, 1)?;
         self.folder.name_current(1)
+    }
+
+    /// Brings a store of an older format to this engine's, unless it is open here and so has been.
+    fn migrate(&self, deadline: Instant, read_only: bool) -> Result<()> {
+        if matches!(*self.gate.get().state.read().unwrap_or_else(PoisonError::into_inner), State::Open(_)) {
+            return Ok(());
+        }
+        let state = self.gate.get().state.write().unwrap_or_else(PoisonError::into_inner);
+        if matches!(*state, State::Open(_)) { Ok(()) } else { migrate::to_newest(&self.folder, self.formats, read_only, deadline) }
+    }
+
+    /// The format of its bytes.
+    #[must_use]
+    pub fn format(&self) -> u32 {
+        self.formats.newest
     }
 
     /// Makes CURRENT name the generation in use and removes those it left behind, if nobody is writing just now.
@@ -217,7 +241,12 @@ impl Store {
     }
 
     fn mode(&self, building: bool) -> Mode {
-        Mode { read_only: !self.modes.writable.load(Relaxed), relaxed: !self.modes.full.load(Relaxed), building }
+        Mode {
+            read_only: !self.modes.writable.load(Relaxed),
+            relaxed: !self.modes.full.load(Relaxed),
+            building,
+            format: self.formats.newest,
+        }
     }
 
     /// The store's folder.
@@ -377,11 +406,11 @@ impl Store {
         loop {
             let state = self.opened(self.gate.get())?;
             let State::Open(opened) = &*state else { continue };
-            let _guard = self.writer_lock(opened)?.acquire(deadline)?;
+            let guard = self.writer_lock(opened)?.acquire(deadline)?;
             match meta::retired(&opened.environment.snapshot()?)? {
                 None => return work(&opened.environment),
                 Some(next) => {
-                    drop(_guard);
+                    drop(guard);
                     drop(state);
                     self.follow(next)?;
                 }

@@ -31,7 +31,7 @@ pub enum Table {
     ScopeByName = 0x03,
     /// partition u32 -> the scope's full name: the list of scopes in the order they were made.
     ScopeByNumber = 0x04,
-    /// expires_at i64 | partition u32 | number u32 -> nothing.
+    /// `expires_at` i64 | partition u32 | number u32 -> nothing.
     Expiry = 0x05,
     /// embedding u16 -> its identity.
     Embedding = 0x06,

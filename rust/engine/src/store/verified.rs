@@ -29,13 +29,7 @@ fn place(value: &[u8], checksum: u32) -> (usize, u64) {
 
 /// The body of a value of the given schema and codec. On first touch, checks its checksum and calls `is_consistent`.
 #[inline]
-pub fn open<'v>(
-    key: &[u8],
-    value: &'v [u8],
-    schema: u8,
-    codec: u8,
-    is_consistent: impl FnOnce(&'v [u8]) -> bool,
-) -> Result<&'v [u8]> {
+pub fn open<'v>(key: &[u8], value: &'v [u8], schema: u8, codec: u8, is_consistent: impl FnOnce(&'v [u8]) -> bool) -> Result<&'v [u8]> {
     if let Some((head, body)) = value.split_first_chunk::<ENVELOPE_BYTES>() {
         let checksum = u32::from_le_bytes([head[4], head[5], head[6], head[7]]);
         let (slot, word) = place(value, checksum);

@@ -120,7 +120,7 @@ impl Session {
         let volatile = if self.sent { Volatile::Frozen(&sent) } else { Volatile::Fresh(candidates) };
         let prompt = compose(&self.inputs(volatile)).unwrap();
         self.prompts += 1;
-        if self.prompts % self.check_every == 0 {
+        if self.prompts.is_multiple_of(self.check_every) {
             let again = compose(&self.inputs(volatile)).unwrap();
             assert!(render::to_openai(&prompt, OPTIONS) == render::to_openai(&again, OPTIONS), "same inputs, same bytes");
             check(&prompt);
