@@ -20,7 +20,8 @@ LONG = "wörd " * 4000  # several chunks
 
 def program() -> str:
     """The last block: it takes a path from the command line, so it is not one of the examples that run in this process."""
-    return re.findall(r"^```py\n(.*?)^```", FORMAT, re.DOTALL | re.MULTILINE)[-1]
+    blocks: list[str] = re.findall(r"^```py\n(.*?)^```", FORMAT, re.DOTALL | re.MULTILINE)
+    return blocks[-1]
 
 
 def test_the_program_of_the_format_prints_every_memory_of_a_backup(tmp_path: Path) -> None:
