@@ -389,7 +389,7 @@ def test_memory_is_what_the_dicts_say(request: pytest.FixtureRequest) -> None:
     soak = request.config.getoption("--soak")
     try:
         chosen = settings(max_examples=1500 if soak else 25, stateful_step_count=120 if soak else 40)
-        run_state_machine_as_test(MemoryMachine, settings=settings(parent=chosen, deadline=None))  # type: ignore[no-untyped-call]
+        run_state_machine_as_test(MemoryMachine, settings=settings(parent=chosen, deadline=None))
     finally:
         second.process.kill()
         second.process.wait()
