@@ -17,11 +17,14 @@ from conftest import MEMORIES, alternated
 from sides import SIDES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from pytest_benchmark.fixture import BenchmarkFixture
 
+    from sides import Side
+
+    Open = Callable[[], Side]
     Search = Callable[[str, np.ndarray], object]
 
 SIZES = [size for size in (1_000, 5_000, 20_000) if size <= MEMORIES] or [MEMORIES]
@@ -36,7 +39,7 @@ def _scope(size: int) -> tuple[list[str], np.ndarray]:
     return _scopes[size]
 
 
-def _numpy(_folder: Path, _texts: list[str], vectors: np.ndarray) -> Search:
+def _numpy(_open: Open, _texts: list[str], vectors: np.ndarray) -> Search:
     def search(_query: str, vector: np.ndarray) -> np.ndarray:
         scores = vectors @ vector
         best = np.argpartition(scores, -TOP)[-TOP:]
@@ -45,7 +48,7 @@ def _numpy(_folder: Path, _texts: list[str], vectors: np.ndarray) -> Search:
     return search
 
 
-def _hnswlib(_folder: Path, _texts: list[str], vectors: np.ndarray) -> Search:
+def _hnswlib(_open: Open, _texts: list[str], vectors: np.ndarray) -> Search:
     hnswlib = pytest.importorskip("hnswlib", reason="a yardstick that needs a C++ compiler to install")
     index = hnswlib.Index(space="ip", dim=vectors.shape[1])
     index.init_index(max_elements=len(vectors), ef_construction=200, M=16)
@@ -55,23 +58,37 @@ def _hnswlib(_folder: Path, _texts: list[str], vectors: np.ndarray) -> Search:
     return lambda _query, vector: index.knn_query(vector, k=TOP)[0][0]
 
 
-def _memspan(folder: Path, texts: list[str], _vectors: np.ndarray) -> Search:
-    store = SIDES["memspan"](folder)
+def _memspan(open_store: Open, texts: list[str], _vectors: np.ndarray) -> Search:
+    store = open_store()
     store.load([corpus.Memory("one", text) for text in texts])
     return lambda query, _vector: store.recall("one", query, TOP)
+
+
+@pytest.fixture
+def open_store(tmp_path: Path) -> Iterator[Open]:
+    """Opens stores in an empty folder, and closes them after the bench."""
+    opened: list[Side] = []
+
+    def one() -> Side:
+        opened.append(SIDES["memspan"](tmp_path / str(len(opened))))
+        return opened[-1]
+
+    yield one
+    for store in opened:
+        store.close()
 
 
 @alternated("memspan", "numpy", "hnswlib", passes=1)
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.benchmark(group="nearest 10 of one scope")
-def bench_scan(benchmark: BenchmarkFixture, tmp_path: Path, size: int, side: str, _pass: int) -> None:
+def bench_scan(benchmark: BenchmarkFixture, open_store: Open, size: int, side: str, _pass: int) -> None:
     texts, vectors = _scope(size)
-    search = {"memspan": _memspan, "numpy": _numpy, "hnswlib": _hnswlib}[side](tmp_path, texts, vectors)
+    search = {"memspan": _memspan, "numpy": _numpy, "hnswlib": _hnswlib}[side](open_store, texts, vectors)
     asked = corpus.questions(min(100, size), size)
     queries = corpus.HashingEmbedder().embed([question.query for question in asked])
     turns = itertools.cycle(list(zip((question.query for question in asked), queries, strict=True)))
     if side == "hnswlib":
-        exact = _numpy(tmp_path, texts, vectors)
+        exact = _numpy(open_store, texts, vectors)
         found = [len(set(search("", query)) & set(exact("", query))) / TOP for query in queries]  # type: ignore[call-overload]
         benchmark.extra_info["recall"] = round(float(np.mean(found)), 4)
     benchmark.pedantic(lambda: search(*next(turns)), rounds=200, warmup_rounds=10)

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    import memspan
 
 # Short runs are the same every time, so that a red one can be repeated; `make soak` looks for new cases.
 settings.register_profile("short", derandomize=True, deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
@@ -27,3 +31,15 @@ def rounds(request: pytest.FixtureRequest) -> int:
 def repository() -> Path:
     """The root of the checkout."""
     return Path(__file__).parent.parent
+
+
+@pytest.fixture
+def user(memspan_engine: memspan.Engine) -> memspan.Scope:
+    """A user of the plugin's engine: a store of its own, a clock that the test moves, no embedder."""
+    return memspan_engine.user("u-42")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    """Where a store can be made."""
+    return tmp_path / "test.memspan"

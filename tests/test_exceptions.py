@@ -18,6 +18,7 @@ KINDS = re.findall(
     (Path(__file__).parent.parent / "rust/engine/src/error.rs").read_text().partition("pub enum ErrorKind {")[2].partition("\n}")[0],
     re.MULTILINE,
 )
+KINDS.remove("MapResized")  # the gate tries again: no caller sees it
 STANDARD = re.findall(r"[├└]── (\w+) +(\w+(?:Error)) +\S", exceptions.__doc__ or "")
 
 

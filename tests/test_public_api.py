@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
+import inspect
 import pkgutil
 import subprocess
 import sys
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -72,3 +75,16 @@ def test_the_version_is_the_one_of_the_installed_package() -> None:
 
 def test_the_build_under_test_is_a_release_build() -> None:
     assert memspan.build_info()["profile"] == "release"
+
+
+def test_what_is_made_in_rust_has_the_docstrings_of_its_stub() -> None:
+    # Editors read the stub, help() and the reference read the module: one text in two places, which this holds together.
+    stub = ast.parse((Path(memspan.__file__).parent / "_core.pyi").read_text())
+    public = [node for node in stub.body if isinstance(node, ast.ClassDef) and node.name in memspan.__all__]
+    assert {"Memory", "Recall"} <= {node.name for node in public}
+    for node in public:
+        cls = getattr(memspan, node.name)
+        assert inspect.getdoc(cls) == ast.get_docstring(node), node.name
+        for method in node.body:
+            if isinstance(method, ast.FunctionDef) and (said := ast.get_docstring(method)):
+                assert inspect.getdoc(getattr(cls, method.name)) == said, f"{node.name}.{method.name}"

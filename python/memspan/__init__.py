@@ -1,5 +1,113 @@
-"""memspan: an embedded memory-and-context engine for LLM applications."""
+"""memspan: an embedded memory-and-context engine for LLM applications.
 
-from memspan.exceptions import *  # noqa: F403
+Start at `open`, which gives an `Engine`; `Engine.user` and `Engine.shared` give a `Scope`, which remembers and recalls.
+Values that are returned (`Memory`, `Recall`, ...) are frozen, made in Rust and described in `_core.pyi`; errors are one tree below `Error`.
 
-__version__ = "0.1.0"
+Not here: the engine itself, which is the crate `rust/engine`, and anything that calls a model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from memspan import _core
+from memspan._core import Explanation, Memory, Recall, Recalled, Remembered, TermScore
+from memspan.embedding import Embedder, Event
+from memspan.engine import BuildInfo, CheckReport, Engine, ImportReport, MaintenanceReport, aopen, build_info, open  # noqa: A004  `memspan.open`
+from memspan.exceptions import (
+    BudgetExceeded,
+    Closed,
+    EmbedderError,
+    Error,
+    Forked,
+    IdConflict,
+    InvalidInput,
+    MissingExtra,
+    ModelMismatch,
+    NotFound,
+    OutcomeUnknown,
+    ReadOnly,
+    SessionMoved,
+    StateError,
+    StoreBusy,
+    StoreCorrupt,
+    StoreError,
+    StoreFull,
+    StoreIo,
+    StoreNotShareable,
+    StoreVersion,
+    TokenizerError,
+    ToolCallClosed,
+    UnknownModel,
+    UsageError,
+)
+from memspan.long_term import NewMemory, Scope, Slots
+
+if TYPE_CHECKING:
+    from memspan import testing as testing
+
+__all__ = [
+    "BudgetExceeded",
+    "BuildInfo",
+    "CheckReport",
+    "Closed",
+    "Embedder",
+    "EmbedderError",
+    "Engine",
+    "Error",
+    "Event",
+    "Explanation",
+    "Forked",
+    "IdConflict",
+    "ImportReport",
+    "InvalidInput",
+    "MaintenanceReport",
+    "Memory",
+    "MissingExtra",
+    "ModelMismatch",
+    "NewMemory",
+    "NotFound",
+    "OutcomeUnknown",
+    "ReadOnly",
+    "Recall",
+    "Recalled",
+    "Remembered",
+    "Scope",
+    "SessionMoved",
+    "Slots",
+    "StateError",
+    "StoreBusy",
+    "StoreCorrupt",
+    "StoreError",
+    "StoreFull",
+    "StoreIo",
+    "StoreNotShareable",
+    "StoreVersion",
+    "TermScore",
+    "TokenizerError",
+    "ToolCallClosed",
+    "UnknownModel",
+    "UsageError",
+    "aopen",
+    "build_info",
+    "open",
+]
+
+Sequence.register(Recall)  # type: ignore[attr-defined, unused-ignore]  # pyright: ignore[reportUnknownMemberType, reportAttributeAccessIssue]  # what its stub says, for isinstance() and match
+
+__version__: str = _core.build_info()["version"]
+
+if _core.build_info()["profile"] == "debug":
+    import warnings
+
+    warnings.warn("this is a debug build of memspan, 10 to 100 times slower: build it with `maturin develop --release`", stacklevel=2)
+
+
+def __getattr__(name: str) -> Any:
+    # `memspan.testing` needs numpy, which takes longer to import than all of memspan: it comes when it is asked for.
+    if name == "testing":
+        import importlib  # noqa: PLC0415
+
+        return importlib.import_module("memspan.testing")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

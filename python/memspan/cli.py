@@ -75,7 +75,7 @@ def _parser() -> argparse.ArgumentParser:
     backup.add_argument("target", metavar="TARGET", type=Path, help="a folder that does not exist yet")
     maintain = add(_maintain, "maintain", "Fill in pending vectors, merge, remove what expired.")
     maintain.add_argument("--compact", action="store_true", help="also rewrite the store into a new, smaller generation")
-    doctor = add(_doctor, "doctor", "Read every memory of every user, and report what is damaged.")
+    doctor = add(_doctor, "doctor", "Read everything, compare it with its checksums and with itself, and report what is damaged.")
     doctor.add_argument("--in-process", action="store_true", help=argparse.SUPPRESS)
     return parser
 
@@ -98,7 +98,7 @@ def _recall(options: argparse.Namespace) -> int:
             {"score": hit.score, "kind": hit.memory.kind, "text": hit.memory.text, "id": str(hit.memory.id), "why": str(hit.explain())}
             for hit in recall
         ]
-        degraded = recall.degraded
+        degraded = recall.degraded_reason
     table(
         {"degraded": degraded, "memories": rows},
         ("score", "kind", "memory", "why"),
@@ -120,7 +120,7 @@ def _backup(options: argparse.Namespace) -> int:
 def _maintain(options: argparse.Namespace) -> int:
     with _open(options, read_only=False) as engine:
         report = engine.maintain(compact=options.compact)
-    _say(options, {"report": report}, "done" if report is None else str(report))
+    _say(options, vars(report), "\n".join(f"{name}: {value:,}" for name, value in vars(report).items()))
     return 0
 
 
@@ -134,31 +134,30 @@ def _doctor(options: argparse.Namespace) -> int:
     if done.returncode < 0:
         died = signal.Signals(-done.returncode).name
         damage = [f"reading ended with {died}: pages of the data file are missing or damaged; restore a backup"]
-        report: dict[str, Any] = {"users": None, "memories": None, "damage": damage}
+        report: dict[str, Any] = {"users": None, "memories": None, "values": None, "damage": damage}
     elif done.returncode in (0, EXIT_DAMAGED):
         report = json.loads(done.stdout)
     else:
         sys.stderr.write(done.stderr)
         return EXIT_ERROR
-    found = "\n".join(report["damage"]) or f"sound: {report['users']:,} users, {report['memories']:,} memories"
+    found = "\n".join(report["damage"]) or (
+        f"sound: {report['users']:,} users, {report['memories']:,} memories, {report['values']:,} values compared with their checksums"
+    )
     _say(options, report, found)
     return EXIT_DAMAGED if report["damage"] else 0
 
 
 def _read_everything(options: argparse.Namespace) -> int:
-    """Every value that a user can reach goes once through its checksum."""
-    users = memories = 0
-    damage: list[str] = []
+    """Every value goes through its checksum, and every scope's index through its records."""
     with _open(options, read_only=True) as engine:
-        for scope in engine.users():
-            users += 1
-            try:
-                for memory in scope.memories():
-                    memories += 1
-                    scope.history(memory.id)
-            except memspan.StoreCorrupt as error:
-                damage.append(f"{scope!r}: {error}")
-    print(json.dumps({"users": users, "memories": memories, "damage": damage}))
+        try:
+            report = engine.check()
+            users = sum(1 for _ in engine.users())
+            memories, values, damage = report.memories, report.values, list(report.findings)
+        except memspan.StoreCorrupt as error:  # so damaged that not even the scopes can be listed
+            users = memories = values = 0
+            damage = [str(error)]
+    print(json.dumps({"users": users, "memories": memories, "values": values, "damage": damage}))
     return EXIT_DAMAGED if damage else 0
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -82,6 +83,14 @@ def test_the_rivals_context_stays_within_its_budget(diy: Diy) -> None:
     assert sum(count(message["content"]) + 4 for message in context) <= 2_000
     assert context[-1] is messages[-1]
     assert corpus.memory(7).text in context[0]["content"]
+
+
+@pytest.mark.timeout(300)
+def test_every_bench_runs_on_a_small_corpus() -> None:
+    environment = os.environ | {"MEMSPAN_BENCH_MEMORIES": "300"}
+    command = [sys.executable, "-m", "pytest", "benches", "--benchmark-disable", "-q", "-p", "no:cacheprovider"]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
 
 
 @pytest.mark.timeout(300)

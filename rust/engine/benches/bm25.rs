@@ -123,7 +123,7 @@ fn ask<P: Pages>(zipf: &Zipf, pages: &P, statistics: Statistics, skip: usize, al
         let started = now();
         let mut reader = Reader::open(pages, INDEX).expect("a reader");
         let hits = if all { reader.score_all(&query) } else { reader.top_k(&query, 10, |_, _| true) }.expect("answered").hits;
-        times.0.push(now() - started);
+        times.0.push(now().saturating_sub(started));
         found += hits.len();
     }
     let what = format!("{} 7 words{}", if all { "score_all" } else { "top 10" }, if skip == 0 { "" } else { ", none common" });
@@ -150,7 +150,7 @@ fn in_memory(zipf: &Zipf, documents: u32) {
     for (document, number) in more.iter().zip(documents..) {
         let started = now();
         add_one(&mut pages, &mut statistics, number, document);
-        times.0.push(now() - started);
+        times.0.push(now().saturating_sub(started));
     }
     times.report("add");
 }
@@ -169,7 +169,7 @@ fn build(zipf: &Zipf, environment: &Environment, documents: u32) -> Statistics {
         let mut transaction = environment.write().expect("a transaction");
         add(&mut transaction, &mut statistics, first, &batch);
         transaction.commit().expect("committed");
-        spent += now() - started;
+        spent += now().saturating_sub(started);
     }
     println!("  bulk, 1,000 a transaction                    {:>9.2} us a document", spent.as_secs_f64() * 1e6 / f64::from(documents));
     statistics
@@ -189,7 +189,7 @@ fn singles(zipf: &Zipf, environment: &Environment, statistics: &mut Statistics, 
         } else {
             transaction = Some(open);
         }
-        times.0.push(now() - started);
+        times.0.push(now().saturating_sub(started));
     }
     if let Some(open) = transaction {
         open.commit().expect("committed");
@@ -263,11 +263,15 @@ fn sizes(zipf: &Zipf, documents: u32, words: usize) {
 
 fn open(path: &Path) -> Result<Environment, Error> {
     std::fs::create_dir_all(path).expect("a folder");
-    Environment::create(path, 1, Mode { read_only: false, relaxed: false, building: true })
+    Environment::create(
+        path,
+        1,
+        Mode { read_only: false, relaxed: false, building: true, format: memspan_engine::store::folder::FORMAT_VERSION },
+    )
 }
 
 fn main() {
-    assert!(!cfg!(debug_assertions), "a debug build is not to be timed");
+    const { assert!(!cfg!(debug_assertions), "a debug build is not to be timed") };
     let mut wanted: Vec<u32> = std::env::args().filter_map(|argument| argument.parse().ok()).collect();
     if wanted.is_empty() {
         wanted = vec![1000, 5000, 100_000];

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Duration;
 
 use super::access::{self, AccessBuffer, Accesses};
+use super::doctor::{self, Report};
 use super::embedding::{self, Embedding, EmbeddingNumber};
 use super::forget::{self, Stale};
 use super::maintain::{self, Pending};
@@ -18,10 +19,12 @@ use super::remember::{self, NewMemory, Prepared, Remembered};
 use super::revise::{self, Revision};
 use super::scope::{self, Head, Scope};
 use super::slots::{self, Slot};
+use super::writer;
 use crate::index::vectors::{UnitVector, VectorSet};
 use crate::store::environment::WriteTransaction;
 use crate::store::keys::Partition;
 use crate::store::metrics::add;
+use crate::store::pages::Pages;
 use crate::store::{Durability, Store, StoreOptions, copy};
 use crate::{Error, ErrorKind, Result};
 
@@ -72,6 +75,15 @@ pub struct Contents {
     pub generation: u32,
 }
 
+/// What became of many rows.
+#[derive(Debug)]
+pub struct Written {
+    /// What became of each, in order.
+    pub outcomes: Vec<Result<Remembered>>,
+    /// Transactions that it took.
+    pub transactions: u64,
+}
+
 impl Engine {
     /// Opens the store at `path`, or makes one there.
     pub fn open(path: &Path, options: EngineOptions) -> Result<Self> {
@@ -105,13 +117,13 @@ impl Engine {
 
     /// Stores recalls that are still buffered and closes the store unless others of this process use it.
     pub fn close(&self) -> Result<()> {
-        let flushed = if self.read_only { Ok(()) } else { self.flush_accesses() };
+        let flushed = if self.read_only { Ok(0) } else { self.flush_accesses() };
         if Arc::strong_count(&self.store) == 1 {
             self.store.close();
         }
         match flushed {
-            Err(error) if error.kind() == ErrorKind::Closed => Ok(()),
-            other => other,
+            Err(error) if error.kind() != ErrorKind::Closed => Err(error),
+            _ => Ok(()),
         }
     }
 
@@ -129,54 +141,77 @@ impl Engine {
         self.store.write(self.busy_timeout, operation)
     }
 
-    /// Remembers rows of one scope; the outcome of each in order.
+    /// Remembers one memory.
+    pub fn remember(&self, scope: &Scope, new: NewMemory, now: i64) -> Result<Remembered> {
+        let prepared = remember::prepare(scope, new)?;
+        let mut outcomes = self.commit(vec![Group { scope: Arc::new(scope.clone()), rows: vec![prepared] }], now, None)?;
+        outcomes.pop().and_then(|mut group| group.pop()).unwrap_or_else(|| Err(Error::invalid("remembering: no row was given")))
+    }
+
+    /// Remembers rows of one or many scopes; the outcome of each in order.
     ///
     /// Up to 1,000 rows and 256 KB of text are one transaction; more are several, one after the other. With `all_or_nothing`
-    /// the first row that fails fails its transaction, and the call.
-    pub fn remember(&self, scope: &Scope, rows: Vec<NewMemory>, now: i64, all_or_nothing: bool) -> Result<Vec<Result<Remembered>>> {
-        let mut outcomes = Vec::with_capacity(rows.len());
+    /// the first row that fails fails its transaction, and the call; the error's field `row` says which it was. Within a
+    /// transaction the rows of a scope are written together, in their order.
+    pub fn remember_many(&self, rows: Vec<(Arc<Scope>, NewMemory)>, now: i64, all_or_nothing: bool) -> Result<Written> {
+        let mut written = Written { outcomes: Vec::with_capacity(rows.len()), transactions: 0 };
+        let mut outcomes: Vec<Option<Result<Remembered>>> = Vec::new();
+        outcomes.resize_with(rows.len(), || None);
         let mut batch = Batch::default();
-        for row in rows {
+        for (at, (scope, row)) in rows.into_iter().enumerate() {
             let bytes = row.text.len() + row.metadata.len();
-            match remember::prepare(scope, row) {
-                Err(error) if all_or_nothing => return Err(error),
-                Err(error) => batch.failed.push((outcomes.len() + batch.rows.len() + batch.failed.len(), error)),
+            match remember::prepare(&scope, row) {
+                Err(error) if all_or_nothing => return Err(error.with("row", at)),
+                Err(error) => outcomes[at] = Some(Err(error)),
                 Ok(prepared) => {
                     if batch.is_full(bytes) {
-                        self.commit(scope, std::mem::take(&mut batch), now, all_or_nothing, &mut outcomes)?;
+                        written.transactions += self.commit_batch(std::mem::take(&mut batch), now, all_or_nothing, &mut outcomes)?;
                     }
-                    batch.bytes += bytes;
-                    batch.rows.push(prepared);
+                    batch.push(at, scope, prepared, bytes);
                 }
             }
         }
-        self.commit(scope, batch, now, all_or_nothing, &mut outcomes)?;
-        Ok(outcomes)
+        written.transactions += self.commit_batch(batch, now, all_or_nothing, &mut outcomes)?;
+        written.outcomes.extend(outcomes.into_iter().flatten());
+        Ok(written)
     }
 
-    fn commit(&self, scope: &Scope, batch: Batch, now: i64, all: bool, outcomes: &mut Vec<Result<Remembered>>) -> Result<()> {
-        let count = batch.rows.len();
-        let mut written = if count == 0 { Vec::new() } else { self.commit_rows(scope, batch.rows, now, all)? };
-        add(&self.store.metrics().memories_written, count as u64);
-        for (at, error) in batch.failed {
-            written.insert(at - outcomes.len(), Err(error));
+    /// Commits a batch and files its outcomes; how many transactions that took.
+    fn commit_batch(&self, batch: Batch, now: i64, all: bool, outcomes: &mut [Option<Result<Remembered>>]) -> Result<u64> {
+        if batch.places.is_empty() {
+            return Ok(0);
         }
-        outcomes.append(&mut written);
-        Ok(())
+        let places = Arc::new(batch.places);
+        let must_hold = if all { Some(Arc::clone(&places)) } else { None };
+        let mut written: Vec<Vec<_>> =
+            self.commit(batch.groups, now, must_hold)?.into_iter().map(|group| group.into_iter().map(Some).collect()).collect();
+        for place in places.iter() {
+            outcomes[place.at] = written[place.group][place.row].take();
+        }
+        Ok(1)
     }
 
-    fn commit_rows(&self, scope: &Scope, rows: Vec<Prepared>, now: i64, all: bool) -> Result<Vec<Result<Remembered>>> {
-        let (rows, scope, embedding) = (Arc::new(rows), scope.clone(), self.embedding_in_write());
-        let accesses = self.accesses.take(false);
-        self.write(move |txn| {
+    /// Writes groups of rows in one transaction; with `must_hold` it is undone where one of these rows fails.
+    fn commit(&self, groups: Vec<Group>, now: i64, must_hold: Option<Arc<Vec<Place>>>) -> Result<Vec<Vec<Result<Remembered>>>> {
+        let count: usize = groups.iter().map(|group| group.rows.len()).sum();
+        let embedding = self.embedding_in_write();
+        let accesses = self.store.unforked(|| self.accesses.take(false));
+        let written = self.write(move |txn| {
             let embedding = embedding.number(txn)?;
-            let mut outcomes = remember::write(txn, &scope, &rows, now, embedding)?;
-            if all && let Some(at) = outcomes.iter().position(Result::is_err) {
-                return Err(outcomes.swap_remove(at).expect_err("it is an error"));
+            let mut outcomes = Vec::with_capacity(groups.len());
+            for group in &groups {
+                outcomes.push(remember::write(txn, &group.scope, &group.rows, now, embedding)?);
+            }
+            for place in must_hold.iter().flat_map(|places| places.iter()) {
+                if let Err(error) = &outcomes[place.group][place.row] {
+                    return Err(error.clone().with("row", place.at));
+                }
             }
             store_accesses(txn, accesses.as_ref())?;
             Ok(outcomes)
-        })
+        })?;
+        add(&self.store.metrics().memories_written, count as u64);
+        Ok(written)
     }
 
     /// Corrects a memory.
@@ -202,7 +237,7 @@ impl Engine {
             let Some(partition) = scope.find(snapshot)? else { return Ok((None, Vec::new())) };
             let mut candidates = Vec::new();
             record::each_current(snapshot, partition, 0, &mut |memory| {
-                if stale.takes(&memory, 0) {
+                if stale.takes(&memory, 0) && !memory.is_expired(now) {
                     candidates.push(memory);
                 }
                 std::ops::ControlFlow::Continue(())
@@ -226,12 +261,33 @@ impl Engine {
     }
 
     fn flush_accesses_if_writable(&self, dry_run: bool) -> Result<()> {
-        if dry_run || self.read_only { Ok(()) } else { self.flush_accesses() }
+        if dry_run || self.read_only { Ok(()) } else { self.flush_accesses().map(drop) }
     }
 
     /// The memory with that id, current or superseded.
     pub fn get(&self, scope: &Scope, id: &str, now: i64) -> Result<Option<Memory>> {
         self.store.read(|snapshot| read::get(snapshot, scope, id, now))
+    }
+
+    /// How many current memories the scopes have together.
+    pub fn documents(&self, scopes: &[Scope]) -> Result<u64> {
+        self.store.read(|snapshot| {
+            let mut documents = 0;
+            for scope in scopes {
+                if let Some(partition) = scope.find(snapshot)? {
+                    documents += Head::read(snapshot, partition)?.documents;
+                }
+            }
+            Ok(documents)
+        })
+    }
+
+    /// The ids of memories by their numbers, whatever became of them; `None` where there is none of that number.
+    pub fn ids(&self, scope: &Scope, numbers: &[u32]) -> Result<Vec<Option<String>>> {
+        self.store.read(|snapshot| {
+            let Some(partition) = scope.find(snapshot)? else { return Ok(vec![None; numbers.len()]) };
+            numbers.iter().map(|number| Ok(writer::newest(snapshot, partition, *number)?.map(|memory| memory.id()))).collect()
+        })
     }
 
     /// Every revision of a memory and of those whose slot it took, oldest first.
@@ -297,15 +353,19 @@ impl Engine {
     /// Notes that memories were recalled; stored with a later write.
     pub fn note_recalled(&self, partition: Partition, numbers: impl Iterator<Item = u32>, now: i64) {
         if !self.read_only {
-            self.accesses.note(partition, numbers, now);
+            self.store.unforked(|| self.accesses.note(partition, numbers, now));
         }
     }
 
-    /// Stores the recalls that are still buffered.
-    pub fn flush_accesses(&self) -> Result<()> {
-        match self.accesses.take(true) {
-            None => Ok(()),
-            some => self.write(move |txn| store_accesses(txn, some.as_ref())),
+    /// Stores the recalls that are still buffered; of how many memories.
+    pub fn flush_accesses(&self) -> Result<u64> {
+        match self.store.unforked(|| self.accesses.take(true)) {
+            None => Ok(0),
+            Some(accesses) => {
+                let count = accesses.len() as u64;
+                self.write(move |txn| access::store(txn, &accesses))?;
+                Ok(count)
+            }
         }
     }
 
@@ -317,11 +377,15 @@ impl Engine {
             if due.is_empty() {
                 return Ok(expired);
             }
+            let before = expired;
             for (partition, numbers) in due {
                 let scope = self.store.read(|snapshot| scope::list(snapshot, partition - 1, 1))?;
                 let Some((_, scope)) = scope.into_iter().next() else { continue };
                 let seed = scope.term_seed();
                 expired += self.write(move |txn| forget::expire_many(txn, partition, seed, &numbers, now))?;
+            }
+            if expired == before {
+                return Ok(expired); // another process was faster, or the index names what is not there: the doctor says which
             }
         }
     }
@@ -339,22 +403,26 @@ impl Engine {
 
     /// Memories of a partition from number `first` on that lack a vector of this engine's embedding.
     pub fn pending(&self, partition: Partition, first: u32) -> Result<Vec<Pending>> {
-        let Some((_, set)) = self.vector_set(partition)? else { return Ok(Vec::new()) };
-        self.store.read(|snapshot| maintain::pending(snapshot, partition, set, first))
+        self.store.read(|snapshot| match self.vector_set(snapshot, partition)? {
+            Some((_, set)) => maintain::pending(snapshot, partition, set, first),
+            None => Ok(Vec::new()),
+        })
     }
 
     /// Stores vectors that were made later: number, revision, vector.
     pub fn fill(&self, partition: Partition, vectors: Vec<(u32, u32, UnitVector)>) -> Result<u64> {
-        let Some((number, set)) = self.vector_set(partition)? else { return Ok(0) };
+        let Some((number, set)) = self.store.read(|snapshot| self.vector_set(snapshot, partition))? else { return Ok(0) };
         self.write(move |txn| maintain::fill(txn, partition, set, number, &vectors))
     }
 
     /// The number of this engine's embedding and its vectors in a partition; `None` without an embedder or any vector.
-    pub fn vector_set(&self, partition: Partition) -> Result<Option<(EmbeddingNumber, VectorSet)>> {
+    ///
+    /// It reads the snapshot that its caller holds: a second one would wait for whoever waits for the first to end.
+    pub fn vector_set<P: Pages + ?Sized>(&self, pages: &P, partition: Partition) -> Result<Option<(EmbeddingNumber, VectorSet)>> {
         let Some(embedding) = &self.embedding else { return Ok(None) };
         let mut number = self.embedding_number.load(Ordering::Relaxed);
         if number == 0 {
-            let Some(found) = self.store.read(|snapshot| embedding::find(snapshot, embedding))? else { return Ok(None) };
+            let Some(found) = embedding::find(pages, embedding)? else { return Ok(None) };
             number = found;
             self.embedding_number.store(number, Ordering::Relaxed);
         }
@@ -373,6 +441,11 @@ impl Engine {
     /// A whole, verified, compacted copy in `target`; how many values it has.
     pub fn backup(&self, target: &Path) -> Result<u64> {
         copy::backup(&self.store, target)
+    }
+
+    /// Reads everything and says what contradicts what. Costs the whole store; see [`doctor`].
+    pub fn check(&self) -> Result<Report> {
+        self.store.read(doctor::check)
     }
 
     /// Rewrites the store into a new generation and moves every process over to it.
@@ -408,15 +481,42 @@ fn store_accesses(txn: &mut WriteTransaction<'_>, accesses: Option<&Accesses>) -
     accesses.map_or(Ok(()), |accesses| access::store(txn, accesses))
 }
 
+/// What one transaction writes, sorted by scope.
 #[derive(Default)]
 struct Batch {
-    rows: Vec<Prepared>,
+    groups: Vec<Group>,
+    places: Vec<Place>,
     bytes: usize,
-    failed: Vec<(usize, Error)>,
+}
+
+/// Rows of one scope.
+struct Group {
+    scope: Arc<Scope>,
+    rows: Vec<Prepared>,
+}
+
+/// Where a row of the caller stands in a batch.
+struct Place {
+    at: usize,
+    group: usize,
+    row: usize,
 }
 
 impl Batch {
     fn is_full(&self, next: usize) -> bool {
-        !self.rows.is_empty() && (self.rows.len() == MAX_BATCH_ROWS || self.bytes + next > MAX_BATCH_BYTES)
+        !self.places.is_empty() && (self.places.len() == MAX_BATCH_ROWS || self.bytes + next > MAX_BATCH_BYTES)
+    }
+
+    fn push(&mut self, at: usize, scope: Arc<Scope>, row: Prepared, bytes: usize) {
+        // Rows of a scope mostly come together: looking from the end costs O(scopes of this batch) only where they do not.
+        let known = self.groups.iter().rposition(|group| Arc::ptr_eq(&group.scope, &scope) || group.scope == scope);
+        let group = known.unwrap_or_else(|| {
+            self.groups.push(Group { scope, rows: Vec::new() });
+            self.groups.len() - 1
+        });
+        let rows = &mut self.groups[group].rows;
+        self.places.push(Place { at, group, row: rows.len() });
+        rows.push(row);
+        self.bytes += bytes;
     }
 }

@@ -17,9 +17,14 @@ pub(super) fn forget<P: PagesMut>(pages: &mut P, scope: &Scope, id: &str, reason
     if matches!(memory.state(), State::Forgotten | State::Expired) {
         return Ok(false);
     }
-    forget_one(&mut writer, memory, reason)?;
+    let expired = memory.ending.is_none() && memory.is_expired(writer.now);
+    if expired {
+        expire(&mut writer, memory)?;
+    } else {
+        forget_one(&mut writer, memory, reason)?;
+    }
     writer.finish()?;
-    Ok(true)
+    Ok(!expired)
 }
 
 /// Forgets those of `numbers` that are still current and unimportant enough; the ids of those that were.
@@ -34,9 +39,13 @@ pub(super) fn forget_many<P: PagesMut>(
     let mut writer = PartitionWriter::at(pages, partition, seed, clock, None)?;
     let mut forgotten = Vec::new();
     for number in numbers {
-        if let Some(memory) = record::current(writer.pages, partition, *number)? {
-            forgotten.push(memory.clone());
-            forget_one(&mut writer, memory, Some(reason))?;
+        match record::current(writer.pages, partition, *number)? {
+            Some(memory) if memory.is_expired(writer.now) => expire(&mut writer, memory)?,
+            Some(memory) => {
+                forgotten.push(memory.clone());
+                forget_one(&mut writer, memory, Some(reason))?;
+            }
+            None => {}
         }
     }
     writer.finish()?;

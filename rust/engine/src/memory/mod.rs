@@ -4,6 +4,7 @@
 //! [`revise`] and [`forget`] are the writes; [`read`] lists and looks up. How a memory is found by a question is [`crate::recall`].
 
 pub mod access;
+pub mod doctor;
 pub mod embedding;
 pub mod engine;
 pub mod forget;
@@ -17,7 +18,8 @@ pub mod scope;
 pub mod slots;
 mod writer;
 
-pub use engine::{Engine, EngineOptions};
+pub use doctor::{Finding, Report};
+pub use engine::{Contents, Engine, EngineOptions, Written};
 pub use kind::Kind;
 pub use record::{Ending, Memory, State};
 pub use remember::{Action, NewMemory, Remembered};

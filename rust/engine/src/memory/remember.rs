@@ -1,7 +1,5 @@
 //! `remember`: one or many memories of one scope, in one transaction.
 
-use std::sync::Arc;
-
 use xxhash_rust::xxh3::Xxh3;
 
 use super::kind::{Kind, MAX_TRUST, trust_of};
@@ -119,19 +117,27 @@ pub(super) struct Prepared {
     analysis: Analysis,
 }
 
-/// Checks and analyses what needs no transaction.
+impl NewMemory {
+    /// Checks what needs no transaction: lengths and ranges.
+    pub fn check(&self) -> Result<()> {
+        check_text(&self.text)?;
+        check_fraction("importance", self.importance)?;
+        check_fraction("confidence", self.confidence)?;
+        check_trust(self.trust)?;
+        for (what, name) in [("id", self.id.as_deref()), ("slot", self.slot.as_deref()), ("source", Some(self.source.as_str()))] {
+            name.map_or(Ok(()), |name| check_name(what, name))?;
+        }
+        if self.ttl.is_some_and(|ttl| ttl <= 0) {
+            return Err(Error::invalid("remembering: ttl_seconds must be above 0: leave it out to keep the memory"));
+        }
+        self.slot.as_deref().map_or(Ok(()), |slot| normal_slot(slot).map(drop))?;
+        check_metadata(&self.metadata)
+    }
+}
+
+/// Checks and analyses a memory.
 pub(super) fn prepare(scope: &Scope, new: NewMemory) -> Result<Prepared> {
-    check_text(&new.text)?;
-    check_fraction("importance", new.importance)?;
-    check_fraction("confidence", new.confidence)?;
-    check_trust(new.trust)?;
-    for (what, name) in [("id", new.id.as_deref()), ("slot", new.slot.as_deref()), ("source", Some(new.source.as_str()))] {
-        name.map_or(Ok(()), |name| check_name(what, name))?;
-    }
-    if new.ttl.is_some_and(|ttl| ttl <= 0) {
-        return Err(Error::invalid("remembering: ttl_seconds must be above 0: leave it out to keep the memory"));
-    }
-    check_metadata(&new.metadata)?;
+    new.check()?;
     let slot = new.slot.as_deref().map(normal_slot).transpose()?;
     let analysis = analyze(&new.text, scope.term_seed());
     Ok(Prepared { request: request_hash(&new), slot, analysis, new })
@@ -141,22 +147,20 @@ pub(super) fn prepare(scope: &Scope, new: NewMemory) -> Result<Prepared> {
 pub(super) fn write<P: PagesMut>(
     pages: &mut P,
     scope: &Scope,
-    rows: &Arc<Vec<Prepared>>,
+    rows: &[Prepared],
     clock: i64,
     embedding: Option<(u16, usize)>,
 ) -> Result<Vec<Result<Remembered>>> {
     let mut writer = PartitionWriter::open(pages, scope, clock, embedding)?;
     let mut outcomes = Vec::with_capacity(rows.len());
-    for row in rows.iter() {
+    for row in rows {
         match row.write(&mut writer) {
             // A conflict is noticed before the row has changed anything; any other failure fails the batch.
             Err(error) if error.kind() != ErrorKind::IdConflict => return Err(error),
             outcome => outcomes.push(outcome),
         }
     }
-    if outcomes.iter().any(|outcome| outcome.as_ref().is_ok_and(|r| !matches!(r.action, Action::Duplicate | Action::Rejected))) {
-        writer.finish()?;
-    }
+    writer.finish_if_changed()?;
     Ok(outcomes)
 }
 
@@ -166,15 +170,15 @@ impl Prepared {
             return Ok(answer);
         }
         let mut memory = self.memory(writer);
-        if let Some(answer) = self.duplicate(writer, &memory)? {
+        if let Some(answer) = duplicate(writer, &memory)? {
             return Ok(answer);
         }
         let (mut action, mut reason) = (Action::Added, None);
         if let Some(name) = &self.slot {
             let slot = writer.slot(name)?;
-            match if slot.multi { None } else { self.holder(writer, &slot.current)? } {
+            match if slot.multi { None } else { holder(writer, &slot.current)? } {
                 Some(current) if current.trust > memory.trust || current.occurred_at > memory.occurred_at => {
-                    return self.into_history(writer, memory, current);
+                    return file_as_history(writer, memory, current);
                 }
                 Some(current) => {
                     memory.number = writer.next_number()?;
@@ -185,7 +189,7 @@ impl Prepared {
                 }
                 None => memory.number = writer.next_number()?,
             }
-            self.take_slot(writer, slot, memory.number)?;
+            take_slot(writer, slot, memory.number)?;
         } else {
             memory.number = writer.next_number()?;
         }
@@ -202,7 +206,12 @@ impl Prepared {
             known = known.or(newest(writer.pages, writer.partition, number)?.filter(|m| m.given_id.is_none()));
             writer.head.ids_taken = true;
         }
-        let Some(memory) = known else { return Ok(None) };
+        let Some(mut memory) = known else { return Ok(None) };
+        if memory.ending.is_none() && memory.is_expired(writer.now) {
+            // Forgotten already, whether or not maintenance has come by: the answer must not depend on that.
+            expire(writer, memory.clone())?;
+            memory = newest(writer.pages, writer.partition, memory.number)?.unwrap_or(memory);
+        }
         if matches!(memory.state(), State::Forgotten | State::Expired) {
             let reason = Some(format!("the memory with id {id:?} was {} and an id is not used twice", memory.state().name()));
             return Ok(Some(Remembered { action: Action::Rejected, memory, reason }));
@@ -238,70 +247,69 @@ impl Prepared {
             ending: None,
         }
     }
+}
 
-    /// The answer where a current memory says exactly the same.
-    fn duplicate<P: PagesMut>(&self, writer: &mut PartitionWriter<'_, P>, memory: &Memory) -> Result<Option<Remembered>> {
-        for number in writer.find(duplicate_key(writer.seed, memory))? {
-            let Some(known) = record::current(writer.pages, writer.partition, number)? else { continue };
-            let same = known.kind == memory.kind
-                && known.slot == memory.slot
-                && text::duplicate_key(&known.text) == text::duplicate_key(&memory.text);
-            if !same {
-                continue;
-            }
-            if known.is_expired(writer.now) {
-                expire(writer, known)?;
-                continue;
-            }
-            let reason = Some(format!("{} says the same", known.id()));
-            return Ok(Some(Remembered { action: Action::Duplicate, memory: known, reason }));
+/// The answer where a current memory says exactly the same.
+fn duplicate<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, memory: &Memory) -> Result<Option<Remembered>> {
+    for number in writer.find(duplicate_key(writer.seed, memory))? {
+        let Some(known) = record::current(writer.pages, writer.partition, number)? else { continue };
+        let same =
+            known.kind == memory.kind && known.slot == memory.slot && text::duplicate_key(&known.text) == text::duplicate_key(&memory.text);
+        if !same {
+            continue;
         }
-        Ok(None)
+        if known.is_expired(writer.now) {
+            expire(writer, known)?;
+            continue;
+        }
+        let reason = Some(format!("{} says the same", known.id()));
+        return Ok(Some(Remembered { action: Action::Duplicate, memory: known, reason }));
     }
+    Ok(None)
+}
 
-    /// The memory that holds a slot now.
-    fn holder<P: PagesMut>(&self, writer: &mut PartitionWriter<'_, P>, current: &[u32]) -> Result<Option<Memory>> {
-        let Some(number) = current.last() else { return Ok(None) };
-        let Some(memory) = record::current(writer.pages, writer.partition, *number)? else { return Ok(None) };
-        if memory.is_expired(writer.now) {
-            expire(writer, memory)?;
-            return Ok(None);
-        }
-        Ok(Some(memory))
+/// The memory that holds a slot now.
+fn holder<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, current: &[u32]) -> Result<Option<Memory>> {
+    let Some(number) = current.last() else { return Ok(None) };
+    let Some(memory) = record::current(writer.pages, writer.partition, *number)? else { return Ok(None) };
+    if memory.is_expired(writer.now) {
+        expire(writer, memory)?;
+        return Ok(None);
     }
+    Ok(Some(memory))
+}
 
-    fn take_slot<P: PagesMut>(&self, writer: &mut PartitionWriter<'_, P>, mut slot: super::slots::Slot, number: u32) -> Result<()> {
-        if !slot.multi {
-            slot.current.clear();
-        }
-        slot.current.push(number);
-        writer.put_slot(&slot)
+fn take_slot<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, mut slot: super::slots::Slot, number: u32) -> Result<()> {
+    if !slot.multi {
+        slot.current.clear();
     }
+    slot.current.push(number);
+    writer.put_slot(&slot)
+}
 
-    /// Files a value that is older or less trusted than the slot's current one.
-    fn into_history<P: PagesMut>(&self, writer: &mut PartitionWriter<'_, P>, mut memory: Memory, current: Memory) -> Result<Remembered> {
-        memory.number = writer.next_number()?;
-        memory.sequence = writer.next_sequence();
-        let less_trusted = memory.trust < current.trust;
-        let reason = if less_trusted {
-            format!("trust {} does not replace trust {} in this slot: kept in history only", memory.trust, current.trust)
-        } else {
-            "its event is older than that of the slot's current value: kept in history only".to_owned()
-        };
-        let mut ending = Ending {
-            state: State::Superseded,
-            known_until: writer.now,
-            valid_until: memory.occurred_at,
-            superseded_by: Some(current.number),
-            reason: Some(reason.clone()),
-        };
-        if !less_trusted {
-            ending.valid_until = insert_into_chain(writer, &mut memory, current)?;
-        }
-        memory.ending = Some(ending);
-        writer.add_to_history(&memory)?;
-        Ok(Remembered { action: Action::Added, memory, reason: Some(reason) })
+/// Files a value that is older or less trusted than the slot's current one.
+fn file_as_history<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, mut memory: Memory, current: Memory) -> Result<Remembered> {
+    memory.number = writer.next_number()?;
+    memory.sequence = writer.next_sequence();
+    let less_trusted = memory.trust < current.trust;
+    let reason = if less_trusted {
+        format!("trust {} does not replace trust {} in this slot: kept in history only", memory.trust, current.trust)
+    } else {
+        "its event is older than that of the slot's current value: kept in history only".to_owned()
+    };
+    let mut ending = Ending {
+        state: State::Superseded,
+        known_until: writer.now,
+        valid_until: memory.occurred_at,
+        superseded_by: Some(current.number),
+        reason: Some(reason.clone()),
+    };
+    if !less_trusted {
+        ending.valid_until = insert_into_chain(writer, &mut memory, current)?;
     }
+    memory.ending = Some(ending);
+    writer.add_to_history(&memory)?;
+    Ok(Remembered { action: Action::Added, memory, reason: Some(reason) })
 }
 
 /// Ends `current` in favour of `memory`, which takes its slot.

@@ -1,7 +1,7 @@
 //! `revise`: a correction. The memory keeps its number and id; what it said before is kept as history and not believed any more.
 
 use super::record::{self, Ending, Memory, State};
-use super::remember::{Action, Remembered, check_fraction, check_metadata, check_name, check_text, normal_slot, supersede};
+use super::remember::{Action, Remembered, check_fraction, check_metadata, check_name, check_text, expire, normal_slot, supersede};
 use super::scope::Scope;
 use super::writer::{PartitionWriter, Vector, analyze};
 use crate::index::vectors::UnitVector;
@@ -105,8 +105,10 @@ fn move_slot<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, old: &Memory, mem
     let mut slot = writer.slot(name)?;
     if !slot.multi {
         for number in std::mem::take(&mut slot.current) {
-            if let Some(current) = record::current(writer.pages, writer.partition, number)? {
-                supersede(writer, current, memory)?;
+            match record::current(writer.pages, writer.partition, number)? {
+                Some(current) if current.is_expired(writer.now) => expire(writer, current)?,
+                Some(current) => supersede(writer, current, memory)?,
+                None => {}
             }
         }
     }

@@ -33,6 +33,7 @@ pub(super) struct PartitionWriter<'t, P: PagesMut> {
     keys: HashMap<u64, Vec<(u32, bool)>>,
     vectors: Vec<(u32, Option<UnitVector>)>,
     embedding: Option<(u16, usize)>,
+    sequence_before: u64,
 }
 
 /// What becomes of a memory's vector when it leaves the index.
@@ -62,8 +63,18 @@ impl<'t, P: PagesMut> PartitionWriter<'t, P> {
             head.analyzer = ANALYZER_VERSION;
         }
         let now = clock.max(head.last_time + 1);
-        let mut writer =
-            Self { pages, partition, seed, head, now, operations: Vec::new(), keys: HashMap::new(), vectors: Vec::new(), embedding };
+        let mut writer = Self {
+            pages,
+            partition,
+            seed,
+            head,
+            now,
+            operations: Vec::new(),
+            keys: HashMap::new(),
+            vectors: Vec::new(),
+            embedding,
+            sequence_before: head.sequence,
+        };
         if let Some((number, _)) = embedding
             && writer.head.embedding == 0
         {
@@ -216,6 +227,15 @@ impl<'t, P: PagesMut> PartitionWriter<'t, P> {
         IndexId { partition: self.partition, index: MEMORIES }
     }
 
+    /// Finishes a batch of which every row may have been a duplicate.
+    pub fn finish_if_changed(self) -> Result<()> {
+        if self.operations.is_empty() && self.vectors.is_empty() && self.head.sequence == self.sequence_before {
+            Ok(())
+        } else {
+            self.finish()
+        }
+    }
+
     /// Applies what was collected and writes the head: the last step of every batch.
     pub fn finish(mut self) -> Result<()> {
         let operations = std::mem::take(&mut self.operations);
@@ -315,13 +335,13 @@ pub(super) fn duplicate_key(seed: u64, memory: &Memory) -> u64 {
     text::term_hash(TermClass::Key, &format!("same\0{}\0{slot}\0{text}", memory.kind.name()), seed)
 }
 
-fn keys_of(seed: u64, memory: &Memory) -> Vec<u64> {
+pub(super) fn keys_of(seed: u64, memory: &Memory) -> Vec<u64> {
     let mut keys = vec![duplicate_key(seed, memory)];
     keys.extend(memory.given_id.as_deref().map(|id| id_key(seed, id)));
     keys
 }
 
-fn row_of(memory: &Memory, length: u32) -> Row {
+pub(super) fn row_of(memory: &Memory, length: u32) -> Row {
     Row {
         kind: memory.kind as u8,
         trust: memory.trust,

@@ -59,7 +59,7 @@ pub fn nominate<P: Pages>(
     let wanted = request.limit.saturating_mul(PER_ANSWER).max(FEWEST);
 
     let lexical = scope.lexical(&mut reader, &mut query, wanted)?;
-    let set = vectors_of(engine, request, partition, &head, found)?;
+    let set = vectors_of(engine, snapshot, request, partition, &head, found)?;
     let mut dense = Scores::new();
     if let (Some(set), Some(vector)) = (set, &request.vector) {
         set.scan(snapshot, vector, &mut dense)?;
@@ -81,11 +81,18 @@ pub fn nominate<P: Pages>(
 }
 
 /// The vectors to scan, and in `found` why there are none or not all.
-fn vectors_of(engine: &Engine, request: &Request, partition: Partition, head: &Head, found: &mut Nominated) -> Result<Option<VectorSet>> {
+fn vectors_of<P: Pages>(
+    engine: &Engine,
+    snapshot: &P,
+    request: &Request,
+    partition: Partition,
+    head: &Head,
+    found: &mut Nominated,
+) -> Result<Option<VectorSet>> {
     if engine.embedding().is_none() || head.documents == 0 {
         return Ok(None);
     }
-    let set = engine.vector_set(partition)?;
+    let set = engine.vector_set(snapshot, partition)?;
     let why = match set {
         _ if request.vector.is_none() => Some("the question could not be embedded: answered by words alone".to_owned()),
         Some((number, _)) if number == head.embedding && head.vectors >= head.documents => None,
@@ -135,10 +142,7 @@ impl<P: Pages> ScopeSearch<'_, P> {
         }
         if query.statistics.documents <= SCORED_WHOLE {
             let found = reader.score_all(&question)?;
-            answer.all = Some(found.hits);
-            let mut order: Vec<Hit> = answer.all.clone().unwrap_or_default();
-            order.sort_unstable_by(|a, b| b.score.cmp(&a.score).then(a.number.cmp(&b.number)));
-            for hit in order {
+            for hit in best_first(&found.hits, wanted) {
                 if answer.best.len() == wanted {
                     break;
                 }
@@ -148,6 +152,7 @@ impl<P: Pages> ScopeSearch<'_, P> {
                     answer.best.push(hit);
                 }
             }
+            answer.all = Some(found.hits);
             query.frequencies = found.frequencies;
         } else {
             let found = reader.top_k(&question, wanted, |number, row| self.keeps(number, row))?;
@@ -191,6 +196,25 @@ impl<P: Pages> ScopeSearch<'_, P> {
         }
         self.checked(kept)
     }
+}
+
+/// The hits in order: score descending, number ascending. Only as many are sorted at a time as are likely to be looked at.
+fn best_first(hits: &[Hit], likely: usize) -> impl Iterator<Item = Hit> {
+    let mut order = hits.to_vec();
+    let mut sorted = 0;
+    let by_score = |a: &Hit, b: &Hit| b.score.cmp(&a.score).then(a.number.cmp(&b.number));
+    (0..order.len()).map(move |at| {
+        if at == sorted {
+            let rest = &mut order[sorted..];
+            let next = likely.min(rest.len());
+            if next < rest.len() {
+                rest.select_nth_unstable_by(next, by_score);
+            }
+            rest[..next].sort_unstable_by(by_score);
+            sorted += next;
+        }
+        order[at]
+    })
 }
 
 /// What the words of a question found.

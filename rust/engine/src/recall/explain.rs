@@ -3,7 +3,6 @@
 //! An explanation needs no store: the statistics of the question are kept with the answer, and the words of the memory are
 //! analysed again. What it adds up to is the score of the answer, to the bit.
 
-use super::Hit;
 use crate::index::bm25::{Formula, Parameters, Query, QueryTerm, SCORE_UNIT, Statistics};
 use crate::memory::analyze;
 use crate::text::{self, Analysis};
@@ -107,12 +106,12 @@ impl LexicalQuery {
         if all > 0.0 { there / all } else { 0.0 }
     }
 
-    /// Every number of a hit's score.
+    /// Every number of a hit's score, from its parts and its memory's text.
     #[must_use]
-    pub fn explain(&self, hit: &Hit) -> Explanation {
-        let analysis = analyze(&hit.memory.text, self.seed);
+    pub fn explain(&self, parts: super::fusion::Parts, text: &str) -> Explanation {
+        let analysis = analyze(text, self.seed);
         let average_length = self.statistics.total_length as f64 / (self.statistics.documents.max(1)) as f64;
-        Explanation { terms: self.score(&analysis), length: analysis.length, average_length, parts: hit.parts }
+        Explanation { terms: self.score(&analysis), length: analysis.length, average_length, parts }
     }
 }
 

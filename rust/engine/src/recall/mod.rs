@@ -25,6 +25,7 @@ use crate::memory::{Engine, Memory, Scope, record};
 use crate::store::keys::Partition;
 use crate::store::metrics::add;
 use crate::store::pages::Pages;
+use crate::tokens;
 use candidates::{Candidate, Nominated};
 use explain::LexicalQuery;
 
@@ -45,6 +46,8 @@ pub struct Request {
     pub fusion: Fusion,
     /// Only what scores at least this, 0 to 1.
     pub min_score: f64,
+    /// The best whose texts have together at most so many tokens (`o200k_base`); it ends before the first that does not fit.
+    pub max_tokens: Option<usize>,
 }
 
 /// A memory that was found.
@@ -104,16 +107,29 @@ fn answer<P: Pages>(engine: &Engine, snapshot: &P, request: &Request) -> Result<
         recall.queries.push(query);
     }
     let ranked = fusion::rank(request, found.candidates, |candidate| exact(snapshot, &found.sets, request, candidate))?;
+    let mut tokens_left = request.max_tokens;
     for (candidate, parts) in ranked {
         if parts.score() < request.min_score {
             break;
         }
         let hit = load(snapshot, &recall.partitions, candidate, parts)?;
+        if let Some(left) = tokens_left {
+            tokens_left = left.checked_sub(tokens_of(&hit.memory.text));
+            if tokens_left.is_none() {
+                break;
+            }
+        }
         recall.hits.push(hit);
     }
     recall.degraded = found.degraded;
     recall.confidence = confidence(&recall);
     Ok(recall)
+}
+
+/// Tokens of a text as recalls count them: exact for GPT-4o and later, near for others.
+#[must_use]
+pub fn tokens_of(text: &str) -> usize {
+    tokens::count(tokens::Encoding::O200k, text)
 }
 
 /// The exact cosine of a candidate, where it has a vector.
@@ -125,12 +141,11 @@ fn exact<P: Pages>(snapshot: &P, sets: &[Option<vectors::VectorSet>], request: &
 }
 
 fn load<P: Pages>(snapshot: &P, partitions: &[Option<Partition>], candidate: Candidate, parts: fusion::Parts) -> Result<Hit> {
-    let memory = match candidate.past {
-        Some(memory) => *memory,
-        None => {
-            let partition = partitions.get(candidate.scope).copied().flatten().unwrap_or_default();
-            record::current(snapshot, partition, candidate.number)?.ok_or_else(|| record::missing(partition, candidate.number))?
-        }
+    let memory = if let Some(memory) = candidate.past {
+        *memory
+    } else {
+        let partition = partitions.get(candidate.scope).copied().flatten().unwrap_or_default();
+        record::current(snapshot, partition, candidate.number)?.ok_or_else(|| record::missing(partition, candidate.number))?
     };
     Ok(Hit { memory, scope: candidate.scope, score: parts.score(), parts })
 }

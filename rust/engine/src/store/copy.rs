@@ -20,8 +20,6 @@ use crate::{Error, ErrorKind, Result};
 /// Bytes in one transaction of a copy.
 const BATCH_BYTES: usize = 8 << 20;
 
-const BUILDING: Mode = Mode { read_only: false, relaxed: false, building: true };
-
 /// Writes a whole, verified, compacted copy of the store to `target`, a folder that does not exist or is empty.
 pub fn backup(store: &Store, target: &Path) -> Result<u64> {
     let folder = Folder::new(target.to_owned());
@@ -33,7 +31,7 @@ pub fn backup(store: &Store, target: &Path) -> Result<u64> {
     }
     folder.make()?;
     let workshop = folder.workshop(1)?;
-    let copied = store.read(|snapshot| copy(snapshot, &workshop, 1))?;
+    let copied = store.read(|snapshot| copy(snapshot, &workshop, 1, store.format())).inspect_err(|_| discard(&workshop))?;
     folder.publish(&workshop, 1)?;
     folder.name_current(1)?;
     Ok(copied)
@@ -45,7 +43,7 @@ pub fn compact(store: &Arc<Store>, busy_timeout: Duration) -> Result<u64> {
         let next = environment.number() + 1;
         let folder = store.folder();
         let workshop = folder.workshop(next)?;
-        let copied = copy(&environment.snapshot()?, &workshop, next)?;
+        let copied = copy(&environment.snapshot()?, &workshop, next, store.format()).inspect_err(|_| discard(&workshop))?;
         folder.publish(&workshop, next)?;
         let mut last = environment.write()?;
         meta::retire(&mut last, next)?;
@@ -58,9 +56,14 @@ pub fn compact(store: &Arc<Store>, busy_timeout: Duration) -> Result<u64> {
     Ok(copied)
 }
 
+/// Removes a copy that came to nothing: on a full disk its room is what everyone waits for.
+fn discard(workshop: &Path) {
+    let _ = std::fs::remove_dir_all(workshop); // what stays is swept by the next to open the store
+}
+
 /// Copies all values of a snapshot into a new generation in `workshop`, and syncs it.
-fn copy(snapshot: &Snapshot, workshop: &Path, number: GenerationNumber) -> Result<u64> {
-    let environment = Environment::create(workshop, number, BUILDING)?;
+fn copy(snapshot: &Snapshot, workshop: &Path, number: GenerationNumber, format: u32) -> Result<u64> {
+    let environment = Environment::create(workshop, number, Mode { read_only: false, relaxed: false, building: true, format })?;
     let mut from = vec![0];
     let mut copied = 0;
     while let Some(next) = copy_batch(snapshot, &environment, &from, &mut copied)? {

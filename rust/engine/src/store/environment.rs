@@ -5,6 +5,7 @@ use std::ops::Bound::{Excluded, Included};
 use std::ops::ControlFlow;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use heed::types::Bytes;
 use heed::{CommitOrAbort, Database, Env, EnvFlags, EnvOpenOptions, FlagSetMode, MdbError, RoTxn, RwTxn, WithoutTls};
@@ -23,6 +24,9 @@ const GROWTH_BYTES: u64 = 1 << 20;
 
 /// Readers at one time, over all processes.
 const MAX_READERS: u32 = 2048;
+
+/// What the file grows by.
+static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
 
 type Tree = Database<'static, Bytes, Bytes>;
 
@@ -45,18 +49,20 @@ pub struct Mode {
     pub relaxed: bool,
     /// A commit waits for nothing: only for a generation that is being built and is synced at its end.
     pub building: bool,
+    /// The format that the generation must have, or is made in.
+    pub format: u32,
 }
 
 impl Environment {
     /// Makes an empty generation in `path`, an empty folder.
     pub fn create(path: &Path, number: GenerationNumber, mode: Mode) -> Result<Self> {
-        Manifest::of_this_machine(page_size()).write(path)?;
+        Manifest::of_this_machine(page_size(), mode.format).write(path)?;
         Self::map(path, number, mode)
     }
 
     /// Opens the generation in `path` after checking its manifest and its length.
     pub fn open(path: &Path, number: GenerationNumber, mode: Mode) -> Result<Self> {
-        let manifest = Manifest::read(path)?;
+        let manifest = Manifest::read(path, mode.format)?;
         check_data_file(&path.join("data.mdb"), u64::from(manifest.page_size))?;
         Self::map(path, number, mode)
     }
@@ -109,7 +115,6 @@ impl Environment {
 
     /// Extends the file by zeros when the next commits are about to pass its end. The caller holds the writer lock.
     pub fn grow_ahead(&self) -> Result<()> {
-        const ZEROS: [u8; 1 << 16] = [0; 1 << 16];
         let failed = |e: &std::io::Error| io_error("growing the store", &self.path, e);
         let used = (self.env.info().last_page_number as u64 + 1) * u64::from(page_size());
         let mut length = self.data.metadata().map_err(|e| failed(&e))?.len();
@@ -123,6 +128,20 @@ impl Environment {
             length += step;
         }
         Ok(())
+    }
+
+    /// Whether a transaction whose commit failed is in the file all the same: its pages are written before the meta page that
+    /// names it, and so is their sync.
+    #[must_use]
+    pub fn may_show(&self, transaction: u64) -> bool {
+        let page_size = u64::from(page_size());
+        (0..2).any(|which| !matches!(MetaPage::read(&self.data, page_size, which), Ok(Some(meta)) if meta.transaction < transaction))
+    }
+
+    /// Whether the file cannot grow: LMDB tells a short write, which is how a disk fills up, as an error of the device.
+    pub fn find_room(&self) -> Result<()> {
+        let written = self.data.metadata().and_then(|data| self.data.write_all_at(&ZEROS, data.len()));
+        written.map_err(|e| io_error("growing the store", &self.path, &e))
     }
 
     /// Waits until everything committed is on disk.
@@ -171,10 +190,20 @@ fn reserve(path: &Path, mode: Mode) -> Result<Env<WithoutTls>> {
         // of the unsafe flags NO_META_SYNC is what durability="relaxed" names, and NO_SYNC is for a generation not yet published.
         let opened = unsafe { options.flags(flags).open(path) };
         match opened {
-            Err(heed::Error::Io(e)) if e.raw_os_error() == Some(libc::ENOMEM) && map_bytes > SMALLEST_MAP_BYTES => map_bytes /= 2,
+            // EINVAL: an address space that is small for another reason, under valgrind for one.
+            Err(heed::Error::Io(e)) if matches!(e.raw_os_error(), Some(libc::ENOMEM | libc::EINVAL)) && map_bytes > SMALLEST_MAP_BYTES => {
+                map_bytes /= 2;
+            }
+            // The last handle of the same store is being closed by another thread just now.
+            Err(heed::Error::EnvAlreadyOpened) if closes_soon(path) => {}
             other => return other.map_err(|e| lmdb_error("opening the store", path, e)),
         }
     }
+}
+
+/// Waits for an environment of this process to be closed; `false` where it is not.
+fn closes_soon(path: &Path) -> bool {
+    heed::env_closing_event(path).is_none_or(|event| event.wait_timeout(Duration::from_secs(10)))
 }
 
 /// The system's page size, which is LMDB's.
@@ -184,10 +213,37 @@ pub fn page_size() -> u32 {
     unsafe { libc::sysconf(libc::_SC_PAGESIZE) as u32 }
 }
 
+/// What one of the two meta pages says, as far as it is looked at here; `docs/format.md` shows all of it.
+struct MetaPage {
+    transaction: u64,
+    last_page: u64,
+    /// Whether its other fields are such as LMDB writes: it trusts them, and a wild page number ends the process.
+    sound: bool,
+}
+
+impl MetaPage {
+    fn read(file: &File, page_size: u64, which: u64) -> std::io::Result<Option<Self>> {
+        const MAGIC: u32 = 0xBEEF_C0DE;
+        const VERSION: u32 = 1;
+        let mut bytes = [0; 152];
+        file.read_exact_at(&mut bytes, which * page_size)?;
+        let u16_at = |at: usize| u16::from_ne_bytes([bytes[at], bytes[at + 1]]);
+        let u32_at = |at: usize| u32::from_ne_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+        let u64_at = |at: usize| u64::from(u32_at(at)) | u64::from(u32_at(at + 4)) << 32;
+        if u32_at(16) != MAGIC {
+            return Ok(None);
+        }
+        let last_page = u64_at(136);
+        // The trees of free pages and of values: depth, and root page where there is one.
+        let tree = |at: usize| u16_at(at + 6) < 32 && (u64_at(at + 40) == u64::MAX || (2..=last_page).contains(&u64_at(at + 40)));
+        let sound = u32_at(20) == VERSION && u64::from(u32_at(40)) == page_size && tree(40) && tree(88);
+        Ok(Some(Self { transaction: u64_at(144), last_page, sound }))
+    }
+}
+
 /// LMDB maps a file without looking at its length: reading past the end of a truncated one kills the process with SIGBUS,
-/// and a file of no bytes reads as an empty store. So its two meta pages are read first, as `docs/format.md` shows them.
+/// and a file of no bytes reads as an empty store. So its two meta pages are read first.
 fn check_data_file(path: &Path, page_size: u64) -> Result<()> {
-    const MAGIC: u32 = 0xBEEF_C0DE;
     let file = File::open(path).map_err(|e| {
         if e.kind() == std::io::ErrorKind::NotFound {
             corrupt(path, "the data file is missing")
@@ -195,32 +251,20 @@ fn check_data_file(path: &Path, page_size: u64) -> Result<()> {
             io_error("opening the store", path, &e)
         }
     })?;
-    let mut pages_in_use = 0;
-    let mut newest = None;
-    for meta in 0..2 {
-        let mut bytes = [0; 152];
-        if file.read_exact_at(&mut bytes, meta * page_size).is_err() {
-            return Err(corrupt(path, "the data file is cut off before its two meta pages end"));
-        }
-        let u32_at = |at: usize| u32::from_ne_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
-        let u64_at = |at: usize| u64::from(u32_at(at)) | u64::from(u32_at(at + 4)) << 32;
-        if u32_at(16) != MAGIC {
-            return Err(corrupt(path, "the data file is not LMDB's (its magic number is missing)"));
-        }
-        if newest.is_none_or(|txn| u64_at(144) > txn) {
-            newest = Some(u64_at(144));
-            pages_in_use = u64_at(136).saturating_add(1);
+    let mut newest: Option<MetaPage> = None;
+    for which in 0..2 {
+        let meta =
+            MetaPage::read(&file, page_size, which).map_err(|_| corrupt(path, "the data file is cut off before its two meta pages end"))?;
+        let meta = meta.ok_or_else(|| corrupt(path, "the data file is not LMDB's (its magic number is missing)"))?;
+        if newest.as_ref().is_none_or(|newest| meta.transaction > newest.transaction) {
+            newest = Some(meta);
         }
     }
+    let newest = newest.filter(|meta| meta.sound).ok_or_else(|| corrupt(path, "the newest meta page of the data file is damaged"))?;
     let length = file.metadata().map_err(|e| io_error("opening the store", path, &e))?.len();
-    if length < pages_in_use.saturating_mul(page_size) {
-        return Err(corrupt(
-            path,
-            &format!(
-                "the data file is cut off: it has {length} bytes and its last page ends at {}",
-                pages_in_use.saturating_mul(page_size)
-            ),
-        ));
+    let end = newest.last_page.saturating_add(1).saturating_mul(page_size);
+    if length < end {
+        return Err(corrupt(path, &format!("the data file is cut off: it has {length} bytes and its last page ends at {end}")));
     }
     Ok(())
 }
@@ -252,6 +296,12 @@ impl std::fmt::Debug for WriteTransaction<'_> {
 }
 
 impl WriteTransaction<'_> {
+    /// Its number in LMDB's count.
+    #[must_use]
+    pub fn id(&self) -> u64 {
+        self.txn.id() as u64
+    }
+
     /// Values put and deleted so far: whether a failed operation left something behind.
     #[must_use]
     pub fn changes(&self) -> u64 {
@@ -322,6 +372,8 @@ fn read_error(error: heed::Error) -> Error {
 }
 
 /// LMDB's error as ours.
+#[must_use]
+#[allow(clippy::needless_pass_by_value)] // every caller is a map_err
 pub fn lmdb_error(doing: &str, path: &Path, error: heed::Error) -> Error {
     let (kind, next) = match &error {
         heed::Error::Io(e) => return io_error(doing, path, e),
@@ -330,6 +382,7 @@ pub fn lmdb_error(doing: &str, path: &Path, error: heed::Error) -> Error {
             (ErrorKind::StoreBusy, "too many reads are under way in all processes together: try again")
         }
         heed::Error::Mdb(MdbError::MapResized) => (ErrorKind::MapResized, "the gate adopts the new size and tries again"),
+        heed::Error::Mdb(MdbError::Panic) => (ErrorKind::StoreIo, "an earlier write failed half way; the store is opened anew: try again"),
         heed::Error::Mdb(MdbError::Other(code)) => return io_error(doing, path, &std::io::Error::from_raw_os_error(*code)),
         _ => (ErrorKind::StoreCorrupt, "restore it from a backup, or run `memspan doctor` on it"),
     };

@@ -106,10 +106,14 @@ impl Folder {
         Ok(path)
     }
 
-    /// Gives a finished generation its name, durably.
+    /// Gives a finished generation its name, durably. One that has the name already was published and never switched to (the
+    /// process died between): nobody has it open, and it lacks what was written since. The caller holds the writer lock.
     pub fn publish(&self, workshop: &Path, number: GenerationNumber) -> Result<()> {
         let path = self.generation(number);
         sync_folder(workshop)?;
+        if path.is_dir() {
+            self.set_aside(number)?;
+        }
         fs::rename(workshop, &path).map_err(|e| io_error("publishing a generation", &path, &e))?;
         sync_folder(&self.root)
     }
@@ -152,14 +156,26 @@ impl Folder {
         sync_folder(&self.root)
     }
 
-    /// Removes what a finished or interrupted switch left behind: generations before `current`, half-built ones.
-    /// The caller holds the writer lock, and CURRENT durably names `current`.
+    /// Whether CURRENT names `current` and no other generation is there, whole, half-built or set aside.
+    pub fn is_tidy(&self, current: GenerationNumber) -> Result<bool> {
+        let entries = fs::read_dir(&self.root).map_err(|e| io_error("reading the store's folder", &self.root, &e))?;
+        let others = entries.flatten().map(|e| e.file_name()).filter(|name| name.to_string_lossy().starts_with("gen-"));
+        let only = others.into_iter().all(|name| name.to_str().and_then(generation_number) == Some(current));
+        Ok(only && self.current() == Some(current))
+    }
+
+    /// Renames a generation: an opener that still reads the old name finds nothing and rereads CURRENT.
+    fn set_aside(&self, number: GenerationNumber) -> Result<()> {
+        let aside = self.root.join(format!("gen-{number}.old"));
+        let _ = fs::remove_dir_all(&aside);
+        fs::rename(self.generation(number), &aside).map_err(|e| io_error("retiring a generation", &aside, &e))
+    }
+
+    /// Removes what a finished or interrupted switch left behind: generations before `current`, one behind it that was never
+    /// switched to, half-built ones. The caller holds the writer lock, CURRENT durably names `current`, and that is not retired.
     pub fn sweep(&self, current: GenerationNumber) -> Result<()> {
-        for number in self.generations()?.into_iter().filter(|n| *n < current) {
-            // Renamed first: an opener that still reads the old name finds nothing and rereads CURRENT.
-            let aside = self.root.join(format!("gen-{number}.old"));
-            let _ = fs::remove_dir_all(&aside);
-            fs::rename(self.generation(number), &aside).map_err(|e| io_error("retiring a generation", &aside, &e))?;
+        for number in self.generations()?.into_iter().filter(|n| *n != current) {
+            self.set_aside(number)?;
         }
         let entries = fs::read_dir(&self.root).map_err(|e| io_error("reading the store's folder", &self.root, &e))?;
         for entry in entries.flatten() {
@@ -201,8 +217,8 @@ pub struct Manifest {
 impl Manifest {
     /// That of a generation made here and now.
     #[must_use]
-    pub fn of_this_machine(page_size: u32) -> Self {
-        Self { format: FORMAT_VERSION, page_size, libc: libc_name().to_owned(), byte_order: byte_order().to_owned() }
+    pub fn of_this_machine(page_size: u32, format: u32) -> Self {
+        Self { format, page_size, libc: libc_name().to_owned(), byte_order: byte_order().to_owned() }
     }
 
     /// Writes it into a generation's folder, durably.
@@ -217,8 +233,8 @@ impl Manifest {
         write().map_err(|e| io_error("writing the manifest", &path, &e))
     }
 
-    /// Reads it and refuses what this engine cannot open.
-    pub fn read(folder: &Path) -> Result<Self> {
+    /// Reads it and refuses what an engine cannot open that knows formats up to `newest`.
+    pub fn read(folder: &Path, newest: u32) -> Result<Self> {
         let path = folder.join("manifest");
         let text = match fs::read_to_string(&path) {
             Ok(text) => text,
@@ -232,16 +248,16 @@ impl Manifest {
             return Err(corrupt(&path, "the manifest does not say its format and page size"));
         };
         let manifest = Self { format, page_size, libc: value("libc").to_owned(), byte_order: value("byte_order").to_owned() };
-        manifest.check(&path)?;
+        manifest.check(&path, newest)?;
         Ok(manifest)
     }
 
-    fn check(&self, path: &Path) -> Result<()> {
-        if self.format > FORMAT_VERSION {
+    fn check(&self, path: &Path, newest: u32) -> Result<()> {
+        if self.format > newest {
             return Err(Error::new(
                 ErrorKind::StoreVersion,
                 format!(
-                    "opening {}: the store has format {} and this memspan reads formats up to {FORMAT_VERSION}: install a newer memspan \
+                    "opening {}: the store has format {} and this memspan reads formats up to {newest}: install a newer memspan \
                      (pip install --upgrade memspan)",
                     path.display(),
                     self.format
@@ -261,6 +277,7 @@ fn byte_order() -> &'static str {
 }
 
 /// The error of files that are not what a store's should be.
+#[must_use]
 pub fn corrupt(path: &Path, why: &str) -> Error {
     Error::new(
         ErrorKind::StoreCorrupt,
@@ -272,7 +289,7 @@ pub fn corrupt(path: &Path, why: &str) -> Error {
 #[must_use]
 pub fn io_error(doing: &str, path: &Path, error: &std::io::Error) -> Error {
     let (kind, next) = match error.kind() {
-        IoKind::StorageFull | IoKind::QuotaExceeded => {
+        IoKind::StorageFull | IoKind::QuotaExceeded | IoKind::FileTooLarge => {
             (ErrorKind::StoreFull, "free some space and try again; nothing that was acknowledged is lost")
         }
         IoKind::PermissionDenied | IoKind::ReadOnlyFilesystem => {

@@ -5,6 +5,7 @@
 //! fork and opens again behind it; and turns what LMDB would do (wait for ever, crash, create) into typed errors.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
 use std::time::{Duration, Instant};
 
@@ -14,6 +15,7 @@ use super::fork::{Renewable, lock, registry};
 use super::group_commit::{Committer, Decision, GroupCommit};
 use super::meta::{self, Meta};
 use super::metrics::{Metrics, add};
+use super::migrate::{self, Formats};
 use super::presence::{Presence, check_file_system};
 use super::writer_lock::WriterLock;
 use crate::{Error, ErrorKind, Result};
@@ -44,16 +46,17 @@ pub struct StoreOptions {
 #[derive(Debug)]
 pub struct Store {
     folder: Folder,
-    modes: Mutex<Modes>,
+    formats: Formats,
+    modes: Modes,
     pub(super) gate: Renewable<Gate>,
     metrics: Metrics,
 }
 
-/// What the handles that share this store need of it.
-#[derive(Debug, Clone, Copy)]
+/// What the handles that share this store need of it. No lock: the child of a fork might find it taken for ever.
+#[derive(Debug)]
 struct Modes {
-    writable: bool,
-    full: bool,
+    writable: AtomicBool,
+    full: AtomicBool,
 }
 
 /// Replaced as a whole in the child of a fork.
@@ -105,6 +108,11 @@ impl State {
 impl Store {
     /// Opens the store at `path`, or makes one there; a store that is open in this process is shared.
     pub fn open(path: &Path, options: &StoreOptions) -> Result<Arc<Self>> {
+        Self::open_with(path, options, Formats::KNOWN)
+    }
+
+    /// The same for an engine that knows other formats.
+    pub(super) fn open_with(path: &Path, options: &StoreOptions, formats: Formats) -> Result<Arc<Self>> {
         let folder = Folder::new(path.to_owned());
         if folder.look()? == Found::Nothing {
             if options.read_only {
@@ -120,23 +128,25 @@ impl Store {
         }
         let root = path.canonicalize().map_err(|e| io_error("opening the store", path, &e))?;
         check_file_system(&root)?;
-        let store = Self::shared(&root, options);
+        let store = Self::shared(&root, options, formats);
         store.check(options)?;
         Ok(store)
     }
 
     /// The store of this process at `root`, made where it is missing.
-    fn shared(root: &Path, options: &StoreOptions) -> Arc<Self> {
+    fn shared(root: &Path, options: &StoreOptions, formats: Formats) -> Arc<Self> {
         let mut registry = lock(registry());
         registry.retain(|weak| weak.strong_count() > 0);
         let open = registry.iter().filter_map(std::sync::Weak::upgrade).find(|store| store.folder.root() == root && !store.is_closed());
         if let Some(store) = open {
             return store;
         }
-        let modes = Modes { writable: !options.read_only, full: options.durability == Durability::Full };
+        let full = options.durability == Durability::Full;
+        let modes = Modes { writable: AtomicBool::new(!options.read_only), full: AtomicBool::new(full) };
         let store = Arc::new(Self {
             folder: Folder::new(root.to_owned()),
-            modes: Mutex::new(modes),
+            formats,
+            modes,
             gate: Renewable::new(Gate::new(State::Suspended)),
             metrics: Metrics::default(),
         });
@@ -151,7 +161,8 @@ impl Store {
         if self.folder.look()? == Found::Nothing {
             self.create(deadline, options.now)?;
         }
-        let meta = self.read(|snapshot| Meta::read(snapshot))?;
+        self.migrate(deadline, options.read_only)?;
+        let meta = self.read(Meta::read)?;
         if meta.is_none() {
             return Err(corrupt(self.folder.root(), "the store has no meta record: it was damaged, or written by something else"));
         }
@@ -164,12 +175,11 @@ impl Store {
     /// A second handle may need more than the first: writing, or full durability.
     fn widen(&self, options: &StoreOptions) -> Result<()> {
         let full = options.durability == Durability::Full;
-        let mut modes = lock(&self.modes);
-        let reopen = !modes.writable && !options.read_only;
-        let sync_meta = !modes.full && full;
-        modes.writable |= !options.read_only;
-        modes.full |= full;
-        drop(modes);
+        let reopen = !self.modes.writable.fetch_or(!options.read_only, Relaxed) && !options.read_only;
+        let sync_meta = !self.modes.full.fetch_or(full, Relaxed) && full;
+        if !reopen && !sync_meta {
+            return Ok(()); // and do not wait for a compaction that is under way
+        }
         let mut state = self.gate.get().state.write().unwrap_or_else(PoisonError::into_inner);
         if reopen {
             state.suspend();
@@ -181,6 +191,7 @@ impl Store {
     }
 
     fn create(&self, deadline: Instant, now: i64) -> Result<()> {
+        let _no_fork = self.gate.get().state.write().unwrap_or_else(PoisonError::into_inner);
         let lock = WriterLock::open(self.folder.root())?;
         let _guard = lock.acquire(deadline)?;
         if self.folder.look()? == Found::Store {
@@ -189,12 +200,27 @@ impl Store {
         let workshop = self.folder.workshop(1)?;
         let environment = Environment::create(&workshop, 1, self.mode(true))?;
         let mut txn = environment.write()?;
-        Meta::new(now).write(&mut txn)?;
+        Meta { format: self.formats.newest, created_at: now }.write(&mut txn)?;
         txn.commit()?;
         environment.sync()?;
         environment.close();
         self.folder.publish(&workshop, 1)?;
         self.folder.name_current(1)
+    }
+
+    /// Brings a store of an older format to this engine's, unless it is open here and so has been.
+    fn migrate(&self, deadline: Instant, read_only: bool) -> Result<()> {
+        if matches!(*self.gate.get().state.read().unwrap_or_else(PoisonError::into_inner), State::Open(_)) {
+            return Ok(());
+        }
+        let state = self.gate.get().state.write().unwrap_or_else(PoisonError::into_inner);
+        if matches!(*state, State::Open(_)) { Ok(()) } else { migrate::to_newest(&self.folder, self.formats, read_only, deadline) }
+    }
+
+    /// The format of its bytes.
+    #[must_use]
+    pub fn format(&self) -> u32 {
+        self.formats.newest
     }
 
     /// Makes CURRENT name the generation in use and removes those it left behind, if nobody is writing just now.
@@ -203,7 +229,7 @@ impl Store {
         let state = self.opened(gate)?;
         let State::Open(opened) = &*state else { return Ok(()) };
         let number = opened.environment.number();
-        if self.folder.current() == Some(number) && self.folder.generations()?.first() == Some(&number) {
+        if self.folder.is_tidy(number)? {
             return Ok(());
         }
         let Some(Ok(_guard)) = opened.lock.as_ref().map(|lock| lock.acquire(Instant::now())) else { return Ok(()) };
@@ -215,8 +241,12 @@ impl Store {
     }
 
     fn mode(&self, building: bool) -> Mode {
-        let modes = *lock(&self.modes);
-        Mode { read_only: !modes.writable, relaxed: !modes.full, building }
+        Mode {
+            read_only: !self.modes.writable.load(Relaxed),
+            relaxed: !self.modes.full.load(Relaxed),
+            building,
+            format: self.formats.newest,
+        }
     }
 
     /// The store's folder.
@@ -242,6 +272,13 @@ impl Store {
     #[must_use]
     pub fn metrics(&self) -> &Metrics {
         &self.metrics
+    }
+
+    /// Runs `work`, which takes a lock of its own, at a time when no fork can come: the child would find that lock taken by a
+    /// thread that does not exist in it. `work` must not use the store.
+    pub fn unforked<T>(&self, work: impl FnOnce() -> T) -> T {
+        let _no_fork = self.gate.get().state.read().unwrap_or_else(PoisonError::into_inner);
+        work()
     }
 
     /// Runs `work` on a snapshot of what is committed now.
@@ -369,11 +406,11 @@ impl Store {
         loop {
             let state = self.opened(self.gate.get())?;
             let State::Open(opened) = &*state else { continue };
-            let _guard = self.writer_lock(opened)?.acquire(deadline)?;
+            let guard = self.writer_lock(opened)?.acquire(deadline)?;
             match meta::retired(&opened.environment.snapshot()?)? {
                 None => return work(&opened.environment),
                 Some(next) => {
-                    drop(_guard);
+                    drop(guard);
                     drop(state);
                     self.follow(next)?;
                 }
@@ -426,13 +463,24 @@ impl Committer for Store {
                 Ok(None) => return Ok(()),
                 Ok(Some(next)) => self.follow(next)?,
                 Err(error) if error.kind() == ErrorKind::MapResized => self.adopt_map_size()?,
-                Err(error) => return Err(error),
+                Err(error) => {
+                    self.start_afresh(&error);
+                    return Err(error);
+                }
             }
         }
     }
 }
 
 impl Store {
+    /// LMDB refuses every write after it failed to write a meta page, until the environment is opened anew; so it is, by
+    /// whoever needs it next, after any failure of the disk.
+    fn start_afresh(&self, error: &Error) {
+        if matches!(error.kind(), ErrorKind::StoreFull | ErrorKind::StoreIo | ErrorKind::OutcomeUnknown) {
+            self.gate.get().state.write().unwrap_or_else(PoisonError::into_inner).suspend();
+        }
+    }
+
     /// One transaction in the open generation; the number of the next one, if it has been retired.
     fn attempt(
         &self,
@@ -451,7 +499,8 @@ impl Store {
                 Decision::Again => {}
                 Decision::Nothing => return Ok(None),
                 Decision::Commit => {
-                    txn.commit().map_err(|error| outcome(environment, error))?;
+                    let id = txn.id();
+                    txn.commit().map_err(|error| outcome(environment, id, error))?;
                     let _ = environment.grow_ahead(); // a full disk is told by the next commit that needs the room
                     return Ok(None);
                 }
@@ -461,9 +510,15 @@ impl Store {
 }
 
 /// A failed commit: known not to have happened where the disk was full, unknown where a sync failed.
-fn outcome(environment: &Environment, error: Error) -> Error {
+fn outcome(environment: &Environment, transaction: u64, error: Error) -> Error {
     if error.kind() != ErrorKind::StoreIo {
         return error;
+    }
+    if !environment.may_show(transaction)
+        && let Err(full) = environment.find_room()
+        && full.kind() == ErrorKind::StoreFull
+    {
+        return full;
     }
     Error::new(
         ErrorKind::OutcomeUnknown,

@@ -115,7 +115,10 @@ impl GroupCommit {
         });
         drop(succession);
         add(&metrics.commit_microseconds, started.elapsed().as_micros() as u64);
-        add(&metrics.writes, members.len() as u64);
+        match &committed {
+            Ok(()) => add(&metrics.writes, members.len() as u64),
+            Err(error) => add(&metrics.writes_timed_out, u64::from(error.kind() == ErrorKind::StoreBusy)),
+        }
         deliver(members, &committed)
     }
 

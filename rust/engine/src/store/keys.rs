@@ -31,7 +31,7 @@ pub enum Table {
     ScopeByName = 0x03,
     /// partition u32 -> the scope's full name: the list of scopes in the order they were made.
     ScopeByNumber = 0x04,
-    /// expires_at i64 | partition u32 | number u32 -> nothing.
+    /// `expires_at` i64 | partition u32 | number u32 -> nothing.
     Expiry = 0x05,
     /// embedding u16 -> its identity.
     Embedding = 0x06,
@@ -59,6 +59,29 @@ pub enum Table {
     Slot = 0x41,
     /// number u32 / 256 -> when 256 memories were last recalled, and how often.
     Access = 0x42,
+}
+
+impl Table {
+    /// All of them, in key order.
+    pub const ALL: [Self; 17] = [
+        Self::Meta,
+        Self::Retired,
+        Self::ScopeByName,
+        Self::ScopeByNumber,
+        Self::Expiry,
+        Self::Embedding,
+        Self::VectorExact,
+        Self::VectorBlock,
+        Self::Memory,
+        Self::Head,
+        Self::Tail,
+        Self::Postings,
+        Self::Attributes,
+        Self::Lengths,
+        Self::History,
+        Self::Slot,
+        Self::Access,
+    ];
 }
 
 /// A key under construction, on the stack.

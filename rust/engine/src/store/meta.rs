@@ -1,7 +1,7 @@
 //! The two records of a generation about itself: what it is, and whether it has been retired.
 
 use super::envelope::{self, Codec};
-use super::folder::{FORMAT_VERSION, GenerationNumber};
+use super::folder::GenerationNumber;
 use super::keys::{Key, STORE, Table};
 use super::msgpack::{Reader, Writer};
 use super::pages::{Pages, PagesMut};
@@ -17,12 +17,6 @@ pub struct Meta {
 }
 
 impl Meta {
-    /// That of a store made now.
-    #[must_use]
-    pub fn new(created_at: i64) -> Self {
-        Self { format: FORMAT_VERSION, created_at }
-    }
-
     /// Writes it.
     pub fn write(&self, pages: &mut impl PagesMut) -> Result<()> {
         let key = Key::new(STORE, Table::Meta);

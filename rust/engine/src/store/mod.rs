@@ -15,6 +15,7 @@ pub mod group_commit;
 pub mod keys;
 pub mod meta;
 pub mod metrics;
+pub mod migrate;
 pub mod msgpack;
 pub mod pages;
 pub mod presence;

@@ -2,17 +2,20 @@
 //!
 //! LMDB has a lock of its own, which waits for ever; this one gives up after a timeout and can say who holds it.
 //! `flock` belongs to the open file, so that closing another descriptor of the same file does not drop it (as POSIX
-//! record locks do), and the kernel takes it back when a process dies.
+//! record locks do), and the kernel takes it back when a process dies. For the same reason it does not tell the threads of a
+//! process apart: whoever asks for it twice gets it twice. Between them a flag in memory decides first.
 
 use std::fs::{File, OpenOptions};
 use std::io::ErrorKind as IoKind;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use super::folder::io_error;
+use super::fork::lock;
 use crate::{Error, ErrorKind, Result};
 
 /// The lock's file, open.
@@ -20,6 +23,9 @@ use crate::{Error, ErrorKind, Result};
 pub struct WriterLock {
     file: File,
     path: PathBuf,
+    /// Whether a thread of this process holds it. Taken only while the gate is open, so that no fork leaves it taken.
+    taken: Mutex<bool>,
+    released: Condvar,
 }
 
 /// The lock, held until dropped.
@@ -32,17 +38,22 @@ impl WriterLock {
         let path = folder.join("lock");
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
         let file = file.map_err(|e| io_error("opening the writer lock", &path, &e))?;
-        Ok(Self { file, path })
+        Ok(Self { file, path, taken: Mutex::new(false), released: Condvar::new() })
     }
 
     /// Waits for the lock until `deadline`; [`ErrorKind::StoreBusy`] names the holder.
     pub fn acquire(&self, deadline: Instant) -> Result<WriterGuard<'_>> {
         let started = Instant::now();
+        if !self.take(deadline) {
+            return Err(self.busy(started.elapsed()));
+        }
+        // From here on the guard gives back what was taken, also where the wait for other processes fails.
+        let guard = WriterGuard(self);
         let mut pause = Duration::from_micros(20);
         loop {
             if flock(&self.file, libc::LOCK_EX | libc::LOCK_NB).map_err(|e| io_error("taking the writer lock", &self.path, &e))? {
                 self.sign();
-                return Ok(WriterGuard(self));
+                return Ok(guard);
             }
             let now = Instant::now();
             if now >= deadline {
@@ -51,6 +62,15 @@ impl WriterLock {
             thread::sleep(pause.min(deadline - now));
             pause = (pause * 2).min(Duration::from_millis(2));
         }
+    }
+
+    /// Takes the lock among the threads of this process; `false` where another kept it until `deadline`.
+    fn take(&self, deadline: Instant) -> bool {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let waited = self.released.wait_timeout_while(lock(&self.taken), left, |taken| *taken);
+        let (mut taken, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
+        *taken = true;
+        !timeout.timed_out()
     }
 
     /// Writes who holds the lock, for the error of whoever waits in vain. Nothing depends on it.
@@ -68,10 +88,9 @@ impl WriterLock {
         Error::new(
             ErrorKind::StoreBusy,
             format!(
-                "writing to the store {}: one writer at a time, and process {holder} kept the lock for the {:.1} s that this write was \
-                 allowed to wait; nothing was written: try again, or raise busy_timeout_seconds",
+                "writing to the store {}: one writer at a time, and process {holder} held the lock when the time that this write was \
+                 allowed to wait ran out; nothing was written: try again, or raise busy_timeout_seconds",
                 self.path.parent().unwrap_or(&self.path).display(),
-                waited.as_secs_f64()
             ),
         )
         .with("holder", i64::from(holder))
@@ -82,6 +101,8 @@ impl WriterLock {
 impl Drop for WriterGuard<'_> {
     fn drop(&mut self) {
         let _ = flock(&self.0.file, libc::LOCK_UN);
+        *lock(&self.0.taken) = false;
+        self.0.released.notify_one();
     }
 }
 

@@ -4,7 +4,7 @@
 //! the TAIL, one page with the newest operations, which every query scans; POSTINGS, sorted blocks of (term, document,
 //! count); ATTRIBUTES, 127 fixed rows a block with what filters ask for; LENGTHS, the one attribute that scoring reads.
 //! A write appends to the tail and dirties one page; when the tail is full it is merged into the blocks in the same
-//! transaction. `docs/format-postings.md` has the bytes.
+//! transaction. `docs/format.md` has the bytes.
 //!
 //! Scores are exact: every contribution is rounded to a whole number of 2^-32 before it is added, so that a sum does not
 //! depend on its order, and [`Reader::top_k`], which skips what cannot win, answers as [`Reader::score_all`] would.
@@ -17,6 +17,7 @@
 //! strategies and optimizations" (1995); its block maxima: Ding, Suel (SIGIR 2011).
 
 mod apply;
+mod audit;
 mod bits;
 mod block;
 mod blocks;
@@ -39,6 +40,7 @@ mod tests;
 
 pub use crate::text::TermCount;
 pub use apply::{Op, apply};
+pub use audit::Indexed;
 pub use formula::{Formula, Parameters, SCORE_UNIT};
 pub use layout::IndexId;
 pub use reader::{Contribution, Found, Hit, Query, QueryTerm, Reader};

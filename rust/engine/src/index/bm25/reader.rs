@@ -74,10 +74,10 @@ pub struct Found {
 
 /// A snapshot of one index.
 pub struct Reader<'p, P> {
-    pages: &'p P,
-    index: IndexId,
-    tail: Vec<Record<'p>>,
-    rows: Rows<'p, P>,
+    pub(super) pages: &'p P,
+    pub(super) index: IndexId,
+    pub(super) tail: Vec<Record<'p>>,
+    pub(super) rows: Rows<'p, P>,
 }
 
 impl<'p, P: Pages> Reader<'p, P> {

@@ -20,6 +20,7 @@ pub(super) const LONG: u16 = u16::MAX;
 /// A row laid over a stored one. `None`: the stored one, not present any more.
 type Newer = Option<[u8; ROW_BYTES]>;
 
+#[allow(clippy::struct_field_names)] // its rows, and their lengths apart
 pub(super) struct Rows<'p, P> {
     rows: Blocks<'p, P>,
     lengths: Blocks<'p, P>,

@@ -187,7 +187,7 @@ impl Pair {
 
     fn query(&self, random: &mut Random) -> Vec<QueryTerm> {
         let weight = |random: &mut Random| [1.0, 0.3, 3.0, 0.0][random.below(4) as usize];
-        (0..1 + random.below(7)).map(|_| QueryTerm { hash: term(random.below(self.words + 3)), weight: weight(random) }).collect()
+        (0..=random.below(7)).map(|_| QueryTerm { hash: term(random.below(self.words + 3)), weight: weight(random) }).collect()
     }
 
     fn check(&self, random: &mut Random) {
@@ -387,7 +387,10 @@ fn the_same_operations_give_the_same_bytes() {
 }
 
 /// Everything that can be asked of an index, as one value; an error where any question gives one.
-fn interview(pages: &MemoryPages, statistics: Statistics, words: u32) -> crate::Result<(Vec<Vec<u32>>, Vec<Vec<Hit>>)> {
+/// What every look-up and every question found.
+type Answers = (Vec<Vec<u32>>, Vec<Vec<Hit>>);
+
+fn interview(pages: &MemoryPages, statistics: Statistics, words: u32) -> crate::Result<Answers> {
     let mut reader = Reader::open(pages, INDEX)?;
     let found = (0..words).map(|word| reader.find(term(word))).collect::<crate::Result<_>>()?;
     let mut hits = Vec::new();
@@ -404,7 +407,7 @@ fn interview(pages: &MemoryPages, statistics: Statistics, words: u32) -> crate::
 fn damage(random: &mut Random, pages: &mut MemoryPages, sealed: bool) {
     let at = random.below(pages.len() as u32) as usize;
     let (key, value) = pages.iter_mut().nth(at).expect("in range");
-    for _ in 0..1 + random.below(3) {
+    for _ in 0..=random.below(3) {
         let at = random.below(value.len() as u32) as usize;
         value[at] = if random.below(2) == 0 { random.below(256) as u8 } else { value[at] ^ 1 << random.below(8) };
     }

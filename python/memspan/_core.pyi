@@ -1,0 +1,426 @@
+"""What the Rust border gives to the package: the values that calls return, and what `Engine` and `Scope` call.
+
+The values are frozen and may be shared between threads; what they do not show is not made. A text is copied when it is read.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Literal, SupportsIndex, final, overload
+
+from memspan.engine import BuildInfo
+from memspan.exceptions import Error
+from memspan.long_term import Scope
+
+__all__ = [
+    "Draft",
+    "EngineCore",
+    "Explanation",
+    "Memory",
+    "Recall",
+    "Recalled",
+    "Remembered",
+    "Rows",
+    "ScopeCore",
+    "TermScore",
+    "Vectors",
+    "build_info",
+    "check_memory_text",
+    "check_text",
+    "restore_memory",
+    "restore_remembered",
+]
+
+@final
+class Memory:
+    """One revision of a memory. Times are aware, in UTC, exact to the microsecond.
+
+    Equal where every field is; two scopes' memories can be equal.
+
+    Examples:
+        >>> memory = user.remember("Prefers Go for scripting", "preference", slot="scripting-language").memory
+        >>> memory
+        Memory("mem-1", "Prefers Go for scripting", kind="preference", slot="scripting-language")
+        >>> memory.known_from.isoformat(), memory.state
+        ('2025-01-01T00:00:00+00:00', 'current')
+    """
+
+    @property
+    def id(self) -> str:
+        """The id that was given, or one of the form `mem-7`; the same for all its revisions."""
+    @property
+    def text(self) -> str:
+        """What is remembered; empty once it is forgotten or expired."""
+    @property
+    def kind(self) -> Literal["episodic", "semantic", "preference", "decision", "constraint", "task_outcome", "profile"]:
+        """What it is about."""
+    @property
+    def slot(self) -> str | None:
+        """The attribute that it gives a value to: case-folded, in Unicode normal form C."""
+    @property
+    def importance(self) -> float:
+        """0 to 1."""
+    @property
+    def confidence(self) -> float:
+        """0 to 1: how sure the source was."""
+    @property
+    def trust(self) -> int:
+        """0 to 3: how far the source is trusted."""
+    @property
+    def source(self) -> str:
+        """Who said it."""
+    @property
+    def revision(self) -> int:
+        """1, and one more with each `revise`."""
+    @property
+    def sequence(self) -> int:
+        """Place in the order of the scope's writes, from 1."""
+    @property
+    def created_at(self) -> datetime:
+        """When its first revision was written."""
+    @property
+    def known_from(self) -> datetime:
+        """When this revision was written: `known_at` finds it from then on."""
+    @property
+    def known_until(self) -> datetime | None:
+        """When the store learnt that it is not current any more; `None` while it is."""
+    @property
+    def occurred_at(self) -> datetime:
+        """When what it says happened or began to hold: `valid_at` finds it from then on."""
+    @property
+    def valid_until(self) -> datetime | None:
+        """When what it says stopped to hold, exclusive; `None` while it is current."""
+    @property
+    def expires_at(self) -> datetime | None:
+        """When it is to be forgotten; `None` for never."""
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """What the caller attached: a fresh dict at each use. A tuple comes back as a list."""
+    @property
+    def state(self) -> Literal["current", "superseded", "revised", "forgotten", "expired"]:
+        """Why it is not current any more, or that it is."""
+    @property
+    def reason(self) -> str | None:
+        """Why it ended, in the caller's words or the engine's."""
+    @property
+    def supersedes(self) -> str | None:
+        """The id of the memory whose slot it took."""
+    @property
+    def superseded_by(self) -> str | None:
+        """The id of the memory that took its slot."""
+    def to_dict(self) -> dict[str, Any]:
+        """Every field by name, in the order of this class."""
+    def __copy__(self) -> Memory: ...
+    def __deepcopy__(self, _memo: object, /) -> Memory: ...
+    def __reduce__(self) -> tuple[Callable[..., Memory], tuple[int, bytes, str | None, str | None]]: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+
+@final
+class Remembered:
+    """What became of a write.
+
+    Examples:
+        >>> _ = user.remember("Prefers tea")
+        >>> user.remember("  Prefers tea")
+        Remembered("duplicate", Memory("mem-1", "Prefers tea", kind="semantic"), reason="mem-1 says the same")
+    """
+
+    @property
+    def action(self) -> Literal["added", "updated", "superseded", "duplicate", "rejected"]:
+        """One word.
+
+        "added": a new memory. "updated": a new revision. "superseded": a new memory took the slot of another. "duplicate": it was there
+        already. "rejected": its id belongs to a forgotten one.
+        """
+    @property
+    def memory(self) -> Memory:
+        """The memory as it is stored now; for a duplicate, the one that was there."""
+    @property
+    def reason(self) -> str | None:
+        """Why, where that is not plain."""
+    def __copy__(self) -> Remembered: ...
+    def __deepcopy__(self, _memo: object, /) -> Remembered: ...
+    def __reduce__(self) -> tuple[Callable[..., Remembered], tuple[str, Memory, str | None]]: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+
+@final
+class Recall(Sequence[Recalled]):
+    """An answer: a frozen sequence of `Recalled`, the best first. A slice of it is one too.
+
+    Examples:
+        >>> _ = user.remember_many(["payments-api listens on port 8443", "Prefers tea"])
+        >>> recall = user.recall("payments-api port")
+        >>> len(recall), recall[0].memory.text, recall.degraded, recall.mode
+        (1, 'payments-api listens on port 8443', False, 'lexical')
+    """
+
+    @property
+    def confidence(self) -> float:
+        """0 to 1: how sure the engine is that the best answers the question.
+
+        The share of the question's words, by their rarity, that it has, or its cosine where that is higher. 0 where nothing was found.
+        """
+    @property
+    def degraded(self) -> bool:
+        """Whether vectors are missing that could have been used."""
+    @property
+    def degraded_reason(self) -> str | None:
+        """Why they are."""
+    @property
+    def mode(self) -> Literal["hybrid", "lexical"]:
+        """"hybrid" where words and vectors were searched, "lexical" where words alone."""  # fmt: skip
+    def __len__(self) -> int: ...
+    @overload
+    def __getitem__(self, index: SupportsIndex, /) -> Recalled: ...
+    @overload
+    def __getitem__(self, index: slice, /) -> Recall: ...
+    def __iter__(self) -> Iterator[Recalled]: ...
+    def __reversed__(self) -> Iterator[Recalled]: ...
+    def __contains__(self, value: object, /) -> bool: ...
+    def index(self, value: Any, start: int = 0, stop: int | None = None, /) -> int: ...
+    def count(self, value: Any, /) -> int: ...
+    def __copy__(self) -> Recall: ...
+    def __deepcopy__(self, _memo: object, /) -> Recall: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    __hash__: None  # type: ignore[assignment]
+
+@final
+class Recalled:
+    """One hit of a recall."""
+
+    @property
+    def memory(self) -> Memory:
+        """What was found."""
+    @property
+    def score(self) -> float:
+        """0 to 1: how it compares with the other answers to this question. Not comparable between questions."""
+    @property
+    def tokens(self) -> int:
+        """Tokens of its text, exact for `o200k_base` (GPT-4o and later). Counted on first use."""
+    @property
+    def scope(self) -> Scope:
+        """Whose memory it is."""
+    def explain(self) -> Explanation:
+        """Where the score comes from. Cost: the text is analysed again."""
+    def __copy__(self) -> Recalled: ...
+    def __deepcopy__(self, _memo: object, /) -> Recalled: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+
+@final
+class Explanation:
+    """Every number of a score; `str()` prints them as a table.
+
+    `score = lexical_weight * lexical_normalised + cosine_weight * cosine_normalised`, rounded to units of 2**-30.
+
+    Examples:
+        >>> _ = user.remember("payments-api listens on port 8443")
+        >>> why = user.recall("payments-api port")[0].explain()
+        >>> why.lexical_weight, why.cosine, [term.text for term in why.terms if term.role == "identifier"]
+        (1.0, None, ['payments-api'])
+    """
+
+    @property
+    def score(self) -> float:
+        """The score of the hit, to the bit."""
+    @property
+    def lexical(self) -> float:
+        """BM25: the sum of the terms' scores."""
+    @property
+    def lexical_normalised(self) -> float:
+        """The same divided by that of the best candidate: 0 to 1."""
+    @property
+    def lexical_weight(self) -> float:
+        """What the words weigh in the score: 0 to 1."""
+    @property
+    def cosine(self) -> float | None:
+        """Of the question's vector and the memory's, -1 to 1; `None` where one of them has none."""
+    @property
+    def cosine_normalised(self) -> float:
+        """Its place between the lowest and the highest cosine of the candidates: 0 to 1."""
+    @property
+    def cosine_weight(self) -> float:
+        """What the vectors weigh in the score: 0 to 1."""
+    @property
+    def terms(self) -> tuple[TermScore, ...]:
+        """The terms of the question that the memory has."""
+    @property
+    def length(self) -> int:
+        """Words of the memory."""
+    @property
+    def average_length(self) -> float:
+        """Words of a memory of its scope on average."""
+    def __eq__(self, other: object, /) -> bool: ...
+    __hash__: None  # type: ignore[assignment]  # it holds floats only, which nobody looks up
+
+@final
+class TermScore:
+    """What one term of the question adds to the score of one memory."""
+
+    @property
+    def text(self) -> str:
+        """The term as the analyzer sees it, at most 256 bytes."""
+    @property
+    def role(self) -> str:
+        """What it is in the question: an identifier, a word, a stem, ..."""
+    @property
+    def weight(self) -> float:
+        """What a match of that role is worth."""
+    @property
+    def frequency(self) -> int:
+        """Memories of the scope that have it."""
+    @property
+    def idf(self) -> float:
+        """Its inverse document frequency."""
+    @property
+    def count(self) -> int:
+        """How often this memory has it, at most 255."""
+    @property
+    def score(self) -> float:
+        """What it adds to `Explanation.lexical`."""
+    def __eq__(self, other: object, /) -> bool: ...
+    __hash__: None  # type: ignore[assignment]
+
+@final
+class EngineCore:
+    """One open store, as `memspan.Engine` calls it. Private."""
+
+    def __new__(
+        cls,
+        path: Path,
+        durability: str,
+        read_only: bool,
+        busy_timeout_seconds: float,
+        clock: Callable[[], datetime] | None,
+        embedding: tuple[str, int, str | None] | None,
+    ) -> EngineCore: ...
+    @property
+    def path(self) -> Path: ...
+    @property
+    def closed(self) -> bool: ...
+    def scope(self, scope_type: Literal["user", "shared"], id: str, tenant: str | None) -> ScopeCore: ...
+    def scopes(self, after: int, limit: int) -> list[tuple[int, ScopeCore]]: ...
+    def remember_many(self, rows: Rows, embedded: Vectors | None, all_or_nothing: bool) -> tuple[list[Remembered | Error], int]: ...
+    def backup(self, path: Path) -> int: ...
+    def expire(self) -> int: ...
+    def next_pending(self, after: int) -> int | None: ...
+    def pending(self, partition: int, first: int) -> list[tuple[int, int, str]]: ...
+    def fill(self, partition: int, memories: list[tuple[int, int]], vectors: Vectors) -> int: ...
+    def flush_accesses(self) -> int: ...
+    def compact(self) -> int: ...
+    def check(self) -> dict[str, Any]: ...
+    def note_pending(self, count: int) -> None: ...
+    def metrics(self) -> dict[str, int]: ...
+    def close(self) -> None: ...
+
+@final
+class ScopeCore:
+    """The memory of one scope, as `memspan.Scope` calls it. Private."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def tenant(self) -> str | None: ...
+    @property
+    def scope_type(self) -> Literal["user", "shared"]: ...
+    def remember(self, draft: Draft, embedded: Vectors | None) -> Remembered: ...
+    def revise(
+        self,
+        memory_id: str,
+        text: str | None,
+        slot: str | None,
+        importance: float | None,
+        metadata: Mapping[str, Any] | None,
+        reason: str | None,
+        vector: Vectors | None,
+    ) -> Remembered: ...
+    def recall(
+        self,
+        scopes: tuple[Scope, ...],
+        query: str,
+        limit: int,
+        kinds: str | Iterable[str] | None,
+        conditions: Mapping[str, Any] | None,
+        since: datetime | None,
+        until: datetime | None,
+        valid_at: datetime | None,
+        known_at: datetime | None,
+        min_score: float | None,
+        min_trust: int | None,
+        max_tokens: int | None,
+        vector: Vectors | None,
+        degraded: str | None,
+    ) -> Recall: ...
+    def get(self, memory_id: str) -> Memory | None: ...
+    def history(self, memory_id: str) -> list[Memory]: ...
+    def memories(self, kinds: int, first: int, limit: int) -> tuple[list[Memory], int | None]: ...
+    def slots(self, only: str | None) -> list[tuple[str, bool, list[Memory]]]: ...
+    def declare_slot(self, name: str, multi: bool) -> None: ...
+    def forget(self, memory_id: str, reason: str | None) -> bool: ...
+    def forget_stale(self, unused_days: float, max_importance: float, dry_run: bool) -> list[Memory]: ...
+    @staticmethod
+    def kind_bits(kinds_given: str | Iterable[str] | None) -> int: ...
+    def is_same(self, other: ScopeCore) -> bool: ...
+
+@final
+class Draft:
+    """One memory on its way into the store: checked, and not yet embedded. Private."""
+
+    def __new__(
+        cls,
+        text: str,
+        kind: str | None,
+        slot: str | None,
+        importance: float | None,
+        confidence: float | None,
+        trust: int | None,
+        source: str | None,
+        id: str | None,
+        ttl_seconds: float | None,
+        occurred_at: datetime | None,
+        metadata: Mapping[str, Any] | None,
+        vector: Any,
+        dimensions: int | None,
+    ) -> Draft: ...
+    def to_embed(self) -> str | None: ...
+
+@final
+class Rows:
+    """Many of them. Private."""
+
+    def __new__(cls, owner: EngineCore, rows: list[Any], scope: ScopeCore | None, dimensions: int | None) -> Rows: ...
+    def __len__(self) -> int: ...
+    def to_embed(self) -> list[str]: ...
+    def failed(self) -> list[tuple[int, str | None, Error]]: ...
+    def place(self, at: int) -> tuple[int, str | None]: ...
+
+@final
+class Vectors:
+    """What an embedder made, one row a text; a row may be missing. Private."""
+
+    @staticmethod
+    def embedded(matrix: object, count: int, dimensions: int) -> Vectors: ...
+    @staticmethod
+    def joined(parts: list[Vectors]) -> Vectors: ...
+    @staticmethod
+    def missing(count: int) -> Vectors: ...
+    @property
+    def bad(self) -> int: ...
+    @property
+    def first_error(self) -> str | None: ...
+    def __len__(self) -> int: ...
+
+def build_info() -> BuildInfo: ...
+def restore_memory(number: int, body: bytes, supersedes: str | None, superseded_by: str | None) -> Memory:
+    """What `Memory` is unpickled by. Private."""
+
+def restore_remembered(action: str, memory: Memory, reason: str | None) -> Remembered:
+    """What `Remembered` is unpickled by. Private."""
+
+def check_memory_text(text: str) -> None:
+    """Raises `InvalidInput` where a text cannot be a memory's. Private."""
+
+def check_text(name: str, text: str) -> bool:
+    """Raises `InvalidInput` where a text is none; whether it has more than white space. Private."""

@@ -1,0 +1,140 @@
+"""What stands between an embedder, which may fail in any way, and the engine, which wants vectors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memspan import _core
+from memspan.exceptions import EmbedderError, InvalidInput
+
+if TYPE_CHECKING:
+    import logging
+    from collections.abc import Callable, Sequence
+
+    from memspan.embedding import Embedder, Event
+
+_BATCH = 256
+_MAX_TIMEOUT_SECONDS = 86_400
+
+
+class Embedding:
+    """An embedder behind a fence: what it gives is checked, what it does wrong becomes a reason."""
+
+    def __init__(self, embedder: Embedder, timeout_seconds: float | None) -> None:
+        if timeout_seconds is not None and not 0 < timeout_seconds <= _MAX_TIMEOUT_SECONDS:
+            raise InvalidInput(
+                f"opening a store: embed_timeout_seconds must be above 0 and at most {_MAX_TIMEOUT_SECONDS:,} (a day), and it is "
+                f"{timeout_seconds}: leave it out to wait for ever",
+                value=timeout_seconds,
+            )
+        missing = [name for name in ("name", "dimensions", "embed") if not hasattr(embedder, name)]
+        if missing or not callable(embedder.embed):
+            raise InvalidInput(
+                "opening a store: an embedder has .name, .dimensions and .embed(texts), and "
+                f"{embedder!r} lacks {', '.join(missing) or 'embed()'}: wrap it in a class that has them"
+            )
+        self._embedder = embedder
+        self._timeout_seconds = timeout_seconds
+        self._failing = False
+        self.name = embedder.name
+        self.dimensions = embedder.dimensions
+        self.revision: str | None = getattr(embedder, "revision", None)
+
+    def embed(self, texts: Sequence[str]) -> _core.Vectors:
+        """One row a text, some of which may be missing.
+
+        Raises:
+            EmbedderError: The embedder raised, took too long, or returned something else than what it declares.
+        """
+        try:
+            vectors = _core.Vectors.embedded(self._call(texts), len(texts), self.dimensions)
+        except Exception as error:  # whatever a model's library raises
+            reason = str(error) if isinstance(error, InvalidInput | EmbedderError) else f"{type(error).__name__}: {error}"
+            self._note(reason)
+            raise EmbedderError(
+                f"embedding {len(texts)} texts with {self.name!r}: it must return {self.dimensions} floats a text, and it failed "
+                f"({reason}): memories are kept without vectors until maintain() makes them",
+                reason=reason,
+            ) from error
+        self._note(vectors.first_error)
+        return vectors
+
+    def embed_one(self, text: str) -> tuple[_core.Vectors | None, str | None]:
+        """The vector of a text, or why there is none."""
+        try:
+            vectors = self.embed([text])
+        except EmbedderError as error:
+            return None, f"the embedder failed: {error.reason}"
+        return (None, f"the embedder failed: {vectors.first_error}") if vectors.bad else (vectors, None)
+
+    def embed_many(self, texts: Sequence[str]) -> tuple[_core.Vectors, str | None]:
+        """A row a text, and why some are missing; after a failure the rest is not tried."""
+        parts: list[_core.Vectors] = []
+        for start in range(0, len(texts), _BATCH):
+            try:
+                parts.append(self.embed(texts[start : start + _BATCH]))
+            except EmbedderError as error:
+                parts.append(_core.Vectors.missing(len(texts) - start))
+                return _core.Vectors.joined(parts), f"the embedder failed: {error.reason}"
+        vectors = _core.Vectors.joined(parts)
+        return vectors, f"the embedder failed: {vectors.first_error}" if vectors.bad else None
+
+    def _call(self, texts: Sequence[str]) -> object:
+        if self._timeout_seconds is None:
+            return self._embedder.embed(list(texts))
+        import threading  # noqa: PLC0415
+
+        # A thread for each call, and a daemon: one that hangs holds up neither the next call nor the end of the process.
+        outcome: list[object] = []
+        errors: list[BaseException] = []
+
+        def work() -> None:
+            try:
+                outcome.append(self._embedder.embed(list(texts)))
+            except BaseException as error:  # noqa: BLE001  raised again where it is waited for
+                errors.append(error)
+
+        thread = threading.Thread(target=work, name="memspan-embed", daemon=True)
+        thread.start()
+        thread.join(self._timeout_seconds)
+        if errors:
+            raise errors[0]
+        if not outcome:
+            raise EmbedderError(f"it did not return within embed_timeout_seconds={self._timeout_seconds}", reason="timeout")
+        return outcome[0]
+
+    def _note(self, reason: str | None) -> None:
+        """Logs the begin and the end of an outage, not every call of it."""
+        if reason is not None and not self._failing:
+            _logger().warning(
+                "the embedder %r fails: %s; recalls are answered by words alone, new memories wait for maintain()", self.name, reason
+            )
+        elif reason is None and self._failing:
+            _logger().info("the embedder %r works again", self.name)
+        self._failing = reason is not None
+
+
+class Reporter:
+    """Calls `on_event`; what that raises is logged and goes no further."""
+
+    def __init__(self, on_event: Callable[[Event], object] | None) -> None:
+        if on_event is not None and not callable(on_event):
+            raise InvalidInput(
+                f"opening a store: on_event must be a callable that takes an Event, and {on_event!r} is none: pass a function"
+            )
+        self._on_event = on_event
+
+    def report(self, event: Event) -> None:
+        """Tells the caller's function, if there is one."""
+        if self._on_event is None:
+            return
+        try:
+            self._on_event(event)
+        except Exception:  # noqa: BLE001  logged, because a broken observer must not break what it observes
+            _logger().exception("on_event raised on %r", event)
+
+
+def _logger() -> logging.Logger:
+    import logging  # noqa: PLC0415  a tenth of the time of importing memspan, for programs that log nothing
+
+    return logging.getLogger("memspan")

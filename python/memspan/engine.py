@@ -1,0 +1,379 @@
+"""The engine: one open store, and what can be done with all of it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict
+
+from memspan import _core
+from memspan._embedding import Embedding, Reporter
+from memspan._store import OpenStore
+from memspan._twins import async_iterable, awaitable
+from memspan.exceptions import InvalidInput
+from memspan.long_term import Scope
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from datetime import datetime
+    from types import TracebackType
+
+    from memspan.embedding import Embedder, Event
+    from memspan.exceptions import Error
+    from memspan.long_term import NewMemory
+
+__all__ = ["BuildInfo", "CheckReport", "Engine", "ImportReport", "MaintenanceReport", "aopen", "build_info", "open"]
+
+_PAGE = 256
+
+
+class BuildInfo(TypedDict):
+    """What was built, and what it runs on.
+
+    Attributes:
+        version: Of memspan.
+        profile: "release", or "debug", which is 10 to 100 times slower.
+        target: Processor and system.
+        kernel: What compares vectors on this processor.
+        abi3: Whether one build serves every Python from 3.11 on.
+        format: The newest store format that it reads and writes.
+    """
+
+    version: str
+    profile: Literal["release", "debug"]
+    target: str
+    kernel: str
+    abi3: bool
+    format: int
+
+
+def build_info() -> BuildInfo:
+    """What was built, and what it runs on: for reports of errors and of measurements."""
+    return _core.build_info()
+
+
+@dataclass(frozen=True)
+class ImportReport:
+    """What became of the rows of `Engine.remember_many`.
+
+    Attributes:
+        rows: How many there were.
+        added: New memories.
+        superseded: New memories that took the slot of an older one.
+        duplicates: Rows that were there already.
+        rejected: Rows whose id belongs to a forgotten memory.
+        errors: Of the rows that could not be written: index, id if it has one, error. Empty with `on_error="raise"`.
+        chunks: Transactions.
+    """
+
+    rows: int
+    added: int
+    superseded: int
+    duplicates: int
+    rejected: int
+    errors: tuple[tuple[int, str | None, Error], ...]
+    chunks: int
+
+
+@dataclass(frozen=True)
+class MaintenanceReport:
+    """What `Engine.maintain` did.
+
+    Attributes:
+        expired: Memories forgotten because their time to live was over.
+        vectors_made: Vectors made for memories that had none.
+        vectors_pending: Memories that still have none, because the embedder failed; 0 without an embedder.
+        recalls_stored: Memories whose buffered recalls were made durable.
+        compacted: Whether the store was rewritten.
+        file_bytes: Bytes of the data file afterwards.
+    """
+
+    expired: int
+    vectors_made: int
+    vectors_pending: int
+    recalls_stored: int
+    compacted: bool
+    file_bytes: int
+
+
+@dataclass(frozen=True)
+class CheckReport:
+    """What `Engine.check` read, and what it found.
+
+    Attributes:
+        values: Values whose checksum was compared.
+        scopes: Scopes.
+        memories: Current memories.
+        ended: Revisions that are not current any more, and what is left of forgotten memories.
+        postings: Terms and keys of the index.
+        vectors: Vectors.
+        findings: What contradicts what, one sentence each; empty for a sound store.
+    """
+
+    values: int
+    scopes: int
+    memories: int
+    ended: int
+    postings: int
+    vectors: int
+    findings: tuple[str, ...]
+
+    @property
+    def sound(self) -> bool:
+        """Whether nothing was found."""
+        return not self.findings
+
+
+class Engine:
+    """One open store. Made by `memspan.open`; closed by `close` or at the end of a `with` block.
+
+    All methods may be called from any thread, and from both sides of a fork.
+    """
+
+    __slots__ = ("__weakref__", "_core", "_store")
+
+    def __init__(self, store: OpenStore) -> None:
+        self._store = store
+        self._core = store.core
+
+    @property
+    def path(self) -> Path:
+        """The store's folder, with symbolic links resolved."""
+        return self._core.path
+
+    @property
+    def closed(self) -> bool:
+        """Whether `close` was called."""
+        return self._core.closed
+
+    def user(self, user_id: str, *, tenant: str | None = None) -> Scope:
+        """The memory of a user. Reads and writes nothing.
+
+        Args:
+            user_id: 1 to 1,024 bytes of UTF-8.
+            tenant: The same. One tenant's "u-42" is not another's, and neither is that without a tenant.
+
+        Raises:
+            InvalidInput: An id is empty or too long.
+
+        Examples:
+            >>> engine.user("u-42", tenant="acme")
+            Scope(user 'u-42', tenant='acme')
+        """
+        return Scope(self._store, self._core.scope("user", user_id, tenant))
+
+    def shared(self, shared_id: str, *, tenant: str | None = None) -> Scope:
+        """The memory of an organisation, a team, an agent: like `user`, of another type."""
+        return Scope(self._store, self._core.scope("shared", shared_id, tenant))
+
+    def users(self) -> Iterator[Scope]:
+        """Every user that was ever written to, of all tenants, in that order. Reads 256 at a time and holds no transaction between.
+
+        Examples:
+            >>> _ = user.remember("Prefers tea")
+            >>> list(engine.users())
+            [Scope(user 'u-42')]
+        """
+        return (scope for scope in self.scopes() if scope.type == "user")
+
+    def scopes(self) -> Iterator[Scope]:
+        """Every scope that was ever written to: `users` and what is shared."""
+        after = 0
+        while page := self._core.scopes(after, _PAGE):
+            for after, core in page:  # noqa: B007  the last one is where the next page begins
+                yield Scope(self._store, core)
+
+    def remember_many(self, rows: Iterable[NewMemory | Mapping[str, Any]], *, on_error: Literal["raise", "skip"] = "raise") -> ImportReport:
+        """Remembers rows of many scopes. The rows are read as they are written, never all of them at once.
+
+        1,000 rows or 256 KB of text are one transaction, whose rows are written scope by scope. To go on after an interruption, run it
+        again with the same ids: what was written is a duplicate.
+
+        Args:
+            rows: `NewMemory` objects, or mappings with the arguments of `Scope.remember` and the key "scope".
+            on_error: "raise" stops at the first row that cannot be written, whose transaction is undone; the error's attribute `row` is its
+                index. "skip" goes on, and the report has the error.
+
+        Raises:
+            Error: Of the first row that cannot be written, or of the store.
+
+        Examples:
+            >>> rows = [{"scope": engine.user(f"u-{n}"), "text": "Prefers tea", "id": "tea"} for n in range(3)]
+            >>> engine.remember_many(rows).added, engine.remember_many(rows).duplicates
+            (3, 3)
+        """
+        if on_error not in {"raise", "skip"}:
+            raise InvalidInput(
+                f"remembering rows: on_error is 'raise' or 'skip', and it is {on_error!r}: choose one", on_error=repr(on_error)
+            )
+        actions = {"added": 0, "superseded": 0, "duplicate": 0, "rejected": 0}
+        errors: list[tuple[int, str | None, Error]] = []
+        total = chunks = 0
+        for failed, outcomes, transactions in self._store.import_rows(rows, scope=None, skip=on_error == "skip"):
+            errors.extend(failed)
+            total += len(failed) + len(outcomes)
+            chunks += transactions
+            for outcome in outcomes:
+                actions[outcome.action] += 1
+        return ImportReport(
+            total,
+            actions["added"],
+            actions["superseded"],
+            actions["duplicate"],
+            actions["rejected"],
+            tuple(sorted(errors, key=_index)),
+            chunks,
+        )
+
+    def backup(self, path: str | os.PathLike[str]) -> int:
+        """Writes a whole, compacted copy while the store is in use; every value's checksum is verified on the way.
+
+        Args:
+            path: A folder that does not exist yet or is empty. `memspan.open` opens it.
+
+        Returns:
+            How many values the copy has.
+
+        Raises:
+            InvalidInput: The folder holds something.
+            StoreCorrupt: A value is damaged.
+        """
+        return self._core.backup(_folder("backing up", path))
+
+    def maintain(self, *, compact: bool = False) -> MaintenanceReport:
+        """Does what can wait: forgets what expired, makes missing vectors, stores buffered recalls.
+
+        Many short transactions; other writers come between. To be called now and then, for instance once a day.
+
+        Args:
+            compact: Also rewrite the store into a new, smaller file, without the bytes of what was forgotten. Writers wait while it
+                does, and every process moves over by itself.
+
+        Examples:
+            >>> engine.maintain().expired
+            0
+        """
+        expired = self._core.expire()
+        made = self._store.make_vectors()
+        recalls = self._core.flush_accesses()
+        if compact:
+            self._core.compact()
+        contents = self._core.metrics()
+        pending = 0 if self._store.embedding is None else contents["memories"] - contents["vectors"]
+        return MaintenanceReport(expired, made, pending, recalls, compact, contents["file_bytes"])
+
+    def metrics(self) -> dict[str, int]:
+        """What is in the store, and what happened since this process opened it; the counters are shared by its engines.
+
+        Cost: one read for each scope.
+
+        Examples:
+            >>> _ = user.remember("Prefers tea")
+            >>> {name: engine.metrics()[name] for name in ("scopes", "memories", "commits")}
+            {'scopes': 1, 'memories': 1, 'commits': 1}
+        """
+        return self._core.metrics()
+
+    def check(self) -> CheckReport:
+        """Reads the whole store: every value against its checksum, and each scope's index, vectors, slots and counters against its records.
+
+        Repairs nothing: what is damaged comes back from a backup. Cost: the whole store, under one read transaction; writers go on. A page
+        of
+        LMDB's own that is damaged can end the process; `memspan doctor` does the same in a process of its own.
+
+        Examples:
+            >>> _ = user.remember("Prefers tea")
+            >>> engine.check().sound
+            True
+        """
+        return CheckReport(**self._core.check())
+
+    def close(self) -> None:
+        """Stores buffered recalls and closes the store, unless another engine of this process uses it. A second time does nothing."""
+        self._core.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
+        await self.aclose()
+
+    def __repr__(self) -> str:
+        return f"Engine({str(self.path)!r}{', closed' if self.closed else ''})"
+
+    ausers = async_iterable(users)
+    ascopes = async_iterable(scopes)
+    aremember_many = awaitable(remember_many)
+    abackup = awaitable(backup)
+    amaintain = awaitable(maintain)
+    ametrics = awaitable(metrics)
+    acheck = awaitable(check)
+    aclose = awaitable(close)
+
+
+def open(  # noqa: A001  `memspan.open` reads like what it does
+    path: str | os.PathLike[str],
+    *,
+    embedder: Embedder | None = None,
+    durability: Literal["full", "relaxed"] = "full",
+    clock: Callable[[], datetime] | None = None,
+    read_only: bool = False,
+    busy_timeout_seconds: float = 5.0,
+    embed_timeout_seconds: float | None = None,
+    on_event: Callable[[Event], object] | None = None,
+) -> Engine:
+    """Opens a store, or makes one. Any number of processes may have it open; within one, engines on the same path share it.
+
+    Args:
+        path: A folder, on a file system of this machine.
+        embedder: Makes vectors. Without one, recall goes by words alone.
+        durability: "full": what a write acknowledged is on disk. "relaxed": a power cut may undo the last commit; the death of the process
+            loses nothing.
+        clock: Returns the time now, as an aware `datetime`; the system's clock by default.
+        read_only: Refuse every write, and make no store.
+        busy_timeout_seconds: How long a write may wait for other writers, 0 to 86,400.
+        embed_timeout_seconds: How long a call of the embedder may take; what takes longer has failed. `None` waits for ever.
+        on_event: Called with an `Event` when a recall is degraded or a memory stays without a vector, on the thread of the call.
+
+    Raises:
+        InvalidInput: An option breaks one of these rules.
+        NotFound: `read_only=True`, and there is no store.
+        StoreCorrupt: The path is something else than a store, or a damaged one.
+        StoreVersion: The store was written by a newer memspan.
+        StoreNotShareable: Its locks cannot be shared from here: a network file system, another container.
+
+    Examples:
+        >>> with memspan.open("assistant.memspan") as opened:
+        ...     opened.user("u-42").remember("Prefers tea").action
+        'added'
+    """
+    folder = _folder("opening a store", path)
+    reporter = Reporter(on_event)
+    embedding = None if embedder is None else Embedding(embedder, embed_timeout_seconds)
+    identity = None if embedding is None else (embedding.name, embedding.dimensions, embedding.revision)
+    core = _core.EngineCore(folder, durability, read_only, busy_timeout_seconds, clock, identity)
+    return Engine(OpenStore(core, embedding, reporter))
+
+
+aopen = awaitable(open)
+
+
+def _folder(doing: str, path: object) -> Path:
+    if isinstance(path, str | os.PathLike):
+        text = os.fspath(path)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+        if isinstance(text, str) and text and "\0" not in text and "://" not in text:
+            return Path(text)
+    raise InvalidInput(
+        f"{doing}: the path is that of a folder on this machine, not available in this version for {path!r}: pass a str or a Path"
+    )
+
+
+def _index(failed: tuple[int, str | None, Error]) -> int:
+    return failed[0]

@@ -1,0 +1,479 @@
+"""Long-term memory: what a `Scope` remembers, and how it finds it again."""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from memspan import _core
+from memspan._twins import async_iterable, awaitable
+from memspan.exceptions import InvalidInput, NotFound
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from memspan._core import Memory, Recall, Remembered
+    from memspan._store import OpenStore
+
+__all__ = ["Kind", "Metadata", "NewMemory", "Scope", "Slots", "Source"]
+
+Kind: TypeAlias = Literal["episodic", "semantic", "preference", "decision", "constraint", "task_outcome", "profile"]
+"""What a memory is about: an event, a fact, a taste, a decision, a rule that must hold, how a task ended, who somebody is."""
+
+Source: TypeAlias = Literal["user", "tool", "assistant"]
+"""Who said it, with the trust it has by default: user 3, tool 2, assistant 1; anything else 0."""
+
+Metadata: TypeAlias = Mapping[str, Any]
+"""Keys of text; values are None, bool, int (64 bits), float, str, bytes, and lists and dicts of these, at most 32 deep."""
+
+_PAGE = 256
+
+
+@dataclass(frozen=True)
+class NewMemory:
+    """A row of `Engine.remember_many`: the arguments of `Scope.remember`, and whose memory it is.
+
+    Attributes:
+        scope: Whose memory it is. `Scope.remember_many` needs none.
+    """
+
+    scope: Scope | None
+    text: str
+    kind: Kind | str = "semantic"
+    slot: str | None = None
+    importance: float = 0.5
+    confidence: float = 1.0
+    trust: int | None = None
+    source: Source | str = "user"
+    id: str | None = None
+    ttl_seconds: float | None = None
+    occurred_at: datetime | None = None
+    metadata: Metadata | None = None
+    vector: Any = None
+
+
+class Scope:
+    """The memory of one user, or of something that many share. Made by `Engine.user` and `Engine.shared`; costs nothing to make.
+
+    Nothing of a scope is ever seen from another: isolation is by storage key, not by a filter. All methods may be called from any
+    thread. Methods that begin with an `a` are awaitable twins of those without it.
+    """
+
+    __slots__ = ("_core", "_store")
+
+    def __init__(self, store: OpenStore, core: _core.ScopeCore) -> None:
+        self._store = store
+        self._core = core
+
+    @property
+    def id(self) -> str:
+        """The id that it was asked for by."""
+        return self._core.id
+
+    @property
+    def tenant(self) -> str | None:
+        """Whose installation it belongs to; `None` where there is only one."""
+        return self._core.tenant
+
+    @property
+    def type(self) -> Literal["user", "shared"]:
+        """Whether it is one user's or shared."""
+        return self._core.scope_type
+
+    def remember(
+        self,
+        text: str,
+        kind: Kind | str = "semantic",
+        *,
+        slot: str | None = None,
+        importance: float = 0.5,
+        confidence: float = 1.0,
+        trust: int | None = None,
+        source: Source | str = "user",
+        id: str | None = None,  # noqa: A002  the field's own word
+        ttl_seconds: float | None = None,
+        occurred_at: datetime | None = None,
+        metadata: Metadata | None = None,
+        vector: Any = None,
+    ) -> Remembered:
+        """Remembers a text. Durable when it returns, with its words and its vector, and found at once by every process.
+
+        Cost: one write transaction, shared with writers of other threads; the embedder is called before it.
+
+        Args:
+            text: 1 byte to 1 MiB of UTF-8.
+            kind: What it is about.
+            slot: The attribute that it gives a value to, for instance "scripting-language"; letter case does not count. A slot has one
+                current value (unless declared `multi`): a new one supersedes, unless it is less trusted or its event is older, in which
+                case it goes to history only.
+            importance: 0 to 1.
+            confidence: 0 to 1: how sure the source was.
+            trust: 0 to 3. By default that of the source: user 3, tool 2, assistant 1, anything else 0.
+            source: Who said it, 1 to 1,024 bytes.
+            id: Makes a retry harmless: unique in the scope. The same id with the same content is a duplicate.
+            ttl_seconds: Seconds until it is forgotten, above 0 and at most 100 years; `None` keeps it.
+            occurred_at: When it happened or began to hold; now by default. A naive time is UTC.
+            metadata: At most 64 KiB as MessagePack.
+            vector: Its embedding, where the caller has it already: float32 or float64 of shape (dimensions,), any length but zero. Needs an
+                embedder at `open()`, whose vector it stands for.
+
+        Returns:
+            What became of it: "added", "superseded", "duplicate" or "rejected", the memory as it is stored, and why.
+
+        Raises:
+            InvalidInput: An argument breaks one of these rules. Nothing was written.
+            IdConflict: The id was used with other content. Nothing was written.
+            StoreBusy: Another writer held the store for `busy_timeout_seconds`. Nothing was written.
+            ReadOnly: The store was opened with `read_only=True`.
+
+        Examples:
+            >>> user.remember("Prefers Python for scripting", "preference", slot="scripting-language").action
+            'added'
+            >>> done = user.remember("Prefers Go for scripting", "preference", slot="scripting-language")
+            >>> done.action, done.memory.text
+            ('superseded', 'Prefers Go for scripting')
+        """
+        draft = _core.Draft(
+            text, kind, slot, importance, confidence, trust, source, id, ttl_seconds, occurred_at, metadata, vector, self._store.dimensions
+        )
+        return self._core.remember(draft, self._store.stored_vector(draft.to_embed(), self))
+
+    def remember_many(self, rows: Iterable[str | Mapping[str, Any] | NewMemory]) -> tuple[Remembered, ...]:
+        """Remembers many texts of this scope; up to 1,000 rows and 256 KB are one transaction, more are several.
+
+        Rows are texts, mappings with the arguments of `remember`, or `NewMemory` objects. Running it again with the same ids is harmless.
+
+        Returns:
+            What became of each row, in order.
+
+        Raises:
+            Error: Of the first row that cannot be written; its attribute `row` says which. Rows of earlier transactions are stored, none
+                of its own.
+
+        Examples:
+            >>> done = user.remember_many(["Likes tea", {"text": "Is allergic to nuts", "kind": "constraint", "id": "nuts"}])
+            >>> [one.action for one in done]
+            ['added', 'added']
+        """
+        remembered: list[Remembered] = []
+        for _, outcomes, _ in self._store.import_rows(rows, scope=self, core=self._core, skip=False):
+            remembered.extend(outcomes)
+        return tuple(remembered)
+
+    def revise(
+        self,
+        memory_id: str,
+        text: str | None = None,
+        *,
+        slot: str | None = None,
+        importance: float | None = None,
+        metadata: Metadata | None = None,
+        reason: str | None = None,
+    ) -> Remembered:
+        """Corrects a memory: it keeps its id, and what it said before is history that is not believed any more.
+
+        Args:
+            memory_id: Of a current memory.
+            text: The new text; `None` leaves it, as with all that follow.
+            slot: The slot that it takes now.
+            importance: 0 to 1.
+            metadata: Takes the place of the old one; `{}` removes it.
+            reason: Why, for the history.
+
+        Raises:
+            NotFound: No memory of the scope has the id.
+            InvalidInput: It is not current any more, nothing is to be changed, or an argument breaks a rule.
+
+        Examples:
+            >>> memory = user.remember("payments-api listens on port 8443").memory
+            >>> user.revise(memory.id, "payments-api listens on port 9443", reason="moved").memory.revision
+            2
+            >>> [revision.state for revision in user.history(memory.id)]
+            ['revised', 'current']
+        """
+        if text is not None:
+            _core.check_memory_text(text)  # an embedder never sees what cannot be stored
+        vector = self._store.stored_vector(text, self)
+        return self._core.revise(memory_id, text, slot, importance, metadata, reason, vector)
+
+    def recall(
+        self,
+        query: str,
+        limit: int = 5,
+        *,
+        kinds: Kind | str | Iterable[Kind | str] | None = None,
+        where: Mapping[str, Any] | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        valid_at: datetime | None = None,
+        known_at: datetime | None = None,
+        min_score: float | None = None,
+        min_trust: int | None = None,
+        max_tokens: int | None = None,
+        also: Sequence[Scope] = (),
+        over: Sequence[str] = ("memories",),
+    ) -> Recall:
+        """Finds the memories that answer a question: by its words and, where there is an embedder, by its meaning.
+
+        Deterministic: the same store, clock and question give the same answer, bit for bit. Never waits for a disk. Cost: one read
+        transaction; microseconds for scopes of thousands of memories.
+
+        Args:
+            query: The question. An empty one finds nothing.
+            limit: At most so many memories, 0 or more.
+            kinds: Only these kinds; all by default.
+            where: Only memories whose metadata has these keys with these values; a list, tuple or set names alternatives.
+            since: Only what happened at or after this. A naive time is UTC, here as below.
+            until: Only what happened before this.
+            valid_at: What held at this time, superseded values included.
+            known_at: What the store knew at this time: revisions that were current then.
+            min_score: Only what scores at least this, 0 to 1. Scores compare the answers to one question with each other.
+            min_trust: Only what is trusted at least so much, 0 to 3.
+            max_tokens: Ends before the texts have together more than so many tokens (`o200k_base`).
+            also: Scopes of the same engine to search along with this one.
+            over: What is searched; this version has "memories" only.
+
+        Returns:
+            The best first. `.degraded` says whether vectors are missing that could have been used, `.mode` whether they were used at all.
+
+        Raises:
+            InvalidInput: An argument breaks one of these rules.
+
+        Examples:
+            >>> _ = user.remember("payments-api listens on port 8443 in prod-eu-west-1", metadata={"project": "billing"})
+            >>> _ = user.remember("Prefers tea")
+            >>> recall = user.recall("which port does payments-api use?", where={"project": ["billing", "shop"]})
+            >>> recall[0].memory.text, recall.mode
+            ('payments-api listens on port 8443 in prod-eu-west-1', 'lexical')
+        """
+        if tuple(over) != ("memories",):
+            raise InvalidInput(
+                f"recalling: over= is ('memories',), anything else is not available in this version, and it is {over!r}: leave it out",
+                over=repr(over),
+            )
+        vector, why = self._store.query_vector(query, self)
+        if isinstance(also, Scope):
+            raise InvalidInput(f"recalling: also= takes several scopes, and it is one, {also!r}: put it into a list")
+        scopes = (self, *also)
+        return self._core.recall(
+            scopes, query, limit, kinds, where, since, until, valid_at, known_at, min_score, min_trust, max_tokens, vector, why
+        )
+
+    def get(self, memory_id: str) -> Memory:
+        """The newest revision of a memory, current or superseded. Cost: one read transaction.
+
+        Raises:
+            NotFound: No memory of the scope has the id, or it was forgotten or expired.
+
+        Examples:
+            >>> user.get(user.remember("Prefers tea", id="tea").memory.id).text
+            'Prefers tea'
+        """
+        found = self._core.get(memory_id)
+        if found is None:
+            raise NotFound(
+                f"looking up memory {memory_id[:80]!r} of {self!r}: no memory has that id, or it was forgotten: take ids from remember()",
+                id=memory_id,
+            )
+        return found
+
+    def history(self, memory_id: str) -> tuple[Memory, ...]:
+        """Every revision of a memory and of those whose slot it took, oldest first; what was forgotten is there without its text.
+
+        Raises:
+            NotFound: No memory of the scope has the id.
+
+        Examples:
+            >>> _ = user.remember("Lives in Lisbon", slot="home")
+            >>> moved = user.remember("Lives in Porto", slot="home").memory
+            >>> [(revision.text, revision.state) for revision in user.history(moved.id)]
+            [('Lives in Lisbon', 'superseded'), ('Lives in Porto', 'current')]
+        """
+        return tuple(self._core.history(memory_id))
+
+    def memories(self, kinds: Kind | str | Iterable[Kind | str] | None = None) -> Iterator[Memory]:
+        """Every current memory, in the order in which they were first written. Reads 256 at a time and holds no transaction between.
+
+        What is written meanwhile may be among them or not.
+
+        Examples:
+            >>> _ = user.remember_many(["Prefers tea", {"text": "Never deploy on a Friday", "kind": "constraint"}])
+            >>> [memory.text for memory in user.memories("constraint")]
+            ['Never deploy on a Friday']
+        """
+        return self._pages(_core.ScopeCore.kind_bits(kinds))
+
+    def _pages(self, kinds: int) -> Iterator[Memory]:
+        following: int | None = 0
+        while following is not None:
+            page, following = self._core.memories(kinds, following, _PAGE)
+            yield from page
+
+    @property
+    def slots(self) -> Slots:
+        """The slots that have a value, by name."""
+        return Slots(self._core)
+
+    def forget(self, memory_id: str, reason: str | None = None) -> bool:
+        """Forgets a memory: its words leave every index and every revision; what stays says that there was one.
+
+        A slot whose value is forgotten has none; the value before does not come back by itself. The bytes on disk are overwritten by
+        `Engine.maintain(compact=True)`.
+
+        Returns:
+            Whether it was there; `False` where it was forgotten before.
+
+        Raises:
+            NotFound: No memory of the scope has the id.
+
+        Examples:
+            >>> memory = user.remember("Prefers tea").memory
+            >>> user.forget(memory.id, reason="asked to"), len(user.recall("tea"))
+            (True, 0)
+        """
+        return self._core.forget(memory_id, reason)
+
+    def forget_stale(self, unused_days: float = 90, max_importance: float = 0.4, *, dry_run: bool = False) -> tuple[Memory, ...]:
+        """Forgets what was neither written nor recalled for so long and is not important. Constraints and the profile always stay.
+
+        Args:
+            unused_days: Days, 0 to 36,525.
+            max_importance: Up to this importance, 0 to 1.
+            dry_run: Only say what would be forgotten.
+
+        Returns:
+            What was, or would be, forgotten.
+        """
+        return tuple(self._core.forget_stale(unused_days, max_importance, dry_run))
+
+    def export(self, path: str | os.PathLike[str]) -> int:
+        """Writes every current memory to a file of JSON lines: one object each, with the fields of `Memory.to_dict`.
+
+        Times are ISO 8601 in UTC; bytes are base64 and floats that JSON does not have are "NaN", "Infinity" and "-Infinity", as in the JSON
+        mapping of protocol buffers. The file appears whole or not at all: it is written beside its place, synced and renamed.
+
+        Returns:
+            How many memories it has.
+
+        Examples:
+            >>> _ = user.remember("Prefers tea")
+            >>> user.export("u-42.jsonl")
+            1
+        """
+        target = Path(path)
+        beside = target.with_name(f".{target.name}.{os.getpid()}.part")
+        count = 0
+        try:
+            with beside.open("x", encoding="utf-8") as file:
+                for memory in self.memories():
+                    json.dump(_plain(memory.to_dict()), file, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+                    file.write("\n")
+                    count += 1
+                file.flush()
+                os.fsync(file.fileno())
+            beside.replace(target)
+        finally:
+            beside.unlink(missing_ok=True)
+        return count
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Scope) and self._core.is_same(other._core)
+
+    def __hash__(self) -> int:
+        return hash((self.type, self.tenant, self.id))
+
+    def __repr__(self) -> str:
+        tenant = "" if self.tenant is None else f", tenant={self.tenant!r}"
+        return f"Scope({self.type} {self.id!r}{tenant})"
+
+    aremember = awaitable(remember)
+    aremember_many = awaitable(remember_many)
+    arevise = awaitable(revise)
+    arecall = awaitable(recall)
+    aget = awaitable(get)
+    ahistory = awaitable(history)
+    amemories = async_iterable(memories)
+    aforget = awaitable(forget)
+    aforget_stale = awaitable(forget_stale)
+    aexport = awaitable(export)
+
+
+class Slots(Mapping[str, Any]):
+    """The slots of a scope, by name: a view, read anew at each use. Letter case does not count.
+
+    `slots[name]` is the `Memory` that holds the slot, or a tuple of them, oldest first, where the slot is declared `multi`;
+    `slots.all(name)` is a tuple in both cases.
+
+    Examples:
+        >>> _ = user.remember("Prefers Go for scripting", slot="scripting-language")
+        >>> user.slots["Scripting-Language"].text, list(user.slots)
+        ('Prefers Go for scripting', ['scripting-language'])
+        >>> user.slots.declare("allergy", multi=True)
+        >>> _ = user.remember_many([{"text": f"Is allergic to {food}", "slot": "allergy"} for food in ("nuts", "milk")])
+        >>> [memory.text for memory in user.slots["allergy"]]
+        ['Is allergic to nuts', 'Is allergic to milk']
+    """
+
+    __slots__ = ("_core",)
+
+    def __init__(self, core: _core.ScopeCore) -> None:
+        self._core = core
+
+    def __getitem__(self, name: str) -> Any:
+        """The current value of a slot.
+
+        Raises:
+            NotFound: The slot has no value.
+        """
+        [(normal, multi, memories)] = self._core.slots(name) or [(name, False, [])]
+        if multi:
+            return tuple(memories)
+        if not memories:
+            raise NotFound(f"looking up slot {name[:80]!r}: it has no current value: names that do are list(slots)", slot=normal)
+        return memories[-1]
+
+    def all(self, name: str) -> tuple[Memory, ...]:
+        """Every current value of a slot, oldest first; none where it has no value."""
+        return tuple(memory for _, _, memories in self._core.slots(name) for memory in memories)
+
+    def declare(self, name: str, *, multi: bool) -> None:
+        """Says whether a slot holds several values at a time. Cost: one write transaction.
+
+        Raises:
+            InvalidInput: `multi=False`, and it has several values now.
+        """
+        self._core.declare_slot(name, multi)
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name, multi, memories in self._core.slots(None) if multi or memories)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and any(multi or memories for _, multi, memories in self._core.slots(name))
+
+    def __repr__(self) -> str:
+        return f"Slots({', '.join(map(repr, self))})"
+
+    adeclare = awaitable(declare)
+
+
+def _plain(value: Any) -> Any:
+    """A value of a memory as JSON has it."""
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}  # pyright: ignore[reportUnknownVariableType]
+    if isinstance(value, list):
+        return [_plain(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode("ascii")
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    return value.isoformat() if isinstance(value, datetime) else value

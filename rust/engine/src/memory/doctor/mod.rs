@@ -1,0 +1,142 @@
+//! The doctor: reads a whole store and says what contradicts what.
+//!
+//! Every value against its checksum; then each scope: what the records say against counters, postings, rows, vectors, slots, the
+//! expiry index and history. A text is analysed again, and the index must hold exactly its terms. Nothing is repaired: what is
+//! damaged comes back from a backup, and what is not is named, so that one knows what to look at.
+//!
+//! It holds one snapshot to its end. Writers go on meanwhile, and the file grows by what they replace. Damage to
+//! LMDB's own pages can end the process: the command `memspan doctor` lets another process do the reading.
+
+mod history;
+mod scope;
+mod values;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+
+use super::scope::Scope;
+use crate::store::keys::{Key, Partition, STORE, Table, u32_at};
+use crate::store::pages::Pages;
+use crate::{ErrorKind, Result};
+
+/// Findings that are kept in full; the others are counted.
+const MOST_FINDINGS: usize = 1000;
+
+/// Something that should not be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// The partition it was found in; 0 is the store's own.
+    pub partition: Partition,
+    /// What it belongs to: "checksum", "key", "scope", "head", "memory", "postings", "row", "vector", "slot", "expiry", "history".
+    pub part: &'static str,
+    /// What contradicts what.
+    pub what: String,
+}
+
+/// What the doctor saw.
+#[derive(Debug, Clone, Default)]
+pub struct Report {
+    /// Values whose checksum was compared.
+    pub values: u64,
+    /// Scopes.
+    pub scopes: u64,
+    /// Current memories.
+    pub memories: u64,
+    /// Revisions that are not current, and tombstones.
+    pub ended: u64,
+    /// Postings, keys included.
+    pub postings: u64,
+    /// Vectors.
+    pub vectors: u64,
+    /// What should not be, in the order of partitions; at most 1,000.
+    pub findings: Vec<Finding>,
+    /// How many more there were.
+    pub more_findings: u64,
+}
+
+impl Report {
+    /// Whether nothing was found.
+    #[must_use]
+    pub fn is_sound(&self) -> bool {
+        self.findings.is_empty()
+    }
+
+    fn note(&mut self, partition: Partition, part: &'static str, what: impl Into<String>) {
+        if self.findings.len() < MOST_FINDINGS {
+            self.findings.push(Finding { partition, part, what: what.into() });
+        } else {
+            self.more_findings += 1;
+        }
+    }
+
+    /// The value, or a finding where it could not be read because it is damaged.
+    fn read<T>(&mut self, partition: Partition, part: &'static str, result: Result<T>) -> Result<Option<T>> {
+        match result {
+            Ok(value) => Ok(Some(value)),
+            Err(error) if error.kind() == ErrorKind::StoreCorrupt => {
+                self.note(partition, part, error.message());
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// When memories expire, by partition, as the store-wide index says.
+type Expiry = BTreeMap<Partition, BTreeSet<(i64, u32)>>;
+
+/// Checks everything that a snapshot shows. Costs the whole store, and memory for one scope's postings.
+pub fn check<P: Pages>(pages: &P) -> Result<Report> {
+    let mut report = Report::default();
+    let mut partitions = values::check(pages, &mut report)?;
+    let mut expiry = expiry_of(pages)?;
+    let mut after = 0;
+    while let Some((partition, scope)) = next_scope(pages, &mut report, after)? {
+        after = partition;
+        report.scopes += 1;
+        partitions.remove(&partition);
+        if let Some(scope) = scope {
+            scope::check(pages, &mut report, partition, &scope, &expiry.remove(&partition).unwrap_or_default())?;
+        }
+    }
+    for partition in partitions {
+        report.note(partition, "scope", "the partition has values and belongs to no scope");
+    }
+    for partition in expiry.keys() {
+        report.note(*partition, "expiry", "memories of a partition are to expire that belongs to no scope");
+    }
+    Ok(report)
+}
+
+/// The scope behind partition `after`, `None` in its place where its name is damaged.
+fn next_scope<P: Pages>(pages: &P, report: &mut Report, after: Partition) -> Result<Option<(Partition, Option<Scope>)>> {
+    let table = Key::new(STORE, Table::ScopeByNumber);
+    let Some(first) = after.checked_add(1) else { return Ok(None) };
+    let mut found = None;
+    pages.scan(table.u32(first).as_slice(), &table.prefix_range().end, &mut |key, _| {
+        found = u32_at(key, 5);
+        Ok(ControlFlow::Break(()))
+    })?;
+    let Some(partition) = found else { return Ok(None) };
+    let scope = report.read(partition, "scope", super::scope::list(pages, partition - 1, 1))?.and_then(|mut list| list.pop());
+    let Some((_, scope)) = scope else { return Ok(Some((partition, None))) };
+    if let Some(by_name) = report.read(partition, "scope", scope.find(pages))?
+        && by_name != Some(partition)
+    {
+        report.note(partition, "scope", format!("its name leads to partition {by_name:?}"));
+    }
+    Ok(Some((partition, Some(scope))))
+}
+
+fn expiry_of<P: Pages>(pages: &P) -> Result<Expiry> {
+    let range = Key::new(STORE, Table::Expiry).prefix_range();
+    let mut expiry = Expiry::new();
+    pages.scan(&range.start, &range.end, &mut |key, _| {
+        let at = key.get(5..13).and_then(|bytes| bytes.first_chunk()).map_or(0, |bytes| (u64::from_be_bytes(*bytes) ^ 1 << 63) as i64);
+        if let (Some(partition), Some(number)) = (u32_at(key, 13), u32_at(key, 17)) {
+            expiry.entry(partition).or_default().insert((at, number));
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(expiry)
+}

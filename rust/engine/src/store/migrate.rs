@@ -1,0 +1,168 @@
+//! Opening a store of an older format: each step copies it into a new generation, changed, and switches over like a compaction.
+//!
+//! The old generation is read and never changed but for its `retired` record, so that a process that dies on the way leaves
+//! the store as it was. Stable in all formats, because they are read before the format's own reader could be: the manifest, the
+//! envelope of a value, the keys and bodies of [`Table::Meta`] and [`Table::Retired`].
+//! Processes with an older memspan that have the store open follow `retired` and are told to upgrade.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::time::Instant;
+
+use super::environment::{Environment, Mode, Snapshot, WriteTransaction};
+use super::folder::{FORMAT_VERSION, Folder, GenerationNumber, Manifest};
+use super::keys::{Key, STORE, Table};
+use super::meta::{self, Meta};
+use super::pages::Pages;
+use super::writer_lock::WriterLock;
+use crate::{Error, ErrorKind, Result};
+
+/// Bytes in one transaction of a copy.
+const BATCH_BYTES: usize = 8 << 20;
+
+/// Writes what becomes of one value of the old generation: itself, another, several, none. Chunks of a long body come one by
+/// one; a step that changes such bodies joins them from the snapshot at chunk 0 and drops the others.
+pub type Transform = fn(old: &Snapshot, key: &[u8], value: &[u8], new: &mut WriteTransaction<'_>) -> Result<()>;
+
+/// The formats that an engine knows: the one it writes, and how to get there from each before it.
+#[derive(Debug, Clone, Copy)]
+pub struct Formats {
+    /// The format of every store that is open.
+    pub newest: u32,
+    /// The step from format `n` to `n + 1`, oldest first, ending at `newest`; formats before the first are not read any more.
+    pub steps: &'static [Transform],
+}
+
+impl Formats {
+    /// Those of this version of memspan. The first format needs no step.
+    pub const KNOWN: Self = Self { newest: FORMAT_VERSION, steps: &[] };
+
+    fn step_from(self, format: u32) -> Option<Transform> {
+        let behind = self.newest.checked_sub(format)? as usize;
+        self.steps.len().checked_sub(behind).and_then(|at| self.steps.get(at)).copied()
+    }
+}
+
+/// Brings the store to the newest format, if it is of an older one. Nothing of the store may be open in this process.
+pub fn to_newest(folder: &Folder, formats: Formats, read_only: bool, deadline: Instant) -> Result<()> {
+    let (_, format) = in_use(folder, formats)?;
+    if format >= formats.newest {
+        return Ok(()); // where it is newer, opening says so
+    }
+    if read_only {
+        return Err(older(folder, format, formats, "and it is opened read-only: open it once without read_only=True"));
+    }
+    let lock = WriterLock::open(folder.root())?;
+    let _guard = lock.acquire(deadline)?;
+    loop {
+        let (number, format) = in_use(folder, formats)?; // again: another process may have been faster
+        if format >= formats.newest {
+            return folder.name_current(number).and_then(|()| folder.sweep(number));
+        }
+        let step = formats.step_from(format);
+        let step = step
+            .ok_or_else(|| older(folder, format, formats, "which this memspan does not read any more: open it with an older one first"))?;
+        run(folder, number, format, step)?;
+    }
+}
+
+/// The generation in use and its format.
+fn in_use(folder: &Folder, formats: Formats) -> Result<(GenerationNumber, u32)> {
+    for _ in 0..100 {
+        let number = folder.start()?;
+        match follow(folder, formats, number) {
+            Err(_) if !folder.generation(number).is_dir() => {} // swept since CURRENT was read: read it again
+            other => return other,
+        }
+    }
+    follow(folder, formats, folder.start()?)
+}
+
+/// From generation `number` on along what is retired.
+fn follow(folder: &Folder, formats: Formats, mut number: GenerationNumber) -> Result<(GenerationNumber, u32)> {
+    loop {
+        let format = Manifest::read(&folder.generation(number), formats.newest)?.format;
+        if format >= formats.newest {
+            return Ok((number, format));
+        }
+        let old = open_old(folder, number, format, true)?;
+        let next = old.snapshot().and_then(|snapshot| meta::retired(&snapshot));
+        old.close();
+        match next? {
+            Some(next) => number = next,
+            None => return Ok((number, format)),
+        }
+    }
+}
+
+fn open_old(folder: &Folder, number: GenerationNumber, format: u32, read_only: bool) -> Result<Environment> {
+    Environment::open(&folder.generation(number), number, Mode { read_only, relaxed: false, building: false, format })
+}
+
+/// One step: `number` of `format` becomes the next generation, of the next format.
+fn run(folder: &Folder, number: GenerationNumber, format: u32, step: Transform) -> Result<()> {
+    let next = number + 1;
+    let workshop = folder.workshop(next)?;
+    let old = open_old(folder, number, format, false)?;
+    let switched = old.snapshot().and_then(|snapshot| rewrite(&snapshot, &workshop, next, format + 1, step)).and_then(|()| {
+        folder.publish(&workshop, next)?;
+        let mut last = old.write()?;
+        meta::retire(&mut last, next)?;
+        last.commit()
+    });
+    old.close();
+    switched.inspect_err(|_| drop(std::fs::remove_dir_all(&workshop)))?;
+    folder.name_current(next)
+}
+
+/// Writes every value of `snapshot`, changed, into a generation in `workshop`, and syncs it.
+fn rewrite(snapshot: &Snapshot, workshop: &Path, number: GenerationNumber, format: u32, step: Transform) -> Result<()> {
+    let new = Environment::create(workshop, number, Mode { read_only: false, relaxed: false, building: true, format })?;
+    let mut from = Some(vec![0]);
+    while let Some(at) = from {
+        let mut txn = new.write()?;
+        from = rewrite_batch(snapshot, &mut txn, &at, step)?;
+        if from.is_none() {
+            let created_at = Meta::read(snapshot)?.map_or(0, |meta| meta.created_at);
+            Meta { format, created_at }.write(&mut txn)?;
+        }
+        txn.commit()?;
+    }
+    new.sync()?;
+    new.close();
+    Ok(())
+}
+
+fn rewrite_batch(snapshot: &Snapshot, new: &mut WriteTransaction<'_>, from: &[u8], step: Transform) -> Result<Option<Vec<u8>>> {
+    let own = [Key::new(STORE, Table::Meta), Key::new(STORE, Table::Retired)];
+    let (mut bytes, mut next) = (0, None);
+    snapshot.scan(from, &[u8::MAX; 32], &mut |key, value| {
+        if bytes >= BATCH_BYTES {
+            next = Some(key.to_vec());
+            return Ok(ControlFlow::Break(()));
+        }
+        super::envelope::open(key, value)?;
+        if own.iter().all(|own| own.as_slice() != key) {
+            step(snapshot, key, value, new)?;
+            bytes += key.len() + value.len();
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(next)
+}
+
+fn older(folder: &Folder, format: u32, formats: Formats, next: &str) -> Error {
+    Error::new(
+        ErrorKind::StoreVersion,
+        format!(
+            "opening {}: this memspan works on format {}, the store has format {format}, {next}",
+            folder.root().display(),
+            formats.newest
+        ),
+    )
+    .with("format", i64::from(format))
+}
+
+#[cfg(test)]
+#[path = "migrate_tests.rs"]
+mod tests;

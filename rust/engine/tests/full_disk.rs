@@ -1,0 +1,133 @@
+//! A disk without room: a typed error, nothing acknowledged lost, and the store goes on when there is room again.
+
+mod support;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use memspan_engine::memory::{Engine, NewMemory};
+use memspan_engine::{Error, ErrorKind};
+use support::{Folder, assert_sound, join, memories, open, remember, role, spawn, user, with_vector};
+
+/// Writes until the disk refuses; the texts that were acknowledged, and the refusal.
+fn fill(engine: &Engine, from: usize) -> (Vec<String>, Error) {
+    let padding = "lorem ipsum dolor sit amet ".repeat(300);
+    let mut acknowledged = Vec::new();
+    for at in from..from + 100_000 {
+        let text = format!("row {at} {padding}");
+        match remember(engine, &user("u"), NewMemory::new(text.clone()), at as i64) {
+            Ok(_) => acknowledged.push(text),
+            Err(error) => return (acknowledged, error),
+        }
+    }
+    panic!("the disk never filled up");
+}
+
+fn texts(engine: &Engine) -> Vec<String> {
+    memories(engine, &user("u"), 0).into_iter().map(|memory| memory.text).collect()
+}
+
+/// Fills the store's disk, makes room, and goes on.
+fn fill_and_go_on(store: &Path, no_room_for_a_copy: impl Fn(&Engine), make_room: impl Fn()) {
+    let engine = open(store, false);
+    let (mut acknowledged, error) = fill(&engine, 0);
+    assert_eq!(error.kind(), ErrorKind::StoreFull, "{error}");
+    assert!(acknowledged.len() > 50, "{}", acknowledged.len());
+    assert_eq!(texts(&engine), acknowledged, "reads go on");
+    for _ in 0..3 {
+        let error = fill(&engine, 200_000).1;
+        assert_eq!(error.kind(), ErrorKind::StoreFull, "and it says the same again: {error}");
+        acknowledged = texts(&engine); // a smaller row may have found room
+    }
+    no_room_for_a_copy(&engine);
+    assert_sound(&engine);
+
+    make_room();
+    remember(&engine, &user("u"), with_vector("there is room again"), 1 << 40).expect("written");
+    acknowledged.push("there is room again".into());
+    assert_eq!(texts(&engine), acknowledged);
+    drop(engine);
+    let engine = open(store, false);
+    assert_eq!(texts(&engine), acknowledged, "after opening anew");
+    engine.compact().expect("compacted");
+    assert_eq!(texts(&engine), acknowledged, "after a compaction");
+    assert_sound(&engine);
+}
+
+fn names(path: &Path) -> Vec<PathBuf> {
+    let mut names: Vec<_> = std::fs::read_dir(path).expect("listed").map(|entry| entry.expect("entry").path()).collect();
+    names.sort();
+    names
+}
+
+/// A small file system of its own, for whoever may mount one.
+struct SmallDisk(Folder);
+
+impl SmallDisk {
+    fn new() -> Option<Self> {
+        let folder = Folder::new();
+        std::fs::create_dir(&folder.0).ok()?;
+        let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", "size=6m", "tmpfs"]).arg(&folder.0).output().ok()?;
+        mounted.status.success().then_some(Self(folder))
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("--lazy").arg(&self.0.0).status();
+    }
+}
+
+#[test]
+fn a_full_disk_loses_nothing() {
+    let Some(disk) = SmallDisk::new() else {
+        eprintln!("skipped: this user may not mount a file system");
+        return;
+    };
+    let remount = || {
+        let done = Command::new("mount").args(["-o", "remount,size=64m"]).arg(&disk.0.0).status();
+        assert!(done.expect("mount").success());
+    };
+    let store = disk.0.0.join("store");
+    let compact = |engine: &Engine| {
+        let before = names(&store);
+        let error = engine.compact().expect_err("no room for a copy");
+        assert_eq!(error.kind(), ErrorKind::StoreFull, "{error}");
+        assert_eq!(names(&store), before, "the copy that came to nothing takes no room");
+    };
+    fill_and_go_on(&store, compact, remount);
+}
+
+#[test]
+fn a_disk_that_is_full_from_the_start_makes_no_store() {
+    let Some(disk) = SmallDisk::new() else { return };
+    let filler = disk.0.0.join("filler");
+    let _ = std::fs::write(&filler, vec![0; 6 << 20]); // as much as there is room for
+    let store = disk.0.0.join("store");
+    let error = Engine::open(&store, support::options(false)).expect_err("no room");
+    assert_eq!(error.kind(), ErrorKind::StoreFull, "{error}");
+    std::fs::remove_file(filler).expect("removed");
+    remember(&open(&store, false), &user("u"), with_vector("made after all"), 1).expect("written");
+}
+
+/// The same under a limit of the file's size, which any user can set: in a process of its own, whose limit it is.
+#[test]
+fn a_file_that_may_not_grow_loses_nothing() {
+    if role().is_none() {
+        let folder = Folder::new();
+        join(spawn("a_file_that_may_not_grow_loses_nothing", "limited", &folder.0));
+        return assert!(!texts(&open(&folder.0, false)).is_empty());
+    }
+    let (_, store) = role().expect("a role");
+    limit_file_size(5 << 20);
+    fill_and_go_on(&store, |_| (), || limit_file_size(u64::MAX));
+}
+
+fn limit_file_size(bytes: u64) {
+    // SAFETY: the limit is a plain struct that is read; ignoring a signal has no precondition.
+    unsafe {
+        libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
+        let limit = libc::rlimit { rlim_cur: bytes, rlim_max: libc::RLIM_INFINITY };
+        assert_eq!(libc::setrlimit(libc::RLIMIT_FSIZE, &raw const limit), 0);
+    }
+}

@@ -1,0 +1,241 @@
+//! Compaction: nothing is lost while others write, and a store is whole whatever moment a compaction died at.
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use memspan_engine::memory::{Engine, Memory};
+use memspan_engine::store::folder::Folder as StoreFolder;
+use memspan_engine::store::{WriteTransaction, meta};
+use support::{Folder, ask, assert_sound, copy_folder, join, memories, one, open, role, spawn, user, wait_until, with_id, with_vector};
+
+#[test]
+fn everyone_moves_over_and_nothing_is_lost() {
+    if let Some((writer, store)) = role() {
+        return write_and_read(&store, &writer);
+    }
+    let folder = Folder::new();
+    let engine = open(&folder.0, true);
+    one(&engine, &user("seed"), with_vector("a memory of the first generation"), 1);
+    let writers: Vec<_> = ["0", "1"].iter().map(|name| spawn("everyone_moves_over_and_nothing_is_lost", name, &folder.0)).collect();
+    wait_until("both writers", || ["0", "1"].iter().all(|name| memories(&engine, &user(name), 0).len() > 3));
+    for _ in 0..6 {
+        engine.compact().expect("compacted");
+        std::thread::sleep(Duration::from_millis(40));
+    }
+    fs::write(folder.0.join("stop"), "").expect("told");
+    writers.into_iter().for_each(join);
+
+    assert_eq!(engine.contents().expect("contents").generation, 7);
+    for name in ["0", "1"] {
+        let acknowledged = fs::read_to_string(folder.0.join(format!("acknowledged-{name}"))).expect("written");
+        let ids: Vec<String> = memories(&engine, &user(name), 0).iter().map(Memory::id).collect();
+        assert_eq!(ids, acknowledged.lines().collect::<Vec<_>>());
+    }
+    assert_sound(&engine);
+}
+
+/// The other process: writes, notes what was acknowledged, and finds each at once, whatever generation it is in.
+fn write_and_read(store: &Path, name: &str) {
+    let (engine, scope) = (open(store, true), user(name));
+    let (mut acknowledged, started) = (String::new(), Instant::now());
+    let mut at = 0;
+    while !store.join("stop").exists() {
+        assert!(started.elapsed() < Duration::from_secs(60), "nobody said stop");
+        let id = format!("w{name}-{at}");
+        one(&engine, &scope, with_id(&id, &format!("marker-{name}-{at} was written")), at);
+        acknowledged += &id;
+        acknowledged.push('\n');
+        let found = ask(&engine, &scope, &format!("marker-{name}-{at}"), 1, at).expect("found");
+        assert_eq!(found, [format!("marker-{name}-{at} was written")]);
+        at += 1;
+    }
+    fs::write(store.join(format!("acknowledged-{name}")), acknowledged).expect("noted");
+}
+
+const MEMORIES: i64 = 30;
+
+fn filled(path: &Path) -> Engine {
+    let engine = open(path, true);
+    for at in 0..MEMORIES {
+        one(&engine, &user("u"), with_vector(&format!("fact number {at}")), at);
+    }
+    engine
+}
+
+/// A store as a process leaves it that died at some step of the compaction from generation 1 to 2.
+fn died(folder: &Folder, leave: impl Fn(&StoreFolder, &Engine)) {
+    let engine = filled(&folder.0);
+    leave(&StoreFolder::new(folder.0.clone()), &engine);
+}
+
+/// A whole copy of the store, which a compaction would have built, as `name`.
+fn build(folder: &StoreFolder, engine: &Engine, name: &str) {
+    let copy = Folder::new();
+    engine.backup(&copy.0).expect("backup");
+    copy_folder(&copy.0.join("gen-1"), &folder.root().join(name));
+}
+
+fn retire(engine: &Engine) {
+    let write = |txn: &mut WriteTransaction<'_>| meta::retire(txn, 2);
+    engine.store().write(Duration::from_secs(5), write).expect("retired");
+}
+
+/// Opens what is there, finds everything, writes, compacts, and leaves nothing behind.
+fn assert_whole(folder: &Folder, generation: u32) {
+    for round in 0..2 {
+        let engine = open(&folder.0, true);
+        let expected = MEMORIES + round;
+        assert_eq!(memories(&engine, &user("u"), 0).len() as i64, expected, "round {round}");
+        assert_eq!(engine.contents().expect("contents").generation, generation);
+        one(&engine, &user("u"), with_vector(&format!("written after, {round}")), 1000 + round);
+        assert_sound(&engine);
+    }
+    assert_eq!(names(&folder.0), ["CURRENT".to_owned(), format!("gen-{generation}"), "lock".into(), "open".into()]);
+    let engine = open(&folder.0, true);
+    engine.compact().expect("compacted");
+    assert_eq!(memories(&engine, &user("u"), 0).len() as i64, MEMORIES + 2);
+    assert_eq!(names(&folder.0), ["CURRENT".to_owned(), format!("gen-{}", generation + 1), "lock".into(), "open".into()]);
+    assert_sound(&engine);
+}
+
+fn names(path: &Path) -> Vec<String> {
+    let entries = fs::read_dir(path).expect("listed");
+    let mut names: Vec<_> = entries.map(|entry| entry.expect("entry").file_name().into_string().expect("a name")).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn died_with_a_generation_half_built() {
+    let folder = Folder::new();
+    died(&folder, |store, engine| {
+        build(store, engine, "gen-2.new");
+        let data = fs::File::options().write(true).open(store.root().join("gen-2.new/data.mdb")).expect("its data");
+        data.set_len(5000).expect("cut off");
+    });
+    assert_whole(&folder, 1);
+}
+
+#[test]
+fn died_with_a_generation_published_and_the_old_one_not_retired() {
+    // What is written to the old one after that is not in the new one, so the new one must never be taken up.
+    let folder = Folder::new();
+    died(&folder, |store, engine| build(store, engine, "gen-2"));
+    assert_whole(&folder, 1);
+}
+
+#[test]
+fn died_between_publishing_and_retiring_and_compacted_without_opening_anew() {
+    let folder = Folder::new();
+    let engine = filled(&folder.0);
+    build(&StoreFolder::new(folder.0.clone()), &engine, "gen-2");
+    one(&engine, &user("u"), with_vector("written since"), 99);
+    engine.compact().expect("compacted in spite of it");
+    assert_eq!(memories(&engine, &user("u"), 0).len() as i64, MEMORIES + 1);
+    assert_sound(&engine);
+}
+
+#[test]
+fn died_with_the_old_generation_retired_and_current_not_rewritten() {
+    let folder = Folder::new();
+    died(&folder, |store, engine| {
+        build(store, engine, "gen-2");
+        retire(engine);
+    });
+    assert_whole(&folder, 2);
+}
+
+#[test]
+fn died_with_current_rewritten_and_the_old_generation_not_swept() {
+    let folder = Folder::new();
+    died(&folder, |store, engine| {
+        build(store, engine, "gen-2");
+        retire(engine);
+        store.name_current(2).expect("named");
+    });
+    assert_whole(&folder, 2);
+}
+
+#[test]
+fn died_with_the_old_generation_set_aside() {
+    let folder = Folder::new();
+    died(&folder, |store, engine| {
+        build(store, engine, "gen-2");
+        retire(engine);
+        store.name_current(2).expect("named");
+        fs::rename(store.generation(1), store.root().join("gen-1.old")).expect("set aside");
+        fs::remove_file(store.root().join("gen-1.old/manifest")).expect("half removed");
+    });
+    assert_whole(&folder, 2);
+}
+
+#[test]
+fn died_while_the_store_was_made() {
+    for made in ["gen-1.new", "gen-1.new/manifest", "gen-1.new/data.mdb"] {
+        let folder = Folder::new();
+        let path = folder.0.join(made);
+        fs::create_dir_all(path.parent().expect("a parent")).expect("made");
+        if made.contains('/') {
+            fs::write(&path, "half").expect("written");
+        } else {
+            fs::create_dir(&path).expect("made");
+        }
+        fs::write(folder.0.join("lock"), "").expect("written");
+        one(&open(&folder.0, true), &user("u"), with_vector("the first"), 1);
+        let engine = open(&folder.0, true);
+        assert_eq!(memories(&engine, &user("u"), 0).len(), 1);
+        assert_eq!(names(&folder.0), ["CURRENT", "gen-1", "lock", "open"]);
+    }
+    let folder = Folder::new();
+    drop(filled(&folder.0));
+    fs::remove_file(folder.0.join("CURRENT")).expect("made before CURRENT was");
+    assert_whole(&folder, 1);
+}
+
+#[test]
+fn a_current_that_says_nothing_is_repaired() {
+    for garbage in ["", "gen-", "gen-0\n", "gen-99\n", "../elsewhere", "\0\u{fffd}\n", "gen-18446744073709551616"] {
+        let folder = Folder::new();
+        drop(filled(&folder.0));
+        fs::write(folder.0.join("CURRENT"), garbage).expect("written");
+        assert_whole(&folder, 1);
+    }
+}
+
+#[test]
+fn a_reader_in_a_retired_generation_finishes_and_moves_over() {
+    let folder = Folder::new();
+    let engine = filled(&folder.0);
+    let other = spawn_reader(&folder);
+    engine.compact().expect("compacted under a reader");
+    fs::write(folder.0.join("compacted"), "").expect("told");
+    join(other);
+}
+
+fn spawn_reader(folder: &Folder) -> std::process::Child {
+    let child = spawn("reader_process", "reader", &folder.0);
+    wait_until("the reader", || folder.0.join("reading").exists());
+    child
+}
+
+/// Not a test of its own: the process of the one above. Its snapshot stays what it was while the store moves on.
+#[test]
+fn reader_process() {
+    let Some((_, store)) = role() else { return };
+    let engine = open(&store, true);
+    let count = |snapshot: &memspan_engine::store::Snapshot| memspan_engine::memory::Head::read(snapshot, 1).map(|head| head.documents);
+    engine
+        .store()
+        .read(|snapshot| {
+            fs::write(store.join("reading"), "").expect("told");
+            wait_until("the compaction", || store.join("compacted").exists());
+            assert_eq!(count(snapshot)? as i64, MEMORIES);
+            Ok(())
+        })
+        .expect("read to the end");
+    assert_eq!(engine.contents().expect("moved over").generation, 2);
+    one(&engine, &user("u"), with_vector("from the other side"), 500);
+}

@@ -1,0 +1,156 @@
+//! Bugs that were found once. Each test begins with two lines that tell the bug.
+
+mod support;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use memspan_engine::memory::forget::Stale;
+use memspan_engine::memory::revise::Revision;
+use memspan_engine::memory::{Action, NewMemory};
+use memspan_engine::store::envelope::{self, Codec};
+use memspan_engine::store::keys::{Key, STORE, Table};
+use memspan_engine::store::pages::PagesMut;
+use support::{Folder, ask, assert_sound, memories, one, open, remember, user};
+
+#[test]
+fn a_compaction_loses_no_write_of_another_thread() {
+    // `flock` gives a lock that this process holds to each of its threads: a compaction and a write of the same process ran
+    // at the same time, and what was written while the copy was made was not in the new generation.
+    let folder = Folder::new();
+    let (engine, scope) = (open(&folder.0, false), user("u"));
+    let done = AtomicBool::new(false);
+    let mut written = 0;
+    std::thread::scope(|threads| {
+        threads.spawn(|| {
+            for _ in 0..8 {
+                engine.compact().expect("compacted");
+            }
+            done.store(true, Ordering::Relaxed);
+        });
+        while !done.load(Ordering::Relaxed) {
+            one(&engine, &scope, NewMemory::new(format!("acknowledged {written}")), written);
+            written += 1;
+        }
+    });
+    let texts: Vec<_> = memories(&engine, &scope, written).into_iter().map(|memory| memory.text).collect();
+    assert_eq!(texts, (0..written).map(|at| format!("acknowledged {at}")).collect::<Vec<_>>());
+    assert_sound(&engine);
+}
+
+#[test]
+fn a_batch_of_duplicates_that_met_an_expired_memory_is_finished() {
+    // Of two memories that had come to say the same the first had expired: `remember` ended it, met the second, answered
+    // "duplicate", and left the index as it was. Every recall that met the first failed as damage from then on.
+    let folder = Folder::in_memory();
+    let (engine, scope) = (open(&folder.0, false), user("u"));
+    one(&engine, &scope, NewMemory { ttl: Some(100), ..NewMemory::new("is tired") }, 1000);
+    let second = one(&engine, &scope, NewMemory::new("is awake"), 1010).memory.id();
+    engine.revise(&scope, &second, Revision { text: Some("is tired".into()), ..Revision::default() }, 1020).expect("revised");
+    assert_eq!(one(&engine, &scope, NewMemory::new("is tired"), 5000).action, Action::Duplicate);
+    assert_sound(&engine);
+    assert_eq!(ask(&engine, &scope, "tired", 5, 1050).expect("no damage"), ["is tired"]);
+}
+
+#[test]
+fn a_revision_into_the_slot_of_an_expired_memory_keeps_no_text_of_it() {
+    // `revise(slot=...)` superseded the memory that held the slot although its time to live was over: it left the expiry
+    // index with its text still in history, where nothing would ever remove it.
+    let folder = Folder::in_memory();
+    let (engine, scope) = (open(&folder.0, false), user("u"));
+    let secret = NewMemory { ttl: Some(100), slot: Some("code".into()), ..NewMemory::new("the door code is 4711") };
+    let expired = one(&engine, &scope, secret, 1000).memory.id();
+    let other = one(&engine, &scope, NewMemory::new("there is no code any more"), 1050).memory.id();
+    engine.revise(&scope, &other, Revision { slot: Some("code".into()), ..Revision::default() }, 5000).expect("revised");
+    assert!(engine.history(&scope, &expired).expect("history").iter().all(|memory| memory.text.is_empty()));
+    assert_sound(&engine);
+}
+
+#[test]
+fn an_expiry_index_that_names_what_is_not_there_does_not_hang_maintenance() {
+    // `expire` asked for what is due until nothing was. An entry of a memory that is not there was due for ever.
+    let folder = Folder::in_memory();
+    let (engine, scope) = (open(&folder.0, false), user("u"));
+    one(&engine, &scope, NewMemory { ttl: Some(5), ..NewMemory::new("gone soon") }, 10);
+    let stray = |partition: u32| Key::new(STORE, Table::Expiry).i64(7).u32(partition).u32(99);
+    for key in [stray(1), stray(55)] {
+        let put = move |txn: &mut memspan_engine::store::WriteTransaction<'_>| {
+            txn.put(key.as_slice(), &envelope::seal(key.as_slice(), 1, Codec::Raw, &[]))
+        };
+        engine.store().write(Duration::from_secs(1), put).expect("written");
+    }
+    assert_eq!(engine.expire(100).expect("ends"), 1);
+    assert_eq!(engine.check().expect("checked").findings.iter().filter(|finding| finding.part == "expiry").count(), 2);
+}
+
+#[test]
+fn an_open_of_the_same_store_does_not_take_the_lock_from_a_writer() {
+    // Every open looked whether something was left to repair, took the writers' lock (which its process held already) and gave
+    // it back: the write under way in another thread went on without it, and another process could begin to compact.
+    let folder = Folder::new();
+    let (engine, scope) = (open(&folder.0, false), user("u"));
+    one(&engine, &scope, NewMemory::new("first"), 1);
+    std::fs::create_dir(folder.0.join("gen-7.new")).expect("something to repair");
+    let inside = AtomicBool::new(false);
+    std::thread::scope(|threads| {
+        let (engine, inside, path) = (&engine, &inside, &folder.0);
+        threads.spawn(move || {
+            let hold = |_: &memspan_engine::store::environment::Environment| {
+                inside.store(true, Ordering::Relaxed);
+                std::thread::sleep(Duration::from_millis(300));
+                Ok(())
+            };
+            engine.store().exclusively(Duration::from_secs(5), hold).expect("held");
+            inside.store(false, Ordering::Relaxed);
+        });
+        support::wait_until("the lock", || inside.load(Ordering::Relaxed));
+        drop(open(path, false));
+        let lock = std::fs::File::open(path.join("lock")).expect("the lock's file");
+        assert!(lock.try_lock().is_err(), "the lock is still held");
+    });
+    drop(engine);
+    drop(open(&folder.0, false));
+    assert!(!folder.0.join("gen-7.new").exists(), "repaired when nobody wrote");
+}
+
+#[test]
+fn a_thread_that_opens_while_another_closes_gets_the_store() {
+    // The last handle of a store was being dropped in one thread while another opened it anew: the registry did not know
+    // the old environment any more, and LMDB refused to open the same file twice in one process.
+    let folder = Folder::in_memory();
+    drop(open(&folder.0, false));
+    let deadline = Instant::now() + Duration::from_secs(2);
+    std::thread::scope(|threads| {
+        for thread in 0..4 {
+            let path = &folder.0;
+            threads.spawn(move || {
+                let mut at = 0;
+                while Instant::now() < deadline {
+                    let engine = open(path, false);
+                    remember(&engine, &user(&format!("u{thread}")), NewMemory::new(format!("note {at}")), at).expect("written");
+                    at += 1;
+                }
+            });
+        }
+    });
+    assert_sound(&open(&folder.0, false));
+}
+
+#[test]
+fn what_has_expired_is_forgotten_before_maintenance_comes_by() {
+    // The id of an expired memory was a "duplicate" until `maintain()` had run and "rejected" afterwards, and `forget` said
+    // that it had forgotten what was gone: the same calls gave other answers, by when maintenance came.
+    let folder = Folder::in_memory();
+    let (engine, scope) = (open(&folder.0, false), user("u"));
+    let short = |id: &str| NewMemory { ttl: Some(100), id: Some(id.into()), ..NewMemory::new(format!("short-lived {id}")) };
+    one(&engine, &scope, short("a"), 1000);
+    one(&engine, &scope, short("b"), 1010);
+    let again = one(&engine, &scope, short("a"), 5000);
+    assert_eq!((again.action, again.memory.text.as_str()), (Action::Rejected, ""));
+    assert!(!engine.forget(&scope, "b", None, 5010).expect("answered"));
+    one(&engine, &scope, short("c"), 5020);
+    let stale = Stale { unused_since: 5900, max_importance: 1.0 };
+    assert!(engine.forget_stale(&scope, stale, 6000, false).expect("answered").is_empty());
+    assert_eq!(engine.expire(6000).expect("swept"), 1, "the others are gone already");
+    assert_sound(&engine);
+}

@@ -1,0 +1,275 @@
+//! `EngineCore`: one open store, as the package's `Engine` calls it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use memspan_engine::index::vectors::MAX_DIMENSIONS;
+use memspan_engine::memory::embedding::Embedding;
+use memspan_engine::memory::{Engine, EngineOptions, Scope, ScopeType};
+use memspan_engine::store::Durability;
+use memspan_engine::store::metrics::add;
+use memspan_engine::{Error, ErrorKind, Result};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyTuple};
+
+use crate::arguments::{maybe_text, number, text_of, whole};
+use crate::clock::Clock;
+use crate::errors::{Hold, invalid, run, to_python};
+use crate::memory::Remembered;
+use crate::rows::Rows;
+use crate::scope::ScopeCore;
+use crate::vectors::Vectors;
+
+/// Up to so many memories in its scopes, a read is over in well under a millisecond and keeps the interpreter.
+pub const ATTACHED_UP_TO: u64 = 20_000;
+
+/// An open store, shared by the engine object and its scopes.
+#[derive(Debug)]
+pub struct Handle {
+    engine: Engine,
+    pub clock: Clock,
+    closed: AtomicBool,
+}
+
+impl Handle {
+    /// The engine, unless it was closed: another engine of this process may keep the store itself open.
+    pub fn engine(&self) -> Result<&Engine> {
+        if self.closed.load(Ordering::Acquire) {
+            let path = self.engine.store().path();
+            return Err(Error::new(
+                ErrorKind::Closed,
+                format!("using the engine on {}: it was closed: open it again with memspan.open()", path.display()),
+            ));
+        }
+        Ok(&self.engine)
+    }
+
+    /// How a read of these scopes is run.
+    pub fn hold(&self, scopes: &[Scope]) -> Result<Hold> {
+        let small = self.engine()?.documents(scopes)? <= ATTACHED_UP_TO;
+        Ok(if small { Hold::Attached } else { Hold::Detached })
+    }
+}
+
+/// What an embedder says of itself: name, dimensions, revision.
+type Identity<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Option<Bound<'py, PyAny>>);
+
+#[pyclass(frozen, module = "memspan._core")]
+#[derive(Debug)]
+pub struct EngineCore {
+    pub handle: Arc<Handle>,
+}
+
+#[pymethods]
+impl EngineCore {
+    /// Opens a store, or makes one. `embedding` is (name, dimensions, revision).
+    #[new]
+    #[pyo3(signature = (path, durability, read_only, busy_timeout_seconds, clock, embedding))]
+    fn new(
+        py: Python<'_>,
+        path: PathBuf,
+        durability: &Bound<'_, PyAny>,
+        read_only: bool,
+        busy_timeout_seconds: &Bound<'_, PyAny>,
+        clock: Option<&Bound<'_, PyAny>>,
+        embedding: Option<Identity<'_>>,
+    ) -> PyResult<Self> {
+        let clock = Clock::new(clock)?;
+        let options = EngineOptions {
+            durability: durability_of(durability)?,
+            read_only,
+            busy_timeout: busy_timeout(busy_timeout_seconds)?,
+            embedding: embedding.map(|(name, dimensions, revision)| embedding_of(&name, &dimensions, revision.as_ref())).transpose()?,
+            now: clock.now(py)?,
+        };
+        let engine = run(py, Hold::Detached, || Engine::open(&path, options))?;
+        Ok(Self { handle: Arc::new(Handle { engine, clock, closed: AtomicBool::new(false) }) })
+    }
+
+    /// The store's folder.
+    #[getter]
+    fn path(&self) -> PathBuf {
+        self.handle.engine.store().path()
+    }
+
+    #[getter]
+    fn closed(&self) -> bool {
+        self.handle.closed.load(Ordering::Acquire)
+    }
+
+    /// A scope: `scope_type` is "user" or "shared".
+    fn scope(&self, scope_type: &str, id: &Bound<'_, PyAny>, tenant: Option<&Bound<'_, PyAny>>) -> PyResult<ScopeCore> {
+        let py = id.py();
+        let scope_type = if scope_type == "user" { ScopeType::User } else { ScopeType::Shared };
+        let (id, tenant) = (text_of("a scope's id", id)?, maybe_text("tenant", tenant)?);
+        let scope = Scope::new(tenant.as_deref(), scope_type, &id).map_err(|error| to_python(py, &error))?;
+        Ok(ScopeCore::new(&self.handle, scope))
+    }
+
+    /// Scopes behind partition `after`, in the order in which they were first written to: partition, scope.
+    fn scopes(&self, py: Python<'_>, after: u32, limit: usize) -> PyResult<Vec<(u32, ScopeCore)>> {
+        let page = run(py, Hold::Attached, || self.handle.engine()?.scopes(after, limit))?;
+        Ok(page.into_iter().map(|(partition, scope)| (partition, ScopeCore::new(&self.handle, scope))).collect())
+    }
+
+    /// Writes rows; what became of each, a `Remembered` or an exception, and the transactions that it took.
+    fn remember_many<'py>(
+        &self,
+        py: Python<'py>,
+        rows: &Bound<'py, Rows>,
+        embedded: Option<&Bound<'py, Vectors>>,
+        all_or_nothing: bool,
+    ) -> PyResult<(Bound<'py, PyList>, u64)> {
+        let now = self.handle.clock.now(py)?;
+        let new = rows.get().with_vectors(embedded.map(Bound::get));
+        let scopes: Vec<Arc<Scope>> = new.iter().map(|(scope, _)| Arc::clone(scope)).collect();
+        let (outcomes, transactions) = run(py, Hold::Detached, || {
+            let engine = self.handle.engine()?;
+            let written = engine.remember_many(new, now, all_or_nothing)?;
+            let named = |(outcome, scope): (Result<_>, &Arc<Scope>)| outcome.and_then(|one| Remembered::new(engine, scope, one));
+            let outcomes: Vec<Result<Remembered>> = written.outcomes.into_iter().zip(&scopes).map(named).collect();
+            Ok((outcomes, written.transactions))
+        })?;
+        let list = PyList::empty(py);
+        for outcome in outcomes {
+            match outcome {
+                Ok(remembered) => list.append(Bound::new(py, remembered)?)?,
+                Err(error) => list.append(to_python(py, &error).into_value(py))?,
+            }
+        }
+        Ok((list, transactions))
+    }
+
+    /// A whole, verified, compacted copy; how many values it has.
+    fn backup(&self, py: Python<'_>, path: PathBuf) -> PyResult<u64> {
+        run(py, Hold::Detached, || self.handle.engine()?.backup(&path))
+    }
+
+    /// Forgets what expired; how many.
+    fn expire(&self, py: Python<'_>) -> PyResult<u64> {
+        let now = self.handle.clock.now(py)?;
+        run(py, Hold::Detached, || self.handle.engine()?.expire(now))
+    }
+
+    /// The next partition behind `after` in which memories lack a vector.
+    fn next_pending(&self, py: Python<'_>, after: u32) -> PyResult<Option<u32>> {
+        run(py, Hold::Detached, || self.handle.engine()?.next_pending(after))
+    }
+
+    /// Memories from number `first` on that lack a vector: number, revision, text.
+    fn pending(&self, py: Python<'_>, partition: u32, first: u32) -> PyResult<Vec<(u32, u32, String)>> {
+        let pending = run(py, Hold::Detached, || self.handle.engine()?.pending(partition, first))?;
+        Ok(pending.into_iter().map(|one| (one.number, one.revision, one.text)).collect())
+    }
+
+    /// Stores vectors that were made later, one for each (number, revision); how many were stored.
+    fn fill(&self, py: Python<'_>, partition: u32, memories: Vec<(u32, u32)>, vectors: &Bound<'_, Vectors>) -> PyResult<u64> {
+        let rows = memories.iter().zip(&vectors.get().rows);
+        let vectors = rows.filter_map(|((number, revision), row)| Some((*number, *revision, row.clone()?))).collect();
+        run(py, Hold::Detached, || self.handle.engine()?.fill(partition, vectors))
+    }
+
+    /// Stores the recalls that are still buffered; of how many memories.
+    fn flush_accesses(&self, py: Python<'_>) -> PyResult<u64> {
+        run(py, Hold::Detached, || self.handle.engine()?.flush_accesses())
+    }
+
+    /// Rewrites the store into a new generation; how many values it has.
+    fn compact(&self, py: Python<'_>) -> PyResult<u64> {
+        run(py, Hold::Detached, || self.handle.engine()?.compact())
+    }
+
+    /// Counts memories whose vector could not be made.
+    fn note_pending(&self, count: u64) {
+        add(&self.handle.engine.store().metrics().vectors_pending, count);
+    }
+
+    /// What is in the store, and what happened since this process opened it.
+    fn metrics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let (contents, counters) = run(py, Hold::Detached, || {
+            let engine = self.handle.engine()?;
+            Ok((engine.contents()?, engine.store().metrics().snapshot()))
+        })?;
+        let values = PyDict::new(py);
+        values.set_item("generation", contents.generation)?;
+        values.set_item("file_bytes", contents.file_bytes)?;
+        values.set_item("scopes", contents.scopes)?;
+        values.set_item("memories", contents.memories)?;
+        values.set_item("vectors", contents.vectors)?;
+        for (name, value) in counters {
+            values.set_item(name, value)?;
+        }
+        Ok(values)
+    }
+
+    /// Reads everything; what was counted, and what contradicts what.
+    fn check<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let report = run(py, Hold::Detached, || self.handle.engine()?.check())?;
+        let values = PyDict::new(py);
+        values.set_item("values", report.values)?;
+        values.set_item("scopes", report.scopes)?;
+        values.set_item("memories", report.memories)?;
+        values.set_item("ended", report.ended)?;
+        values.set_item("postings", report.postings)?;
+        values.set_item("vectors", report.vectors)?;
+        let mut findings: Vec<String> =
+            report.findings.iter().map(|one| format!("{} of partition {}: {}", one.part, one.partition, one.what)).collect();
+        if report.more_findings > 0 {
+            findings.push(format!("and {} more", report.more_findings));
+        }
+        values.set_item("findings", PyTuple::new(py, findings)?)?;
+        Ok(values)
+    }
+
+    /// Closes the engine; a second time does nothing.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        if self.handle.closed.swap(true, Ordering::AcqRel) {
+            return Ok(());
+        }
+        run(py, Hold::Detached, || self.handle.engine.close())
+    }
+}
+
+fn durability_of(value: &Bound<'_, PyAny>) -> PyResult<Durability> {
+    match text_of("durability", value)?.as_str() {
+        "full" => Ok(Durability::Full),
+        "relaxed" => Ok(Durability::Relaxed),
+        other => Err(invalid(
+            value.py(),
+            format!(
+                "opening a store: durability is \"full\" (what is acknowledged is on disk) or \"relaxed\" (a power cut may undo the last commit), and it is {other:?}: choose one"
+            ),
+        )),
+    }
+}
+
+fn busy_timeout(value: &Bound<'_, PyAny>) -> PyResult<Duration> {
+    let seconds = number("busy_timeout_seconds", value)?;
+    if (0.0..=86_400.0).contains(&seconds) {
+        return Ok(Duration::from_secs_f64(seconds));
+    }
+    Err(invalid(
+        value.py(),
+        format!("opening a store: busy_timeout_seconds must be from 0 to 86,400 (a day), and it is {seconds}: change it"),
+    ))
+}
+
+fn embedding_of(name: &Bound<'_, PyAny>, dimensions: &Bound<'_, PyAny>, revision: Option<&Bound<'_, PyAny>>) -> PyResult<Embedding> {
+    let name_text = text_of("the embedder's name", name)?;
+    if name_text.is_empty() || name_text.len() > 1024 {
+        let size = name_text.len();
+        return Err(invalid(
+            name.py(),
+            format!(
+                "reading the embedder's name: it must have 1 to 1,024 bytes of UTF-8, and it has {size}: it is the identity of its vectors in the store"
+            ),
+        ));
+    }
+    Ok(Embedding {
+        name: name_text,
+        dimensions: whole("the embedder's dimensions", dimensions, 1, MAX_DIMENSIONS as i64)? as u32,
+        revision: maybe_text("the embedder's revision", revision)?.unwrap_or_default(),
+    })
+}

@@ -1,0 +1,189 @@
+//! `Explanation` and `TermScore`: every number of a score, by name.
+
+use std::fmt::Write as _;
+
+use memspan_engine::recall::{self, explain::lexical_score};
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+/// What one term of the question adds to the score of one memory.
+#[pyclass(frozen, eq, module = "memspan")]
+#[derive(Debug, Clone, PartialEq)]
+pub struct TermScore(recall::TermScore);
+
+#[pymethods]
+impl TermScore {
+    /// The term as the analyzer sees it, at most 256 bytes.
+    #[getter]
+    fn text(&self) -> &str {
+        &self.0.text
+    }
+
+    /// What it is in the question: an identifier, a word, a stem, ...
+    #[getter]
+    fn role(&self) -> &'static str {
+        self.0.role
+    }
+
+    /// What a match of that role is worth.
+    #[getter]
+    fn weight(&self) -> f64 {
+        self.0.weight
+    }
+
+    /// Memories of the scope that have it.
+    #[getter]
+    fn frequency(&self) -> u64 {
+        self.0.frequency
+    }
+
+    /// Its inverse document frequency.
+    #[getter]
+    fn idf(&self) -> f64 {
+        self.0.idf
+    }
+
+    /// How often this memory has it, at most 255.
+    #[getter]
+    fn count(&self) -> u8 {
+        self.0.count
+    }
+
+    /// What it adds to `Explanation.lexical`.
+    #[getter]
+    fn score(&self) -> f64 {
+        lexical_score(self.0.score)
+    }
+
+    fn __repr__(&self) -> String {
+        let term = &self.0;
+        format!(
+            "TermScore({:?}, role={:?}, weight={:.2}, frequency={}, idf={:.3}, count={}, score={:.3})",
+            term.text,
+            term.role,
+            term.weight,
+            term.frequency,
+            term.idf,
+            term.count,
+            self.score()
+        )
+    }
+}
+
+/// Every number of a score; `str()` prints them as a table.
+///
+/// `score = lexical_weight * lexical_normalised + cosine_weight * cosine_normalised`, rounded to units of 2**-30.
+///
+/// Examples:
+///     >>> _ = user.remember("payments-api listens on port 8443")
+///     >>> why = user.recall("payments-api port")[0].explain()
+///     >>> why.lexical_weight, why.cosine, [term.text for term in why.terms if term.role == "identifier"]
+///     (1.0, None, ['payments-api'])
+#[pyclass(frozen, eq, module = "memspan")]
+#[derive(Debug, Clone, PartialEq)]
+pub struct Explanation(recall::Explanation);
+
+impl Explanation {
+    pub fn new(explanation: recall::Explanation) -> Self {
+        Self(explanation)
+    }
+}
+
+#[pymethods]
+impl Explanation {
+    /// The score of the hit, to the bit.
+    #[getter]
+    fn score(&self) -> f64 {
+        self.0.parts.score()
+    }
+
+    /// BM25: the sum of the terms' scores.
+    #[getter]
+    fn lexical(&self) -> f64 {
+        lexical_score(self.0.parts.lexical)
+    }
+
+    /// The same divided by that of the best candidate: 0 to 1.
+    #[getter]
+    fn lexical_normalised(&self) -> f64 {
+        self.0.parts.lexical_normalised
+    }
+
+    /// What the words weigh in the score: 0 to 1.
+    #[getter]
+    fn lexical_weight(&self) -> f64 {
+        self.0.parts.lexical_weight
+    }
+
+    /// Of the question's vector and the memory's, -1 to 1; `None` where one of them has none.
+    #[getter]
+    fn cosine(&self) -> Option<f64> {
+        self.0.parts.cosine()
+    }
+
+    /// Its place between the lowest and the highest cosine of the candidates: 0 to 1.
+    #[getter]
+    fn cosine_normalised(&self) -> f64 {
+        self.0.parts.dense_normalised
+    }
+
+    /// What the vectors weigh in the score: 0 to 1.
+    #[getter]
+    fn cosine_weight(&self) -> f64 {
+        self.0.parts.dense_weight
+    }
+
+    /// The terms of the question that the memory has.
+    #[getter]
+    fn terms<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.0.terms.iter().cloned().map(TermScore))
+    }
+
+    /// Words of the memory.
+    #[getter]
+    fn length(&self) -> u32 {
+        self.0.length
+    }
+
+    /// Words of a memory of its scope on average.
+    #[getter]
+    fn average_length(&self) -> f64 {
+        self.0.average_length
+    }
+
+    fn __str__(&self) -> String {
+        let mut table = format!("score {:.3}", self.score());
+        let _ = write!(table, " = {:.2} x {:.3} words (BM25 {:.3})", self.lexical_weight(), self.lexical_normalised(), self.lexical());
+        if let Some(cosine) = self.cosine() {
+            let _ = write!(table, " + {:.2} x {:.3} vector (cosine {cosine:.3})", self.cosine_weight(), self.cosine_normalised());
+        }
+        let width = self.0.terms.iter().map(|term| term.text.chars().count()).max().unwrap_or(0).min(40);
+        for term in &self.0.terms {
+            let text: String = term.text.chars().take(40).collect();
+            let _ = write!(
+                table,
+                "\n  {text:<width$}  {:<18} {:>7.3}  weight {:.2}, idf {:.3} ({} of the scope's memories), {} here",
+                term.role,
+                lexical_score(term.score),
+                term.weight,
+                term.idf,
+                term.frequency,
+                times(term.count)
+            );
+        }
+        table
+    }
+
+    fn __repr__(&self) -> String {
+        let cosine = self.cosine().map_or_else(|| "None".to_owned(), |cosine| format!("{cosine:.3}"));
+        format!("Explanation(score={:.3}, lexical={:.3}, cosine={cosine}, terms={})", self.score(), self.lexical(), self.0.terms.len())
+    }
+}
+
+fn times(count: u8) -> String {
+    match count {
+        1 => "once".to_owned(),
+        2 => "twice".to_owned(),
+        n => format!("{n} times"),
+    }
+}

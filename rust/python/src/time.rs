@@ -1,0 +1,86 @@
+//! Times: aware `datetime` objects on the Python side, microseconds since 1970 (UTC) on the other.
+
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDateTime, PyDelta, PyDict, PyTzInfo};
+
+use crate::errors::{corrupt, invalid, type_name};
+
+/// 0001-01-01T00:00:00Z, the first moment that a `datetime` can hold.
+pub const FIRST: i64 = -62_135_596_800_000_000;
+/// 9999-12-31T23:59:59.999999Z, the last.
+pub const LAST: i64 = 253_402_300_799_999_999;
+
+const DAY: i64 = 86_400_000_000;
+const SECOND: i64 = 1_000_000;
+
+fn epoch(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
+    static EPOCH: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let make = || Ok(PyDateTime::new(py, 1970, 1, 1, 0, 0, 0, 0, Some(&*PyTzInfo::utc(py)?))?.into_any().unbind());
+    EPOCH.get_or_try_init(py, make).map(|epoch| epoch.bind(py))
+}
+
+fn microsecond(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
+    static MICROSECOND: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    MICROSECOND.get_or_try_init(py, || Ok(PyDelta::new(py, 0, 0, 1, false)?.into_any().unbind())).map(|one| one.bind(py))
+}
+
+/// An aware `datetime` in UTC.
+pub fn to_python(py: Python<'_>, microseconds: i64) -> PyResult<Bound<'_, PyAny>> {
+    if !(FIRST..=LAST).contains(&microseconds) {
+        return Err(corrupt(
+            py,
+            format!("reading a time: {microseconds} microseconds since 1970 is no date between the years 1 and 9999; restore a backup"),
+        ));
+    }
+    let within = microseconds.rem_euclid(DAY);
+    let delta = PyDelta::new(py, microseconds.div_euclid(DAY) as i32, (within / SECOND) as i32, (within % SECOND) as i32, false)?;
+    epoch(py)?.add(delta)
+}
+
+/// The same where there may be none.
+pub fn maybe_to_python(py: Python<'_>, microseconds: Option<i64>) -> PyResult<Option<Bound<'_, PyAny>>> {
+    microseconds.map(|at| to_python(py, at)).transpose()
+}
+
+/// What is to be done with a `datetime` without a zone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Naive {
+    /// It is UTC.
+    Utc,
+    /// It is refused, because a clock that forgets its zone is wrong by hours for half of the world.
+    Refused,
+}
+
+/// Microseconds since 1970 of a `datetime`.
+pub fn from_python(name: &str, value: &Bound<'_, PyAny>, naive: Naive) -> PyResult<i64> {
+    let py = value.py();
+    if !value.is_instance_of::<PyDateTime>() {
+        return Err(invalid(py, format!("reading {name}: it must be a datetime.datetime, and it is {}: make one of it", type_name(value))));
+    }
+    let mut aware = value.clone();
+    if value.call_method0("utcoffset")?.is_none() {
+        if naive == Naive::Refused {
+            return Err(invalid(
+                py,
+                format!("reading {name}: it must return an aware datetime, and {value} has no zone: return datetime.now(timezone.utc)"),
+            ));
+        }
+        let zone = PyDict::new(py);
+        zone.set_item("tzinfo", PyTzInfo::utc(py)?)?;
+        aware = value.call_method("replace", (), Some(&zone))?;
+    }
+    let microseconds: i64 = aware.sub(epoch(py)?)?.floor_div(microsecond(py)?)?.extract()?;
+    if (FIRST..=LAST).contains(&microseconds) {
+        return Ok(microseconds);
+    }
+    Err(invalid(
+        py,
+        format!("reading {name}: a time lies between the years 1 and 9999 in UTC, and {value} does not: use a time within them"),
+    ))
+}
+
+/// The same where it may be `None`.
+pub fn maybe_from_python(name: &str, value: Option<&Bound<'_, PyAny>>) -> PyResult<Option<i64>> {
+    value.map(|value| from_python(name, value, Naive::Utc)).transpose()
+}

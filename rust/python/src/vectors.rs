@@ -1,0 +1,133 @@
+//! Vectors: float32 or float64 arrays by the buffer protocol, or lists of numbers, checked and brought to length 1.
+
+use memspan_engine::index::vectors::{Query, UnitVector};
+use pyo3::buffer::PyBuffer;
+use pyo3::prelude::*;
+
+use crate::errors::{invalid, to_python, type_name};
+
+/// Vectors of one embedding, one for each text that was embedded. Frozen.
+#[pyclass(frozen, module = "memspan._core")]
+#[derive(Debug)]
+pub struct Vectors {
+    pub rows: Vec<Option<UnitVector>>,
+    first_error: Option<String>,
+}
+
+#[pymethods]
+impl Vectors {
+    /// What an embedder returned for `count` texts: a wrong shape is an error, a bad row is a row without a vector.
+    #[staticmethod]
+    fn embedded(matrix: &Bound<'_, PyAny>, count: usize, dimensions: usize) -> PyResult<Self> {
+        let (shape, values) = numbers(matrix)?;
+        if shape != [count, dimensions] {
+            return Err(invalid(
+                matrix.py(),
+                format!(
+                    "reading what embed() returned: its shape must be ({count}, {dimensions}), texts by dimensions, and it is {shape:?}: look at the embedder"
+                ),
+            ));
+        }
+        let mut first_error = None;
+        let unit =
+            |row: &[f32]| UnitVector::new(row, dimensions).map_err(|error| first_error.get_or_insert(error.to_string()).clone()).ok();
+        Ok(Self { rows: values.chunks(dimensions).map(unit).collect(), first_error })
+    }
+
+    /// Rows, with a vector or without.
+    fn __len__(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// How many rows have no vector.
+    #[getter]
+    fn bad(&self) -> usize {
+        self.rows.iter().filter(|row| row.is_none()).count()
+    }
+
+    /// What is wrong with the first row that has no vector.
+    #[getter]
+    fn first_error(&self) -> Option<&str> {
+        self.first_error.as_deref()
+    }
+
+    /// The rows of several embedders' calls, one after the other.
+    #[staticmethod]
+    fn joined(parts: Vec<PyRef<'_, Self>>) -> Self {
+        let rows = parts.iter().flat_map(|part| part.rows.iter().cloned()).collect();
+        Self { rows, first_error: parts.iter().find_map(|part| part.first_error.clone()) }
+    }
+
+    /// Rows of texts that could not be embedded.
+    #[staticmethod]
+    fn missing(count: usize) -> Self {
+        Self { rows: vec![None; count], first_error: None }
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Vectors({}, bad={})", self.rows.len(), self.bad())
+    }
+}
+
+impl Vectors {
+    /// The first row.
+    pub fn first(&self) -> Option<UnitVector> {
+        self.rows.first().cloned().flatten()
+    }
+
+    /// The first row, ready for a scan.
+    pub fn query(&self) -> Option<Query> {
+        self.first().map(Query::from_unit)
+    }
+}
+
+/// The vector that a caller gave: anything wrong with it is an error.
+pub fn given_vector(vector: &Bound<'_, PyAny>, dimensions: Option<usize>) -> PyResult<UnitVector> {
+    let py = vector.py();
+    let Some(dimensions) = dimensions else {
+        return Err(invalid(
+            py,
+            "reading vector: a vector needs an embedder that says what made it, and the store was opened without one: pass embedder= to memspan.open()",
+        ));
+    };
+    let (shape, values) = numbers(vector)?;
+    if shape.len() != 1 {
+        return Err(invalid(py, format!("reading vector: it has one axis, and this one has the shape {shape:?}: pass a single row")));
+    }
+    UnitVector::new(&values, dimensions).map_err(|error| to_python(py, &error))
+}
+
+/// The shape and the numbers, row by row, of an array or of lists.
+fn numbers(value: &Bound<'_, PyAny>) -> PyResult<(Vec<usize>, Vec<f32>)> {
+    let py = value.py();
+    if let Ok(buffer) = PyBuffer::<f32>::get(value) {
+        return Ok((buffer.shape().to_vec(), buffer.to_vec(py)?));
+    }
+    if let Ok(buffer) = PyBuffer::<f64>::get(value) {
+        return Ok((buffer.shape().to_vec(), buffer.to_vec(py)?.into_iter().map(|x| x as f32).collect()));
+    }
+    if let Ok(row) = value.extract::<Vec<f64>>()
+        && !is_array(value)
+    {
+        return Ok((vec![row.len()], row.into_iter().map(|x| x as f32).collect()));
+    }
+    if let Ok(rows) = value.extract::<Vec<Vec<f64>>>()
+        && !is_array(value)
+        && rows.windows(2).all(|pair| pair[0].len() == pair[1].len())
+    {
+        let shape = vec![rows.len(), rows.first().map_or(0, Vec::len)];
+        return Ok((shape, rows.into_iter().flatten().map(|x| x as f32).collect()));
+    }
+    let kind = value.getattr("dtype").map_or_else(|_| type_name(value), |dtype| format!("an array of {dtype}"));
+    Err(invalid(
+        py,
+        format!(
+            "reading a vector: it must be an array of float32 or float64, or a list of floats, and it is {kind}: convert it with numpy.asarray(vector, dtype=numpy.float32)"
+        ),
+    ))
+}
+
+/// Whether a value has a type of its own for its numbers, which must then be one of floats.
+fn is_array(value: &Bound<'_, PyAny>) -> bool {
+    value.hasattr("dtype").unwrap_or(false)
+}

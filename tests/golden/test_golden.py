@@ -1,0 +1,50 @@
+"""The golden store through the public API: all that `expected.json` names is found in a copy of it. See rust/engine/tests/golden.rs."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import memspan
+from memspan.testing import FakeClock
+
+FORMAT_1 = Path(__file__).with_name("format-1")
+EXPECTED: dict[str, Any] = json.loads((FORMAT_1 / "expected.json").read_text())
+
+
+@pytest.mark.parametrize("expected", EXPECTED["scopes"], ids=lambda scope: f"{scope['tenant']}/{scope['id']}")
+def test_every_memory_of_format_1_is_found(expected: dict[str, Any], tmp_path: Path) -> None:
+    store = shutil.copytree(FORMAT_1 / "store", tmp_path / "a.memspan")
+    with memspan.open(store, clock=FakeClock(datetime(2026, 1, 1, tzinfo=UTC) + timedelta(days=40))) as engine:
+        make = engine.user if expected["type"] == "user" else engine.shared
+        scope = make(expected["id"], tenant=expected["tenant"])
+        assert [as_expected(memory) for memory in scope.memories()] == [without_numbers(one) for one in expected["memories"]]
+        for memory_id, revisions in expected["history"].items():
+            if revisions:
+                assert [as_expected(memory) for memory in scope.history(memory_id)] == [without_numbers(one) for one in revisions]
+        for name, holders in expected["slots"].items():
+            assert [memory.id for memory in scope.slots.all(name)] == holders
+        for query, texts in expected["recall"].items():
+            assert [hit.memory.text for hit in scope.recall(query, limit=3)] == texts
+        assert engine.check().sound
+
+
+def as_expected(memory: memspan.Memory) -> dict[str, Any]:
+    fields = memory.to_dict()
+    times = ("created_at", "known_from", "occurred_at", "expires_at", "known_until", "valid_until")
+    fields |= {name: None if fields[name] is None else microseconds(fields[name]) for name in times}
+    return {name: value for name, value in fields.items() if name not in {"metadata", "supersedes", "superseded_by"}}
+
+
+def without_numbers(expected: dict[str, Any]) -> dict[str, Any]:
+    """The engine's own test compares metadata as bytes and memories by number; the API shows neither."""
+    return {name: value for name, value in expected.items() if name not in {"metadata", "supersedes"}}
+
+
+def microseconds(moment: datetime) -> int:
+    return (moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)

@@ -1,0 +1,155 @@
+"""What a scope should hold, in dicts: the oracle of the state machine. Nothing here knows of the store.
+
+The rules are those of the docstrings of `Scope`: a slot has one current value unless it is `multi`; lower trust and older events do not
+take a slot; an id is given once; what is forgotten or expired has no words any more.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+import memspan
+
+TRUST = {"user": 3, "assistant": 1}
+
+
+@dataclass
+class Entry:
+    """One memory."""
+
+    id: str
+    text: str
+    kind: str
+    slot: str | None
+    importance: float
+    metadata: dict[str, Any]
+    trust: int
+    occurred_at: datetime
+    expires_at: datetime | None
+    used_at: datetime
+    request: tuple[Any, ...]
+    state: str = "current"
+    revisions: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Slot:
+    multi: bool = False
+    holders: list[str] = field(default_factory=list)
+
+
+class Model:
+    """One scope."""
+
+    def __init__(self) -> None:
+        self.entries: dict[str, Entry] = {}
+        self.slots: dict[str, Slot] = {}
+        self.numbers = 0
+
+    def copy(self) -> Model:
+        other = Model()
+        other.entries = {key: replace(entry, revisions=list(entry.revisions)) for key, entry in self.entries.items()}
+        other.slots = {name: Slot(slot.multi, list(slot.holders)) for name, slot in self.slots.items()}
+        other.numbers = self.numbers
+        return other
+
+    def expire(self, now: datetime) -> None:
+        """What is over is forgotten, whether or not the store has noticed."""
+        for entry in self.entries.values():
+            if entry.state in {"current", "superseded"} and entry.expires_at is not None and entry.expires_at <= now:
+                self._drop(entry, "expired" if entry.state == "current" else "superseded and over")
+
+    def current(self, kinds: set[str] | None = None) -> dict[str, Entry]:
+        return {key: entry for key, entry in self.entries.items() if entry.state == "current" and (kinds is None or entry.kind in kinds)}
+
+    def readable(self, memory_id: str) -> Entry | None:
+        entry = self.entries.get(memory_id)
+        return entry if entry is not None and entry.state in {"current", "superseded"} else None
+
+    def remember(self, row: dict[str, Any], now: datetime) -> tuple[str, str]:
+        """The action and the id; raises `IdConflict` as the store should."""
+        request = tuple(sorted((key, repr(value)) for key, value in row.items()))
+        given = row.get("id")
+        if given in self.entries:
+            known = self.entries[given]
+            if known.state in {"forgotten", "expired"}:
+                return "rejected", given
+            if known.request != request:
+                raise memspan.IdConflict("the model's")
+            return "duplicate", given
+        kind, name = row.get("kind", "semantic"), row.get("slot")
+        for entry in self.current().values():
+            if (entry.kind, entry.slot, entry.text) == (kind, name, row["text"]):
+                return "duplicate", entry.id
+        self.numbers += 1
+        entry = Entry(
+            id=given or f"mem-{self.numbers}",
+            text=row["text"],
+            kind=kind,
+            slot=name,
+            importance=row.get("importance", 0.5),
+            metadata=row.get("metadata") or {},
+            trust=TRUST[row.get("source", "user")],
+            occurred_at=row.get("occurred_at") or now,
+            expires_at=now + timedelta(seconds=row["ttl_seconds"]) if "ttl_seconds" in row else None,
+            used_at=now,
+            request=request,
+            revisions=[row["text"]],
+        )
+        self.entries[entry.id] = entry
+        return ("added" if name is None else self._take_slot(entry, name)), entry.id
+
+    def _take_slot(self, entry: Entry, name: str) -> str:
+        slot = self.slots.setdefault(name, Slot())
+        action = "added"
+        if not slot.multi and slot.holders:
+            holder = self.entries[slot.holders[-1]]
+            if holder.trust > entry.trust or holder.occurred_at > entry.occurred_at:
+                entry.state = "superseded"
+                return action
+            holder.state, action = "superseded", "superseded"
+            slot.holders.clear()
+        slot.holders.append(entry.id)
+        return action
+
+    def revise(self, memory_id: str, now: datetime, text: str | None, slot: str | None, importance: float | None) -> None:
+        entry = self.entries[memory_id]
+        entry.text, entry.used_at = text or entry.text, now
+        entry.revisions.append(entry.text)
+        entry.importance = entry.importance if importance is None else importance
+        if slot is not None and slot != entry.slot:
+            self._leave_slot(entry)
+            taken = self.slots.setdefault(slot, Slot())
+            if not taken.multi:
+                for holder in taken.holders:
+                    self.entries[holder].state = "superseded"
+                taken.holders.clear()
+            taken.holders.append(memory_id)
+            entry.slot = slot
+
+    def forget(self, memory_id: str) -> bool:
+        entry = self.readable(memory_id)
+        if entry is None:
+            return False
+        self._drop(entry, "forgotten")
+        return True
+
+    def forget_stale(self, before: datetime, max_importance: float) -> set[str]:
+        stale = {
+            entry.id
+            for entry in self.current().values()
+            if entry.kind not in {"constraint", "profile"} and entry.importance <= max_importance and entry.used_at < before
+        }
+        for memory_id in stale:
+            self.forget(memory_id)
+        return stale
+
+    def _drop(self, entry: Entry, state: str) -> None:
+        self._leave_slot(entry)
+        entry.state, entry.text, entry.slot = state, "", None
+
+    def _leave_slot(self, entry: Entry) -> None:
+        if entry.slot is not None and entry.state == "current":
+            self.slots[entry.slot].holders.remove(entry.id)

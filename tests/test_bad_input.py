@@ -1,0 +1,305 @@
+"""Input that nobody should give, and somebody will: a typed error in whole sentences, and a store as it was before."""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import memspan
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+MIB = 1 << 20
+
+
+@pytest.fixture
+def kept(user: memspan.Scope) -> Iterator[memspan.Scope]:
+    """A user with one memory, which the test must leave alone."""
+    first = user.remember("Prefers tea", id="tea").memory
+    yield user
+    assert list(user.memories()) == [first]
+    assert user.recall("tea")[0].memory == first
+
+
+def whole_sentence(error: memspan.Error) -> bool:
+    """Doing: rule and value: what to do next."""
+    return str(error).count(":") >= 2 and len(str(error)) > 40
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"text": ""},
+        {"text": "  \n\t"},
+        {"text": "x" * (MIB + 1)},
+        {"text": "é" * (MIB // 2 + 1)},
+        {"text": "lone \ud800 surrogate"},
+        {"text": None},
+        {"text": b"bytes"},
+        {"text": 5},
+        {"kind": "opinion"},
+        {"kind": ""},
+        {"kind": 5},
+        {"importance": 7},
+        {"importance": -0.1},
+        {"importance": float("nan")},
+        {"importance": "high"},
+        {"confidence": 1.0001},
+        {"confidence": float("inf")},
+        {"trust": 4},
+        {"trust": -1},
+        {"trust": 1.5},
+        {"trust": 10**30},
+        {"source": ""},
+        {"source": "x" * 1_025},
+        {"source": 5},
+        {"slot": ""},
+        {"slot": "\u200b" * 500},
+        {"slot": 5},
+        {"id": ""},
+        {"id": "x" * 1_025},
+        {"id": "\udfff"},
+        {"id": 5},
+        {"ttl_seconds": 0},
+        {"ttl_seconds": -5},
+        {"ttl_seconds": float("nan")},
+        {"ttl_seconds": float("inf")},
+        {"ttl_seconds": 1e18},
+        {"ttl_seconds": "soon"},
+        {"occurred_at": "yesterday"},
+        {"occurred_at": 1_700_000_000},
+        {"metadata": "x"},
+        {"metadata": 5},
+        {"metadata": {"k": object()}},
+        {"vector": [1.0]},
+    ],
+    ids=lambda arguments: repr(arguments)[:40],
+)
+def test_arguments_of_remember(kept: memspan.Scope, arguments: dict[str, Any]) -> None:
+    with pytest.raises(memspan.InvalidInput) as caught:
+        kept.remember(**({"text": "Prefers coffee"} | arguments))
+    assert whole_sentence(caught.value), caught.value
+    with pytest.raises(memspan.InvalidInput):
+        kept.remember_many([{"text": "Prefers coffee"} | arguments])
+
+
+def test_an_unknown_option_is_pythons_own_error(kept: memspan.Scope) -> None:
+    with pytest.raises(TypeError, match="colour"):
+        kept.remember("x", colour="red")  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="colour"):
+        kept.recall("x", colour="red")  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="positional"):
+        kept.remember("x", "semantic", "slot")  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize(
+    "text", ["\0", "a\0b", "x" * MIB, "x" * 100_000, "x " * 100_000, "\u202e\u200b", "🤷", "\x1b[31m", "{}", "%s", "é" * (MIB // 2)]
+)
+def test_odd_texts_that_are_texts(user: memspan.Scope, text: str) -> None:
+    memory = user.remember(text).memory
+    assert memory.text == text
+    assert user.get(memory.id).text == text
+    assert user.remember(text).action == "duplicate"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        {"user_id": ""},
+        {"user_id": "x" * 1_025},
+        {"user_id": "\ud800"},
+        {"user_id": None},
+        {"user_id": 42},
+        {"user_id": "u", "tenant": ""},
+        {"user_id": "u", "tenant": "x" * 1_025},
+        {"user_id": "u", "tenant": 5},
+    ],
+    ids=lambda name: repr(name)[:40],
+)
+def test_ids_of_scopes_that_cannot_be(memspan_engine: memspan.Engine, name: dict[str, Any]) -> None:
+    with pytest.raises(memspan.InvalidInput) as caught:
+        memspan_engine.user(**name)
+    assert whole_sentence(caught.value)
+
+
+@pytest.mark.parametrize("user_id", ["u" * 600, "é" * 300, "x" * 1_024, "a\0b", "../../etc/passwd", "u/1", " ", "🤷"])
+def test_long_and_odd_ids_of_users_work(memspan_engine: memspan.Engine, user_id: str) -> None:
+    user = memspan_engine.user(user_id)
+    user.remember("Prefers tea")
+    assert [scope.id for scope in memspan_engine.users()] == [user_id]
+    assert len(user.recall("tea")) == 1
+    assert len(memspan_engine.user(user_id + "x" if len(user_id) < 1_000 else "x").recall("tea")) == 0
+
+
+@pytest.mark.parametrize("memory_id", ["", "nobody", "mem-0", "mem-99999999999", "mem--1", "mem-01", "\0", "x" * 100_000])
+def test_ids_that_no_memory_has(kept: memspan.Scope, memory_id: str) -> None:
+    calls: list[Callable[[], object]] = [
+        lambda: kept.get(memory_id),
+        lambda: kept.history(memory_id),
+        lambda: kept.forget(memory_id),
+        lambda: kept.revise(memory_id, "x"),
+    ]
+    for call in calls:
+        with pytest.raises(memspan.NotFound) as caught:
+            call()
+        assert len(str(caught.value)) < 1_000
+
+
+@pytest.mark.parametrize("memory_id", [None, 5, b"tea", "\ud800"])
+def test_ids_that_are_no_texts(kept: memspan.Scope, memory_id: Any) -> None:
+    for call in (kept.get, kept.history, kept.forget, lambda value: kept.revise(value, "x")):
+        with pytest.raises(memspan.InvalidInput):
+            call(memory_id)
+
+
+# --- files
+
+
+def refused(path: Path, *kinds: type[memspan.Error], **options: Any) -> None:
+    with pytest.raises(kinds) as caught:
+        memspan.open(path, **options)
+    assert whole_sentence(caught.value), caught.value
+
+
+def test_a_file_where_a_folder_should_be(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("mine")
+    refused(file, memspan.StoreCorrupt)
+    refused(file / "below", memspan.StoreIo, memspan.StoreCorrupt)
+    assert file.read_text() == "mine"
+
+
+def test_a_folder_of_something_else(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    refused(tmp_path, memspan.StoreCorrupt)
+    assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
+
+
+def written(store: Path) -> Path:
+    with memspan.open(store) as engine:
+        engine.user("u").remember_many(f"fact {number}" for number in range(300))
+    [data] = store.glob("gen-*/data.mdb")
+    return data
+
+
+@pytest.mark.parametrize("keep", [0, 1, 4_096, 8_192, 0.5])
+@pytest.mark.parametrize("read_only", [False, True])
+def test_a_data_file_cut_short_is_refused_before_it_is_mapped(store: Path, keep: float, read_only: bool) -> None:
+    data = written(store)
+    size = data.stat().st_size
+    os.truncate(data, int(size * keep) if keep == 0.5 else int(keep))
+    refused(store, memspan.StoreCorrupt, read_only=read_only)
+
+
+def test_a_data_file_of_something_else(store: Path) -> None:
+    data = written(store)
+    data.write_bytes(os.urandom(data.stat().st_size))
+    refused(store, memspan.StoreCorrupt)
+
+
+def test_a_missing_data_file(store: Path) -> None:
+    written(store).unlink()
+    refused(store, memspan.StoreCorrupt)
+
+
+def test_a_newer_format(store: Path) -> None:
+    written(store)
+    [manifest] = store.glob("gen-*/manifest*")
+    text = manifest.read_text()
+    assert "memspan=1\n" in text
+    manifest.write_text(text.replace("memspan=1\n", "memspan=99\n"))
+    refused(store, memspan.StoreVersion)
+    manifest.write_text("")
+    refused(store, memspan.StoreCorrupt)
+
+
+def test_a_value_that_was_changed_is_noticed(store: Path) -> None:
+    data = written(store)
+    content = data.read_bytes()
+    data.write_bytes(content.replace(b"fact 123", b"fact 124"))
+    with memspan.open(store) as engine, pytest.raises(memspan.StoreCorrupt, match="checksum"):
+        list(engine.user("u").memories())
+
+
+@pytest.mark.skipif(os.geteuid() == 0 and shutil.which("setpriv") is None, reason="root may write anywhere, and cannot step down here")
+def test_a_folder_that_may_not_be_written(store: Path, tmp_path: Path) -> None:
+    # Reading needs a slot of LMDB's reader table, that is a right to write: without one a writer could reuse pages under the reader.
+    written(store)
+    (tmp_path / "closed").mkdir()
+    for path in (store, *store.rglob("*"), tmp_path / "closed"):
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    code = f"""
+import memspan
+for path, options in (({str(store)!r}, {{}}), ({str(store)!r}, {{"read_only": True}}), ({str(tmp_path / "closed" / "new")!r}, {{}})):
+    try:
+        memspan.open(path, **options)
+    except memspan.ReadOnly as error:
+        print("right to write" in str(error))
+"""
+    step_down = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] if os.geteuid() == 0 else []
+    for folder in (tmp_path, *tmp_path.parents):
+        if folder.stat().st_uid == os.geteuid() and folder != tmp_path.parent.parent.parent:
+            folder.chmod(folder.stat().st_mode | 0o055)
+    done = subprocess.run([*step_down, sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    for path in (store, *store.rglob("*"), tmp_path / "closed"):
+        path.chmod(0o755)
+    if "No module named" in done.stderr or "Permission denied" in done.stderr.partition("\n")[0]:
+        pytest.skip("another user cannot import the package here")
+    assert (done.stdout.split(), done.stderr) == (["True", "True", "True"], "")
+    with memspan.open(store) as engine:
+        assert len(list(engine.user("u").memories())) == 300
+
+
+def test_a_full_disk_loses_nothing(store: Path) -> None:
+    # A limit on file sizes is what a test can set without being root; the write that hits it fails as on a full disk.
+    written(store)
+    code = f"""
+import memspan, resource, signal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+engine = memspan.open({str(store)!r})
+resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, resource.RLIM_INFINITY))
+user, stored = engine.user("u"), 0
+try:
+    for number in range(1_000):
+        user.remember(f"more {{number}} " + "word " * 2_000)
+        stored += 1
+except memspan.StoreError as error:
+    print(type(error).__name__, stored)
+print(len(list(user.memories())), len(user.recall("more 0")))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    kind, stored, held, found = done.stdout.split()
+    assert kind in {"StoreFull", "StoreIo", "OutcomeUnknown"}
+    assert int(held) == 300 + int(stored)
+    assert int(found) > 0
+    with memspan.open(store) as engine:
+        assert len(list(engine.user("u").memories())) == int(held)
+        assert engine.user("u").remember("The disk has room again").action == "added"
+
+
+def test_the_process_that_runs_the_tests_was_not_limited() -> None:
+    assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] == resource.RLIM_INFINITY
+
+
+@pytest.mark.usefixtures("kept")
+@pytest.mark.parametrize("target", ["full", "file"])
+def test_a_backup_overwrites_nothing(memspan_engine: memspan.Engine, tmp_path: Path, target: str) -> None:
+    if target == "full":
+        (tmp_path / target).mkdir()
+        (tmp_path / target / "mine").write_text("mine")
+    else:
+        (tmp_path / target).write_text("mine")
+    with pytest.raises(memspan.Error) as caught:
+        memspan_engine.backup(tmp_path / target)
+    assert whole_sentence(caught.value)
+    with pytest.raises(memspan.InvalidInput):
+        memspan_engine.backup("")
+    assert "mine" in ((tmp_path / target / "mine").read_text() if target == "full" else (tmp_path / target).read_text())

@@ -1,0 +1,90 @@
+"""Two times: what held (`valid_at`) and what the store knew (`known_at`), against a model that keeps every fact."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+import memspan
+
+if TYPE_CHECKING:
+    from memspan.testing import FakeClock
+
+
+def texts(recall: memspan.Recall) -> list[str]:
+    return [hit.memory.text for hit in recall]
+
+
+def test_valid_at_finds_what_held_then(user: memspan.Scope, memspan_clock: FakeClock) -> None:
+    for year, city in ((2010, "Lisbon"), (2015, "Oslo"), (2020, "Porto")):
+        user.remember(f"Home is {city}", slot="home", occurred_at=datetime(year, 1, 1, tzinfo=UTC))
+        memspan_clock.advance(days=1)
+    for year, cities in ((2012, ["Lisbon"]), (2015, ["Oslo"]), (2019, ["Oslo"]), (2024, ["Porto"]), (2009, [])):
+        assert texts(user.recall("home", valid_at=datetime(year, 6, 1, tzinfo=UTC))) == [f"Home is {city}" for city in cities]
+    assert texts(user.recall("home")) == ["Home is Porto"]
+
+
+def test_known_at_finds_what_the_store_believed_then(user: memspan.Scope, memspan_clock: FakeClock) -> None:
+    before = memspan_clock()
+    memspan_clock.advance(days=1)
+    memory = user.remember("payments-api listens on port 8443").memory
+    first = memspan_clock()
+    memspan_clock.advance(days=1)
+    user.revise(memory.id, "payments-api listens on port 9443")
+    second = memspan_clock()
+    memspan_clock.advance(days=1)
+    assert texts(user.recall("payments-api", known_at=before)) == []
+    assert texts(user.recall("payments-api", known_at=first)) == ["payments-api listens on port 8443"]
+    assert texts(user.recall("payments-api", known_at=second)) == ["payments-api listens on port 9443"]
+    assert texts(user.recall("payments-api", known_at=second - timedelta(microseconds=1))) == ["payments-api listens on port 8443"]
+
+
+def test_a_correction_is_not_believed_for_the_past_either(user: memspan.Scope, memspan_clock: FakeClock) -> None:
+    memory = user.remember("The meeting is in room 5", occurred_at=datetime(2024, 1, 1, tzinfo=UTC)).memory
+    memspan_clock.advance(days=1)
+    user.revise(memory.id, "The meeting is in room 7")
+    assert texts(user.recall("meeting", valid_at=datetime(2024, 6, 1, tzinfo=UTC))) == ["The meeting is in room 7"]
+
+
+def test_both_times_together(user: memspan.Scope, memspan_clock: FakeClock) -> None:
+    user.remember("Home is Lisbon", slot="home", occurred_at=datetime(2010, 1, 1, tzinfo=UTC))
+    known = memspan_clock()
+    memspan_clock.advance(days=1)
+    user.remember("Home is Porto", slot="home", occurred_at=datetime(2020, 1, 1, tzinfo=UTC))
+    # Before it heard of Porto, the store believed that Lisbon still held in 2024.
+    in_2024 = datetime(2024, 1, 1, tzinfo=UTC)
+    assert texts(user.recall("home", valid_at=in_2024, known_at=known)) == ["Home is Lisbon"]
+    assert texts(user.recall("home", valid_at=in_2024)) == ["Home is Porto"]
+
+
+def test_since_and_until_are_half_open(user: memspan.Scope) -> None:
+    days = [datetime(2024, 1, day, tzinfo=UTC) for day in (1, 2, 3)]
+    for day in days:
+        user.remember(f"Deployed on day {day.day}", "episodic", occurred_at=day)
+    assert sorted(texts(user.recall("deployed", since=days[1]))) == ["Deployed on day 2", "Deployed on day 3"]
+    assert texts(user.recall("deployed", since=days[1], until=days[2])) == ["Deployed on day 2"]
+    assert texts(user.recall("deployed", until=days[0])) == []
+
+
+def test_transaction_times_never_go_back(user: memspan.Scope, memspan_clock: FakeClock) -> None:
+    first = user.remember("First").memory
+    memspan_clock.advance(days=-10)
+    second = user.remember("Second").memory
+    assert second.known_from > first.known_from
+    assert second.sequence == first.sequence + 1
+
+
+@pytest.mark.parametrize("name", ["since", "until", "valid_at", "known_at"])
+@pytest.mark.parametrize("value", ["2024-01-01", 1704067200, datetime.min.replace(tzinfo=UTC).date()])
+def test_a_time_must_be_a_datetime(user: memspan.Scope, name: str, value: object) -> None:
+    with pytest.raises(memspan.InvalidInput, match=name):
+        user.recall("x", **{name: value})  # type: ignore[arg-type]
+
+
+def test_a_time_beyond_the_years_is_refused(user: memspan.Scope) -> None:
+    from datetime import timezone
+
+    with pytest.raises(memspan.InvalidInput, match="1 and 9999"):
+        user.remember("x", occurred_at=datetime.min.replace(tzinfo=timezone(timedelta(hours=1))))

@@ -1,0 +1,202 @@
+"""Opening: what is made, what is refused, what two engines of a process share."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+import memspan
+from memspan.testing import FakeClock
+
+
+def test_a_store_is_made_and_opened_again(store: Path) -> None:
+    with memspan.open(store) as engine:
+        assert engine.path == store
+        engine.user("u").remember("Prefers tea")
+    with memspan.open(str(store), read_only=True) as engine:
+        assert [memory.text for memory in engine.user("u").memories()] == ["Prefers tea"]
+
+
+def test_a_relative_path_and_a_link_open_the_same_store(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(store.parent)
+    link = store.parent / "link"
+    with memspan.open(store.name) as engine:
+        link.symlink_to(store)
+        with memspan.open(link) as other:
+            other.user("u").remember("Prefers tea")
+            assert engine.path == other.path == store
+            assert len(list(engine.user("u").memories())) == 1
+
+
+def test_read_only_makes_nothing_and_writes_nothing(store: Path) -> None:
+    with pytest.raises(memspan.NotFound, match="there is none"):
+        memspan.open(store, read_only=True)
+    assert not store.exists()
+    memspan.open(store).close()
+    with memspan.open(store, read_only=True) as engine:
+        user = engine.user("u")
+        for write in (lambda: user.remember("x"), lambda: user.slots.declare("s", multi=True), lambda: engine.maintain(compact=True)):
+            with pytest.raises(memspan.ReadOnly):
+                write()
+        assert len(user.recall("x")) == 0
+
+
+def test_two_engines_of_a_process_share_a_store_and_close_apart(store: Path) -> None:
+    first, second = memspan.open(store), memspan.open(store)
+    first.user("u").remember("Prefers tea")
+    first.close()
+    first.close()
+    assert len(second.user("u").recall("tea")) == 1
+    with pytest.raises(memspan.Closed, match="open it again"):
+        first.user("u").recall("tea")
+    second.close()
+    assert first.closed
+    assert "closed" in repr(first)
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda _, user: user.remember("x"),
+        lambda _, user: user.remember_many(["x"]),
+        lambda _, user: user.recall("x"),
+        lambda _, user: user.get("mem-1"),
+        lambda _, user: user.history("mem-1"),
+        lambda _, user: list(user.memories()),
+        lambda _, user: user.slots["x"],
+        lambda _, user: list(user.slots),
+        lambda _, user: user.forget("mem-1"),
+        lambda _, user: user.revise("mem-1", "y"),
+        lambda _, user: user.forget_stale(),
+        lambda _, user: user.export("x.jsonl"),
+        lambda engine, _: list(engine.users()),
+        lambda engine, user: engine.remember_many([{"scope": user, "text": "x"}]),
+        lambda engine, _: engine.backup("copy"),
+        lambda engine, _: engine.maintain(),
+        lambda engine, _: engine.metrics(),
+    ],
+)
+def test_every_call_after_close_is_a_closed_error(use: object, store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(store.parent)
+    engine = memspan.open(store)
+    user = engine.user("u")
+    engine.close()
+    with pytest.raises(memspan.Closed):
+        use(engine, user)  # type: ignore[operator]
+    assert not list(store.parent.glob("*.part"))
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"durability": "half"}, "durability"),
+        ({"durability": 1}, "durability"),
+        ({"busy_timeout_seconds": -1}, "busy_timeout_seconds"),
+        ({"busy_timeout_seconds": float("nan")}, "busy_timeout_seconds"),
+        ({"busy_timeout_seconds": "soon"}, "busy_timeout_seconds"),
+        ({"clock": 5}, "clock"),
+        ({"embedder": object()}, "embedder"),
+        ({"on_event": 5}, "on_event"),
+    ],
+)
+def test_options_that_cannot_be(options: dict[str, object], says: str, store: Path) -> None:
+    with pytest.raises(memspan.InvalidInput, match=says):
+        memspan.open(store, **options)  # type: ignore[arg-type]
+    assert not store.exists()
+
+
+def test_an_unknown_option_is_pythons_own_error(store: Path) -> None:
+    with pytest.raises(TypeError, match="colour"):
+        memspan.open(store, colour="red")  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize("path", ["", 5, None, b"bytes", "a\0b", "postgresql://somewhere/db"])
+def test_paths_that_cannot_be(path: object) -> None:
+    with pytest.raises(memspan.InvalidInput, match="folder on this machine"):
+        memspan.open(path)  # type: ignore[arg-type]
+
+
+def test_a_path_of_bytes_that_are_no_utf8_works(tmp_path: Path) -> None:
+    path = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.memspan"))
+    with memspan.open(path) as engine:
+        engine.user("u").remember("x")
+        assert engine.path == path
+
+
+def test_a_naive_clock_is_refused_and_an_aware_one_is_used(store: Path) -> None:
+    with pytest.raises(memspan.InvalidInput, match="aware"):
+        memspan.open(store, clock=lambda: datetime(2025, 1, 1))  # noqa: DTZ001  the point of the test
+    clock = FakeClock()
+    with memspan.open(store, clock=clock) as engine:
+        assert engine.user("u").remember("x").memory.created_at == clock()
+
+
+def test_a_clock_that_raises_is_heard_and_nothing_is_written(store: Path) -> None:
+    def broken() -> datetime:
+        if calls:
+            raise LookupError("no time")
+        calls.append(1)
+        return FakeClock()()
+
+    calls: list[int] = []
+    with memspan.open(store, clock=broken) as engine:
+        with pytest.raises(LookupError, match="no time"):
+            engine.user("u").remember("x")
+        assert engine.metrics()["memories"] == 0
+
+
+def test_scopes_are_apart_by_tenant_type_and_id(memspan_engine: memspan.Engine) -> None:
+    scopes = [
+        memspan_engine.user("a"),
+        memspan_engine.user("a", tenant="t"),
+        memspan_engine.user("ta"),
+        memspan_engine.shared("a"),
+        memspan_engine.shared("a", tenant="t"),
+    ]
+    assert len(set(scopes)) == 5
+    for number, scope in enumerate(scopes):
+        scope.remember(f"tea number {number}")
+    for number, scope in enumerate(scopes):
+        assert [hit.memory.text for hit in scope.recall("tea")] == [f"tea number {number}"]
+    assert [scope.type for scope in memspan_engine.scopes()] == ["user", "user", "user", "shared", "shared"]
+    assert list(memspan_engine.users()) == scopes[:3]
+    assert memspan_engine.user("a") == scopes[0] != memspan_engine.user("b")
+
+
+def test_users_are_paged(memspan_engine: memspan.Engine) -> None:
+    rows = [{"scope": memspan_engine.user(f"u-{number}"), "text": "Prefers tea"} for number in range(600)]
+    memspan_engine.remember_many(rows)
+    assert [user.id for user in memspan_engine.users()] == [f"u-{number}" for number in range(600)]
+
+
+def test_metrics_count(memspan_engine: memspan.Engine) -> None:
+    user = memspan_engine.user("u")
+    user.remember("Prefers tea")
+    user.recall("tea")
+    metrics = memspan_engine.metrics()
+    assert {name: metrics[name] for name in ("scopes", "memories", "vectors", "recalls", "commits", "recalls_degraded")} == {
+        "scopes": 1,
+        "memories": 1,
+        "vectors": 0,
+        "recalls": 1,
+        "commits": 1,
+        "recalls_degraded": 0,
+    }
+
+
+def test_relaxed_durability_keeps_what_a_killed_process_acknowledged(store: Path) -> None:
+    code = f"""
+import memspan, os, signal
+engine = memspan.open({str(store)!r}, durability="relaxed")
+for n in range(20):
+    engine.user("u").remember(f"fact {{n}}")
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    subprocess.run([sys.executable, "-c", code], check=False)
+    with memspan.open(store) as engine:
+        assert len(list(engine.user("u").memories())) == 20

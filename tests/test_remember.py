@@ -1,0 +1,292 @@
+"""Remembering and revising: what is stored is what was said, a retry is harmless, a correction keeps its past."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta, timezone
+from enum import IntEnum, StrEnum
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import memspan
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from memspan.testing import FakeClock
+
+
+def test_every_field_comes_back(user: memspan.Scope, memspan_clock: FakeClock) -> None:
+    lisbon = timezone(timedelta(hours=1))
+    done = user.remember(
+        "Decided to keep PostgreSQL",
+        "decision",
+        slot="Billing-Database",
+        importance=0.9,
+        confidence=0.75,
+        trust=1,
+        source="tool",
+        id="d-1",
+        ttl_seconds=90.5,
+        occurred_at=datetime(2024, 12, 24, 9, 30, 0, 123456, tzinfo=lisbon),
+        metadata={"project": "billing"},
+    )
+    memory = done.memory
+    assert (done.action, done.reason) == ("added", None)
+    assert memory.to_dict() == {
+        "id": "d-1",
+        "text": "Decided to keep PostgreSQL",
+        "kind": "decision",
+        "slot": "billing-database",
+        "importance": 0.9,
+        "confidence": 0.75,
+        "trust": 1,
+        "source": "tool",
+        "revision": 1,
+        "sequence": 1,
+        "created_at": memspan_clock(),
+        "known_from": memspan_clock(),
+        "known_until": None,
+        "occurred_at": datetime(2024, 12, 24, 8, 30, 0, 123456, tzinfo=UTC),
+        "valid_until": None,
+        "expires_at": memspan_clock() + timedelta(seconds=90.5),
+        "metadata": {"project": "billing"},
+        "state": "current",
+        "reason": None,
+        "supersedes": None,
+        "superseded_by": None,
+    }
+    assert all(getattr(memory, name) == value for name, value in memory.to_dict().items())
+    assert user.get("d-1") == memory
+    assert hash(user.get("d-1")) == hash(memory)
+    assert memory.created_at.tzinfo is UTC
+
+
+def test_defaults_and_trust_by_source(user: memspan.Scope) -> None:
+    memory = user.remember("Prefers tea").memory
+    assert (memory.kind, memory.importance, memory.confidence, memory.source, memory.id) == ("semantic", 0.5, 1.0, "user", "mem-1")
+    assert [user.remember(f"{who} says", source=who).memory.trust for who in ("user", "tool", "assistant", "rumour")] == [3, 2, 1, 0]
+
+
+def test_a_memory_is_frozen(user: memspan.Scope) -> None:
+    memory = user.remember("Prefers tea", metadata={"a": [1]}).memory
+    with pytest.raises(AttributeError):
+        memory.text = "Prefers coffee"  # type: ignore[misc]
+    memory.metadata["a"].append(2)
+    assert memory.metadata == {"a": [1]}
+
+
+class Colour(StrEnum):
+    RED = "red"
+
+
+class Level(IntEnum):
+    HIGH = 3
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        True,
+        False,
+        0,
+        -1,
+        127,
+        128,
+        -129,
+        2**63 - 1,
+        -(2**63),
+        2**64 - 1,
+        0.0,
+        -0.5,
+        1e300,
+        float("inf"),
+        "",
+        "naïve ✓ \x00",
+        b"",
+        b"\xff\x00",
+        [],
+        [1, [2, [3]]],
+        {},
+        {"a": {"b": [None, True]}},
+        Colour.RED,
+        Level.HIGH,
+        "x" * 40000,
+        list(range(7000)),
+    ],
+)
+def test_metadata_comes_back_equal(user: memspan.Scope, value: object) -> None:
+    memory = user.remember("Prefers tea", metadata={"key": value, "": 1}).memory
+    assert memory.metadata == user.get(memory.id).metadata == {"key": value, "": 1}
+    assert [type(item) for item in memory.metadata.values()] == [
+        str if isinstance(value, str) else int if isinstance(value, Level) else type(value),
+        int,
+    ]
+
+
+def test_metadata_keeps_its_order_and_tuples_become_lists(user: memspan.Scope) -> None:
+    memory = user.remember("Prefers tea", metadata={"z": (1, 2), "a": float("nan"), "m": 1}).memory
+    assert list(memory.metadata) == ["z", "a", "m"]
+    assert memory.metadata["z"] == [1, 2]
+    assert memory.metadata["a"] != memory.metadata["a"]  # NaN is a float like any other
+
+
+def deep(levels: int) -> dict[str, Any]:
+    value: dict[str, Any] = {}
+    for _ in range(levels):
+        value = {"in": value}
+    return value
+
+
+@pytest.mark.parametrize(
+    ("metadata", "says"),
+    [
+        ({"key": object()}, "a value is"),
+        ({"key": {1, 2}}, "a value is"),
+        ({"key": 2**64}, "64 bits"),
+        ({"key": -(2**63) - 1}, "64 bits"),
+        ({1: "x"}, "every key must be a str"),
+        ({"key": {None: 1}}, "every key must be a str"),
+        ({"key": "\ud800"}, "lone surrogate"),
+        ({"\ud800": 1}, "lone surrogate"),
+        (deep(32), "32 deep"),
+        (["not", "a", "mapping"], "must be a dict"),
+        ({"key": "x" * 65_536}, "at most 65536 bytes"),
+    ],
+)
+def test_metadata_that_cannot_be_stored(user: memspan.Scope, metadata: Any, says: str) -> None:
+    with pytest.raises(memspan.InvalidInput, match=says):
+        user.remember("Prefers tea", metadata=metadata)
+    assert user.remember("Prefers tea", metadata=deep(31)).action == "added"
+
+
+def test_metadata_that_holds_itself_is_refused(user: memspan.Scope) -> None:
+    loop: dict[str, object] = {}
+    loop["self"] = loop
+    with pytest.raises(memspan.InvalidInput, match="32 deep"):
+        user.remember("Prefers tea", metadata=loop)
+
+
+def test_a_naive_time_is_utc(user: memspan.Scope) -> None:
+    memory = user.remember("Prefers tea", occurred_at=datetime(1815, 6, 18, 11, 35)).memory  # noqa: DTZ001  the point of the test
+    assert memory.occurred_at == datetime(1815, 6, 18, 11, 35, tzinfo=UTC)
+    first = datetime(1, 1, 1, tzinfo=UTC)
+    last = datetime(9999, 12, 31, 23, 59, 59, 999999, tzinfo=UTC)
+    assert user.remember("The first moment", occurred_at=first).memory.occurred_at == first
+    assert user.remember("The last moment", occurred_at=last).memory.occurred_at == last
+
+
+def test_the_same_id_is_a_retry_or_a_conflict_or_rejected(user: memspan.Scope) -> None:
+    first = user.remember("Prefers tea", id="tea")
+    again = user.remember("Prefers tea", id="tea")
+    assert (first.action, again.action, again.memory) == ("added", "duplicate", first.memory)
+    with pytest.raises(memspan.IdConflict) as caught:
+        user.remember("Prefers coffee", id="tea")
+    assert caught.value.fields["id"] == "tea"
+    assert user.forget("tea")
+    rejected = user.remember("Prefers tea", id="tea")
+    assert (rejected.action, rejected.memory.state, rejected.memory.text) == ("rejected", "forgotten", "")
+    assert list(user.memories()) == []
+
+
+def test_an_exact_duplicate_is_recognised_and_case_is_meaning(user: memspan.Scope) -> None:
+    first = user.remember("Prefers tea").memory
+    assert user.remember(" Prefers tea\n").action == "duplicate"
+    assert user.remember("prefers tea").action == "added"
+    assert user.remember("Prefers tea", "preference").action == "added"  # another kind is another memory
+    assert user.remember("Prefers tea").memory == first
+
+
+def test_a_generated_id_that_was_taken_is_skipped(user: memspan.Scope) -> None:
+    user.remember("First", id="mem-1")
+    assert user.remember("Second").memory.id != "mem-1"
+    assert user.get("mem-1").text == "First"
+
+
+def test_revise_keeps_the_id_and_the_past(user: memspan.Scope, memspan_clock: FakeClock) -> None:
+    memory = user.remember("payments-api listens on port 8443", metadata={"a": 1}).memory
+    memspan_clock.advance(days=1)
+    done = user.revise(memory.id, "payments-api listens on port 9443", importance=1.0, slot="port", reason="it moved")
+    revised = done.memory
+    assert (done.action, done.reason) == ("updated", "it moved")
+    assert (revised.id, revised.revision, revised.importance, revised.slot, revised.metadata) == (memory.id, 2, 1.0, "port", {"a": 1})
+    assert (revised.created_at, revised.known_from) == (memory.created_at, memspan_clock())
+    old, new = user.history(memory.id)
+    assert new == revised == user.get(memory.id)
+    assert (old.text, old.state, old.known_until, old.reason) == (memory.text, "revised", memspan_clock(), "it moved")
+    assert len(user.recall("8443")) == 0
+    assert user.recall("9443")[0].memory == revised
+    assert user.revise(memory.id, metadata={}).memory.metadata == {}
+
+
+def test_only_a_current_memory_is_revised(user: memspan.Scope) -> None:
+    old = user.remember("Lives in Lisbon", slot="home").memory
+    user.remember("Lives in Porto", slot="home")
+    with pytest.raises(memspan.InvalidInput, match="superseded"):
+        user.revise(old.id, "Lives in Faro")
+    with pytest.raises(memspan.NotFound):
+        user.revise("nobody", "x")
+    with pytest.raises(memspan.InvalidInput, match="at least one of"):
+        user.revise(old.id)
+
+
+def test_a_memory_expires(user: memspan.Scope, memspan_engine: memspan.Engine, memspan_clock: FakeClock) -> None:
+    memory = user.remember("The door code is 4711", ttl_seconds=60, slot="code").memory
+    memspan_clock.advance(seconds=59)
+    assert user.recall("4711")[0].memory == memory
+    memspan_clock.advance(seconds=1)
+    assert len(user.recall("4711")) == 0
+    assert list(user.memories()) == []
+    assert "code" not in user.slots
+    with pytest.raises(memspan.NotFound):
+        user.get(memory.id)
+    assert memspan_engine.maintain().expired == 1
+    assert memspan_engine.maintain().expired == 0
+    [tombstone] = user.history(memory.id)
+    assert (tombstone.state, tombstone.text) == ("expired", "")
+
+
+def test_memories_are_paged_and_filtered(user: memspan.Scope) -> None:
+    kinds = ["semantic", "preference", "constraint"]
+    user.remember_many([{"text": f"fact {number}", "kind": kinds[number % 3]} for number in range(700)])
+    assert [memory.text for memory in user.memories()] == [f"fact {number}" for number in range(700)]
+    assert [memory.text for memory in user.memories("constraint")] == [f"fact {number}" for number in range(2, 700, 3)]
+    assert len(list(user.memories(["preference", "constraint"]))) == 466
+
+
+def test_iterating_goes_on_while_others_write(user: memspan.Scope) -> None:
+    user.remember_many([f"fact {number}" for number in range(600)])
+    seen = []
+    for memory in user.memories():
+        seen.append(memory.text)
+        if len(seen) % 100 == 0:
+            user.forget(memory.id)
+            user.remember(f"new {len(seen)}")
+    assert [text for text in seen if text.startswith("fact")] == [f"fact {number}" for number in range(600)]
+
+
+def test_export_writes_every_current_memory_as_json(user: memspan.Scope, tmp_path: Path) -> None:
+    user.remember("Prefers tea\nand ✓", metadata={"raw": b"\xff", "nan": float("nan"), "inf": float("-inf"), "list": [1.5]})
+    user.remember("Lives in Lisbon", slot="home")
+    user.remember("Lives in Porto", slot="home")
+    target = tmp_path / "memories.jsonl"
+    target.write_text("old")
+    assert user.export(target) == 2
+    first, second = [json.loads(line, parse_constant=pytest.fail) for line in target.read_text("utf-8").splitlines()]
+    assert first["text"] == "Prefers tea\nand ✓"
+    assert first["metadata"] == {"raw": "/w==", "nan": "NaN", "inf": "-Infinity", "list": [1.5]}
+    assert datetime.fromisoformat(second["created_at"]).tzinfo == UTC
+    assert (second["text"], second["supersedes"]) == ("Lives in Porto", "mem-2")
+    assert [path.name for path in tmp_path.iterdir()] == ["memories.jsonl"]
+
+
+def test_an_export_that_fails_leaves_the_old_file(user: memspan.Scope, tmp_path: Path) -> None:
+    user.remember("Prefers tea")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(OSError, match="folder"):
+        user.export(tmp_path / "folder")
+    with pytest.raises(FileNotFoundError):
+        user.export(tmp_path / "missing" / "x.jsonl")
+    assert [path.name for path in tmp_path.iterdir()] == ["folder"]
