@@ -4,6 +4,8 @@
 //! smallest bounds, as long as these together stay below the threshold, are *optional*: a document that has only optional
 //! terms cannot enter the result. The others are added up for the whole window, and only documents that still can reach
 //! the threshold are looked up in the optional ones. A window whose bounds together stay below it is passed over.
+//! A look-up costs as much as adding several postings, so only a term that is much more frequent than all that are added
+//! up stays optional.
 //!
 //! Nothing is approximate: a document is dropped only when a bound of its score is below the score of the worst result.
 
@@ -21,6 +23,9 @@ use crate::{Error, Result};
 
 /// Statistics may be wrong: room is made for no more documents than this at once.
 const MOST_RESERVED: u64 = 1 << 16;
+
+/// Postings that are added up in the time of one look-up.
+const POSTINGS_PER_LOOKUP: u64 = 2;
 
 /// A query's term, ready to be scored.
 pub(super) struct Scorer<'p> {
@@ -47,15 +52,16 @@ pub(super) trait Collector<'p, P> {
 /// Offers `collector` every document of the blocks that can reach its threshold, but for those in `removed` (sorted).
 pub(super) fn search<'p, P: Pages, C: Collector<'p, P>>(
     scorers: &mut [Scorer<'p>],
+    documents: u64,
     formula: &Formula,
     rows: &mut Rows<'p, P>,
     removed: &[u32],
     collector: &mut C,
 ) -> Result<()> {
     let mut window = Window::take();
-    let mut bounds = Bounds::default();
+    let mut bounds = Bounds { terms: Vec::new(), added: scorers.iter().map(|scorer| scorer.cursor.postings()).sum() };
     while let Some(next) = scorers.iter().filter_map(|scorer| scorer.cursor.next()).min() {
-        window.move_to(next.max(window.end));
+        window.move_to(next.max(window.end), documents / bounds.added.max(1));
         let optional = bounds.split(scorers, &window, formula, collector.threshold())?;
         for &(_, term) in &bounds.terms[optional..] {
             let scorer = &mut scorers[term];
@@ -97,10 +103,11 @@ fn choose<'p, P: Pages, C: Collector<'p, P>>(
     })
 }
 
-/// The terms by what they add at most, the smallest first.
-#[derive(Default)]
+/// The terms with what they add at most, the optional ones in front.
 struct Bounds {
     terms: Vec<(i64, usize)>,
+    /// Postings of the terms that are added up.
+    added: u64,
 }
 
 impl Bounds {
@@ -116,14 +123,25 @@ impl Bounds {
         }
         self.terms.sort_unstable();
         let mut sum = 0;
-        Ok(self
-            .terms
-            .iter()
-            .take_while(|(bound, _)| {
-                sum += bound;
-                sum < threshold
-            })
-            .count())
+        let below = |(bound, _): &&(i64, usize)| {
+            sum += bound;
+            sum < threshold
+        };
+        let optional = self.terms.iter().take_while(below).count();
+        Ok(if optional == self.terms.len() { optional } else { self.keep_frequent(scorers, optional) })
+    }
+
+    /// Of the first `optional` terms only those that are cheaper to look up stay so. Returns how many.
+    fn keep_frequent(&mut self, scorers: &[Scorer<'_>], optional: usize) -> usize {
+        let postings = |&(_, term): &(i64, usize)| scorers[term].cursor.postings();
+        self.added = self.terms[optional..].iter().map(postings).sum();
+        self.terms[..optional].sort_unstable_by_key(|term| (Reverse(postings(term)), term.1));
+        let mut kept = optional;
+        while kept > 0 && postings(&self.terms[kept - 1]) < POSTINGS_PER_LOOKUP * self.added {
+            kept -= 1;
+            self.added += postings(&self.terms[kept]);
+        }
+        kept
     }
 }
 
@@ -138,6 +156,7 @@ fn complete<'p, P: Pages>(
     threshold: i64,
 ) -> Result<i64> {
     let mut possible: i64 = optional.iter().map(|(bound, _)| bound).sum();
+    // The rarest first: it has the largest bound, or nearly.
     for &(bound, term) in optional.iter().rev() {
         if score + possible < threshold {
             break;

@@ -172,7 +172,7 @@ impl<'p, P: Pages> Reader<'p, P> {
         collector.reserve(postings.min(query.statistics.documents));
         let found = terms.into_iter().zip(factors).filter(|(term, _)| term.cursor.postings() > 0);
         let mut scorers: Vec<_> = found.map(|(term, factor)| Scorer { cursor: term.cursor, factor }).collect();
-        search(&mut scorers, &formula, &mut self.rows, &tail.removed, collector)?;
+        search(&mut scorers, query.statistics.documents, &formula, &mut self.rows, &tail.removed, collector)?;
         Ok(frequencies)
     }
 

@@ -10,8 +10,11 @@ use super::rows::{BLOCK_LENGTHS, LONG, Rows};
 use crate::Result;
 use crate::store::pages::Pages;
 
-/// Documents of a window: 32 KiB of scores, which stay in the first cache while the terms are added up.
-pub(super) const WINDOW: usize = 4096;
+/// Documents of the smallest window: 32 KiB of scores, which stay in the first cache while the terms are added up.
+const SMALLEST: usize = 4096;
+
+/// Documents of the largest one, for terms so rare that going from window to window would cost more than what is found.
+const LARGEST: usize = 32_768;
 
 /// Documents that share a mark. A mark for each would be a store more for each posting; none, and an almost empty window
 /// would have to be searched whole.
@@ -27,9 +30,9 @@ pub(super) struct Window {
     pub start: u32,
     /// The first document that is not in it any more.
     pub end: u32,
-    scores: [i64; WINDOW],
+    scores: Vec<i64>,
     /// 1 for each eight documents of which one has a score.
-    touched: [u8; WINDOW / GROUP],
+    touched: Vec<u8>,
     lengths: [u16; RUN],
     contributions: [i64; RUN],
 }
@@ -42,13 +45,13 @@ impl Window {
             Box::new(Self {
                 start: 0,
                 end: 0,
-                scores: [0; WINDOW],
-                touched: [0; WINDOW / GROUP],
+                scores: vec![0; LARGEST],
+                touched: vec![0; LARGEST / GROUP],
                 lengths: [0; RUN],
                 contributions: [0; RUN],
             })
         });
-        debug_assert!(window.scores == [0; WINDOW] && window.touched == [0; WINDOW / GROUP]);
+        debug_assert!(window.scores.iter().all(|score| *score == 0) && window.touched.iter().all(|mark| *mark == 0));
         window
     }
 
@@ -58,10 +61,12 @@ impl Window {
         SPARE.set(Some(self));
     }
 
-    /// Moves the window, which is empty.
-    pub fn move_to(&mut self, start: u32) {
+    /// Moves the window, which is empty. It is as large as holds about [`SMALLEST`] postings, where one of `sparsity`
+    /// documents has one.
+    pub fn move_to(&mut self, start: u32, sparsity: u64) {
+        let size = sparsity.saturating_mul(SMALLEST as u64).clamp(SMALLEST as u64, LARGEST as u64);
         self.start = start;
-        self.end = start.saturating_add(WINDOW as u32);
+        self.end = start.saturating_add(size as u32);
     }
 
     /// Adds what a term gives to documents of the window: at most a run of them, ascending.
@@ -82,10 +87,11 @@ impl Window {
                 self.contributions[i] = formula.contribution(factor, count, rows.stored_length(number)?);
             }
         }
+        let (scores, touched) = (&mut self.scores[..LARGEST], &mut self.touched[..LARGEST / GROUP]);
         for (&number, &contribution) in numbers.iter().zip(&self.contributions[..n]) {
-            let at = number.wrapping_sub(self.start) as usize % WINDOW;
-            self.scores[at] += contribution;
-            self.touched[at / GROUP] = 1;
+            let at = number.wrapping_sub(self.start) as usize % LARGEST;
+            scores[at] += contribution;
+            touched[at / GROUP] = 1;
         }
         Ok(())
     }
@@ -126,27 +132,31 @@ impl Window {
 
     /// Empties the window into `hits`.
     pub fn drain_into(&mut self, hits: &mut Vec<Hit>) {
+        let mut n = hits.len();
         let drained: Result<(), Infallible> = self.drain_groups(|first, scores| {
-            let mut found = [Hit { number: 0, score: 0 }; GROUP];
-            let mut n = 0;
+            if hits.len() < n + GROUP {
+                hits.resize(n + 64 * GROUP, Hit { number: 0, score: 0 });
+            }
+            // Written whether it counts or not: which of a group have a score is beyond any guess of a branch.
             for (number, &score) in (first..).zip(scores) {
-                found[n % GROUP] = Hit { number, score };
+                hits[n] = Hit { number, score };
                 n += usize::from(score > 0);
             }
-            hits.extend_from_slice(&found[..n]);
             Ok(())
         });
         let Ok(()) = drained;
+        hits.truncate(n);
     }
 
     #[inline]
     fn drain_groups<E>(&mut self, mut visit: impl FnMut(u32, &[i64; GROUP]) -> Result<(), E>) -> Result<(), E> {
-        let (marks, _) = self.touched.as_chunks_mut::<8>();
-        let (groups, _) = self.scores.as_chunks_mut::<GROUP>();
-        for (place, marks) in marks.iter_mut().enumerate() {
+        let size = (self.end - self.start) as usize;
+        let (marks, _) = self.touched[..LARGEST / GROUP].as_chunks_mut::<8>();
+        let (groups, _) = self.scores[..LARGEST].as_chunks_mut::<GROUP>();
+        for (place, marks) in marks.iter_mut().enumerate().take(size.div_ceil(8 * GROUP)) {
             let mut left = u64::from_le_bytes(std::mem::take(marks));
             while left != 0 {
-                let group = (place * 8 + left.trailing_zeros() as usize / 8) % (WINDOW / GROUP);
+                let group = (place * 8 + left.trailing_zeros() as usize / 8) % (LARGEST / GROUP);
                 left &= left - 1;
                 visit(self.start + (group * GROUP) as u32, &groups[group])?;
                 groups[group] = [0; GROUP];
