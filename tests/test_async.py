@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 WAITING = {
     memspan.Scope: ["remember", "remember_many", "revise", "recall", "get", "history", "memories", "forget", "forget_stale", "export"],
-    memspan.Engine: ["users", "scopes", "remember_many", "backup", "maintain", "metrics", "close"],
+    memspan.Engine: ["users", "scopes", "remember_many", "backup", "maintain", "check", "metrics", "close"],
     memspan.Slots: ["declare"],
 }
 
