@@ -276,9 +276,9 @@ class Engine:
         return self._core.metrics()
 
     def check(self) -> CheckReport:
-        """Reads the whole store: every value against its checksum, and each scope's index, vectors, slots and counters against its records.
+        """Reads the whole store: every value against its checksum, a scope's index, vectors, slots and counters against its records.
 
-        Repairs nothing: what is damaged comes back from a backup. Cost: the whole store, under one read transaction; writers go on. A page of
+        Repairs nothing: what is damaged comes back from a backup. Cost: the whole store, under one read transaction; writers go on. A
         LMDB's own that is damaged can end the process; `memspan doctor` does the same in a process of its own.
 
         Examples:

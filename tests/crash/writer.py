@@ -13,6 +13,7 @@ import json
 import os
 import random
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -64,10 +65,8 @@ class Writer:
             case ["remember", rows] if self.conduct != "behind":
                 self.scope.remember_many(rows)
             case ["revise", memory_id, text] if self.conduct != "behind":
-                try:
+                with suppress(memspan.InvalidInput):  # another memory took its slot: only what is current is revised
                     self.scope.revise(memory_id, text)
-                except memspan.InvalidInput:
-                    pass  # another memory took its slot: only what is current is revised
             case ["forget", memory_id] if self.conduct == "honest":
                 self.scope.forget(memory_id, "asked to")
             case ["compact"]:

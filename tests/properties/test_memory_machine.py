@@ -10,12 +10,11 @@ import subprocess
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
@@ -26,8 +25,12 @@ import memspan
 from memspan.testing import FakeClock, FakeEmbedder
 
 sys.path.insert(0, str(Path(__file__).parent))
-from model import Model  # noqa: E402  beside this file, which is imported by its path
+from memory_model import Model, Slot  # beside this file, which pytest imports by its path
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+SHARED_MEMORY = Path("/dev/shm")  # noqa: S108  a sync costs nothing there, and every run has a folder of its own
 KINDS = ["semantic", "preference", "episodic", "constraint"]
 SLOTS = ["language", "city", "allergy"]
 IDS = [f"id-{number}" for number in range(8)]
@@ -59,7 +62,7 @@ second: SecondProcess
 class MemoryMachine(RuleBasedStateMachine):
     @initialize(embed=st.booleans())
     def start(self, embed: bool) -> None:
-        self.folder = Path(tempfile.mkdtemp(dir="/dev/shm" if Path("/dev/shm").is_dir() else None))
+        self.folder = Path(tempfile.mkdtemp(dir=SHARED_MEMORY if SHARED_MEMORY.is_dir() else None))
         self.path = self.folder / "a.memspan"
         self.clock = FakeClock()
         self.embedder = FakeEmbedder(dimensions=32) if embed else None
@@ -207,7 +210,7 @@ class MemoryMachine(RuleBasedStateMachine):
         with self.raises_as(memspan.InvalidInput if several else None):
             self.scope.slots.declare(name, multi=multi)
         if not several:
-            self.model.slots.setdefault(name, type(slot)() if slot else _slot()).multi = multi
+            self.model.slots.setdefault(name, Slot()).multi = multi
 
     # --- time and upkeep
 
@@ -365,12 +368,6 @@ class MemoryMachine(RuleBasedStateMachine):
             assert self.engine.check().findings == ()
 
 
-def _slot() -> Any:
-    from model import Slot
-
-    return Slot()
-
-
 def fork() -> int:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # of Python 3.12 on, where the process has threads: what is tested
@@ -384,7 +381,7 @@ def test_memory_is_what_the_dicts_say(request: pytest.FixtureRequest) -> None:
     soak = request.config.getoption("--soak")
     try:
         chosen = settings(max_examples=1500 if soak else 25, stateful_step_count=120 if soak else 40)
-        run_state_machine_as_test(MemoryMachine, settings=settings(parent=chosen, deadline=None))  # type: ignore[no-untyped-call]
+        run_state_machine_as_test(MemoryMachine, settings=settings(parent=chosen, deadline=None))
     finally:
         second.process.kill()
         second.process.wait()
