@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import random
+import signal
 import subprocess
 import sys
 import time
@@ -131,11 +132,15 @@ class Rounds:
     def kill_one_round(self, number: int) -> None:
         writers = dict(self.start(number))
         self.logs |= {name: self.folder / f"{name}.log" for name in writers}
-        wait_for_lines([self.logs[name] for name in writers], 4)
-        for writer in self.chance.sample(list(writers.values()), len(writers)):
-            time.sleep(self.chance.uniform(0.005, 0.3))
-            writer.kill()
-            assert writer.wait() == -9, "it was to die of the signal, not of an error"
+        try:
+            wait_for_lines([self.logs[name] for name in writers], 4)
+            for writer in self.chance.sample(list(writers.values()), len(writers)):
+                time.sleep(self.chance.uniform(0.005, 0.3))
+                writer.kill()
+                assert writer.wait() == -signal.SIGKILL, "it was to die of the signal, not of an error"
+        finally:
+            for writer in writers.values():
+                writer.kill()
 
     def start(self, number: int) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
         for letter in "ab":

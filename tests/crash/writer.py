@@ -9,11 +9,11 @@ written yet), "forgetful" (does not forget what it says it forgot).
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import random
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -65,7 +65,7 @@ class Writer:
             case ["remember", rows] if self.conduct != "behind":
                 self.scope.remember_many(rows)
             case ["revise", memory_id, text] if self.conduct != "behind":
-                with contextlib.suppress(memspan.InvalidInput):  # another memory took its slot: only what is current is revised
+                with suppress(memspan.InvalidInput):  # another memory took its slot: only what is current is revised
                     self.scope.revise(memory_id, text)
             case ["forget", memory_id] if self.conduct == "honest":
                 self.scope.forget(memory_id, "asked to")

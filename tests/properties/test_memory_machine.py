@@ -25,11 +25,12 @@ import memspan
 from memspan.testing import FakeClock, FakeEmbedder
 
 sys.path.insert(0, str(Path(__file__).parent))
-from model import Model
+from memory_model import Model, Slot  # beside this file, which pytest imports by its path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+SHARED_MEMORY = Path("/dev/shm")  # noqa: S108  a sync costs nothing there, and every run has a folder of its own
 KINDS = ["semantic", "preference", "episodic", "constraint"]
 SLOTS = ["language", "city", "allergy"]
 IDS = [f"id-{number}" for number in range(8)]
@@ -58,13 +59,10 @@ class SecondProcess:
 second: SecondProcess
 
 
-MEMORY = Path("/dev/shm")  # noqa: S108  a machine writes thousands of times: no disk has to see it
-
-
 class MemoryMachine(RuleBasedStateMachine):
     @initialize(embed=st.booleans())
     def start(self, embed: bool) -> None:
-        self.folder = Path(tempfile.mkdtemp(dir=MEMORY if MEMORY.is_dir() else None))
+        self.folder = Path(tempfile.mkdtemp(dir=SHARED_MEMORY if SHARED_MEMORY.is_dir() else None))
         self.path = self.folder / "a.memspan"
         self.clock = FakeClock()
         self.embedder = FakeEmbedder(dimensions=32) if embed else None
@@ -212,7 +210,7 @@ class MemoryMachine(RuleBasedStateMachine):
         with self.raises_as(memspan.InvalidInput if several else None):
             self.scope.slots.declare(name, multi=multi)
         if not several:
-            self.model.slots.setdefault(name, type(slot)() if slot else _slot()).multi = multi
+            self.model.slots.setdefault(name, Slot()).multi = multi
 
     # --- time and upkeep
 
@@ -368,12 +366,6 @@ class MemoryMachine(RuleBasedStateMachine):
     def the_doctor_finds_nothing(self) -> None:
         if hasattr(self, "engine"):
             assert self.engine.check().findings == ()
-
-
-def _slot() -> Any:
-    from model import Slot
-
-    return Slot()
 
 
 def fork() -> int:

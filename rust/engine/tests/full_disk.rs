@@ -67,7 +67,7 @@ impl SmallDisk {
     fn new() -> Option<Self> {
         let folder = Folder::new();
         std::fs::create_dir(&folder.0).ok()?;
-        let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", "size=6m", "tmpfs"]).arg(&folder.0).output().ok()?;
+        let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", "size=4m", "tmpfs"]).arg(&folder.0).output().ok()?;
         mounted.status.success().then_some(Self(folder))
     }
 }
@@ -102,7 +102,7 @@ fn a_full_disk_loses_nothing() {
 fn a_disk_that_is_full_from_the_start_makes_no_store() {
     let Some(disk) = SmallDisk::new() else { return };
     let filler = disk.0.0.join("filler");
-    let _ = std::fs::write(&filler, vec![0; 6 << 20]); // as much as there is room for
+    let _ = std::fs::write(&filler, vec![0; 4 << 20]); // as much as there is room for
     let store = disk.0.0.join("store");
     let error = Engine::open(&store, support::options(false)).expect_err("no room");
     assert_eq!(error.kind(), ErrorKind::StoreFull, "{error}");
@@ -119,7 +119,7 @@ fn a_file_that_may_not_grow_loses_nothing() {
         return assert!(!texts(&open(&folder.0, false)).is_empty());
     }
     let (_, store) = role().expect("a role");
-    limit_file_size(5 << 20);
+    limit_file_size(3 << 20);
     fill_and_go_on(&store, |_| (), || limit_file_size(u64::MAX));
 }
 

@@ -2,6 +2,7 @@
 
 mod support;
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -153,4 +154,27 @@ fn what_has_expired_is_forgotten_before_maintenance_comes_by() {
     assert!(engine.forget_stale(&scope, stale, 6000, false).expect("answered").is_empty());
     assert_eq!(engine.expire(6000).expect("swept"), 1, "the others are gone already");
     assert_sound(&engine);
+}
+
+#[test]
+fn a_compaction_of_a_store_that_another_process_has_compacted_ends() {
+    // `exclusively` looked whether its generation was retired, and still held that snapshot when it closed the environment
+    // to move on: a process that compacted first thing after another one had waited for itself for ever.
+    if let Some((_, store)) = support::role() {
+        open(&store, false).compact().expect("compacted");
+        return;
+    }
+    let folder = Folder::new();
+    let engine = Arc::new(open(&folder.0, false));
+    one(&engine, &user("u"), NewMemory::new("kept"), 1);
+    let test = "a_compaction_of_a_store_that_another_process_has_compacted_ends";
+    support::join(support::spawn(test, "other", &folder.0));
+    let compacting = {
+        let engine = Arc::clone(&engine);
+        std::thread::spawn(move || engine.compact())
+    };
+    support::wait_until("the compaction", || compacting.is_finished());
+    compacting.join().expect("no panic").expect("compacted");
+    assert_eq!(engine.contents().expect("contents").generation, 3);
+    assert_eq!(memories(&engine, &user("u"), 2).len(), 1);
 }

@@ -407,7 +407,9 @@ impl Store {
             let state = self.opened(self.gate.get())?;
             let State::Open(opened) = &*state else { continue };
             let guard = self.writer_lock(opened)?.acquire(deadline)?;
-            match meta::retired(&opened.environment.snapshot()?)? {
+            // Not within the `match`: it would keep the snapshot to its end, and an environment closes only when none is left.
+            let retired = meta::retired(&opened.environment.snapshot()?)?;
+            match retired {
                 None => return work(&opened.environment),
                 Some(next) => {
                     drop(guard);
