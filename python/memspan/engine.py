@@ -279,7 +279,7 @@ class Engine:
         """Reads the whole store: every value against its checksum, a scope's index, vectors, slots and counters against its records.
 
         Repairs nothing: what is damaged comes back from a backup. Cost: the whole store, under one read transaction; writers go on. A
-        LMDB's own that is damaged can end the process; `memspan doctor` does the same in a process of its own.
+        damaged page of LMDB's own can end the process; `memspan doctor` does the same in a process of its own.
 
         Examples:
             >>> _ = user.remember("Prefers tea")
