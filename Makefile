@@ -1,5 +1,5 @@
 # Everything runs in .venv of this checkout, made on first use; an active virtual environment is ignored.
-# Needs Python 3.11+, cargo 1.85+ and a C compiler. Reaches crates.io and PyPI, nothing else.
+# Needs Python 3.11+, cargo 1.89+ and a C compiler. Reaches crates.io and PyPI, nothing else.
 
 PYTHON ?= python3
 VENV   := .venv

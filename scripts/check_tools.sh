@@ -21,10 +21,10 @@ elif ! "$python" -c 'import venv, ensurepip' 2>/dev/null; then
 fi
 
 if ! command -v cargo >/dev/null 2>&1; then
-    lacks "cargo (Rust 1.85 or newer)" "https://rustup.rs, or on Debian 13: apt-get install cargo"
+    lacks "cargo (Rust 1.89 or newer)" "https://rustup.rs, or on Debian 13: apt-get install cargo"
 else
     rust=$(cargo --version 2>/dev/null | cut -d' ' -f2)
-    at_least "${rust:-0}" 1.85 || lacks "Rust 1.85 or newer (cargo is ${rust:-broken})" "https://rustup.rs, then: rustup update stable"
+    at_least "${rust:-0}" 1.89 || lacks "Rust 1.89 or newer (cargo is ${rust:-broken})" "https://rustup.rs, then: rustup update stable"
 fi
 
 # LMDB is C: without a compiler its crate fails deep in a build log.

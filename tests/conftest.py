@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-import memspan
+if TYPE_CHECKING:
+    import memspan
 
 # Short runs are the same every time, so that a red one can be repeated; `make soak` looks for new cases.
 settings.register_profile("short", derandomize=True, deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])

@@ -82,12 +82,12 @@ def test_every_memory_is_found_without_memspan(store: Path, tmp_path: Path) -> N
     with memspan.open(store, embedder=FakeEmbedder(16)) as engine:
         fill(engine)
         assert engine.backup(copy) > 1_200
-        expected = {
+        expected: dict[tuple[str | None, str, str, str], dict[str, Any]] = {
             (scope.tenant, scope.type, scope.id, memory.id): memory.to_dict() for scope in engine.scopes() for memory in scope.memories()
         }
         superseded = [memory.text for memory in engine.user("u-42", tenant="t").history("go")][:-1]
     names = scopes(copy)
-    found = {}
+    found: dict[tuple[str | None, str, str, str], list[Any]] = {}
     for (partition, number), record in records(copy, MEMORY).items():
         tenant, scope_type, scope_id = names[partition]
         memory_id = record[0] or f"mem-{int.from_bytes(number, 'big')}"

@@ -97,7 +97,7 @@ def test_an_unknown_option_is_pythons_own_error(kept: memspan.Scope) -> None:
     with pytest.raises(TypeError, match="colour"):
         kept.recall("x", colour="red")  # type: ignore[call-arg]
     with pytest.raises(TypeError, match="positional"):
-        kept.remember("x", "semantic", "slot")  # type: ignore[misc]
+        kept.remember("x", "semantic", "slot")  # type: ignore[call-arg]
 
 
 @pytest.mark.parametrize(
@@ -195,7 +195,7 @@ def written(store: Path) -> Path:
 def test_a_data_file_cut_short_is_refused_before_it_is_mapped(store: Path, keep: float, read_only: bool) -> None:
     data = written(store)
     size = data.stat().st_size
-    os.truncate(data, int(size * keep) if isinstance(keep, float) else int(keep))
+    os.truncate(data, int(size * keep) if keep == 0.5 else int(keep))
     refused(store, memspan.StoreCorrupt, read_only=read_only)
 
 
@@ -289,8 +289,9 @@ def test_the_process_that_runs_the_tests_was_not_limited() -> None:
     assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] == resource.RLIM_INFINITY
 
 
+@pytest.mark.usefixtures("kept")
 @pytest.mark.parametrize("target", ["full", "file"])
-def test_a_backup_overwrites_nothing(kept: memspan.Scope, memspan_engine: memspan.Engine, tmp_path: Path, target: str) -> None:
+def test_a_backup_overwrites_nothing(memspan_engine: memspan.Engine, tmp_path: Path, target: str) -> None:
     if target == "full":
         (tmp_path / target).mkdir()
         (tmp_path / target / "mine").write_text("mine")

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 from hypothesis import given
 from hypothesis import strategies as st
 
-import memspan
 from memspan.testing import FakeClock, FakeEmbedder, temporary_engine
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    import memspan
 
 SCRIPT = """
 import hashlib, sys

@@ -180,9 +180,9 @@ def test_answers_that_are_taken(store: Path, answer: Callable[[Sequence[str]], o
 @pytest.mark.parametrize(
     "answer",
     [
-        lambda texts: None,
-        lambda texts: "vector",
-        lambda texts: np.ones(3, dtype=np.float32),
+        lambda _: None,
+        lambda _: "vector",
+        lambda _: np.ones(3, dtype=np.float32),
         lambda texts: np.ones((len(texts), 2), dtype=np.float32),
         lambda texts: np.ones((len(texts) + 1, 3), dtype=np.float32),
         lambda texts: np.ones((len(texts), 3, 1), dtype=np.float32),
@@ -192,9 +192,9 @@ def test_answers_that_are_taken(store: Path, answer: Callable[[Sequence[str]], o
         lambda texts: np.zeros((len(texts), 3), dtype=np.float32),
         lambda texts: np.full((len(texts), 3), np.nan, dtype=np.float32),
         lambda texts: np.full((len(texts), 3), np.inf, dtype=np.float32),
-        lambda texts: [[1.0, 2.0], [1.0]],
+        lambda _: [[1.0, 2.0], [1.0]],
         lambda texts: [["a", "b", "c"] for _ in texts],
-        lambda texts: [],
+        lambda _: [],
     ],
 )
 def test_answers_that_leave_a_memory_pending(store: Path, answer: Callable[[Sequence[str]], object]) -> None:

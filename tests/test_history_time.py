@@ -21,8 +21,8 @@ def test_valid_at_finds_what_held_then(user: memspan.Scope, memspan_clock: FakeC
     for year, city in ((2010, "Lisbon"), (2015, "Oslo"), (2020, "Porto")):
         user.remember(f"Home is {city}", slot="home", occurred_at=datetime(year, 1, 1, tzinfo=UTC))
         memspan_clock.advance(days=1)
-    for year, city in ((2012, ["Lisbon"]), (2015, ["Oslo"]), (2019, ["Oslo"]), (2024, ["Porto"]), (2009, [])):
-        assert texts(user.recall("home", valid_at=datetime(year, 6, 1, tzinfo=UTC))) == [f"Home is {one}" for one in city]
+    for year, cities in ((2012, ["Lisbon"]), (2015, ["Oslo"]), (2019, ["Oslo"]), (2024, ["Porto"]), (2009, [])):
+        assert texts(user.recall("home", valid_at=datetime(year, 6, 1, tzinfo=UTC))) == [f"Home is {city}" for city in cities]
     assert texts(user.recall("home")) == ["Home is Porto"]
 
 

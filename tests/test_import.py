@@ -51,14 +51,15 @@ def test_a_batch_is_all_or_nothing(memspan_engine: memspan.Engine) -> None:
     user = memspan_engine.user("u")
     user.remember("Prefers tea", id="tea")
     rows = [{"text": f"fact {number}", "id": f"f-{number}"} for number in range(500)]
-    for wrong in (
+    wrongs: tuple[Any, ...] = (
         {"text": ""},
         {"text": "Prefers coffee", "id": "tea"},
         {"text": "x", "colour": "red"},
         {},
         5,
         {"text": "x", "importance": 7},
-    ):
+    )
+    for wrong in wrongs:
         with pytest.raises(memspan.UsageError) as caught:
             user.remember_many([*rows[:321], wrong, *rows[321:]])
         assert caught.value.fields["row"] == 321

@@ -100,7 +100,7 @@ def test_a_hybrid_explanation_has_the_cosine_that_numpy_has() -> None:
             why = hit.explain()
             [stored] = embedder.embed([hit.memory.text])
             assert why.cosine is not None
-            assert math.isclose(why.cosine, float(np.float64(asked) @ np.float64(stored)), abs_tol=1e-6)
+            assert math.isclose(why.cosine, float(np.dot(asked.astype(np.float64), stored.astype(np.float64))), abs_tol=1e-6)
             total = why.lexical_weight * why.lexical_normalised + why.cosine_weight * why.cosine_normalised
             assert math.isclose(total, hit.score, abs_tol=2e-9)
 
@@ -171,6 +171,8 @@ def test_other_scopes_are_searched_along(memspan_engine: memspan.Engine) -> None
     for wrong in ([user], [acme, acme], ["acme"], [None]):
         with pytest.raises(memspan.InvalidInput):
             user.recall("tea", also=wrong)  # type: ignore[arg-type]
+    with pytest.raises(memspan.InvalidInput, match="several scopes"):
+        user.recall("tea", also=acme)  # type: ignore[arg-type]
     with temporary_engine() as elsewhere, pytest.raises(memspan.InvalidInput, match="another"):
         user.recall("tea", also=[elsewhere.user("u")])
 

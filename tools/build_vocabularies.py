@@ -25,6 +25,7 @@ import sys
 import tempfile
 import zipfile
 import zlib
+from itertools import pairwise
 
 DATA = pathlib.Path(__file__).resolve().parent.parent / "rust/engine/src/tokens/data"
 WHEEL = "litellm==1.109.1"
@@ -52,7 +53,7 @@ def parents(token: bytes, ranks: dict[bytes, int]) -> tuple[int, int]:
     """The last two parts that merging gives before they become `token`."""
     parts = [token[i : i + 1] for i in range(len(token))]
     while len(parts) > 2:
-        rank, at = min((ranks.get(a + b, len(ranks)), i) for i, (a, b) in enumerate(zip(parts, parts[1:])))
+        rank, at = min((ranks.get(a + b, len(ranks)), i) for i, (a, b) in enumerate(pairwise(parts)))
         assert rank < ranks[token], f"{token!r} cannot be reached by merges"
         parts[at : at + 2] = [parts[at] + parts[at + 1]]
     left, right = (ranks[part] for part in parts)

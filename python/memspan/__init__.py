@@ -94,7 +94,7 @@ __all__ = [
     "open",
 ]
 
-Sequence.register(Recall)  # what its stub says, for isinstance() and match
+Sequence.register(Recall)  # type: ignore[attr-defined, unused-ignore]  # pyright: ignore[reportUnknownMemberType, reportAttributeAccessIssue]  # what its stub says, for isinstance() and match
 
 __version__: str = _core.build_info()["version"]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict
 
 from memspan import _core
@@ -17,6 +16,7 @@ from memspan.long_term import Scope
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from datetime import datetime
+    from pathlib import Path
     from types import TracebackType
 
     from memspan.embedding import Embedder, Event
@@ -368,6 +368,8 @@ def _folder(doing: str, path: object) -> Path:
     if isinstance(path, str | os.PathLike):
         text = os.fspath(path)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
         if isinstance(text, str) and text and "\0" not in text and "://" not in text:
+            from pathlib import Path  # noqa: PLC0415  what `open` needs is not paid for at import
+
             return Path(text)
     raise InvalidInput(
         f"{doing}: the path is that of a folder on this machine, not available in this version for {path!r}: pass a str or a Path"

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import base64
-import json
 import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from memspan import _core
@@ -259,6 +256,8 @@ class Scope:
                 over=repr(over),
             )
         vector, why = self._store.query_vector(query, self)
+        if isinstance(also, Scope):
+            raise InvalidInput(f"recalling: also= takes several scopes, and it is one, {also!r}: put it into a list")
         scopes = (self, *also)
         return self._core.recall(
             scopes, query, limit, kinds, where, since, until, valid_at, known_at, min_score, min_trust, max_tokens, vector, why
@@ -365,6 +364,9 @@ class Scope:
             >>> user.export("u-42.jsonl")
             1
         """
+        import json  # noqa: PLC0415  what few calls need is not paid for at import
+        from pathlib import Path  # noqa: PLC0415
+
         target = Path(path)
         beside = target.with_name(f".{target.name}.{os.getpid()}.part")
         count = 0
@@ -471,6 +473,8 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list):
         return [_plain(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
     if isinstance(value, bytes):
+        import base64  # noqa: PLC0415
+
         return base64.b64encode(value).decode("ascii")
     if isinstance(value, float) and not math.isfinite(value):
         return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"

@@ -3,6 +3,7 @@
 //! `cargo bench -p memspan-engine --bench memory [-- MEMORIES [REPEATS]]`. Prints medians and 99th percentiles in microseconds.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use memspan_engine::index::vectors::{Query, UnitVector};
@@ -18,7 +19,7 @@ const SYLLABLES: [&str; 24] = [
     "ra", "so",
 ];
 
-/// SplitMix64.
+/// `SplitMix64`.
 struct Random(u64);
 
 impl Random {
@@ -96,8 +97,16 @@ fn open(path: &Path) -> Engine {
 fn ask(engine: &Engine, at: usize, dense: bool) -> bool {
     let text = question(at);
     let vector = dense.then(|| Query::new(&embed(&text), DIMS).expect("a vector"));
-    let request =
-        Request { text, vector, scopes: vec![scope(at)], limit: 10, filter: Filter::all(1), fusion: Fusion::default(), min_score: 0.0 };
+    let request = Request {
+        text,
+        vector,
+        scopes: vec![scope(at)],
+        limit: 10,
+        filter: Filter::all(1),
+        fusion: Fusion::default(),
+        min_score: 0.0,
+        max_tokens: None,
+    };
     let started = Instant::now();
     let answer = recall(engine, &request).expect("answered");
     TIMES.with_borrow_mut(|times| times.push(started.elapsed()));
@@ -118,16 +127,18 @@ fn report(what: &str) {
 }
 
 fn main() {
-    assert!(!cfg!(debug_assertions), "a debug build is not to be timed");
-    let count: usize = std::env::args().filter_map(|a| a.parse().ok()).next().unwrap_or(100_000);
+    const { assert!(!cfg!(debug_assertions), "a debug build is not to be timed") };
+    let count: usize = std::env::args().find_map(|a| a.parse().ok()).unwrap_or(100_000);
     let path = std::env::temp_dir().join(format!("memspan-bench-{}", std::process::id()));
     let engine = open(&path);
     let mut writing = Duration::ZERO;
     for first in (0..count).step_by(5000) {
         for user in 0..USERS {
-            let rows: Vec<_> = (first..(first + 5000).min(count)).filter(|at| at % USERS == user).map(new_memory).collect();
+            let scope = Arc::new(scope(user));
+            let ours = (first..(first + 5000).min(count)).filter(|at| at % USERS == user);
+            let rows: Vec<_> = ours.map(|at| (Arc::clone(&scope), new_memory(at))).collect();
             let started = Instant::now();
-            engine.remember(&scope(user), rows, 0, true).expect("written");
+            engine.remember_many(rows, 0, true).expect("written");
             writing += started.elapsed();
         }
     }
@@ -151,7 +162,7 @@ fn main() {
     for at in 0..500 {
         let new = new_memory(10_000_000 + at);
         let started = Instant::now();
-        engine.remember(&scope(at), vec![new], 0, true).expect("written");
+        engine.remember(&scope(at), new, 0).expect("written");
         TIMES.with_borrow_mut(|times| times.push(started.elapsed()));
     }
     report("remember, durable, one thread");
@@ -161,7 +172,7 @@ fn main() {
             let engine = &engine;
             threads.spawn(move || {
                 for at in 0..100 {
-                    engine.remember(&scope(thread), vec![new_memory(20_000_000 + thread * 1000 + at)], 0, true).expect("written");
+                    engine.remember(&scope(thread), new_memory(20_000_000 + thread * 1000 + at), 0).expect("written");
                 }
             });
         }

@@ -64,13 +64,26 @@ fn with_vector(text: &str) -> NewMemory {
 }
 
 fn one(engine: &Engine, scope: &Scope, new: NewMemory, now: i64) -> Remembered {
-    engine.remember(scope, vec![new], now, true).expect("written").remove(0).expect("written")
+    engine.remember(scope, new, now).expect("written")
+}
+
+fn of(scope: &Scope, rows: Vec<NewMemory>) -> Vec<(Arc<Scope>, NewMemory)> {
+    let scope = Arc::new(scope.clone());
+    rows.into_iter().map(|row| (Arc::clone(&scope), row)).collect()
 }
 
 fn ask(engine: &Engine, scopes: &[Scope], text: &str, vector: bool, filter: Filter) -> Recall {
     let vector = vector.then(|| Query::new(&embed(text), DIMS).expect("a vector"));
-    let request =
-        Request { text: text.into(), vector, scopes: scopes.to_vec(), limit: 5, filter, fusion: Fusion::default(), min_score: 0.0 };
+    let request = Request {
+        text: text.into(),
+        vector,
+        scopes: scopes.to_vec(),
+        limit: 5,
+        filter,
+        fusion: Fusion::default(),
+        min_score: 0.0,
+        max_tokens: None,
+    };
     recall(engine, &request).expect("answered")
 }
 
@@ -140,10 +153,11 @@ fn ids_make_a_retry_harmless() {
     assert_eq!(one(&engine, &scope, new("ordered a chair"), 1).action, Action::Added);
     let again = one(&engine, &scope, new("ordered a chair"), 2);
     assert_eq!((again.action, again.memory.id().as_str()), (Action::Duplicate, "order-17"));
-    let conflict = engine.remember(&scope, vec![NewMemory::new("x"), new("ordered a table")], 3, true).expect_err("a conflict");
+    let rows = |all| engine.remember_many(of(&scope, vec![NewMemory::new("x"), new("ordered a table")]), 3, all);
+    let conflict = rows(true).expect_err("a conflict");
     assert_eq!(conflict.kind(), ErrorKind::IdConflict);
     assert_eq!(engine.memories(&scope, 0, 10, 0x7f, 4).expect("list").len(), 1, "the batch was undone");
-    let rows = engine.remember(&scope, vec![NewMemory::new("x"), new("ordered a table")], 5, false).expect("rows");
+    let rows = rows(false).expect("rows").outcomes;
     assert!(rows[0].is_ok() && rows[1].is_err());
     assert!(engine.forget(&scope, "order-17", None, 6).expect("forgotten"));
     assert_eq!(one(&engine, &scope, new("ordered a chair"), 7).action, Action::Rejected);
@@ -254,11 +268,12 @@ fn a_backup_and_a_compaction_keep_everything() {
     let engine = Engine::open(&folder.0, options(true)).expect("open");
     let scope = user("u");
     let rows = (0..2500).map(|at| with_vector(&format!("fact {at} about thing-{}", at % 50))).collect();
-    assert_eq!(engine.remember(&scope, rows, 10, true).expect("written").len(), 2500);
+    let written = engine.remember_many(of(&scope, rows), 10, true).expect("written");
+    assert_eq!((written.outcomes.len(), written.transactions), (2500, 3));
     let before = ask(&engine, std::slice::from_ref(&scope), "fact 1234 about thing-34", true, Filter::all(20));
     engine.backup(&copy.0).expect("backup");
     let restored = Engine::open(&copy.0, options(true)).expect("open the backup");
-    assert_eq!(engine.compact().expect("compacted"), engine.backup(&copy.0.join("b")).map_or_else(|_| 0, |n| n));
+    assert_eq!(engine.compact().expect("compacted"), engine.backup(&copy.0.join("b")).unwrap_or(0));
     for engine in [&engine, &restored] {
         let after = ask(engine, std::slice::from_ref(&scope), "fact 1234 about thing-34", true, Filter::all(20));
         assert_eq!(texts(&after), texts(&before));

@@ -53,6 +53,9 @@ impl Handle {
     }
 }
 
+/// What an embedder says of itself: name, dimensions, revision.
+type Identity<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Option<Bound<'py, PyAny>>);
+
 #[pyclass(frozen, module = "memspan._core")]
 #[derive(Debug)]
 pub struct EngineCore {
@@ -71,7 +74,7 @@ impl EngineCore {
         read_only: bool,
         busy_timeout_seconds: &Bound<'_, PyAny>,
         clock: Option<&Bound<'_, PyAny>>,
-        embedding: Option<(Bound<'_, PyAny>, Bound<'_, PyAny>, Option<Bound<'_, PyAny>>)>,
+        embedding: Option<Identity<'_>>,
     ) -> PyResult<Self> {
         let clock = Clock::new(clock)?;
         let options = EngineOptions {

@@ -16,6 +16,14 @@ pub enum Hold {
     Detached,
 }
 
+/// Above so many bytes a text takes long enough to analyse or count that the interpreter is given up.
+const SHORT_TEXT: usize = 16 << 10;
+
+/// How a text is analysed.
+pub fn hold_for(text: &str) -> Hold {
+    if text.len() > SHORT_TEXT { Hold::Detached } else { Hold::Attached }
+}
+
 /// Runs a call of the engine: errors and panics come back as Python exceptions.
 pub fn run<T: Send>(py: Python<'_>, hold: Hold, work: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
     // Unwind safe: the engine's locks ignore poison, and what they guard is whole between any two statements.

@@ -5,6 +5,9 @@
 //! no Python code ever runs inside a transaction or under a lock of the engine; what can wait for a disk runs detached from
 //! the interpreter, what takes microseconds stays attached; a panic becomes `memspan.Error`.
 
+#![allow(clippy::doc_markdown, clippy::doc_link_with_quotes)] // docstrings: written for Python's tools
+#![allow(clippy::needless_pass_by_value)] // what pyo3 converts an argument into is made for the call and belongs to it
+
 mod arguments;
 mod build;
 mod clock;
@@ -33,7 +36,7 @@ mod _core {
     #[pymodule_export]
     use super::explanation::{Explanation, TermScore};
     #[pymodule_export]
-    use super::memory::{Memory, Remembered};
+    use super::memory::{Memory, Remembered, restore_memory, restore_remembered};
     #[pymodule_export]
     use super::recall::{Recall, Recalled};
     #[pymodule_export]

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use memspan_engine::memory::{self, Action, Engine, Scope};
 use memspan_engine::{Error, ErrorKind, Result};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict};
 
+use crate::errors::{Hold, invalid, run};
 use crate::{metadata, time};
 
 /// A revision with the ids of the memories that it names by number.
@@ -52,7 +53,7 @@ pub fn known_one(engine: &Engine, scope: &Scope, memory: memory::Memory) -> Resu
 ///     Memory("mem-1", "Prefers Go for scripting", kind="preference", slot="scripting-language")
 ///     >>> memory.known_from.isoformat(), memory.state
 ///     ('2025-01-01T00:00:00+00:00', 'current')
-#[pyclass(frozen, eq, module = "memspan")]
+#[pyclass(frozen, eq, from_py_object, module = "memspan")]
 #[derive(Debug, Clone, PartialEq)]
 pub struct Memory(pub Arc<Known>);
 
@@ -218,6 +219,20 @@ impl Memory {
         Ok(fields)
     }
 
+    fn __copy__(&self) -> Self {
+        self.clone()
+    }
+
+    fn __deepcopy__(&self, _memo: &Bound<'_, PyAny>) -> Self {
+        self.clone()
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Pickled<'py>)> {
+        let body = PyBytes::new(py, &self.inner().encode());
+        let restore = py.import("memspan._core")?.getattr("restore_memory")?;
+        Ok((restore, (self.inner().number, body, self.0.supersedes.clone(), self.0.superseded_by.clone())))
+    }
+
     fn __hash__(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         (&self.0.id, self.inner().revision, self.inner().sequence).hash(&mut hasher);
@@ -230,6 +245,36 @@ impl Memory {
         let state = memory.ending.as_ref().map_or_else(String::new, |ending| format!(", state={:?}", ending.state.name()));
         format!("Memory({:?}, {:?}, kind={:?}{slot}{state})", self.0.id, shortened(&memory.text), memory.kind.name())
     }
+}
+
+/// What a pickled memory is: its number, its record as a store has it, the ids that it names.
+type Pickled<'py> = (u32, Bound<'py, PyBytes>, Option<String>, Option<String>);
+
+/// What a pickled `Remembered` is.
+type PickledAnswer = (&'static str, Memory, Option<String>);
+
+/// Makes a memory of what `Memory.__reduce__` gave.
+#[pyfunction]
+pub fn restore_memory(
+    py: Python<'_>,
+    number: u32,
+    body: &[u8],
+    supersedes: Option<String>,
+    superseded_by: Option<String>,
+) -> PyResult<Memory> {
+    let memory = run(py, Hold::Attached, || memory::Memory::decode(b"pickle", number, body))?;
+    Ok(Memory(Arc::new(Known { id: memory.id(), supersedes, superseded_by, memory })))
+}
+
+/// Makes an answer of what `Remembered.__reduce__` gave.
+#[pyfunction]
+pub fn restore_remembered(py: Python<'_>, action: &str, memory: Memory, reason: Option<String>) -> PyResult<Remembered> {
+    let known = [Action::Added, Action::Updated, Action::Superseded, Action::Duplicate, Action::Rejected];
+    let action = known.into_iter().find(|known| known.name() == action);
+    let action = action.ok_or_else(|| {
+        invalid(py, "restoring a pickled Remembered: its action must be one of this version: pickle and restore with the same one")
+    })?;
+    Ok(Remembered { action, memory, reason })
 }
 
 /// A text as a repr shows it: its first 60 characters.
@@ -283,6 +328,19 @@ impl Remembered {
     #[getter]
     fn reason(&self) -> Option<&str> {
         self.reason.as_deref()
+    }
+
+    fn __copy__(&self) -> Self {
+        self.clone()
+    }
+
+    fn __deepcopy__(&self, _memo: &Bound<'_, PyAny>) -> Self {
+        self.clone()
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, PickledAnswer)> {
+        let restore = py.import("memspan._core")?.getattr("restore_remembered")?;
+        Ok((restore, (self.action.name(), self.memory.clone(), self.reason.clone())))
     }
 
     fn __hash__(&self) -> u64 {

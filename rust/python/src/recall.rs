@@ -10,6 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::slice::PySliceIndices;
 use pyo3::types::{PyIterator, PySlice, PyTuple};
 
+use crate::errors::{hold_for, run};
 use crate::explanation::Explanation;
 use crate::memory::{Known, Memory, shortened};
 
@@ -150,6 +151,14 @@ impl Recall {
         value.cast::<Recalled>().map_or(0, |wanted| self.hits().filter(|hit| hit == wanted.get()).count())
     }
 
+    fn __copy__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
+        slf
+    }
+
+    fn __deepcopy__<'py>(slf: Bound<'py, Self>, _memo: &Bound<'_, PyAny>) -> Bound<'py, Self> {
+        slf
+    }
+
     fn __repr__(&self) -> String {
         let best = self.places.first().map_or_else(String::new, |_| format!(", best={}", self.hit(0).__repr__()));
         let degraded = self.degraded_reason().map_or_else(String::new, |reason| format!(", degraded={reason:?}"));
@@ -197,8 +206,13 @@ impl Recalled {
 
     /// Tokens of its text, exact for `o200k_base` (GPT-4o and later). Counted on first use.
     #[getter]
-    fn tokens(&self) -> usize {
-        *self.found().tokens.get_or_init(|| tokens_of(self.text()))
+    fn tokens(&self, py: Python<'_>) -> PyResult<usize> {
+        if let Some(tokens) = self.found().tokens.get() {
+            return Ok(*tokens);
+        }
+        // Counted before the cell is entered: a thread that held it while it waits for the interpreter would block the others for ever.
+        let tokens = run(py, hold_for(self.text()), || Ok(tokens_of(self.text())))?;
+        Ok(*self.found().tokens.get_or_init(|| tokens))
     }
 
     /// Whose memory it is.
@@ -208,8 +222,17 @@ impl Recalled {
     }
 
     /// Where the score comes from. Cost: the text is analysed again.
-    fn explain(&self) -> Explanation {
-        Explanation::new(self.answer.queries[self.found().scope].explain(self.found().parts, self.text()))
+    fn explain(&self, py: Python<'_>) -> PyResult<Explanation> {
+        let query = &self.answer.queries[self.found().scope];
+        run(py, hold_for(self.text()), || Ok(query.explain(self.found().parts, self.text()))).map(Explanation::new)
+    }
+
+    fn __copy__(&self) -> Self {
+        self.clone()
+    }
+
+    fn __deepcopy__(&self, _memo: &Bound<'_, PyAny>) -> Self {
+        self.clone()
     }
 
     fn __hash__(&self) -> u64 {

@@ -140,8 +140,8 @@ impl Draft {
 /// Many of them, of one scope or of several. Frozen.
 #[pyclass(frozen, module = "memspan._core")]
 pub struct Rows {
-    rows: Vec<(Arc<Scope>, NewMemory)>,
-    /// Place of each of `rows` in what was given.
+    kept: Vec<(Arc<Scope>, NewMemory)>,
+    /// Place of each of `kept` in what was given.
     places: Vec<usize>,
     failed: Vec<(usize, Option<String>, PyErr)>,
 }
@@ -157,12 +157,12 @@ impl Rows {
         scope: Option<&Bound<'_, ScopeCore>>,
         dimensions: Option<usize>,
     ) -> PyResult<Self> {
-        let mut all = Self { rows: Vec::with_capacity(rows.len()), places: Vec::with_capacity(rows.len()), failed: Vec::new() };
+        let mut all = Self { kept: Vec::with_capacity(rows.len()), places: Vec::with_capacity(rows.len()), failed: Vec::new() };
         let reader = RowReader { owner: owner.get(), default: scope.map(|scope| Arc::clone(&scope.get().scope)), dimensions };
         for (place, row) in rows.iter().enumerate() {
             match reader.read(&row) {
                 Ok(row) => {
-                    all.rows.push(row);
+                    all.kept.push(row);
                     all.places.push(place);
                 }
                 // What is no error of ours (an interrupt, say) is not swallowed.
@@ -175,12 +175,12 @@ impl Rows {
 
     /// Rows that can be written.
     fn __len__(&self) -> usize {
-        self.rows.len()
+        self.kept.len()
     }
 
     /// The texts to embed: those of the rows without a vector of their own.
     fn to_embed(&self) -> Vec<&str> {
-        self.rows.iter().filter(|(_, new)| new.vector.is_none()).map(|(_, new)| new.text.as_str()).collect()
+        self.kept.iter().filter(|(_, new)| new.vector.is_none()).map(|(_, new)| new.text.as_str()).collect()
     }
 
     /// The rows that cannot be written: place, id, error.
@@ -191,7 +191,7 @@ impl Rows {
     /// The place of row `at` among what was given, and its id.
     fn place(&self, at: usize) -> PyResult<(usize, Option<&str>)> {
         let place = self.places.get(at).ok_or_else(|| PyIndexError::new_err("there is no such row"))?;
-        Ok((*place, self.rows[at].1.id.as_deref()))
+        Ok((*place, self.kept[at].1.id.as_deref()))
     }
 }
 
@@ -199,7 +199,7 @@ impl Rows {
     /// The rows with their vectors; `embedded` has one for each of [`Rows::to_embed`].
     pub fn with_vectors(&self, embedded: Option<&Vectors>) -> Vec<(Arc<Scope>, NewMemory)> {
         let mut embedded = embedded.map(|vectors| vectors.rows.iter()).into_iter().flatten();
-        let mut rows = self.rows.clone();
+        let mut rows = self.kept.clone();
         for (_, new) in rows.iter_mut().filter(|(_, new)| new.vector.is_none()) {
             new.vector = embedded.next().cloned().flatten();
         }
@@ -219,10 +219,10 @@ impl RowReader<'_> {
             let scope = self.default.clone().ok_or_else(|| no_scope(row.py()))?;
             return Ok((scope, Fields::default().into_new(row, self.dimensions)?));
         }
-        self.from_mapping(&as_mapping(row)?)
+        self.read_mapping(&as_mapping(row)?)
     }
 
-    fn from_mapping(&self, map: &Bound<'_, PyDict>) -> PyResult<(Arc<Scope>, NewMemory)> {
+    fn read_mapping(&self, map: &Bound<'_, PyDict>) -> PyResult<(Arc<Scope>, NewMemory)> {
         let py = map.py();
         let (mut fields, mut text, mut scope) = (Fields::default(), None, self.default.clone());
         for (key, value) in map {

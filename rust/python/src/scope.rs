@@ -12,15 +12,12 @@ use pyo3::types::PyTuple;
 
 use crate::arguments::{FilterArguments, kinds, maybe_text, number, text_of, whole};
 use crate::engine::Handle;
-use crate::errors::{Hold, invalid, run};
+use crate::errors::{Hold, hold_for, invalid, run};
 use crate::memory::{Memory, Remembered, known, known_one};
 use crate::metadata;
 use crate::recall::{Answer, Found, Recall};
 use crate::rows::Draft;
 use crate::vectors::Vectors;
-
-/// Above so many bytes a text takes long enough to analyse that the interpreter is given up.
-const SHORT_TEXT: usize = 16 << 10;
 
 const DAY_MICROSECONDS: f64 = 86_400e6;
 
@@ -131,8 +128,10 @@ impl ScopeCore {
             min_score: min_score.map_or(Ok(0.0), fraction)?,
             max_tokens: max_tokens.map(|value| whole("max_tokens", value, 0, i64::MAX)).transpose()?.map(|value| value as usize),
         };
-        let hold =
-            if request.text.len() > SHORT_TEXT { Hold::Detached } else { run(py, Hold::Attached, || self.handle.hold(&request.scopes))? };
+        let hold = match hold_for(&request.text) {
+            Hold::Detached => Hold::Detached,
+            Hold::Attached => run(py, Hold::Attached, || self.handle.hold(&request.scopes))?,
+        };
         let (answer, found) = run(py, hold, || {
             let engine = self.handle.engine()?;
             let mut answer = recall::recall(engine, &request)?;

@@ -126,7 +126,9 @@ impl Memory {
         self.expires_at.is_some_and(|at| at <= now)
     }
 
-    fn encode(&self) -> Vec<u8> {
+    /// The body as it is stored: everything but the number, which is in the key.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
         let mut body = Writer::array(if self.ending.is_some() { 22 } else { 17 });
         body.maybe_text(self.given_id.as_deref());
         body.text(&self.text);
@@ -155,7 +157,8 @@ impl Memory {
         body.into_bytes()
     }
 
-    fn decode(key: &[u8], number: u32, body: &[u8]) -> Result<Self> {
+    /// The memory of that number, from a body found at `key`.
+    pub fn decode(key: &[u8], number: u32, body: &[u8]) -> Result<Self> {
         let mut r = Reader::array(key, body)?;
         let mut memory = Self {
             number,

@@ -170,15 +170,15 @@ impl Prepared {
             return Ok(answer);
         }
         let mut memory = self.memory(writer);
-        if let Some(answer) = self.duplicate(writer, &memory)? {
+        if let Some(answer) = duplicate(writer, &memory)? {
             return Ok(answer);
         }
         let (mut action, mut reason) = (Action::Added, None);
         if let Some(name) = &self.slot {
             let slot = writer.slot(name)?;
-            match if slot.multi { None } else { self.holder(writer, &slot.current)? } {
+            match if slot.multi { None } else { holder(writer, &slot.current)? } {
                 Some(current) if current.trust > memory.trust || current.occurred_at > memory.occurred_at => {
-                    return self.into_history(writer, memory, current);
+                    return file_as_history(writer, memory, current);
                 }
                 Some(current) => {
                     memory.number = writer.next_number()?;
@@ -189,7 +189,7 @@ impl Prepared {
                 }
                 None => memory.number = writer.next_number()?,
             }
-            self.take_slot(writer, slot, memory.number)?;
+            take_slot(writer, slot, memory.number)?;
         } else {
             memory.number = writer.next_number()?;
         }
@@ -247,70 +247,69 @@ impl Prepared {
             ending: None,
         }
     }
+}
 
-    /// The answer where a current memory says exactly the same.
-    fn duplicate<P: PagesMut>(&self, writer: &mut PartitionWriter<'_, P>, memory: &Memory) -> Result<Option<Remembered>> {
-        for number in writer.find(duplicate_key(writer.seed, memory))? {
-            let Some(known) = record::current(writer.pages, writer.partition, number)? else { continue };
-            let same = known.kind == memory.kind
-                && known.slot == memory.slot
-                && text::duplicate_key(&known.text) == text::duplicate_key(&memory.text);
-            if !same {
-                continue;
-            }
-            if known.is_expired(writer.now) {
-                expire(writer, known)?;
-                continue;
-            }
-            let reason = Some(format!("{} says the same", known.id()));
-            return Ok(Some(Remembered { action: Action::Duplicate, memory: known, reason }));
+/// The answer where a current memory says exactly the same.
+fn duplicate<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, memory: &Memory) -> Result<Option<Remembered>> {
+    for number in writer.find(duplicate_key(writer.seed, memory))? {
+        let Some(known) = record::current(writer.pages, writer.partition, number)? else { continue };
+        let same =
+            known.kind == memory.kind && known.slot == memory.slot && text::duplicate_key(&known.text) == text::duplicate_key(&memory.text);
+        if !same {
+            continue;
         }
-        Ok(None)
+        if known.is_expired(writer.now) {
+            expire(writer, known)?;
+            continue;
+        }
+        let reason = Some(format!("{} says the same", known.id()));
+        return Ok(Some(Remembered { action: Action::Duplicate, memory: known, reason }));
     }
+    Ok(None)
+}
 
-    /// The memory that holds a slot now.
-    fn holder<P: PagesMut>(&self, writer: &mut PartitionWriter<'_, P>, current: &[u32]) -> Result<Option<Memory>> {
-        let Some(number) = current.last() else { return Ok(None) };
-        let Some(memory) = record::current(writer.pages, writer.partition, *number)? else { return Ok(None) };
-        if memory.is_expired(writer.now) {
-            expire(writer, memory)?;
-            return Ok(None);
-        }
-        Ok(Some(memory))
+/// The memory that holds a slot now.
+fn holder<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, current: &[u32]) -> Result<Option<Memory>> {
+    let Some(number) = current.last() else { return Ok(None) };
+    let Some(memory) = record::current(writer.pages, writer.partition, *number)? else { return Ok(None) };
+    if memory.is_expired(writer.now) {
+        expire(writer, memory)?;
+        return Ok(None);
     }
+    Ok(Some(memory))
+}
 
-    fn take_slot<P: PagesMut>(&self, writer: &mut PartitionWriter<'_, P>, mut slot: super::slots::Slot, number: u32) -> Result<()> {
-        if !slot.multi {
-            slot.current.clear();
-        }
-        slot.current.push(number);
-        writer.put_slot(&slot)
+fn take_slot<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, mut slot: super::slots::Slot, number: u32) -> Result<()> {
+    if !slot.multi {
+        slot.current.clear();
     }
+    slot.current.push(number);
+    writer.put_slot(&slot)
+}
 
-    /// Files a value that is older or less trusted than the slot's current one.
-    fn into_history<P: PagesMut>(&self, writer: &mut PartitionWriter<'_, P>, mut memory: Memory, current: Memory) -> Result<Remembered> {
-        memory.number = writer.next_number()?;
-        memory.sequence = writer.next_sequence();
-        let less_trusted = memory.trust < current.trust;
-        let reason = if less_trusted {
-            format!("trust {} does not replace trust {} in this slot: kept in history only", memory.trust, current.trust)
-        } else {
-            "its event is older than that of the slot's current value: kept in history only".to_owned()
-        };
-        let mut ending = Ending {
-            state: State::Superseded,
-            known_until: writer.now,
-            valid_until: memory.occurred_at,
-            superseded_by: Some(current.number),
-            reason: Some(reason.clone()),
-        };
-        if !less_trusted {
-            ending.valid_until = insert_into_chain(writer, &mut memory, current)?;
-        }
-        memory.ending = Some(ending);
-        writer.add_to_history(&memory)?;
-        Ok(Remembered { action: Action::Added, memory, reason: Some(reason) })
+/// Files a value that is older or less trusted than the slot's current one.
+fn file_as_history<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, mut memory: Memory, current: Memory) -> Result<Remembered> {
+    memory.number = writer.next_number()?;
+    memory.sequence = writer.next_sequence();
+    let less_trusted = memory.trust < current.trust;
+    let reason = if less_trusted {
+        format!("trust {} does not replace trust {} in this slot: kept in history only", memory.trust, current.trust)
+    } else {
+        "its event is older than that of the slot's current value: kept in history only".to_owned()
+    };
+    let mut ending = Ending {
+        state: State::Superseded,
+        known_until: writer.now,
+        valid_until: memory.occurred_at,
+        superseded_by: Some(current.number),
+        reason: Some(reason.clone()),
+    };
+    if !less_trusted {
+        ending.valid_until = insert_into_chain(writer, &mut memory, current)?;
     }
+    memory.ending = Some(ending);
+    writer.add_to_history(&memory)?;
+    Ok(Remembered { action: Action::Added, memory, reason: Some(reason) })
 }
 
 /// Ends `current` in favour of `memory`, which takes its slot.

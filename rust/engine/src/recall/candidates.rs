@@ -142,10 +142,7 @@ impl<P: Pages> ScopeSearch<'_, P> {
         }
         if query.statistics.documents <= SCORED_WHOLE {
             let found = reader.score_all(&question)?;
-            answer.all = Some(found.hits);
-            let mut order: Vec<Hit> = answer.all.clone().unwrap_or_default();
-            order.sort_unstable_by(|a, b| b.score.cmp(&a.score).then(a.number.cmp(&b.number)));
-            for hit in order {
+            for hit in best_first(&found.hits, wanted) {
                 if answer.best.len() == wanted {
                     break;
                 }
@@ -155,6 +152,7 @@ impl<P: Pages> ScopeSearch<'_, P> {
                     answer.best.push(hit);
                 }
             }
+            answer.all = Some(found.hits);
             query.frequencies = found.frequencies;
         } else {
             let found = reader.top_k(&question, wanted, |number, row| self.keeps(number, row))?;
@@ -198,6 +196,25 @@ impl<P: Pages> ScopeSearch<'_, P> {
         }
         self.checked(kept)
     }
+}
+
+/// The hits in order: score descending, number ascending. Only as many are sorted at a time as are likely to be looked at.
+fn best_first(hits: &[Hit], likely: usize) -> impl Iterator<Item = Hit> {
+    let mut order = hits.to_vec();
+    let mut sorted = 0;
+    let by_score = |a: &Hit, b: &Hit| b.score.cmp(&a.score).then(a.number.cmp(&b.number));
+    (0..order.len()).map(move |at| {
+        if at == sorted {
+            let rest = &mut order[sorted..];
+            let next = likely.min(rest.len());
+            if next < rest.len() {
+                rest.select_nth_unstable_by(next, by_score);
+            }
+            rest[..next].sort_unstable_by(by_score);
+            sorted += next;
+        }
+        order[at]
+    })
 }
 
 /// What the words of a question found.

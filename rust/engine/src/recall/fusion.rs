@@ -17,7 +17,7 @@ use crate::index::vectors::SCORE_ONE;
 const ONE: f64 = SCORE_ONE as f64;
 
 /// Candidates beyond the limit whose vectors are compared exactly: int8 may misplace a few, not many.
-const RERANKED_BEYOND: usize = 20;
+const RERANKED_BEYOND: usize = 10;
 
 const RRF_CONSTANT: f64 = 60.0;
 

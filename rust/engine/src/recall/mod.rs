@@ -141,12 +141,11 @@ fn exact<P: Pages>(snapshot: &P, sets: &[Option<vectors::VectorSet>], request: &
 }
 
 fn load<P: Pages>(snapshot: &P, partitions: &[Option<Partition>], candidate: Candidate, parts: fusion::Parts) -> Result<Hit> {
-    let memory = match candidate.past {
-        Some(memory) => *memory,
-        None => {
-            let partition = partitions.get(candidate.scope).copied().flatten().unwrap_or_default();
-            record::current(snapshot, partition, candidate.number)?.ok_or_else(|| record::missing(partition, candidate.number))?
-        }
+    let memory = if let Some(memory) = candidate.past {
+        *memory
+    } else {
+        let partition = partitions.get(candidate.scope).copied().flatten().unwrap_or_default();
+        record::current(snapshot, partition, candidate.number)?.ok_or_else(|| record::missing(partition, candidate.number))?
     };
     Ok(Hit { memory, scope: candidate.scope, score: parts.score(), parts })
 }

@@ -112,6 +112,7 @@ pub fn verify(key: &[u8], value: &[u8], envelope: &Envelope<'_>) -> Result<()> {
 }
 
 /// The error of a value that is not what was written.
+#[must_use]
 pub fn damaged(key: &[u8], why: &str) -> Error {
     use std::fmt::Write as _;
     let mut hex = String::with_capacity(key.len() * 2);

@@ -190,7 +190,10 @@ fn reserve(path: &Path, mode: Mode) -> Result<Env<WithoutTls>> {
         // of the unsafe flags NO_META_SYNC is what durability="relaxed" names, and NO_SYNC is for a generation not yet published.
         let opened = unsafe { options.flags(flags).open(path) };
         match opened {
-            Err(heed::Error::Io(e)) if e.raw_os_error() == Some(libc::ENOMEM) && map_bytes > SMALLEST_MAP_BYTES => map_bytes /= 2,
+            // EINVAL: an address space that is small for another reason, under valgrind for one.
+            Err(heed::Error::Io(e)) if matches!(e.raw_os_error(), Some(libc::ENOMEM | libc::EINVAL)) && map_bytes > SMALLEST_MAP_BYTES => {
+                map_bytes /= 2;
+            }
             // The last handle of the same store is being closed by another thread just now.
             Err(heed::Error::EnvAlreadyOpened) if closes_soon(path) => {}
             other => return other.map_err(|e| lmdb_error("opening the store", path, e)),
@@ -369,6 +372,8 @@ fn read_error(error: heed::Error) -> Error {
 }
 
 /// LMDB's error as ours.
+#[must_use]
+#[allow(clippy::needless_pass_by_value)] // every caller is a map_err
 pub fn lmdb_error(doing: &str, path: &Path, error: heed::Error) -> Error {
     let (kind, next) = match &error {
         heed::Error::Io(e) => return io_error(doing, path, e),

@@ -277,6 +277,7 @@ fn byte_order() -> &'static str {
 }
 
 /// The error of files that are not what a store's should be.
+#[must_use]
 pub fn corrupt(path: &Path, why: &str) -> Error {
     Error::new(
         ErrorKind::StoreCorrupt,

@@ -162,7 +162,7 @@ impl Store {
             self.create(deadline, options.now)?;
         }
         self.migrate(deadline, options.read_only)?;
-        let meta = self.read(|snapshot| Meta::read(snapshot))?;
+        let meta = self.read(Meta::read)?;
         if meta.is_none() {
             return Err(corrupt(self.folder.root(), "the store has no meta record: it was damaged, or written by something else"));
         }

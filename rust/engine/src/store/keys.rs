@@ -31,7 +31,7 @@ pub enum Table {
     ScopeByName = 0x03,
     /// partition u32 -> the scope's full name: the list of scopes in the order they were made.
     ScopeByNumber = 0x04,
-    /// expires_at i64 | partition u32 | number u32 -> nothing.
+    /// `expires_at` i64 | partition u32 | number u32 -> nothing.
     Expiry = 0x05,
     /// embedding u16 -> its identity.
     Embedding = 0x06,
@@ -51,6 +51,8 @@ pub enum Table {
     Postings = 0x30,
     /// index u8 | block u32 -> the attributes of 127 documents.
     Attributes = 0x31,
+    /// index u8 | block u32 -> the lengths of 2,032 documents: what scoring reads of them, apart so that it stays in cache.
+    Lengths = 0x32,
     /// number u32 | revision u32 | chunk u16 -> what is not current any more, and tombstones.
     History = 0x40,
     /// hash64 of a slot's name | chunk u16 -> the slot.
@@ -61,7 +63,7 @@ pub enum Table {
 
 impl Table {
     /// All of them, in key order.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::Meta,
         Self::Retired,
         Self::ScopeByName,
@@ -75,6 +77,7 @@ impl Table {
         Self::Tail,
         Self::Postings,
         Self::Attributes,
+        Self::Lengths,
         Self::History,
         Self::Slot,
         Self::Access,

@@ -120,7 +120,7 @@ fn a_step_changes_what_it_names_and_keeps_the_rest() {
     let changed = |key: &[u8]| key[4] == Table::Head as u8 || key[..5] == [0, 0, 0, 0, Table::Meta as u8];
     let rest = |values: Vec<(Vec<u8>, Vec<u8>)>| values.into_iter().filter(|(key, _)| !changed(key)).collect::<Vec<_>>();
     assert_eq!(rest(values(&migrated)), rest(before), "not a bit of anything else");
-    let meta = migrated.read(|snapshot| Meta::read(snapshot)).expect("read").expect("there");
+    let meta = migrated.read(Meta::read).expect("read").expect("there");
     assert_eq!(meta, Meta { format: 2, created_at: 7 });
     assert_eq!(names(&store), ["CURRENT", "gen-2", "lock", "open"]);
 }

@@ -1,4 +1,4 @@
-//! The pattern of cl100k_base:
+//! The pattern of `cl100k_base`:
 //!
 //! ```text
 //! '(?i:[sdmt]|ll|ve|re) | [^\r\n\p{L}\p{N}]?+\p{L}++ | \p{N}{1,3}+ | ?[^\s\p{L}\p{N}]++[\r\n]*+
@@ -10,7 +10,7 @@ use super::scan::{PREFIX, Pattern, Text, ascii_head};
 use super::swar::{CASE, TOPS, letter_run, lower_letters};
 use super::unicode::{LETTER, MARK, NEWLINE, NUMBER, WHITE};
 
-/// The pattern of cl100k_base.
+/// The pattern of `cl100k_base`.
 pub(super) struct Cl100k;
 
 impl Pattern for Cl100k {

@@ -1,17 +1,23 @@
-//! Exact token counts: the encodings cl100k_base and o200k_base, embedded, with no download.
+//! Exact token counts: the encodings `cl100k_base` and `o200k_base`, embedded, with no download.
 //!
 //! A text is cut into pretokens by a hand-written scanner (`scan`, one file for each pattern); a pretoken that is a token is
 //! found in a hash table (`pieces`); the others are merged (`merge`, or `backtrack` where they are long). The result is
 //! `tiktoken`'s `encode_ordinary`, for every string: the strings of special tokens inside a text are text like any other, and
-//! whoever frames messages adds the framing's own tokens. o200k_harmony cuts and counts ordinary text as o200k_base does.
+//! whoever frames messages adds the framing's own tokens. `o200k_harmony` cuts and counts ordinary text as `o200k_base` does.
 //!
 //! Not here: other tokenizers, message framing, and closed models, which have no exact count.
 //!
-//! The vocabularies are OpenAI's (tiktoken, MIT licence; see NOTICE). Packed they take 342 KB and 727 KB; the first use of an
+//! The vocabularies are tiktoken's (by `OpenAI`, MIT licence; see NOTICE). Packed they take 342 KB and 727 KB; the first use of an
 //! encoding unpacks it.
 
 mod backtrack;
+mod cache;
 mod cl100k;
+mod count;
+mod counter;
+mod encode;
+#[cfg(test)]
+mod fuzz;
 mod load;
 mod long;
 mod merge;
@@ -20,17 +26,18 @@ mod pieces;
 mod recent;
 mod scan;
 mod swar;
+mod truncate;
 mod unicode;
 mod vocabulary;
 
-use cl100k::Cl100k;
-use o200k::O200k;
-use pieces::NONE;
-use recent::Recent;
-use scan::{Pattern, Text};
-use vocabulary::Vocabulary;
+pub use cache::{CacheMetrics, CountCache};
+pub use count::{count, count_until};
+pub use counter::TokenCounter;
+pub use encode::{decode, encode};
+pub use truncate::{truncate_end, truncate_start};
 
 use crate::{Error, Result};
+use scan::Pattern;
 
 /// A tokenizer whose counts are exact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -54,6 +61,14 @@ impl Encoding {
         }
     }
 
+    /// How many pretokens at the end of a text can change when more is appended to it.
+    fn unsettled(self) -> usize {
+        match self {
+            Self::Cl100k => cl100k::Cl100k::UNSETTLED,
+            Self::O200k => o200k::O200k::UNSETTLED,
+        }
+    }
+
     /// The encoding of a name, `o200k_harmony` included.
     pub fn from_name(name: &str) -> Result<Self> {
         match name {
@@ -65,94 +80,4 @@ impl Encoding {
             .with("encoding", name)),
         }
     }
-}
-
-/// How many tokens `text` is. Linear in its length; the first call for an encoding unpacks the vocabulary.
-#[must_use]
-pub fn count(encoding: Encoding, text: &str) -> usize {
-    let vocabulary = Vocabulary::get(encoding);
-    Recent::with(encoding, |recent| match encoding {
-        Encoding::Cl100k => count_pieces::<Cl100k>(vocabulary, recent, text),
-        Encoding::O200k => count_pieces::<O200k>(vocabulary, recent, text),
-    })
-}
-
-fn count_pieces<P: Pattern>(vocabulary: &Vocabulary, recent: &mut Recent, text: &str) -> usize {
-    let text = Text::new(text);
-    let (mut at, mut total) = (0, 0);
-    while at < text.bytes.len() {
-        let end = P::end(text, at);
-        let known = end - at < 8 && vocabulary.has_short(text.bytes, at, end);
-        total += if known { 1 } else { count_piece(vocabulary, recent, text.bytes, at, end) };
-        at = end;
-    }
-    total
-}
-
-/// How many tokens the pretoken `text[start..end]` is, which is no token of less than 8 bytes.
-#[inline(never)]
-fn count_piece(vocabulary: &Vocabulary, recent: &mut Recent, text: &[u8], start: usize, end: usize) -> usize {
-    if end - start >= 8 && vocabulary.find(text, start, end) != NONE {
-        return 1;
-    }
-    if end - start < 16 {
-        return recent.count(pieces::medium_key(text, start, end), || merge::count(vocabulary, text, start, end));
-    }
-    count_long(vocabulary, text, start, end)
-}
-
-#[inline(never)]
-fn count_long(vocabulary: &Vocabulary, text: &[u8], start: usize, end: usize) -> usize {
-    if end - start <= merge::MAX_PIECE {
-        return merge::count(vocabulary, text, start, end);
-    }
-    let mut tokens = Vec::new();
-    long::encode(vocabulary, text, start, end, &mut tokens);
-    tokens.len()
-}
-
-/// Appends the tokens of `text` to `tokens`.
-pub fn encode(encoding: Encoding, text: &str, tokens: &mut Vec<u32>) {
-    let vocabulary = Vocabulary::get(encoding);
-    match encoding {
-        Encoding::Cl100k => encode_pieces::<Cl100k>(vocabulary, text, tokens),
-        Encoding::O200k => encode_pieces::<O200k>(vocabulary, text, tokens),
-    }
-}
-
-fn encode_pieces<P: Pattern>(vocabulary: &Vocabulary, text: &str, tokens: &mut Vec<u32>) {
-    let text = Text::new(text);
-    let mut at = 0;
-    while at < text.bytes.len() {
-        let end = P::end(text, at);
-        match vocabulary.find(text.bytes, at, end) {
-            NONE if end - at <= merge::MAX_PIECE => merge::encode::<{ merge::MAX_PIECE }>(vocabulary, text.bytes, at, end, tokens),
-            NONE => long::encode(vocabulary, text.bytes, at, end, tokens),
-            id => tokens.push(id),
-        }
-        at = end;
-    }
-}
-
-/// The bytes that `tokens` spell; not UTF-8 when the tokens are a part of a text cut inside a character.
-pub fn decode(encoding: Encoding, tokens: &[u32]) -> Result<Vec<u8>> {
-    let vocabulary = Vocabulary::get(encoding);
-    let mut bytes = Vec::with_capacity(tokens.len() * 4);
-    for (index, &id) in tokens.iter().enumerate() {
-        if id as usize >= vocabulary.len() {
-            return Err(no_such_token(encoding, vocabulary.len(), index, id));
-        }
-        bytes.extend_from_slice(vocabulary.spelling(id));
-    }
-    Ok(bytes)
-}
-
-fn no_such_token(encoding: Encoding, count: usize, index: usize, id: u32) -> Error {
-    let name = encoding.name();
-    Error::invalid(format!(
-        "decoding {name}: an ordinary token's id is at most {}, got {id} at index {index}: special tokens have no text, drop them first",
-        count - 1
-    ))
-    .with("token", i64::from(id))
-    .with("index", index)
 }

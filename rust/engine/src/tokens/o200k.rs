@@ -1,4 +1,4 @@
-//! The pattern of o200k_base and o200k_harmony:
+//! The pattern of `o200k_base` and `o200k_harmony`:
 //!
 //! ```text
 //! [^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?
@@ -14,7 +14,7 @@ use super::unicode::{CASELESS, LOWER, MARK, NUMBER, UPPER, WHITE};
 /// Lm, Lo and M stand in both character classes of a word.
 const BOTH: u8 = CASELESS | MARK;
 
-/// The pattern of o200k_base.
+/// The pattern of `o200k_base`.
 pub(super) struct O200k;
 
 impl Pattern for O200k {

@@ -1,4 +1,4 @@
-//! Cuts a text into pretokens ("pieces"), as the regular expressions of cl100k_base and o200k_base do, without a regular expression.
+//! Cuts a text into pretokens ("pieces"), as the regular expressions of `cl100k_base` and `o200k_base` do, without a regular expression.
 //!
 //! The patterns (from `tiktoken_ext/openai_public.py`) have no look-behind, so where a piece ends depends only on the text from
 //! its start on. Here is what both share; each pattern has its own file.
@@ -32,7 +32,7 @@ impl<'a> Text<'a> {
     }
 
     /// Class and end of the character at `at`; (`END`, `at`) at the end of the text.
-    #[inline(always)]
+    #[inline]
     pub(super) fn at(self, at: usize) -> (Class, usize) {
         match self.bytes.get(at) {
             None => (super::unicode::END, at),

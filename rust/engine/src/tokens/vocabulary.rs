@@ -1,6 +1,6 @@
 //! A vocabulary in memory: what every token spells, which two tokens it was merged from, and how to find it.
 //!
-//! Source of the data: OpenAI tiktoken (MIT licence), packed by `tools/build_vocabularies.py`, which documents the bytes:
+//! Source of the data: tiktoken, by `OpenAI` (MIT licence), packed by `tools/build_vocabularies.py`, which documents the bytes:
 //! a token is stored as its two parents, so that unpacking needs no decompressor and gives what merging needs.
 
 use std::sync::OnceLock;
@@ -10,6 +10,8 @@ use super::pieces::{NONE, PieceTable};
 
 const CL100K: &[u8] = include_bytes!("data/cl100k_base.bin");
 const O200K: &[u8] = include_bytes!("data/o200k_base.bin");
+/// The longest token of any encoding here, in bytes: what bounds a count from below.
+pub(super) const MAX_WIDTH: usize = 128;
 /// Ids below are the single bytes.
 pub(super) const FIRST_MERGED: u32 = 256;
 
@@ -181,7 +183,7 @@ impl Bits<'_> {
 mod tests {
     use super::*;
 
-    /// The checksum was computed by the script from OpenAI's file, over the tokens rather than over the packed bytes.
+    /// The checksum was computed by the script from the published file, over the tokens rather than over the packed bytes.
     #[test]
     fn unpacks_to_the_tokens_that_were_packed() {
         for (encoding, packed, count) in [(Encoding::Cl100k, CL100K, 100_256), (Encoding::O200k, O200K, 199_998)] {
@@ -202,6 +204,7 @@ mod tests {
             let vocabulary = Vocabulary::get(encoding);
             for id in 0..vocabulary.len() as u32 {
                 let spelling = vocabulary.spelling(id);
+                assert!(spelling.len() <= MAX_WIDTH);
                 assert_eq!(vocabulary.find(spelling, 0, spelling.len()), id);
                 assert_eq!(vocabulary.longest_prefix(spelling, 0, spelling.len()), (id, spelling.len()));
             }

@@ -27,20 +27,31 @@ pub(super) fn pack(values: impl Iterator<Item = u32>, bits: u8, out: &mut Vec<u8
     }
 }
 
-/// Calls `put` with each of `n` values of `bits` (at most 32) at the front of `bytes`.
+/// Values that are unpacked at once.
+pub(super) const LANES: usize = 8;
+
+/// The values from `group * 8` on of those packed in `bits` (at most 32) each at the front of `bytes`.
 ///
-/// `bytes` may go on behind them, and better does: a value is then one eight-byte load. Bytes that are missing read as 0.
-#[inline]
-pub(super) fn unpack(bytes: &[u8], n: usize, bits: u8, mut put: impl FnMut(usize, u32)) {
+/// Values behind the last one mean nothing, and bytes that are missing read as 0. `bytes` may go on behind the values, and
+/// better does: a load is then one instruction.
+#[expect(clippy::inline_always, reason = "a call for eight values costs as much as they do")]
+#[inline(always)]
+pub(super) fn unpack(bytes: &[u8], group: usize, bits: u8) -> [u32; LANES] {
     let mask = (1u64 << bits) - 1;
-    let mut at = 0usize;
-    for i in 0..n {
-        put(i, ((load(bytes, at / 8) >> (at % 8)) & mask) as u32);
-        at += bits as usize;
+    let bits = bits as usize;
+    if bits <= 8 {
+        // All eight stand in one word. Frequent terms have small gaps, and most postings are theirs.
+        let word = load(bytes, group * bits);
+        return std::array::from_fn(|lane| ((word >> (lane * bits)) & mask) as u32);
     }
+    std::array::from_fn(|lane| {
+        let at = (group * LANES + lane) * bits;
+        ((load(bytes, at / 8) >> (at % 8)) & mask) as u32
+    })
 }
 
-#[inline]
+#[expect(clippy::inline_always, reason = "one instruction, where the bytes go on")]
+#[inline(always)]
 fn load(bytes: &[u8], at: usize) -> u64 {
     let rest = bytes.get(at..).unwrap_or_default();
     if let Some(word) = rest.first_chunk::<8>() {
@@ -63,19 +74,19 @@ mod tests {
             let mut bytes = Vec::new();
             pack(values.iter().copied(), bits, &mut bytes);
             assert_eq!(bytes.len(), packed_bytes(values.len(), bits));
-            let mut back = vec![7; values.len()];
-            unpack(&bytes, values.len(), bits, |i, v| back[i] = v);
-            assert_eq!(back, values, "{bits} bits");
+            assert_eq!(unpacked(&bytes, values.len(), bits), values, "{bits} bits");
             bytes.extend([0xff; 9]);
-            unpack(&bytes, values.len(), bits, |i, v| back[i] = v);
-            assert_eq!(back, values, "{bits} bits before others");
+            assert_eq!(unpacked(&bytes, values.len(), bits), values, "{bits} bits before others");
         }
+    }
+
+    fn unpacked(bytes: &[u8], n: usize, bits: u8) -> Vec<u32> {
+        (0..n.div_ceil(LANES)).flat_map(|group| unpack(bytes, group, bits)).take(n).collect()
     }
 
     #[test]
     fn missing_bytes_read_as_zero() {
-        let mut seen = Vec::new();
-        unpack(&[0xff], 3, 8, |_, v| seen.push(v));
-        assert_eq!(seen, [255, 0, 0]);
+        assert_eq!(unpacked(&[0xff], 3, 8), [255, 0, 0]);
+        assert_eq!(unpacked(&[0xff, 1], 2, 12), [0x1ff, 0]);
     }
 }

@@ -92,31 +92,26 @@ impl<'p> Block<'p> {
         units.reserve(self.len() + self.len() / 4);
         let base = arena.len() as u32;
         arena.extend_from_slice(self.lists);
-        for at in 0..self.len() {
-            self.units_of(at, base, units).ok_or_else(|| malformed(self.key))?;
-        }
-        let place = |unit: &Unit| (unit.term, unit.head.map(|head| head.first));
-        if units.is_sorted_by(|a, b| place(a) < place(b)) { Ok(()) } else { Err(malformed(self.key)) }
+        self.units_from(base, units).ok_or_else(|| malformed(self.key))
     }
 
-    fn units_of(&self, at: usize, base: u32, units: &mut Vec<Unit>) -> Option<()> {
-        let term = self.term(at);
-        let list = self.list_at(at)?;
-        let from = base + (self.start(at)? & !PACKED) as u32;
-        let List::Packed(packed) = list else {
-            let List::Short(bytes) = list else { return None };
-            units.push(Unit { term, start: from, end: from + bytes.len() as u32, head: None });
-            return Some(());
-        };
-        let first_run = from + (PACKED_HEAD_BYTES + packed.heads.len()) as u32;
-        let mut start = 0;
-        for run in 0..packed.runs() {
-            let head = packed.head(run).ok()?;
-            if head.end < start || head.end as usize > packed.bytes.len() {
+    fn units_from(&self, base: u32, units: &mut Vec<Unit>) -> Option<()> {
+        let (terms, starts) = (self.terms.as_chunks::<8>().0, self.starts.as_chunks::<2>().0);
+        let ends = starts.iter().skip(1).map(|start| u16::from_le_bytes(*start) & !PACKED).chain([self.lists.len() as u16]);
+        let mut last = None;
+        for ((term, start), end) in terms.iter().zip(starts).zip(ends) {
+            let (term, start) = (u64::from_le_bytes(*term), u16::from_le_bytes(*start));
+            let from = start & !PACKED;
+            if last >= Some(term) || from > end || end as usize > self.lists.len() {
                 return None;
             }
-            units.push(Unit { term, start: first_run + start as u32, end: first_run + head.end as u32, head: Some(head) });
-            start = head.end;
+            last = Some(term);
+            if start & PACKED == 0 {
+                units.push(Unit { term, start: base + from as u32, end: base + end as u32, head: None });
+            } else {
+                let packed = Packed::parse(self.key, &self.lists[from as usize..end as usize])?;
+                packed.units(term, base + from as u32, units)?;
+            }
         }
         Some(())
     }
@@ -158,6 +153,21 @@ impl<'p> Packed<'p> {
         let (heads, bytes) = rest.split_at(runs * RunHead::BYTES);
         let postings = u16::from_le_bytes([head[0], head[1]]) as u32;
         Some(Self { key, postings, max_count: head[4], min_length: length_of(head[5]), heads, bytes })
+    }
+
+    /// The runs, which must ascend; the list begins at `base` of the arena.
+    fn units(&self, term: u64, base: u32, units: &mut Vec<Unit>) -> Option<()> {
+        let base = base + (PACKED_HEAD_BYTES + self.heads.len()) as u32;
+        let (mut start, mut last) = (0, None);
+        for run in 0..self.runs() {
+            let head = self.head(run).ok()?;
+            if head.end < start || head.end as usize > self.bytes.len() || last >= Some(head.first) {
+                return None;
+            }
+            units.push(Unit { term, start: base + start as u32, end: base + head.end as u32, head: Some(head) });
+            (start, last) = (head.end, Some(head.first));
+        }
+        Some(())
     }
 
     pub fn runs(&self) -> usize {
@@ -210,35 +220,50 @@ pub(super) fn body_bytes(units: &[Unit]) -> usize {
 
 /// Appends the body of a block. No term may have both a short list and a run.
 pub(super) fn write(units: &[Unit], arena: &[u8], out: &mut Vec<u8>) {
-    let lists = || units.chunk_by(|a, b| a.term == b.term);
-    let n = lists().count();
+    let n = units.chunk_by(|a, b| a.term == b.term).count();
     out.extend((n as u32).to_le_bytes());
-    for list in lists() {
-        out.extend(list[0].term.to_le_bytes());
+    let terms = out.len();
+    out.resize(terms + n * TERM_BYTES, 0);
+    let (starts, base) = (terms + n * 8, out.len());
+    // Short lists that were neighbours before are copied together.
+    let mut copied = 0..0;
+    let mut rest = units;
+    let mut at = 0;
+    while let Some(unit) = rest.first() {
+        if copied.end != unit.start || unit.head.is_some() {
+            out.extend_from_slice(&arena[copied.start as usize..copied.end as usize]);
+            copied = unit.start..unit.start;
+        }
+        let mut start = (out.len() - base) as u16 + (copied.end - copied.start) as u16;
+        let mut of_term = 1;
+        if unit.head.is_some() {
+            start |= PACKED;
+            of_term = rest.iter().take_while(|other| other.term == unit.term).count();
+            write_list(&rest[..of_term], arena, out);
+            copied = 0..0;
+        } else {
+            copied.end = unit.end;
+        }
+        out[terms + 8 * at..][..8].copy_from_slice(&unit.term.to_le_bytes());
+        out[starts + 2 * at..][..2].copy_from_slice(&start.to_le_bytes());
+        rest = &rest[of_term..];
+        at += 1;
     }
-    let starts = out.len();
-    out.resize(starts + 2 * n, 0);
-    let base = out.len();
-    for (i, list) in lists().enumerate() {
-        let start = (out.len() - base) as u16 | if list[0].head.is_some() { PACKED } else { 0 };
-        out[starts + 2 * i..starts + 2 * i + 2].copy_from_slice(&start.to_le_bytes());
-        write_list(list, arena, out);
-    }
+    out.extend_from_slice(&arena[copied.start as usize..copied.end as usize]);
 }
 
+/// Appends a packed list.
 fn write_list(list: &[Unit], arena: &[u8], out: &mut Vec<u8>) {
-    if list[0].head.is_some() {
-        let heads = || list.iter().filter_map(|unit| unit.head);
-        let postings: u16 = heads().map(|head| head.postings as u16).sum();
-        out.extend(postings.to_le_bytes());
-        out.extend((list.len() as u16).to_le_bytes());
-        out.push(heads().map(|head| head.max_count).max().unwrap_or(0));
-        out.push(heads().map(|head| head.length_code).min().unwrap_or(0));
-        let mut end = 0;
-        for unit in list {
-            end += (unit.end - unit.start) as u16;
-            out.extend(unit.head.map(|head| RunHead { end, ..head }.to_bytes()).unwrap_or_default());
-        }
+    let heads = || list.iter().filter_map(|unit| unit.head);
+    let postings: u16 = heads().map(|head| head.postings as u16).sum();
+    out.extend(postings.to_le_bytes());
+    out.extend((list.len() as u16).to_le_bytes());
+    out.push(heads().map(|head| head.max_count).max().unwrap_or(0));
+    out.push(heads().map(|head| head.length_code).min().unwrap_or(0));
+    let mut end = 0;
+    for unit in list {
+        end += (unit.end - unit.start) as u16;
+        out.extend(unit.head.map(|head| RunHead { end, ..head }.to_bytes()).unwrap_or_default());
     }
     for unit in list {
         out.extend_from_slice(unit.bytes(arena));

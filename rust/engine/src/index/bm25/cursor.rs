@@ -5,7 +5,6 @@ use super::formula::Formula;
 use super::layout::{IndexId, NO_NUMBER, malformed};
 use super::list::{Run, RunHead};
 use super::lookup;
-use super::row::{BLOCK_ROWS, ROW_BYTES};
 use super::rows::Rows;
 use super::window::Window;
 use crate::Result;
@@ -32,7 +31,7 @@ pub(super) struct Cursor<'p> {
     decoded: bool,
     /// The next posting of the decoded run.
     at: usize,
-    buffer: Run,
+    buffer: Box<Run>,
 }
 
 impl<'p> Cursor<'p> {
@@ -48,7 +47,7 @@ impl<'p> Cursor<'p> {
             head: None,
             decoded: false,
             at: 0,
-            buffer: Run::new(),
+            buffer: Box::new(Run::new()),
         };
         lookup::lists(pages, index, term, |key, list| cursor.push(key, list))?;
         cursor.enter()?;
@@ -198,7 +197,7 @@ impl<'p> Cursor<'p> {
             self.decode()?;
             self.step(window.start);
             let end = self.at + self.buffer.numbers[self.at..self.buffer.len].partition_point(|&n| n < window.end);
-            add(window, &self.buffer.numbers[self.at..end], &self.buffer.counts[self.at..end], formula, factor, rows)?;
+            window.score(&self.buffer.numbers[self.at..end], &self.buffer.counts[self.at..end], formula, factor, rows)?;
             self.at = end;
             if end < self.buffer.len {
                 break;
@@ -216,29 +215,4 @@ impl Piece<'_> {
             List::Packed(packed) => packed.runs(),
         }
     }
-}
-
-/// `numbers` ascend and lie within the window.
-fn add<P: Pages>(
-    window: &mut Window,
-    numbers: &[u32],
-    counts: &[u8],
-    formula: &Formula,
-    factor: f64,
-    rows: &mut Rows<'_, P>,
-) -> Result<()> {
-    let (mut block, mut first): (&[u8], u32) = (&[], 0);
-    for (&number, &count) in numbers.iter().zip(counts) {
-        if number.wrapping_sub(first) >= BLOCK_ROWS || block.is_empty() {
-            block = rows.block(number / BLOCK_ROWS)?.ok_or_else(|| rows.missing(number))?;
-            first = number - number % BLOCK_ROWS;
-        }
-        let at = (number - first) as usize * ROW_BYTES;
-        let Some(row) = block.get(at..at + 8) else { return Err(rows.missing(number)) };
-        let length = u32::from_le_bytes([row[4], row[5], row[6], row[7]]);
-        if count > 0 {
-            window.add(number, formula.contribution(factor, count, length));
-        }
-    }
-    Ok(())
 }

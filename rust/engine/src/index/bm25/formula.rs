@@ -3,10 +3,11 @@
 //! ```text
 //! idf(t)   = ln(1 + (N - df + 0.5) / (df + 0.5))
 //! c(t, d)  = weight * idf * (k1 + 1) * count / (count + k1 * (1 - b) + k1 * b / average * length)
-//! score(d) = sum over t of round(c * 2^32)
+//! score(d) = sum over t of round(2^32 * c), half to even
 //! ```
 //!
 //! In f64, in the order that the functions below write down, with a logarithm that is the same on every machine.
+//! Multiplying by 2^32 is exact, wherever it is done.
 
 use super::Statistics;
 use crate::{Error, Result};
@@ -18,6 +19,10 @@ pub const SCORE_UNIT: f64 = 4_294_967_296.0;
 pub(super) const MAX_WEIGHT: f32 = 1000.0;
 
 const MAX_K1: f64 = 10.0;
+
+/// 1.5 * 2^52. Added to a number between -2^51 and 2^51 it leaves the nearest whole number in the low bits, without the
+/// branches of a cast. No contribution is larger: 1,000 * ln(2^65) * 11 * 2^32 is below 2^51.
+const ROUNDING: f64 = 6_755_399_441_055_744.0;
 
 /// The two constants of BM25.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -66,7 +71,9 @@ impl Formula {
         let Parameters { k1, b } = parameters;
         let documents = statistics.documents as f64;
         let average = if statistics.total_length == 0 { 1.0 } else { statistics.total_length as f64 / documents.max(1.0) };
-        Self { documents, gain: k1 + 1.0, base: k1 * (1.0 - b), slope: k1 * b / average }
+        // The least positive number changes nothing but k1 = 0, where a key, whose count is 0, would make 0 / 0.
+        let base = k1 * (1.0 - b) + f64::MIN_POSITIVE;
+        Self { documents, gain: k1 + 1.0, base, slope: k1 * b / average }
     }
 
     /// Inverse document frequency. A frequency above the number of documents counts as that number.
@@ -77,20 +84,32 @@ impl Formula {
         libm::log(1.0 + (without + 0.5) / (frequency + 0.5))
     }
 
-    /// All of a term that does not depend on the document.
+    /// All of a term that does not depend on the document, in score units.
     #[must_use]
     pub fn factor(&self, weight: f32, frequency: u64) -> f64 {
-        f64::from(weight) * self.idf(frequency) * self.gain
+        f64::from(weight) * self.idf(frequency) * self.gain * SCORE_UNIT
     }
 
     /// What a term adds to a document of `length` that has it `count` times.
     #[inline]
     #[must_use]
     pub fn contribution(&self, factor: f64, count: u8, length: u32) -> i64 {
-        let count = f64::from(count);
-        let norm = self.base + self.slope * f64::from(length);
-        // Not negative: adding a half and cutting off rounds to nearest. The cast turns 0 / 0 (a count of 0) into 0.
-        (factor * count / (count + norm) * SCORE_UNIT + 0.5) as i64
+        self.units(factor, f64::from(count), f64::from(length))
+    }
+
+    /// [`Self::contribution`] for many documents at once; `counts` and `lengths` are as long as `out`.
+    #[inline]
+    pub(super) fn contributions(&self, factor: f64, counts: &[u8], lengths: &[u16], out: &mut [i64]) {
+        for ((out, &count), &length) in out.iter_mut().zip(counts).zip(lengths) {
+            *out = self.units(factor, f64::from(count), f64::from(length));
+        }
+    }
+
+    #[inline]
+    fn units(&self, factor: f64, count: f64, length: f64) -> i64 {
+        let norm = self.base + self.slope * length;
+        let units = factor * count / (count + norm);
+        (units + ROUNDING).to_bits() as i64 - ROUNDING.to_bits() as i64
     }
 
     /// No document with at most this count and at least this length gets more. The one unit is for rounding: the

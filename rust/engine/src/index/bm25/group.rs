@@ -22,12 +22,22 @@ pub(super) struct Group {
     /// Holds the units' bytes.
     arena: Vec<u8>,
     run: Run,
+    /// Postings of a unit before its changes.
+    before: Vec<Posting>,
+    stored: Vec<Unit>,
 }
 
 impl Group {
     pub fn new(layout: Layout, index: IndexId) -> Self {
         let arena = Vec::with_capacity(2 * layout.page_bytes);
-        Self { layout, index, places: Vec::new(), units: Vec::new(), arena, run: Run::new() }
+        Self { layout, index, places: Vec::new(), units: Vec::new(), arena, run: Run::new(), before: Vec::new(), stored: Vec::new() }
+    }
+
+    /// Makes the group ready for other blocks.
+    pub fn clear(&mut self) {
+        self.places.clear();
+        self.units.clear();
+        self.arena.clear();
     }
 
     /// Whether the next block should be taken in.
@@ -37,7 +47,8 @@ impl Group {
 
     /// Takes in the next block, or the first of an index, with the changes that belong to it.
     pub fn add<P: Pages>(&mut self, place: Place, block: Option<Block<'_>>, changes: &[Change], rows: &mut Rows<'_, P>) -> Result<()> {
-        let mut stored = Vec::new();
+        let mut stored = std::mem::take(&mut self.stored);
+        stored.clear();
         if let Some(block) = block {
             self.places.push(place);
             block.units(&mut self.arena, &mut stored)?;
@@ -46,6 +57,7 @@ impl Group {
         }
         let seam = self.units.len();
         self.merge(&stored, changes, rows)?;
+        self.stored = stored;
         let joined = self.units[..seam].last().zip(self.units[seam..].first()).is_some_and(|(a, b)| a.term == b.term);
         if joined {
             self.tidy_around(seam, rows)?;
@@ -80,10 +92,12 @@ impl Group {
                 self.units.push(*unit);
                 continue;
             }
-            let mut old = Vec::new();
-            self.decode(unit, &mut old)?;
+            let mut before = std::mem::take(&mut self.before);
+            before.clear();
+            self.decode(unit, &mut before)?;
             postings.clear();
-            merge_postings(&old, mine, &mut postings);
+            merge_postings(&before, mine, &mut postings);
+            self.before = before;
             self.encode(term, &postings, stored.len() == 1, i + 1 == stored.len(), rows)?;
         }
         if stored.is_empty() {
@@ -214,8 +228,16 @@ impl Group {
     /// Where pages end: at even sizes, as terms are hashes and grow everywhere; but the blocks of one long list are
     /// filled, as it grows at its end.
     fn cuts(&self) -> Vec<usize> {
-        let capacity = self.layout.body_bytes();
-        let target = self.target(capacity);
+        let (capacity, total) = (self.layout.body_bytes(), body_bytes(&self.units));
+        match (self.units.first(), self.units.last()) {
+            (Some(_), Some(_)) if total <= capacity => vec![self.units.len()],
+            (Some(first), Some(last)) if first.term == last.term => self.cuts_at(capacity, capacity),
+            (Some(_), Some(_)) => self.cuts_at(capacity, even_size(capacity, total)),
+            _ => Vec::new(),
+        }
+    }
+
+    fn cuts_at(&self, capacity: usize, target: usize) -> Vec<usize> {
         let mut cuts = Vec::new();
         let mut size = block::HEAD_BYTES;
         for (at, unit) in self.units.iter().enumerate() {
@@ -228,22 +250,15 @@ impl Group {
                 size += cost;
             }
         }
-        if !self.units.is_empty() {
-            cuts.push(self.units.len());
-        }
+        cuts.push(self.units.len());
         cuts
     }
+}
 
-    fn target(&self, capacity: usize) -> usize {
-        let total = body_bytes(&self.units);
-        let one_term = self.units.first().map(|unit| unit.term) == self.units.last().map(|unit| unit.term);
-        if total <= capacity || one_term {
-            return capacity;
-        }
-        // Two halves, or as many pages as leave 15 % for what comes next.
-        let pages = if total <= 2 * capacity { 2 } else { total.div_ceil(capacity * 85 / 100) };
-        total.div_ceil(pages)
-    }
+/// Two halves, or as many pages as leave 15 % for what comes next.
+fn even_size(capacity: usize, total: usize) -> usize {
+    let pages = if total <= 2 * capacity { 2 } else { total.div_ceil(capacity * 85 / 100) };
+    total.div_ceil(pages)
 }
 
 fn merge_postings(mut old: &[Posting], changes: &[Change], out: &mut Vec<Posting>) {
@@ -260,10 +275,5 @@ fn merge_postings(mut old: &[Posting], changes: &[Change], out: &mut Vec<Posting
 }
 
 fn min_length<P: Pages>(run: &[Posting], rows: &mut Rows<'_, P>) -> Result<u32> {
-    let mut min = u32::MAX;
-    for posting in run {
-        let row = rows.row(posting.number)?.ok_or_else(|| rows.missing(posting.number))?;
-        min = min.min(row.length);
-    }
-    Ok(min)
+    run.iter().try_fold(u32::MAX, |min, posting| Ok(min.min(rows.length(posting.number)?)))
 }

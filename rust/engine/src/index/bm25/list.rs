@@ -7,7 +7,7 @@
 //! A *run* is up to 128 postings: their gaps less 1, each in `gap_bits` bits, then their counts. Its [`RunHead`] stands apart,
 //! with the greatest count and a lower bound of the lengths, so that a query can pass over a run without decoding it.
 
-use super::bits::{pack, packed_bytes, unpack, width};
+use super::bits::{LANES, pack, packed_bytes, unpack, width};
 
 /// The most postings of a run.
 pub(super) const RUN: usize = 128;
@@ -138,22 +138,43 @@ impl RunHead {
             return None;
         }
         run.len = self.postings as usize;
-        let mut number = self.first as u64;
         run.numbers[0] = self.first;
-        unpack(bytes, run.len - 1, self.gap_bits, |i, gap| {
-            number += gap as u64 + 1;
-            run.numbers[(i + 1) % RUN] = number as u32;
-        });
+        let last = self.decode_gaps(bytes, &mut run.numbers);
         self.decode_counts(counts, run)?;
-        u32::try_from(number).is_ok().then_some(())
+        u32::try_from(last).is_ok().then_some(())
     }
 
+    /// Fills in all numbers but the first; returns the last one, which may be too large for a number.
+    #[inline]
+    fn decode_gaps(&self, bytes: &[u8], numbers: &mut [u32; RUN + LANES]) -> u64 {
+        let gaps = self.postings as usize - 1;
+        let mut number = self.first as u64;
+        let mut last = number;
+        for (group, out) in numbers[1..].chunks_exact_mut(LANES).take(gaps.div_ceil(LANES)).enumerate() {
+            let gaps_here = unpack(bytes, group, self.gap_bits);
+            let sums: [u64; LANES] = std::array::from_fn(|lane| {
+                number += gaps_here[lane] as u64 + 1;
+                number
+            });
+            for (out, sum) in out.iter_mut().zip(sums) {
+                *out = sum as u32;
+            }
+            last = sums[(gaps - 1) % LANES];
+        }
+        last
+    }
+
+    #[inline]
     fn decode_counts(&self, bytes: &[u8], run: &mut Run) -> Option<()> {
         if self.count_bits > 0 {
-            unpack(bytes, run.len, self.count_bits, |i, count| run.counts[i % RUN] = count as u8);
+            for (group, out) in run.counts.chunks_exact_mut(LANES).take(run.len.div_ceil(LANES)).enumerate() {
+                for (out, count) in out.iter_mut().zip(unpack(bytes, group, self.count_bits)) {
+                    *out = count as u8;
+                }
+            }
             return Some(());
         }
-        run.counts[..run.len].fill(1);
+        run.counts = [1; RUN];
         for pair in bytes[..self.count_bytes()].chunks_exact(2) {
             *run.counts[..run.len].get_mut(pair[0] as usize)? = pair[1];
         }
@@ -161,17 +182,17 @@ impl RunHead {
     }
 }
 
-/// A decoded run, or short list.
+/// A decoded run, or short list. What stands behind `len` means nothing.
 #[derive(Debug, Clone)]
 pub(super) struct Run {
-    pub numbers: [u32; RUN],
+    pub numbers: [u32; RUN + LANES],
     pub counts: [u8; RUN],
     pub len: usize,
 }
 
 impl Run {
     pub fn new() -> Self {
-        Self { numbers: [0; RUN], counts: [0; RUN], len: 0 }
+        Self { numbers: [0; RUN + LANES], counts: [0; RUN], len: 0 }
     }
 
     /// Decodes a short list; `None` if it is none, or too long for a run.

@@ -82,8 +82,9 @@ pub(super) fn plan<P: Pages>(
     writes: &mut Vec<Write>,
 ) -> Result<()> {
     let mut rest = changes;
+    let mut group = Group::new(layout, index);
     while let Some(first) = rest.first() {
-        let mut group = Group::new(layout, index);
+        group.clear();
         let mut block = lookup::block_at(pages, index, first.place())?;
         loop {
             let place = block.map_or(Place { term: 0, number: 0 }, |(place, _)| place);

@@ -1,9 +1,10 @@
 //! BM25 over one partition: an inverted index in one-page values, updated in the transaction of the record.
 //!
-//! An index is a partition and a number ([`IndexId`]): memories, transcripts, a collection. It holds three kinds of values:
+//! An index is a partition and a number ([`IndexId`]): memories, transcripts, a collection. It holds four kinds of values:
 //! the TAIL, one page with the newest operations, which every query scans; POSTINGS, sorted blocks of (term, document,
-//! count); ATTRIBUTES, 127 fixed rows a block with what filters ask for. A write appends to the tail and dirties one page;
-//! when the tail is full it is merged into the blocks in the same transaction. `docs/format-postings.md` has the bytes.
+//! count); ATTRIBUTES, 127 fixed rows a block with what filters ask for; LENGTHS, the one attribute that scoring reads.
+//! A write appends to the tail and dirties one page; when the tail is full it is merged into the blocks in the same
+//! transaction. `docs/format.md` has the bytes.
 //!
 //! Scores are exact: every contribution is rounded to a whole number of 2^-32 before it is added, so that a sum does not
 //! depend on its order, and [`Reader::top_k`], which skips what cannot win, answers as [`Reader::score_all`] would.
@@ -19,6 +20,7 @@ mod apply;
 mod audit;
 mod bits;
 mod block;
+mod blocks;
 mod cursor;
 mod formula;
 mod group;

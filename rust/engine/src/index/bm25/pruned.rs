@@ -4,6 +4,8 @@
 //! smallest bounds, as long as these together stay below the threshold, are *optional*: a document that has only optional
 //! terms cannot enter the result. The others are added up for the whole window, and only documents that still can reach
 //! the threshold are looked up in the optional ones. A window whose bounds together stay below it is passed over.
+//! A look-up costs as much as adding several postings, so only a term that is much more frequent than all that are added
+//! up stays optional.
 //!
 //! Nothing is approximate: a document is dropped only when a bound of its score is below the score of the worst result.
 
@@ -16,8 +18,14 @@ use super::formula::Formula;
 use super::row::Row;
 use super::rows::Rows;
 use super::window::Window;
-use crate::Result;
 use crate::store::pages::Pages;
+use crate::{Error, Result};
+
+/// Statistics may be wrong: room is made for no more documents than this at once.
+const MOST_RESERVED: u64 = 1 << 16;
+
+/// Postings that are added up in the time of one look-up.
+const POSTINGS_PER_LOOKUP: u64 = 2;
 
 /// A query's term, ready to be scored.
 pub(super) struct Scorer<'p> {
@@ -31,46 +39,75 @@ pub(super) trait Collector<'p, P> {
     fn threshold(&self) -> i64;
 
     fn offer(&mut self, hit: Hit, rows: &mut Rows<'p, P>) -> Result<()>;
+
+    /// Takes everything from a window at once, or says that it chooses.
+    fn take_all(&mut self, _window: &mut Window) -> bool {
+        false
+    }
+
+    /// Makes room for so many documents.
+    fn reserve(&mut self, _documents: u64) {}
 }
 
 /// Offers `collector` every document of the blocks that can reach its threshold, but for those in `removed` (sorted).
 pub(super) fn search<'p, P: Pages, C: Collector<'p, P>>(
     scorers: &mut [Scorer<'p>],
+    documents: u64,
     formula: &Formula,
     rows: &mut Rows<'p, P>,
     removed: &[u32],
-    mut window: Window,
     collector: &mut C,
 ) -> Result<()> {
-    let mut bounds = Bounds::default();
+    let mut window = Window::take();
+    let mut bounds = Bounds { terms: Vec::new(), added: scorers.iter().map(|scorer| scorer.cursor.postings()).sum() };
     while let Some(next) = scorers.iter().filter_map(|scorer| scorer.cursor.next()).min() {
-        window.move_to(next.max(window.end));
+        window.move_to(next.max(window.end), documents / bounds.added.max(1));
         let optional = bounds.split(scorers, &window, formula, collector.threshold())?;
         for &(_, term) in &bounds.terms[optional..] {
             let scorer = &mut scorers[term];
             scorer.cursor.accumulate(&mut window, formula, scorer.factor, rows)?;
         }
-        let optional = &bounds.terms[..optional];
-        window.drain(|number, score| {
-            if removed.binary_search(&number).is_ok() {
-                return Ok(());
-            }
-            match complete(scorers, optional, formula, rows, number, score, collector.threshold())? {
-                Some(score) if score >= collector.threshold() => collector.offer(Hit { number, score }, rows),
-                _ => Ok(()),
-            }
-        })?;
+        if !removed.is_empty() || !collector.take_all(&mut window) {
+            choose(&mut window, scorers, &bounds.terms[..optional], formula, rows, removed, collector)?;
+        }
         for scorer in &mut *scorers {
             scorer.cursor.seek(window.end)?;
         }
     }
+    window.give_back();
     Ok(())
 }
 
-/// The terms by what they add at most, the smallest first.
-#[derive(Default)]
+/// Offers the documents of a window that can reach the threshold.
+fn choose<'p, P: Pages, C: Collector<'p, P>>(
+    window: &mut Window,
+    scorers: &mut [Scorer<'p>],
+    optional: &[(i64, usize)],
+    formula: &Formula,
+    rows: &mut Rows<'p, P>,
+    removed: &[u32],
+    collector: &mut C,
+) -> Result<()> {
+    let mut threshold = collector.threshold();
+    let more: i64 = optional.iter().map(|(bound, _)| bound).sum();
+    window.drain(|number, score| {
+        if score + more < threshold || (!removed.is_empty() && removed.binary_search(&number).is_ok()) {
+            return Ok(());
+        }
+        let score = if optional.is_empty() { score } else { complete(scorers, optional, formula, rows, number, score, threshold)? };
+        if score >= threshold {
+            collector.offer(Hit { number, score }, rows)?;
+            threshold = collector.threshold();
+        }
+        Ok::<_, Error>(())
+    })
+}
+
+/// The terms with what they add at most, the optional ones in front.
 struct Bounds {
     terms: Vec<(i64, usize)>,
+    /// Postings of the terms that are added up.
+    added: u64,
 }
 
 impl Bounds {
@@ -86,18 +123,29 @@ impl Bounds {
         }
         self.terms.sort_unstable();
         let mut sum = 0;
-        Ok(self
-            .terms
-            .iter()
-            .take_while(|(bound, _)| {
-                sum += bound;
-                sum < threshold
-            })
-            .count())
+        let below = |(bound, _): &&(i64, usize)| {
+            sum += bound;
+            sum < threshold
+        };
+        let optional = self.terms.iter().take_while(below).count();
+        Ok(if optional == self.terms.len() { optional } else { self.keep_frequent(scorers, optional) })
+    }
+
+    /// Of the first `optional` terms only those that are cheaper to look up stay so. Returns how many.
+    fn keep_frequent(&mut self, scorers: &[Scorer<'_>], optional: usize) -> usize {
+        let postings = |&(_, term): &(i64, usize)| scorers[term].cursor.postings();
+        self.added = self.terms[optional..].iter().map(postings).sum();
+        self.terms[..optional].sort_unstable_by_key(|term| (Reverse(postings(term)), term.1));
+        let mut kept = optional;
+        while kept > 0 && postings(&self.terms[kept - 1]) < POSTINGS_PER_LOOKUP * self.added {
+            kept -= 1;
+            self.added += postings(&self.terms[kept]);
+        }
+        kept
     }
 }
 
-/// The whole score of a document, or `None` once it cannot reach `threshold`.
+/// The whole score of a document, or one below `threshold` once it is known that it is.
 fn complete<'p, P: Pages>(
     scorers: &mut [Scorer<'p>],
     optional: &[(i64, usize)],
@@ -106,25 +154,20 @@ fn complete<'p, P: Pages>(
     number: u32,
     mut score: i64,
     threshold: i64,
-) -> Result<Option<i64>> {
-    if optional.is_empty() {
-        return Ok(Some(score));
-    }
-    let mut possible = score + optional.iter().map(|(bound, _)| bound).sum::<i64>();
+) -> Result<i64> {
+    let mut possible: i64 = optional.iter().map(|(bound, _)| bound).sum();
+    // The rarest first: it has the largest bound, or nearly.
     for &(bound, term) in optional.iter().rev() {
-        if possible < threshold {
-            return Ok(None);
+        if score + possible < threshold {
+            break;
         }
         let scorer = &mut scorers[term];
-        possible -= bound;
         if let Some(count) = scorer.cursor.count_at(number)? {
-            let length = rows.stored_length(number)?;
-            let contribution = formula.contribution(scorer.factor, count, length);
-            score += contribution;
-            possible += contribution;
+            score += formula.contribution(scorer.factor, count, rows.stored_length(number)?);
         }
+        possible -= bound;
     }
-    Ok(Some(score))
+    Ok(score)
 }
 
 /// Every document.
@@ -138,6 +181,15 @@ impl<'p, P> Collector<'p, P> for All<'_> {
     fn offer(&mut self, hit: Hit, _: &mut Rows<'p, P>) -> Result<()> {
         self.0.push(hit);
         Ok(())
+    }
+
+    fn take_all(&mut self, window: &mut Window) -> bool {
+        window.drain_into(self.0);
+        true
+    }
+
+    fn reserve(&mut self, documents: u64) {
+        self.0.reserve(documents.min(MOST_RESERVED) as usize);
     }
 }
 

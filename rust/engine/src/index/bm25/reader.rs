@@ -8,18 +8,14 @@ use super::layout::{self, IndexId};
 use super::list::{Run, decode_short};
 use super::lookup;
 use super::pruned::{All, Best, Collector, Scorer, search};
-use super::row::{BLOCK_ROWS, Row};
+use super::row::Row;
 use super::rows::Rows;
 use super::tail::{self, Kind, Record};
-use super::window::Window;
 use crate::store::pages::Pages;
 use crate::{Error, Result};
 
 /// The most terms of a query.
 const MAX_QUERY_TERMS: usize = 4096;
-
-/// An index of fewer blocks of rows has them read in one scan.
-const PRELOADED_BLOCKS: u64 = 256;
 
 /// A document and its score, in units of 2^-32.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,7 +116,7 @@ impl<'p, P: Pages> Reader<'p, P> {
         Ok(numbers)
     }
 
-    /// Every document that has a term of the query, by number.
+    /// Every document whose score is not 0, by number: all that have a term of the query with a weight.
     pub fn score_all(&mut self, query: &Query<'_>) -> Result<Found> {
         let mut hits = Vec::new();
         let frequencies = self.collect(query, &mut All(&mut hits))?;
@@ -172,14 +168,11 @@ impl<'p, P: Pages> Reader<'p, P> {
         for document in &tail.documents {
             self.offer_newer(document, &factors, &formula, collector)?;
         }
-        let stored: u64 = terms.iter().map(|term| term.cursor.postings()).sum();
-        let blocks = query.statistics.documents / BLOCK_ROWS as u64;
-        if blocks < PRELOADED_BLOCKS && stored > 2 * blocks {
-            self.rows.preload(2 * PRELOADED_BLOCKS as u32)?;
-        }
+        let postings: u64 = terms.iter().map(|term| term.frequency).sum();
+        collector.reserve(postings.min(query.statistics.documents));
         let found = terms.into_iter().zip(factors).filter(|(term, _)| term.cursor.postings() > 0);
         let mut scorers: Vec<_> = found.map(|(term, factor)| Scorer { cursor: term.cursor, factor }).collect();
-        search(&mut scorers, &formula, &mut self.rows, &tail.removed, Window::new(query.statistics.documents), collector)?;
+        search(&mut scorers, query.statistics.documents, &formula, &mut self.rows, &tail.removed, collector)?;
         Ok(frequencies)
     }
 
@@ -190,7 +183,7 @@ impl<'p, P: Pages> Reader<'p, P> {
         let number = document.number;
         let length = self.rows.row(number)?.ok_or_else(|| self.rows.missing(number))?.length;
         let score = document.counts.iter().map(|&(term, count)| formula.contribution(factors[term], count, length)).sum();
-        if score >= collector.threshold() { collector.offer(Hit { number, score }, &mut self.rows) } else { Ok(()) }
+        if score > 0 && score >= collector.threshold() { collector.offer(Hit { number, score }, &mut self.rows) } else { Ok(()) }
     }
 
     /// The query's terms by hash, and what the tail says of them.

@@ -1,32 +1,41 @@
-//! The attribute rows of an index: blocks read when first asked for, with the newest rows of the tail laid over them.
+//! What is stored for each document of an index: its attribute row, and its length once more in a block of lengths, both with
+//! the newest rows of the tail laid over them.
 
-use std::ops::ControlFlow;
-
-use super::layout::{self, IndexId, malformed};
+use super::blocks::{self, Blocks};
+use super::layout::{self, IndexId};
 use super::merge::Write;
 use super::row::{BLOCK_ROWS, PRESENT, ROW_BYTES, Row};
 use super::tail::{Kind, Record};
-use crate::Result;
 use crate::store::envelope::damaged;
-use crate::store::keys::{Key, u32_at};
+use crate::store::keys::{Key, Table};
 use crate::store::pages::Pages;
+use crate::{Error, Result};
 
-/// Blocks above this number are not remembered, so that a forged number cannot claim memory: 133 million documents.
-const REMEMBERED_BLOCKS: u32 = 1 << 20;
+/// Lengths of a block.
+pub(super) const BLOCK_LENGTHS: u32 = 2032;
 
-/// A reader of rows.
+/// Stored for this length and every longer one: the row has it.
+pub(super) const LONG: u16 = u16::MAX;
+
+/// A row laid over a stored one. `None`: the stored one, not present any more.
+type Newer = Option<[u8; ROW_BYTES]>;
+
+#[allow(clippy::struct_field_names)] // its rows, and their lengths apart
 pub(super) struct Rows<'p, P> {
-    pages: &'p P,
-    index: IndexId,
-    blocks: Vec<Option<&'p [u8]>>,
-    /// Sorted by number. `None`: the block's row, not present any more.
-    newer: Vec<(u32, Option<[u8; ROW_BYTES]>)>,
+    rows: Blocks<'p, P>,
+    lengths: Blocks<'p, P>,
+    /// Sorted by number.
+    newer: Vec<(u32, Newer)>,
 }
 
 impl<'p, P: Pages> Rows<'p, P> {
     /// The rows as blocks and tail hold them.
     pub fn new(pages: &'p P, index: IndexId, tail: &[Record<'_>]) -> Self {
-        let mut rows = Self { pages, index, blocks: Vec::new(), newer: Vec::with_capacity(tail.len()) };
+        let mut rows = Self {
+            rows: Blocks::new(pages, index, Table::Attributes, ROW_BYTES),
+            lengths: Blocks::new(pages, index, Table::Lengths, size_of::<u16>()),
+            newer: Vec::with_capacity(tail.len()),
+        };
         for record in tail {
             match record.row {
                 Some(row) => rows.set(record.number, *row),
@@ -51,7 +60,7 @@ impl<'p, P: Pages> Rows<'p, P> {
         self.lay(number, row);
     }
 
-    fn lay(&mut self, number: u32, row: Option<[u8; ROW_BYTES]>) {
+    fn lay(&mut self, number: u32, row: Newer) {
         match self.newer.last() {
             Some(&(last, _)) if last >= number => match self.newer.binary_search_by_key(&number, |&(n, _)| n) {
                 Ok(at) => self.newer[at].1 = row,
@@ -62,7 +71,7 @@ impl<'p, P: Pages> Rows<'p, P> {
     }
 
     #[inline]
-    fn newest(&self, number: u32) -> Option<&Option<[u8; ROW_BYTES]>> {
+    fn newest(&self, number: u32) -> Option<&Newer> {
         let (first, last) = (self.newer.first()?.0, self.newer.last()?.0);
         if number < first || number > last {
             return None;
@@ -82,93 +91,91 @@ impl<'p, P: Pages> Rows<'p, P> {
     #[inline]
     fn stored(&mut self, number: u32) -> Result<Option<Row>> {
         let at = (number % BLOCK_ROWS) as usize * ROW_BYTES;
-        let block = self.block(number / BLOCK_ROWS)?;
-        Ok(block.and_then(|rows| rows.get(at..)?.first_chunk()).map(Row::from_bytes))
+        let rows = self.rows.get(number / BLOCK_ROWS)?;
+        Ok(rows.and_then(|rows| rows.get(at..)?.first_chunk()).map(Row::from_bytes))
+    }
+
+    /// The length of a document as its row will have it.
+    pub fn length(&mut self, number: u32) -> Result<u32> {
+        match self.newest(number) {
+            Some(Some(bytes)) => Ok(Row::from_bytes(bytes).length),
+            _ => self.stored_length(number),
+        }
     }
 
     /// The length of a document that postings in the blocks name.
+    #[inline]
     pub fn stored_length(&mut self, number: u32) -> Result<u32> {
-        Ok(self.stored(number)?.ok_or_else(|| self.missing(number))?.length)
+        match self.lengths(number)?.get((number % BLOCK_LENGTHS) as usize) {
+            Some(bytes) if *bytes != LONG.to_le_bytes() => Ok(u16::from_le_bytes(*bytes) as u32),
+            _ => self.length_of_row(number),
+        }
     }
 
-    /// The rows of a block.
+    /// The block of lengths that `number` belongs to, each little-endian, [`LONG`] for what is longer.
     #[inline]
-    pub fn block(&mut self, block: u32) -> Result<Option<&'p [u8]>> {
-        match self.blocks.get(block as usize) {
-            Some(&Some(rows)) => Ok(Some(rows)),
-            _ => self.read(block),
-        }
+    pub fn lengths(&mut self, number: u32) -> Result<&'p [[u8; 2]]> {
+        let block = self.lengths.get(number / BLOCK_LENGTHS)?.ok_or_else(|| self.missing(number))?;
+        Ok(block.as_chunks().0)
     }
 
     #[cold]
-    fn read(&mut self, block: u32) -> Result<Option<&'p [u8]>> {
-        let key = self.index.attributes(block);
-        let Some(value) = self.pages.get(key.as_slice())? else { return Ok(None) };
-        let rows = rows_of(key.as_slice(), value)?;
-        self.remember(block, rows);
-        Ok(Some(rows))
-    }
-
-    fn remember(&mut self, block: u32, rows: &'p [u8]) {
-        if block < REMEMBERED_BLOCKS {
-            if self.blocks.len() <= block as usize {
-                self.blocks.resize(block as usize + 1, None);
-            }
-            self.blocks[block as usize] = Some(rows);
-        }
-    }
-
-    /// Reads the first `limit` blocks in one scan: a tenth of the time of asking for each.
-    pub fn preload(&mut self, limit: u32) -> Result<()> {
-        let (from, to) = (self.index.attributes(0), self.index.attributes(limit));
-        let pages = self.pages;
-        pages.scan(from.as_slice(), to.as_slice(), &mut |key, value| {
-            let block = u32_at(key, from.as_slice().len() - 4).ok_or_else(|| malformed(key))?;
-            self.remember(block, rows_of(key, value)?);
-            Ok(ControlFlow::Continue(()))
-        })
+    fn length_of_row(&mut self, number: u32) -> Result<u32> {
+        Ok(self.stored(number)?.ok_or_else(|| self.missing(number))?.length)
     }
 
     /// The key of the block that holds the row of `number`.
     pub fn key_of(&self, number: u32) -> Key {
-        self.index.attributes(number / BLOCK_ROWS)
+        self.rows.key(number / BLOCK_ROWS)
     }
 
     /// The error of postings that name a document which has no row.
-    pub fn missing(&self, number: u32) -> crate::Error {
+    #[cold]
+    pub fn missing(&self, number: u32) -> Error {
         damaged(self.key_of(number).as_slice(), &format!("it has no row for document {number}, which has postings"))
     }
 
     /// The blocks that hold everything laid over them.
     pub fn writes(&mut self) -> Result<Vec<Write>> {
         let newer = std::mem::take(&mut self.newer);
-        let blocks = newer.chunk_by(|a, b| a.0 / BLOCK_ROWS == b.0 / BLOCK_ROWS);
-        let writes = blocks.map(|rows| self.write(rows)).collect::<Result<_>>()?;
+        let mut writes = Vec::new();
+        for rows in newer.chunk_by(|a, b| a.0 / BLOCK_ROWS == b.0 / BLOCK_ROWS) {
+            writes.push(self.write_rows(rows)?);
+        }
+        for rows in newer.chunk_by(|a, b| a.0 / BLOCK_LENGTHS == b.0 / BLOCK_LENGTHS) {
+            writes.extend(self.write_lengths(rows)?);
+        }
         self.newer = newer;
         Ok(writes)
     }
 
-    fn write(&mut self, newer: &[(u32, Option<[u8; ROW_BYTES]>)]) -> Result<Write> {
+    fn write_rows(&mut self, newer: &[(u32, Newer)]) -> Result<Write> {
         let block = newer[0].0 / BLOCK_ROWS;
-        let mut rows = self.block(block)?.unwrap_or_default().to_vec();
+        let mut rows = self.rows.copy(block)?;
         for &(number, row) in newer {
-            let at = (number % BLOCK_ROWS) as usize * ROW_BYTES;
-            if rows.len() < at + ROW_BYTES {
-                rows.resize(at + ROW_BYTES, 0);
-            }
+            let at = (number % BLOCK_ROWS) as usize;
             match row {
-                Some(bytes) => rows[at..at + ROW_BYTES].copy_from_slice(&bytes),
-                None => rows[at + 2] &= !PRESENT,
+                Some(row) => blocks::put(&mut rows, at, &row),
+                None => *rows.get_mut(at * ROW_BYTES + 2).ok_or_else(|| self.missing(number))? &= !PRESENT,
             }
         }
-        let key: Key = self.index.attributes(block);
-        let value = layout::value(&key, rows.len(), |out| out.extend_from_slice(&rows));
-        Ok(Write::Put(key, value))
+        Ok(put(self.rows.key(block), &rows))
+    }
+
+    /// `None` where no length changes: a document that goes leaves its length.
+    fn write_lengths(&mut self, newer: &[(u32, Newer)]) -> Result<Option<Write>> {
+        let block = newer[0].0 / BLOCK_LENGTHS;
+        let before = self.lengths.get(block)?;
+        let mut lengths = before.unwrap_or_default().to_vec();
+        for (number, row) in newer.iter().filter_map(|&(number, row)| Some((number, row?))) {
+            let length = u16::try_from(Row::from_bytes(&row).length).unwrap_or(LONG);
+            blocks::put(&mut lengths, (number % BLOCK_LENGTHS) as usize, &length.to_le_bytes());
+        }
+        let changed = before != Some(&lengths) && !lengths.is_empty();
+        Ok(changed.then(|| put(self.lengths.key(block), &lengths)))
     }
 }
 
-fn rows_of<'v>(key: &[u8], value: &'v [u8]) -> Result<&'v [u8]> {
-    let rows = layout::body(key, value)?;
-    let whole = rows.len() % ROW_BYTES == 0 && rows.len() <= BLOCK_ROWS as usize * ROW_BYTES;
-    if whole { Ok(rows) } else { Err(malformed(key)) }
+fn put(key: Key, body: &[u8]) -> Write {
+    Write::Put(key, layout::value(&key, body.len(), |out| out.extend_from_slice(body)))
 }

@@ -81,8 +81,8 @@ impl VectorSet {
                 Err(envelope::damaged(key, "it is missing, and the piece before it says that it follows"))
             };
         };
-        let envelope = verified::open_as(key, value, EXACT_SCHEMA, self.codec(at), is_finite)?;
-        let (components, rest) = envelope.body.as_chunks::<4>();
+        let body = verified::open(key, value, EXACT_SCHEMA, self.codec(at), is_finite)?;
+        let (components, rest) = body.as_chunks::<4>();
         if rest.is_empty() && components.len() == CHUNK.min(self.dims - at * CHUNK) {
             return Ok(Some(components));
         }

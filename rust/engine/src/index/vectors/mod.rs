@@ -11,7 +11,7 @@
 //! ```
 //!
 //! Every step gives the same bits on every processor: integers are exact in any order, floating point has one fixed
-//! order of operations and is never fused. The bytes are described in `docs/format-vectors.md`.
+//! order of operations and is never fused. The bytes are described in `docs/format.md`.
 
 #![cfg_attr(test, allow(clippy::unwrap_used))] // a test may panic
 

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use super::kernel::{Kernel, prefetch};
+use super::kernel::Kernel;
 use super::{Query, Scored, VectorSet};
 use crate::Result;
 use crate::index::vectors::select;
@@ -11,8 +11,10 @@ use crate::store::pages::Pages;
 /// The score of every vector of a set, numbers ascending. Kept by the caller and filled again by each scan.
 #[derive(Debug, Clone, Default)]
 pub struct Scores {
+    /// Room for the largest scan so far; what a scan filled is the first `len`.
     numbers: Vec<u32>,
-    scores: Vec<i32>,
+    values: Vec<i32>,
+    len: usize,
 }
 
 impl Scores {
@@ -25,50 +27,55 @@ impl Scores {
     /// Vectors that were scored.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.numbers.len()
+        self.len
     }
 
     /// Whether the set held no vector.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.numbers.is_empty()
+        self.len == 0
     }
 
     /// The score of one memory, in O(log n).
     #[must_use]
     pub fn get(&self, number: u32) -> Option<i32> {
-        self.numbers.binary_search(&number).ok().map(|at| self.scores[at])
+        let (numbers, scores) = self.filled();
+        numbers.binary_search(&number).ok().map(|at| scores[at])
     }
 
     /// Every score, numbers ascending.
     #[must_use = "an iterator does nothing by itself"]
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Scored> {
-        self.numbers.iter().zip(&self.scores).map(|(&number, &score)| Scored { number, score })
+        let (numbers, scores) = self.filled();
+        numbers.iter().zip(scores).map(|(&number, &score)| Scored { number, score })
     }
 
     /// The first `n` of those that `keep` lets through: score descending, number ascending. O(len) and at most one call of
     /// `keep` a number, in ascending order.
     pub fn best(&self, n: usize, keep: impl FnMut(u32) -> bool) -> Vec<Scored> {
-        select::best(&self.numbers, &self.scores, n, keep)
+        let (numbers, scores) = self.filled();
+        select::best(numbers, scores, n, keep)
     }
 
-    fn clear(&mut self) {
-        self.numbers.clear();
-        self.scores.clear();
+    fn filled(&self) -> (&[u32], &[i32]) {
+        (&self.numbers[..self.len], &self.values[..self.len])
     }
 
-    /// Room for `count` more, and the slice that their scores go to.
+    /// Adds `numbers` and returns the slice that their scores go to.
+    #[inline]
     fn grow(&mut self, numbers: &[[u8; 4]]) -> &mut [i32] {
-        self.numbers.extend(numbers.iter().map(|&bytes| u32::from_le_bytes(bytes)));
-        let start = self.scores.len();
-        self.scores.resize(start + numbers.len(), 0);
-        &mut self.scores[start..]
+        let (from, to) = (self.len, self.len + numbers.len());
+        if to > self.numbers.len() {
+            self.numbers.resize(to.next_power_of_two(), 0);
+            self.values.resize(to.next_power_of_two(), 0);
+        }
+        for (number, &stored) in self.numbers[from..to].iter_mut().zip(numbers) {
+            *number = u32::from_le_bytes(stored);
+        }
+        self.len = to;
+        &mut self.values[from..to]
     }
 }
-
-/// Blocks that are fetched ahead of the one being scored. The walk reads the tree's leaves only, so it can run ahead of
-/// the memory that the blocks come from; what it costs and what it gains is in `benches/scan.rs`.
-const AHEAD: usize = 2;
 
 impl VectorSet {
     /// Scores every vector of the set against `query` with the fastest kernel of this processor.
@@ -79,24 +86,24 @@ impl VectorSet {
     /// [`scan`](Self::scan) with a given kernel, for tests and benches: the scores are the same.
     pub fn scan_with<P: Pages + ?Sized>(&self, pages: &P, query: &Query, kernel: Kernel, scores: &mut Scores) -> Result<()> {
         self.check_query(query)?;
-        scores.clear();
+        scores.len = 0;
         let score_block = kernel.block_scorer();
-        let mut score = |(key, value): (&[u8], &[u8])| -> Result<()> {
+        let mut score = |key: &[u8], value: &[u8], next: &[u8]| -> Result<()> {
             let block = self.open_block(key, value)?;
-            score_block(query, &block, scores.grow(block.numbers()));
+            score_block(query, &block, next, scores.grow(block.numbers()));
             Ok(())
         };
+        // One block behind the walk, which reads the tree's leaves only: a block is fetched while the one before is scored.
+        let mut due: Option<(&[u8], &[u8])> = None;
         let range = self.blocks().prefix_range();
-        let mut ahead = [None; AHEAD];
-        let mut turn = 0;
         pages.scan(&range.start, &range.end, &mut |key, value| {
-            prefetch(value);
-            let due = ahead[turn].replace((key, value));
-            turn = (turn + 1) % AHEAD;
-            due.map_or(Ok(()), &mut score)?;
+            if let Some((key, before)) = due {
+                score(key, before, value)?;
+            }
+            due = Some((key, value));
             Ok(ControlFlow::Continue(()))
         })?;
-        (0..AHEAD).try_for_each(|step| ahead[(turn + step) % AHEAD].map_or(Ok(()), &mut score))
+        due.map_or(Ok(()), |(key, value)| score(key, value, &[]))
     }
 
     pub(super) fn check_query(&self, query: &Query) -> Result<()> {

@@ -30,17 +30,17 @@ pub(super) fn sort(scored: &mut [Scored]) {
 }
 
 /// Scores that are compared with the bar at once.
-const STRIDE: usize = 16;
+const STRIDE: usize = 32;
 
 /// The best `n` that `keep` lets through. `numbers` ascend.
 pub(super) fn best(numbers: &[u32], scores: &[i32], n: usize, mut keep: impl FnMut(u32) -> bool) -> Vec<Scored> {
     let mut best = Best::new(n.min(numbers.len()));
     for (numbers, scores) in numbers.chunks(STRIDE).zip(scores.chunks(STRIDE)) {
-        if scores.iter().all(|&score| i64::from(score) <= best.bar) {
+        if best.n == 0 || best.bar.is_some_and(|bar| !any_above(scores, bar)) {
             continue;
         }
         for (&number, &score) in numbers.iter().zip(scores) {
-            if i64::from(score) > best.bar && keep(number) {
+            if best.bar.is_none_or(|bar| score > bar) && keep(number) {
                 best.push(Scored { number, score });
             }
         }
@@ -48,17 +48,21 @@ pub(super) fn best(numbers: &[u32], scores: &[i32], n: usize, mut keep: impl FnM
     best.into_sorted()
 }
 
+/// Without a branch for each score, so that many are compared at once.
+fn any_above(scores: &[i32], bar: i32) -> bool {
+    scores.iter().map(|&score| u32::from(score > bar)).sum::<u32>() > 0
+}
+
 struct Best {
     n: usize,
     ranks: Vec<u64>,
     /// A score that does not exceed this one cannot be among the best: numbers ascend, so it loses every tie as well.
-    bar: i64,
+    bar: Option<i32>,
 }
 
 impl Best {
     fn new(n: usize) -> Self {
-        let bar = if n == 0 { i64::MAX } else { i64::MIN };
-        Self { n, ranks: Vec::with_capacity(2 * n), bar }
+        Self { n, ranks: Vec::with_capacity(2 * n), bar: None }
     }
 
     fn push(&mut self, scored: Scored) {
@@ -71,7 +75,7 @@ impl Best {
     /// Keeps the best n, and raises the bar to the worst of them.
     fn cut(&mut self) {
         let (_, worst, _) = self.ranks.select_nth_unstable_by(self.n - 1, |a, b| b.cmp(a));
-        self.bar = i64::from(Scored::from_rank(*worst).score);
+        self.bar = Some(Scored::from_rank(*worst).score);
         self.ranks.truncate(self.n);
     }
 
@@ -112,7 +116,7 @@ mod tests {
             }
             for n in [0, 1, 2, 10, 40, len, usize::MAX] {
                 for modulus in [1, 2, 97] {
-                    let keep = |number: u32| number % modulus == 0;
+                    let keep = |number: u32| number.is_multiple_of(modulus);
                     assert_eq!(best(&numbers, &scores, n, keep), naive(&numbers, &scores, n, keep), "{len} {n} {modulus}");
                 }
             }

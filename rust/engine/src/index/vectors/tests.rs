@@ -142,7 +142,9 @@ fn appending_one_by_one_equals_a_batch() {
     let set = set(384);
     let batch: Vec<_> = (0..57).map(|number| (number, unit(&random.vector(384)))).collect();
     let (mut one_by_one, mut at_once, mut model) = (MemoryPages::new(), MemoryPages::new(), Model::new());
-    batch.iter().for_each(|(number, vector)| set.put(&mut one_by_one, *number, vector).unwrap());
+    for (number, vector) in &batch {
+        set.put(&mut one_by_one, *number, vector).unwrap();
+    }
     put_batch(&set, &mut at_once, &mut model, &batch);
     assert_eq!(one_by_one, at_once, "byte for byte");
     assert_eq!(blocks(&set, &at_once), [(0, 10), (10, 10), (20, 10), (30, 10), (40, 10), (50, 7)]);
@@ -287,7 +289,7 @@ fn every_kernel_scans_to_the_same_scores() {
     }
 }
 
-/// Computed by an independent script from the formulas of `docs/format-vectors.md`, so that a change of formula, order or rounding on any processor shows.
+/// Computed by an independent script from the formulas of `docs/format.md`, so that a change of formula, order or rounding on any processor shows.
 #[test]
 fn scores_are_pinned() {
     let vectors: Vec<Vec<f32>> = (0..3_u16).map(|at| (0..100_u16).map(|i| f32::from((i * 37 + at * 11) % 101) - 50.0).collect()).collect();

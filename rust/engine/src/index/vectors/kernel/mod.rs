@@ -2,7 +2,8 @@
 //!
 //! Exactness: rows are any i8, a query's codes lie in -127..=127, and there are at most 8,192 of them, so a dot product
 //! is at most 8192 * 128 * 127 = 133,169,152 and every partial sum of every kernel fits an i32 (the widest, unsigned rows
-//! against signed queries, stays below 8192 * 255 * 127 + 8192 * 128 * 127 = 398,458,880). No kernel saturates, so integer sums are equal in any order.
+//! against signed queries, stays below 8192 * 255 * 127 + 8192 * 128 * 127 = 398,458,880). No kernel saturates, so integer
+//! sums are equal in any order.
 //! Dot products become scores by one f64 multiplication whose other factor is exact (24 x 24 bits), then truncation.
 
 #![allow(clippy::inline_always)] // a loop is compiled for an instruction set only inside the function that enables it
@@ -37,7 +38,7 @@ pub enum Kernel {
     Scalar,
 }
 
-type Scorer = unsafe fn(&Query, &Block<'_>, &mut [i32]);
+type Scorer = unsafe fn(&Query, &Block<'_>, &[u8], &mut [i32]);
 
 impl Kernel {
     /// Fastest first.
@@ -71,14 +72,15 @@ impl Kernel {
         }
     }
 
-    /// A function that scores a block: `query` and block have the same dimensions, the slice has one place a vector.
-    pub(super) fn block_scorer(self) -> impl Fn(&Query, &Block<'_>, &mut [i32]) + Copy {
+    /// A function that scores a block: `query` and block have the same dimensions, the slice of scores has one place a vector.
+    /// `next` is the value that will be scored next, or nothing: its cache lines are asked for while this one is scored.
+    pub(super) fn block_scorer(self) -> impl Fn(&Query, &Block<'_>, &[u8], &mut [i32]) + Copy {
         let scorer = self.scorer();
-        move |query, block, scores| {
+        move |query, block, next, scores| {
             assert!(query.dims() == block.dims() && scores.len() == block.len(), "one score a vector, of the query's dimensions");
             // SAFETY: `scorer` returned it after seeing that the processor has its instructions; the lengths were just compared,
             // `Block` holds len * dims bytes of rows, and `Query` pads its codes to a multiple of 64.
-            unsafe { scorer(query, block, scores) }
+            unsafe { scorer(query, block, next, scores) }
         }
     }
 
@@ -99,33 +101,44 @@ impl Kernel {
     }
 }
 
-/// Turns dot products into scores, in place: `trunc(dot * (2^30 * scale of the query * scale of the row))`.
-///
-/// Inlined into each kernel, so that it is compiled with that kernel's instructions. The conversion saturates, which only a
-/// block that no writer of ours makes can reach.
-#[inline(always)]
-fn scale_dots(query: &Query, scales: &[[u8; 4]], dots: &mut [i32]) {
-    let factor = f64::from(query.scale) * f64::from(SCORE_ONE);
-    for (dot, &scale) in dots.iter_mut().zip(scales) {
-        *dot = (f64::from(*dot) * (f64::from(f32::from_le_bytes(scale)) * factor)) as i32;
-    }
+/// What a dot product is multiplied by besides the scale of its row: 2^30 * scale of the query.
+#[inline]
+fn score_factor(query: &Query) -> f64 {
+    f64::from(query.scale) * f64::from(SCORE_ONE)
 }
 
-/// Asks the processor to fetch the cache lines of `value`, which is about to be scored.
-#[inline]
-pub(super) fn prefetch(value: &[u8]) {
-    #[cfg(target_arch = "x86_64")]
-    for line in value.chunks(64) {
+/// `trunc(dot * (scale of the row * factor))`. Out of range it saturates, which only a block that no writer of ours makes
+/// can reach; a NaN becomes the minimum.
+#[inline(always)]
+fn to_score(dot: i32, scale: [u8; 4], factor: f64) -> i32 {
+    let score = f64::from(dot) * (f64::from(f32::from_le_bytes(scale)) * factor);
+    let score = if score > f64::from(i32::MIN) { score } else { f64::from(i32::MIN) };
+    let score = if score < f64::from(i32::MAX) { score } else { f64::from(i32::MAX) };
+    score as i32
+}
+
+/// Asks the processor for `len` bytes of `next` from `from` on.
+///
+/// A walk of blocks jumps from page to page, where the processor's own prefetching stops. Asking for a whole block before it
+/// is scored stalls on the few requests that may be under way at once; asking group by group while another is scored
+/// hides them (20,000 vectors: 1.2 to 0.97 of the time of a plain loop in C through LMDB, 2026-11).
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[inline(always)]
+fn prefetch(next: &[u8], from: usize, len: usize) {
+    let Some(part) = next.get(from..from + len) else { return };
+    for line in (0..len).step_by(64) {
+        let address = part.as_ptr().wrapping_add(line);
+        #[cfg(target_arch = "x86_64")]
         // SAFETY: a prefetch of any address is harmless, and every x86-64 processor has the instruction.
-        unsafe { std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(line.as_ptr().cast()) };
-    }
-    #[cfg(target_arch = "aarch64")]
-    for line in value.chunks(64) {
+        unsafe {
+            std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(address.cast());
+        }
+        #[cfg(target_arch = "aarch64")]
         // SAFETY: a prefetch of any address is harmless; it reads nothing and changes no flag.
-        unsafe { std::arch::asm!("prfm pldl1keep, [{}]", in(reg) line.as_ptr(), options(nostack, readonly, preserves_flags)) };
+        unsafe {
+            std::arch::asm!("prfm pldl1keep, [{}]", in(reg) address, options(nostack, readonly, preserves_flags));
+        }
     }
-    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-    let _ = value;
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use std::arch::asm;
 
 use super::super::Query;
 use super::super::block::Block;
-use super::scale_dots;
+use super::{prefetch, score_factor, to_score};
 
 /// Rows that are multiplied at once: each load of the query serves four.
 const GROUP: usize = 4;
@@ -19,9 +19,10 @@ macro_rules! kernel {
     ($name:ident, $rows:ident, $step:ident, $features:literal, $about:literal) => {
         #[doc = $about]
         #[target_feature(enable = $features)]
-        pub(super) fn $name(query: &Query, block: &Block<'_>, scores: &mut [i32]) {
+        pub(super) fn $name(query: &Query, block: &Block<'_>, next: &[u8], scores: &mut [i32]) {
             let dims = block.dims();
-            for (rows, dots) in block.rows().chunks(GROUP * dims).zip(scores.chunks_mut(GROUP)) {
+            for (at, (rows, dots)) in block.rows().chunks(GROUP * dims).zip(scores.chunks_mut(GROUP)).enumerate() {
+                prefetch(next, at * GROUP * dims, GROUP * dims);
                 match dots.len() {
                     4 => dots.copy_from_slice(&$rows::<4>(query, rows, dims)),
                     3 => dots.copy_from_slice(&$rows::<3>(query, rows, dims)),
@@ -29,7 +30,10 @@ macro_rules! kernel {
                     _ => dots.copy_from_slice(&$rows::<1>(query, rows, dims)),
                 }
             }
-            scale_dots(query, block.scales(), scores);
+            let factor = score_factor(query);
+            for (score, &scale) in scores.iter_mut().zip(block.scales()) {
+                *score = to_score(*score, scale, factor);
+            }
         }
 
         #[target_feature(enable = $features)]

@@ -29,7 +29,7 @@ fn compare(dims: usize, query: &Query, mut byte: impl FnMut() -> i8) {
         let expected = formula(query, &entries);
         for kernel in Kernel::ALL {
             let mut scores = vec![i32::MIN; count];
-            kernel.block_scorer()(query, &block, &mut scores);
+            kernel.block_scorer()(query, &block, &value, &mut scores);
             assert_eq!(scores, expected, "{kernel:?}, {dims} dimensions, {count} rows");
         }
     }
@@ -76,7 +76,7 @@ fn the_best_kernel_is_available_and_scalar_always_is() {
 
 #[test]
 fn a_score_out_of_range_saturates() {
-    let query = Query::from_unit(UnitVector::new(&[1.0; 8192], 8192).unwrap());
+    let query = Query::from_unit(UnitVector::new(&vec![1.0; 8192], 8192).unwrap());
     let row = vec![127; 8192];
     for (byte, expected) in [(127_i8, i32::MAX), (-128, i32::MIN)] {
         let row: Vec<u8> = row.iter().map(|_| byte as u8).collect();
@@ -86,7 +86,7 @@ fn a_score_out_of_range_saturates() {
         let block = set.open_block(set.block_key(0).as_slice(), &value).unwrap();
         for kernel in Kernel::ALL {
             let mut scores = [0];
-            kernel.block_scorer()(&query, &block, &mut scores);
+            kernel.block_scorer()(&query, &block, &[], &mut scores);
             assert_eq!(scores, [expected], "{kernel:?}");
         }
     }

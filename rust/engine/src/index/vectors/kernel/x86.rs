@@ -12,40 +12,78 @@ use std::arch::x86_64::*;
 
 use super::super::Query;
 use super::super::block::Block;
-use super::scale_dots;
+use super::{prefetch, score_factor};
 
 /// Rows that are multiplied at once.
 const GROUP: usize = 4;
 
-/// A kernel: `$rows::<N>` for every group of rows, then the scales, compiled as one function for `$features`.
+/// A kernel: `$rows::<N>` and the scales for every group of rows, compiled as one function for `$features`.
 macro_rules! kernel {
-    ($name:ident, $rows:ident, $features:literal, $about:literal) => {
+    ($name:ident, $groups:ident, $rows:ident, $features:literal, $about:literal) => {
         #[doc = $about]
         #[target_feature(enable = $features)]
-        pub(super) fn $name(query: &Query, block: &Block<'_>, scores: &mut [i32]) {
-            let dims = block.dims();
-            for (rows, dots) in block.rows().chunks(GROUP * dims).zip(scores.chunks_mut(GROUP)) {
-                let sums = match dots.len() {
-                    4 => $rows::<4>(query, rows, dims),
-                    3 => $rows::<3>(query, rows, dims),
-                    2 => $rows::<2>(query, rows, dims),
-                    _ => $rows::<1>(query, rows, dims),
-                };
-                let mut lanes = [0; GROUP];
-                // SAFETY: an array of four i32 has room for the 16 bytes of the register; the store needs no alignment.
-                unsafe { _mm_storeu_si128(lanes.as_mut_ptr().cast(), sums) };
-                dots.copy_from_slice(&lanes[..dots.len()]);
+        pub(super) fn $name(query: &Query, block: &Block<'_>, next: &[u8], scores: &mut [i32]) {
+            // Loops of a known length are unrolled: a fifth less time, for the dimensions of the common small embeddings.
+            match block.dims() {
+                256 => $groups::<256>(query, block, next, scores),
+                384 => $groups::<384>(query, block, next, scores),
+                _ => $groups::<0>(query, block, next, scores),
             }
-            scale_dots(query, block.scales(), scores);
+        }
+
+        /// For blocks of `DIMS` dimensions, or of any where that is 0.
+        #[target_feature(enable = $features)]
+        fn $groups<const DIMS: usize>(query: &Query, block: &Block<'_>, next: &[u8], scores: &mut [i32]) {
+            let dims = if DIMS == 0 { block.dims() } else { DIMS };
+            let factor = score_factor(query);
+            let (whole, rest) = scores.as_chunks_mut::<GROUP>();
+            let (whole_scales, rest_scales) = block.scales().as_chunks::<GROUP>();
+            let (whole_rows, rest_rows) = block.rows().split_at(whole.len() * GROUP * dims);
+            for (at, (scores, scales)) in whole.iter_mut().zip(whole_scales).enumerate() {
+                prefetch(next, at * GROUP * dims, GROUP * dims);
+                let sums = $rows::<GROUP>(query, &whole_rows[at * GROUP * dims..], dims);
+                *scores = to_scores(sums, scales, factor);
+            }
+            let sums = match rest.len() {
+                0 => return,
+                1 => $rows::<1>(query, rest_rows, dims),
+                2 => $rows::<2>(query, rest_rows, dims),
+                _ => $rows::<3>(query, rest_rows, dims),
+            };
+            let mut scales = [[0; 4]; GROUP];
+            for (scale, stored) in scales.iter_mut().zip(rest_scales) {
+                *scale = *stored;
+            }
+            for (score, made) in rest.iter_mut().zip(to_scores(sums, &scales, factor)) {
+                *score = made;
+            }
         }
     };
 }
 
-kernel!(avx512_vnni, rows_512, "avx512f,avx512bw,avx512vnni", "Scores every row of `block`, 64 products an instruction.");
-kernel!(avx_vnni, rows_256_vnni, "avx2,avxvnni", "Scores every row of `block`, 32 products an instruction.");
-kernel!(avx2, rows_256, "avx2", "Scores every row of `block`, 32 products in five instructions.");
+kernel!(avx512_vnni, groups_512, rows_512, "avx512f,avx512bw,avx512vnni", "Scores every row of `block`, 64 products an instruction.");
+kernel!(avx_vnni, groups_256_vnni, rows_256_vnni, "avx2,avxvnni", "Scores every row of `block`, 32 products an instruction.");
+kernel!(avx2, groups_256, rows_256, "avx2", "Scores every row of `block`, 32 products in five instructions.");
+
+/// Four dot products as scores: [`to_score`](super::to_score), four at once.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn to_scores(dots: __m128i, scales: &[[u8; 4]; GROUP], factor: f64) -> [i32; GROUP] {
+    // SAFETY: the array has 16 bytes; the load needs no alignment.
+    let scales = unsafe { _mm_loadu_ps(scales.as_ptr().cast()) };
+    let scales = _mm256_mul_pd(_mm256_cvtps_pd(scales), _mm256_set1_pd(factor));
+    let scores = _mm256_mul_pd(_mm256_cvtepi32_pd(dots), scales);
+    // Of a NaN and a bound, these two instructions choose the bound, their second operand.
+    let scores = _mm256_max_pd(scores, _mm256_set1_pd(f64::from(i32::MIN)));
+    let scores = _mm256_min_pd(scores, _mm256_set1_pd(f64::from(i32::MAX)));
+    let mut made = [0; GROUP];
+    // SAFETY: an array of four i32 has room for the 16 bytes of the register.
+    unsafe { _mm_storeu_si128(made.as_mut_ptr().cast(), _mm256_cvttpd_epi32(scores)) };
+    made
+}
 
 /// Dot products of the first N rows of `rows`, in the first N lanes.
+#[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
 fn rows_512<const N: usize>(query: &Query, rows: &[u8], dims: usize) -> __m128i {
     let codes = query.codes();
@@ -77,6 +115,7 @@ fn rows_512<const N: usize>(query: &Query, rows: &[u8], dims: usize) -> __m128i 
 }
 
 /// Dot products of the first N rows of `rows`, in the first N lanes.
+#[inline]
 #[target_feature(enable = "avx2,avxvnni")]
 fn rows_256_vnni<const N: usize>(query: &Query, rows: &[u8], dims: usize) -> __m128i {
     let flip = _mm256_set1_epi8(i8::MIN);
@@ -92,6 +131,7 @@ fn rows_256_vnni<const N: usize>(query: &Query, rows: &[u8], dims: usize) -> __m
 }
 
 /// Dot products of the first N rows of `rows`, in the first N lanes.
+#[inline]
 #[target_feature(enable = "avx2")]
 fn rows_256<const N: usize>(query: &Query, rows: &[u8], dims: usize) -> __m128i {
     let ones = _mm256_set1_epi16(1);

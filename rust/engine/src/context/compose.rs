@@ -1,0 +1,346 @@
+//! Composes a prompt: plain inputs in, segments under the limit out. A pure function.
+//!
+//! The window of history comes first and never looks at the volatile block; the block gets what is left (with `cut_step = 0`
+//! it is the other way round). Then everything is laid out and counted again from what is really sent; a total above the limit
+//! is never returned. Cost: O(window), never O(history); no text is copied except into the block.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::block::{self, Item};
+use super::breakpoints;
+use super::cut::{Grid, Window};
+use super::epoch::Epoch;
+use super::fixed::Fixed;
+use super::framing::{Counter, Factor, Framing};
+use super::history::{History, Stored};
+use super::layout::{Laid, Layout};
+use super::limit::{Budget, Order, section};
+use super::message::Role;
+use super::prompt::{Prompt, SetAside};
+use super::report::{Report, disagrees, exceeded};
+use super::segment::{Segment, chain};
+use super::select::{Chooser, Chosen};
+use super::squeeze::squeeze;
+use super::turns::opens_round;
+use crate::{Error, Result};
+
+/// What the volatile block is made of.
+#[derive(Debug, Clone, Copy)]
+pub enum Volatile<'a> {
+    /// The first call of a turn, or a call without an open user message: candidates of all volatile sections.
+    Fresh(&'a [Item]),
+    /// A tool round: what the turn's block showed before, in its order, less what was forgotten since.
+    Frozen(&'a [Item]),
+    /// An old call, from the ledger: the items its block showed, in their order, and its [`Prompt::set_aside`]. Composed with the
+    /// epoch, the fixed sections and the transcript of that time, it gives the same bytes.
+    Sent(&'a [Item], SetAside),
+}
+
+impl<'a> Volatile<'a> {
+    fn items(self) -> &'a [Item] {
+        let (Self::Fresh(items) | Self::Frozen(items) | Self::Sent(items, _)) = self;
+        items
+    }
+}
+
+/// Everything a prompt is made of.
+#[derive(Clone, Copy)]
+pub struct Inputs<'a> {
+    /// The frame of the model's requests.
+    pub framing: &'a Framing,
+    /// Counts the volatile block; everything else comes counted.
+    pub counter: &'a dyn Counter,
+    /// The limit, in the model's own tokens ([`super::limit::input_limit`]).
+    pub limit: u64,
+    /// What is reserved for the reply.
+    pub output_tokens: u64,
+    /// Order, cut and grants.
+    pub budget: &'a Budget,
+    /// The session's epoch.
+    pub epoch: &'a Epoch,
+    /// The epoch's fixed sections, less what was forgotten since.
+    pub fixed: &'a Fixed,
+    /// The transcript.
+    pub history: &'a dyn History,
+    /// What may go into the volatile block.
+    pub volatile: Volatile<'a>,
+    /// The model requires that nothing that was sent is changed. A frozen block then counts as history, so `add` must ask
+    /// [`Epoch::window`] with the block's tokens among the pending ones.
+    pub append_only: bool,
+}
+
+/// Composes the prompt.
+///
+/// # Errors
+/// `BudgetExceeded` if the fixed sections and the newest message do not fit, with every number; `InvalidInput` for grants that
+/// contradict themselves; `StoreCorrupt` if the stored counts are not those of the messages.
+pub fn compose(inputs: &Inputs<'_>) -> Result<Prompt> {
+    check_sections(inputs.volatile)?;
+    Composer::new(inputs)?.compose()
+}
+
+/// A block holds volatile sections and the caller's own, not what has its place elsewhere.
+fn check_sections(volatile: Volatile<'_>) -> Result<()> {
+    match volatile.items().iter().find(|item| section::is_reserved(&item.section)) {
+        None => Ok(()),
+        Some(item) => Err(Error::invalid(format!(
+            "cannot assemble the prompt: an item belongs to a volatile section or to one of the caller's own, got \"{}\" (item \"{}\"): \
+             give it another section name",
+            item.section, item.id
+        ))
+        .with("section", &*item.section)),
+    }
+}
+
+struct Composer<'a> {
+    inputs: &'a Inputs<'a>,
+    grid: Grid,
+    /// What may be counted in all.
+    room: u64,
+    /// Counted tokens of what stands in every prompt.
+    fixed: u64,
+    /// The newest turn has an open user message.
+    carried: bool,
+    pending: u64,
+    /// Tokens of a block that was sent and may not go again: it counts as history from then on.
+    held: u64,
+}
+
+impl<'a> Composer<'a> {
+    fn new(inputs: &'a Inputs<'a>) -> Result<Self> {
+        let room = inputs.epoch.factor.room(inputs.limit);
+        let fixed = inputs.fixed.tokens(inputs.framing);
+        let end = Ending::of(inputs.history)?;
+        let pending = end.open.iter().map(|id| inputs.framing.interrupted(id, inputs.counter)).sum();
+        let grid = Grid { origin: 0, grant: 0, step: 0 };
+        let mut composer = Self { inputs, grid, room, fixed, carried: end.carried, pending, held: 0 };
+        if fixed > room {
+            return Err(exceeded(inputs, 0));
+        }
+        composer.held = match inputs.volatile {
+            Volatile::Frozen(_) if inputs.append_only && end.carried => composer.block_tokens(),
+            Volatile::Sent(_, set_aside) => set_aside.as_history,
+            _ => 0,
+        };
+        composer.grid = inputs.epoch.grid(inputs.limit, inputs.budget)?;
+        Ok(composer)
+    }
+
+    fn compose(&self) -> Result<Prompt> {
+        if self.grid.step > 0 {
+            let window = self.window(self.grid)?;
+            let (window, squeezed) = self.fit_newest(window)?;
+            let chosen = self.choose(self.available() - window.tokens)?;
+            return self.finish(&window, chosen, &squeezed);
+        }
+        let reserve = self.newest_tokens()?.min(self.available().saturating_sub(self.floors()));
+        let history = self.inputs.budget.grant(section::HISTORY, self.space());
+        let chosen = self.choose(self.available() - reserve.max(history.floor).min(self.available()))?;
+        let used = chosen.block.as_ref().map_or(0, |block| block.tokens + self.overhead());
+        let grant = (self.available() - used).min(history.ceiling);
+        let window = self.window(Grid { grant, ..self.grid })?;
+        let (window, squeezed) = self.fit_newest(window)?;
+        if window.tokens + used <= self.available() {
+            return self.finish(&window, chosen, &squeezed);
+        }
+        let chosen = self.choose(self.available() - window.tokens)?;
+        self.finish(&window, chosen, &squeezed)
+    }
+
+    fn window(&self, grid: Grid) -> Result<Window> {
+        let window = grid.window(self.inputs.history, self.pending + self.held)?;
+        Ok(Window { tokens: window.tokens.saturating_sub(self.held), ..window })
+    }
+
+    /// What the fixed sections leave now.
+    fn available(&self) -> u64 {
+        self.room - self.fixed
+    }
+
+    /// What they left when the epoch began: the base of grants, so that they do not move within an epoch.
+    fn space(&self) -> u64 {
+        self.room.saturating_sub(self.inputs.epoch.fixed_tokens)
+    }
+
+    fn floors(&self) -> u64 {
+        self.inputs.budget.volatile_floors(self.space())
+    }
+
+    /// What the block costs besides its own tokens: a message of its own, or in the classic order up to three system messages.
+    fn overhead(&self) -> u64 {
+        let counter = self.inputs.counter;
+        match self.inputs.budget.order {
+            Order::Classic => 3 * self.inputs.framing.frame(Role::System, None, counter) + 2 * block::wrapper_tokens(counter),
+            Order::CacheFirst if self.carried => 0,
+            Order::CacheFirst => self.inputs.framing.frame(Role::User, None, counter),
+        }
+    }
+
+    fn newest_tokens(&self) -> Result<u64> {
+        let history = self.inputs.history;
+        let Some(turn) = history.turns().checked_sub(1) else { return Ok(0) };
+        let total = history.tokens_before(history.messages())? + self.pending;
+        Ok(total.saturating_sub(history.tokens_before(history.turn_start(turn)?)?))
+    }
+
+    /// Fills the block with what fits into `room`.
+    fn choose(&self, room: u64) -> Result<Chosen> {
+        let pinned = self.inputs.fixed.pinned.as_ref().map_or(&[][..], |pinned| &pinned.items);
+        let room = room.saturating_sub(self.overhead());
+        let chooser = Chooser { budget: self.inputs.budget, space: self.space(), room, counter: self.inputs.counter, pinned };
+        match self.inputs.volatile {
+            Volatile::Fresh(candidates) => chooser.choose(candidates),
+            Volatile::Frozen(items) | Volatile::Sent(items, _) => Ok(chooser.repeat(items)),
+        }
+    }
+
+    /// A window that is larger than its grant holds only the newest turn's message and last round. Results of that round, which
+    /// nobody has seen, are shortened until the turn's block keeps its place; if that cannot be, until the window fits at all.
+    fn fit_newest(&self, window: Window) -> Result<(Window, BTreeMap<u64, Arc<Stored>>)> {
+        let available = self.available();
+        if window.tokens <= self.grid.grant.min(available.saturating_sub(self.held)) {
+            return Ok((window, BTreeMap::new()));
+        }
+        let wanted = available.saturating_sub(self.block_tokens());
+        for target in [wanted, available] {
+            if window.tokens <= target {
+                return Ok((window, BTreeMap::new()));
+            }
+            if let Some(squeezed) = self.squeeze_to(&window, window.tokens - target)? {
+                let saved = self.saved(&squeezed)?;
+                return Ok((Window { tokens: window.tokens - saved, ..window }, squeezed));
+            }
+        }
+        Err(exceeded(self.inputs, window.tokens))
+    }
+
+    /// What the block needs: as it was sent, or the floors of a fresh one.
+    fn block_tokens(&self) -> u64 {
+        match self.inputs.volatile {
+            Volatile::Fresh([]) => 0,
+            Volatile::Fresh(_) => self.floors(),
+            Volatile::Frozen(items) => block::render(items).map_or(0, |text| self.inputs.counter.count(&text) + self.overhead()),
+            Volatile::Sent(_, set_aside) => set_aside.for_block,
+        }
+    }
+
+    fn squeeze_to(&self, window: &Window, over: u64) -> Result<Option<BTreeMap<u64, Arc<Stored>>>> {
+        let mut round = Vec::new();
+        for index in window.parts.iter().flat_map(Clone::clone).rev() {
+            let stored = self.inputs.history.message(index)?;
+            if stored.message.tool_results().next().is_none() {
+                break;
+            }
+            round.push((index, stored));
+        }
+        let (indices, messages): (Vec<u64>, Vec<Arc<Stored>>) = round.into_iter().unzip();
+        let squeezed = squeeze(&messages, over, self.inputs.framing, self.inputs.counter);
+        Ok(squeezed.map(|squeezed| indices.into_iter().zip(squeezed).collect()))
+    }
+
+    fn saved(&self, squeezed: &BTreeMap<u64, Arc<Stored>>) -> Result<u64> {
+        let mut saved = 0;
+        for (index, stored) in squeezed {
+            saved += self.inputs.history.message(*index)?.cost.tokens - stored.cost.tokens;
+        }
+        Ok(saved)
+    }
+
+    /// Lays out and counts again. Where counts of parts do not add up to the count of the whole, the block gives way.
+    fn finish(&self, window: &Window, mut chosen: Chosen, squeezed: &BTreeMap<u64, Arc<Stored>>) -> Result<Prompt> {
+        let mut room = self.available() - window.tokens;
+        loop {
+            let laid = self.lay(window, &chosen, squeezed)?;
+            let counted = self.inputs.framing.reply + laid.segments.iter().map(|segment| segment.tokens).sum::<u64>();
+            let Some(over) = counted.checked_sub(self.room).filter(|over| *over > 0) else {
+                return self.prompt(laid, window, chosen, squeezed, counted);
+            };
+            if chosen.block.is_none() {
+                return Err(disagrees(counted, self.room));
+            }
+            room = room.saturating_sub(over);
+            chosen = self.choose(room)?;
+        }
+    }
+
+    fn lay(&self, window: &Window, chosen: &Chosen, squeezed: &BTreeMap<u64, Arc<Stored>>) -> Result<Laid> {
+        let inputs = self.inputs;
+        let layout = Layout {
+            framing: inputs.framing,
+            counter: inputs.counter,
+            order: inputs.budget.order,
+            fixed: inputs.fixed,
+            history: inputs.history,
+            window,
+            block: chosen.block.as_ref(),
+            carried: self.carried,
+            append_only: inputs.append_only,
+            squeezed,
+        };
+        layout.lay()
+    }
+
+    fn prompt(&self, laid: Laid, window: &Window, chosen: Chosen, squeezed: &BTreeMap<u64, Arc<Stored>>, counted: u64) -> Result<Prompt> {
+        let inputs = self.inputs;
+        let report = Report { inputs, grid: self.grid, space: self.space() };
+        let sections = report.sections(&laid, &chosen, counted);
+        let mut explained = report.explain_history(window, squeezed)?;
+        explained.extend(chosen.explained);
+        let factor = inputs.epoch.factor;
+        let chain = chain(&laid.segments);
+        Ok(Prompt {
+            breakpoints: breakpoints::place(&laid.segments, &chain, laid.marks, factor),
+            exact: factor == Factor::EXACT && laid.segments.iter().all(Segment::is_exact),
+            segments: laid.segments,
+            chain,
+            sections,
+            explained,
+            block: chosen.block,
+            set_aside: SetAside { for_block: if squeezed.is_empty() { 0 } else { self.block_tokens() }, as_history: self.held },
+            window: window.clone(),
+            total_tokens: factor.bound(counted),
+            max_input_tokens: inputs.limit,
+            max_output_tokens: inputs.output_tokens,
+            factor,
+        })
+    }
+}
+
+/// How a transcript ends.
+struct Ending {
+    /// Calls without a result, in order.
+    open: Vec<Box<str>>,
+    /// A user message waits for the end of its turn.
+    carried: bool,
+}
+
+impl Ending {
+    fn of(history: &dyn History) -> Result<Self> {
+        let mut answered: Vec<Box<str>> = Vec::new();
+        for index in (0..history.messages()).rev() {
+            let stored = history.message(index)?;
+            let message = &stored.message;
+            if message.tool_results().next().is_none() {
+                let open: Vec<_> = message.tool_calls().map(|call| call.id.clone()).filter(|id| !answered.contains(id)).collect();
+                let ended = opens_round(message) && message.tool_calls().next().is_none();
+                return Ok(Self { open, carried: !ended && Self::has_user(history)? });
+            }
+            answered.extend(message.tool_results().map(|result| result.call_id.clone()));
+        }
+        Ok(Self { open: Vec::new(), carried: false })
+    }
+
+    /// Only the first turn can be without a user message.
+    fn has_user(history: &dyn History) -> Result<bool> {
+        if history.turns() > 1 {
+            return Ok(true);
+        }
+        for index in 0..history.messages() {
+            if history.message(index)?.message.opens_turn() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}

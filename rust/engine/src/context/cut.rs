@@ -1,0 +1,357 @@
+//! The cut: where the window of history begins. It moves in steps, so that between two steps a prompt only grows at its end.
+//!
+//! For a limit: `G` tokens are history's grant, `S = floor(cut_step * G)`, `E` the stored tokens from the origin through the
+//! newest message. `k = max(0, ceil((E - G) / S))`, and the window starts at the first turn at or after `k * S`. So history
+//! holds at most `G`, and once cut more than `G - S`, less one turn. If no turn starts there, the newest turn is larger than
+//! its place: its user message stays and the same rule, with what that message leaves of `G`, counts its rounds; the last
+//! round always stays. With `S = 0` the window slides: it starts at the first turn (or round) that fits.
+//!
+//! The start is found by galloping back from the newest turn over the stored sums: O(log window) look-ups. It does not know
+//! what the volatile sections hold, and must not: the prefix would depend on it.
+
+use std::ops::Range;
+
+use super::history::History;
+use super::turns::opens_round;
+use crate::Result;
+
+/// The numbers of the rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Grid {
+    /// The first message that counts: 0, or after compaction or a model switch the first that was kept.
+    pub origin: u64,
+    /// `G`.
+    pub grant: u64,
+    /// `S`; 0 slides.
+    pub step: u64,
+}
+
+/// What is identical as long as the window's beginning is: the epoch records it, a change of it begins the next one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Cut {
+    /// The first message of the window.
+    pub start: u64,
+    /// Where the newest turn goes on after its user message, if rounds between were left out.
+    pub resume: Option<u64>,
+}
+
+/// The window of history.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Window {
+    /// Its beginning.
+    pub cut: Cut,
+    /// `k`.
+    pub steps: u64,
+    /// Its first turn.
+    pub first_turn: u64,
+    /// The messages: all from the start, or the newest turn's user message and the rounds that stay.
+    pub parts: [Range<u64>; 2],
+    /// Tokens of those messages, interrupted results included.
+    pub tokens: u64,
+    /// `E`.
+    pub stored_tokens: u64,
+}
+
+impl Grid {
+    /// Finds the window. `pending` are the tokens of results rendered for calls that are still open
+    /// ([`super::turns::Tally::pending_tokens`]).
+    pub fn window(&self, history: &dyn History, pending: u64) -> Result<Window> {
+        let end = history.messages();
+        if end <= self.origin {
+            return Ok(self.empty(history.turns()));
+        }
+        let base = history.tokens_before(self.origin)?;
+        let total = history.tokens_before(end)? + pending;
+        let stored = total.saturating_sub(base);
+        let (steps, offset) = self.offset(stored, self.grant);
+        match first_turn(history, self.origin, base + offset)? {
+            Some((turn, start)) => {
+                let tokens = total - history.tokens_before(start)?;
+                let cut = Cut { start, resume: None };
+                Ok(Window { cut, steps, first_turn: turn, parts: [start..end, end..end], tokens, stored_tokens: stored })
+            }
+            None => Ok(Window { steps, stored_tokens: stored, ..self.newest_turn(history, total)? }),
+        }
+    }
+
+    /// `k`, and the tokens that are skipped at least.
+    fn offset(&self, stored: u64, grant: u64) -> (u64, u64) {
+        let over = stored.saturating_sub(grant);
+        if self.step == 0 {
+            return (0, over);
+        }
+        let steps = over.div_ceil(self.step);
+        (steps, steps.saturating_mul(self.step))
+    }
+
+    fn empty(&self, turns: u64) -> Window {
+        let cut = Cut { start: self.origin, resume: None };
+        let none = self.origin..self.origin;
+        Window { cut, steps: 0, first_turn: turns, parts: [none.clone(), none], tokens: 0, stored_tokens: 0 }
+    }
+
+    /// The newest turn's user message, and of its rounds those the rule keeps.
+    fn newest_turn(&self, history: &dyn History, total: u64) -> Result<Window> {
+        let (end, turn) = (history.messages(), history.turns() - 1);
+        let head = head_of(history, history.turn_start(turn)?.max(self.origin), end)?;
+        let before_rounds = history.tokens_before(head.end)?;
+        let head_tokens = before_rounds - history.tokens_before(head.start)?;
+        let (_, offset) = self.offset(total - before_rounds, self.grant.saturating_sub(head_tokens));
+        let resume = first_round(history, head.end, before_rounds + offset)?;
+        let tokens = head_tokens + total - history.tokens_before(resume)?;
+        let cut = Cut { start: head.start, resume: (resume > head.end).then_some(resume) };
+        Ok(Window { cut, steps: 0, first_turn: turn, parts: [head, resume..end], tokens, stored_tokens: 0 })
+    }
+}
+
+/// Where history begins after a change of the counter (a model switch): the oldest turn from which on everything fits `grant`, and
+/// at least the newest one. `recount` counts a message anew; it is asked from the newest back and no further than what fits.
+pub fn origin_within(history: &dyn History, grant: u64, recount: &mut dyn FnMut(u64) -> Result<u64>) -> Result<u64> {
+    let (mut end, mut left, mut origin) = (history.messages(), Some(grant), history.messages());
+    for turn in (0..history.turns()).rev() {
+        let start = history.turn_start(turn)?;
+        for index in (start..end).rev() {
+            let tokens = recount(index)?;
+            left = left.and_then(|left| left.checked_sub(tokens));
+            if left.is_none() && turn + 1 < history.turns() {
+                return Ok(origin);
+            }
+        }
+        (end, origin) = (start, start);
+    }
+    Ok(origin)
+}
+
+/// The user message of the turn that starts at `start`, with what follows it before the first round.
+fn head_of(history: &dyn History, start: u64, end: u64) -> Result<Range<u64>> {
+    let mut user = None;
+    for index in start..end {
+        let stored = history.message(index)?;
+        match user {
+            None if stored.message.opens_turn() => user = Some(index),
+            Some(user) if opens_round(&stored.message) => return Ok(user..index),
+            _ => {}
+        }
+    }
+    Ok(user.map_or(start..start, |user| user..end))
+}
+
+/// The first turn from `origin` on with at least `target` tokens before it, and its start.
+fn first_turn(history: &dyn History, origin: u64, target: u64) -> Result<Option<(u64, u64)>> {
+    let turns = history.turns();
+    let fits = |turn: u64| -> Result<bool> {
+        let start = history.turn_start(turn)?;
+        Ok(start >= origin && history.tokens_before(start)? >= target)
+    };
+    let (mut low, mut high, mut stride) = (0, turns, 1);
+    while high > 0 && fits(turns.saturating_sub(stride))? {
+        high = turns.saturating_sub(stride);
+        stride *= 2;
+    }
+    low = low.max(turns.saturating_sub(stride));
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if fits(middle)? { high = middle } else { low = middle + 1 }
+    }
+    if high == turns { Ok(None) } else { Ok(Some((high, history.turn_start(high)?))) }
+}
+
+/// The first round at or after `from` with at least `target` tokens before it, or else the last round.
+fn first_round(history: &dyn History, from: u64, target: u64) -> Result<u64> {
+    let end = history.messages();
+    let (mut low, mut high) = (from, end);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if history.tokens_before(middle)? >= target { high = middle } else { low = middle + 1 }
+    }
+    for index in low..end {
+        if opens_round(&history.message(index)?.message) {
+            return Ok(index);
+        }
+    }
+    for index in (from..low).rev() {
+        if opens_round(&history.message(index)?.message) {
+            return Ok(index);
+        }
+    }
+    Ok(from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::framing::{Counter, Framing};
+    use super::super::history::Transcript;
+    use super::super::message::{Message, Part, Role, ToolCall};
+    use super::super::testing::{Random, WordCounter, words};
+    use super::*;
+
+    const FRAMING: Framing = Framing::GPT_4O;
+
+    fn push(transcript: &mut Transcript, message: Message) {
+        transcript.push(message, &FRAMING, &WordCounter).unwrap();
+    }
+
+    fn call(id: &str) -> Message {
+        let call = ToolCall { id: id.into(), name: "f".into(), arguments: "{}".into(), custom: false };
+        Message { role: Role::Assistant, name: None, parts: vec![Part::ToolCall(call)] }
+    }
+
+    /// A transcript of plain turns and turns with tool rounds.
+    fn transcript(random: &mut Random, turns: u64) -> Transcript {
+        let mut transcript = Transcript::default();
+        for turn in 0..turns {
+            push(&mut transcript, Message::text(Role::User, &words(1 + random.below(40))));
+            for round in 0..random.below(4) {
+                let id = format!("{turn}-{round}");
+                push(&mut transcript, call(&id));
+                if random.chance(80) {
+                    push(&mut transcript, Message::tool_result(&id, &words(random.below(60)), false));
+                }
+            }
+            if random.chance(90) {
+                push(&mut transcript, Message::text(Role::Assistant, &words(random.below(40))));
+            }
+        }
+        transcript
+    }
+
+    /// The rule word by word: every turn, from the first.
+    fn naive(grid: Grid, history: &Transcript, pending: u64) -> Option<u64> {
+        let base = history.tokens_before(grid.origin).unwrap();
+        let stored = history.tally().tokens + pending - base;
+        let k = if stored > grid.grant { (stored - grid.grant).div_ceil(grid.step) } else { 0 };
+        (0..history.turns())
+            .map(|turn| history.turn_start(turn).unwrap())
+            .find(|start| *start >= grid.origin && history.tokens_before(*start).unwrap() >= base + k * grid.step)
+    }
+
+    #[test]
+    fn the_gallop_finds_what_the_rule_says() {
+        let mut random = Random::new(3);
+        for _ in 0..2_000 {
+            let turns = 1 + random.below(30);
+            let history = transcript(&mut random, turns);
+            let origin = history.turn_start(random.below(history.turns())).unwrap();
+            let grant = 1 + random.below(2_000);
+            let grid = Grid { origin, grant, step: (grant / 4).max(1) };
+            let pending = history.tally().pending_tokens(&FRAMING, &WordCounter);
+            let window = grid.window(&history, pending).unwrap();
+            if let Some(start) = naive(grid, &history, pending) {
+                assert_eq!(window.cut, Cut { start, resume: None });
+                assert!(window.tokens <= grant);
+            } else {
+                assert_eq!(window.first_turn, history.turns() - 1);
+            }
+        }
+    }
+
+    #[test]
+    fn once_cut_history_holds_more_than_a_step_less_than_its_grant_less_one_turn() {
+        let mut random = Random::new(4);
+        for _ in 0..2_000 {
+            let turns = 5 + random.below(60);
+            let history = transcript(&mut random, turns);
+            let grant = 500 + random.below(2_000);
+            let grid = Grid { origin: 0, grant, step: grant / 4 };
+            let window = grid.window(&history, 0).unwrap();
+            if window.steps == 0 || window.cut.resume.is_some() {
+                continue;
+            }
+            let largest = (0..history.turns()).map(|turn| turn_tokens(&history, turn)).max().unwrap();
+            assert!(window.tokens + largest > grant - grid.step, "{} of {grant}", window.tokens);
+        }
+    }
+
+    fn turn_tokens(history: &Transcript, turn: u64) -> u64 {
+        let start = history.tokens_before(history.turn_start(turn).unwrap()).unwrap();
+        let next = history.turn_start(turn + 1).map_or(history.tally().tokens, |next| history.tokens_before(next).unwrap());
+        next - start
+    }
+
+    #[test]
+    fn a_turn_larger_than_its_place_is_cut_at_rounds() {
+        let mut random = Random::new(5);
+        for _ in 0..500 {
+            let mut history = transcript(&mut random, 2);
+            push(&mut history, Message::text(Role::User, &words(10)));
+            let user = history.messages() - 1;
+            for round in 0..=random.below(30) {
+                let id = format!("r{round}");
+                push(&mut history, call(&id));
+                push(&mut history, Message::tool_result(&id, &words(random.below(100)), false));
+                let grid = Grid { origin: 0, grant: 400, step: 100 };
+                let window = grid.window(&history, 0).unwrap();
+                assert!(window.tokens <= 400, "every round is at most 210");
+                let Some(resume) = window.cut.resume else { continue };
+                assert_eq!(window.parts, [user..user + 1, resume..history.messages()]);
+                assert!(opens_round(&history.message(resume).unwrap().message));
+            }
+        }
+    }
+
+    #[test]
+    fn an_origin_is_found_by_recounting_what_fits() {
+        let mut random = Random::new(6);
+        for _ in 0..500 {
+            let turns = 1 + random.below(20);
+            let history = transcript(&mut random, turns);
+            let grant = random.below(1_500);
+            let mut asked = 0;
+            let mut recount = |index: u64| {
+                asked += 1;
+                Ok(history.message(index)?.cost.tokens * 2)
+            };
+            let origin = origin_within(&history, grant, &mut recount).unwrap();
+            let from = |start: u64| (start..history.messages()).map(|index| history.message(index).unwrap().cost.tokens * 2).sum::<u64>();
+            let starts = (0..history.turns()).map(|turn| history.turn_start(turn).unwrap());
+            let newest = history.turn_start(history.turns() - 1).unwrap();
+            assert_eq!(origin, starts.clone().find(|start| from(*start) <= grant).unwrap_or(newest));
+            let before = starts.filter(|start| *start < origin).max().unwrap_or(0);
+            assert!(asked <= history.messages() - before, "no further than the first turn that does not fit");
+        }
+    }
+
+    /// Counts how often the history is asked.
+    struct Counted<'a>(&'a Transcript, std::cell::Cell<u64>);
+
+    impl History for Counted<'_> {
+        fn messages(&self) -> u64 {
+            self.0.messages()
+        }
+        fn turns(&self) -> u64 {
+            self.0.turns()
+        }
+        fn turn_start(&self, turn: u64) -> crate::Result<u64> {
+            self.1.set(self.1.get() + 1);
+            self.0.turn_start(turn)
+        }
+        fn tokens_before(&self, index: u64) -> crate::Result<u64> {
+            self.1.set(self.1.get() + 1);
+            self.0.tokens_before(index)
+        }
+        fn message(&self, index: u64) -> crate::Result<std::sync::Arc<super::super::history::Stored>> {
+            self.1.set(self.1.get() + 1);
+            self.0.message(index)
+        }
+        fn kept_block(&self, turn: u64) -> crate::Result<Option<std::sync::Arc<super::super::block::Block>>> {
+            self.0.kept_block(turn)
+        }
+    }
+
+    #[test]
+    fn the_search_costs_the_logarithm_of_the_window() {
+        let mut history = Transcript::default();
+        let mut look_ups = Vec::new();
+        for turn in 0..50_000 {
+            push(&mut history, Message::text(Role::User, "word word"));
+            if [999, 49_999].contains(&turn) {
+                let counted = Counted(&history, std::cell::Cell::new(0));
+                Grid { origin: 0, grant: 1_000, step: 250 }.window(&counted, 0).unwrap();
+                look_ups.push(counted.1.get());
+            }
+        }
+        assert!(look_ups.iter().all(|count| *count < 50), "{look_ups:?}");
+        assert!(look_ups[1] <= look_ups[0] + 6, "flat in the length of the history: {look_ups:?}");
+        assert!(WordCounter.count("word word") > 0);
+    }
+}

@@ -1,0 +1,151 @@
+//! Why each thing is in a prompt or is not: one line for each candidate, one for each section.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::block::Item;
+use super::budget::Grant;
+use super::epoch::MemoryRef;
+
+/// Why something was shown or left out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Why {
+    /// Stands in every prompt of the epoch.
+    Fixed,
+    /// It fits its section's grant and ranks high enough.
+    Chosen,
+    /// Shown earlier in this turn; stays until the turn ends.
+    Frozen,
+    /// In the window of history.
+    InWindow {
+        /// The first message of the window.
+        start: u64,
+    },
+    /// Before the window of history.
+    BeforeWindow {
+        /// The first message of the window.
+        start: u64,
+        /// How often the window has moved.
+        steps: u64,
+    },
+    /// Rounds of the newest turn that is larger than its place.
+    RoundsLeftOut,
+    /// A tool result of the newest round, shortened to fit.
+    Shortened {
+        /// Its tokens before.
+        from: u64,
+    },
+    /// Less relevant than a recalled memory must be.
+    BelowFloor {
+        /// The least score.
+        floor: i64,
+    },
+    /// Larger than its section may be.
+    OverCeiling {
+        /// The most the section may have.
+        ceiling: u64,
+    },
+    /// Others that rank higher used its section's grant.
+    OverGrant {
+        /// What the section was granted.
+        granted: u64,
+        /// What was left of it.
+        left: u64,
+    },
+    /// The room of the whole block shrank below it.
+    OverRoom {
+        /// What the block may have.
+        left: u64,
+    },
+    /// It is pinned, and stands before the history already.
+    Pinned,
+    /// The same text is shown already.
+    Repeated,
+    /// It has no text.
+    Empty,
+}
+
+impl Why {
+    /// Whether it is in the prompt.
+    #[must_use]
+    pub fn is_included(&self) -> bool {
+        matches!(self, Self::Fixed | Self::Chosen | Self::Frozen | Self::InWindow { .. } | Self::Shortened { .. })
+    }
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Fixed => f.write_str("stands in every prompt of this epoch"),
+            Self::Chosen => f.write_str("ranks within its section's grant"),
+            Self::Frozen => f.write_str("was shown earlier in this turn"),
+            Self::InWindow { start } => write!(f, "in the window, which begins at message {start}"),
+            Self::BeforeWindow { start, steps } => write!(f, "before the window, which begins at message {start} after {steps} steps"),
+            Self::RoundsLeftOut => f.write_str("earlier rounds of a turn that is larger than its place"),
+            Self::Shortened { from } => write!(f, "a result of the newest round, shortened from {from} tokens"),
+            Self::BelowFloor { floor } => write!(f, "its score is below the relevance floor of {floor}"),
+            Self::OverCeiling { ceiling } => write!(f, "larger than its section may be ({ceiling} tokens)"),
+            Self::OverGrant { granted, left } => write!(f, "others rank higher: {left} of {granted} tokens were left"),
+            Self::OverRoom { left } => write!(f, "the block may have {left} tokens now"),
+            Self::Pinned => f.write_str("is pinned, and stands before the history"),
+            Self::Repeated => f.write_str("the same text is shown already"),
+            Self::Empty => f.write_str("has no text"),
+        }
+    }
+}
+
+/// One candidate and what became of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Explained {
+    /// The section it was a candidate for.
+    pub section: Arc<str>,
+    /// What it is: a memory's id, a task's key, `messages 0..42`.
+    pub id: Arc<str>,
+    /// The memory, if it is one.
+    pub memory: Option<MemoryRef>,
+    /// Its score, if it has one.
+    pub score: Option<i64>,
+    /// Its counted tokens; 0 where it was not counted.
+    pub tokens: u64,
+    /// What became of it.
+    pub why: Why,
+}
+
+impl Explained {
+    /// What became of an item.
+    #[must_use]
+    pub fn of(item: &Item, tokens: u64, why: Why) -> Self {
+        let (section, id) = (Arc::clone(&item.section), Arc::clone(&item.id));
+        Self { section, id, memory: item.memory, score: item.score, tokens, why }
+    }
+
+    /// What became of something that is no item.
+    #[must_use]
+    pub fn other(section: &str, id: impl Into<Arc<str>>, tokens: u64, why: Why) -> Self {
+        Self { section: section.into(), id: id.into(), memory: None, score: None, tokens, why }
+    }
+}
+
+impl fmt::Display for Explained {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let verdict = if self.why.is_included() { "included" } else { "left out" };
+        write!(f, "{} {}: {verdict}, {} tokens, {}", self.section, self.id, self.tokens, self.why)
+    }
+}
+
+/// What a section was granted and used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SectionUse {
+    /// Its name.
+    pub name: Arc<str>,
+    /// Its grant; `None` where its size is not the allocator's to decide.
+    pub grant: Option<Grant>,
+    /// What it could have used.
+    pub asked: u64,
+    /// What it was given.
+    pub granted: u64,
+    /// What it uses.
+    pub tokens: u64,
+    /// How many items: messages, memories, tools.
+    pub items: u64,
+}

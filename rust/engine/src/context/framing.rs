@@ -1,0 +1,293 @@
+//! What a message, a tool schema and a whole request cost beyond their texts: the frame each vendor puts around them.
+//!
+//! `tokens(request) = reply + sum over messages (per_message + role + name + parts) + tools`. Each text is counted by itself,
+//! so counts of messages add exactly. The numbers are observed, not published as a contract:
+//! - per message 3, per name 1, reply 3; a tool schema: 7 (gpt-4: 10) to begin, 3 for its properties and 3 for each, -3 and 3
+//!   per value of an enum, 12 to end all of them, and the lines `name:description` and `property:type:description` without
+//!   their full stop: `OpenAI` cookbook, "How to count tokens with tiktoken", sections 6 and 7 (2024-08). What that recipe
+//!   has no rule for (nested schemas, defaults, bounds) is counted as its JSON text, which is more than it costs.
+//! - per tool call 3, its arguments, and its name twice: once in the call and once in the frame of its result. Makes 35 for
+//!   the pair whose `usage` is reported in forestwanglin/openai-java issue 5 (2024-01); 3 also hmarr/openai-chat-tokens.
+//! - images: [`super::image`]. Files: Anthropic, "PDF support": up to 3,000 tokens of text a page and the page as an image.
+//!
+//! For closed tokenizers the same structure is counted with a reference encoding and a [`Factor`] bounds what is unknown.
+//! It does not tokenise: that is the [`Counter`].
+
+use serde_json::Value;
+
+use super::image::{Cost, ImageRule};
+use super::json;
+use super::lower::{Piece, pieces, result_pieces};
+use super::message::{Document, Format, Message, Role, Source, ToolCall, ToolResult};
+use super::tools::{Function, Tool, Tools};
+
+/// Counts the tokens of ordinary text: special-token strings in it are text.
+pub trait Counter {
+    /// Tokens of `text`.
+    fn count(&self, text: &str) -> u64;
+
+    /// Tokens of `text` if they are at most `limit`. A counter that can stop early should.
+    fn count_within(&self, text: &str, limit: u64) -> Option<u64> {
+        Some(self.count(text)).filter(|tokens| *tokens <= limit)
+    }
+
+    /// Whether `count(a + b) = count(a) + count(b)` for every `a` that ends with `>\n` and `b` that starts with `<`. True of
+    /// o200k and cl100k (a pretoken ends after `>\n`, before `<`); saves counting a block a second time.
+    fn splits_at_tags(&self) -> bool {
+        false
+    }
+}
+
+/// A bound for closed tokenizers, in thousandths: real tokens are at most `counted * factor / 1000`. Frozen in an epoch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Factor(u32);
+
+impl Factor {
+    /// The counter is the model's own.
+    pub const EXACT: Self = Self(1000);
+
+    /// A factor of `per_mille` thousandths; below 1,000 it is 1,000, since a bound is never below the count.
+    #[must_use]
+    pub fn new(per_mille: u32) -> Self {
+        Self(per_mille.max(1000))
+    }
+
+    /// Thousandths.
+    #[must_use]
+    pub fn per_mille(self) -> u32 {
+        self.0
+    }
+
+    /// The bound for a counted number, rounded up.
+    #[must_use]
+    pub fn bound(self, counted: u64) -> u64 {
+        counted.saturating_mul(self.0.into()).div_ceil(1000)
+    }
+
+    /// How much may be counted so that the bound stays within `limit`, rounded down.
+    #[must_use]
+    pub fn room(self, limit: u64) -> u64 {
+        u64::try_from(u128::from(limit) * 1000 / u128::from(self.0)).unwrap_or(u64::MAX)
+    }
+}
+
+/// The frame of one model's requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Framing {
+    /// The shape that is sent.
+    pub format: Format,
+    /// Tokens around each message.
+    pub per_message: u64,
+    /// Tokens around a name.
+    pub per_name: u64,
+    /// Tokens around a tool call.
+    pub per_tool_call: u64,
+    /// Tokens that begin the reply.
+    pub reply: u64,
+    /// Tokens that begin each tool schema.
+    pub per_tool: u64,
+    /// The price of images.
+    pub images: ImageRule,
+}
+
+impl Framing {
+    /// gpt-4o and later; gpt-4o-mini has other [`ImageRule::Tiles`], gpt-4.1-mini and o4-mini [`ImageRule::Patches`].
+    pub const GPT_4O: Self = Self {
+        format: Format::OpenAi,
+        per_message: 3,
+        per_name: 1,
+        per_tool_call: 3,
+        reply: 3,
+        per_tool: 7,
+        images: ImageRule::Tiles { base: 85, tile: 170 },
+    };
+
+    /// gpt-4 and gpt-3.5-turbo.
+    pub const GPT_4: Self = Self { per_tool: 10, ..Self::GPT_4O };
+
+    /// Claude, to be used with a [`Factor`].
+    pub const ANTHROPIC: Self = Self { format: Format::Anthropic, per_tool_call: 12, images: ImageRule::Anthropic, ..Self::GPT_4O };
+
+    /// A message of plain text, as the fixed sections are sent.
+    #[must_use]
+    pub fn text(&self, role: Role, text: &str, counter: &dyn Counter) -> u64 {
+        self.frame(role, None, counter) + counter.count(text)
+    }
+
+    /// The frame of a message.
+    #[must_use]
+    pub fn frame(&self, role: Role, name: Option<&str>, counter: &dyn Counter) -> u64 {
+        self.per_message + counter.count(role.name()) + name.map_or(0, |name| self.per_name + counter.count(name))
+    }
+
+    /// A message as it is sent in this format. `OpenAI` takes each tool result as a message of its own.
+    #[must_use]
+    pub fn message(&self, message: &Message, counter: &dyn Counter) -> Cost {
+        let mut tally = CostTally::default();
+        let mut alone = false;
+        for piece in pieces(message, self.format) {
+            alone |= !matches!(piece, Piece::Result(_));
+            self.piece(&piece, counter, &mut tally);
+        }
+        if alone || message.tool_results().next().is_none() {
+            tally.add(self.frame(message.role, message.name.as_deref(), counter));
+        }
+        tally.cost()
+    }
+
+    /// What is shown for `call` if it has no result ([`super::turns::interrupted`]).
+    #[must_use]
+    pub fn interrupted(&self, call_id: &str, counter: &dyn Counter) -> u64 {
+        self.message(&super::turns::interrupted(call_id), counter).tokens
+    }
+
+    fn piece(&self, piece: &Piece<'_>, counter: &dyn Counter, tally: &mut CostTally) {
+        match piece {
+            Piece::Text(text) => tally.add(counter.count(text)),
+            Piece::Refusal(text) => tally.add(counter.count(text)),
+            Piece::Image(image) => tally.merge(self.images.cost(image)),
+            Piece::Document(document) => tally.merge(Self::document(document, counter)),
+            Piece::Call(call) => tally.add(self.call(call, counter)),
+            Piece::Result(result) => self.result(result, counter, tally),
+            Piece::Vendor(raw) => tally.merge(vendor(raw, counter)),
+        }
+    }
+
+    fn call(&self, call: &ToolCall, counter: &dyn Counter) -> u64 {
+        self.per_tool_call + 2 * counter.count(&call.name) + counter.count(&call.arguments)
+    }
+
+    fn result(&self, result: &ToolResult, counter: &dyn Counter, tally: &mut CostTally) {
+        tally.add(self.frame(Role::Tool, None, counter));
+        for piece in result_pieces(result, self.format) {
+            self.piece(&piece, counter, tally);
+        }
+    }
+
+    fn document(document: &Document, counter: &dyn Counter) -> Cost {
+        let named = [&document.title, &document.context].into_iter().flatten().map(|text| counter.count(text)).sum::<u64>();
+        match &document.source {
+            Source::Text(text) => Cost { tokens: named + counter.count(text), exact: true },
+            Source::Base64 { data, .. } => Cost { tokens: named + pages(data.len() as u64) * PAGE_TOKENS, exact: false },
+            Source::Url(_) => Cost { tokens: named + UNSEEN_PAGES * PAGE_TOKENS, exact: false },
+        }
+    }
+
+    /// All schemas together.
+    #[must_use]
+    pub fn tools(&self, tools: &Tools, counter: &dyn Counter) -> u64 {
+        tools.tools.iter().map(|tool| self.tool(tool, counter)).sum::<u64>() + TOOLS_END
+    }
+
+    fn tool(&self, tool: &Tool, counter: &dyn Counter) -> u64 {
+        match &tool.function {
+            Some(function) => self.per_tool + function_tokens(function, counter),
+            None if tool.format == self.format => self.per_tool + counter.count(&tool.given),
+            None => 0,
+        }
+    }
+}
+
+const TOOLS_END: u64 = 12;
+const PROPERTIES_BEGIN: u64 = 3;
+const PER_PROPERTY: u64 = 3;
+const ENUM_BEGIN: i64 = -3;
+const PER_ENUM_VALUE: u64 = 3;
+
+/// The most a page of a PDF costs: 3,000 tokens of text, and its image.
+const PAGE_TOKENS: u64 = 3_000 + 1_568;
+/// Pages counted for a file whose size is not known.
+const UNSEEN_PAGES: u64 = 20;
+
+/// Pages that a file of `base64` characters may have: one for each 3 KiB, at most 100.
+fn pages(base64: u64) -> u64 {
+    (base64 / 4 * 3).div_ceil(3_072).clamp(1, 100)
+}
+
+/// A vendor's own block: its JSON text bounds it, except audio, which costs ten tokens a second of at least 1 KB.
+fn vendor(raw: &str, counter: &dyn Counter) -> Cost {
+    let kind = json::object(raw).and_then(|block| block.get("type")).and_then(json::text).unwrap_or_default();
+    let tokens = match &*kind {
+        "input_audio" => (raw.len() as u64 * 3 / 4).div_ceil(100),
+        "file" | "document" | "image" | "container_upload" => UNSEEN_PAGES * PAGE_TOKENS,
+        _ => counter.count(raw),
+    };
+    Cost { tokens, exact: false }
+}
+
+fn function_tokens(function: &Function, counter: &dyn Counter) -> u64 {
+    let description = function.description.as_deref().unwrap_or_default();
+    let line = format!("{}:{}", function.name, without_stop(description));
+    let schema = function.parameters.as_deref().and_then(|raw| serde_json::from_str(raw).ok()).unwrap_or(Value::Null);
+    counter.count(&line) + schema_tokens(&schema, counter)
+}
+
+fn without_stop(text: &str) -> &str {
+    text.strip_suffix('.').unwrap_or(text)
+}
+
+/// The properties of a schema, and as JSON text what the recipe has no rule for.
+fn schema_tokens(schema: &Value, counter: &dyn Counter) -> u64 {
+    let Some(fields) = schema.as_object() else { return 0 };
+    let mut tokens = 0;
+    for (key, value) in fields {
+        tokens += match (key.as_str(), value) {
+            ("properties", Value::Object(properties)) if properties.is_empty() => 0,
+            ("properties", Value::Object(properties)) => {
+                PROPERTIES_BEGIN + properties.iter().map(|(name, property)| property_tokens(name, property, counter)).sum::<u64>()
+            }
+            ("items", Value::Object(_)) => property_tokens("", value, counter),
+            ("enum", Value::Array(values)) => enum_tokens(values, counter),
+            ("type" | "description" | "required" | "additionalProperties" | "$schema" | "title" | "strict", _) if is_plain(value) => 0,
+            _ => counter.count(&format!("{key}:{value}")),
+        };
+    }
+    tokens
+}
+
+/// Whether a keyword's value is one the recipe passes over; a schema there would be text the model sees.
+fn is_plain(value: &Value) -> bool {
+    match value {
+        Value::Object(_) => false,
+        Value::Array(items) => items.iter().all(Value::is_string),
+        _ => true,
+    }
+}
+
+fn property_tokens(name: &str, property: &Value, counter: &dyn Counter) -> u64 {
+    let kind = match &property["type"] {
+        Value::String(kind) => kind.clone(),
+        Value::Null => String::new(),
+        other => other.to_string(),
+    };
+    let description = property["description"].as_str().unwrap_or_default();
+    let line = format!("{name}:{kind}:{}", without_stop(description));
+    PER_PROPERTY + counter.count(&line) + schema_tokens(property, counter)
+}
+
+fn enum_tokens(values: &[Value], counter: &dyn Counter) -> u64 {
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let each = values.iter().map(|value| PER_ENUM_VALUE + counter.count(&text(value))).sum::<u64>();
+    each.saturating_add_signed(ENUM_BEGIN)
+}
+
+#[derive(Default)]
+struct CostTally {
+    tokens: u64,
+    bounded: bool,
+}
+
+impl CostTally {
+    fn add(&mut self, tokens: u64) {
+        self.tokens += tokens;
+    }
+
+    fn merge(&mut self, cost: Cost) {
+        self.tokens += cost.tokens;
+        self.bounded |= !cost.exact;
+    }
+
+    fn cost(&self) -> Cost {
+        Cost { tokens: self.tokens, exact: !self.bounded }
+    }
+}

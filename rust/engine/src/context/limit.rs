@@ -1,0 +1,222 @@
+//! The limit of a prompt, and the caller's budget: what the sections are granted within it.
+//!
+//! Default limit: `min(floor(fill * window), window - reserve)`. A limit that the caller names is the limit itself. Shares are
+//! in millionths, so that no float decides about a token. Defaults of the volatile sections are shares of the room that the
+//! fixed sections leave; they are small, because what is reserved for them is taken from the history for good (with steps,
+//! history never depends on what the volatile sections hold).
+
+use super::budget::Grant;
+use crate::{Error, ErrorKind, Result};
+
+/// Names of the sections that a prompt can have, in the order of `cache_first`; others are the caller's own.
+pub mod section {
+    /// Tool schemas.
+    pub const TOOLS: &str = "tools";
+    /// The system prompt.
+    pub const SYSTEM: &str = "system";
+    /// Constraints, profile and preferences as of the epoch's beginning.
+    pub const PINNED: &str = "pinned";
+    /// The summary of what compaction took out.
+    pub const SUMMARY: &str = "summary";
+    /// The transcript's window, without the newest turn.
+    pub const HISTORY: &str = "history";
+    /// The newest turn, without the volatile block.
+    pub const TURN: &str = "turn";
+    /// Pinned memory that changed since the epoch began.
+    pub const NEWER: &str = "newer";
+    /// Task state.
+    pub const TASK: &str = "task";
+    /// Recalled memories.
+    pub const RECALLED: &str = "recalled";
+    /// Retrieved documents, and the caller's items by default.
+    pub const RETRIEVED: &str = "retrieved";
+
+    /// What belongs to no section: the reply's frame, the tags around a block.
+    pub const FRAME: &str = "frame";
+
+    /// Sections whose size is not the allocator's to decide.
+    pub(in super::super) const FIXED: &[&str] = &[TOOLS, SYSTEM, PINNED, SUMMARY, TURN];
+    /// Volatile sections that every prompt has room for.
+    pub(in super::super) const VOLATILE: &[&str] = &[NEWER, TASK, RECALLED, RETRIEVED];
+
+    /// Whether no item can go there.
+    pub(in super::super) fn is_reserved(name: &str) -> bool {
+        name == HISTORY || name == FRAME || FIXED.contains(&name)
+    }
+}
+
+/// The order of a prompt's parts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Order {
+    /// What changes least stands first; the volatile block travels with the newest user message.
+    #[default]
+    CacheFirst,
+    /// System, long-term memory, short-term memory, retrieval, recent turns; one boundary, after the system prompt.
+    Classic,
+}
+
+/// A share in millionths.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Share(u32);
+
+impl Share {
+    /// A share of `millionths`; above a million it is the whole.
+    #[must_use]
+    pub const fn new(millionths: u32) -> Self {
+        Self(if millionths > 1_000_000 { 1_000_000 } else { millionths })
+    }
+
+    /// Millionths.
+    #[must_use]
+    pub fn millionths(self) -> u32 {
+        self.0
+    }
+
+    /// `floor(share * whole)`.
+    #[must_use]
+    pub fn of(self, whole: u64) -> u64 {
+        u64::try_from(u128::from(whole) * u128::from(self.0) / 1_000_000).unwrap_or(u64::MAX)
+    }
+}
+
+/// When a recalled memory is good enough to be shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RelevanceFloor {
+    /// The least score, in the fixed point of the recall.
+    pub min_score: i64,
+    /// The least share of the best candidate's score.
+    pub of_best: Share,
+}
+
+/// What a caller may say about a prompt's sections.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Budget {
+    /// The order of the parts.
+    pub order: Order,
+    /// How far the window moves at a time, as a share of the history's grant; 0 slides.
+    pub cut_step: Share,
+    /// Grants by section; others have their default.
+    pub grants: Vec<(Box<str>, Grant)>,
+    /// What recalled memories must reach.
+    pub relevance: RelevanceFloor,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        let relevance = RelevanceFloor { min_score: 0, of_best: Share::new(500_000) };
+        Self { order: Order::CacheFirst, cut_step: Share::new(250_000), grants: Vec::new(), relevance }
+    }
+}
+
+impl Budget {
+    /// The grant of `section`, where `space` is what the fixed sections leave of the limit.
+    #[must_use]
+    pub fn grant(&self, section: &str, space: u64) -> Grant {
+        let own = self.grants.iter().rev().find(|(name, _)| &**name == section).map(|(_, grant)| *grant);
+        own.unwrap_or_else(|| default_grant(section, space))
+    }
+
+    /// What is set aside for the volatile sections before history gets its grant.
+    #[must_use]
+    pub fn volatile_floors(&self, space: u64) -> u64 {
+        let own = self.grants.iter().map(|(name, _)| &**name).filter(|name| is_own_volatile(name));
+        let mut names: Vec<&str> = section::VOLATILE.iter().copied().chain(own).collect();
+        names.sort_unstable();
+        names.dedup();
+        names.into_iter().map(|name| self.grant(name, space).floor).fold(0, u64::saturating_add)
+    }
+
+    /// Checks every grant.
+    pub fn validate(&self) -> Result<()> {
+        for (name, grant) in &self.grants {
+            grant.validate(name)?;
+            if section::FIXED.contains(&&**name) {
+                let message = format!(
+                    "cannot plan the prompt: a grant is for history or a volatile section, got one for \"{name}\" (budget.sections): \
+                     leave it out, this section is as large as it is"
+                );
+                return Err(Error::invalid(message).with("section", &**name));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_own_volatile(name: &str) -> bool {
+    !section::is_reserved(name) && !section::VOLATILE.contains(&name)
+}
+
+/// Floors are 1/128 of the space, but as much as one memory needs (96 tokens) where 1/16 allows it.
+fn default_grant(section: &str, space: u64) -> Grant {
+    let floor = (space / 128).max(96.min(space / 16));
+    match section {
+        section::HISTORY => Grant { floor: 0, weight: 16, ceiling: u64::MAX },
+        section::NEWER | section::TASK => Grant { floor: floor / 2, weight: 8, ceiling: space / 8 },
+        section::RECALLED => Grant { floor, weight: 4, ceiling: space / 16 },
+        section::RETRIEVED => Grant { floor, weight: 4, ceiling: space / 4 },
+        _ => Grant { floor: 0, weight: 4, ceiling: space / 4 },
+    }
+}
+
+/// The limit of a prompt in the model's own tokens.
+///
+/// # Errors
+/// `BudgetExceeded` if a named limit and the reserve together exceed the window, or the reserve alone fills it.
+pub fn input_limit(window: u64, output_tokens: u64, fill: Share, named: Option<u64>) -> Result<u64> {
+    let room = window.saturating_sub(output_tokens);
+    match named {
+        Some(limit) if limit > room => Err(exceeds_window(window, output_tokens, limit)),
+        Some(limit) => Ok(limit),
+        None if room == 0 => Err(exceeds_window(window, output_tokens, 0)),
+        None => Ok(fill.of(window).min(room)),
+    }
+}
+
+fn exceeds_window(window: u64, output_tokens: u64, limit: u64) -> Error {
+    let message = format!(
+        "cannot plan the prompt: input and output must fit the model's window, got max_input_tokens {limit} and output_tokens \
+         {output_tokens} for a window of {window} (budget): lower one of the two by {}",
+        (limit + output_tokens).saturating_sub(window).max(1)
+    );
+    Error::new(ErrorKind::BudgetExceeded, message)
+        .with("window_tokens", window as i64)
+        .with("limit_tokens", limit as i64)
+        .with("output_tokens", output_tokens as i64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_default_limit_is_the_smaller_of_two() {
+        let fill = Share::new(700_000);
+        assert_eq!(input_limit(128_000, 4_096, fill, None).unwrap(), 89_600);
+        assert_eq!(input_limit(8_192, 4_096, fill, None).unwrap(), 4_096);
+        assert_eq!(input_limit(8_192, 4_096, fill, Some(4_096)).unwrap(), 4_096);
+        assert_eq!(input_limit(8_192, 4_096, fill, Some(4_097)).unwrap_err().kind(), ErrorKind::BudgetExceeded);
+        assert!(input_limit(4_096, 4_096, fill, None).is_err());
+    }
+
+    #[test]
+    fn default_floors_are_a_small_share() {
+        let budget = Budget::default();
+        for space in [0, 10, 100, 1_000, 5_000, 89_600, 1_000_000] {
+            let floors = budget.volatile_floors(space);
+            assert!(floors <= space / 5, "{floors} of {space}");
+            for name in section::VOLATILE {
+                budget.grant(name, space).validate(name).unwrap();
+            }
+        }
+        assert!(budget.volatile_floors(89_600) <= 89_600 / 40);
+    }
+
+    #[test]
+    fn fixed_sections_take_no_grant() {
+        let grant = Grant { floor: 0, weight: 1, ceiling: 5 };
+        let budget = Budget { grants: vec![("system".into(), grant)], ..Budget::default() };
+        assert!(budget.validate().unwrap_err().message().contains("\"system\""));
+        let budget = Budget { grants: vec![("notes".into(), Grant { floor: 7, ..grant })], ..Budget::default() };
+        assert!(budget.validate().is_err(), "a floor above its ceiling");
+    }
+}

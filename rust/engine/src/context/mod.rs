@@ -1,0 +1,60 @@
+//! From a transcript and memories to the bytes of a request: the pure half of prompt assembly.
+//!
+//! Nothing here opens a store, asks a clock or calls a model: inputs in, prompt out, the same bytes for the same inputs in
+//! every process. Start reading at [`compose`], which lays a prompt out; [`cut`] and [`epoch`] decide where history begins,
+//! [`budget`] and `select` what the volatile block may hold, [`render`] writes it for a provider. [`fit`] is the same
+//! for a plain list of messages without a session. The rules, with a worked example, are in `docs/prompt.md`.
+
+#![cfg_attr(test, allow(clippy::unwrap_used))] // a test that unwraps fails, as it should
+
+pub mod block;
+mod breakpoints;
+pub mod budget;
+pub mod canonical_json;
+pub mod compose;
+pub mod cut;
+pub mod epoch;
+pub mod escape;
+pub mod explain;
+pub mod fit;
+pub mod fixed;
+pub mod framing;
+pub mod history;
+pub mod image;
+mod json;
+mod layout;
+pub mod limit;
+mod lower;
+pub mod message;
+mod parse;
+pub mod prompt;
+pub mod render;
+mod report;
+pub mod segment;
+mod select;
+pub mod shorten;
+mod squeeze;
+pub mod tools;
+pub mod turns;
+
+#[cfg(test)]
+mod properties;
+#[cfg(test)]
+pub(crate) mod testing;
+
+pub use block::{Block, Item};
+pub use budget::Grant;
+pub use compose::{Inputs, Volatile, compose};
+pub use cut::{Cut, Grid, Window};
+pub use epoch::{Epoch, MemoryRef, Opening, Reason};
+pub use explain::{Explained, SectionUse, Why};
+pub use fit::{Fit, fit};
+pub use fixed::{Fixed, FixedText, FixedTools};
+pub use framing::{Counter, Factor, Framing};
+pub use history::{History, Stored, Transcript};
+pub use limit::{Budget, Order, RelevanceFloor, Share, input_limit};
+pub use message::{Format, Message, Part, Role};
+pub use parse::Arguments;
+pub use prompt::{Breakpoint, Prompt, SetAside};
+pub use tools::Tools;
+pub use turns::{Placed, Tally};

@@ -1,0 +1,156 @@
+//! Every shape that the two vendors document: read, counted as it is sent, rendered for both.
+
+use super::super::testing::WordCounter;
+use super::super::*;
+use super::recount;
+use super::session::{FRAMING, OPTIONS, Session, check_anthropic};
+
+fn parse(raw: &str) -> Message {
+    Message::parse(raw.as_bytes(), None, Arguments::MustBeJson).unwrap_or_else(|error| panic!("{raw}: {error}"))
+}
+
+const OPENAI: &[&str] = &[
+    r#"{"role":"user","content":"plain \ud83d\ude00 text"}"#,
+    r#"{"role":"user","name":"ada","content":[{"type":"text","text":"one"},{"type":"text","text":"two"}]}"#,
+    r#"{"role":"user","content":[{"type":"image_url","image_url":{"url":"https://x/y.png","detail":"low"}},{"type":"text","text":"what?"}]}"#,
+    r#"{"role":"assistant","content":null,"refusal":"I will not.","annotations":[],"audio":null,"function_call":null,"tool_calls":null}"#,
+    r#"{"role":"assistant","content":"wait","tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{\"x\": 1}"}},{"id":"b","type":"function","function":{"name":"g","arguments":""}}]}"#,
+    r#"{"role":"tool","tool_call_id":"a","content":"ok"}"#,
+    r#"{"role":"tool","tool_call_id":"b","content":[{"type":"text","text":"one"},{"type":"text","text":"two"}]}"#,
+    r#"{"role":"developer","content":"be brief"}"#,
+    r#"{"role":"assistant","content":[{"type":"text","text":"done"}]}"#,
+];
+
+const ANTHROPIC: &[&str] = &[
+    r#"{"role":"user","content":[{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgoAAAANSUhEUgAAAoAAAAHgCAYAAAA10dzk"}},{"type":"text","text":"look"}]}"#,
+    r#"{"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"sig=="},{"type":"text","text":"I look"},{"type":"tool_use","id":"t1","name":"f","input":{"b":1.0,"a":[]}}]}"#,
+    r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","is_error":true,"content":[{"type":"text","text":"no"},{"type":"image","source":{"type":"url","url":"https://x/y.png"}}]},{"type":"text","text":"go on"}]}"#,
+    r#"{"role":"assistant","content":[{"type":"redacted_thinking","data":"xyz"},{"type":"text","text":"sorry"}]}"#,
+    r#"{"role":"user","content":[{"type":"document","source":{"type":"text","media_type":"text/plain","data":"a text"},"title":"T","citations":{"enabled":true}},{"type":"text","text":"read"}]}"#,
+];
+
+#[test]
+fn every_shape_is_read_counted_and_rendered() {
+    let mut session = Session::new(1, 50_000, Budget::default(), true);
+    for raw in OPENAI {
+        session.add(parse(raw));
+    }
+    let prompt = session.assemble_with(&[]);
+    assert_eq!(prompt.segments.len(), OPENAI.len() + 2);
+    let mut session = Session::new(1, 50_000, Budget::default(), true);
+    for raw in ANTHROPIC {
+        session.add(parse(raw));
+    }
+    let prompt = compose(&session.inputs(Volatile::Fresh(&[]))).unwrap();
+    let body = render::to_anthropic(&prompt, OPTIONS);
+    check_anthropic(&body);
+    let body = String::from_utf8(body).unwrap();
+    for kept in [
+        r#""thinking":"hm","signature":"sig==""#,
+        r#""data":"xyz""#,
+        r#""input":{"b":1.0,"a":[]}"#,
+        r#""citations":{"enabled":true}"#,
+        r#""is_error":true"#,
+    ] {
+        assert!(body.contains(kept), "{kept}");
+    }
+    let openai = String::from_utf8(render::to_openai(&prompt, OPTIONS)).unwrap();
+    assert!(!openai.contains("sig==") && !openai.contains("redacted_thinking"), "signed thinking goes to its vendor only");
+    assert!(openai.contains(r#""arguments":"{\"b\":1.0,\"a\":[]}""#));
+}
+
+#[test]
+fn messages_of_the_one_are_sent_to_the_other() {
+    let mut session = Session::new(1, 50_000, Budget::default(), true);
+    for raw in OPENAI {
+        session.add(parse(raw));
+    }
+    let prompt = compose(&session.inputs(Volatile::Fresh(&[]))).unwrap();
+    let body = render::to_anthropic(&prompt, OPTIONS);
+    check_anthropic(&body);
+    let body = String::from_utf8(body).unwrap();
+    assert!(body.contains(r#""input":{"x": 1}"#) && body.contains(r#""name":"g","input":{}"#) && body.contains("<from name=\\\"ada\\\"/>"));
+    assert!(body.contains(r#""input_schema":{"type":"object""#) && body.contains("<system_message>"));
+    assert_eq!(prompt.total_tokens, recount::openai(&render::to_openai(&prompt, OPTIONS)));
+}
+
+#[test]
+fn bad_input_is_a_typed_error_with_its_place() {
+    for (raw, part) in [
+        ("", "one JSON object"),
+        ("[]", "one JSON object"),
+        (r#"{"role":"bot","content":"x"}"#, "\"bot\""),
+        (r#"{"role":"function","content":"x"}"#, "use \"tool\""),
+        (r#"{"content":"x"}"#, "\"role\" must be there"),
+        (r#"{"role":7,"content":"x"}"#, "\"role\" must be a string"),
+        (r#"{"role":"user"}"#, "must have content"),
+        (r#"{"role":"user","content":null}"#, "must have content"),
+        (r#"{"role":"assistant","content":null,"tool_calls":[]}"#, "must have content"),
+        (r#"{"role":"user","content":7}"#, "a string or a list"),
+        (r#"{"role":"user","content":[{"type":"text"}]}"#, "content[0]"),
+        (r#"{"role":"user","content":[{"type":"text","text":"x"},{"type":"hologram"}]}"#, "content[1]"),
+        (r#"{"role":"assistant","tool_calls":[{"id":"a","function":{"name":"f","arguments":"{oops"}}]}"#, "must be JSON"),
+        (r#"{"role":"assistant","tool_calls":[{"function":{"name":"f","arguments":"{}"}}]}"#, "tool_calls[0]"),
+        (r#"{"role":"assistant","tool_calls":[{"id":"a","function":{"name":"f"}},{"id":"a","function":{"name":"f"}}]}"#, "must differ"),
+        (r#"{"role":"assistant","content":null,"function_call":{"name":"f","arguments":"{}"}}"#, "retired"),
+        (r#"{"role":"tool","content":"x"}"#, "\"tool_call_id\" must be there"),
+        (r#"{"role":"user","content":"\ud800"}"#, "a string or a list"),
+        (r#"{"role":"assistant","content":[{"type":"tool_result","tool_use_id":"a","content":"x"}]}"#, "tool results come from"),
+        (r#"{"role":"user","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]}"#, "only an assistant"),
+        (r#"{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":"x"}]}"#, "\"input\" must be an object"),
+    ] {
+        let error = Message::parse(raw.as_bytes(), None, Arguments::MustBeJson).unwrap_err();
+        assert!(error.message().contains(part), "{raw}\n{error}");
+        assert!(error.message().starts_with("cannot read a message: "), "{error}");
+    }
+    assert!(Message::parse(&[0xFF, 0xFE], None, Arguments::MustBeJson).is_err());
+}
+
+#[test]
+fn a_reply_that_was_cut_off_is_kept() {
+    let raw = r#"{"role":"assistant","tool_calls":[{"id":"a","function":{"name":"f","arguments":"{\"x\": \"unfini"}}]}"#;
+    let message = Message::parse(raw.as_bytes(), None, Arguments::Keep).unwrap();
+    let mut session = Session::new(1, 5_000, Budget::default(), true);
+    session.add(Message::text(Role::User, "x"));
+    session.add(message);
+    let prompt = session.assemble_with(&[]);
+    let body = String::from_utf8(render::to_anthropic(&prompt, OPTIONS)).unwrap();
+    assert!(body.contains(r#""input":{"input":"{\"x\": \"unfini"}"#), "{body}");
+}
+
+#[test]
+fn late_results_are_refused_with_the_reason() {
+    let mut session = Session::new(1, 5_000, Budget::default(), true);
+    session.add(Message::text(Role::User, "x"));
+    session.add(parse(r#"{"role":"assistant","tool_calls":[{"id":"a","function":{"name":"f","arguments":"{}"}},{"id":"b","function":{"name":"f","arguments":"{}"}}]}"#));
+    session.add(Message::tool_result("a", "ok", false));
+    let mut push = |id: &str| session.transcript.push(Message::tool_result(id, "late", false), &FRAMING, &WordCounter).unwrap_err();
+    assert_eq!(push("a").kind(), crate::ErrorKind::ToolCallClosed);
+    assert_eq!(push("nobody").kind(), crate::ErrorKind::InvalidInput);
+    session.add(Message::text(Role::User, "never mind"));
+    let mut push = |id: &str| session.transcript.push(Message::tool_result(id, "late", false), &FRAMING, &WordCounter).unwrap_err();
+    assert_eq!(push("b").kind(), crate::ErrorKind::ToolCallClosed);
+    let prompt = session.assemble_with(&[]);
+    let body = String::from_utf8(render::to_openai(&prompt, OPTIONS)).unwrap();
+    assert_eq!(body.matches(turns::INTERRUPTED).count(), 1);
+}
+
+/// Ten thousand tools, an image of 20 MB, an item of 10 MB.
+#[test]
+fn large_inputs_are_taken_or_refused_in_good_order() {
+    let tools: Vec<String> =
+        (0..10_000).map(|n| format!(r#"{{"name":"t{n}","input_schema":{{"type":"object","properties":{{}}}}}}"#)).collect();
+    let tools = Tools::parse(format!("[{}]", tools.join(",")).as_bytes()).unwrap().unwrap();
+    assert!(FRAMING.tools(&tools, &WordCounter) > 70_000);
+    let data = "A".repeat(20 << 20);
+    let raw = format!(
+        r#"{{"role":"user","content":[{{"type":"image_url","image_url":{{"url":"data:image/png;base64,{data}","detail":"low"}}}}]}}"#
+    );
+    assert_eq!(FRAMING.message(&parse(&raw), &WordCounter).tokens, 3 + 1 + 85);
+    let mut session = Session::new(1, 5_000, Budget::default(), false);
+    session.add(Message::text(Role::User, "x"));
+    let huge = super::session::item("retrieved", &"word ".repeat(2 << 20), 0, None);
+    let prompt = session.assemble_with(&[huge, super::session::item("retrieved", "small", 1, None)]);
+    assert_eq!(prompt.block.map(|block| block.items.len()), Some(1));
+    assert!(prompt.explained.iter().any(|line| matches!(line.why, Why::OverCeiling { .. })));
+}

@@ -1,0 +1,184 @@
+//! Limits that hardly hold anything: what gives way, in which order, and what the error says.
+
+use super::super::message::ToolCall;
+use super::super::testing::{Random, WordCounter, words};
+use super::super::*;
+use super::session::{FRAMING, Session, check, item};
+use crate::ErrorKind;
+
+fn call(id: &str) -> Message {
+    let call = ToolCall { id: id.into(), name: "find".into(), arguments: "{}".into(), custom: false };
+    Message { role: Role::Assistant, name: None, parts: vec![Part::ToolCall(call)] }
+}
+
+#[test]
+fn any_limit_gives_a_prompt_or_every_number() {
+    let mut random = Random::new(31);
+    let mut exceeded = 0;
+    for seed in 0..300 {
+        let mut session = Session::new(seed, 5_000, Budget::default(), seed % 2 == 0);
+        for _ in 0..random.below(4) {
+            session.turn(30, |_, _| {});
+        }
+        session.add(Message::text(Role::User, &words(random.below(60))));
+        if random.chance(50) {
+            session.add(call("big"));
+            session.add(Message::tool_result("big", &words(random.below(400)), false));
+        }
+        let candidates = session.candidates();
+        for _ in 0..10 {
+            let limit = random.below(700);
+            match compose(&Inputs { limit, ..session.inputs(Volatile::Fresh(&candidates)) }) {
+                Ok(prompt) => {
+                    check(&prompt);
+                    let items = prompt.block.as_ref().map_or(&[][..], |block| &block.items);
+                    let sent = Volatile::Sent(items, prompt.set_aside);
+                    let replayed = compose(&Inputs { limit, ..session.inputs(sent) }).unwrap();
+                    assert_eq!(replayed.chain, prompt.chain, "an old call gives the same bytes");
+                }
+                Err(error) => {
+                    assert_eq!(error.kind(), ErrorKind::BudgetExceeded, "{error}");
+                    assert!(error.fields().iter().any(|(name, _)| *name == "limit_tokens"));
+                    exceeded += 1;
+                }
+            }
+        }
+    }
+    assert!(exceeded > 100, "the control: some limits are too small");
+}
+
+#[test]
+fn a_result_too_large_is_shortened_before_it_is_first_sent() {
+    let mut session = Session::new(1, 1_000, Budget::default(), true);
+    session.add(Message::text(Role::User, "find it"));
+    session.add(call("c"));
+    let mut message = Message::tool_result("c", &format!("BEGIN {} END", words(3_000)), false);
+    if let Part::ToolResult(result) = &mut message.parts[0] {
+        result.key = Some("r-7".into());
+    }
+    session.add(message);
+    let candidates = [item("recalled", "a memory that keeps its place", 1, Some(9))];
+    let prompt = session.assemble_with(&candidates);
+    let body = String::from_utf8(render::to_openai(&prompt, render::RequestOptions::default())).unwrap();
+    assert!(body.contains("BEGIN") && body.contains("END") && body.contains("tool_result(\\\"r-7\\\")"));
+    assert!(prompt.block.is_some() && prompt.total_tokens > 900);
+    assert!(prompt.explained.iter().any(|line| matches!(line.why, Why::Shortened { .. })));
+}
+
+#[test]
+fn a_turn_of_many_rounds_keeps_its_question_and_its_block() {
+    let mut session = Session::new(2, 1_500, Budget::default(), true);
+    session.add(Message::text(Role::User, "THE QUESTION"));
+    let candidates = [item("recalled", "THE MEMORY", 1, Some(9)), item("task", "THE PLAN", 2, None)];
+    for round in 0..60 {
+        let prompt = session.assemble_with(&candidates);
+        let body = String::from_utf8(render::to_openai(&prompt, render::RequestOptions::default())).unwrap();
+        assert!(["THE QUESTION", "THE MEMORY", "THE PLAN"].iter().all(|text| body.contains(text)), "round {round}");
+        session.add(call(&format!("c{round}")));
+        session.add(Message::tool_result(&format!("c{round}"), &words(20 + round % 7 * 10), false));
+    }
+    assert!(session.epoch.number > 2, "rounds were left out in steps");
+}
+
+/// Two processes, rewinds, a kill -9 amid a tool round: whatever was taken, calls and results are paired at every point.
+#[test]
+fn any_interleaving_that_is_taken_is_paired_at_every_point() {
+    let mut random = Random::new(35);
+    let (mut taken, mut refused) = (0, 0);
+    for seed in 0..150 {
+        let mut session = Session::new(seed, 900, Budget::default(), true);
+        for _ in 0..30 {
+            let id = format!("c{}", random.below(6));
+            let message = match random.below(5) {
+                0 => Message::text(Role::User, &words(random.below(30))),
+                1 => Message::text(Role::Assistant, &words(random.below(30))),
+                2 => call(&id),
+                _ => Message::tool_result(&id, &words(random.below(30)), false),
+            };
+            match session.transcript.clone().push(message.clone(), &FRAMING, &WordCounter) {
+                Ok(_) => session.add(message),
+                Err(error) => {
+                    assert!(matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::ToolCallClosed), "{error}");
+                    refused += 1;
+                    continue;
+                }
+            }
+            taken += 1;
+            check(&compose(&session.inputs(Volatile::Fresh(&[]))).unwrap());
+        }
+    }
+    assert!(taken > 1_000 && refused > 1_000, "the control: both happen");
+}
+
+#[test]
+fn an_error_names_every_number() {
+    let session = Session::new(3, 1_000, Budget::default(), true);
+    let mut transcript = Transcript::default();
+    transcript.push(Message::text(Role::User, &words(1_000)), &FRAMING, &WordCounter).unwrap();
+    let error = compose(&Inputs { history: &transcript, ..session.inputs(Volatile::Fresh(&[])) }).unwrap_err();
+    for name in ["needed_tokens", "limit_tokens", "tools_tokens", "system_tokens", "pinned_tokens", "summary_tokens", "newest_tokens"] {
+        assert!(error.fields().iter().any(|(field, _)| *field == name), "{name}");
+    }
+    assert!(error.message().contains("newest message and round 2004"), "{error}");
+}
+
+#[test]
+fn without_messages_the_fixed_sections_are_assembled() {
+    let mut session = Session::new(4, 1_000, Budget::default(), true);
+    let prompt = session.assemble_with(&[]);
+    assert_eq!(prompt.segments.len(), 2);
+    let prompt = session.assemble_with(&[item("recalled", "a memory", 1, Some(9))]);
+    assert_eq!(prompt.segments.len(), 3, "the block is a message of its own");
+}
+
+#[test]
+fn a_bound_is_never_below_and_within_the_limit() {
+    let mut random = Random::new(33);
+    for seed in 0..40 {
+        let mut session = Session::new(seed, 4_000, Budget::default(), true);
+        for _ in 0..6 {
+            session.turn(30, |_, _| {});
+        }
+        session.add(Message::text(Role::User, "now"));
+        let factor = Factor::new(1_000 + random.below(2_000) as u32);
+        let epoch = Epoch { factor, ..session.epoch.clone() };
+        let candidates = session.candidates();
+        let prompt = compose(&Inputs { epoch: &epoch, ..session.inputs(Volatile::Fresh(&candidates)) }).unwrap();
+        let counted = super::recount::openai(&render::to_openai(&prompt, super::session::OPTIONS));
+        assert_eq!(prompt.total_tokens, factor.bound(counted));
+        assert!(prompt.total_tokens <= 4_000 && prompt.exact == (factor == Factor::EXACT));
+        assert_eq!(prompt.sections.iter().map(|section| section.tokens).sum::<u64>(), prompt.total_tokens);
+    }
+}
+
+#[test]
+fn counts_that_lie_are_found_out() {
+    struct Lying(Transcript);
+    impl History for Lying {
+        fn messages(&self) -> u64 {
+            self.0.messages()
+        }
+        fn turns(&self) -> u64 {
+            self.0.turns()
+        }
+        fn turn_start(&self, turn: u64) -> crate::Result<u64> {
+            self.0.turn_start(turn)
+        }
+        fn tokens_before(&self, index: u64) -> crate::Result<u64> {
+            Ok(self.0.tokens_before(index)? / 10)
+        }
+        fn message(&self, index: u64) -> crate::Result<std::sync::Arc<Stored>> {
+            self.0.message(index)
+        }
+        fn kept_block(&self, turn: u64) -> crate::Result<Option<std::sync::Arc<Block>>> {
+            self.0.kept_block(turn)
+        }
+    }
+    let mut transcript = Transcript::default();
+    for _ in 0..100 {
+        transcript.push(Message::text(Role::User, &words(20)), &FRAMING, &WordCounter).unwrap();
+    }
+    let session = Session::new(5, 1_000, Budget::default(), false);
+    let error = compose(&Inputs { history: &Lying(transcript), ..session.inputs(Volatile::Fresh(&[])) }).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::StoreCorrupt, "never over the limit, whatever the store says");
+}

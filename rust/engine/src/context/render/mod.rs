@@ -1,0 +1,69 @@
+//! The request body for a provider: a pure function of a prompt's segments.
+//!
+//! Equal neutral prefixes render to equal bytes, since each segment is written without looking ahead further than the message
+//! it travels with. Options that change from call to call stand behind the messages.
+
+mod anthropic;
+mod openai;
+mod text;
+
+pub use anthropic::to_anthropic;
+pub use openai::{openai_prefix, to_openai};
+pub use text::to_text;
+
+use super::json;
+use super::message::ToolCall;
+
+/// What stands in a request besides the prompt.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct RequestOptions<'a> {
+    /// The model's name as the provider spells it; left out if `None`.
+    pub model: Option<&'a str>,
+    /// Ask for a stream.
+    pub stream: bool,
+}
+
+/// Writes the elements of a JSON list or the fields of an object with commas between.
+struct Commas {
+    first: bool,
+}
+
+impl Commas {
+    fn new() -> Self {
+        Self { first: true }
+    }
+
+    fn next(&mut self, out: &mut Vec<u8>) {
+        if !std::mem::take(&mut self.first) {
+            out.push(b',');
+        }
+    }
+}
+
+fn write_field(out: &mut Vec<u8>, key: &str, text: &str) {
+    out.push(b'"');
+    out.extend_from_slice(key.as_bytes());
+    out.extend_from_slice(b"\":");
+    json::write_text(out, text);
+}
+
+/// `{"type":"text","text":...}`: the same in both formats.
+fn write_text_part(out: &mut Vec<u8>, text: &str) {
+    out.extend_from_slice(b"{\"type\":\"text\",");
+    write_field(out, "text", text);
+    out.push(b'}');
+}
+
+/// The arguments of a call as a JSON object, as Anthropic takes them: what is not an object is wrapped.
+fn write_input(out: &mut Vec<u8>, call: &ToolCall) {
+    let given = call.arguments.trim();
+    if given.is_empty() {
+        out.extend_from_slice(b"{}");
+    } else if !call.custom && json::is_object(given) {
+        out.extend_from_slice(given.as_bytes());
+    } else {
+        out.push(b'{');
+        write_field(out, "input", &call.arguments);
+        out.push(b'}');
+    }
+}

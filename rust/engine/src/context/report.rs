@@ -1,0 +1,126 @@
+//! What a prompt says about itself: the table of its sections, the fate of the history, and errors with every number.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::budget::Grant;
+use super::compose::Inputs;
+use super::cut::{Grid, Window};
+use super::explain::{Explained, SectionUse, Why};
+use super::fixed::FixedText;
+use super::history::Stored;
+use super::layout::Laid;
+use super::limit::section;
+use super::segment::{Body, Segment, SegmentKind};
+use super::select::Chosen;
+use crate::{Error, ErrorKind, Result};
+
+/// Reports on a prompt of these inputs.
+pub(super) struct Report<'a> {
+    pub(super) inputs: &'a Inputs<'a>,
+    pub(super) grid: Grid,
+    pub(super) space: u64,
+}
+
+impl Report<'_> {
+    /// The table of sections, in the order of the prompt; tokens are bounded so that they add up to the total.
+    pub(super) fn sections(&self, laid: &Laid, chosen: &Chosen, counted: u64) -> Vec<SectionUse> {
+        let mut rows = self.fixed_rows();
+        rows.extend(self.history_rows(laid));
+        rows.extend(chosen.sections.iter().cloned());
+        let named: u64 = rows.iter().map(|row| row.tokens).sum();
+        rows.push(row(section::FRAME, counted.saturating_sub(named), 1));
+        let (mut sum, factor) = (0, self.inputs.epoch.factor);
+        for row in &mut rows {
+            let next = (sum + row.tokens).min(counted);
+            row.tokens = factor.bound(next) - factor.bound(sum);
+            (row.asked, row.granted) = (factor.bound(row.asked), factor.bound(row.granted).max(row.tokens));
+            sum = next;
+        }
+        rows
+    }
+
+    fn fixed_rows(&self) -> Vec<SectionUse> {
+        let fixed = self.inputs.fixed;
+        let mut rows = Vec::new();
+        if let Some(tools) = &fixed.tools {
+            rows.push(row(section::TOOLS, tools.tokens, tools.tools.tools.len() as u64));
+        }
+        for (name, text) in [(section::SYSTEM, &fixed.system), (section::PINNED, &fixed.pinned), (section::SUMMARY, &fixed.summary)] {
+            rows.extend(text.as_ref().map(|text| row(name, text.tokens, text.items.len().max(1) as u64)));
+        }
+        rows
+    }
+
+    fn history_rows(&self, laid: &Laid) -> [SectionUse; 2] {
+        let (history, turn) = laid.segments[laid.marks.fixed..].split_at(laid.marks.turn - laid.marks.fixed);
+        let tokens = |segments: &[Segment]| segments.iter().map(|segment| segment.tokens).sum::<u64>();
+        let block = |segment: &&Segment| segment.kind == SegmentKind::Block && matches!(segment.body, Body::Block(_));
+        let carried: u64 = turn.iter().filter(block).map(|segment| segment.tokens).sum();
+        let own = self.inputs.budget.grant(section::HISTORY, self.space);
+        let grant = Some(Grant { ceiling: self.grid.grant, ..own });
+        let history = SectionUse { grant, granted: self.grid.grant, ..row(section::HISTORY, tokens(history), laid.messages[0]) };
+        [history, row(section::TURN, tokens(turn) - carried, laid.messages[1])]
+    }
+
+    /// History is explained by ranges: what each message does in the window is in the segments.
+    pub(super) fn explain_history(&self, window: &Window, squeezed: &BTreeMap<u64, Arc<Stored>>) -> Result<Vec<Explained>> {
+        let (start, steps) = (window.cut.start, window.steps);
+        let [first, second] = &window.parts;
+        let ranges = [
+            (self.inputs.epoch.origin..start.min(self.inputs.history.messages()), Why::BeforeWindow { start, steps }),
+            (first.clone(), Why::InWindow { start }),
+            (first.end..window.cut.resume.unwrap_or(first.end), Why::RoundsLeftOut),
+            (second.clone(), Why::InWindow { start }),
+        ];
+        let mut explained = Vec::new();
+        for (range, why) in ranges.into_iter().filter(|(range, _)| !range.is_empty()) {
+            let history = self.inputs.history;
+            let tokens = history.tokens_before(range.end)?.saturating_sub(history.tokens_before(range.start)?);
+            explained.push(Explained::other(section::HISTORY, format!("messages {}..{}", range.start, range.end), tokens, why));
+        }
+        for (index, stored) in squeezed {
+            let from = self.inputs.history.message(*index)?.cost.tokens;
+            explained.push(Explained::other(section::TURN, format!("message {index}"), stored.cost.tokens, Why::Shortened { from }));
+        }
+        Ok(explained)
+    }
+}
+
+fn row(name: &str, tokens: u64, items: u64) -> SectionUse {
+    SectionUse { name: name.into(), grant: None, asked: tokens, granted: tokens, tokens, items }
+}
+
+/// The fixed sections and the newest message, of `newest` counted tokens, do not fit.
+pub(super) fn exceeded(inputs: &Inputs<'_>, newest: u64) -> Error {
+    let factor = inputs.epoch.factor;
+    let fixed = inputs.fixed;
+    let text = |text: &Option<Arc<FixedText>>| text.as_ref().map_or(0, |text| factor.bound(text.tokens));
+    let tools = fixed.tools.as_ref().map_or(0, |tools| factor.bound(tools.tokens));
+    let (system, pinned, summary) = (text(&fixed.system), text(&fixed.pinned), text(&fixed.summary));
+    let needed = factor.bound(fixed.tokens(inputs.framing) + newest);
+    let (limit, newest) = (inputs.limit, factor.bound(newest));
+    let message = format!(
+        "cannot assemble the prompt: fixed sections and the newest message must fit the limit, got {needed} tokens for {limit} \
+         (tools {tools}, system {system}, pinned {pinned}, summary {summary}, newest message and round {newest}): shorten one of \
+         them, or raise max_input_tokens by {}",
+        needed.saturating_sub(limit)
+    );
+    Error::new(ErrorKind::BudgetExceeded, message)
+        .with("needed_tokens", needed as i64)
+        .with("limit_tokens", limit as i64)
+        .with("tools_tokens", tools as i64)
+        .with("system_tokens", system as i64)
+        .with("pinned_tokens", pinned as i64)
+        .with("summary_tokens", summary as i64)
+        .with("newest_tokens", newest as i64)
+}
+
+/// What is sent was counted again and is more than the stored counts said.
+pub(super) fn disagrees(counted: u64, room: u64) -> Error {
+    let message = format!(
+        "cannot assemble the prompt: stored token counts must be those of the messages, got {counted} tokens where the counts \
+         promise at most {room} (session transcript): run the doctor on this store, or switch_model to count anew"
+    );
+    Error::new(ErrorKind::StoreCorrupt, message).with("counted_tokens", counted as i64).with("room_tokens", room as i64)
+}

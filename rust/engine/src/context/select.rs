@@ -1,0 +1,390 @@
+//! What goes into the volatile block: candidates against grants, each one explained.
+//!
+//! Sections in order: newer pinned memory, task state, recalled memories, the caller's own sections, retrieved documents.
+//! Within a section candidates stand by score, those of the caller first; one that does not fit is passed over for a smaller
+//! one. A recalled memory must also reach the relevance floor: a prompt is not filled up with weak memories. Text that is
+//! pinned, or chosen before, is not shown twice. What a section does not use goes to those that left something out.
+//!
+//! Models attend most to the start and the end of what they are given (Liu et al., "Lost in the Middle", 2023), so recalled
+//! and retrieved texts alternate: best first, second best last, the weakest in the middle.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::block::{self, Block, Item, chunk};
+use super::budget::{Ask, Grant, allocate};
+use super::epoch::MemoryRef;
+use super::explain::{Explained, SectionUse, Why};
+use super::framing::Counter;
+use super::limit::{Budget, section};
+use crate::Result;
+
+/// What the block became, and why.
+#[derive(Debug, Default)]
+pub(super) struct Chosen {
+    pub(super) block: Option<Arc<Block>>,
+    pub(super) sections: Vec<SectionUse>,
+    pub(super) explained: Vec<Explained>,
+}
+
+/// What choosing needs to know.
+pub(super) struct Chooser<'a> {
+    pub(super) budget: &'a Budget,
+    /// What the fixed sections leave of the limit: the base of default grants.
+    pub(super) space: u64,
+    /// What the block may have.
+    pub(super) room: u64,
+    pub(super) counter: &'a dyn Counter,
+    /// What is pinned already.
+    pub(super) pinned: &'a [Item],
+}
+
+/// A section while it is filled; `ranked` is best first.
+struct Filling {
+    name: Arc<str>,
+    grant: Grant,
+    overhead: u64,
+    ranked: Vec<Ranked>,
+    granted: u64,
+    used: u64,
+}
+
+struct Ranked {
+    candidate: usize,
+    chunk: String,
+    tokens: u64,
+    taken: bool,
+}
+
+/// An item on its way into the block.
+struct Shown<'a> {
+    candidate: usize,
+    item: &'a Item,
+    chunk: String,
+    tokens: u64,
+}
+
+impl Chooser<'_> {
+    /// Chooses among fresh candidates.
+    pub(super) fn choose(&self, candidates: &[Item]) -> Result<Chosen> {
+        let mut whys: Vec<Option<Why>> = vec![None; candidates.len()];
+        let room = self.room.saturating_sub(block::wrapper_tokens(self.counter));
+        let mut fillings = self.rank(candidates, room, &mut whys);
+        award(room, &mut fillings)?;
+        let mut left = room;
+        for filling in &mut fillings {
+            let most = filling.granted.min(left);
+            filling.fill(most);
+            left -= filling.used;
+        }
+        for filling in &mut fillings {
+            let most = filling.grant.ceiling.min(filling.used + left);
+            left += filling.used;
+            filling.fill(most);
+            left -= filling.used;
+        }
+        Ok(self.finish(candidates, fillings, whys))
+    }
+
+    /// Shows the same items as before in this turn, less what no longer fits: the lowest score of the last section goes first.
+    pub(super) fn repeat(&self, items: &[Item]) -> Chosen {
+        let shown: Vec<Shown<'_>> = items.iter().enumerate().map(|(candidate, item)| self.shown(candidate, item)).collect();
+        let tokens: Vec<u64> = shown.iter().map(|shown| shown.tokens).collect();
+        let mut whys = vec![Why::Frozen; items.len()];
+        let block = self.block_within(shown, &mut whys);
+        let sections = block.as_ref().map_or_else(Vec::new, |block| sections_of(&block.items, self.counter));
+        let explained = items.iter().zip(tokens).zip(whys).map(|((item, tokens), why)| Explained::of(item, tokens, why)).collect();
+        Chosen { block, sections, explained }
+    }
+
+    fn shown<'i>(&self, candidate: usize, item: &'i Item) -> Shown<'i> {
+        let chunk = chunk(item);
+        Shown { candidate, item, tokens: self.counter.count(&chunk), chunk }
+    }
+
+    fn rank(&self, candidates: &[Item], room: u64, whys: &mut [Option<Why>]) -> Vec<Filling> {
+        let mut seen: HashSet<u128> = HashSet::new();
+        let filling = |name: Arc<str>| {
+            let grant = self.budget.grant(&name, self.space);
+            let overhead = block::section_tokens(&name, self.counter);
+            let most = grant.ceiling.min(room).saturating_sub(overhead);
+            let order = best_first(candidates, &name);
+            let best = order.iter().filter_map(|index| candidates[*index].score).max();
+            let mut ranked = Vec::new();
+            for candidate in order {
+                match self.admit(&candidates[candidate], best, most, &mut seen) {
+                    Ok((chunk, tokens)) => ranked.push(Ranked { candidate, chunk, tokens, taken: false }),
+                    Err(why) => whys[candidate] = Some(why),
+                }
+            }
+            Filling { name, grant, overhead, ranked, granted: 0, used: 0 }
+        };
+        section_order(candidates).into_iter().map(filling).collect()
+    }
+
+    /// The chunk and the tokens of an item that may be shown, or why it may not.
+    fn admit(&self, item: &Item, best: Option<i64>, most: u64, seen: &mut HashSet<u128>) -> Result<(String, u64), Why> {
+        let floor = self.relevance_floor(best);
+        if item.text.is_empty() {
+            return Err(Why::Empty);
+        }
+        if &*item.section != section::NEWER && self.is_pinned(item) {
+            return Err(Why::Pinned);
+        }
+        if &*item.section == section::RECALLED && item.score.is_some_and(|score| score < floor) {
+            return Err(Why::BelowFloor { floor });
+        }
+        let hash = xxh3_128(item.text.as_bytes());
+        if seen.contains(&hash) {
+            return Err(Why::Repeated);
+        }
+        let chunk = chunk(item);
+        let tokens = self.counter.count_within(&chunk, most).ok_or(Why::OverCeiling { ceiling: most })?;
+        seen.insert(hash);
+        Ok((chunk, tokens))
+    }
+
+    fn is_pinned(&self, item: &Item) -> bool {
+        let same = |pinned: &MemoryRef, memory: &MemoryRef| (pinned.partition, pinned.memory) == (memory.partition, memory.memory);
+        let pinned = |memory: &MemoryRef| self.pinned.iter().filter_map(|item| item.memory.as_ref()).any(|pinned| same(pinned, memory));
+        item.memory.as_ref().is_some_and(pinned)
+    }
+
+    fn relevance_floor(&self, best: Option<i64>) -> i64 {
+        let best = u64::try_from(best.unwrap_or(0)).unwrap_or(0);
+        let share = i64::try_from(self.budget.relevance.of_best.of(best)).unwrap_or(i64::MAX);
+        share.max(self.budget.relevance.min_score)
+    }
+
+    fn finish(&self, candidates: &[Item], fillings: Vec<Filling>, whys: Vec<Option<Why>>) -> Chosen {
+        let mut chosen = Chosen::default();
+        let mut shown = Vec::new();
+        let mut tokens = vec![0; candidates.len()];
+        let mut whys: Vec<Why> = whys.into_iter().map(|why| why.unwrap_or(Why::Chosen)).collect();
+        for filling in fillings {
+            chosen.sections.push(filling.section_use());
+            let (granted, left) = (filling.granted, filling.granted.saturating_sub(filling.used));
+            let mut taken = Vec::new();
+            for Ranked { candidate, chunk, tokens: counted, taken: is_taken } in filling.ranked {
+                tokens[candidate] = counted;
+                if is_taken {
+                    taken.push(Shown { candidate, item: &candidates[candidate], chunk, tokens: counted });
+                } else {
+                    whys[candidate] = Why::OverGrant { granted, left };
+                }
+            }
+            shown.extend(place(&filling.name, taken));
+        }
+        let fitting = shown.len();
+        chosen.block = self.block_within(shown, &mut whys);
+        if chosen.block.as_ref().is_some_and(|block| block.items.len() < fitting) {
+            chosen.sections = chosen.block.as_ref().map_or_else(Vec::new, |block| sections_of(&block.items, self.counter));
+        }
+        chosen.explained = candidates.iter().zip(tokens).zip(whys).map(|((item, tokens), why)| Explained::of(item, tokens, why)).collect();
+        chosen
+    }
+
+    /// The block of what is shown. Where it does not fit, because the room shrank or counts of parts do not add up to the count
+    /// of the whole, items go until it does.
+    fn block_within(&self, mut shown: Vec<Shown<'_>>, whys: &mut [Why]) -> Option<Arc<Block>> {
+        while !shown.is_empty() {
+            let text = block::join(shown.iter().map(|shown| (&*shown.item.section, &*shown.chunk)));
+            let tokens = if self.counter.splits_at_tags() { self.sum(&shown) } else { self.counter.count(&text) };
+            if tokens <= self.room {
+                return Some(Block::counted(shown.into_iter().map(|shown| shown.item.clone()).collect(), text, tokens));
+            }
+            let dropped = shown.remove(weakest(&shown));
+            whys[dropped.candidate] = Why::OverRoom { left: self.room };
+        }
+        None
+    }
+
+    fn sum(&self, shown: &[Shown<'_>]) -> u64 {
+        let mut tokens = block::wrapper_tokens(self.counter);
+        for (index, one) in shown.iter().enumerate() {
+            if index == 0 || shown[index - 1].item.section != one.item.section {
+                tokens += block::section_tokens(&one.item.section, self.counter);
+            }
+            tokens += one.tokens;
+        }
+        tokens
+    }
+}
+
+impl Filling {
+    fn asked(&self) -> u64 {
+        let items: u64 = self.ranked.iter().map(|ranked| ranked.tokens).fold(0, u64::saturating_add);
+        if self.ranked.is_empty() { 0 } else { items.saturating_add(self.overhead) }
+    }
+
+    /// Takes what fits into `most`, best first.
+    fn fill(&mut self, most: u64) {
+        for ranked in self.ranked.iter_mut().filter(|ranked| !ranked.taken) {
+            let first = if self.used == 0 { self.overhead } else { 0 };
+            if self.used + first + ranked.tokens <= most {
+                self.used += first + ranked.tokens;
+                ranked.taken = true;
+            }
+        }
+    }
+
+    fn section_use(&self) -> SectionUse {
+        let (name, granted) = (Arc::clone(&self.name), self.granted.max(self.used));
+        let items = self.ranked.iter().filter(|ranked| ranked.taken).count() as u64;
+        SectionUse { name, grant: Some(self.grant), asked: self.asked(), granted, tokens: self.used, items }
+    }
+}
+
+/// Candidates of a section: the caller's own first, then by score, the earlier of equals first.
+fn best_first(candidates: &[Item], section: &str) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..candidates.len()).filter(|index| &*candidates[*index].section == section).collect();
+    order.sort_by_key(|index| (candidates[*index].score.is_some(), std::cmp::Reverse(candidates[*index].score), *index));
+    order
+}
+
+/// Floors that the room cannot hold are cut down in the order of the sections: the newest message comes before them.
+fn award(room: u64, fillings: &mut [Filling]) -> Result<()> {
+    let mut left = room;
+    let mut asks = Vec::with_capacity(fillings.len());
+    for filling in fillings.iter() {
+        let asked = filling.asked();
+        let floor = filling.grant.floor.min(left);
+        left -= floor.min(asked);
+        let grant = Grant { floor, ceiling: filling.grant.ceiling.max(floor), ..filling.grant };
+        asks.push(Ask { section: &filling.name, grant, asked });
+    }
+    let awards = allocate(room, &asks)?;
+    for (filling, award) in fillings.iter_mut().zip(awards) {
+        filling.granted = award;
+    }
+    Ok(())
+}
+
+fn sections_of(items: &[Item], counter: &dyn Counter) -> Vec<SectionUse> {
+    let section_use = |name: Arc<str>| {
+        let items: Vec<&Item> = items.iter().filter(|item| item.section == name).collect();
+        let tokens = block::section_tokens(&name, counter) + items.iter().map(|item| counter.count(&chunk(item))).sum::<u64>();
+        SectionUse { grant: None, asked: tokens, granted: tokens, tokens, items: items.len() as u64, name }
+    };
+    section_order(items).into_iter().map(section_use).collect()
+}
+
+/// The sections that occur, in the order they are shown.
+fn section_order(items: &[Item]) -> Vec<Arc<str>> {
+    let mut names: Vec<Arc<str>> = Vec::new();
+    for item in items {
+        if !names.contains(&item.section) {
+            names.push(Arc::clone(&item.section));
+        }
+    }
+    names.sort_by_key(|name| section_rank(name));
+    names
+}
+
+fn section_rank(name: &str) -> usize {
+    let last = section::VOLATILE.len();
+    match section::VOLATILE.iter().position(|volatile| *volatile == name) {
+        Some(rank) if name == section::RETRIEVED => rank + 1,
+        Some(rank) => rank,
+        None => last - 1,
+    }
+}
+
+/// What goes first when there is no room: of the last section the one with the lowest score, the later of equals.
+fn weakest(shown: &[Shown<'_>]) -> usize {
+    let key = |index: &usize| {
+        let item = shown[*index].item;
+        (section_rank(&item.section), std::cmp::Reverse(item.score.unwrap_or(i64::MAX)), *index)
+    };
+    (0..shown.len()).max_by_key(key).unwrap_or(0)
+}
+
+/// Best first, second best last, the weakest in the middle; task state and newer memory keep their order.
+fn place<T>(section_name: &str, ranked: Vec<T>) -> Vec<T> {
+    if matches!(section_name, section::TASK | section::NEWER) {
+        return ranked;
+    }
+    let (mut front, mut back) = (Vec::new(), Vec::new());
+    for (rank, item) in ranked.into_iter().enumerate() {
+        if rank % 2 == 0 { front.push(item) } else { back.push(item) }
+    }
+    front.extend(back.into_iter().rev());
+    front
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::properties::session::item;
+    use super::super::testing::{Random, WordCounter, words};
+    use super::*;
+
+    fn chooser<'a>(budget: &'a Budget, room: u64, pinned: &'a [Item]) -> Chooser<'a> {
+        Chooser { budget, space: 4_000, room, counter: &WordCounter, pinned }
+    }
+
+    fn why(chosen: &Chosen, index: usize) -> &Why {
+        &chosen.explained[index].why
+    }
+
+    #[test]
+    fn recalled_memories_earn_their_place() {
+        let candidates =
+            [item("recalled", "best", 1, Some(800)), item("recalled", "half", 2, Some(400)), item("recalled", "weak", 3, Some(399))];
+        let chosen = chooser(&Budget::default(), 1_000, &[]).choose(&candidates).unwrap();
+        assert_eq!(why(&chosen, 1), &Why::Chosen);
+        assert_eq!(why(&chosen, 2), &Why::BelowFloor { floor: 400 });
+        let retrieved = [item("retrieved", "best", 1, Some(800)), item("retrieved", "weak", 3, Some(1))];
+        let chosen = chooser(&Budget::default(), 1_000, &[]).choose(&retrieved).unwrap();
+        assert_eq!(why(&chosen, 1), &Why::Chosen, "the floor is for memories");
+    }
+
+    #[test]
+    fn nothing_is_shown_twice() {
+        let pinned = [item("pinned", "the rule", 7, None)];
+        let candidates =
+            [item("recalled", "the rule", 7, Some(9)), item("recalled", "same", 1, Some(9)), item("retrieved", "same", 2, None)];
+        let chosen = chooser(&Budget::default(), 1_000, &pinned).choose(&candidates).unwrap();
+        assert_eq!([why(&chosen, 0), why(&chosen, 1), why(&chosen, 2)], [&Why::Pinned, &Why::Chosen, &Why::Repeated]);
+    }
+
+    #[test]
+    fn the_best_stand_at_both_ends() {
+        let candidates: Vec<Item> = (0..5).map(|n| item("retrieved", &format!("text {n}"), n, Some(100 - n as i64))).collect();
+        let chosen = chooser(&Budget::default(), 1_000, &[]).choose(&candidates).unwrap();
+        let shown: Vec<&str> = chosen.block.as_ref().unwrap().items.iter().map(|item| &*item.text).collect();
+        assert_eq!(shown, ["text 0", "text 2", "text 4", "text 3", "text 1"]);
+    }
+
+    #[test]
+    fn one_that_does_not_fit_is_passed_over_for_a_smaller_one() {
+        let candidates =
+            [item("recalled", &words(60), 1, Some(9)), item("recalled", "small", 2, Some(8)), item("recalled", &words(40), 3, Some(7))];
+        let chosen = chooser(&Budget::default(), 170, &[]).choose(&candidates).unwrap();
+        let texts: Vec<&str> = chosen.block.as_ref().unwrap().items.iter().map(|item| &*item.text).collect();
+        assert_eq!(texts.len(), 2);
+        assert!(texts.contains(&"small"));
+        assert!(chosen.explained.iter().filter(|line| matches!(line.why, Why::OverGrant { .. } | Why::OverCeiling { .. })).count() == 1);
+    }
+
+    #[test]
+    fn a_frozen_block_loses_its_weakest_first_and_nothing_else_changes() {
+        let mut random = Random::new(51);
+        let items: Vec<Item> = (0..6)
+            .map(|n| item(["task", "recalled", "retrieved"][n / 2], &format!("t{n} {}", words(20)), n as u64, Some(n as i64)))
+            .collect();
+        let whole = Block::new(items.clone(), &WordCounter).unwrap();
+        let mut before = items.len();
+        for room in (0..=whole.tokens).rev().step_by(1 + random.below(3) as usize) {
+            let chosen = chooser(&Budget::default(), room, &[]).repeat(&items);
+            let left = chosen.block.as_ref().map_or(0, |block| block.items.len());
+            assert!(left <= before && chosen.block.as_ref().is_none_or(|block| block.tokens <= room));
+            assert!(chosen.block.is_none_or(|block| block.items.iter().all(|item| items.contains(item))));
+            before = left;
+        }
+        let chosen = chooser(&Budget::default(), whole.tokens - 1, &[]).repeat(&items);
+        assert_eq!(why(&chosen, 4), &Why::OverRoom { left: whole.tokens - 1 }, "the lower score of the last section");
+        assert_eq!(chooser(&Budget::default(), whole.tokens, &[]).repeat(&items).block.unwrap().text, whole.text);
+    }
+}

@@ -1,0 +1,131 @@
+//! Large tool results: stored whole, shown as head and tail around a marker that says how to read the rest.
+//!
+//! Two thirds of the room go to the head, one third to the tail; both end at a character, at a line where one is near. The
+//! count of what is shown, escaped as it will be sent, is at most the limit.
+
+use super::escape::escape;
+use super::framing::Counter;
+
+/// The least a result is shortened to: less says nothing.
+pub const LEAST_TOKENS: u64 = 48;
+
+/// A shortened text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shortened {
+    /// Head, marker, tail.
+    pub text: String,
+    /// Bytes of the original that are not shown.
+    pub left_out_bytes: usize,
+}
+
+/// Shortens `text` to at most `max_tokens` as it will be sent; `None` if it fits, or if not even the marker does.
+#[must_use]
+pub fn shorten(text: &str, key: Option<&str>, max_tokens: u64, counter: &dyn Counter) -> Option<Shortened> {
+    if sent_within(text, max_tokens, counter) {
+        return None;
+    }
+    let bare = counter.count(&marker(text.len(), text.len(), key));
+    let mut room = max_tokens.checked_sub(bare)?;
+    loop {
+        let head = head_bytes(text, room * 2 / 3, counter);
+        let tail = text.len() - tail_bytes(&text[head..], room / 3, counter);
+        let left_out_bytes = tail - head;
+        let shown = format!("{}{}{}", &text[..head], marker(left_out_bytes, text.len(), key), &text[tail..]);
+        if sent_within(&shown, max_tokens, counter) {
+            return Some(Shortened { text: shown, left_out_bytes });
+        }
+        room = if room == 0 { return None } else { room - room.div_ceil(16) };
+    }
+}
+
+fn marker(left_out: usize, whole: usize, key: Option<&str>) -> String {
+    let how = key.map_or_else(String::new, |key| format!(": tool_result(\"{key}\") reads them"));
+    format!("\n[... {left_out} of {whole} bytes left out{how} ...]\n")
+}
+
+fn sent_within(text: &str, limit: u64, counter: &dyn Counter) -> bool {
+    counter.count_within(&escape(text), limit).is_some()
+}
+
+/// Bytes of the longest prefix found that is within `tokens`, at a line's end if that costs at most a quarter.
+fn head_bytes(text: &str, tokens: u64, counter: &dyn Counter) -> usize {
+    let end = longest(text.len(), tokens, |bytes| sent_within(&text[..floor(text, bytes)], tokens, counter));
+    let end = floor(text, end);
+    let line = text[..end].rfind('\n').map_or(0, |at| at + 1);
+    if line > end - end / 4 { line } else { end }
+}
+
+/// Bytes of the longest suffix found that is within `tokens`.
+fn tail_bytes(text: &str, tokens: u64, counter: &dyn Counter) -> usize {
+    let length = text.len();
+    let bytes = longest(length, tokens, |bytes| sent_within(&text[ceil(text, length - bytes)..], tokens, counter));
+    let start = ceil(text, length - bytes);
+    let line = text[start..].find('\n').map_or(length, |at| start + at + 1);
+    length - if line < start + (length - start) / 4 { line } else { start }
+}
+
+/// The largest number of bytes up to `most` that `fits`: doubling from four bytes a token, then halving.
+fn longest(most: usize, tokens: u64, fits: impl Fn(usize) -> bool) -> usize {
+    let mut low = 0;
+    let mut high = usize::try_from(tokens).unwrap_or(usize::MAX).saturating_mul(4).min(most);
+    while high < most && fits(high) {
+        low = high;
+        high = high.saturating_mul(2).clamp(1, most);
+        if tokens == 0 {
+            break;
+        }
+    }
+    while low < high {
+        let middle = low + (high - low).div_ceil(2);
+        if fits(middle) { low = middle } else { high = middle - 1 }
+    }
+    low
+}
+
+fn floor(text: &str, mut at: usize) -> usize {
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+fn ceil(text: &str, mut at: usize) -> usize {
+    while !text.is_char_boundary(at) {
+        at += 1;
+    }
+    at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Random, WordCounter, nasty, words};
+    use super::*;
+
+    #[test]
+    fn what_is_shown_is_within_the_limit_and_from_both_ends() {
+        let mut random = Random::new(13);
+        for _ in 0..500 {
+            let pieces = random.below(200);
+            let text = nasty(&mut random, pieces);
+            let limit = LEAST_TOKENS + random.below(200);
+            match shorten(&text, Some("r-1"), limit, &WordCounter) {
+                None => assert!(WordCounter.count(&escape(&text)) <= limit),
+                Some(short) => {
+                    assert!(WordCounter.count(&escape(&short.text)) <= limit);
+                    let (head, rest) = short.text.split_once("\n[... ").unwrap();
+                    let tail = rest.split_once(" ...]\n").unwrap().1;
+                    assert!(text.starts_with(head) && text.ends_with(tail));
+                    assert_eq!(head.len() + tail.len() + short.left_out_bytes, text.len());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn most_of_the_room_is_used() {
+        let short = shorten(&words(10_000), None, 1_000, &WordCounter).unwrap();
+        assert!(WordCounter.count(&short.text) > 900);
+        assert_eq!(shorten(&words(10), None, 1_000, &WordCounter), None);
+        assert_eq!(shorten(&words(10), Some("k"), 3, &WordCounter), None, "not even the marker fits");
+    }
+}

@@ -1,0 +1,81 @@
+//! Counting: cut, look up, merge what is no token.
+
+use super::cl100k::Cl100k;
+use super::o200k::O200k;
+use super::pieces::{NONE, medium_key};
+use super::recent::Recent;
+use super::scan::{Pattern, Text};
+use super::vocabulary::{MAX_WIDTH, Vocabulary};
+use super::{Encoding, long, merge};
+
+/// How many tokens `text` is: what tiktoken's `len(encode_ordinary(text))` is.
+///
+/// Linear in the length of the text, whatever is in it. The first call for an encoding unpacks its vocabulary (about 25 ms).
+#[must_use]
+pub fn count(encoding: Encoding, text: &str) -> usize {
+    count_up_to(encoding, text, usize::MAX)
+}
+
+/// How many tokens `text` is, if at most `limit`; `None` as soon as it is known to be more.
+#[must_use]
+pub fn count_until(encoding: Encoding, text: &str, limit: usize) -> Option<usize> {
+    let fewest = text.len() / MAX_WIDTH;
+    let count = if fewest > limit { fewest } else { count_up_to(encoding, text, limit) };
+    (count <= limit).then_some(count)
+}
+
+/// The count, or some number above `limit` if the count is above it.
+fn count_up_to(encoding: Encoding, text: &str, limit: usize) -> usize {
+    let mut total = 0;
+    each_piece(encoding, text, |_, tokens| {
+        total += tokens;
+        total <= limit
+    });
+    total
+}
+
+/// Calls `visit` with the start of each pretoken and its number of tokens, until it returns `false`.
+pub(super) fn each_piece(encoding: Encoding, text: &str, mut visit: impl FnMut(usize, usize) -> bool) {
+    let vocabulary = Vocabulary::get(encoding);
+    Recent::with(encoding, |recent| match encoding {
+        Encoding::Cl100k => each_piece_of::<Cl100k>(vocabulary, recent, text, &mut visit),
+        Encoding::O200k => each_piece_of::<O200k>(vocabulary, recent, text, &mut visit),
+    });
+}
+
+#[inline]
+fn each_piece_of<P: Pattern>(vocabulary: &Vocabulary, recent: &mut Recent, text: &str, visit: &mut impl FnMut(usize, usize) -> bool) {
+    let text = Text::new(text);
+    let mut at = 0;
+    while at < text.bytes.len() {
+        let end = P::end(text, at);
+        let known = end - at < 8 && vocabulary.has_short(text.bytes, at, end);
+        let tokens = if known { 1 } else { count_piece(vocabulary, recent, text.bytes, at, end) };
+        if !visit(at, tokens) {
+            return;
+        }
+        at = end;
+    }
+}
+
+/// How many tokens the pretoken `text[start..end]` is, which is no token of less than 8 bytes.
+#[inline(never)]
+fn count_piece(vocabulary: &Vocabulary, recent: &mut Recent, text: &[u8], start: usize, end: usize) -> usize {
+    if end - start >= 8 && vocabulary.find_rare(text, start, end) != NONE {
+        return 1;
+    }
+    if end - start < 16 {
+        return recent.count(medium_key(text, start, end), || merge::count(vocabulary, text, start, end));
+    }
+    count_long(vocabulary, text, start, end)
+}
+
+#[inline(never)]
+fn count_long(vocabulary: &Vocabulary, text: &[u8], start: usize, end: usize) -> usize {
+    if end - start <= merge::MAX_PIECE {
+        return merge::count(vocabulary, text, start, end);
+    }
+    let mut tokens = Vec::new();
+    long::encode(vocabulary, text, start, end, &mut tokens);
+    tokens.len()
+}

@@ -1,0 +1,62 @@
+//! Counting a text that grows at its end, at the cost of what was appended.
+//!
+//! A pretoken cannot change any more once enough of the text stands behind it: with cl100k only the last one can, with o200k
+//! the last two (`中A` is two pretokens, `中Ab` one; restarting at the last one is wrong for 3 appended texts in 100). So the
+//! counter keeps the bytes of those only. A single pretoken that grows without end (a megabyte of letters) is counted anew
+//! each time, because its tokens may change back to its start.
+
+use super::Encoding;
+use super::count::each_piece;
+
+/// How many tokens a growing text is.
+#[derive(Debug, Clone)]
+pub struct TokenCounter {
+    encoding: Encoding,
+    settled: usize,
+    /// The pretokens that may still change.
+    tail: String,
+    tail_tokens: usize,
+}
+
+impl TokenCounter {
+    /// A counter of an empty text.
+    #[must_use]
+    pub fn new(encoding: Encoding) -> Self {
+        Self { encoding, settled: 0, tail: String::new(), tail_tokens: 0 }
+    }
+
+    /// The encoding that it counts by.
+    #[must_use]
+    pub fn encoding(&self) -> Encoding {
+        self.encoding
+    }
+
+    /// How many tokens the whole text is: what [`super::count`] gives for it.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.settled + self.tail_tokens
+    }
+
+    /// Appends to the text and gives the new count.
+    pub fn append(&mut self, text: &str) -> usize {
+        self.tail.push_str(text);
+        // Where the newest pretokens start, and the count before each; the oldest is what remains unsettled.
+        let (mut newest, mut total) = ([(0, 0); 2], 0);
+        each_piece(self.encoding, &self.tail, |start, tokens| {
+            newest = [newest[1], (start, total)];
+            total += tokens;
+            true
+        });
+        let (unsettled, before) = newest[2 - self.encoding.unsettled()];
+        self.tail.drain(..unsettled);
+        self.settled += before;
+        self.tail_tokens = total - before;
+        self.count()
+    }
+
+    /// Forgets the text.
+    pub fn clear(&mut self) {
+        (self.settled, self.tail_tokens) = (0, 0);
+        self.tail.clear();
+    }
+}

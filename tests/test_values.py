@@ -1,0 +1,73 @@
+"""What is returned is a value: it can be copied, pickled, hashed and printed, and never changes."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import subprocess
+import sys
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import pytest
+
+import memspan
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def values(user: memspan.Scope) -> list[object]:
+    user.remember(
+        "Lives in Lisbon", slot="home", id="first", metadata={"a": [1, b"x"]}, ttl_seconds=60, occurred_at=datetime(2024, 1, 1, tzinfo=UTC)
+    )
+    done = user.remember("Lives in Porto", slot="home")
+    recall = user.recall("Porto")
+    return [done, done.memory, user.get("first"), recall, recall[0], recall[0].explain(), recall[0].explain().terms[0]]
+
+
+def test_copies_are_equal(values: list[object]) -> None:
+    for value in values[:5]:
+        assert copy.copy(value) == copy.deepcopy(value) == value
+        assert copy.deepcopy({"state": [value]}) == {"state": [value]}
+
+
+def test_memories_travel_to_other_processes(values: list[object], tmp_path: Path) -> None:
+    for value in values[:3]:
+        assert pickle.loads(pickle.dumps(value)) == value  # noqa: S301  our own bytes
+    (tmp_path / "memory").write_bytes(pickle.dumps(values[2]))
+    code = "import pickle, sys; memory = pickle.load(open(sys.argv[1], 'rb')); print(memory.text, memory.superseded_by, memory.metadata)"
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "memory")], capture_output=True, text=True, check=True)
+    assert done.stdout == "Lives in Lisbon mem-2 {'a': [1, b'x']}\n"
+
+
+def test_a_pickle_that_is_cut_is_an_error(user: memspan.Scope) -> None:
+    restore, (number, body, *ids) = user.remember("Lives in Porto", slot="home", metadata={"k": "v"}).memory.__reduce__()
+    for cut in range(len(body)):
+        with pytest.raises(memspan.Error):
+            restore(number, body[:cut], *ids)
+
+
+def test_nothing_can_be_set_or_made(values: list[object]) -> None:
+    for value in values:
+        for name in ("text", "colour"):
+            with pytest.raises(AttributeError):
+                setattr(value, name, "x")
+        with pytest.raises(TypeError):
+            type(value)()
+
+
+def test_reprs_are_short_and_name_what_matters(user: memspan.Scope, values: list[object]) -> None:
+    user.remember("x" * 10_000)
+    for value in [*values, user.recall("x" * 10_000), user.slots, user]:
+        assert repr(value).startswith(f"{type(value).__name__}(")
+        assert len(repr(value)) < 400
+
+
+def test_values_outlive_the_engine(store: Path) -> None:
+    with memspan.open(store) as engine:
+        engine.user("u").remember("Prefers tea")
+        recall = engine.user("u").recall("tea")
+    assert [(hit.memory.text, hit.tokens, hit.explain().score) for hit in recall] == [("Prefers tea", 3, 1.0)]
+    assert repr(recall[0].scope) == "Scope(user 'u')"
