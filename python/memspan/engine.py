@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict
 
 from memspan import _core
@@ -17,6 +16,7 @@ from memspan.long_term import Scope
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from datetime import datetime
+    from pathlib import Path
     from types import TracebackType
 
     from memspan.embedding import Embedder, Event
@@ -279,7 +279,7 @@ class Engine:
         """Reads the whole store: every value against its checksum, a scope's index, vectors, slots and counters against its records.
 
         Repairs nothing: what is damaged comes back from a backup. Cost: the whole store, under one read transaction; writers go on. A
-        LMDB's own that is damaged can end the process; `memspan doctor` does the same in a process of its own.
+        damaged page of LMDB's own can end the process; `memspan doctor` does the same in a process of its own.
 
         Examples:
             >>> _ = user.remember("Prefers tea")
@@ -368,6 +368,8 @@ def _folder(doing: str, path: object) -> Path:
     if isinstance(path, str | os.PathLike):
         text = os.fspath(path)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
         if isinstance(text, str) and text and "\0" not in text and "://" not in text:
+            from pathlib import Path  # noqa: PLC0415  what `open` needs is not paid for at import
+
             return Path(text)
     raise InvalidInput(
         f"{doing}: the path is that of a folder on this machine, not available in this version for {path!r}: pass a str or a Path"

@@ -133,7 +133,7 @@ class Rounds:
         writers = dict(self.start(number))
         self.logs |= {name: self.folder / f"{name}.log" for name in writers}
         try:
-            wait_for_lines([self.logs[name] for name in writers], 4)
+            wait_for_lines({self.logs[name]: writer for name, writer in writers.items()}, 4)
             for writer in self.chance.sample(list(writers.values()), len(writers)):
                 time.sleep(self.chance.uniform(0.005, 0.3))
                 writer.kill()
@@ -149,10 +149,11 @@ class Rounds:
             yield name, subprocess.Popen([sys.executable, WRITER, *map(str, arguments)])
 
 
-def wait_for_lines(logs: list[Path], lines: int) -> None:
+def wait_for_lines(writers: dict[Path, subprocess.Popen[bytes]], lines: int) -> None:
     deadline = time.monotonic() + 30
-    while not all(log.exists() and log.read_bytes().count(b"\n") >= lines for log in logs):
-        assert time.monotonic() < deadline, "the writers do not write"
+    while not all(log.exists() and log.read_bytes().count(b"\n") >= lines for log in writers):
+        assert all(writer.poll() is None for writer in writers.values()), "a writer ended by itself"
+        assert time.monotonic() < deadline, "the writers do not write: they wait for something that never comes"
         time.sleep(0.002)
 
 
