@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _BATCH = 256
 _MAX_TIMEOUT_SECONDS = 86_400
+_MAX_REASON = 500
 
 
 class Embedding:
@@ -49,7 +50,7 @@ class Embedding:
         try:
             vectors = _core.Vectors.embedded(self._call(texts), len(texts), self.dimensions)
         except Exception as error:  # whatever a model's library raises
-            reason = str(error) if isinstance(error, InvalidInput | EmbedderError) else f"{type(error).__name__}: {error}"
+            reason = _reason(error)
             self._note(reason)
             raise EmbedderError(
                 f"embedding {len(texts)} texts with {self.name!r}: it must return {self.dimensions} floats a text, and it failed "
@@ -112,6 +113,17 @@ class Embedding:
         elif reason is None and self._failing:
             _logger().info("the embedder %r works again", self.name)
         self._failing = reason is not None
+
+
+def _reason(error: Exception) -> str:
+    """What went wrong, as text that can be stored, logged and shown: an exception's own may be none of that."""
+    try:
+        said = str(error)
+    except Exception:  # noqa: BLE001  a broken __str__ is no reason to lose a write
+        said = "it cannot say why"
+    if not isinstance(error, InvalidInput | EmbedderError):
+        said = f"{type(error).__name__}: {said}"
+    return said[:_MAX_REASON].encode("utf-8", "replace").decode("utf-8")
 
 
 class Reporter:

@@ -65,6 +65,8 @@ class OpenStore:
         """
         iterator, first = iter(_several(rows)), 0
         while chunk := list(islice(iterator, _CHUNK)):
+            if scope is not None:
+                _check_scope(chunk, scope, first)
             yield self._import_chunk(_core.Rows(self.core, chunk, core, self.dimensions), first, scope, skip=skip)
             first += len(chunk)
 
@@ -131,3 +133,15 @@ def _at_row(error: Error, row: int) -> Error:
     setattr(error, "row", row)  # noqa: B010  fields are attributes too, and no class declares them
     error.add_note(f"in row {row:,}")
     return error
+
+
+def _check_scope(rows: list[object], scope: Scope, first: int) -> None:
+    """A scope writes to itself only: a row that names another one is a mistake, and must not land there."""
+    for place, row in enumerate(rows):
+        other = getattr(row, "scope", None)
+        if other is not None and other != scope:
+            raise InvalidInput(
+                f"remembering rows of {scope!r}: each row belongs to this scope, and row {first + place} belongs to {other!r}: "
+                "use engine.remember_many() for rows of many scopes",
+                row=first + place,
+            )

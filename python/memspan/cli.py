@@ -149,14 +149,14 @@ def _doctor(options: argparse.Namespace) -> int:
 
 def _read_everything(options: argparse.Namespace) -> int:
     """Every value goes through its checksum, and every scope's index through its records."""
-    with _open(options, read_only=True) as engine:
-        try:
+    try:
+        with _open(options, read_only=True) as engine:
             report = engine.check()
             users = sum(1 for _ in engine.users())
             memories, values, damage = report.memories, report.values, list(report.findings)
-        except memspan.StoreCorrupt as error:  # so damaged that not even the scopes can be listed
-            users = memories = values = 0
-            damage = [str(error)]
+    except memspan.StoreCorrupt as error:  # so damaged that it cannot be opened, or its scopes not be listed
+        users = memories = values = 0
+        damage = [str(error)]
     print(json.dumps({"users": users, "memories": memories, "values": values, "damage": damage}))
     return EXIT_DAMAGED if damage else 0
 

@@ -40,7 +40,7 @@ fn everything(engine: &Engine) -> Result<String> {
     let mut all = String::new();
     for scope in [user("a"), user("b")] {
         for memory in engine.memories(&scope, 0, usize::MAX, ALL_KINDS, 0)? {
-            let history = engine.history(&scope, &memory.id())?;
+            let history = engine.history(&scope, &memory.id(), 0)?;
             let _ = writeln!(all, "{memory:?} {history:?} {:?}", engine.get(&scope, &memory.id(), 0)?);
         }
         let _ = writeln!(all, "{:?}", engine.slots(&scope, None, 0)?);

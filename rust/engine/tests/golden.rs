@@ -139,7 +139,7 @@ fn everything(engine: &Engine) -> String {
     let scopes = engine.scopes(0, 100).expect("scopes").into_iter().map(|(_, scope)| {
         let memories = engine.memories(&scope, 0, usize::MAX, ALL_KINDS, now).expect("listed");
         let histories = ["meeting", "secret", "mem-1", "mem-3", "mem-15"].map(|id| {
-            let history = engine.history(&scope, id).unwrap_or_default();
+            let history = engine.history(&scope, id, 0).unwrap_or_default();
             format!("\n{}: {}", json(id), list(history.iter().map(|memory| format!("\n{}", memory_json(memory)))))
         });
         let slots = engine.slots(&scope, None, now).expect("slots").into_iter().map(|(slot, holders)| {

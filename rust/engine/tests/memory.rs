@@ -103,7 +103,7 @@ fn what_was_remembered_is_found_at_once_and_after_reopening() {
         }
         let found = ask(&engine, std::slice::from_ref(&scope), "which port does payments-api use?", false, Filter::all(30));
         assert_eq!(texts(&found)[0], "payments-api listens on port 8443 in prod-eu-west-1");
-        assert!(found.degraded.is_none() && found.confidence > 0.5);
+        assert!(found.degraded.is_none() && found.confidence() > 0.5);
         assert!(ask(&engine, &[user("someone else")], "payments-api", false, Filter::all(30)).hits.is_empty());
         engine.close().expect("closed");
     }
@@ -137,7 +137,7 @@ fn a_slot_has_one_value_and_older_ones_are_history() {
     assert_eq!(past(at(None, Some(1500))), "Prefers Python");
     assert_eq!(past(at(Some(250), Some(2500))), "Prefers Python", "before the store knew of Perl");
 
-    let history: Vec<_> = engine.history(&scope, &go.memory.id()).expect("history").into_iter().map(|m| m.text).collect();
+    let history: Vec<_> = engine.history(&scope, &go.memory.id(), 0).expect("history").into_iter().map(|m| m.text).collect();
     assert_eq!(history, ["Prefers Python", "Prefers Perl", "Prefers Go"]);
     assert!(engine.forget(&scope, &go.memory.id(), Some("asked to"), 6000).expect("forgotten"));
     assert!(engine.slots(&scope, Some("language"), 7000).expect("slot")[0].1.is_empty(), "nothing is resurrected");

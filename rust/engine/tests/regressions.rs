@@ -63,7 +63,7 @@ fn a_revision_into_the_slot_of_an_expired_memory_keeps_no_text_of_it() {
     let expired = one(&engine, &scope, secret, 1000).memory.id();
     let other = one(&engine, &scope, NewMemory::new("there is no code any more"), 1050).memory.id();
     engine.revise(&scope, &other, Revision { slot: Some("code".into()), ..Revision::default() }, 5000).expect("revised");
-    assert!(engine.history(&scope, &expired).expect("history").iter().all(|memory| memory.text.is_empty()));
+    assert!(engine.history(&scope, &expired, 0).expect("history").iter().all(|memory| memory.text.is_empty()));
     assert_sound(&engine);
 }
 

@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use memspan_engine::recall::explain::LexicalQuery;
 use memspan_engine::recall::fusion::Parts;
-use memspan_engine::recall::tokens_of;
+use memspan_engine::recall::{self, tokens_of};
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::slice::PySliceIndices;
@@ -20,12 +20,21 @@ pub struct Answer {
     pub found: Vec<Found>,
     /// What each scope was asked, for explanations.
     pub queries: Vec<LexicalQuery>,
-    pub confidence: f64,
+    /// Worked out when it is first asked for.
+    pub confidence: OnceLock<f64>,
     /// The `Scope` objects of the question, in its order.
     pub scopes: Py<PyTuple>,
     pub degraded: Option<String>,
     /// Whether the question had a vector.
     pub hybrid: bool,
+}
+
+impl Answer {
+    fn confidence(&self) -> f64 {
+        *self.confidence.get_or_init(|| {
+            self.found.first().map_or(0.0, |best| recall::confidence(self.queries.get(best.scope), &best.known.memory.text, &best.parts))
+        })
+    }
 }
 
 /// One hit.
@@ -61,7 +70,7 @@ pub struct Recall {
 impl PartialEq for Recall {
     fn eq(&self, other: &Self) -> bool {
         let same = |name: fn(&Answer) -> (u64, bool)| name(&self.answer) == name(&other.answer);
-        same(|answer| (answer.confidence.to_bits(), answer.degraded.is_some())) && self.hits().eq(other.hits())
+        same(|answer| (answer.confidence().to_bits(), answer.degraded.is_some())) && self.hits().eq(other.hits())
     }
 }
 
@@ -87,7 +96,7 @@ impl Recall {
     /// The share of the question's words, by their rarity, that it has, or its cosine where that is higher. 0 where nothing was found.
     #[getter]
     fn confidence(&self) -> f64 {
-        self.answer.confidence
+        self.answer.confidence()
     }
 
     /// Whether vectors are missing that could have been used.

@@ -1,7 +1,5 @@
 //! `ScopeCore`: the memory of one scope, as the package's `Scope` calls it.
 
-use std::sync::Arc;
-
 use memspan_engine::Result;
 use memspan_engine::memory::forget::Stale;
 use memspan_engine::memory::revise::Revision;
@@ -142,7 +140,7 @@ impl ScopeCore {
         Ok(Recall::new(Answer {
             found,
             queries: answer.queries,
-            confidence: answer.confidence,
+            confidence: OnceLock::new(),
             scopes: scopes.clone().unbind(),
             degraded: why.filter(|_| !request.text.trim().is_empty()),
             hybrid: request.vector.is_some(),
@@ -160,7 +158,8 @@ impl ScopeCore {
 
     fn history(&self, py: Python<'_>, memory_id: &Bound<'_, PyAny>) -> PyResult<Vec<Memory>> {
         let id = text_of("memory_id", memory_id)?;
-        let found = self.read(py, |engine| known(engine, &self.scope, engine.history(&self.scope, &id)?))?;
+        let now = self.handle.clock.now(py)?;
+        let found = self.read(py, |engine| known(engine, &self.scope, engine.history(&self.scope, &id, now)?))?;
         Ok(found.into_iter().map(Memory).collect())
     }
 

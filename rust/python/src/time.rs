@@ -27,12 +27,8 @@ fn microsecond(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
 
 /// An aware `datetime` in UTC.
 pub fn to_python(py: Python<'_>, microseconds: i64) -> PyResult<Bound<'_, PyAny>> {
-    if !(FIRST..=LAST).contains(&microseconds) {
-        return Err(corrupt(
-            py,
-            format!("reading a time: {microseconds} microseconds since 1970 is no date between the years 1 and 9999; restore a backup"),
-        ));
-    }
+    // A clock near its end, or a time to live of a thousand years, may lead past what a `datetime` can say.
+    let microseconds = microseconds.clamp(FIRST, LAST);
     let within = microseconds.rem_euclid(DAY);
     let delta = PyDelta::new(py, microseconds.div_euclid(DAY) as i32, (within / SECOND) as i32, (within % SECOND) as i32, false)?;
     epoch(py)?.add(delta)

@@ -1,5 +1,7 @@
 //! Vectors: float32 or float64 arrays by the buffer protocol, or lists of numbers, checked and brought to length 1.
 
+use std::ffi::CStr;
+
 use memspan_engine::index::vectors::{Query, UnitVector};
 use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
@@ -100,10 +102,14 @@ pub fn given_vector(vector: &Bound<'_, PyAny>, dimensions: Option<usize>) -> PyR
 /// The shape and the numbers, row by row, of an array or of lists.
 fn numbers(value: &Bound<'_, PyAny>) -> PyResult<(Vec<usize>, Vec<f32>)> {
     let py = value.py();
-    if let Ok(buffer) = PyBuffer::<f32>::get(value) {
+    if let Ok(buffer) = PyBuffer::<f32>::get(value)
+        && is_native(buffer.format())
+    {
         return Ok((buffer.shape().to_vec(), buffer.to_vec(py)?));
     }
-    if let Ok(buffer) = PyBuffer::<f64>::get(value) {
+    if let Ok(buffer) = PyBuffer::<f64>::get(value)
+        && is_native(buffer.format())
+    {
         return Ok((buffer.shape().to_vec(), buffer.to_vec(py)?.into_iter().map(|x| x as f32).collect()));
     }
     if let Ok(row) = value.extract::<Vec<f64>>()
@@ -125,6 +131,12 @@ fn numbers(value: &Bound<'_, PyAny>) -> PyResult<(Vec<usize>, Vec<f32>)> {
             "reading a vector: it must be an array of float32 or float64, or a list of floats, and it is {kind}: convert it with numpy.asarray(vector, dtype=numpy.float32)"
         ),
     ))
+}
+
+/// Whether a buffer's numbers are in this machine's byte order: the buffer protocol says it, and pyo3 does not look.
+fn is_native(format: &CStr) -> bool {
+    let other = if cfg!(target_endian = "little") { [b'>', b'!'] } else { [b'<', b'<'] };
+    !format.to_bytes().first().is_some_and(|order| other.contains(order))
 }
 
 /// Whether a value has a type of its own for its numbers, which must then be one of floats.

@@ -132,13 +132,19 @@ impl Engine {
         T: Send + 'static,
         F: FnMut(&mut WriteTransaction<'_>) -> Result<T> + Send + 'static,
     {
+        self.check_writable()?;
+        self.store.write(self.busy_timeout, operation)
+    }
+
+    /// Refuses what a read-only engine must not even begin.
+    fn check_writable(&self) -> Result<()> {
         if self.read_only {
             return Err(Error::new(
                 ErrorKind::ReadOnly,
                 format!("writing to the store {}: it was opened with read_only=True: open it again without", self.store.path().display()),
             ));
         }
-        self.store.write(self.busy_timeout, operation)
+        Ok(())
     }
 
     /// Remembers one memory.
@@ -291,8 +297,8 @@ impl Engine {
     }
 
     /// Every revision of a memory and of those whose slot it took, oldest first.
-    pub fn history(&self, scope: &Scope, id: &str) -> Result<Vec<Memory>> {
-        self.store.read(|snapshot| read::history(snapshot, scope, id))
+    pub fn history(&self, scope: &Scope, id: &str, now: i64) -> Result<Vec<Memory>> {
+        self.store.read(|snapshot| read::history(snapshot, scope, id, now))
     }
 
     /// Current memories from number `first` on, at most `limit`, of the kinds whose bits are set.
@@ -371,6 +377,7 @@ impl Engine {
 
     /// Forgets the memories whose time to live is over; how many.
     pub fn expire(&self, now: i64) -> Result<u64> {
+        self.check_writable()?;
         let mut expired = 0;
         loop {
             let due = self.store.read(|snapshot| maintain::due(snapshot, now))?;
@@ -450,6 +457,7 @@ impl Engine {
 
     /// Rewrites the store into a new generation and moves every process over to it.
     pub fn compact(&self) -> Result<u64> {
+        self.check_writable()?;
         copy::compact(&self.store, self.busy_timeout)
     }
 

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use super::record::{self, Memory, State, number_in};
+use super::record::{self, Ending, Memory, State, number_in};
 use super::scope::Scope;
 use super::slots::Slot;
 use super::writer::{MEMORIES, id_key, newest};
@@ -35,7 +35,7 @@ pub(super) fn get<P: Pages>(pages: &P, scope: &Scope, id: &str, now: i64) -> Res
 }
 
 /// Every revision of a memory and of those whose slot it took, oldest first.
-pub(super) fn history<P: Pages>(pages: &P, scope: &Scope, id: &str) -> Result<Vec<Memory>> {
+pub(super) fn history<P: Pages>(pages: &P, scope: &Scope, id: &str, now: i64) -> Result<Vec<Memory>> {
     let Some(partition) = scope.find(pages)? else { return Err(no_such_memory(id)) };
     let newest = find(pages, partition, scope.term_seed(), id)?.ok_or_else(|| no_such_memory(id))?;
     let mut revisions = Vec::new();
@@ -47,7 +47,21 @@ pub(super) fn history<P: Pages>(pages: &P, scope: &Scope, id: &str) -> Result<Ve
         next = own.last().and_then(|memory| memory.supersedes).filter(|n| *n != number);
         revisions.splice(0..0, own);
     }
+    for memory in &mut revisions {
+        if memory.is_expired(now) {
+            hide_expired(memory);
+        }
+    }
     Ok(revisions)
+}
+
+/// What maintenance will do to a memory whose time to live is over: its words are gone from then on, not from maintenance on.
+fn hide_expired(memory: &mut Memory) {
+    let at = memory.expires_at.take().unwrap_or(memory.known_from);
+    memory.text.clear();
+    memory.metadata.clear();
+    memory.slot = None;
+    memory.ending = Some(Ending { state: State::Expired, known_until: at, valid_until: at, superseded_by: None, reason: None });
 }
 
 /// Current memories from number `first` on, at most `limit`, of the kinds whose bits are set.

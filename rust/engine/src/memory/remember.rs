@@ -170,9 +170,13 @@ impl Prepared {
             return Ok(answer);
         }
         let mut memory = self.memory(writer);
-        if let Some(answer) = duplicate(writer, &memory)? {
-            return Ok(answer);
-        }
+        let weaker = match duplicate(writer, &memory)? {
+            Some(known) if outlives(&known, &memory) => {
+                let reason = Some(format!("{} says the same", known.id()));
+                return Ok(Remembered { action: Action::Duplicate, memory: known, reason });
+            }
+            weaker => weaker,
+        };
         let (mut action, mut reason) = (Action::Added, None);
         if let Some(name) = &self.slot {
             let slot = writer.slot(name)?;
@@ -192,6 +196,12 @@ impl Prepared {
             take_slot(writer, slot, memory.number)?;
         } else {
             memory.number = writer.next_number()?;
+            if let Some(known) = weaker {
+                memory.supersedes = Some(known.number);
+                reason = Some(format!("says the same as {}, for longer or with more trust", known.id()));
+                action = Action::Superseded;
+                supersede(writer, known, &memory)?;
+            }
         }
         memory.sequence = writer.next_sequence();
         writer.add(&memory, self.analysis.terms.clone(), self.analysis.length, self.new.vector.clone())?;
@@ -249,27 +259,32 @@ impl Prepared {
     }
 }
 
-/// The answer where a current memory says exactly the same.
-fn duplicate<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, memory: &Memory) -> Result<Option<Remembered>> {
+/// The current memory that says exactly the same: text, kind and slot. One under another id is a memory of its own, so that
+/// each id that was acknowledged is found again.
+fn duplicate<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, memory: &Memory) -> Result<Option<Memory>> {
     for number in writer.find(duplicate_key(writer.seed, memory))? {
         let Some(known) = record::current(writer.pages, writer.partition, number)? else { continue };
-        let same =
-            known.kind == memory.kind && known.slot == memory.slot && text::duplicate_key(&known.text) == text::duplicate_key(&memory.text);
-        if !same {
-            continue;
-        }
-        if known.is_expired(writer.now) {
+        let same = known.kind == memory.kind
+            && known.slot == memory.slot
+            && (memory.given_id.is_none() || known.given_id == memory.given_id)
+            && text::duplicate_key(&known.text) == text::duplicate_key(&memory.text);
+        if same && known.is_expired(writer.now) {
             expire(writer, known)?;
-            continue;
+        } else if same {
+            return Ok(Some(known));
         }
-        let reason = Some(format!("{} says the same", known.id()));
-        return Ok(Some(Remembered { action: Action::Duplicate, memory: known, reason }));
     }
     Ok(None)
 }
 
+/// Whether a known memory is kept at least as long as a new one that says the same, and trusted at least as much.
+fn outlives(known: &Memory, new: &Memory) -> bool {
+    let end = |memory: &Memory| memory.expires_at.unwrap_or(i64::MAX);
+    end(known) >= end(new) && known.trust >= new.trust
+}
+
 /// The memory that holds a slot now.
-fn holder<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, current: &[u32]) -> Result<Option<Memory>> {
+pub(super) fn holder<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, current: &[u32]) -> Result<Option<Memory>> {
     let Some(number) = current.last() else { return Ok(None) };
     let Some(memory) = record::current(writer.pages, writer.partition, *number)? else { return Ok(None) };
     if memory.is_expired(writer.now) {

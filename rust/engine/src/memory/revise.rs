@@ -1,7 +1,7 @@
 //! `revise`: a correction. The memory keeps its number and id; what it said before is kept as history and not believed any more.
 
 use super::record::{self, Ending, Memory, State};
-use super::remember::{Action, Remembered, check_fraction, check_metadata, check_name, check_text, expire, normal_slot, supersede};
+use super::remember::{Action, Remembered, check_fraction, check_metadata, check_name, check_text, holder, normal_slot, supersede};
 use super::scope::Scope;
 use super::writer::{PartitionWriter, Vector, analyze};
 use crate::index::vectors::UnitVector;
@@ -59,12 +59,13 @@ pub(super) fn write<P: PagesMut>(
             format!("revising {id:?}: only a current memory can be revised, and this one is {}: remember() a new one", old.state().name()),
         ));
     }
-    let memory = revised(&old, revision, &mut writer)?;
+    let mut memory = revised(&old, revision, &mut writer)?;
+    let displaced = if memory.slot == old.slot { None } else { displaced(&mut writer, &memory)? };
     let same_text = memory.text == old.text;
     writer.unindex(&old, if same_text { Vector::Keep } else { Vector::Drop })?;
     file_old(&mut writer, &old, revision)?;
     if memory.slot != old.slot {
-        move_slot(&mut writer, &old, &memory)?;
+        move_slot(&mut writer, &old, &mut memory, displaced)?;
     }
     let analysis = analyze(&memory.text, writer.seed);
     writer.add(&memory, analysis.terms, analysis.length, revision.vector.clone())?;
@@ -98,19 +99,35 @@ fn file_old<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, old: &Memory, revi
     record::put(writer.pages, writer.partition, &filed)
 }
 
+/// The memory whose slot a revised one is about to take: one that is less trusted or of an older event must not.
+fn displaced<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, memory: &Memory) -> Result<Option<Memory>> {
+    let Some(name) = &memory.slot else { return Ok(None) };
+    let slot = writer.slot(name)?;
+    let holder = if slot.multi { None } else { holder(writer, &slot.current)? };
+    match &holder {
+        Some(current) if current.trust > memory.trust || current.occurred_at > memory.occurred_at => Err(Error::invalid(format!(
+            "revising {:?}: a memory that is less trusted, or of an older event, does not take a slot, and slot {name:?} is held by {} \
+             (trust {} against {}): remember() the newer value instead",
+            memory.id(),
+            current.id(),
+            current.trust,
+            memory.trust
+        ))),
+        _ => Ok(holder),
+    }
+}
+
 /// Leaves the old slot empty and takes the new one, whose current value is superseded.
-fn move_slot<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, old: &Memory, memory: &Memory) -> Result<()> {
+fn move_slot<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, old: &Memory, memory: &mut Memory, displaced: Option<Memory>) -> Result<()> {
     writer.leave_slot(old)?;
-    let Some(name) = &memory.slot else { return Ok(()) };
-    let mut slot = writer.slot(name)?;
+    let Some(name) = memory.slot.clone() else { return Ok(()) };
+    if let Some(current) = displaced {
+        memory.supersedes = Some(current.number);
+        supersede(writer, current, memory)?;
+    }
+    let mut slot = writer.slot(&name)?;
     if !slot.multi {
-        for number in std::mem::take(&mut slot.current) {
-            match record::current(writer.pages, writer.partition, number)? {
-                Some(current) if current.is_expired(writer.now) => expire(writer, current)?,
-                Some(current) => supersede(writer, current, memory)?,
-                None => {}
-            }
-        }
+        slot.current.clear();
     }
     slot.current.push(memory.number);
     writer.put_slot(&slot)

@@ -68,15 +68,29 @@ pub struct Hit {
 pub struct Recall {
     /// The best first.
     pub hits: Vec<Hit>,
-    /// 0 to 1: how sure the engine is that the first hit answers the question. The share of the question's words (by their
-    /// rarity) that it has, or its cosine where that is higher.
-    pub confidence: f64,
     /// Why vectors were not used where they could have been; `None` where nothing is missing.
     pub degraded: Option<String>,
     /// What was asked of each scope's words, for explanations.
     pub queries: Vec<LexicalQuery>,
     /// The partition of each scope; `None` where nothing was ever written.
     pub partitions: Vec<Option<Partition>>,
+}
+
+impl Recall {
+    /// 0 to 1: how sure the engine is that the first hit answers the question. The share of the question's words (by their
+    /// rarity) that it has, or its cosine where that is higher. Costs an analysis of that hit.
+    #[must_use]
+    pub fn confidence(&self) -> f64 {
+        let Some(best) = self.hits.first() else { return 0.0 };
+        confidence(self.queries.get(best.scope), &best.memory.text, &best.parts)
+    }
+}
+
+/// [`Recall::confidence`] of a first hit, from what was asked of its scope, its text and the parts of its score.
+#[must_use]
+pub fn confidence(query: Option<&LexicalQuery>, text: &str, parts: &fusion::Parts) -> f64 {
+    let covered = query.map_or(0.0, |query| query.coverage(text));
+    covered.max(parts.cosine().unwrap_or(0.0)).clamp(0.0, 1.0)
 }
 
 /// Answers a question from one snapshot.
@@ -122,7 +136,6 @@ fn answer<P: Pages>(engine: &Engine, snapshot: &P, request: &Request) -> Result<
         recall.hits.push(hit);
     }
     recall.degraded = found.degraded;
-    recall.confidence = confidence(&recall);
     Ok(recall)
 }
 
@@ -148,10 +161,4 @@ fn load<P: Pages>(snapshot: &P, partitions: &[Option<Partition>], candidate: Can
         record::current(snapshot, partition, candidate.number)?.ok_or_else(|| record::missing(partition, candidate.number))?
     };
     Ok(Hit { memory, scope: candidate.scope, score: parts.score(), parts })
-}
-
-fn confidence(recall: &Recall) -> f64 {
-    let Some(best) = recall.hits.first() else { return 0.0 };
-    let covered = recall.queries.get(best.scope).map_or(0.0, |query| query.coverage(&best.memory.text));
-    covered.max(best.parts.cosine().unwrap_or(0.0)).clamp(0.0, 1.0)
 }

@@ -241,6 +241,7 @@ impl Manifest {
             Err(e) if e.kind() == IoKind::NotFound && folder.is_dir() => {
                 return Err(corrupt(&path, "the manifest of this generation is missing"));
             }
+            Err(e) if e.kind() == IoKind::InvalidData => return Err(corrupt(&path, "the manifest is not a text")),
             Err(e) => return Err(io_error("reading the manifest", &path, &e)),
         };
         let value = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('=')).unwrap_or_default();

@@ -18,6 +18,9 @@ use super::folder::io_error;
 use super::fork::lock;
 use crate::{Error, ErrorKind, Result};
 
+/// Between two tries. Short: whoever polls rarely starves beside a writer that takes the lock again at once.
+const LONGEST_PAUSE: Duration = Duration::from_micros(200);
+
 /// The lock's file, open.
 #[derive(Debug)]
 pub struct WriterLock {
@@ -60,7 +63,7 @@ impl WriterLock {
                 return Err(self.busy(now - started));
             }
             thread::sleep(pause.min(deadline - now));
-            pause = (pause * 2).min(Duration::from_millis(2));
+            pause = (pause * 2).min(LONGEST_PAUSE);
         }
     }
 
