@@ -45,7 +45,7 @@ pub enum Table {
     Memory = 0x20,
     /// One value: counters and statistics of the partition. Next to the newest memories: it changes with them.
     Head = 0x21,
-    /// index u8 -> the newest documents of an index, not yet merged.
+    /// index u8 | page u8, which the first page leaves out -> the newest documents of an index, not yet merged.
     Tail = 0x22,
     /// index u8 | term u64 | number u32 -> a block of postings.
     Postings = 0x30,

@@ -1,10 +1,10 @@
 //! Changes to an index: into the tail while they fit, else everything into the blocks, all or nothing.
 
-use super::layout::{self, IndexId, Layout, NO_NUMBER};
+use super::layout::{IndexId, Layout, NO_NUMBER};
 use super::merge::{self, Changes, Write};
-use super::row::{PRESENT, Row};
+use super::row::Row;
 use super::rows::Rows;
-use super::tail::{self, Kind};
+use super::tail::Tail;
 use super::{Statistics, TermCount};
 use crate::store::envelope::damaged;
 use crate::store::pages::{Pages, PagesMut};
@@ -17,7 +17,7 @@ pub enum Op<'a> {
     Add {
         /// Its number, below `u32::MAX`.
         number: u32,
-        /// Its attributes; [`PRESENT`] is set by the index.
+        /// Its attributes; [`super::PRESENT`] is set by the index.
         row: Row,
         /// What it can be found and scored by.
         terms: &'a [TermCount],
@@ -52,7 +52,7 @@ impl Op<'_> {
 
 /// Applies `ops` in order and brings `statistics` up to date. On an error nothing is changed.
 ///
-/// Costs one page while the tail has room. When it has not, tail and `ops` are merged at once, each touched block
+/// Costs a page or two while the tail has room. When it has not, tail and `ops` are merged at once, each touched block
 /// written once: give many documents in one call.
 pub fn apply<P: PagesMut>(pages: &mut P, index: IndexId, statistics: &mut Statistics, ops: &[Op<'_>]) -> Result<()> {
     apply_with(Layout::default(), pages, index, statistics, ops)
@@ -80,49 +80,28 @@ pub(super) fn apply_with<P: PagesMut>(
 }
 
 fn plan<P: Pages>(layout: Layout, pages: &P, index: IndexId, statistics: Statistics, ops: &[Op<'_>]) -> Result<(Vec<Write>, Statistics)> {
-    let key = index.tail();
-    let body = match pages.get(key.as_slice())? {
-        Some(value) => layout::body(key.as_slice(), value)?,
-        None => &[],
-    };
-    let records = tail::parse(key.as_slice(), body)?;
-    let mut batch = Batch { rows: Rows::new(pages, index, &records), statistics };
+    let tail = Tail::read(pages, index)?;
+    let mut batch = Batch { rows: Rows::new(pages, index, &tail.records), statistics };
     for op in ops {
         batch.record(op)?;
     }
-    let size = body.len() + ops.iter().map(tail::bytes_of).sum::<usize>();
-    if size <= layout.body_bytes() {
-        let value = layout::value(&key, size, |out| append(body, ops, out));
-        return Ok((vec![Write::Put(key, value)], batch.statistics));
+    let most = layout.tail_pages(batch.statistics.total_length);
+    if let Some(writes) = tail.append(layout, index, most, ops) {
+        return Ok((writes, batch.statistics));
     }
     let mut changes = Changes::default();
-    for record in &records {
-        changes.push(record.number, record.kind == Kind::Add, record.terms());
+    for record in &tail.records {
+        changes.push(record.number, record.kind.adds(), record.terms());
     }
     each_distinct(ops, |op, terms| changes.push(op.number(), matches!(op, Op::Add { .. }), terms.iter().copied()));
     let mut writes = batch.rows.writes()?;
     merge::plan(layout, pages, index, &mut batch.rows, &changes.sorted()?, &mut writes)?;
-    if !body.is_empty() {
-        writes.push(Write::Delete(key));
-    }
+    writes.extend((0..tail.pages()).map(|page| Write::Delete(index.tail(page))));
     Ok((writes, batch.statistics))
 }
 
-fn append(body: &[u8], ops: &[Op<'_>], out: &mut Vec<u8>) {
-    out.extend_from_slice(body);
-    each_distinct(ops, |op, terms| match *op {
-        Op::Add { number, row, .. } => tail::push(Kind::Add, number, Some(present(row).to_bytes()), terms, out),
-        Op::Remove { number, .. } => tail::push(Kind::Remove, number, None, terms, out),
-        Op::Update { number, row } => tail::push(Kind::Update, number, Some(present(row).to_bytes()), terms, out),
-    });
-}
-
-fn present(row: Row) -> Row {
-    Row { flags: row.flags | PRESENT, ..row }
-}
-
 /// Calls `visit` with each operation and its distinct hashes, ascending; keys have a count of 0.
-fn each_distinct(ops: &[Op<'_>], mut visit: impl FnMut(&Op<'_>, &[TermCount])) {
+pub(super) fn each_distinct(ops: &[Op<'_>], mut visit: impl FnMut(&Op<'_>, &[TermCount])) {
     let mut distinct: Vec<TermCount> = Vec::new();
     for op in ops {
         distinct.clear();
@@ -158,14 +137,14 @@ impl<P: Pages> Batch<'_, P> {
         match (*op, before) {
             (Op::Add { row, .. }, None) => self.add(number, row),
             (Op::Remove { .. }, Some(row)) => self.remove(number, row)?,
-            (Op::Update { row, .. }, Some(before)) if row.length == before.length => self.rows.set(number, present(row).to_bytes()),
+            (Op::Update { row, .. }, Some(before)) if row.length == before.length => self.rows.set(number, row.present().to_bytes()),
             (_, before) => return Err(self.disagree(op, before)),
         }
         Ok(())
     }
 
     fn add(&mut self, number: u32, row: Row) {
-        self.rows.set(number, present(row).to_bytes());
+        self.rows.set(number, row.present().to_bytes());
         self.statistics.documents += 1;
         self.statistics.total_length += row.length as u64;
     }

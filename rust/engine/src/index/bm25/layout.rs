@@ -25,8 +25,10 @@ impl IndexId {
         Key::new(self.partition, table).u8(self.index)
     }
 
-    pub(super) fn tail(self) -> Key {
-        self.key(Table::Tail)
+    /// The key of a page of the tail: the first has the index alone, the others their number behind it.
+    pub(super) fn tail(self, page: usize) -> Key {
+        let first = self.key(Table::Tail);
+        if page == 0 { first } else { first.u8(page as u8) }
     }
 
     pub(super) fn block(self, table: Table, block: u32) -> Key {
@@ -64,17 +66,29 @@ pub(super) struct Layout {
     pub page_bytes: usize,
     /// The most postings of a run.
     pub run_postings: usize,
+    /// The tail may have one page for so many words of all documents, at least one.
+    pub words_per_tail_page: u64,
 }
+
+/// The most pages of a tail. A query reads one in about a microsecond.
+const MAX_TAIL_PAGES: u64 = 16;
 
 impl Default for Layout {
     fn default() -> Self {
-        Self { page_bytes: ONE_PAGE, run_postings: super::list::RUN }
+        Self { page_bytes: ONE_PAGE, run_postings: super::list::RUN, words_per_tail_page: 40_000 }
     }
 }
 
 impl Layout {
     pub fn body_bytes(self) -> usize {
         self.page_bytes - ENVELOPE_BYTES
+    }
+
+    /// Pages that the tail may have. They grow with the index: the more blocks a merge rewrites, the more rarely it should,
+    /// and the longer a query takes anyway. Values written for one add to 1,000 texts of 250 words: 56 with one page of
+    /// tail, 12 with these six; to 500 texts of 2,000 words: 305, and 41 with sixteen (measured 2026-11-22, benches/bm25.rs).
+    pub fn tail_pages(self, total_length: u64) -> usize {
+        (total_length / self.words_per_tail_page).clamp(1, MAX_TAIL_PAGES) as usize
     }
 }
 

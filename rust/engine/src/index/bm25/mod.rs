@@ -1,7 +1,7 @@
 //! BM25 over one partition: an inverted index in one-page values, updated in the transaction of the record.
 //!
 //! An index is a partition and a number ([`IndexId`]): memories, transcripts, a collection. It holds four kinds of values:
-//! the TAIL, one page with the newest operations, which every query scans; POSTINGS, sorted blocks of (term, document,
+//! the TAIL, a page or a few with the newest operations, which every query scans; POSTINGS, sorted blocks of (term, document,
 //! count); ATTRIBUTES, 127 fixed rows a block with what filters ask for; LENGTHS, the one attribute that scoring reads.
 //! A write appends to the tail and dirties one page; when the tail is full it is merged into the blocks in the same
 //! transaction. `docs/format.md` has the bytes.

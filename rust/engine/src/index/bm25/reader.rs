@@ -10,7 +10,7 @@ use super::lookup;
 use super::pruned::{All, Best, Collector, Scorer, search};
 use super::row::Row;
 use super::rows::Rows;
-use super::tail::{self, Kind, Record};
+use super::tail::{Kind, Record, Tail};
 use crate::store::pages::Pages;
 use crate::{Error, Result};
 
@@ -83,11 +83,7 @@ pub struct Reader<'p, P> {
 impl<'p, P: Pages> Reader<'p, P> {
     /// Reads the tail, and nothing else yet.
     pub fn open(pages: &'p P, index: IndexId) -> Result<Self> {
-        let key = index.tail();
-        let tail = match pages.get(key.as_slice())? {
-            Some(value) => tail::parse(key.as_slice(), layout::body(key.as_slice(), value)?)?,
-            None => Vec::new(),
-        };
+        let tail = Tail::read(pages, index)?.records;
         let rows = Rows::new(pages, index, &tail);
         Ok(Self { pages, index, tail, rows })
     }
@@ -108,8 +104,8 @@ impl<'p, P: Pages> Reader<'p, P> {
             let place = numbers.partition_point(|&number| number < record.number);
             let found = numbers.get(place) == Some(&record.number);
             match record.kind {
-                Kind::Remove if found => drop(numbers.remove(place)),
-                Kind::Add if !found => numbers.insert(place, record.number),
+                kind if kind.adds() && !found => numbers.insert(place, record.number),
+                kind if !kind.adds() && found => drop(numbers.remove(place)),
                 _ => {}
             }
         }
@@ -266,8 +262,12 @@ impl TailMatches {
         let sieve = hashes.iter().fold(0u64, |sieve, hash| sieve | 1 << (hash % 64));
         for record in tail {
             match record.kind {
-                Kind::Add => matches.add(record, hashes, sieve),
-                Kind::Remove => matches.remove(record, hashes, sieve),
+                Kind::Add => {
+                    matches.documents.push(Newer { number: record.number, counts: Vec::new() });
+                    matches.add(record, hashes, sieve);
+                }
+                Kind::AddMore => matches.add(record, hashes, sieve),
+                Kind::Remove | Kind::RemoveMore => matches.remove(record, hashes, sieve),
                 Kind::Update => {}
             }
         }
@@ -276,14 +276,14 @@ impl TailMatches {
     }
 
     fn add(&mut self, record: &Record<'_>, hashes: &[u64], sieve: u64) {
-        let mut counts = Vec::new();
         for term in record.terms().filter(|term| term.count > 0) {
             for at in places(hashes, sieve, term.hash) {
                 self.more[at] += 1;
-                counts.push((at, term.count));
+                if let Some(newest) = self.documents.last_mut() {
+                    newest.counts.push((at, term.count));
+                }
             }
         }
-        self.documents.push(Newer { number: record.number, counts });
     }
 
     fn remove(&mut self, record: &Record<'_>, hashes: &[u64], sieve: u64) {
@@ -292,8 +292,10 @@ impl TailMatches {
                 self.more[at] -= 1;
             }
         }
-        self.documents.retain(|document| document.number != record.number);
-        self.removed.push(record.number);
+        if record.kind == Kind::Remove {
+            self.documents.retain(|document| document.number != record.number);
+            self.removed.push(record.number);
+        }
     }
 }
 

@@ -40,6 +40,10 @@ impl Row {
         self.flags & PRESENT != 0
     }
 
+    pub(super) fn present(self) -> Self {
+        Self { flags: self.flags | PRESENT, ..self }
+    }
+
     pub(super) fn to_bytes(self) -> [u8; ROW_BYTES] {
         let mut bytes = [0; ROW_BYTES];
         bytes[..4].copy_from_slice(&[self.kind, self.trust, self.flags, self.importance]);

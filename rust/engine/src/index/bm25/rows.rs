@@ -39,9 +39,9 @@ impl<'p, P: Pages> Rows<'p, P> {
         for record in tail {
             match record.row {
                 Some(row) => rows.set(record.number, *row),
-                None => rows.remove(record.number),
+                None if record.kind == Kind::Remove => rows.remove(record.number),
+                None => {}
             }
-            debug_assert_eq!(record.row.is_none(), record.kind == Kind::Remove);
         }
         rows
     }

@@ -1,26 +1,34 @@
-//! The tail: the newest operations of an index, one after the other in one value.
+//! The tail: the newest operations of an index, one after the other in one page, or a few in a large index.
 //!
 //! ```text
-//! 0         u8        1 add, 2 remove, 3 update
+//! 0         u8        1 add, 2 remove, 3 update, 4 more terms of the add before, 5 more terms of the removal before
 //! 1         u8        0
 //! 2         u16       k: keys
 //! 4         u16       o: terms with a count of 1
 //! 6         u16       c: terms with another count
 //! 8         u32       number of the document
-//! 12        32 bytes  attribute row (add and update)
+//! 12        32 bytes  attribute row (1 and 3)
 //! ..        u64 x o+c+k  hashes: terms of count 1, other terms, keys
 //! ..        u8 x c    counts of the other terms
 //! ```
 //!
 //! A removal counts all its hashes under `o`. It repeats the document's terms, so that frequencies stay exact although
-//! nothing says which terms a stored document has.
+//! nothing says which terms a stored document has. Records do not cross pages; long ones go on in another record.
 
-use super::layout::malformed;
+use std::ops::ControlFlow;
+
+use super::apply::each_distinct;
+use super::layout::{self, IndexId, Layout, malformed};
+use super::merge::Write;
 use super::row::ROW_BYTES;
 use super::{Op, TermCount};
 use crate::Result;
+use crate::store::pages::Pages;
 
 const HEAD_BYTES: usize = 12;
+
+/// A record is continued in a page only where at least so many of its terms fit.
+const FEWEST_TERMS: usize = 8;
 
 /// What an operation does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +37,23 @@ pub(super) enum Kind {
     Add = 1,
     Remove = 2,
     Update = 3,
+    AddMore = 4,
+    RemoveMore = 5,
+}
+
+impl Kind {
+    /// Whether its terms are added; those of the others are removed, or there are none.
+    pub fn adds(self) -> bool {
+        matches!(self, Self::Add | Self::AddMore)
+    }
+
+    fn has_row(self) -> bool {
+        matches!(self, Self::Add | Self::Update)
+    }
+
+    fn more(self) -> Self {
+        if self.adds() { Self::AddMore } else { Self::RemoveMore }
+    }
 }
 
 /// An operation of the tail.
@@ -66,10 +91,12 @@ impl<'t> Record<'t> {
             1 => Kind::Add,
             2 => Kind::Remove,
             3 => Kind::Update,
+            4 => Kind::AddMore,
+            5 => Kind::RemoveMore,
             _ => return None,
         };
         let number = u32::from_le_bytes([head[8], head[9], head[10], head[11]]);
-        let row = if kind == Kind::Remove { None } else { Some(take(rest, ROW_BYTES)?.first_chunk()?) };
+        let row = if kind.has_row() { Some(take(rest, ROW_BYTES)?.first_chunk()?) } else { None };
         let hashes = take(rest, 8 * (ones + counted + keys))?;
         Some(Self { kind, number, row, ones, hashes, counts: take(rest, counted)? })
     }
@@ -81,17 +108,60 @@ fn take<'t>(rest: &mut &'t [u8], n: usize) -> Option<&'t [u8]> {
     Some(taken)
 }
 
-/// The operations of a tail's body, oldest first.
-pub(super) fn parse<'t>(key: &[u8], mut body: &'t [u8]) -> Result<Vec<Record<'t>>> {
-    let mut records = Vec::with_capacity(body.len() / 200 + 1);
-    while !body.is_empty() {
-        records.push(Record::parse(&mut body).ok_or_else(|| malformed(key))?);
-    }
-    Ok(records)
+/// A tail that was read.
+pub(super) struct Tail<'p> {
+    bodies: Vec<&'p [u8]>,
+    /// What its pages hold, oldest first.
+    pub records: Vec<Record<'p>>,
 }
 
-/// Bytes that `op` takes in a tail, if no term of it is given twice; fewer if one is.
-pub(super) fn bytes_of(op: &Op<'_>) -> usize {
+impl<'p> Tail<'p> {
+    pub fn read<P: Pages>(pages: &'p P, index: IndexId) -> Result<Self> {
+        let mut tail = Self { bodies: Vec::new(), records: Vec::new() };
+        let (from, to) = (index.tail(0), index.tail(u8::MAX as usize));
+        pages.scan(from.as_slice(), to.as_slice(), &mut |key, value| {
+            if key != index.tail(tail.bodies.len()).as_slice() {
+                return Err(malformed(key));
+            }
+            let mut body = layout::body(key, value)?;
+            tail.bodies.push(body);
+            while !body.is_empty() {
+                tail.records.push(Record::parse(&mut body).ok_or_else(|| malformed(key))?);
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(tail)
+    }
+
+    /// How many pages there are.
+    pub fn pages(&self) -> usize {
+        self.bodies.len()
+    }
+
+    /// The pages that change when `ops` are appended; `None` if there would be more than `most` pages.
+    pub fn append(&self, layout: Layout, index: IndexId, most: usize, ops: &[Op<'_>]) -> Option<Vec<Write>> {
+        let capacity = layout.body_bytes();
+        let bytes: usize = self.bodies.iter().map(|body| body.len()).sum::<usize>() + ops.iter().map(bytes_of).sum::<usize>();
+        if bytes > most * capacity {
+            return None;
+        }
+        let first = self.bodies.len().saturating_sub(1);
+        let mut appended = Appended { capacity, pages: vec![self.bodies.last().copied().unwrap_or_default().to_vec()] };
+        each_distinct(ops, |op, terms| match *op {
+            Op::Add { number, row, .. } => appended.push(Kind::Add, number, Some(row.present().to_bytes()), terms),
+            Op::Remove { number, .. } => appended.push(Kind::Remove, number, None, terms),
+            Op::Update { number, row } => appended.push(Kind::Update, number, Some(row.present().to_bytes()), terms),
+        });
+        let write = |(at, body): (usize, &Vec<u8>)| {
+            let key = index.tail(first + at);
+            Write::Put(key, layout::value(&key, body.len(), |out| out.extend_from_slice(body)))
+        };
+        (first + appended.pages.len() <= most).then(|| appended.pages.iter().enumerate().map(write).collect())
+    }
+}
+
+/// Bytes that `op` takes in a tail, if no term of it is given twice and no page ends in it.
+fn bytes_of(op: &Op<'_>) -> usize {
     let counted = |terms: &[TermCount]| terms.iter().filter(|term| term.count != 1).count();
     HEAD_BYTES
         + match op {
@@ -101,10 +171,49 @@ pub(super) fn bytes_of(op: &Op<'_>) -> usize {
         }
 }
 
-/// Appends an operation that fits; `terms` are its distinct terms, keys among them with a count of 0.
-pub(super) fn push(kind: Kind, number: u32, row: Option<[u8; ROW_BYTES]>, terms: &[TermCount], out: &mut Vec<u8>) {
+/// The last page of a tail, and those that are added.
+struct Appended {
+    capacity: usize,
+    pages: Vec<Vec<u8>>,
+}
+
+impl Appended {
+    /// `terms` are distinct, keys among them with a count of 0.
+    fn push(&mut self, mut kind: Kind, number: u32, mut row: Option<[u8; ROW_BYTES]>, mut terms: &[TermCount]) {
+        loop {
+            let used = self.pages.last().map_or(self.capacity, Vec::len);
+            let fixed = HEAD_BYTES + row.map_or(0, |row| row.len());
+            let fitting = fitting(kind, terms, self.capacity.saturating_sub(used + fixed));
+            let too_few = fitting < terms.len().min(FEWEST_TERMS);
+            if used > 0 && (used + fixed > self.capacity || too_few) {
+                self.pages.push(Vec::with_capacity(self.capacity));
+                continue;
+            }
+            let (here, rest) = terms.split_at(fitting);
+            if let Some(page) = self.pages.last_mut() {
+                push_record(kind, number, row, here, page);
+            }
+            if rest.is_empty() {
+                return;
+            }
+            (kind, row, terms) = (kind.more(), None, rest);
+        }
+    }
+}
+
+/// How many of `terms` take at most `room` bytes.
+fn fitting(kind: Kind, terms: &[TermCount], room: usize) -> usize {
+    let mut bytes = 0;
+    let fits = |term: &&TermCount| {
+        bytes += 8 + usize::from(kind.adds() && term.count > 1);
+        bytes <= room
+    };
+    terms.iter().take_while(fits).count()
+}
+
+fn push_record(kind: Kind, number: u32, row: Option<[u8; ROW_BYTES]>, terms: &[TermCount], out: &mut Vec<u8>) {
     let class = |term: &TermCount| match term.count {
-        _ if kind == Kind::Remove => 1,
+        _ if !kind.adds() => 1,
         0 => 0,
         1 => 1,
         _ => 2,

@@ -113,7 +113,8 @@ struct Pair {
 
 impl Pair {
     fn new(page_bytes: usize, run_postings: usize, words: u32) -> Self {
-        let layout = Layout { page_bytes, run_postings };
+        let words_per_tail_page = if page_bytes == 4080 { 20_000 } else { 1000 };
+        let layout = Layout { page_bytes, run_postings, words_per_tail_page };
         Self { layout, pages: MemoryPages::new(), statistics: Statistics::default(), model: Model::default(), words, stride: 1 }
     }
 
@@ -370,6 +371,28 @@ fn terms_given_twice_add_up_and_keys_do_not_score() {
     assert_eq!(parts.iter().map(|part| part.count).collect::<Vec<_>>(), [1, 1, 255, 0]);
     for hash in [1, 2, 3, 9] {
         assert_eq!(reader.find(hash).expect("sound"), [0]);
+    }
+}
+
+/// Long texts fill a page of the tail with one operation, and a merge for each would rewrite the whole index.
+#[test]
+fn a_long_text_goes_to_the_tail_of_a_large_index() {
+    let mut pages = MemoryPages::new();
+    let mut statistics = Statistics::default();
+    let row = Row { kind: 0, trust: 0, flags: 0, importance: 0, length: 2000, occurred_at: 0, known_from: 0, expires_at: NEVER };
+    let terms: Vec<Vec<TermCount>> = (0..320)
+        .map(|number| (0..900).map(|i| TermCount { hash: term(i * 320 + number % 40), count: 1 + (i % 3 == 0) as u8 }).collect())
+        .collect();
+    let op = |number: usize| Op::Add { number: number as u32, row, terms: &terms[number], keys: &[] };
+    apply(&mut pages, INDEX, &mut statistics, &(0..300).map(op).collect::<Vec<_>>()).expect("sound");
+    let before = pages.clone();
+    apply(&mut pages, INDEX, &mut statistics, &[op(300)]).expect("sound");
+    let changed = pages.iter().filter(|(key, value)| before.get(*key) != Some(value)).count();
+    assert_eq!(changed, 2, "8 KB of operation in two pages, nothing merged");
+    let reader = Reader::open(&pages, INDEX).expect("sound");
+    for last in [0, 450, 899] {
+        let found = reader.find(terms[300][last].hash).expect("sound");
+        assert_eq!(found.last(), Some(&300));
     }
 }
 
