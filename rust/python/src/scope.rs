@@ -1,5 +1,7 @@
 //! `ScopeCore`: the memory of one scope, as the package's `Scope` calls it.
 
+use std::sync::{Arc, OnceLock};
+
 use memspan_engine::Result;
 use memspan_engine::memory::forget::Stale;
 use memspan_engine::memory::revise::Revision;

@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDateTime, PyDelta, PyDict, PyTzInfo};
 
-use crate::errors::{corrupt, invalid, type_name};
+use crate::errors::{invalid, type_name};
 
 /// 0001-01-01T00:00:00Z, the first moment that a `datetime` can hold.
 pub const FIRST: i64 = -62_135_596_800_000_000;
