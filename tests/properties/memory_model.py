@@ -1,18 +1,20 @@
 """What a scope should hold, in dicts: the oracle of the state machine. Nothing here knows of the store.
 
 The rules are those of the docstrings of `Scope`: a slot has one current value unless it is `multi`; lower trust and older events do not
-take a slot; an id is given once; what is forgotten or expired has no words any more.
+take a slot; an id is given once; the same text again is a duplicate, unless it is to be kept longer, is trusted more, or has an id of its
+own; what is forgotten or expired has no words any more.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import memspan
 
 TRUST = {"user": 3, "assistant": 1}
+NEVER = datetime.max.replace(tzinfo=UTC)
 
 
 @dataclass
@@ -80,9 +82,15 @@ class Model:
                 raise memspan.IdConflict("the model's")
             return "duplicate", given
         kind, name = row.get("kind", "semantic"), row.get("slot")
-        for entry in self.current().values():
-            if (entry.kind, entry.slot, entry.text) == (kind, name, row["text"]):
-                return "duplicate", entry.id
+        trust = TRUST[row.get("source", "user")]
+        expires_at = now + timedelta(seconds=row["ttl_seconds"]) if "ttl_seconds" in row else None
+        weaker = None
+        for known in self.current().values():
+            if (known.kind, known.slot, known.text) == (kind, name, row["text"]) and given in {None, known.id}:
+                if (known.expires_at or NEVER) >= (expires_at or NEVER) and known.trust >= trust:
+                    return "duplicate", known.id
+                weaker = known
+                break
         self.numbers += 1
         entry = Entry(
             id=given or f"mem-{self.numbers}",
@@ -91,15 +99,19 @@ class Model:
             slot=name,
             importance=row.get("importance", 0.5),
             metadata=row.get("metadata") or {},
-            trust=TRUST[row.get("source", "user")],
+            trust=trust,
             occurred_at=row.get("occurred_at") or now,
-            expires_at=now + timedelta(seconds=row["ttl_seconds"]) if "ttl_seconds" in row else None,
+            expires_at=expires_at,
             used_at=now,
             request=request,
             revisions=[row["text"]],
         )
         self.entries[entry.id] = entry
-        return ("added" if name is None else self._take_slot(entry, name)), entry.id
+        if name is not None:
+            return self._take_slot(entry, name), entry.id
+        if weaker is not None:
+            weaker.state = "superseded"
+        return ("added" if weaker is None else "superseded"), entry.id
 
     def _take_slot(self, entry: Entry, name: str) -> str:
         slot = self.slots.setdefault(name, Slot())
@@ -116,6 +128,8 @@ class Model:
 
     def revise(self, memory_id: str, now: datetime, text: str | None, slot: str | None, importance: float | None) -> None:
         entry = self.entries[memory_id]
+        if not self.may_take(entry, slot):
+            raise memspan.InvalidInput("the model's")
         entry.text, entry.used_at = text or entry.text, now
         entry.revisions.append(entry.text)
         entry.importance = entry.importance if importance is None else importance
@@ -128,6 +142,14 @@ class Model:
                 taken.holders.clear()
             taken.holders.append(memory_id)
             entry.slot = slot
+
+    def may_take(self, entry: Entry, slot: str | None) -> bool:
+        """Whether a memory is trusted enough, and its event new enough, for a slot that another one holds."""
+        taken = self.slots.get(slot or "", Slot())
+        if slot == entry.slot or taken.multi:
+            return True
+        holders = [self.entries[holder] for holder in taken.holders]
+        return all(holder.trust <= entry.trust and holder.occurred_at <= entry.occurred_at for holder in holders)
 
     def forget(self, memory_id: str) -> bool:
         entry = self.readable(memory_id)

@@ -169,7 +169,8 @@ class MemoryMachine(RuleBasedStateMachine):
         text = self.text() if new_text else None
         if not new_text and slot is None and importance is None:
             importance = 0.5
-        if self.model.entries[memory_id].state != "current":
+        entry = self.model.entries[memory_id]
+        if entry.state != "current" or not self.model.may_take(entry, slot):
             with pytest.raises(memspan.InvalidInput):
                 self.scope.revise(memory_id, text, slot=slot, importance=importance)
             return
