@@ -10,7 +10,6 @@ use super::layout::{self, IndexId, Place, malformed};
 use super::list::{Posting, Run, decode_short};
 use super::reader::Reader;
 use super::row::{BLOCK_ROWS, ROW_BYTES, Row};
-use super::tail::Kind;
 use crate::Result;
 use crate::store::envelope::damaged;
 use crate::store::keys::{Key, Table, u32_at};
@@ -45,7 +44,7 @@ impl<P: Pages> Reader<'_, P> {
         let mut newer = Newer::new();
         for record in &self.tail {
             for term in record.terms() {
-                let count = (record.kind == Kind::Add).then_some(term.count);
+                let count = record.kind.adds().then_some(term.count);
                 newer.insert((record.number, term.hash), count);
             }
         }

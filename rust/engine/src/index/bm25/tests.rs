@@ -394,6 +394,8 @@ fn a_long_text_goes_to_the_tail_of_a_large_index() {
         let found = reader.find(terms[300][last].hash).expect("sound");
         assert_eq!(found.last(), Some(&300));
     }
+    let held = reader.postings().expect("sound");
+    assert_eq!(held.iter().filter(|posting| posting.number == 300).count(), 900, "the doctor sees both pages");
 }
 
 #[test]
