@@ -33,9 +33,17 @@ def test_rows_of_every_form(memspan_engine: memspan.Engine) -> None:
     assert report.errors == ()
     assert texts(user) == ["Prefers tea", "Lives in Faro"]
     assert acme.get("kitchen").importance == 0.9
-    done = user.remember_many(["One", {"text": "Two"}, memspan.NewMemory(None, "Three"), memspan.NewMemory(acme, "Four")])
+    done = user.remember_many(["One", {"text": "Two"}, memspan.NewMemory(None, "Three"), memspan.NewMemory(user, "Four")])
     assert [one.memory.text for one in done] == ["One", "Two", "Three", "Four"]
-    assert "Four" in texts(acme)
+
+
+def test_a_scope_writes_to_itself_only(memspan_engine: memspan.Engine) -> None:
+    # A row that named another scope was written there: the one way in which a call on one user reached another.
+    user, acme = memspan_engine.user("u"), memspan_engine.shared("acme")
+    with pytest.raises(memspan.InvalidInput, match="belongs to this scope") as caught:
+        user.remember_many(["One", memspan.NewMemory(acme, "Two")])
+    assert caught.value.row == 1
+    assert texts(user) == texts(acme) == []
 
 
 def test_scopes_that_alternate_share_their_transactions(memspan_engine: memspan.Engine) -> None:
