@@ -385,4 +385,4 @@ def test_memory_is_what_the_dicts_say(request: pytest.FixtureRequest) -> None:
         run_state_machine_as_test(MemoryMachine, settings=settings(parent=chosen, deadline=None))
     finally:
         second.process.kill()
-        second.process.wait()
+        second.process.communicate()  # waits, and closes the pipes
