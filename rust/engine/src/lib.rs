@@ -7,6 +7,7 @@ pub mod context;
 pub mod error;
 pub mod index;
 pub mod memory;
+pub mod models;
 pub mod recall;
 pub mod store;
 pub mod text;
