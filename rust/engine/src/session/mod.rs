@@ -1,0 +1,5 @@
+//! Short-term memory: sessions, their transcripts, epochs and ledgers, on disk.
+//!
+//! A session is a conversation of one scope. Everything it holds lives in the scope's partition, so one transaction writes a
+//! message, its words and the session's state. The rules of a prompt are in [`crate::context`], which opens no store; this
+//! module feeds it from a snapshot and keeps what it decides.
