@@ -297,6 +297,7 @@ impl<'a> Composer<'a> {
             sections,
             explained,
             block: chosen.block,
+            carried: self.carried,
             set_aside: SetAside { for_block: if squeezed.is_empty() { 0 } else { self.block_tokens() }, as_history: self.held },
             window: window.clone(),
             total_tokens: factor.bound(counted),
@@ -305,6 +306,11 @@ impl<'a> Composer<'a> {
             factor,
         })
     }
+}
+
+/// Whether the newest turn has an open user message, which a volatile block travels with.
+pub fn carries_block(history: &dyn History) -> Result<bool> {
+    Ok(Ending::of(history)?.carried)
 }
 
 /// How a transcript ends.

@@ -44,7 +44,7 @@ pub(crate) mod testing;
 
 pub use block::{Block, Item};
 pub use budget::Grant;
-pub use compose::{Inputs, Volatile, compose};
+pub use compose::{Inputs, Volatile, carries_block, compose};
 pub use cut::{Cut, Grid, Window};
 pub use epoch::{Epoch, MemoryRef, Opening, Reason};
 pub use explain::{Explained, SectionUse, Why};

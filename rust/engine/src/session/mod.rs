@@ -2,4 +2,48 @@
 //!
 //! A session is a conversation of one scope. Everything it holds lives in the scope's partition, so one transaction writes a
 //! message, its words and the session's state. The rules of a prompt are in [`crate::context`], which opens no store; this
-//! module feeds it from a snapshot and keeps what it decides.
+//! module feeds it from a snapshot ([`assemble`]) and keeps what it decides ([`writer`], [`ledger`]).
+//!
+//! Start reading at [`session::Session`]; `add` and `writer` are what a message goes through, `view` is how a prompt reads it.
+
+mod add;
+mod assemble;
+mod blob;
+mod codec;
+mod counter;
+mod edit;
+mod fork;
+mod ledger;
+mod message;
+mod open;
+mod pinned;
+mod place;
+mod record;
+mod recount;
+mod replay;
+mod response;
+mod scope_sessions;
+mod session;
+mod sweep;
+mod task;
+mod tasks;
+mod view;
+mod warm;
+mod words;
+mod writer;
+
+pub use add::{MAX_MESSAGE_BYTES, NewMessage};
+pub use assemble::{Ask, Assembled};
+pub use counter::{Counted, counts};
+pub use ledger::{Call, SentPrompt};
+pub use message::{MessageRecord, MessageState};
+pub use place::Place;
+pub use record::{SessionBudget, SessionRecord, SessionState, StoredEpoch};
+pub use recount::Kept;
+pub use replay::Replayed;
+pub use response::{Response, UsageTokens};
+pub use scope_sessions::{Listed, TranscriptHit, list, search};
+pub use session::{Options, Replied, ResultText, Session, Status, StoredMessage, SwitchPlan, TurnView, format_named};
+pub use sweep::sweep;
+pub use warm::WarmSessions;
+pub use writer::{AddAction, Added};
