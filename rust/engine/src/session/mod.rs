@@ -6,5 +6,5 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used))] // a test that unwraps fails, as it should
 
-#[allow(dead_code)] // until the founder's half calls it
+#[allow(dead_code)]
 mod codec;
