@@ -8,3 +8,5 @@
 
 #[allow(dead_code)]
 mod codec;
+#[allow(dead_code)]
+mod response;
