@@ -7,6 +7,8 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))] // a test that unwraps fails, as it should
 
 #[allow(dead_code)]
+mod blob;
+#[allow(dead_code)]
 mod codec;
 #[allow(dead_code)]
 mod response;
