@@ -12,3 +12,5 @@ mod blob;
 mod codec;
 #[allow(dead_code)]
 mod response;
+#[allow(dead_code)]
+mod task;
