@@ -48,7 +48,7 @@ fn not_json(got: &str) -> Error {
 }
 
 /// The format of a message given without one: Anthropic's if a content block is of a type that only Anthropic has.
-fn detect(message: &Object<'_>) -> Format {
+pub(crate) fn detect(message: &Object<'_>) -> Format {
     let anthropic = |raw: &str| {
         let Some(block) = json::object(raw) else { return false };
         let kind = block.get("type").and_then(json::text).unwrap_or_default();
