@@ -1,6 +1,7 @@
 """memspan: an embedded memory-and-context engine for LLM applications.
 
 Start at `open`, which gives an `Engine`; `Engine.user` and `Engine.shared` give a `Scope`, which remembers and recalls.
+`count_tokens`, `truncate`, `TokenCounter`, `fit` and `models` need no store.
 Values that are returned (`Memory`, `Recall`, ...) are frozen, made in Rust and described in `_core.pyi`; errors are one tree below `Error`.
 
 Not here: the engine itself, which is the crate `rust/engine`, and anything that calls a model.
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from memspan import _core
 from memspan._core import Explanation, Memory, Recall, Recalled, Remembered, TermScore
+from memspan.counting import Fit, SdkObject, TokenCounter, count_tokens, fit, truncate
 from memspan.embedding import Embedder, Event
 from memspan.engine import BuildInfo, CheckReport, Engine, ImportReport, MaintenanceReport, aopen, build_info, open  # noqa: A004  `memspan.open`
 from memspan.exceptions import (
@@ -43,6 +45,7 @@ from memspan.exceptions import (
     UsageError,
 )
 from memspan.long_term import NewMemory, Scope, Slots
+from memspan.model import Model, Models, models
 
 if TYPE_CHECKING:
     from memspan import testing as testing
@@ -58,6 +61,7 @@ __all__ = [
     "Error",
     "Event",
     "Explanation",
+    "Fit",
     "Forked",
     "IdConflict",
     "ImportReport",
@@ -65,7 +69,9 @@ __all__ = [
     "MaintenanceReport",
     "Memory",
     "MissingExtra",
+    "Model",
     "ModelMismatch",
+    "Models",
     "NewMemory",
     "NotFound",
     "OutcomeUnknown",
@@ -74,6 +80,7 @@ __all__ = [
     "Recalled",
     "Remembered",
     "Scope",
+    "SdkObject",
     "SessionMoved",
     "Slots",
     "StateError",
@@ -85,13 +92,18 @@ __all__ = [
     "StoreNotShareable",
     "StoreVersion",
     "TermScore",
+    "TokenCounter",
     "TokenizerError",
     "ToolCallClosed",
     "UnknownModel",
     "UsageError",
     "aopen",
     "build_info",
+    "count_tokens",
+    "fit",
+    "models",
     "open",
+    "truncate",
 ]
 
 Sequence.register(Recall)  # type: ignore[attr-defined, unused-ignore]  # pyright: ignore[reportUnknownMemberType, reportAttributeAccessIssue]  # what its stub says, for isinstance() and match

@@ -23,12 +23,20 @@ __all__ = [
     "Rows",
     "ScopeCore",
     "TermScore",
+    "TokenCounterCore",
     "Vectors",
     "build_info",
     "check_memory_text",
     "check_text",
+    "count_cache_metrics",
+    "count_tokens",
+    "fit",
+    "model_fields",
+    "model_names",
+    "register_model",
     "restore_memory",
     "restore_remembered",
+    "truncate",
 ]
 
 @final
@@ -424,3 +432,43 @@ def check_memory_text(text: str) -> None:
 
 def check_text(name: str, text: str) -> bool:
     """Raises `InvalidInput` where a text is none; whether it has more than white space. Private."""
+
+@final
+class TokenCounterCore:
+    """A growing text's count. Private: `memspan.TokenCounter` is its face."""
+
+    def __new__(cls, model_name: str) -> TokenCounterCore: ...
+    def append(self, text: str) -> int: ...
+    def count(self) -> int: ...
+    def clear(self) -> None: ...
+    def model_name(self) -> str: ...
+
+def count_cache_metrics() -> tuple[int, int, int]:
+    """Hits, misses and capacity of the process's cache of counts. Private."""
+
+def count_tokens(content: object, model_name: str, tools: object | None) -> int:
+    """Tokens of a text, a message or a request. Private: `memspan.count_tokens` is its face."""
+
+def truncate(text: str, max_tokens: int, model_name: str, keep: Literal["start", "end"]) -> str:
+    """A text's start or end. Private: `memspan.truncate` is its face."""
+
+def fit(given: Iterable[Any], model_name: str, max_input_tokens: int | None, tools: object | None) -> tuple[tuple[Any, ...], int, bool]:
+    """Kept messages, tokens, exact. Private: `memspan.fit` is its face."""
+
+def model_names() -> list[str]:
+    """All names, sorted. Private."""
+
+def model_fields(name: str) -> dict[str, Any]:
+    """The arguments of `memspan.Model`. Private."""
+
+def register_model(
+    name: str,
+    context_window: int,
+    max_output_tokens: int,
+    encoding: str,
+    factor: float,
+    framing: str,
+    append_only: bool,
+    min_cached_tokens: int,
+) -> None:
+    """Adds a model for this process. Private: `memspan.models.register` is its face."""

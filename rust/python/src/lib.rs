@@ -14,12 +14,17 @@ mod clock;
 mod engine;
 mod errors;
 mod explanation;
+mod fit;
+mod json;
 mod memory;
+mod messages;
 mod metadata;
+mod models;
 mod recall;
 mod rows;
 mod scope;
 mod time;
+mod tokens;
 mod vectors;
 
 use pyo3::prelude::*;
@@ -36,13 +41,19 @@ mod _core {
     #[pymodule_export]
     use super::explanation::{Explanation, TermScore};
     #[pymodule_export]
+    use super::fit::fit;
+    #[pymodule_export]
     use super::memory::{Memory, Remembered, restore_memory, restore_remembered};
+    #[pymodule_export]
+    use super::models::{model_fields, model_names, register_model};
     #[pymodule_export]
     use super::recall::{Recall, Recalled};
     #[pymodule_export]
     use super::rows::{Draft, Rows};
     #[pymodule_export]
     use super::scope::ScopeCore;
+    #[pymodule_export]
+    use super::tokens::{TokenCounterCore, count_cache_metrics, count_tokens, truncate};
     #[pymodule_export]
     use super::vectors::Vectors;
 }
