@@ -5,7 +5,6 @@ use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::blob::{self, Hole};
-use super::counter::Counted;
 use super::message::{result_key, results_mut, show};
 use super::record::{SessionRecord, StoredEpoch};
 use super::words;
@@ -14,6 +13,7 @@ use crate::context::shorten::shorten;
 use crate::context::{Arguments, Format, Framing, Message, Stored};
 use crate::memory::analyze;
 use crate::text::Analysis;
+use crate::tokens::CachedCounter;
 use crate::{Error, Result};
 
 /// The longest message, as JSON: 64 MiB.
@@ -66,7 +66,7 @@ pub(super) struct Prepared {
 struct CountedFor {
     index: u64,
     framing: Framing,
-    counter: Counted,
+    counter: CachedCounter,
     room: u64,
     shown: Shown,
 }
@@ -91,13 +91,13 @@ impl Prepared {
         let (words, has_words) = (analyze(&text, seed), !text.trim().is_empty());
         let mut prepared = Self { new, format, message, request, rest, blobs, words, has_words, counted: None };
         let room = room(record, epoch)?;
-        prepared.counted = Some(prepared.count(record.tally.messages, epoch.model.framing, Counted(epoch.model.encoding), room));
+        prepared.counted = Some(prepared.count(record.tally.messages, epoch.model.framing, CachedCounter::new(epoch.model.encoding), room));
         Ok(prepared)
     }
 
     /// The form that is sent at `index`, counted now if it was counted for something else.
     pub fn shown(&self, index: u64, record: &SessionRecord, epoch: &StoredEpoch) -> Result<Shown> {
-        let (framing, counter, room) = (epoch.model.framing, Counted(epoch.model.encoding), room(record, epoch)?);
+        let (framing, counter, room) = (epoch.model.framing, CachedCounter::new(epoch.model.encoding), room(record, epoch)?);
         let holds = |counted: &&CountedFor| {
             let place = counted.index == index || counted.shown.texts.is_empty();
             place && counted.framing == framing && counted.counter == counter && counted.room == room
@@ -108,7 +108,7 @@ impl Prepared {
         })
     }
 
-    fn count(&self, index: u64, framing: Framing, counter: Counted, room: u64) -> CountedFor {
+    fn count(&self, index: u64, framing: Framing, counter: CachedCounter, room: u64) -> CountedFor {
         let mut message = self.message.clone();
         let texts = shorten_results(&mut message, index, room / RESULT_SHARE, counter);
         let stored = Stored::new(show(message, index, &texts), &framing, &counter);
@@ -121,7 +121,7 @@ fn room(record: &SessionRecord, epoch: &StoredEpoch) -> Result<u64> {
     Ok(epoch.model.factor.room(record.budget.limit(&epoch.model)?.0))
 }
 
-fn shorten_results(message: &mut Message, index: u64, most: u64, counter: Counted) -> Vec<(u32, String)> {
+fn shorten_results(message: &mut Message, index: u64, most: u64, counter: CachedCounter) -> Vec<(u32, String)> {
     let (mut texts, mut at) = (Vec::new(), 0);
     for (number, result) in results_mut(message).enumerate() {
         for part in &result.parts {

@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 
-use super::counter::Counted;
 use super::ledger::{self, Call, SentPrompt};
 use super::pinned::{self, Pinned};
 use super::place::Place;
@@ -20,6 +19,7 @@ use crate::memory::{Engine, Scope};
 use crate::models::Model;
 use crate::recall::{self, Filter, Fusion, Recall, Request};
 use crate::store::pages::Pages;
+use crate::tokens::CachedCounter;
 use crate::{Error, Result};
 
 /// Memories that may be recalled for one prompt.
@@ -78,7 +78,16 @@ struct Gathered<'s, P> {
     recalled: Option<(Request, Recall)>,
 }
 
-/// Assembles a prompt from a snapshot; also what was read, to be kept.
+/// A prompt, and what is left to do outside of the snapshot.
+pub(super) struct Done {
+    pub assembled: Assembled,
+    /// To be kept for the next.
+    pub warm: Warm,
+    /// To be noted.
+    pub recalled: Option<(Request, Recall)>,
+}
+
+/// Assembles a prompt from a snapshot.
 pub(super) fn assemble<P: Pages>(
     engine: &Engine,
     pages: &P,
@@ -86,14 +95,14 @@ pub(super) fn assemble<P: Pages>(
     (place, record): (Place, SessionRecord),
     ask: &Ask,
     warm: Arc<Warm>,
-) -> Result<(Assembled, Warm, Option<(Request, Recall)>)> {
+) -> Result<Done> {
     let gathered = gather(engine, pages, scope, (place, record), ask, warm)?;
     let Gathered { view, record, epoch, fixed, volatile, frozen, recalled } = gathered;
     let budget = effective(&record.budget, ask);
     let (limit, output_tokens) = budget.limit(&epoch.model)?;
     let prompt = compose(&Inputs {
         framing: &epoch.model.framing,
-        counter: &Counted(epoch.model.encoding),
+        counter: &CachedCounter::new(epoch.model.encoding),
         limit,
         output_tokens,
         budget: &budget.sections,
@@ -108,7 +117,8 @@ pub(super) fn assemble<P: Pages>(
     warm.fixed = Some(fixed);
     let degraded = recalled.as_ref().and_then(|(_, answer)| answer.degraded.clone());
     let (model, session_id, epoch) = (epoch.model, record.id, record.epoch);
-    Ok((Assembled { prompt, model, place, session_id, epoch, sent: Arc::new(sent), degraded }, warm, recalled))
+    let assembled = Assembled { prompt, model, place, session_id, epoch, sent: Arc::new(sent), degraded };
+    Ok(Done { assembled, warm, recalled })
 }
 
 fn gather<'s, P: Pages>(
@@ -163,13 +173,7 @@ fn items_of(fixed: &Fixed) -> &[Item] {
     fixed.pinned.as_ref().map_or(&[], |pinned| &pinned.items)
 }
 
-fn recall<P: Pages>(
-    engine: &Engine,
-    pages: &P,
-    scopes: Vec<Scope>,
-    view: &View<'_, P>,
-    ask: &Ask,
-) -> Result<Option<(Request, Recall)>> {
+fn recall<P: Pages>(engine: &Engine, pages: &P, scopes: Vec<Scope>, view: &View<'_, P>, ask: &Ask) -> Result<Option<(Request, Recall)>> {
     let question = match &ask.query {
         Some(query) => Some(query.clone()),
         None => newest_question(view)?,

@@ -64,7 +64,7 @@ fn chunk_prefix(partition: Partition, hash: u128) -> Key {
     Key::new(partition, Table::BlobChunk).u128(hash)
 }
 
-fn read<P: Pages + ?Sized>(pages: &P, partition: Partition, hash: u128) -> Result<Option<Blob>> {
+fn read<P: Pages>(pages: &P, partition: Partition, hash: u128) -> Result<Option<Blob>> {
     let key = record_key(partition, hash);
     pages.get(key.as_slice())?.map(|value| decode(key.as_slice(), value)).transpose()
 }
@@ -88,7 +88,7 @@ fn write(pages: &mut impl PagesMut, partition: Partition, hash: u128, blob: Blob
 }
 
 /// How many chunks are there: those from 0 to the last one.
-fn present<P: Pages + ?Sized>(pages: &P, partition: Partition, hash: u128) -> Result<usize> {
+fn present<P: Pages>(pages: &P, partition: Partition, hash: u128) -> Result<usize> {
     let prefix = chunk_prefix(partition, hash);
     let last = pages.floor(prefix.u16(u16::MAX).as_slice())?;
     let number = last.and_then(|(key, _)| key.strip_prefix(prefix.as_slice())).and_then(|rest| rest.try_into().ok());
@@ -96,7 +96,7 @@ fn present<P: Pages + ?Sized>(pages: &P, partition: Partition, hash: u128) -> Re
 }
 
 /// The record of a blob of these bytes: the one that is there, or a new one without references.
-fn record_of<P: Pages + ?Sized>(pages: &P, partition: Partition, hash: u128, bytes: &[u8], now: i64) -> Result<Blob> {
+fn record_of<P: Pages>(pages: &P, partition: Partition, hash: u128, bytes: &[u8], now: i64) -> Result<Blob> {
     let fresh = Blob { references: 0, length: bytes.len() as u64, created_at: now };
     match read(pages, partition, hash)? {
         Some(blob) if blob.length != fresh.length => {
@@ -171,7 +171,7 @@ fn shorten(pages: &mut impl PagesMut, partition: Partition, hash: u128, most: us
 }
 
 /// The bytes of a blob that something refers to.
-pub fn get<P: Pages + ?Sized>(pages: &P, partition: Partition, hash: u128) -> Result<Vec<u8>> {
+pub fn get<P: Pages>(pages: &P, partition: Partition, hash: u128) -> Result<Vec<u8>> {
     let key = record_key(partition, hash);
     let blob = read(pages, partition, hash)?.ok_or_else(|| damaged(key.as_slice(), "something refers to it, and it is missing"))?;
     let mut bytes = Vec::new();
@@ -201,7 +201,7 @@ pub fn sweep(pages: &mut impl PagesMut, partition: Partition, before: i64, most_
 }
 
 /// Blobs to remove, and whether they are all; else at least as many as `most_chunks` allows for if all their chunks are there.
-fn orphans<P: Pages + ?Sized>(pages: &P, partition: Partition, before: i64, most_chunks: usize) -> Result<(Vec<u128>, bool)> {
+fn orphans<P: Pages>(pages: &P, partition: Partition, before: i64, most_chunks: usize) -> Result<(Vec<u128>, bool)> {
     let range = Key::new(partition, Table::Blob).prefix_range();
     let (mut found, mut chunks) = (Vec::new(), 0);
     pages.scan(&range.start, &range.end, &mut |key, value| {

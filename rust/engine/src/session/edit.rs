@@ -1,15 +1,14 @@
 //! Taking back: rewind, redact, delete. What is taken back leaves every index and the transcript in the same transaction.
 
 use super::blob;
-use super::counter::Counted;
 use super::ledger::{self, Call};
 use super::message::{MessageRecord, MessageState};
 use super::place::Place;
 use super::record::{SentBlock, SessionRecord, SessionState, StoredEpoch};
+use super::recount;
 use super::view::{TurnRecord, View, read_recount, write_recount};
 use super::words::{self, Words};
 use super::writer::{KnownId, SessionWriter, put_id};
-use super::recount;
 use crate::Result;
 use crate::context::message::{Part, REDACTED, Role};
 use crate::context::{Format, History, Message, Reason, Stored, Tally};
@@ -17,6 +16,7 @@ use crate::memory::analyze;
 use crate::store::chunks;
 use crate::store::keys::{Key, Table};
 use crate::store::pages::{Pages, PagesMut};
+use crate::tokens::CachedCounter;
 use crate::{Error, ErrorKind};
 
 /// Messages that one transaction takes back.
@@ -96,7 +96,7 @@ impl<P: PagesMut> SessionWriter<'_, P> {
         if let Some(id) = record.id.clone() {
             put_id(self.pages, self.place, self.seed, &id, KnownId { index, request: 0, gone: true })?;
         }
-        let (framing, counter) = (self.epoch.model.framing, Counted(self.epoch.model.encoding));
+        let (framing, counter) = (self.epoch.model.framing, CachedCounter::new(self.epoch.model.encoding));
         let bare = without_text(&stored, |message| Stored::new(message, &framing, &counter));
         let recounted = self.recount_of(index)?;
         record = MessageRecord {
@@ -152,8 +152,8 @@ impl<P: PagesMut> SessionWriter<'_, P> {
 }
 
 /// The state of a transcript before message `at`: a block that stayed in the turn which is newest then may go again.
-pub(super) fn tally_before<P: Pages + ?Sized>(view: &View<'_, P>, epoch: &StoredEpoch, at: u64) -> Result<Tally> {
-    let (framing, counter) = (epoch.model.framing, Counted(epoch.model.encoding));
+pub(super) fn tally_before<P: Pages>(view: &View<'_, P>, epoch: &StoredEpoch, at: u64) -> Result<Tally> {
+    let (framing, counter) = (epoch.model.framing, CachedCounter::new(epoch.model.encoding));
     let mut tally = Tally::resume(view, at, &framing, &counter)?;
     if let Some(newest) = tally.turns.checked_sub(1)
         && at < view.messages()
@@ -167,7 +167,7 @@ pub(super) fn tally_before<P: Pages + ?Sized>(view: &View<'_, P>, epoch: &Stored
 }
 
 /// The block of the newest turn, if a call of it was sent with one.
-pub(super) fn sent_block<P: Pages + ?Sized>(pages: &P, place: Place, turns: u64) -> Result<Option<SentBlock>> {
+pub(super) fn sent_block<P: Pages>(pages: &P, place: Place, turns: u64) -> Result<Option<SentBlock>> {
     let Some(turn) = turns.checked_sub(1) else { return Ok(None) };
     for number in (0..ledger::count(pages, place, turn)?).rev() {
         if let Some(sent) = Call::read(pages, place, turn, number)?.sent.filter(|sent| sent.carried) {
@@ -178,7 +178,7 @@ pub(super) fn sent_block<P: Pages + ?Sized>(pages: &P, place: Place, turns: u64)
 }
 
 /// A message with every text as it was given, nothing shortened.
-fn whole<P: Pages + ?Sized>(pages: &P, place: Place, record: &MessageRecord) -> Result<Message> {
+fn whole<P: Pages>(pages: &P, place: Place, record: &MessageRecord) -> Result<Message> {
     Message::parse(record.given(pages, place)?.as_bytes(), Some(record.format), crate::context::Arguments::Keep)
 }
 

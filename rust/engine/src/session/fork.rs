@@ -15,7 +15,7 @@ use super::words::{self, Words};
 use super::writer::{KnownId, SessionWriter, moved, put_id};
 use crate::context::{Arguments, History, Message, Reason, Tally};
 use crate::memory::{Scope, analyze};
-use crate::store::pages::{Pages, PagesMut};
+use crate::store::pages::PagesMut;
 use crate::{Error, ErrorKind, Result};
 
 /// Copies a session up to message `at`.
@@ -25,7 +25,8 @@ pub(super) fn fork(source: &Session<'_>, new_id: &str, at: Option<u64>, now: i64
     let end = status.record.tally.messages;
     let at = at.unwrap_or(end);
     if at > end {
-        let message = format!("forking session {:?}: at must be at most its {end} messages, and it is {at}: leave it out for all of them", source.id);
+        let message =
+            format!("forking session {:?}: at must be at most its {end} messages, and it is {at}: leave it out for all of them", source.id);
         return Err(Error::new(ErrorKind::NotFound, message).with("index", at as i64).with("messages", end as i64));
     }
     let scope = source.scope.clone();
@@ -104,7 +105,10 @@ impl Copy {
         }
         Err(Error::new(
             ErrorKind::IdConflict,
-            format!("forking session {:?}: the id of the copy must be new, and {:?} is that of a session: give another", self.source.record.id, self.new_id),
+            format!(
+                "forking session {:?}: the id of the copy must be new, and {:?} is that of a session: give another",
+                self.source.record.id, self.new_id
+            ),
         )
         .with("session_id", self.new_id.as_str()))
     }
@@ -124,7 +128,15 @@ impl Copy {
         Ok(())
     }
 
-    fn message<P: PagesMut>(&self, pages: &mut P, scope: &Scope, place: Place, index: u64, head: &mut SessionsHead, words: &mut Words) -> Result<()> {
+    fn message<P: PagesMut>(
+        &self,
+        pages: &mut P,
+        scope: &Scope,
+        place: Place,
+        index: u64,
+        head: &mut SessionsHead,
+        words: &mut Words,
+    ) -> Result<()> {
         let seed = scope.term_seed();
         let mut record = MessageRecord::expect(&*pages, self.source.place, index)?;
         if record.document != 0 {
@@ -135,7 +147,13 @@ impl Copy {
             blob::reference(pages, place.partition, hole.hash, hole.length)?;
         }
         if let Some(id) = &record.id {
-            put_id(pages, place, seed, id, KnownId { index, request: record.request, gone: record.state == super::message::MessageState::Redacted })?;
+            put_id(
+                pages,
+                place,
+                seed,
+                id,
+                KnownId { index, request: record.request, gone: record.state == super::message::MessageState::Redacted },
+            )?;
         }
         let epoch = &self.source.epoch;
         if epoch.switch > 0 && (epoch.recounted.0..epoch.recounted.1).contains(&index) {

@@ -188,7 +188,7 @@ impl Call {
     }
 
     /// Call `number` of a turn.
-    pub(super) fn read<P: Pages + ?Sized>(pages: &P, place: Place, turn: u64, number: u16) -> Result<Self> {
+    pub(super) fn read<P: Pages>(pages: &P, place: Place, turn: u64, number: u16) -> Result<Self> {
         let key = place.call(turn, number);
         let missing = || damaged(key.as_slice(), "its turn refers to it and it is missing");
         let (_, body) = chunks::get(pages, key)?.ok_or_else(missing)?;
@@ -196,7 +196,7 @@ impl Call {
     }
 
     /// The calls of a turn, in order.
-    pub(super) fn of_turn<P: Pages + ?Sized>(pages: &P, place: Place, turn: u64) -> Result<Vec<Self>> {
+    pub(super) fn of_turn<P: Pages>(pages: &P, place: Place, turn: u64) -> Result<Vec<Self>> {
         (0..count(pages, place, turn)?).map(|number| Self::read(pages, place, turn, number)).collect()
     }
 
@@ -206,14 +206,14 @@ impl Call {
     }
 
     /// The block that it was sent with, less what was forgotten since.
-    pub(super) fn block<P: Pages + ?Sized>(&self, pages: &P, counter: &dyn Counter) -> Result<Option<Arc<Block>>> {
+    pub(super) fn block<P: Pages>(&self, pages: &P, counter: &dyn Counter) -> Result<Option<Arc<Block>>> {
         let Some(sent) = &self.sent else { return Ok(None) };
         Ok(Block::new(shown(pages, &sent.items, i64::MIN)?.0, counter))
     }
 }
 
 /// How many calls a turn has.
-pub(super) fn count<P: Pages + ?Sized>(pages: &P, place: Place, turn: u64) -> Result<u16> {
+pub(super) fn count<P: Pages>(pages: &P, place: Place, turn: u64) -> Result<u16> {
     let range = place.calls_of(turn).prefix_range();
     let last = place.call(turn, u16::MAX).u16(u16::MAX);
     let Some((key, _)) = pages.floor(last.as_slice())? else { return Ok(0) };
@@ -222,7 +222,7 @@ pub(super) fn count<P: Pages + ?Sized>(pages: &P, place: Place, turn: u64) -> Re
 }
 
 /// Items of the ledger with the texts that they refer to, and the ids of those whose text is gone at `now`.
-pub(super) fn shown<P: Pages + ?Sized>(pages: &P, items: &[Item], now: i64) -> Result<(Vec<Item>, Vec<Arc<str>>)> {
+pub(super) fn shown<P: Pages>(pages: &P, items: &[Item], now: i64) -> Result<(Vec<Item>, Vec<Arc<str>>)> {
     let (mut shown, mut gone) = (Vec::with_capacity(items.len()), Vec::new());
     for item in items {
         let Some(memory) = item.memory else {
@@ -236,4 +236,3 @@ pub(super) fn shown<P: Pages + ?Sized>(pages: &P, items: &[Item], now: i64) -> R
     }
     Ok((shown, gone))
 }
-

@@ -98,12 +98,7 @@ impl MessageRecord {
             w.uint(u64::from(*at));
             w.text(text);
         }
-        w.nested(3 * self.holes.len() as u32);
-        for hole in &self.holes {
-            w.uint(hole.offset);
-            w.bin(&hole.hash.to_be_bytes());
-            w.uint(hole.length);
-        }
+        codec::write_list(&mut w, &self.holes, blob::write_hole);
         w.bin(&self.rest);
         w.into_bytes()
     }
@@ -145,27 +140,25 @@ impl MessageRecord {
         for _ in 0..r.nested()? / 2 {
             record.shown.push((r.uint()? as u32, r.text()?.to_owned()));
         }
-        for _ in 0..r.nested()? / 3 {
-            record.holes.push(Hole { offset: r.uint()?, hash: read_hash(&mut r, key)?, length: r.uint()? });
-        }
+        record.holes = codec::read_list(&mut r, |r| blob::read_hole(r, key))?;
         record.rest = r.bin()?.to_vec();
         Ok(record)
     }
 
     /// Message `index` of a session.
-    pub(super) fn read<P: Pages + ?Sized>(pages: &P, place: Place, index: u64) -> Result<Option<Self>> {
+    pub(super) fn read<P: Pages>(pages: &P, place: Place, index: u64) -> Result<Option<Self>> {
         let key = place.message(index);
         let Some((_, body)) = chunks::get(pages, key)? else { return Ok(None) };
         Self::decode(key.as_slice(), index, &body).map(Some)
     }
 
     /// The same of a message that must be there.
-    pub(super) fn expect<P: Pages + ?Sized>(pages: &P, place: Place, index: u64) -> Result<Self> {
+    pub(super) fn expect<P: Pages>(pages: &P, place: Place, index: u64) -> Result<Self> {
         Self::read(pages, place, index)?.ok_or_else(|| damaged(place.message(index).as_slice(), "its session counts it and it is missing"))
     }
 
     /// Where a message stands and what it costs, without its text.
-    pub(super) fn brief_at<P: Pages + ?Sized>(pages: &P, place: Place, index: u64) -> Result<Brief> {
+    pub(super) fn brief_at<P: Pages>(pages: &P, place: Place, index: u64) -> Result<Brief> {
         let key = place.message(index).u16(0);
         let missing = || damaged(key.as_slice(), "its session counts it and it is missing");
         let first = envelope::open(key.as_slice(), pages.get(key.as_slice())?.ok_or_else(missing)?)?;
@@ -179,18 +172,19 @@ impl MessageRecord {
     }
 
     /// The JSON it was given as, byte for byte.
-    pub(super) fn given<P: Pages + ?Sized>(&self, pages: &P, place: Place) -> Result<String> {
-        blob::join(&self.rest, &self.holes, |hash| blob::get(pages, place.partition, hash))
+    pub(super) fn given<P: Pages>(&self, pages: &P, place: Place) -> Result<String> {
+        let key = place.message(self.placed.index);
+        blob::join(key.as_slice(), &self.rest, &self.holes, |hole| blob::get(pages, place.partition, hole.hash))
     }
 
     /// The neutral form with long results as they are shown, not yet guarded.
-    pub(super) fn message<P: Pages + ?Sized>(&self, pages: &P, place: Place) -> Result<Message> {
+    pub(super) fn message<P: Pages>(&self, pages: &P, place: Place) -> Result<Message> {
         let message = Message::parse(self.given(pages, place)?.as_bytes(), Some(self.format), Arguments::Keep)?;
         Ok(show(message, self.placed.index, &self.shown))
     }
 
     /// The form that goes into prompts, with its count of the time it was added.
-    pub(super) fn stored<P: Pages + ?Sized>(&self, pages: &P, place: Place) -> Result<Arc<Stored>> {
+    pub(super) fn stored<P: Pages>(&self, pages: &P, place: Place) -> Result<Arc<Stored>> {
         let message = self.message(pages, place)?.guarded();
         Ok(Arc::new(Stored { message, cost: self.cost, digest: self.digest }))
     }

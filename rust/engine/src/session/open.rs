@@ -80,7 +80,14 @@ fn check_model(id: &str, stored: &Model, asked: Option<&Model>) -> Result<()> {
 }
 
 /// Opens a session in a transaction.
-pub(super) fn open<P: PagesMut>(pages: &mut P, scope: &Scope, id: &str, options: &Options, tools: Option<&GivenTools>, now: i64) -> Result<()> {
+pub(super) fn open<P: PagesMut>(
+    pages: &mut P,
+    scope: &Scope,
+    id: &str,
+    options: &Options,
+    tools: Option<&GivenTools>,
+    now: i64,
+) -> Result<()> {
     let known = match scope.find(pages)? {
         Some(partition) => record::find(pages, partition, scope.term_seed(), id)?,
         None => None,
@@ -107,27 +114,21 @@ fn make<P: PagesMut>(pages: &mut P, scope: &Scope, id: &str, options: &Options, 
     };
     let mut writer = SessionWriter::make(pages, scope, record, model, now)?;
     record::name(writer.pages, writer.place, writer.seed, id)?;
-    instruct(&mut writer, options.system.as_deref(), options.tools.is_some().then_some(tools))?;
+    let tools = options.tools.is_some().then(|| ToolsChange::to(tools));
+    instruct(&mut writer, &Instructions { system: options.system.clone(), tools })?;
     writer.begin(Reason::Began, 0)?;
     writer.finish()
 }
 
 fn reopen<P: PagesMut>(mut writer: SessionWriter<'_, P>, options: &Options, tools: Option<&GivenTools>) -> Result<()> {
     check_model(&writer.record.id, &writer.epoch.model, options.model.as_ref())?;
-    let before = (writer.epoch.system, writer.epoch.tools);
-    let mut tools = options.tools.is_some().then_some(tools);
-    if let (Some(new), Some(stored)) = (tools, writer.epoch.tools) {
-        let stored = super::blob::get(&*writer.pages, writer.place.partition, stored.hash)?;
-        tools = if same_tools(new, &stored)? { None } else { tools };
-    }
-    let system = options.system.as_deref().filter(|system| super::blob::hash(system.as_bytes(), writer.seed) != hash_of(before.0));
-    let system = system.filter(|system| !system.is_empty() || before.0.is_some());
+    let new = Instructions { system: new_system(&writer, options), tools: new_tools(&writer, options, tools)? };
     let reads = match &options.reads {
         Some(reads) if *reads != writer.record.reads => Some(checked_reads(reads.clone(), writer.scope)?),
         _ => None,
     };
     let budget = options.budget.clone().filter(|budget| *budget != writer.record.budget);
-    if system.is_none() && tools.is_none() && reads.is_none() && budget.is_none() {
+    if new.system.is_none() && new.tools.is_none() && reads.is_none() && budget.is_none() {
         return Ok(()); // nothing is new: nothing is written
     }
     writer.record.check_live("opening a session with something new")?;
@@ -139,27 +140,69 @@ fn reopen<P: PagesMut>(mut writer: SessionWriter<'_, P>, options: &Options, tool
     if let Some(reads) = reads {
         writer.record.reads = reads;
     }
-    if system.is_some() || tools.is_some() || others {
-        instruct(&mut writer, system, tools)?;
+    if new.system.is_some() || new.tools.is_some() || others {
+        instruct(&mut writer, &new)?;
         let origin = writer.epoch.epoch.origin;
         writer.begin(Reason::Instructions, origin)?;
     }
     writer.finish()
 }
 
-fn hash_of(blob: Option<BlobRef>) -> u128 {
-    blob.map_or(0, |blob| blob.hash)
+/// The system prompt that is asked for, if it is another than the stored one.
+fn new_system<P: PagesMut>(writer: &SessionWriter<'_, P>, options: &Options) -> Option<String> {
+    let system = options.system.as_deref()?;
+    let asked = (!system.is_empty()).then(|| super::blob::hash(writer.seed, system.as_bytes()));
+    (asked != writer.epoch.system.map(|blob| blob.hash)).then(|| system.to_owned())
+}
+
+/// The tools that are asked for, if they mean something else than the stored ones.
+fn new_tools<P: PagesMut>(writer: &SessionWriter<'_, P>, options: &Options, tools: Option<&GivenTools>) -> Result<Option<ToolsChange>> {
+    if options.tools.is_none() {
+        return Ok(None);
+    }
+    let stored = match writer.epoch.tools {
+        Some(stored) => super::blob::get(&*writer.pages, writer.place.partition, stored.hash)?,
+        None => Vec::new(),
+    };
+    Ok(if same_tools(tools, &stored)? { None } else { Some(ToolsChange::to(tools)) })
+}
+
+/// What a session is to be told from now on; `None` keeps what it is told.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Instructions {
+    /// The system prompt; an empty one is none.
+    pub system: Option<String>,
+    /// The tools.
+    pub tools: Option<ToolsChange>,
+}
+
+/// Other tools.
+#[derive(Debug, Clone)]
+pub(super) enum ToolsChange {
+    /// None from now on.
+    Removed,
+    /// These.
+    Replaced(GivenTools),
+}
+
+impl ToolsChange {
+    pub fn to(tools: Option<&GivenTools>) -> Self {
+        tools.map_or(Self::Removed, |tools| Self::Replaced(tools.clone()))
+    }
 }
 
 /// Gives a session other instructions. The caller begins the epoch, which refers to them.
-pub(super) fn instruct<P: PagesMut>(writer: &mut SessionWriter<'_, P>, system: Option<&str>, tools: Option<Option<&GivenTools>>) -> Result<()> {
-    if let Some(system) = system {
+pub(super) fn instruct<P: PagesMut>(writer: &mut SessionWriter<'_, P>, new: &Instructions) -> Result<()> {
+    if let Some(system) = &new.system {
         check_size("the system prompt", system.len())?;
         writer.epoch.system = if system.is_empty() { None } else { Some(writer.put_text(system.as_bytes())?) };
         writer.epoch.epoch.system_version += u64::from(writer.epoch.system.is_some() || writer.epoch.epoch.system_version > 0);
     }
-    if let Some(tools) = tools {
-        writer.epoch.tools = tools.map(|tools| writer.put_text(&tools.given)).transpose()?;
+    if let Some(tools) = &new.tools {
+        writer.epoch.tools = match tools {
+            ToolsChange::Removed => None,
+            ToolsChange::Replaced(tools) => Some(writer.put_text(&tools.given)?),
+        };
         writer.epoch.epoch.tools_version += u64::from(writer.epoch.tools.is_some() || writer.epoch.epoch.tools_version > 0);
     }
     Ok(())

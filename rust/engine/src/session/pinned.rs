@@ -26,7 +26,7 @@ pub(super) struct Pinned {
 
 impl Pinned {
     /// Reads what is pinned in `scopes`. Costs a look-up for each kind and a record for each memory found.
-    pub fn read<P: Pages + ?Sized>(pages: &P, scopes: &[Scope], now: i64) -> Result<Self> {
+    pub fn read<P: Pages>(pages: &P, scopes: &[Scope], now: i64) -> Result<Self> {
         let (mut pinned, mut found) = (Self { stamps: stamps(pages, scopes)?, ..Self::default() }, Vec::new());
         for scope in scopes {
             let Some(partition) = scope.find(pages)? else { continue };
@@ -49,7 +49,7 @@ impl Pinned {
     }
 
     /// Whether it still holds.
-    pub fn holds<P: Pages + ?Sized>(&self, pages: &P, scopes: &[Scope], now: i64) -> Result<bool> {
+    pub fn holds<P: Pages>(&self, pages: &P, scopes: &[Scope], now: i64) -> Result<bool> {
         Ok(self.expires_at.is_none_or(|at| at > now) && self.stamps == stamps(pages, scopes)?)
     }
 
@@ -60,7 +60,7 @@ impl Pinned {
     }
 }
 
-fn stamps<P: Pages + ?Sized>(pages: &P, scopes: &[Scope]) -> Result<Vec<(Partition, u64)>> {
+fn stamps<P: Pages>(pages: &P, scopes: &[Scope]) -> Result<Vec<(Partition, u64)>> {
     let mut stamps = Vec::with_capacity(scopes.len());
     for scope in scopes {
         let partition = scope.find(pages)?.unwrap_or_default();
@@ -70,7 +70,7 @@ fn stamps<P: Pages + ?Sized>(pages: &P, scopes: &[Scope]) -> Result<Vec<(Partiti
 }
 
 /// The memories of an epoch's snapshot as they were then, less what was forgotten since or has expired.
-pub(super) fn snapshot<P: Pages + ?Sized>(pages: &P, refs: &[MemoryRef], now: i64) -> Result<Vec<Item>> {
+pub(super) fn snapshot<P: Pages>(pages: &P, refs: &[MemoryRef], now: i64) -> Result<Vec<Item>> {
     let mut items = Vec::with_capacity(refs.len());
     for memory in refs {
         items.extend(revision(pages, *memory, now)?.map(|found| item(memory.partition as Partition, &found, section::PINNED, None)));
@@ -79,7 +79,7 @@ pub(super) fn snapshot<P: Pages + ?Sized>(pages: &P, refs: &[MemoryRef], now: i6
 }
 
 /// A revision of a memory; `None` where its text is gone.
-pub(super) fn revision<P: Pages + ?Sized>(pages: &P, memory: MemoryRef, now: i64) -> Result<Option<Memory>> {
+pub(super) fn revision<P: Pages>(pages: &P, memory: MemoryRef, now: i64) -> Result<Option<Memory>> {
     let (partition, number, revision) = (memory.partition as Partition, memory.memory as u32, memory.revision as u32);
     let current = record::current(pages, partition, number)?.filter(|memory| memory.revision == revision);
     let found = match current {
@@ -120,7 +120,9 @@ mod tests {
     #[test]
     fn days_have_their_dates() {
         let day = 86_400_000_000;
-        for (days, expected) in [(0, "1970-01-01"), (-1, "1969-12-31"), (11_016, "2000-02-29"), (20_779, "2026-11-22"), (-719_162, "0001-01-01")] {
+        for (days, expected) in
+            [(0, "1970-01-01"), (-1, "1969-12-31"), (11_016, "2000-02-29"), (20_779, "2026-11-22"), (-719_162, "0001-01-01")]
+        {
             assert_eq!(date(days * day), expected);
             assert_eq!(date(days * day + day - 1), expected);
         }

@@ -88,7 +88,7 @@ pub struct SessionsHead {
 
 impl SessionsHead {
     /// That of a partition.
-    pub fn read<P: Pages + ?Sized>(pages: &P, partition: Partition) -> Result<Self> {
+    pub fn read<P: Pages>(pages: &P, partition: Partition) -> Result<Self> {
         let key = Key::new(partition, Table::SessionsHead);
         let Some(value) = pages.get(key.as_slice())? else { return Ok(Self::default()) };
         let mut r = Reader::array(key.as_slice(), envelope::open(key.as_slice(), value)?.body)?;

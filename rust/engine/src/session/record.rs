@@ -62,7 +62,8 @@ const MIN_SCORE: i64 = 858_993_459;
 impl SessionBudget {
     /// The limit of a prompt and what is kept for the reply.
     pub fn limit(&self, model: &Model) -> Result<(u64, u64)> {
-        let output = if self.output_tokens == DEFAULT_OUTPUT { self.output_tokens.min(model.max_output_tokens) } else { self.output_tokens };
+        let output =
+            if self.output_tokens == DEFAULT_OUTPUT { self.output_tokens.min(model.max_output_tokens) } else { self.output_tokens };
         if output > model.max_output_tokens {
             return Err(Error::invalid(format!(
                 "planning a prompt: the reply may have at most {} tokens with {}, and output_tokens is {output}: lower it",
@@ -177,7 +178,7 @@ impl SessionRecord {
     }
 
     /// The record of a session, whatever its state.
-    pub(super) fn read<P: Pages + ?Sized>(pages: &P, place: Place) -> Result<Option<Self>> {
+    pub(super) fn read<P: Pages>(pages: &P, place: Place) -> Result<Option<Self>> {
         let key = place.record();
         let Some((_, body)) = chunks::get(pages, key)? else { return Ok(None) };
         Self::decode(key.as_slice(), &body).map(Some)
@@ -202,7 +203,7 @@ impl SessionRecord {
 }
 
 /// The number of a session by its id.
-pub(super) fn find<P: Pages + ?Sized>(pages: &P, partition: Partition, seed: u64, id: &str) -> Result<Option<Place>> {
+pub(super) fn find<P: Pages>(pages: &P, partition: Partition, seed: u64, id: &str) -> Result<Option<Place>> {
     let key = by_name(partition, seed, id);
     let Some(value) = pages.get(key.as_slice())? else { return Ok(None) };
     let mut r = Reader::array(key.as_slice(), envelope::open(key.as_slice(), value)?.body)?;
@@ -260,9 +261,11 @@ impl StoredEpoch {
     }
 
     /// The epoch of that number.
-    pub(super) fn read<P: Pages + ?Sized>(pages: &P, place: Place, number: u64) -> Result<Self> {
+    pub(super) fn read<P: Pages>(pages: &P, place: Place, number: u64) -> Result<Self> {
         let key = place.epoch(number);
-        let Some((_, body)) = chunks::get(pages, key)? else { return Err(damaged(key.as_slice(), "its session refers to it and it is missing")) };
+        let Some((_, body)) = chunks::get(pages, key)? else {
+            return Err(damaged(key.as_slice(), "its session refers to it and it is missing"));
+        };
         let mut r = Reader::array(key.as_slice(), &body)?;
         Ok(Self {
             epoch: codec::read_epoch(&mut r, key.as_slice())?,

@@ -3,7 +3,6 @@
 //! What does not fit stays in the transcript and can be recalled. Counts are kept beside the messages, by the number of the
 //! switch, so that prompts of before are composed with the counts of before.
 
-use super::counter::Counted;
 use super::record::StoredEpoch;
 use super::view::{View, write_recount};
 use super::writer::SessionWriter;
@@ -12,6 +11,7 @@ use crate::context::cut::origin_within;
 use crate::context::{Block, History, Reason, Tally};
 use crate::models::Model;
 use crate::store::pages::{Pages, PagesMut};
+use crate::tokens::CachedCounter;
 
 /// What a switch would keep.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,14 +35,14 @@ struct Recounted {
 }
 
 /// What a history grant of `grant` tokens keeps with `model`.
-pub(super) fn plan<P: Pages + ?Sized>(view: &View<'_, P>, model: &Model, grant: u64, tally: &Tally) -> Result<Kept> {
+pub(super) fn plan<P: Pages>(view: &View<'_, P>, model: &Model, grant: u64, tally: &Tally) -> Result<Kept> {
     let recounted = recount(view, model, grant, tally)?;
     let (end, tokens) = (view.messages(), recounted.tally.tokens);
     Ok(Kept { origin: recounted.origin, left_out: recounted.origin, kept: end - recounted.origin, tokens })
 }
 
-fn recount<P: Pages + ?Sized>(view: &View<'_, P>, model: &Model, grant: u64, tally: &Tally) -> Result<Recounted> {
-    let (framing, counter) = (&model.framing, Counted(model.encoding));
+fn recount<P: Pages>(view: &View<'_, P>, model: &Model, grant: u64, tally: &Tally) -> Result<Recounted> {
+    let (framing, counter) = (&model.framing, CachedCounter::new(model.encoding));
     let cost = |index: u64| Ok::<_, crate::Error>(framing.message(&view.message(index)?.message, &counter));
     let origin = origin_within(view, grant, &mut |index| Ok(cost(index)?.tokens))?;
     let (mut fresh, mut counts) = (Tally::default(), Vec::new());
@@ -62,7 +62,7 @@ fn recount<P: Pages + ?Sized>(view: &View<'_, P>, model: &Model, grant: u64, tal
 }
 
 /// The turn that begins at `origin`, or the number of turns where none does.
-fn first_turn<P: Pages + ?Sized>(view: &View<'_, P>, origin: u64) -> Result<u64> {
+fn first_turn<P: Pages>(view: &View<'_, P>, origin: u64) -> Result<u64> {
     let (mut low, mut high) = (0, view.turns());
     while low < high {
         let middle = low + (high - low) / 2;
@@ -85,7 +85,7 @@ pub(super) fn switch<P: PagesMut>(writer: &mut SessionWriter<'_, P>, model: Mode
     writer.record.tally = recounted.tally;
     if let Some(sent) = &mut writer.record.sent
         && let Some(block) = super::ledger::Call::read(&*writer.pages, writer.place, sent.turn, sent.call)?
-            .block(&*writer.pages, &Counted(writer.epoch.model.encoding))?
+            .block(&*writer.pages, &CachedCounter::new(writer.epoch.model.encoding))?
     {
         sent.tokens = block.tokens;
     }
@@ -100,7 +100,7 @@ pub(super) fn grant<P: PagesMut>(writer: &SessionWriter<'_, P>, model: &Model) -
 }
 
 /// The same from a snapshot, for an epoch that names the model.
-pub(super) fn grant_of<P: Pages + ?Sized>(
+pub(super) fn grant_of<P: Pages>(
     pages: &P,
     place: super::place::Place,
     record: &super::record::SessionRecord,

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use super::assemble::Assembled;
-use super::counter::Counted;
 use super::ledger::{Call, SentPrompt, shown};
 use super::message::{MessageRecord, MessageState};
 use super::pinned;
@@ -11,9 +10,10 @@ use super::place::Place;
 use super::record::{SessionRecord, StoredEpoch};
 use super::view::{Extent, View};
 use super::writer::fixed;
+use crate::Result;
 use crate::context::{Inputs, Prompt, Volatile, compose};
 use crate::store::pages::Pages;
-use crate::Result;
+use crate::tokens::CachedCounter;
 
 /// A prompt that was sent.
 #[derive(Debug, Clone)]
@@ -66,7 +66,7 @@ fn again<P: Pages>(
     let view = View::new(pages, place, extent, epoch, Arc::default());
     let mut prompt = compose(&Inputs {
         framing: &epoch.model.framing,
-        counter: &Counted(epoch.model.encoding),
+        counter: &CachedCounter::new(epoch.model.encoding),
         limit: sent.limit,
         output_tokens: sent.output_tokens,
         budget: &sent.budget,

@@ -10,6 +10,7 @@ use super::blob;
 use super::edit;
 use super::ledger::{self, Call};
 use super::message::{MessageRecord, read_result_key};
+use super::open::{Instructions, ToolsChange, instruct};
 use super::place::Place;
 use super::record::{self, SentBlock, SessionRecord, SessionState, StoredEpoch};
 use super::recount::{self, Kept};
@@ -242,12 +243,12 @@ impl Session<'_> {
 
     /// Writes a blob in bounded transactions; nothing refers to it yet.
     fn write_ahead(&self, place: Place, hash: u128, data: &Arc<[u8]>, now: i64) -> Result<()> {
-        let (mut next, chunks) = (0, blob::chunks_of(data.len()));
-        while next < chunks {
+        loop {
             let data = Arc::clone(data);
-            next = self.engine.write(move |txn| blob::stage(txn, place.partition, hash, &data, next, AHEAD_CHUNKS, now))?;
+            if self.engine.write(move |txn| blob::stage(txn, place.partition, hash, &data, AHEAD_CHUNKS, now))? {
+                return Ok(());
+            }
         }
-        Ok(())
     }
 
     /// Adds a model's reply with what it was sent, in one transaction. Given twice, the stored one is returned.
@@ -312,16 +313,16 @@ impl Session<'_> {
         check_items(&ask.items)?;
         let (store, key) = (self.engine.store(), xxh3_128_with_seed(self.id.as_bytes(), self.scope.term_seed()));
         let kept = store.unforked(|| self.engine.warm().get(key));
-        let (assembled, warm, recalled) = store.read(|pages| {
+        let done = store.read(|pages| {
             let Status { place, record, .. } = self.expect(pages)?;
             let warm = Arc::clone(&kept).of(place, record.edits);
             assemble::assemble(self.engine, pages, self.scope, (place, record), ask, warm)
         })?;
-        store.unforked(|| self.engine.warm().put(key, warm));
-        if let Some((request, answer)) = &recalled {
+        store.unforked(|| self.engine.warm().put(key, done.warm));
+        if let Some((request, answer)) = &done.recalled {
             recall::note(self.engine, request, answer);
         }
-        Ok(assembled)
+        Ok(done.assembled)
     }
 
     /// Messages from `first` on, at most `limit`, with their JSON.
@@ -410,7 +411,7 @@ impl Session<'_> {
     pub fn cancel_tool_calls(&self, reason: &str, now: i64) -> Result<Vec<String>> {
         check_name("reason", Some(reason))?;
         let status = self.status()?;
-        let ids: Vec<String> = status.record.tally.open.iter().map(|id| id.to_string()).collect();
+        let ids: Vec<String> = status.record.tally.open.iter().map(ToString::to_string).collect();
         let mut prepared = Vec::new();
         for id in &ids {
             let content = format!("[cancelled: {reason}]");
@@ -438,7 +439,8 @@ impl Session<'_> {
             let record = MessageRecord::expect(pages, status.place, index)?;
             let message = Message::parse(record.given(pages, status.place)?.as_bytes(), Some(record.format), Arguments::Keep)?;
             let result = message.tool_results().nth(number).ok_or_else(|| no_result(key))?;
-            let texts: Vec<&str> = result.parts.iter().filter_map(|part| if let Part::Text(text) = part { Some(&**text) } else { None }).collect();
+            let texts: Vec<&str> =
+                result.parts.iter().filter_map(|part| if let Part::Text(text) = part { Some(&**text) } else { None }).collect();
             Ok((texts.join("\n"), status.epoch.model.encoding))
         })?;
         let total_characters = text.chars().count();
@@ -463,13 +465,14 @@ impl Session<'_> {
     }
 
     /// Moves the session to another model: recounted inside its window, a new budget, a new epoch.
-    pub fn switch_model(&self, model: &Model, system: Option<String>, tools: Option<Vec<u8>>, now: i64) -> Result<SwitchPlan> {
+    pub fn switch_model(&self, model: &Model, system: Option<&str>, tools: Option<&[u8]>, now: i64) -> Result<SwitchPlan> {
         let plan = self.plan_switch(model, now)?; // counts outside of the transaction: what it counts again is in the cache
-        let (model, parsed) = (model.clone(), super::open::read_tools(tools.as_deref())?);
-        let replaces = tools.is_some();
+        let (model, parsed) = (model.clone(), super::open::read_tools(tools)?);
+        let (system, replaces) = (system.map(str::to_owned), tools.is_some());
         self.edit("switching the model", now, move |writer| {
             if system.is_some() || replaces {
-                super::open::instruct(writer, system.as_deref(), replaces.then_some(parsed.as_ref()))?;
+                let tools = replaces.then(|| ToolsChange::to(parsed.as_ref()));
+                instruct(writer, &Instructions { system: system.clone(), tools })?;
             }
             recount::switch(writer, model.clone(), Reason::ModelSwitched)
         })?;
@@ -482,8 +485,7 @@ const RESPONSES: u64 = 0x7265_7370_6f6e_7365;
 
 fn replied_before(writer: &SessionWriter<'_, WriteTransaction<'_>>, known: KnownId) -> Result<Replied> {
     let record = MessageRecord::expect(&*writer.pages, writer.place, known.index)?;
-    let added =
-        Added { index: known.index, turn: record.placed.turn, tokens: record.cost.tokens, action: AddAction::Duplicate };
+    let added = Added { index: known.index, turn: record.placed.turn, tokens: record.cost.tokens, action: AddAction::Duplicate };
     Ok(Replied { added, call: record.call.unwrap_or_default() })
 }
 

@@ -163,7 +163,7 @@ fn all(partition: Partition, session: u32) -> Range<Vec<u8>> {
 }
 
 /// The task of that name, expired or not; `seed` is the scope's term seed.
-pub fn get<P: Pages + ?Sized>(pages: &P, partition: Partition, session: u32, seed: u64, name: &str) -> Result<Option<TaskState>> {
+pub fn get<P: Pages>(pages: &P, partition: Partition, session: u32, seed: u64, name: &str) -> Result<Option<TaskState>> {
     let key = key(partition, session, seed, name);
     let Some((_, body)) = chunks::get(pages, key)? else { return Ok(None) };
     let task = TaskState::decode(key.as_slice(), &body)?;
@@ -182,7 +182,7 @@ pub fn remove(pages: &mut impl PagesMut, partition: Partition, session: u32, see
 }
 
 /// The tasks of a session that live, by name.
-pub fn list<P: Pages + ?Sized>(pages: &P, partition: Partition, session: u32, now: i64) -> Result<Vec<TaskState>> {
+pub fn list<P: Pages>(pages: &P, partition: Partition, session: u32, now: i64) -> Result<Vec<TaskState>> {
     let mut found = Vec::new();
     each(pages, partition, session, &mut |_, task| {
         if !task.is_expired(now) {
@@ -207,7 +207,7 @@ pub fn expire(pages: &mut impl PagesMut, partition: Partition, session: u32, now
     Ok(over.len())
 }
 
-fn each<P: Pages + ?Sized>(pages: &P, partition: Partition, session: u32, visit: &mut dyn FnMut(Key, TaskState)) -> Result<()> {
+fn each<P: Pages>(pages: &P, partition: Partition, session: u32, visit: &mut dyn FnMut(Key, TaskState)) -> Result<()> {
     let range = all(partition, session);
     pages.scan(&range.start, &range.end, &mut |key, value| {
         let (prefix, chunk) = key.split_at(key.len().saturating_sub(2));

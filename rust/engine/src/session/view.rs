@@ -4,7 +4,6 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::counter::Counted;
 use super::ledger::Call;
 use super::message::{Brief, MessageRecord};
 use super::place::Place;
@@ -15,6 +14,7 @@ use crate::context::{Block, History, Stored};
 use crate::store::envelope::{self, Codec, damaged};
 use crate::store::msgpack::{Reader, Writer};
 use crate::store::pages::{Pages, PagesMut};
+use crate::tokens::CachedCounter;
 use crate::{Error, ErrorKind, Result};
 
 /// Where a turn begins, and the call whose block stays in it.
@@ -25,7 +25,7 @@ pub(super) struct TurnRecord {
 }
 
 impl TurnRecord {
-    pub fn read<P: Pages + ?Sized>(pages: &P, place: Place, turn: u64) -> Result<Self> {
+    pub fn read<P: Pages>(pages: &P, place: Place, turn: u64) -> Result<Self> {
         let key = place.turn(turn);
         let missing = || damaged(key.as_slice(), "its session counts it and it is missing");
         let value = pages.get(key.as_slice())?.ok_or_else(missing)?;
@@ -58,14 +58,14 @@ impl Extent {
 }
 
 /// The transcript of a session.
-pub(super) struct View<'p, P: ?Sized> {
+pub(super) struct View<'p, P> {
     pages: &'p P,
     pub place: Place,
     extent: Extent,
     /// Which counts hold: those of messages added since, and of those made anew at the last switch of models.
     switch: u16,
     recounted: (u64, u64),
-    counter: Counted,
+    counter: CachedCounter,
     warm: Arc<Warm>,
     read: RefCell<Read>,
 }
@@ -79,9 +79,9 @@ struct Read {
     blocks: HashMap<u64, Arc<Block>>,
 }
 
-impl<'p, P: Pages + ?Sized> View<'p, P> {
+impl<'p, P: Pages> View<'p, P> {
     pub fn new(pages: &'p P, place: Place, extent: Extent, epoch: &StoredEpoch, warm: Arc<Warm>) -> Self {
-        let (switch, recounted, counter) = (epoch.switch, epoch.recounted, Counted(epoch.model.encoding));
+        let (switch, recounted, counter) = (epoch.switch, epoch.recounted, CachedCounter::new(epoch.model.encoding));
         Self { pages, place, extent, switch, recounted, counter, warm, read: RefCell::default() }
     }
 
@@ -128,7 +128,7 @@ impl<'p, P: Pages + ?Sized> View<'p, P> {
     }
 }
 
-pub(super) fn read_recount<P: Pages + ?Sized>(pages: &P, place: Place, switch: u16, index: u64) -> Result<(Cost, u64)> {
+pub(super) fn read_recount<P: Pages>(pages: &P, place: Place, switch: u16, index: u64) -> Result<(Cost, u64)> {
     let key = place.recount(switch, index);
     let missing = || damaged(key.as_slice(), "its epoch says that the message was counted anew, and the count is missing");
     let value = pages.get(key.as_slice())?.ok_or_else(missing)?;
@@ -145,7 +145,7 @@ pub(super) fn write_recount(pages: &mut impl PagesMut, place: Place, switch: u16
     pages.put(key.as_slice(), &envelope::seal(key.as_slice(), 1, Codec::MessagePack, w.bytes()))
 }
 
-impl<P: Pages + ?Sized> History for View<'_, P> {
+impl<P: Pages> History for View<'_, P> {
     fn messages(&self) -> u64 {
         self.extent.messages
     }

@@ -72,7 +72,8 @@ impl Words {
     pub fn apply(self, pages: &mut impl PagesMut, partition: Partition, head: &mut SessionsHead) -> Result<()> {
         let row = |length| Row { kind: 0, trust: 0, flags: 0, importance: 0, length, occurred_at: 0, known_from: 0, expires_at: NEVER };
         let removed = self.removed.iter().map(|(number, words)| Op::Remove { number: *number, terms: &words.terms, keys: &[] });
-        let added = self.added.iter().map(|(number, words)| Op::Add { number: *number, row: row(words.length), terms: &words.terms, keys: &[] });
+        let added =
+            self.added.iter().map(|(number, words)| Op::Add { number: *number, row: row(words.length), terms: &words.terms, keys: &[] });
         let ops: Vec<Op<'_>> = removed.chain(added).collect();
         let mut statistics = Statistics { documents: head.documents, total_length: head.total_length };
         bm25::apply(pages, IndexId { partition, index: TRANSCRIPTS }, &mut statistics, &ops)?;

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use super::add::Prepared;
 use super::blob;
-use super::counter::Counted;
 use super::message::{MessageRecord, MessageState};
 use super::pinned::{self, Pinned};
 use super::place::{Place, SessionsHead};
@@ -20,6 +19,7 @@ use crate::store::envelope::{self, Codec};
 use crate::store::keys::{Key, Table};
 use crate::store::msgpack::{Reader, Writer};
 use crate::store::pages::{Pages, PagesMut};
+use crate::tokens::CachedCounter;
 use crate::{Error, ErrorKind, Result};
 
 /// What became of a message.
@@ -101,20 +101,24 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
         let mut head = SessionsHead::read(pages, partition)?;
         head.sessions += 1;
         let place = Place { partition, session: head.sessions };
-        let epoch = StoredEpoch {
-            epoch: no_epoch(&model),
-            model,
-            system: None,
-            tools: None,
-            switch: 0,
-            recounted: (0, 0),
-            began_at: clock,
-        };
-        Ok(Self { pages, scope, place, seed: scope.term_seed(), record, epoch, head, now: clock, words: Words::default(), unsettled: false })
+        let epoch =
+            StoredEpoch { epoch: no_epoch(&model), model, system: None, tools: None, switch: 0, recounted: (0, 0), began_at: clock };
+        Ok(Self {
+            pages,
+            scope,
+            place,
+            seed: scope.term_seed(),
+            record,
+            epoch,
+            head,
+            now: clock,
+            words: Words::default(),
+            unsettled: false,
+        })
     }
 
-    pub fn counter(&self) -> Counted {
-        Counted(self.epoch.model.encoding)
+    pub fn counter(&self) -> CachedCounter {
+        CachedCounter::new(self.epoch.model.encoding)
     }
 
     fn view(&self) -> View<'_, P> {
@@ -137,11 +141,8 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
         let placed = tally.push(&shown.stored.message, shown.stored.cost.tokens, &framing, &counter)?;
         self.record.tally = tally;
         self.enter_turn(placed, kept.map(|block| block.0))?;
-        let document = if prepared.has_words {
-            self.words.add(self.pages, &mut self.head, self.place, index, prepared.words.clone())?
-        } else {
-            0
-        };
+        let document =
+            if prepared.has_words { self.words.add(self.pages, &mut self.head, self.place, index, prepared.words.clone())? } else { 0 };
         for (hole, data) in &prepared.blobs {
             blob::put(self.pages, self.place.partition, hole.hash, data, self.now)?;
         }
@@ -160,7 +161,7 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
             reason: None,
             request: prepared.request,
             shown: shown.texts,
-            holes: prepared.blobs.iter().map(|(hole, _)| hole.clone()).collect(),
+            holes: prepared.blobs.iter().map(|(hole, _)| *hole).collect(),
             rest: prepared.rest.clone(),
         }
         .write(self.pages, self.place)?;
@@ -289,8 +290,8 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
 
     /// Stores a text for the epoch that begins next, which refers to it.
     pub fn put_text(&mut self, text: &[u8]) -> Result<BlobRef> {
-        let blob = BlobRef { hash: blob::hash(text, self.seed), length: text.len() as u64 };
-        blob::stage(self.pages, self.place.partition, blob.hash, text, 0, usize::MAX, self.now)?;
+        let blob = BlobRef { hash: blob::hash(self.seed, text), length: text.len() as u64 };
+        blob::stage(self.pages, self.place.partition, blob.hash, text, usize::MAX >> 1, self.now)?;
         Ok(blob)
     }
 
@@ -317,7 +318,7 @@ fn pinned_room(model: &Model, limit: u64) -> u64 {
 }
 
 /// The fixed sections of an epoch that begins now, and what is pinned in them.
-pub(super) fn fixed_for<P: Pages + ?Sized>(
+pub(super) fn fixed_for<P: Pages>(
     pages: &P,
     place: Place,
     epoch: &StoredEpoch,
@@ -326,7 +327,7 @@ pub(super) fn fixed_for<P: Pages + ?Sized>(
     now: i64,
 ) -> Result<(Fixed, Vec<Item>)> {
     let (model, pinned) = (&epoch.model, Pinned::read(pages, scopes, now)?);
-    let (items, _) = choose_pinned(pinned.items, pinned_room(model, limit), &model.framing, &Counted(model.encoding));
+    let (items, _) = choose_pinned(pinned.items, pinned_room(model, limit), &model.framing, &CachedCounter::new(model.encoding));
     Ok((fixed(pages, place, epoch, items.clone())?, items))
 }
 
@@ -336,13 +337,8 @@ pub(super) fn scopes(own: &Scope, record: &SessionRecord) -> Vec<Scope> {
 }
 
 /// The fixed sections of an epoch with these pinned memories.
-pub(super) fn fixed<P: Pages + ?Sized>(
-    pages: &P,
-    place: Place,
-    epoch: &StoredEpoch,
-    pinned: Vec<Item>,
-) -> Result<Fixed> {
-    let (framing, counter) = (&epoch.model.framing, Counted(epoch.model.encoding));
+pub(super) fn fixed<P: Pages>(pages: &P, place: Place, epoch: &StoredEpoch, pinned: Vec<Item>) -> Result<Fixed> {
+    let (framing, counter) = (&epoch.model.framing, CachedCounter::new(epoch.model.encoding));
     let text = |blob: Option<BlobRef>| blob.map(|blob| blob::get(pages, place.partition, blob.hash)).transpose();
     let system = match text(epoch.system)? {
         Some(bytes) => Some(FixedText::system(&utf8(place, bytes)?, framing, &counter)),
@@ -356,9 +352,7 @@ pub(super) fn fixed<P: Pages + ?Sized>(
 }
 
 fn utf8(place: Place, bytes: Vec<u8>) -> Result<Arc<str>> {
-    String::from_utf8(bytes)
-        .map(Arc::from)
-        .map_err(|_| envelope::damaged(place.record().as_slice(), "its system prompt is no UTF-8"))
+    String::from_utf8(bytes).map(Arc::from).map_err(|_| envelope::damaged(place.record().as_slice(), "its system prompt is no UTF-8"))
 }
 
 /// What stands before the first epoch.
@@ -402,7 +396,7 @@ pub(super) struct KnownId {
     pub gone: bool,
 }
 
-pub(super) fn find_id<P: Pages + ?Sized>(pages: &P, place: Place, seed: u64, id: &str) -> Result<Option<KnownId>> {
+pub(super) fn find_id<P: Pages>(pages: &P, place: Place, seed: u64, id: &str) -> Result<Option<KnownId>> {
     let key = place.id(seed, id);
     let Some(value) = pages.get(key.as_slice())? else { return Ok(None) };
     let mut r = Reader::array(key.as_slice(), envelope::open(key.as_slice(), value)?.body)?;
