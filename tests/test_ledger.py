@@ -123,6 +123,15 @@ def test_a_response_given_twice(user: memspan.Scope) -> None:
     assert len(session.messages) == 3
 
 
+def test_the_same_words_on_another_turn(user: memspan.Scope) -> None:
+    # A reply without an id was looked up by the hash of its body: the second "ok" of a session was taken for the first.
+    session = user.session("s-1", model="gpt-4o")
+    for n in range(3):
+        session.add({"role": "user", "content": f"step {n}"})
+        assert session.add_response({"role": "assistant", "content": "ok"}, prompt=session.assemble()).number == n
+    assert len(session.messages) == 6
+
+
 def test_a_stale_prompt(user: memspan.Scope) -> None:
     session = user.session("s-1", model="gpt-4o")
     session.add({"role": "user", "content": "one"})

@@ -73,7 +73,7 @@ def test_to_another_vendor_and_back(user: memspan.Scope) -> None:
     prompt = session.assemble()
     messages = prompt.render()["messages"]
     assert [message["role"] for message in messages] == ["system", "user", "assistant", "tool"]
-    assert messages[2]["tool_calls"][0]["function"] == {"name": "read", "arguments": '{"path": "/x"}'}
+    assert messages[2]["tool_calls"][0]["function"] == {"name": "read", "arguments": '{"path":"/x"}'}
     assert "hm" not in str(messages)
     session.add_response(openai_response("It is empty."), prompt=prompt)
     session.switch_model("claude-sonnet-4-5")
