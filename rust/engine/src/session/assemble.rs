@@ -132,6 +132,9 @@ fn gather<'s, P: Pages>(
     let epoch = StoredEpoch::read(pages, place, record.epoch)?;
     let scopes = scopes(scope, &record);
     let fixed = fixed_now(pages, place, &epoch, &scopes, &warm, ask.now)?;
+    // A write to the scopes may have taken a text out of a block that stayed.
+    let unchanged = warm.fixed.as_ref().is_none_or(|known| Arc::ptr_eq(&known.pinned, &fixed.pinned));
+    let warm = if unchanged { warm } else { Arc::new(warm.without_blocks()) };
     let view = View::new(pages, place, Extent::of(&record), &epoch, warm);
     let open = carries_block(&view)?;
     let before = record.sent.filter(|sent| open && sent.turn + 1 == record.tally.turns);

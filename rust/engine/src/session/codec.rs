@@ -21,7 +21,7 @@ use crate::tokens::Encoding;
 use crate::{Error, Result};
 
 /// The array that is the next field, as a reader of its own; `None` where it is missing or nil.
-fn maybe_inner<'b>(r: &mut Reader<'b>, key: &'b [u8]) -> Result<Option<Reader<'b>>> {
+pub(super) fn maybe_inner<'b>(r: &mut Reader<'b>, key: &'b [u8]) -> Result<Option<Reader<'b>>> {
     let raw = r.raw()?;
     if raw.is_empty() { Ok(None) } else { Reader::array(key, raw).map(Some) }
 }
