@@ -256,7 +256,7 @@ fn play(seed: u64, steps: u64) {
     let options = Options {
         model: Some(model),
         system: Some("You help.".into()),
-        tools: (seed % 3 != 0).then(|| TOOLS.to_vec()),
+        tools: (!seed.is_multiple_of(3)).then(|| TOOLS.to_vec()),
         budget: Some(budget),
         ..Options::default()
     };
