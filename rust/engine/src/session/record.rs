@@ -52,7 +52,7 @@ impl Default for SessionBudget {
     fn default() -> Self {
         let mut sections = Budget::default();
         sections.relevance.min_score = MIN_SCORE;
-        Self { max_input_tokens: None, output_tokens: 4_096, fill: Share::new(700_000), sections }
+        Self { max_input_tokens: None, output_tokens: DEFAULT_OUTPUT, fill: Share::new(700_000), sections }
     }
 }
 
@@ -72,6 +72,21 @@ impl SessionBudget {
             .with("output_tokens", output as i64));
         }
         Ok((input_limit(model.context_window, output, self.fill, self.max_input_tokens)?, output))
+    }
+}
+
+impl SessionBudget {
+    /// The same for another model: a limit or a reserve that does not fit its window gives way to the default.
+    #[must_use]
+    pub fn fitted(&self, model: &Model) -> Self {
+        let mut budget = self.clone();
+        if budget.limit(model).is_err() {
+            budget.output_tokens = DEFAULT_OUTPUT.min(self.output_tokens);
+        }
+        if budget.limit(model).is_err() {
+            budget.max_input_tokens = None;
+        }
+        budget
     }
 }
 

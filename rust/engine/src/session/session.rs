@@ -453,7 +453,8 @@ impl Session<'_> {
     /// What switching to `model` would keep.
     pub fn plan_switch(&self, model: &Model, now: i64) -> Result<SwitchPlan> {
         self.engine.store().read(|pages| {
-            let status = self.expect(pages)?;
+            let mut status = self.expect(pages)?;
+            status.record.budget = status.record.budget.fitted(model);
             let epoch = StoredEpoch { model: model.clone(), ..status.epoch.clone() };
             let scopes = scopes(self.scope, &status.record);
             let grant = recount::grant_of(pages, status.place, &status.record, &epoch, &scopes, now)?;
