@@ -354,6 +354,7 @@ fn write_why(w: &mut Writer, why: &Why) {
         Why::Pinned => numbered(w, 11, &[]),
         Why::Repeated => numbered(w, 12, &[]),
         Why::Empty => numbered(w, 13, &[]),
+        Why::NextTurn => numbered(w, 14, &[]),
     }
 }
 
@@ -374,6 +375,7 @@ fn read_why(r: &mut Reader<'_>, key: &[u8]) -> Result<Why> {
         11 => Why::Pinned,
         12 => Why::Repeated,
         13 => Why::Empty,
+        14 => Why::NextTurn,
         other => return Err(unknown(key, "reason of an explanation", other)),
     })
 }

@@ -106,7 +106,7 @@ fn item(random: &mut Random) -> Item {
 }
 
 fn why(random: &mut Random) -> Why {
-    match random.below(14) {
+    match random.below(15) {
         0 => Why::Fixed,
         1 => Why::Chosen,
         2 => Why::Frozen,
@@ -120,7 +120,8 @@ fn why(random: &mut Random) -> Why {
         10 => Why::OverRoom { left: number(random) },
         11 => Why::Pinned,
         12 => Why::Repeated,
-        _ => Why::Empty,
+        13 => Why::Empty,
+        _ => Why::NextTurn,
     }
 }
 
