@@ -241,7 +241,7 @@ fn a_missing_field_is_its_default_and_an_unknown_number_is_damage() {
     let wrong = [
         read(&[0x91, 0x91, 2], |r, _| read_budget(r, KEY).map(drop)),
         read(&[0x91, 0x92, 0, 8], |r, _| read_epoch(r, KEY).map(drop)),
-        read(&[0x91, 0x96, 0xA0, 0xA0, 0xC0, 0xC0, 0, 0x91, 14], |r, _| read_explained(r, KEY).map(drop)),
+        read(&[0x91, 0x96, 0xA0, 0xA0, 0xC0, 0xC0, 0, 0x91, 15], |r, _| read_explained(r, KEY).map(drop)),
         read(&[0x91, 2], |r, key| read_format(r, key).map(drop)),
         read(&[0x91, 0x91, 0xA0], |r, _| read_model(r, KEY).map(drop)),
     ];
