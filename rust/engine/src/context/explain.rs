@@ -68,6 +68,8 @@ pub enum Why {
     Empty,
     /// The turn's block was sent already, and stays as it is until the turn ends.
     NextTurn,
+    /// Left behind when the model was switched or the session compacted.
+    BeforeOrigin,
 }
 
 impl Why {
@@ -96,6 +98,7 @@ impl fmt::Display for Why {
             Self::Repeated => f.write_str("the same text is shown already"),
             Self::Empty => f.write_str("has no text"),
             Self::NextTurn => f.write_str("the block of this turn was sent already: it can be shown in the next turn"),
+            Self::BeforeOrigin => f.write_str("left behind when the model was switched or the session compacted"),
         }
     }
 }

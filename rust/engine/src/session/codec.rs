@@ -355,6 +355,7 @@ fn write_why(w: &mut Writer, why: &Why) {
         Why::Repeated => numbered(w, 12, &[]),
         Why::Empty => numbered(w, 13, &[]),
         Why::NextTurn => numbered(w, 14, &[]),
+        Why::BeforeOrigin => numbered(w, 15, &[]),
     }
 }
 
@@ -376,6 +377,7 @@ fn read_why(r: &mut Reader<'_>, key: &[u8]) -> Result<Why> {
         12 => Why::Repeated,
         13 => Why::Empty,
         14 => Why::NextTurn,
+        15 => Why::BeforeOrigin,
         other => return Err(unknown(key, "reason of an explanation", other)),
     })
 }
