@@ -1,6 +1,7 @@
 //! What one turn costs without Python: adding a message, assembling and rendering a prompt, searching transcripts.
 //!
-//! `cargo bench -p memspan-engine --bench session [-- MESSAGES]`. Prints medians and 99th percentiles in microseconds.
+//! `cargo bench -p memspan-engine --bench session [-- MESSAGES]`. Prints medians and 99th percentiles in microseconds, and pages
+//! of 4 KiB.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -80,6 +81,12 @@ impl Times {
     }
 }
 
+/// Kilobytes that this process wrote so far.
+fn written() -> u64 {
+    let io = std::fs::read_to_string("/proc/self/io").expect("Linux counts what a process writes");
+    io.lines().find_map(|line| line.strip_prefix("wchar: ")?.parse::<u64>().ok()).expect("a number") / 1024
+}
+
 fn fill(session: &Session<'_>, from: usize, to: usize, words: usize) {
     for first in (from..to).step_by(250) {
         let batch = (first..to.min(first + 250)).map(|at| message(at, words)).collect();
@@ -108,9 +115,11 @@ fn main() {
         let options = RequestOptions { model: Some("gpt-4o"), stream: false };
         let (mut add, mut cold, mut warm, mut rendered, mut whole) =
             (Times::default(), Times::default(), Times::default(), Times::default(), Times::default());
-        let mut tokens = 0;
+        let (mut tokens, mut pages) = (0, Vec::new());
         for round in 0..60 {
+            let before = written();
             add.take(|| session.add(message(have, 95), None, (have + 10) as i64)).expect("added");
+            pages.push((written() - before) / 4);
             have += 1;
             let ask = Ask { max_input_tokens: Some(8_000), now: (have + 10) as i64, ..Ask::default() };
             let times = if round == 0 { &mut cold } else { &mut whole };
@@ -124,6 +133,8 @@ fn main() {
         }
         println!("--- {messages} messages of 250 tokens, prompts of {tokens} tokens");
         add.report("add, durable");
+        pages.sort_unstable();
+        println!("    pages of an add: p50 {}, most {}", pages[pages.len() / 2], pages[pages.len() - 1]);
         cold.report("assemble, first of a process");
         whole.report("assemble after an add");
         warm.report("assemble again");
