@@ -19,6 +19,26 @@ pub fn model(name: &Bound<'_, PyAny>) -> PyResult<Arc<Model>> {
     found.map_err(|error| to_python(name.py(), &error))
 }
 
+/// The model of a name, or the one that a `memspan.Model` describes, registered or not.
+pub fn named_or_given(value: &Bound<'_, PyAny>) -> PyResult<Model> {
+    if value.is_instance_of::<PyString>() || !value.hasattr("context_window")? {
+        return model(value).map(|model| (*model).clone());
+    }
+    let field = |name: &str| value.getattr(name);
+    let model = described(
+        &field("name")?,
+        &field("context_window")?,
+        &field("max_output_tokens")?,
+        &field("encoding")?,
+        &field("factor")?,
+        &field("framing")?,
+        field("append_only")?.is_truthy()?,
+        &field("min_cached_tokens")?,
+    )?;
+    models::check(&model).map_err(|error| to_python(value.py(), &error))?;
+    Ok(model)
+}
+
 /// All names, sorted.
 #[pyfunction]
 pub fn model_names() -> Vec<String> {
@@ -61,10 +81,26 @@ pub fn register_model(
     append_only: bool,
     min_cached_tokens: &Bound<'_, PyAny>,
 ) -> PyResult<()> {
+    let model = described(name, context_window, max_output_tokens, encoding, factor, framing, append_only, min_cached_tokens)?;
+    models::register(model).map_err(|error| to_python(py, &error))
+}
+
+#[allow(clippy::too_many_arguments)] // the same
+fn described(
+    name: &Bound<'_, PyAny>,
+    context_window: &Bound<'_, PyAny>,
+    max_output_tokens: &Bound<'_, PyAny>,
+    encoding: &Bound<'_, PyAny>,
+    factor: &Bound<'_, PyAny>,
+    framing: &Bound<'_, PyAny>,
+    append_only: bool,
+    min_cached_tokens: &Bound<'_, PyAny>,
+) -> PyResult<Model> {
+    let py = name.py();
     let tokens = |name: &str, value| whole(name, value, 0, i64::MAX).map(|tokens| tokens as u64);
     let encoding = Encoding::from_name(&text_of("encoding", encoding)?).map_err(|error| to_python(py, &error))?;
     let framing = models::framing(&text_of("framing", framing)?).map_err(|error| to_python(py, &error))?;
-    let model = Model {
+    Ok(Model {
         name: text_of("name", name)?.into(),
         context_window: tokens("context_window", context_window)?,
         max_output_tokens: tokens("max_output_tokens", max_output_tokens)?,
@@ -73,8 +109,7 @@ pub fn register_model(
         framing,
         append_only,
         min_cached_tokens: tokens("min_cached_tokens", min_cached_tokens)?,
-    };
-    models::register(model).map_err(|error| to_python(py, &error))
+    })
 }
 
 /// A factor in thousandths, rounded up: a bound must not become smaller on its way in.

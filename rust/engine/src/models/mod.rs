@@ -11,7 +11,7 @@ mod registry;
 mod table;
 
 pub use framings::{framing, framing_name};
-pub use registry::{get, names, register};
+pub use registry::{check, get, names, register};
 
 use std::sync::Arc;
 

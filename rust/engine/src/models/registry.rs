@@ -55,7 +55,8 @@ fn shown(name: &str) -> String {
     name.chars().take(MAX_NAME).collect()
 }
 
-fn check(model: &Model) -> Result<()> {
+/// Checks the fields of a model, before it is registered or a session keeps it.
+pub fn check(model: &Model) -> Result<()> {
     let wrong = |rule: &str, field: &'static str, value: String, next: &str| {
         Error::invalid(format!("registering a model: {rule}, got {value} (model {:?}): {next}", shown(&model.name))).with(field, value)
     };
