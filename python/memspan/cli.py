@@ -134,7 +134,7 @@ def _show(options: argparse.Namespace) -> int:
         session = user.session(options.session)
         if options.turn is None:
             return _show_turns(session, table)
-        turn = session.turns[options.turn]
+        turn = session.turn(options.turn if options.turn >= 0 else max(0, len(session.turns) + options.turn))
         prompt = turn.prompt
     if prompt is None:
         raise memspan.NotFound(
