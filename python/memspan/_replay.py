@@ -80,8 +80,8 @@ def _messages(line: str, where: str) -> list[dict[str, Any]]:
     rows: Any = value.get("messages", [value]) if isinstance(value, dict) else value  # pyright: ignore[reportUnknownMemberType]
     if not isinstance(rows, list) or not all(isinstance(row, dict) and "role" in row for row in rows):  # pyright: ignore[reportUnknownVariableType]
         raise InvalidInput(
-            f"reading a transcript: each line must be a message with a role, or an object with a list of messages, got {line.strip()[:60]!r} "
-            f"({where}): write one message a line, as the chat API takes it"
+            f"reading a transcript: each line must be a message with a role, or an object with a list of messages, "
+            f"got {line.strip()[:60]!r} ({where}): write one message a line, as the chat API takes it"
         )
     return rows  # pyright: ignore[reportUnknownVariableType]
 
