@@ -36,6 +36,7 @@ RULES = [("Never pay without asking first", "constraint"), ("Wants short answers
 BUDGET = memspan.Budget(max_input_tokens=5_000)
 SHOWN = {("s-1", 20), ("s-3", 200)}
 REMEMBERED_TURN = 200
+MOST_SHOWN = 3
 
 
 def main() -> None:
@@ -75,7 +76,7 @@ def play(store: Path) -> str:
                     prompt = session.assemble()
                     times.append(time.perf_counter() - started)
                     turn = session.add_response(message, prompt=prompt)
-                    if before is not None and prompt.epoch != before.epoch and len(shown) < 3:
+                    if before is not None and prompt.epoch != before.epoch and len(shown) < MOST_SHOWN:
                         shown.append(epochs(turn.number, before, prompt))
                     if (session.id, turn.number) in SHOWN:
                         shown.append(report(session.id, turn.number, prompt, before))

@@ -151,7 +151,7 @@ def _show(options: argparse.Namespace) -> int:
 
 
 def _show_sessions(user: memspan.Scope, table: _Table) -> int:
-    rows = []
+    rows: list[dict[str, Any]] = []
     for name in user.sessions():
         session = user.session(name)
         rows.append(
@@ -168,7 +168,7 @@ def _show_sessions(user: memspan.Scope, table: _Table) -> int:
 
 
 def _show_turns(session: memspan.Session, table: _Table) -> int:
-    rows = []
+    rows: list[dict[str, Any]] = []
     for turn in session.turns:
         prompt, usage = turn.prompt, turn.usage
         rows.append(
