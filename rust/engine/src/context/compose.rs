@@ -285,7 +285,8 @@ impl<'a> Composer<'a> {
         let inputs = self.inputs;
         let report = Report { inputs, grid: self.grid, space: self.space() };
         let sections = report.sections(&laid, &chosen, counted);
-        let mut explained = report.explain_history(window, squeezed)?;
+        let mut explained = report.explain_fixed();
+        explained.extend(report.explain_history(window, squeezed)?);
         explained.extend(chosen.explained);
         let factor = inputs.epoch.factor;
         let chain = chain(&laid.segments);

@@ -38,7 +38,7 @@ pub mod tools;
 pub mod turns;
 
 #[cfg(test)]
-mod properties;
+pub(crate) mod properties;
 #[cfg(test)]
 pub(crate) mod testing;
 

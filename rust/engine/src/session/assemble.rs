@@ -11,6 +11,7 @@ use super::task;
 use super::view::{Extent, View};
 use super::warm::{Warm, WarmFixed};
 use super::writer::{fixed, scopes};
+use crate::context::explain::{Explained, SCORE_UNIT, Why};
 use crate::context::limit::section;
 use crate::context::message::Part;
 use crate::context::{Fixed, History, Inputs, Item, Message, Prompt, Role, Volatile, carries_block, compose};
@@ -26,9 +27,6 @@ use crate::{Error, Result};
 const RECALLED: usize = 12;
 /// The question to memory is at most so many bytes of the newest user message.
 const MAX_QUESTION_BYTES: usize = 8 << 10;
-/// A whole score.
-const ONE: f64 = 4_294_967_296.0;
-
 /// What a prompt is asked for.
 #[derive(Debug, Clone, Default)]
 pub struct Ask {
@@ -100,7 +98,7 @@ pub(super) fn assemble<P: Pages>(
     let Gathered { view, record, epoch, fixed, volatile, frozen, recalled } = gathered;
     let budget = effective(&record.budget, ask);
     let (limit, output_tokens) = budget.limit(&epoch.model)?;
-    let prompt = compose(&Inputs {
+    let mut prompt = compose(&Inputs {
         framing: &epoch.model.framing,
         counter: &CachedCounter::new(epoch.model.encoding),
         limit,
@@ -112,6 +110,10 @@ pub(super) fn assemble<P: Pages>(
         volatile: if frozen { Volatile::Frozen(&volatile) } else { Volatile::Fresh(&volatile) },
         append_only: epoch.model.append_only,
     })?;
+    if frozen {
+        let waits = |item: &Item| Explained::other(&item.section, Arc::clone(&item.id), 0, Why::NextTurn);
+        prompt.explained.extend(ask.items.iter().map(waits));
+    }
     let sent = SentPrompt::of(&record, &prompt, output_tokens, budget.sections, ask.query.clone());
     let mut warm = view.warmed(prompt.window.cut.start.min(epoch.epoch.cut.start), record.edits);
     warm.fixed = Some(fixed);
@@ -132,6 +134,9 @@ fn gather<'s, P: Pages>(
     let epoch = StoredEpoch::read(pages, place, record.epoch)?;
     let scopes = scopes(scope, &record);
     let fixed = fixed_now(pages, place, &epoch, &scopes, &warm, ask.now)?;
+    // A write to the scopes may have taken a text out of a block that stayed.
+    let unchanged = warm.fixed.as_ref().is_none_or(|known| Arc::ptr_eq(&known.pinned, &fixed.pinned));
+    let warm = if unchanged { warm } else { Arc::new(warm.without_blocks()) };
     let view = View::new(pages, place, Extent::of(&record), &epoch, warm);
     let open = carries_block(&view)?;
     let before = record.sent.filter(|sent| open && sent.turn + 1 == record.tally.turns);
@@ -232,7 +237,7 @@ fn recalled_items(answer: &Recall) -> Vec<Item> {
     let confidence = answer.confidence();
     let item = |hit: &recall::Hit| {
         let partition = answer.partitions.get(hit.scope).copied().flatten().unwrap_or_default();
-        pinned::item(partition, &hit.memory, section::RECALLED, Some((hit.score * confidence * ONE) as i64))
+        pinned::item(partition, &hit.memory, section::RECALLED, Some((hit.score * confidence * SCORE_UNIT) as i64))
     };
     answer.hits.iter().map(item).collect()
 }

@@ -14,18 +14,21 @@ use std::ops::{ControlFlow, Range};
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 use super::codec;
-use crate::Result;
 use crate::context::message::{Message, Part, Source};
 use crate::store::envelope::{self, CONTINUES, Codec, ENVELOPE_BYTES, ONE_PAGE_BODY, damaged};
 use crate::store::keys::{Key, Partition, Table};
 use crate::store::msgpack::{Reader, Writer};
 use crate::store::pages::{Pages, PagesMut};
+use crate::{Error, Result};
 
 /// Layout of record and chunks. 1: the first.
 const SCHEMA: u8 = 1;
 
 /// A blob of at most this many chunks (255 KiB) is removed by the transaction that drops its last reference.
 const REMOVED_AT_ONCE: usize = 64;
+
+/// The longest blob: as many chunks as their number in the key can tell apart. Messages are bounded long before.
+const MAX_BLOB_BYTES: usize = ONE_PAGE_BODY << 16;
 
 /// Shorter parts of a message stay in it: a record, a chunk and two keys cost more than they take.
 const LEAST_HOLE: usize = 2_048;
@@ -72,7 +75,7 @@ fn read<P: Pages>(pages: &P, partition: Partition, hash: u128) -> Result<Option<
 fn decode(key: &[u8], value: &[u8]) -> Result<Blob> {
     let mut r = Reader::array(key, envelope::open(key, value)?.body)?;
     let blob = Blob { references: r.uint()?, length: r.uint()?, created_at: r.int()? };
-    if blob.length > (ONE_PAGE_BODY << 16) as u64 {
+    if blob.length > MAX_BLOB_BYTES as u64 {
         return Err(damaged(key, "it names more bytes than a blob can have"));
     }
     Ok(blob)
@@ -98,6 +101,10 @@ fn present<P: Pages>(pages: &P, partition: Partition, hash: u128) -> Result<usiz
 /// The record of a blob of these bytes: the one that is there, or a new one without references.
 fn record_of<P: Pages>(pages: &P, partition: Partition, hash: u128, bytes: &[u8], now: i64) -> Result<Blob> {
     let fresh = Blob { references: 0, length: bytes.len() as u64, created_at: now };
+    if bytes.len() > MAX_BLOB_BYTES {
+        let message = format!("cannot store a blob: it has at most {MAX_BLOB_BYTES} bytes, got {} (in a message): split it", bytes.len());
+        return Err(Error::invalid(message).with("size_bytes", bytes.len()));
+    }
     match read(pages, partition, hash)? {
         Some(blob) if blob.length != fresh.length => {
             Err(damaged(record_key(partition, hash).as_slice(), "it has another length than the bytes of that hash"))
@@ -119,13 +126,13 @@ fn fill(pages: &mut impl PagesMut, partition: Partition, hash: u128, bytes: &[u8
         envelope::seal_in_place(key.as_slice(), SCHEMA, Codec::Raw as u8 | goes_on, &mut value);
         pages.put(key.as_slice(), &value)?;
     }
-    Ok(first + most >= count)
+    Ok(first.saturating_add(most) >= count)
 }
 
 /// Writes what is missing of a blob, and refers to it once more.
 pub fn put(pages: &mut impl PagesMut, partition: Partition, hash: u128, bytes: &[u8], now: i64) -> Result<()> {
     let blob = record_of(pages, partition, hash, bytes, now)?;
-    fill(pages, partition, hash, bytes, usize::MAX >> 1)?;
+    fill(pages, partition, hash, bytes, usize::MAX)?;
     write(pages, partition, hash, Blob { references: blob.references + 1, ..blob })
 }
 

@@ -162,6 +162,8 @@ fn damage_is_told() {
         flipped.values_mut().nth(value).unwrap()[9] ^= 1;
         corrupt(get(&flipped, PARTITION, hash).map(drop));
     }
+    let long = vec![0; MAX_BLOB_BYTES + 1];
+    assert_eq!(put(&mut pages, PARTITION, 7, &long, 1).unwrap_err().kind(), ErrorKind::InvalidInput);
     assert_ne!(hash, super::hash(SEED + 1, &content), "two scopes cannot be compared");
 }
 

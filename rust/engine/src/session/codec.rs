@@ -21,7 +21,7 @@ use crate::tokens::Encoding;
 use crate::{Error, Result};
 
 /// The array that is the next field, as a reader of its own; `None` where it is missing or nil.
-fn maybe_inner<'b>(r: &mut Reader<'b>, key: &'b [u8]) -> Result<Option<Reader<'b>>> {
+pub(super) fn maybe_inner<'b>(r: &mut Reader<'b>, key: &'b [u8]) -> Result<Option<Reader<'b>>> {
     let raw = r.raw()?;
     if raw.is_empty() { Ok(None) } else { Reader::array(key, raw).map(Some) }
 }
@@ -354,6 +354,8 @@ fn write_why(w: &mut Writer, why: &Why) {
         Why::Pinned => numbered(w, 11, &[]),
         Why::Repeated => numbered(w, 12, &[]),
         Why::Empty => numbered(w, 13, &[]),
+        Why::NextTurn => numbered(w, 14, &[]),
+        Why::BeforeOrigin => numbered(w, 15, &[]),
     }
 }
 
@@ -374,6 +376,8 @@ fn read_why(r: &mut Reader<'_>, key: &[u8]) -> Result<Why> {
         11 => Why::Pinned,
         12 => Why::Repeated,
         13 => Why::Empty,
+        14 => Why::NextTurn,
+        15 => Why::BeforeOrigin,
         other => return Err(unknown(key, "reason of an explanation", other)),
     })
 }

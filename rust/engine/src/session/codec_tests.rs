@@ -106,7 +106,7 @@ fn item(random: &mut Random) -> Item {
 }
 
 fn why(random: &mut Random) -> Why {
-    match random.below(14) {
+    match random.below(16) {
         0 => Why::Fixed,
         1 => Why::Chosen,
         2 => Why::Frozen,
@@ -120,7 +120,9 @@ fn why(random: &mut Random) -> Why {
         10 => Why::OverRoom { left: number(random) },
         11 => Why::Pinned,
         12 => Why::Repeated,
-        _ => Why::Empty,
+        13 => Why::Empty,
+        14 => Why::NextTurn,
+        _ => Why::BeforeOrigin,
     }
 }
 
@@ -240,7 +242,7 @@ fn a_missing_field_is_its_default_and_an_unknown_number_is_damage() {
     let wrong = [
         read(&[0x91, 0x91, 2], |r, _| read_budget(r, KEY).map(drop)),
         read(&[0x91, 0x92, 0, 8], |r, _| read_epoch(r, KEY).map(drop)),
-        read(&[0x91, 0x96, 0xA0, 0xA0, 0xC0, 0xC0, 0, 0x91, 14], |r, _| read_explained(r, KEY).map(drop)),
+        read(&[0x91, 0x96, 0xA0, 0xA0, 0xC0, 0xC0, 0, 0x91, 16], |r, _| read_explained(r, KEY).map(drop)),
         read(&[0x91, 2], |r, key| read_format(r, key).map(drop)),
         read(&[0x91, 0x91, 0xA0], |r, _| read_model(r, KEY).map(drop)),
     ];

@@ -10,7 +10,7 @@ use super::place::{Place, SessionsHead};
 use super::record::{self, SessionRecord, SessionState, StoredEpoch};
 use super::session::{Session, Status};
 use super::sweep::purge;
-use super::view::{TurnRecord, View, read_recount, write_recount};
+use super::view::{TurnRecord, View, find_recount, write_recount};
 use super::words::{self, Words};
 use super::writer::{KnownId, SessionWriter, moved, put_id};
 use crate::context::{Arguments, History, Message, Reason, Tally};
@@ -155,10 +155,10 @@ impl Copy {
                 KnownId { index, request: record.request, gone: record.state == super::message::MessageState::Redacted },
             )?;
         }
-        let epoch = &self.source.epoch;
-        if epoch.switch > 0 && (epoch.recounted.0..epoch.recounted.1).contains(&index) {
-            let (cost, before) = read_recount(&*pages, self.source.place, epoch.switch, index)?;
-            write_recount(pages, place, epoch.switch, index, cost, before)?;
+        for switch in 1..=self.source.epoch.switch {
+            if let Some((cost, before)) = find_recount(&*pages, self.source.place, switch, index)? {
+                write_recount(pages, place, switch, index, cost, before)?;
+            }
         }
         if record.placed.opens_turn {
             self.turn(pages, place, record.placed.turn)?;

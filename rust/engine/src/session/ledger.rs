@@ -95,9 +95,8 @@ impl SentPrompt {
     }
 
     fn read<'b>(r: &mut Reader<'b>, key: &'b [u8]) -> Result<Option<Self>> {
-        if r.nested()? == 0 {
-            return Ok(None);
-        }
+        let Some(mut inner) = codec::maybe_inner(r, key)? else { return Ok(None) };
+        let r = &mut inner;
         Ok(Some(Self {
             messages: r.uint()?,
             turns: r.uint()?,
@@ -175,9 +174,9 @@ impl Call {
         let mut text = || Ok::<_, crate::Error>(r.maybe_text()?.map(str::to_owned));
         let (response_id, model, finish) = (text()?, text()?, text()?);
         let usage = Some(r.bin()?.to_vec()).filter(|usage| !usage.is_empty());
-        let usage_tokens = match r.nested()? {
-            0 => None,
-            _ => Some(UsageTokens {
+        let usage_tokens = match codec::maybe_inner(&mut r, key)? {
+            None => None,
+            Some(mut r) => Some(UsageTokens {
                 input_tokens: r.uint()?,
                 output_tokens: r.uint()?,
                 cached_tokens: r.uint()?,

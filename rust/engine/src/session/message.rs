@@ -93,11 +93,11 @@ impl MessageRecord {
         w.maybe_text(self.author.as_deref());
         w.maybe_text(self.reason.as_deref());
         w.uint(self.request);
-        w.nested(2 * self.shown.len() as u32);
-        for (at, text) in &self.shown {
+        codec::write_list(&mut w, &self.shown, |w, (at, text)| {
+            w.nested(2);
             w.uint(u64::from(*at));
             w.text(text);
-        }
+        });
         codec::write_list(&mut w, &self.holes, blob::write_hole);
         w.bin(&self.rest);
         w.into_bytes()
@@ -137,9 +137,10 @@ impl MessageRecord {
             holes: Vec::new(),
             rest: Vec::new(),
         };
-        for _ in 0..r.nested()? / 2 {
-            record.shown.push((r.uint()? as u32, r.text()?.to_owned()));
-        }
+        record.shown = codec::read_list(&mut r, |r| {
+            let mut r = codec::inner(r, key)?;
+            Ok((r.uint()? as u32, r.text()?.to_owned()))
+        })?;
         record.holes = codec::read_list(&mut r, |r| blob::read_hole(r, key))?;
         record.rest = r.bin()?.to_vec();
         Ok(record)

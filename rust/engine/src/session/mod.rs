@@ -19,6 +19,8 @@ mod message;
 mod open;
 mod pinned;
 mod place;
+#[cfg(test)]
+mod properties;
 mod record;
 mod recount;
 mod replay;

@@ -18,8 +18,8 @@ use crate::store::pages::Pages;
 pub(super) struct Pinned {
     /// In the order they are shown.
     pub items: Vec<Item>,
-    /// The write that each scope's answer holds up to.
-    pub stamps: Vec<(Partition, u64)>,
+    /// The time of the write that each scope's answer holds up to: every write of a scope has a later one.
+    pub stamps: Vec<(Partition, i64)>,
     /// When the first of them expires.
     pub expires_at: Option<i64>,
 }
@@ -60,11 +60,11 @@ impl Pinned {
     }
 }
 
-fn stamps<P: Pages>(pages: &P, scopes: &[Scope]) -> Result<Vec<(Partition, u64)>> {
+fn stamps<P: Pages>(pages: &P, scopes: &[Scope]) -> Result<Vec<(Partition, i64)>> {
     let mut stamps = Vec::with_capacity(scopes.len());
     for scope in scopes {
         let partition = scope.find(pages)?.unwrap_or_default();
-        stamps.push((partition, Head::read(pages, partition)?.sequence));
+        stamps.push((partition, Head::read(pages, partition)?.last_time));
     }
     Ok(stamps)
 }

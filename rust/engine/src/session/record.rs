@@ -52,7 +52,7 @@ impl Default for SessionBudget {
     fn default() -> Self {
         let mut sections = Budget::default();
         sections.relevance.min_score = MIN_SCORE;
-        Self { max_input_tokens: None, output_tokens: 4_096, fill: Share::new(700_000), sections }
+        Self { max_input_tokens: None, output_tokens: DEFAULT_OUTPUT, fill: Share::new(700_000), sections }
     }
 }
 
@@ -72,6 +72,21 @@ impl SessionBudget {
             .with("output_tokens", output as i64));
         }
         Ok((input_limit(model.context_window, output, self.fill, self.max_input_tokens)?, output))
+    }
+}
+
+impl SessionBudget {
+    /// The same for another model: a limit or a reserve that does not fit its window gives way to the default.
+    #[must_use]
+    pub fn fitted(&self, model: &Model) -> Self {
+        let mut budget = self.clone();
+        if budget.limit(model).is_err() {
+            budget.output_tokens = DEFAULT_OUTPUT.min(self.output_tokens);
+        }
+        if budget.limit(model).is_err() {
+            budget.max_input_tokens = None;
+        }
+        budget
     }
 }
 
@@ -157,9 +172,9 @@ impl SessionRecord {
         };
         let (created_at, last_time, epoch, edits) = (r.int()?, r.int()?, r.uint()?, r.uint()?);
         let tally = codec::read_tally(&mut r, key)?;
-        let sent = match r.nested()? {
-            0 => None,
-            _ => Some(SentBlock { turn: r.uint()?, call: r.uint()? as u16, tokens: r.uint()? }),
+        let sent = match codec::maybe_inner(&mut r, key)? {
+            None => None,
+            Some(mut r) => Some(SentBlock { turn: r.uint()?, call: r.uint()? as u16, tokens: r.uint()? }),
         };
         let budget = SessionBudget {
             max_input_tokens: r.maybe_int()?.map(|tokens| tokens as u64),
@@ -169,7 +184,7 @@ impl SessionRecord {
         };
         let mut reads = Vec::new();
         for _ in 0..r.nested()? {
-            r.nested()?;
+            let mut r = codec::inner(&mut r, key)?;
             let tenant = r.maybe_text()?.map(str::to_owned);
             let scope_type = if r.uint()? == 0 { ScopeType::User } else { ScopeType::Shared };
             reads.push(Scope { tenant, scope_type, id: r.text()?.to_owned() });
@@ -295,11 +310,9 @@ fn write_blob_ref(w: &mut Writer, blob: Option<BlobRef>) {
     }
 }
 
-fn read_blob_ref(r: &mut Reader<'_>, key: &[u8]) -> Result<Option<BlobRef>> {
-    match r.nested()? {
-        0 => Ok(None),
-        _ => Ok(Some(BlobRef { hash: read_hash(r, key)?, length: r.uint()? })),
-    }
+fn read_blob_ref<'b>(r: &mut Reader<'b>, key: &'b [u8]) -> Result<Option<BlobRef>> {
+    let Some(mut r) = codec::maybe_inner(r, key)? else { return Ok(None) };
+    Ok(Some(BlobRef { hash: read_hash(&mut r, key)?, length: r.uint()? }))
 }
 
 /// A 128-bit hash.

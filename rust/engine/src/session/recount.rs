@@ -74,6 +74,7 @@ fn first_turn<P: Pages>(view: &View<'_, P>, origin: u64) -> Result<u64> {
 /// Moves a session to `model`, or to the same one with the window counted anew.
 pub(super) fn switch<P: PagesMut>(writer: &mut SessionWriter<'_, P>, model: Model, reason: Reason) -> Result<()> {
     let before = writer.epoch.clone();
+    writer.record.budget = writer.record.budget.fitted(&model);
     let grant = grant(writer, &model)?;
     let view = View::cold(&*writer.pages, writer.place, &writer.record, &before);
     let recounted = recount(&view, &model, grant, &writer.record.tally)?;

@@ -8,7 +8,7 @@ use super::message::{MessageRecord, MessageState};
 use super::pinned;
 use super::place::Place;
 use super::record::{SessionRecord, StoredEpoch};
-use super::view::{Extent, View};
+use super::view::{Extent, TurnRecord, View};
 use super::writer::fixed;
 use crate::Result;
 use crate::context::{Inputs, Prompt, Volatile, compose};
@@ -35,6 +35,12 @@ pub(super) fn replay<P: Pages>(pages: &P, place: Place, record: &SessionRecord, 
     let lost = epoch.epoch.pinned.iter().filter(|memory| pinned.iter().all(|item| item.memory != Some(**memory)));
     erased.extend(lost.map(|memory| Arc::from(format!("mem-{}", memory.memory))));
     let prompt = again(pages, place, &epoch, sent, pinned, &items)?;
+    for turn in prompt.window.first_turn..sent.turns.saturating_sub(1) {
+        if let Some(kept) = TurnRecord::read(pages, place, turn)?.kept {
+            let items = Call::read(pages, place, turn, kept)?.sent.map_or_else(Vec::new, |sent| sent.items);
+            erased.extend(shown(pages, &items, now)?.1);
+        }
+    }
     let mut erased: Vec<String> = erased.iter().map(|id| format!("memory {id}")).collect();
     for index in prompt.message_indices() {
         if MessageRecord::expect(pages, place, index)?.state == MessageState::Redacted {

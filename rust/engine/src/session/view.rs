@@ -128,12 +128,19 @@ impl<'p, P: Pages> View<'p, P> {
     }
 }
 
-pub(super) fn read_recount<P: Pages>(pages: &P, place: Place, switch: u16, index: u64) -> Result<(Cost, u64)> {
+/// The count of a message made anew at a switch of models, and what stands before it.
+pub(super) fn find_recount<P: Pages>(pages: &P, place: Place, switch: u16, index: u64) -> Result<Option<(Cost, u64)>> {
     let key = place.recount(switch, index);
-    let missing = || damaged(key.as_slice(), "its epoch says that the message was counted anew, and the count is missing");
-    let value = pages.get(key.as_slice())?.ok_or_else(missing)?;
+    let Some(value) = pages.get(key.as_slice())? else { return Ok(None) };
     let mut r = Reader::array(key.as_slice(), envelope::open(key.as_slice(), value)?.body)?;
-    Ok((Cost { tokens: r.uint()?, exact: r.bool()? }, r.uint()?))
+    Ok(Some((Cost { tokens: r.uint()?, exact: r.bool()? }, r.uint()?)))
+}
+
+/// The same of one that must be there.
+pub(super) fn read_recount<P: Pages>(pages: &P, place: Place, switch: u16, index: u64) -> Result<(Cost, u64)> {
+    let missing =
+        || damaged(place.recount(switch, index).as_slice(), "its epoch says that the message was counted anew, and the count is missing");
+    find_recount(pages, place, switch, index)?.ok_or_else(missing)
 }
 
 pub(super) fn write_recount(pages: &mut impl PagesMut, place: Place, switch: u16, index: u64, cost: Cost, before: u64) -> Result<()> {

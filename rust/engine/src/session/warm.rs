@@ -47,6 +47,12 @@ impl Warm {
         if self.of == Some((place, edits)) { self } else { Arc::default() }
     }
 
+    /// The same without the blocks that stayed in their turns.
+    pub fn without_blocks(&self) -> Self {
+        let (messages, turns, fixed) = (self.messages.clone(), self.turns.clone(), self.fixed.clone());
+        Self { of: self.of, first: self.first, messages, turns, blocks: HashMap::new(), fixed }
+    }
+
     /// The same with what was read since, from message `first` on.
     pub fn with(
         &self,
@@ -87,6 +93,12 @@ impl WarmSessions {
         let Some((used, warm)) = kept.sessions.get_mut(&key) else { return Arc::default() };
         *used = now;
         Arc::clone(warm)
+    }
+
+    /// Forgets everything, as a new process would know it.
+    #[cfg(test)]
+    pub(super) fn forget(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Kept::default();
     }
 
     /// Keeps it. Where two threads read at once the later one wins: both are right.

@@ -12,7 +12,7 @@ use super::view::{TurnRecord, View};
 use super::words::Words;
 use crate::context::epoch::RENDERER_VERSION;
 use crate::context::fixed::choose_pinned;
-use crate::context::{Epoch, Fixed, FixedText, FixedTools, History, Item, Opening, Placed, Reason, Tools, block};
+use crate::context::{Epoch, Fixed, FixedText, FixedTools, History, Item, MemoryRef, Opening, Placed, Reason, Tools, block};
 use crate::memory::Scope;
 use crate::models::Model;
 use crate::store::envelope::{self, Codec};
@@ -265,20 +265,16 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
     /// Begins the next epoch: what is pinned first, then the room that is left, then the cut.
     pub fn begin(&mut self, reason: Reason, origin: u64) -> Result<()> {
         let (limit, _) = self.record.budget.limit(&self.epoch.model)?;
-        let model = &self.epoch.model;
         let scopes = scopes(self.scope, &self.record);
-        let (fixed, items) = fixed_for(&*self.pages, self.place, &self.epoch, &scopes, limit, self.now)?;
-        let first = self.epoch.epoch.renderer_version == 0;
-        let opening = Opening {
-            previous: (!first).then_some(&self.epoch.epoch),
-            reason,
-            origin,
-            pinned: items.iter().filter_map(|item| item.memory).collect(),
-            versions: [0, self.epoch.epoch.system_version, self.epoch.epoch.tools_version],
-            factor: model.factor,
-            fixed_tokens: fixed.tokens(&model.framing),
+        let (mut fixed, items) = fixed_for(&*self.pages, self.place, &self.epoch, &scopes, limit, self.now)?;
+        let pinned = items.iter().filter_map(|item| item.memory).collect();
+        self.epoch.epoch = match self.next_epoch(reason, origin, limit, &fixed, pinned) {
+            // The caller's own floors leave no room for pinned memory: a message is not refused for that.
+            Err(error) if error.kind() == ErrorKind::BudgetExceeded && fixed.pinned.take().is_some() => {
+                self.next_epoch(reason, origin, limit, &fixed, Vec::new())?
+            }
+            opened => opened?,
         };
-        self.epoch.epoch = Epoch::open(opening, limit, &self.record.budget.sections, &self.view(), self.pending())?;
         self.epoch.began_at = self.now;
         for text in [self.epoch.system, self.epoch.tools].into_iter().flatten() {
             blob::reference(self.pages, self.place.partition, text.hash, text.length)?;
@@ -286,6 +282,20 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
         self.record.epoch = self.epoch.epoch.number;
         self.unsettled = false;
         self.epoch.write(self.pages, self.place)
+    }
+
+    fn next_epoch(&self, reason: Reason, origin: u64, limit: u64, fixed: &Fixed, pinned: Vec<MemoryRef>) -> Result<Epoch> {
+        let (before, model) = (&self.epoch.epoch, &self.epoch.model);
+        let opening = Opening {
+            previous: (before.renderer_version > 0).then_some(before),
+            reason,
+            origin,
+            pinned,
+            versions: [0, before.system_version, before.tools_version],
+            factor: model.factor,
+            fixed_tokens: fixed.tokens(&model.framing),
+        };
+        Epoch::open(opening, limit, &self.record.budget.sections, &self.view(), self.pending())
     }
 
     /// Stores a text for the epoch that begins next, which refers to it.
@@ -312,12 +322,8 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
     }
 }
 
-/// Tokens that pinned memory may have: an eighth of what may be counted.
-fn pinned_room(model: &Model, limit: u64) -> u64 {
-    model.factor.room(limit) / 8
-}
-
-/// The fixed sections of an epoch that begins now, and what is pinned in them.
+/// The fixed sections of an epoch that begins now, and what is pinned in them: as much as an eighth of what the instructions leave,
+/// so that what somebody remembers can never make a session's instructions too large.
 pub(super) fn fixed_for<P: Pages>(
     pages: &P,
     place: Place,
@@ -327,9 +333,16 @@ pub(super) fn fixed_for<P: Pages>(
     now: i64,
 ) -> Result<(Fixed, Vec<Item>)> {
     let (model, pinned) = (&epoch.model, Pinned::read(pages, scopes, now)?);
-    let (items, _) = choose_pinned(pinned.items, pinned_room(model, limit), &model.framing, &CachedCounter::new(model.encoding));
-    Ok((fixed(pages, place, epoch, items.clone())?, items))
+    let (framing, counter) = (&model.framing, CachedCounter::new(model.encoding));
+    let mut fixed = fixed(pages, place, epoch, Vec::new())?;
+    let room = model.factor.room(limit).saturating_sub(fixed.tokens(framing)) / PINNED_SHARE;
+    let (items, _) = choose_pinned(pinned.items, room, framing, &counter);
+    fixed.pinned = FixedText::pinned(items.clone(), framing, &counter);
+    Ok((fixed, items))
 }
+
+/// Pinned memory may have one part in so many.
+const PINNED_SHARE: u64 = 8;
 
 /// The scopes whose memory a session sees: its own first.
 pub(super) fn scopes(own: &Scope, record: &SessionRecord) -> Vec<Scope> {
