@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
-sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent.parent / "benches")]  # helpers of tests, and the rivals
+TESTS = Path(__file__).parent
+sys.path[:0] = [str(TESTS / "properties"), str(TESTS.parent / "benches")]  # what counts independently, and the rivals
 
-from rivals import tiktoken_offline
+from rivals import tiktoken_offline  # noqa: E402  found by the path above
 
 if TYPE_CHECKING:
     import tiktoken

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,10 +13,11 @@ from pydantic import TypeAdapter
 
 import memspan
 from memspan.testing import FakeEmbedder, anthropic_response, openai_response
-
 from request_tokens import request_tokens
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import tiktoken
 
 OPENAI = TypeAdapter(CompletionCreateParamsNonStreaming)
@@ -119,7 +119,7 @@ def test_anthropics_rules(session: memspan.Session) -> None:
     request = session.assemble().to_anthropic()
     roles = [message["role"] for message in request["messages"]]
     assert roles[0] == "user"
-    assert all(one != other for one, other in zip(roles, roles[1:], strict=False))
+    assert all(one != other for one, other in pairwise(roles))
     for message, following in zip(request["messages"], [*request["messages"][1:], None], strict=True):
         blocks = message["content"] if isinstance(message["content"], list) else []
         called = [block["id"] for block in blocks if block["type"] == "tool_use"]

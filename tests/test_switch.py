@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from request_tokens import request_tokens
 
 import memspan
 from memspan.testing import anthropic_response, openai_response
+from request_tokens import request_tokens
 
 if TYPE_CHECKING:
     import tiktoken
@@ -100,11 +100,15 @@ def test_what_cannot_be(session: memspan.Session) -> None:
         session.switch_model("gpt-17")
     session.add({"role": "user", "content": "word " * 6_000})
     with pytest.raises(memspan.BudgetExceeded) as raised:
-        session.switch_model("gpt-4")
-        session.assemble()
+        _assembled_for(session, "gpt-4")
     assert raised.value.limit_tokens == 4_096
     session.switch_model("gpt-4o")
     session.assemble()
+
+
+def _assembled_for(session: memspan.Session, model: str) -> memspan.Prompt:
+    session.switch_model(model)
+    return session.assemble()
 
 
 def test_the_ledger_before_it_stays(session: memspan.Session) -> None:

@@ -29,9 +29,8 @@ def test_a_block_clears_itself(session: memspan.Session) -> None:
 
 
 def test_even_when_it_fails(session: memspan.Session) -> None:
-    with pytest.raises(ZeroDivisionError), session.task("review") as task:
-        task.set("plan", "read")
-        raise ZeroDivisionError
+    with pytest.raises(memspan.NotFound), session.task("review") as task:
+        task.update("plan", lambda _: session.turn(99))
     assert session.task("review").items() == ()
 
 
