@@ -1,8 +1,9 @@
 //! Removing documents: every page that has a term of one is written anew at once, so that there is nothing to subtract later.
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 
-use super::super::layout::BlockKeys;
+use super::super::layout::{BlockKeys, IndexId};
 use super::super::merge::{self as blocks, Change, Changes, Write};
 use super::super::tail::{Appended, Kind, Record};
 use super::super::{Statistics, TermCount};
@@ -10,6 +11,7 @@ use super::append::{apply, check_terms, push};
 use super::lengths::RunLengths;
 use super::{Document, Runs};
 use crate::store::envelope::damaged;
+use crate::store::keys::{Key, Table};
 use crate::store::pages::{Pages, PagesMut};
 use crate::{Error, Result};
 
@@ -31,6 +33,23 @@ impl Runs {
             self.catalog.write(pages, self.index)?;
         }
         Ok(removed)
+    }
+
+    /// Removes everything that an index has: it is empty then, and may begin at any number. For a transcript that is to be
+    /// indexed anew, as by another analyzer. Costs all of its pages.
+    pub fn clear<P: PagesMut>(pages: &mut P, index: IndexId) -> Result<()> {
+        let mut keys = Vec::new();
+        for table in [Table::Tail, Table::RunPages, Table::RunCatalog, Table::RunLengths] {
+            let range = Key::new(index.partition, table).u8(index.index).prefix_range();
+            pages.scan(&range.start, &range.end, &mut |key, _| {
+                keys.push(Key::from_slice(key)?);
+                Ok(ControlFlow::Continue(()))
+            })?;
+        }
+        for key in keys {
+            pages.delete(key.as_slice())?;
+        }
+        Ok(())
     }
 
     /// Writes the tail anew without the documents.

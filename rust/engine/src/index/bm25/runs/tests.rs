@@ -172,10 +172,10 @@ fn is_block(key: &[u8]) -> bool {
 
 #[test]
 fn agrees_with_a_dictionary_after_every_change() {
-    for seed in 0..10 {
+    for seed in 0..6 {
         let random = &mut Random::new(seed);
         let mut pair = Pair::new(tiny(random), 60);
-        for _ in 0..250 {
+        for _ in 0..200 {
             pair.step(random);
             pair.check(random);
             pair.verify();
@@ -187,11 +187,11 @@ fn agrees_with_a_dictionary_after_every_change() {
 
 #[test]
 fn agrees_with_a_dictionary_over_many_merges() {
-    for seed in 20..24 {
+    for seed in 20..23 {
         let random = &mut Random::new(seed);
         let mut pair = Pair::new(tiny(random), 200);
         let mut merging = 0;
-        for round in 0..3000 {
+        for round in 0..2000 {
             pair.step(random);
             merging += u32::from(!pair.open().catalog.merges.is_empty());
             if round % 100 == 0 {
@@ -199,7 +199,7 @@ fn agrees_with_a_dictionary_over_many_merges() {
                 pair.verify();
             }
         }
-        assert!(merging > 200, "merges were under way in {merging} states");
+        assert!(merging > 100, "merges were under way in {merging} states");
         while pair.open().maintain(&mut pair.pages).expect("maintained") {}
         pair.check(random);
         pair.verify();
@@ -228,7 +228,7 @@ fn agrees_with_a_dictionary_on_whole_pages() {
 /// The bits of a deleted document's terms are nowhere, whatever was going on when it was deleted.
 #[test]
 fn a_deleted_document_leaves_no_posting_anywhere() {
-    for seed in 40..44 {
+    for seed in 40..43 {
         let random = &mut Random::new(seed);
         let mut pair = Pair::new(tiny(random), 60);
         for round in 0..400_u32 {
@@ -406,6 +406,12 @@ fn other_indexes_and_partitions_stay_apart() {
     }
     pair.check(random);
     pair.verify();
+    let others = pair.pages.keys().filter(|key| key[..4] != [0, 0, 0, 7] || key[5] != 1).count();
+    Runs::clear(&mut pair.pages, INDEX).expect("cleared");
+    assert_eq!(pair.pages.len(), others);
+    (pair.model, pair.next) = (BTreeMap::new(), 0);
+    pair.step(random);
+    pair.check(random);
 }
 
 #[test]
@@ -524,7 +530,7 @@ fn forged_values_never_panic() {
     let random = &mut Random::new(81);
     for _ in 0..4 {
         let pair = damaged_pair(random);
-        for _ in 0..80 {
+        for _ in 0..50 {
             let mut pages = pair.pages.clone();
             damage(random, &mut pages, true);
             let typed = |error: &crate::Error| matches!(error.kind(), ErrorKind::StoreCorrupt | ErrorKind::InvalidInput);
