@@ -96,6 +96,12 @@ pub fn confidence(query: Option<&LexicalQuery>, text: &str, parts: &fusion::Part
 /// Answers a question from one snapshot.
 pub fn recall(engine: &Engine, request: &Request) -> Result<Recall> {
     let answer = engine.store().read(|snapshot| answer(engine, snapshot, request))?;
+    note(engine, request, &answer);
+    Ok(answer)
+}
+
+/// Counts a recall, and that its memories were recalled.
+pub(crate) fn note(engine: &Engine, request: &Request, answer: &Recall) {
     let metrics = engine.store().metrics();
     add(&metrics.recalls, 1);
     add(&metrics.recalls_degraded, u64::from(answer.degraded.is_some()));
@@ -105,10 +111,10 @@ pub fn recall(engine: &Engine, request: &Request) -> Result<Recall> {
             engine.note_recalled(*partition, current.map(|hit| hit.memory.number), request.filter.now);
         }
     }
-    Ok(answer)
 }
 
-fn answer<P: Pages>(engine: &Engine, snapshot: &P, request: &Request) -> Result<Recall> {
+/// Answers a question from a snapshot.
+pub(crate) fn answer<P: Pages>(engine: &Engine, snapshot: &P, request: &Request) -> Result<Recall> {
     let mut found = Nominated::default();
     let mut recall = Recall::default();
     for (place, scope) in request.scopes.iter().enumerate() {

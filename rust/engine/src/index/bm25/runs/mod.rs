@@ -63,8 +63,8 @@ struct Shape {
 }
 
 impl Default for Shape {
-    /// A tail of 16 pages holds some 90 messages of 190 words, and a query reads it in about ten microseconds; a merge of 32
-    /// blocks takes a millisecond or two. `docs/decisions/0014-sealed-runs-for-transcripts.md` has what they give together.
+    /// A tail of 16 pages holds some 90 messages of 190 words, and a query reads it in 25 us at most; a merge of 32 blocks
+    /// takes one to four milliseconds. `docs/decisions/0014-sealed-runs-for-transcripts.md` has what they give together.
     fn default() -> Self {
         let layout = Layout { dense: true, ..Layout::default() };
         Self { layout, tail_pages: 16, fan_in: 8, step_blocks: 32, first_class: 1 << 15, slice_terms: 1 << 15 }
