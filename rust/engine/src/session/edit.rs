@@ -247,12 +247,11 @@ pub(super) fn purge_step<P: PagesMut>(pages: &mut P, place: Place, seed: u64, no
     debug_assert_eq!(record.state, SessionState::Hidden);
     if record.tally.messages > 0 {
         let first = record.tally.messages.saturating_sub(STEP);
-        let (mut head, mut words) = (super::place::SessionsHead::read(&*pages, place.partition)?, Words::default());
+        let mut words = Words::default();
         for index in (first..record.tally.messages).rev() {
             remove_message(pages, place, seed, index, &mut words)?;
         }
-        words.apply(pages, place.partition, &mut head)?;
-        head.write(pages, place.partition)?;
+        words.apply(pages, place.partition)?;
         (record.tally.messages, record.last_time) = (first, now);
         record.write(pages, place)?;
         return Ok(true);

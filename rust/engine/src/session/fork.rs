@@ -119,7 +119,7 @@ impl Copy {
         for index in first..end {
             self.message(pages, scope, place, index, &mut head, &mut words)?;
         }
-        words.apply(pages, place.partition, &mut head)?;
+        words.apply(pages, place.partition)?;
         head.write(pages, place.partition)?;
         if let Some(mut record) = SessionRecord::read(&*pages, place)? {
             (record.tally.messages, record.last_time) = (end, now); // so that a purge knows how far it got
