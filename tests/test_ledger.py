@@ -100,7 +100,10 @@ def test_calls_of_one_turn(user: memspan.Scope) -> None:
     session.add({"role": "tool", "tool_call_id": "c-1", "content": "ok"})
     second = session.assemble(items=[memspan.Item("another note")])
     turn = session.add_response(openai_response("It is up.", id="r-2", input_tokens=40, output_tokens=4), prompt=second)
-    assert [(one.number, one.reply, one.response_id, one.finish) for one in turn.calls] == [(0, 1, "r-1", "tool_calls"), (1, 3, "r-2", "stop")]
+    assert [(one.number, one.reply, one.response_id, one.finish) for one in turn.calls] == [
+        (0, 1, "r-1", "tool_calls"),
+        (1, 3, "r-2", "stop"),
+    ]
     assert (turn.usage, turn.start, turn.end) == (memspan.Usage(70, 9), 0, 4)
     assert [one.prompt for one in turn.calls] == [first, second]
     assert turn.prompt == second
@@ -160,7 +163,9 @@ def test_a_prompt_of_another_session(user: memspan.Scope) -> None:
 def test_objects_of_the_sdks(user: memspan.Scope) -> None:
     session = user.session("s-1", model="gpt-4o")
     session.add({"role": "user", "content": "read it"})
-    completion = ChatCompletion.model_validate(openai_response(tool_calls=[("c-1", "read", {"path": "/x"})], input_tokens=9, cached_tokens=4))
+    completion = ChatCompletion.model_validate(
+        openai_response(tool_calls=[("c-1", "read", {"path": "/x"})], input_tokens=9, cached_tokens=4)
+    )
     turn = session.add_response(completion, prompt=session.assemble())
     assert turn.usage is not None
     assert (turn.usage.input_tokens, turn.usage.cached_tokens, turn.calls[0].finish) == (9, 4, "tool_calls")

@@ -34,7 +34,10 @@ TOOLS = [
             "description": "Reads a file.",
             "parameters": {
                 "type": "object",
-                "properties": {"path": {"type": "string", "description": "Where it is."}, "mode": {"type": "string", "enum": ["text", "raw"]}},
+                "properties": {
+                    "path": {"type": "string", "description": "Where it is."},
+                    "mode": {"type": "string", "enum": ["text", "raw"]},
+                },
                 "required": ["path"],
             },
         },
@@ -56,7 +59,12 @@ def every_shape(session: memspan.Session) -> None:
     session.add({"role": "tool", "tool_call_id": "call_2", "content": [{"type": "text", "text": "root:x:0:0"}]})
     thought = anthropic_response("Done: <b>😀</b> 漢字", thinking="hm")
     session.add_response(thought, prompt=session.assemble())
-    session.add({"role": "user", "content": [{"type": "text", "text": "and this?"}, {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PNG}"}}]})
+    session.add(
+        {
+            "role": "user",
+            "content": [{"type": "text", "text": "and this?"}, {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PNG}"}}],
+        }
+    )
     session.add_response(anthropic_response("I call.", tool_calls=[("toolu_1", "read_file", {"path": "/x"})]))
     session.add(
         {
@@ -118,7 +126,9 @@ def test_anthropics_rules(session: memspan.Session) -> None:
         if called:
             assert following is not None
             assert [block["tool_use_id"] for block in following["content"][: len(called)]] == called
-    marked = [block for message in request["messages"] for block in message["content"] if isinstance(block, dict) and "cache_control" in block]
+    marked = [
+        block for message in request["messages"] for block in message["content"] if isinstance(block, dict) and "cache_control" in block
+    ]
     assert 1 <= len(marked) + sum("cache_control" in block for block in request["system"] + request["tools"]) <= 4
 
 
@@ -135,14 +145,21 @@ def test_the_count_is_that_of_the_request(session: memspan.Session, o200k: tikto
 def test_sections_and_reasons(user: memspan.Scope) -> None:
     user.remember("Never deploy on a Friday", "constraint", id="friday")
     user.remember("payments-api listens on port 8443", id="port")
-    session = user.session("s-1", model="gpt-4o", system="You are terse.", budget=memspan.Budget(sections={"notes": memspan.Grant(0, 4, 30)}))
+    session = user.session(
+        "s-1", model="gpt-4o", system="You are terse.", budget=memspan.Budget(sections={"notes": memspan.Grant(0, 4, 30)})
+    )
     session.add({"role": "user", "content": "which port does payments-api use?"})
     with session.task("review") as task:
         task.set("plan", ["read", "run"])
         prompt = session.assemble(items=[memspan.Item("word " * 100, "notes", id="long"), memspan.Item("short", "notes", id="short")])
     assert [section.name for section in prompt.sections] == ["system", "pinned", "history", "turn", "task", "recalled", "notes", "frame"]
     reasons = {one.id: one for one in prompt.explain()}
-    assert (reasons["port"].included, reasons["port"].memory, reasons["port"].revision, reasons["port"].section) == (True, "port", 1, "recalled")
+    assert (reasons["port"].included, reasons["port"].memory, reasons["port"].revision, reasons["port"].section) == (
+        True,
+        "port",
+        1,
+        "recalled",
+    )
     assert reasons["port"].score is not None
     assert 0 < reasons["port"].score <= 1
     assert (reasons["long"].included, reasons["short"].included, reasons["long"].memory) == (False, True, None)
@@ -195,7 +212,10 @@ def test_rendering(session: memspan.Session, user: memspan.Scope) -> None:
 
 
 def test_whole_numbers_keep_their_digits(user: memspan.Scope) -> None:
-    schema = {"type": "object", "properties": {"n": {"type": "integer", "maximum": 2**80, "multipleOf": 0.1, "default": None, "x": [True, -1]}}}
+    schema = {
+        "type": "object",
+        "properties": {"n": {"type": "integer", "maximum": 2**80, "multipleOf": 0.1, "default": None, "x": [True, -1]}},
+    }
     tools = [{"type": "function", "function": {"name": "f", "parameters": schema}}]
     assert user.session("s-1", model="gpt-4o", tools=tools).assemble().to_openai()["tools"] == tools
 

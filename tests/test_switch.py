@@ -67,7 +67,9 @@ def test_nothing_is_lost(session: memspan.Session, user: memspan.Scope) -> None:
 def test_to_another_vendor_and_back(user: memspan.Scope) -> None:
     session = user.session("s-1", model="claude-sonnet-4-5", system="You are terse.")
     session.add({"role": "user", "content": "read /x"})
-    session.add_response(anthropic_response("I do.", thinking="hm", tool_calls=[("toolu_1", "read", {"path": "/x"})]), prompt=session.assemble())
+    session.add_response(
+        anthropic_response("I do.", thinking="hm", tool_calls=[("toolu_1", "read", {"path": "/x"})]), prompt=session.assemble()
+    )
     session.add({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_1", "content": "empty"}]})
     session.switch_model("gpt-4o")
     prompt = session.assemble()

@@ -42,7 +42,7 @@ def test_without_a_block_it_stays(session: memspan.Session, memspan_engine: mems
     assert session.task("review").clear() is False
 
 
-@pytest.mark.parametrize("value", [None, True, 0, -(2**70), 1.5, "", "a\n\"b\\\u2028😀", [], {}, [1, [2, {"a": None}]], {"b": 1, "a": 2}])
+@pytest.mark.parametrize("value", [None, True, 0, -(2**70), 1.5, "", 'a\n"b\\\u2028😀', [], {}, [1, [2, {"a": None}]], {"b": 1, "a": 2}])
 def test_values_come_back(session: memspan.Session, value: Any) -> None:
     task = session.task("review")
     task.set("key", value)

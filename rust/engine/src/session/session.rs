@@ -272,8 +272,10 @@ impl Session<'_> {
             let seed = writer.seed ^ RESPONSES;
             let known = find_id(&*writer.pages, writer.place, seed, &key)?;
             let asked = sent.as_ref().map(|(_, sent)| sent.messages);
-            if let Some(known) = known.filter(|known| is_same_reply(writer, &response, *known, asked)) {
-                return replied_before(writer, known);
+            if let Some(known) = known.filter(|known| is_same_reply(writer, &response, *known, asked))
+                && let Some(replied) = replied_before(writer, known, &response, &prepared)?
+            {
+                return Ok(replied);
             }
             if let Some((place, sent)) = &sent {
                 check_prompt(writer, *place, sent.messages)?;
@@ -496,10 +498,24 @@ fn is_same_reply(writer: &SessionWriter<'_, WriteTransaction<'_>>, response: &Re
     response.id.is_some() || asked.unwrap_or(writer.record.tally.messages.saturating_sub(1)) == known.index
 }
 
-fn replied_before(writer: &SessionWriter<'_, WriteTransaction<'_>>, known: KnownId) -> Result<Replied> {
+/// The reply that a response was, if it is still there: a rewind takes messages back and leaves the keys of their responses.
+fn replied_before(
+    writer: &SessionWriter<'_, WriteTransaction<'_>>,
+    known: KnownId,
+    response: &Response,
+    prepared: &Prepared,
+) -> Result<Option<Replied>> {
+    if known.index >= writer.record.tally.messages {
+        return Ok(None);
+    }
     let record = MessageRecord::expect(&*writer.pages, writer.place, known.index)?;
+    let Some(number) = record.call else { return Ok(None) };
+    let same = match &response.id {
+        Some(id) => Call::read(&*writer.pages, writer.place, record.placed.turn, number)?.response_id.as_ref() == Some(id),
+        None => record.request == prepared.request,
+    };
     let added = Added { index: known.index, turn: record.placed.turn, tokens: record.cost.tokens, action: AddAction::Duplicate };
-    Ok(Replied { added, call: record.call.unwrap_or_default() })
+    Ok(same.then_some(Replied { added, call: number }))
 }
 
 fn check_prompt(writer: &SessionWriter<'_, WriteTransaction<'_>>, place: Place, messages: u64) -> Result<()> {
