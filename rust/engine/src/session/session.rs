@@ -17,7 +17,7 @@ use super::recount::{self, Kept};
 use super::replay::{Replayed, replay};
 use super::response::Response;
 use super::view::{Extent, TurnRecord, View};
-use super::writer::{AddAction, Added, KnownId, SessionWriter, find_id, moved, put_id, scopes};
+use super::writer::{AddAction, Added, KnownId, SessionWriter, moved, scopes};
 use crate::context::message::Part;
 use crate::context::{Arguments, Format, Message, Reason, carries_block};
 use crate::memory::{Engine, Scope};
@@ -264,9 +264,7 @@ impl Session<'_> {
         let sent = prompt.map(|prompt| (prompt.place, Arc::clone(&prompt.sent)));
         let response = Arc::new(response);
         self.edit("adding a response", now, move |writer| {
-            let key = response.id.clone().unwrap_or_else(|| format!("{:032x}", response.hash));
-            let seed = writer.seed ^ RESPONSES;
-            if let Some(known) = find_id(&*writer.pages, writer.place, seed, &key)? {
+            if let Some(known) = ledger::find_response(&*writer.pages, writer.place, writer.seed, response.id.as_deref(), response.hash)? {
                 return replied_before(writer, known);
             }
             if let Some((place, sent)) = &sent {
@@ -275,7 +273,6 @@ impl Session<'_> {
             let turn = writer.record.tally.turns.saturating_sub(1);
             let number = ledger::count(&*writer.pages, writer.place, turn)?;
             let added = writer.add(&prepared, None, Some(number))?;
-            put_id(writer.pages, writer.place, seed, &key, KnownId { index: added.index, request: response.hash as u64, gone: false })?;
             let call = Call {
                 number,
                 reply: added.index,
@@ -286,8 +283,10 @@ impl Session<'_> {
                 usage: response.usage.clone(),
                 usage_tokens: response.usage_tokens,
                 sent: sent.as_ref().map(|(_, sent)| (**sent).clone()),
+                hash: response.hash,
             };
             call.write(writer.pages, writer.place, added.turn)?;
+            call.put_name(writer.pages, writer.place, writer.seed)?;
             if let Some(sent) = call.sent.filter(|sent| sent.carried) {
                 writer.record.sent = Some(SentBlock { turn: added.turn, call: number, tokens: sent.block_tokens });
             }
@@ -480,9 +479,6 @@ impl Session<'_> {
         Ok(plan)
     }
 }
-
-/// Keys responses apart from the ids of callers.
-const RESPONSES: u64 = 0x7265_7370_6f6e_7365;
 
 fn replied_before(writer: &SessionWriter<'_, WriteTransaction<'_>>, known: KnownId) -> Result<Replied> {
     let record = MessageRecord::expect(&*writer.pages, writer.place, known.index)?;
