@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from memspan import _core
+from memspan import _core, tokenizers
 from memspan._core import Explanation, Memory, Recall, Recalled, Remembered, TermScore
 from memspan.counting import Fit, SdkObject, TokenCounter, count_tokens, fit, truncate
 from memspan.embedding import Embedder, Event
@@ -45,7 +45,7 @@ from memspan.exceptions import (
     UsageError,
 )
 from memspan.long_term import NewMemory, Scope, Slots
-from memspan.model import Model, Models, models
+from memspan.model import CacheRules, Model, Models, Prices, models
 
 if TYPE_CHECKING:
     from memspan import testing as testing
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BudgetExceeded",
     "BuildInfo",
+    "CacheRules",
     "CheckReport",
     "Closed",
     "Embedder",
@@ -75,6 +76,7 @@ __all__ = [
     "NewMemory",
     "NotFound",
     "OutcomeUnknown",
+    "Prices",
     "ReadOnly",
     "Recall",
     "Recalled",
@@ -103,6 +105,7 @@ __all__ = [
     "fit",
     "models",
     "open",
+    "tokenizers",
     "truncate",
 ]
 

@@ -24,6 +24,7 @@ mod recall;
 mod rows;
 mod scope;
 mod time;
+mod tokenizers;
 mod tokens;
 mod vectors;
 
@@ -52,6 +53,8 @@ mod _core {
     use super::rows::{Draft, Rows};
     #[pymodule_export]
     use super::scope::ScopeCore;
+    #[pymodule_export]
+    use super::tokenizers::{count_by_encoding, load_tokenizer};
     #[pymodule_export]
     use super::tokens::{TokenCounterCore, count_cache_metrics, count_tokens, truncate};
     #[pymodule_export]
