@@ -10,7 +10,7 @@ import pytest
 import corpus
 import memspan
 from conftest import alternated
-from rivals import tiktoken_offline
+from rivals import vocabularies
 
 if TYPE_CHECKING:
     import tiktoken
@@ -27,7 +27,7 @@ def message(number: int) -> str:
 
 @pytest.fixture(scope="session")
 def oracle(tmp_path_factory: pytest.TempPathFactory) -> tiktoken.Encoding:
-    return tiktoken_offline.encoding("o200k_base", tmp_path_factory.mktemp("tiktoken"))
+    return vocabularies.openai("o200k_base", tmp_path_factory.mktemp("tiktoken"))
 
 
 @alternated("memspan", "tiktoken")

@@ -10,7 +10,7 @@ import pytest
 import corpus
 import memspan
 from conftest import alternated
-from rivals import tiktoken_offline
+from rivals import vocabularies
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,7 +33,7 @@ def conversation(length: int) -> list[dict[str, Any]]:
 def trim(tmp_path_factory: pytest.TempPathFactory) -> Callable[[list[dict[str, Any]]], list[Any]]:
     """`trim_messages` as its documentation says, with tiktoken to count by and every text counted once."""
     core = pytest.importorskip("langchain_core.messages", reason="bench dependency group")
-    oracle = tiktoken_offline.encoding("o200k_base", tmp_path_factory.mktemp("tiktoken"))
+    oracle = vocabularies.openai("o200k_base", tmp_path_factory.mktemp("tiktoken"))
 
     def count(messages: list[Any]) -> int:
         return 3 + sum(4 + len(oracle.encode_ordinary(message.content)) for message in messages)

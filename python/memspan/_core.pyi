@@ -34,9 +34,11 @@ __all__ = [
     "build_info",
     "check_memory_text",
     "check_text",
+    "count_by_encoding",
     "count_cache_metrics",
     "count_tokens",
     "fit",
+    "load_tokenizer",
     "model_fields",
     "model_names",
     "register_model",
@@ -645,6 +647,7 @@ def register_model(
     name: str,
     context_window: int,
     max_output_tokens: int,
+    max_input_tokens: int | None,
     encoding: str,
     factor: float,
     framing: str,
@@ -652,3 +655,9 @@ def register_model(
     min_cached_tokens: int,
 ) -> None:
     """Adds a model for this process. Private: `memspan.models.register` is its face."""
+
+def load_tokenizer(path: Path, pattern: str | None) -> str:
+    """The name of a file's encoding. Private: `memspan.tokenizers.load` is its face."""
+
+def count_by_encoding(name: str, text: str) -> int:
+    """Tokens of a text in an encoding. Private."""
