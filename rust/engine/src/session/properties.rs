@@ -275,6 +275,24 @@ fn play(seed: u64, steps: u64) {
     assert!(play.session().open(Options::default(), play.now).is_err(), "nothing is left of it");
 }
 
+/// A reply without an id is known by what it says, and people say "OK" more than once.
+#[test]
+fn the_same_words_are_another_reply_in_another_turn() {
+    let folder = Folder::new();
+    let (engine, scope) = (engine(&folder.0), Scope::new(None, ScopeType::User, "u").unwrap());
+    let session = Session { engine: &engine, scope: &scope, id: "s" };
+    session.open(Options { model: Some(Model::named("gpt-4o").unwrap()), ..Options::default() }, 1).unwrap();
+    let reply = br#"{"role":"assistant","content":"OK"}"#;
+    for turn in 0..3 {
+        session.add(NewMessage::given(r#"{"role":"user","content":"go on"}"#), None, 2).unwrap();
+        let prompt = session.assemble(&Ask::default()).unwrap();
+        for (prompt, action) in [(Some(&prompt), AddAction::Added), (Some(&prompt), AddAction::Duplicate), (None, AddAction::Duplicate)] {
+            let done = session.add_response(reply, prompt, 3).unwrap();
+            assert_eq!((done.added.index, done.added.action), (2 * turn + 1, action));
+        }
+    }
+}
+
 #[test]
 fn sessions_keep_their_promises_whatever_is_done_to_them() {
     for seed in 0..12 {

@@ -140,7 +140,11 @@ impl Session<'_> {
     pub fn open(&self, options: Options, now: i64) -> Result<Status> {
         crate::memory::check_id("session", self.id)?;
         let tools = super::open::read_tools(options.tools.as_deref())?;
-        if let Some(status) = self.engine.store().read(|pages| self.find(pages))?
+        let found = self.engine.store().read(|pages| self.find(pages))?;
+        if found.is_none() && options.model.is_none() {
+            return Err(record::no_such_session(self.id));
+        }
+        if let Some(status) = found
             && !super::open::changes(&status, &options, tools.as_ref(), &self.stored_tools(&status)?)?
         {
             return Ok(status);
@@ -266,7 +270,9 @@ impl Session<'_> {
         self.edit("adding a response", now, move |writer| {
             let key = response.id.clone().unwrap_or_else(|| format!("{:032x}", response.hash));
             let seed = writer.seed ^ RESPONSES;
-            if let Some(known) = find_id(&*writer.pages, writer.place, seed, &key)? {
+            let known = find_id(&*writer.pages, writer.place, seed, &key)?;
+            let asked = sent.as_ref().map(|(_, sent)| sent.messages);
+            if let Some(known) = known.filter(|known| is_same_reply(writer, &response, *known, asked)) {
                 return replied_before(writer, known);
             }
             if let Some((place, sent)) = &sent {
@@ -483,6 +489,12 @@ impl Session<'_> {
 
 /// Keys responses apart from the ids of callers.
 const RESPONSES: u64 = 0x7265_7370_6f6e_7365;
+
+/// Whether a response is the one that is known by its key. Without an id of the provider's two replies may say the same: then it is only if
+/// it would stand where the known one stands.
+fn is_same_reply(writer: &SessionWriter<'_, WriteTransaction<'_>>, response: &Response, known: KnownId, asked: Option<u64>) -> bool {
+    response.id.is_some() || asked.unwrap_or(writer.record.tally.messages.saturating_sub(1)) == known.index
+}
 
 fn replied_before(writer: &SessionWriter<'_, WriteTransaction<'_>>, known: KnownId) -> Result<Replied> {
     let record = MessageRecord::expect(&*writer.pages, writer.place, known.index)?;
