@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, settings
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent.parent / "benches")]  # helpers of tests, and the rivals
 
-from rivals import tiktoken_offline
+from rivals import vocabularies
 
 if TYPE_CHECKING:
     import tiktoken
@@ -55,4 +55,4 @@ def store(tmp_path: Path) -> Path:
 @pytest.fixture(scope="session")
 def o200k(tmp_path_factory: pytest.TempPathFactory) -> tiktoken.Encoding:
     """What gpt-4o counts by, as tiktoken does it; its files come from this checkout."""
-    return tiktoken_offline.encoding("o200k_base", tmp_path_factory.mktemp("tiktoken"))
+    return vocabularies.openai("o200k_base", tmp_path_factory.mktemp("tiktoken"))
