@@ -5,7 +5,9 @@
     rustdoc     paragraphs of the Rust books (MIT or Apache-2.0; Debian's package rust-doc)
     vocabulary  every whole word of the teacher's vocabulary
     everyday    sentences, and questions about them, made here from WordNet's words by templates with a fixed seed
-    dialogues   turns of dialogues in a file that the caller has: JSON lines with {"turns": [{"text": ...}]}; optional
+    dialogues   turns of dialogues in a file that the caller has: JSON lines with {"turns": [{"text": ...}]}
+    mixture     two to four sentences of example, everyday and dialogues in a row, half of them behind a speaker's name: as long as what
+                people say, and what taught the table most
 
 Every source is shuffled by a hash of each text and cut to what is asked for, so that the same inputs give the same texts.
 """
@@ -147,13 +149,30 @@ def everyday(folder: Path, count: int, seed: int = 1) -> list[str]:
     return list(made)
 
 
-def collect(folder: Path, vocabulary: list[str], dialogue_file: Path | None, sizes: dict[str, int]) -> dict[str, list[str]]:
+def mixtures(sources: dict[str, list[str]], count: int, seed: int = 5) -> list[str]:
+    """Texts of several sentences each."""
+    rng = np.random.default_rng(seed)
+    drawn = ["dialogues", "everyday", "everyday", "example", "example"]
+    made = []
+    for _ in range(count):
+        parts = []
+        for _ in range(rng.integers(2, 5)):
+            texts = sources[drawn[rng.integers(len(drawn))]]
+            text = texts[rng.integers(len(texts))]
+            parts.append(text if text[-1] in ".!?" else text[0].upper() + text[1:] + ".")
+        mixture = " ".join(parts)
+        made.append(NAMES[rng.integers(len(NAMES))] + ": " + mixture if rng.random() < 0.5 else mixture)
+    return made
+
+
+def collect(folder: Path, vocabulary: list[str], dialogue_file: Path, sizes: dict[str, int]) -> dict[str, list[str]]:
     """The texts of every source, at most `sizes[source]` of each."""
     sources: dict[str, list[str]] = {name: shuffled(texts) for name, texts in wordnet(folder).items()}
     sources["pydoc"] = shuffled(paragraphs(folder, "python3.11-doc"))
     sources["rustdoc"] = shuffled(paragraphs(folder, "rust-doc"))
     sources["vocabulary"] = [token for token in vocabulary if token.isalnum() and len(token) > 1]
     sources["everyday"] = everyday(folder, sizes["everyday"])
-    if dialogue_file is not None:
-        sources["dialogues"] = shuffled(dialogues(dialogue_file))
-    return {name: texts[: sizes.get(name, len(texts))] for name, texts in sources.items()}
+    sources["dialogues"] = shuffled(dialogues(dialogue_file))
+    cut = {name: texts[: sizes.get(name, len(texts))] for name, texts in sources.items()}
+    cut["mixture"] = mixtures(cut, sizes["mixture"])
+    return cut

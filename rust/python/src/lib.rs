@@ -11,6 +11,7 @@
 mod arguments;
 mod build;
 mod clock;
+mod embedding;
 mod engine;
 mod errors;
 mod explanation;
@@ -31,6 +32,8 @@ mod _core {
     use super::arguments::{check_memory_text, check_text};
     #[pymodule_export]
     use super::build::build_info;
+    #[pymodule_export]
+    use super::embedding::BuiltInCore;
     #[pymodule_export]
     use super::engine::EngineCore;
     #[pymodule_export]

@@ -72,7 +72,14 @@ fn row(token: Token) -> &'static [u8] {
     &FILE[start..start + DIMENSIONS]
 }
 
-fn scale(dimension: usize) -> f32 {
+/// The number of a row's code in one dimension.
+#[cfg(test)]
+pub(super) fn code(token: Token, dimension: usize) -> i8 {
+    row(token)[dimension] as i8
+}
+
+/// What one unit of a code stands for in a dimension.
+pub(super) fn scale(dimension: usize) -> f32 {
     let at = dimension * 4;
     f32::from_le_bytes([FILE[at], FILE[at + 1], FILE[at + 2], FILE[at + 3]])
 }

@@ -31,3 +31,38 @@ fn the_order_and_the_case_of_words_do_not_count() {
 fn a_sum_of_many_tokens_is_that_of_a_few() {
     assert!((cosine(&"tea ".repeat(100_000), "tea") - 1.0).abs() < 1e-6);
 }
+
+/// The first numbers and a hash of all of them. A change here is a change of vectors: raise `REVISION` with it.
+const GOLDEN: [(&str, [f32; 3], u64); 4] = [
+    ("", [0.0; 3], 0),
+    ("Prefers tea", [0.0; 3], 0),
+    ("Which port does payments-api use in prod-eu-west-1?", [0.0; 3], 0),
+    ("Caf\u{e9} \u{4e2d}\u{6587} \u{1f600} na\u{ef}ve", [0.0; 3], 0),
+];
+
+#[test]
+fn golden_vectors() {
+    let made = GOLDEN.map(|(text, ..)| {
+        let unit = embed(text);
+        let bytes: Vec<u8> = unit.as_slice().iter().flat_map(|x| x.to_le_bytes()).collect();
+        (text, [unit.as_slice()[0], unit.as_slice()[1], unit.as_slice()[2]], xxhash_rust::xxh3::xxh3_64(&bytes))
+    });
+    assert_eq!(made, GOLDEN);
+}
+
+/// The formula of the module, in floating point and without a buffer.
+#[test]
+fn a_vector_is_the_scaled_sum_of_its_rows() {
+    for text in ["Prefers tea", "a a a b", "Never deploy on a Friday, said the un\u{ef}que engineer"] {
+        let mut sum = [0.0_f64; DIMENSIONS];
+        wordpiece::each_token(text, &mut |token| {
+            for (d, x) in sum.iter_mut().enumerate() {
+                *x += f64::from(table::code(token, d)) * f64::from(table::scale(d));
+            }
+        });
+        let length = sum.iter().map(|x| x * x).sum::<f64>().sqrt();
+        for (made, expected) in embed(text).as_slice().iter().zip(sum) {
+            assert!((f64::from(*made) - expected / length).abs() < 1e-6, "{text}");
+        }
+    }
+}

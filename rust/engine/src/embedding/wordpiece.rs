@@ -125,7 +125,9 @@ mod tests {
         while start < chars.len() {
             let prefix = if start > 0 { "##" } else { "" };
             let spelled = |end: usize| format!("{prefix}{}", chars[start..end].iter().collect::<String>());
-            let Some(end) = (start + 1..=chars.len()).rev().find(|&end| vocabulary.contains_key(&spelled(end))) else { return vec![UNKNOWN] };
+            let Some(end) = (start + 1..=chars.len()).rev().find(|&end| vocabulary.contains_key(&spelled(end))) else {
+                return vec![UNKNOWN];
+            };
             tokens.push(vocabulary[&spelled(end)]);
             start = end;
         }
@@ -156,7 +158,8 @@ mod tests {
     #[test]
     fn words_are_cut_as_a_map_and_the_paper_would() {
         let (vocabulary, mut state) = (vocabulary(), 7u64);
-        let spellings: Vec<String> = (1..count() as Token).map(|token| piece(token).0).map(|b| String::from_utf8(b.to_vec()).unwrap()).collect();
+        let spellings: Vec<String> =
+            (1..count() as Token).map(|token| piece(token).0).map(|b| String::from_utf8(b.to_vec()).unwrap()).collect();
         for _ in 0..20_000 {
             let mut word = String::new();
             for _ in 0..=state % 4 {
