@@ -1,6 +1,8 @@
 """memspan: an embedded memory-and-context engine for LLM applications.
 
-Start at `open`, which gives an `Engine`; `Engine.user` and `Engine.shared` give a `Scope`, which remembers and recalls.
+Start at `open`, which gives an `Engine`; `Engine.user` and `Engine.shared` give a `Scope`, which remembers and recalls;
+`Scope.session` gives a `Session`, which keeps a conversation and assembles its prompts.
+`count_tokens`, `truncate`, `TokenCounter`, `fit` and `models` need no store.
 Values that are returned (`Memory`, `Recall`, ...) are frozen, made in Rust and described in `_core.pyi`; errors are one tree below `Error`.
 
 Not here: the engine itself, which is the crate `rust/engine`, and anything that calls a model.
@@ -12,7 +14,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from memspan import _core
-from memspan._core import Explanation, Memory, Recall, Recalled, Remembered, TermScore
+from memspan._core import Explanation, Memory, Message, Recall, Recalled, Remembered, TermScore
+from memspan.counting import Fit, SdkObject, TokenCounter, count_tokens, fit, truncate
 from memspan.embedding import Embedder, Event
 from memspan.engine import BuildInfo, CheckReport, Engine, ImportReport, MaintenanceReport, aopen, build_info, open  # noqa: A004  `memspan.open`
 from memspan.exceptions import (
@@ -43,13 +46,22 @@ from memspan.exceptions import (
     UsageError,
 )
 from memspan.long_term import NewMemory, Scope, Slots
+from memspan.model import Model, Models, models
+from memspan.short_term import Added, ModelSwitch, NewMessage, Session, ToolText
+from memspan.task import Task
+from memspan.transcript import Call, Messages, TranscriptHit, Turn, Turns, Usage
+from memspan.working import Breakpoint, Budget, Explained, Explanations, Grant, Item, Prompt, Section, SharedPrefix
 
 if TYPE_CHECKING:
     from memspan import testing as testing
 
 __all__ = [
+    "Added",
+    "Breakpoint",
+    "Budget",
     "BudgetExceeded",
     "BuildInfo",
+    "Call",
     "CheckReport",
     "Closed",
     "Embedder",
@@ -57,24 +69,40 @@ __all__ = [
     "Engine",
     "Error",
     "Event",
+    "Explained",
     "Explanation",
+    "Explanations",
+    "Fit",
     "Forked",
+    "Grant",
     "IdConflict",
     "ImportReport",
     "InvalidInput",
+    "Item",
     "MaintenanceReport",
     "Memory",
+    "Message",
+    "Messages",
     "MissingExtra",
+    "Model",
     "ModelMismatch",
+    "ModelSwitch",
+    "Models",
     "NewMemory",
+    "NewMessage",
     "NotFound",
     "OutcomeUnknown",
+    "Prompt",
     "ReadOnly",
     "Recall",
     "Recalled",
     "Remembered",
     "Scope",
+    "SdkObject",
+    "Section",
+    "Session",
     "SessionMoved",
+    "SharedPrefix",
     "Slots",
     "StateError",
     "StoreBusy",
@@ -84,14 +112,25 @@ __all__ = [
     "StoreIo",
     "StoreNotShareable",
     "StoreVersion",
+    "Task",
     "TermScore",
+    "TokenCounter",
     "TokenizerError",
     "ToolCallClosed",
+    "ToolText",
+    "TranscriptHit",
+    "Turn",
+    "Turns",
     "UnknownModel",
+    "Usage",
     "UsageError",
     "aopen",
     "build_info",
+    "count_tokens",
+    "fit",
+    "models",
     "open",
+    "truncate",
 ]
 
 Sequence.register(Recall)  # type: ignore[attr-defined, unused-ignore]  # pyright: ignore[reportUnknownMemberType, reportAttributeAccessIssue]  # what its stub says, for isinstance() and match

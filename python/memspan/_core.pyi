@@ -6,11 +6,13 @@ The values are frozen and may be shared between threads; what they do not show i
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal, SupportsIndex, final, overload
+from typing import Any, Literal, SupportsIndex, TypeAlias, final, overload
 
 from memspan.engine import BuildInfo
 from memspan.exceptions import Error
 from memspan.long_term import Scope
+from memspan.model import Model
+from memspan.working import Budget, Format, Item
 
 __all__ = [
     "BuiltInCore",
@@ -18,18 +20,32 @@ __all__ = [
     "EngineCore",
     "Explanation",
     "Memory",
+    "Message",
+    "PromptCore",
     "Recall",
     "Recalled",
     "Remembered",
     "Rows",
     "ScopeCore",
+    "SessionCore",
+    "TaskCore",
     "TermScore",
+    "TokenCounterCore",
     "Vectors",
     "build_info",
     "check_memory_text",
     "check_text",
+    "count_cache_metrics",
+    "count_tokens",
+    "fit",
+    "model_fields",
+    "model_names",
+    "register_model",
     "restore_memory",
     "restore_remembered",
+    "search_transcripts",
+    "session_ids",
+    "truncate",
 ]
 
 @final
@@ -297,6 +313,67 @@ class BuiltInCore:
     def tokens(text: str) -> list[str]: ...
 
 @final
+class Message:
+    """A message of a session, as it was given. What is not looked at is not made.
+
+    Examples:
+        >>> session = user.session("s-1", model="gpt-4o")
+        >>> _ = session.add({"role": "user", "content": "which port?"}, author="ann")
+        >>> message = session.messages[0]
+        >>> message
+        Message(0, "user", "which port?")
+        >>> message.given, message.tokens, message.author
+        ({'role': 'user', 'content': 'which port?'}, 7, 'ann')
+    """
+
+    @property
+    def index(self) -> int:
+        """Its place in the session, from 0."""
+    @property
+    def role(self) -> Literal["system", "developer", "user", "assistant", "tool"]:
+        """Who speaks: "system", "developer", "user", "assistant" or "tool"."""
+    @property
+    def given(self) -> dict[str, Any]:
+        """What the SDK was or would be given: a fresh dict at each use, equal to the one that was added."""
+    @property
+    def content(self) -> Any:
+        """Its `content` as it was given: a str, a list of parts, or `None`."""
+    @property
+    def text(self) -> str:
+        """Its texts, one a line; what a tool was called with and what it returned are among them."""
+    @property
+    def format(self) -> Format:
+        """The shape it was given in: "openai" or "anthropic"."""  # fmt: skip
+    @property
+    def tokens(self) -> int:
+        """Tokens of the form that is sent, its frame included, as counted when it was added."""
+    @property
+    def turn(self) -> int:
+        """Its turn, from 0."""
+    @property
+    def id(self) -> str | None:
+        """The caller's id."""
+    @property
+    def author(self) -> str | None:
+        """Who wrote it, in the caller's words."""
+    @property
+    def created_at(self) -> datetime | None:
+        """When it was said, where the caller knew: aware, in UTC."""
+    @property
+    def added_at(self) -> datetime:
+        """When it was added: aware, in UTC."""
+    @property
+    def redacted(self) -> bool:
+        """Whether its text was taken out."""
+    @property
+    def reason(self) -> str | None:
+        """Why it was."""
+    def __copy__(self) -> Message: ...
+    def __deepcopy__(self, _memo: object, /) -> Message: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+
+@final
 class EngineCore:
     """One open store, as `memspan.Engine` calls it. Private."""
 
@@ -327,6 +404,7 @@ class EngineCore:
     def pending(self, partition: int, first: int) -> list[tuple[int, int, str]]: ...
     def fill(self, partition: int, memories: list[tuple[int, int]], vectors: Vectors) -> int: ...
     def flush_accesses(self) -> int: ...
+    def sweep_sessions(self) -> int: ...
     def compact(self) -> int: ...
     def check(self) -> dict[str, Any]: ...
     def note_pending(self, count: int) -> None: ...
@@ -381,6 +459,110 @@ class ScopeCore:
     @staticmethod
     def kind_bits(kinds_given: str | Iterable[str] | None) -> int: ...
     def is_same(self, other: ScopeCore) -> bool: ...
+
+AddedRow: TypeAlias = tuple[int, int, Literal["added", "duplicate", "rejected"]]
+NewRow: TypeAlias = tuple[object, str | None, str | None, datetime | None, str | None]
+StatusRow: TypeAlias = tuple[str, bool, int, int, int, datetime, list[str]]
+SwitchRow: TypeAlias = tuple[str, str, int, int, int, int, int]
+UsageRow: TypeAlias = tuple[int, int, int, int]
+CallRow: TypeAlias = tuple[int, int, datetime, str | None, str | None, str | None, UsageRow | None, dict[str, Any] | None, bool]
+TurnRow: TypeAlias = tuple[int, int, int, list[CallRow]]
+
+@final
+class SessionCore:
+    """One session, as `memspan.Session` calls it. Private."""
+
+    @staticmethod
+    def open(
+        scope: ScopeCore,
+        id: str,
+        model: str | Model | None,
+        system: str | None,
+        tools: object | None,
+        reads: tuple[Scope, ...] | None,
+        own_budget: Budget | None,
+    ) -> SessionCore: ...
+    @property
+    def id(self) -> str: ...
+    def status(self) -> StatusRow: ...
+    def add(self, row: NewRow, expect_index: int | None) -> AddedRow: ...
+    def add_many(self, rows: list[NewRow]) -> list[AddedRow]: ...
+    def add_response(self, response: object, prompt: PromptCore | None) -> tuple[int, int]: ...
+    def question(self) -> str | None: ...
+    def assemble(
+        self,
+        query: str | None,
+        max_input_tokens: int | None,
+        max_output_tokens: int | None,
+        items: tuple[Item, ...],
+        own_budget: Budget | None,
+        vector: Vectors | None,
+        degraded: str | None,
+    ) -> PromptCore: ...
+    def messages(self, first: int, limit: int) -> list[Message]: ...
+    def turn(self, number: int) -> TurnRow: ...
+    def sent_prompt(self, turn: int, call: int) -> PromptCore | None: ...
+    def rewind(self, index: int) -> None: ...
+    def redact(self, index: int, reason: str | None) -> bool: ...
+    def end(self) -> None: ...
+    def delete(self) -> None: ...
+    def fork(self, new_id: str, at: int | None) -> SessionCore: ...
+    def cancel_tool_calls(self, reason: str) -> list[str]: ...
+    def tool_result(self, key: str, offset: int, max_tokens: int) -> tuple[str, int | None, int]: ...
+    def plan_switch(self, to: str | Model) -> SwitchRow: ...
+    def switch_model(self, to: str | Model, system: str | None, tools: object | None) -> SwitchRow: ...
+    def is_same(self, other: SessionCore) -> bool: ...
+
+@final
+class TaskCore:
+    """The state of one task, as `memspan.Task` calls it. Private."""
+
+    def __new__(cls, session: SessionCore, name: str, ttl_seconds: float | None) -> TaskCore: ...
+    @property
+    def name(self) -> str: ...
+    def touch(self) -> None: ...
+    def set(self, key: str, value: object, version: int | None) -> bool: ...
+    def remove(self, key: str) -> None: ...
+    def get(self, key: str) -> tuple[int, tuple[Any] | None]: ...
+    def items(self) -> list[tuple[str, Any]]: ...
+    def clear(self) -> bool: ...
+
+@final
+class PromptCore:
+    """A prompt, as `memspan.Prompt` shows it. Private."""
+
+    @property
+    def total_tokens(self) -> int: ...
+    @property
+    def max_input_tokens(self) -> int: ...
+    @property
+    def max_output_tokens(self) -> int: ...
+    @property
+    def exact(self) -> bool: ...
+    @property
+    def degraded(self) -> str | None: ...
+    @property
+    def erased(self) -> list[str]: ...
+    @property
+    def same_bytes(self) -> bool: ...
+    @property
+    def session_id(self) -> str: ...
+    @property
+    def model(self) -> str: ...
+    @property
+    def epoch(self) -> int: ...
+    @property
+    def format(self) -> Format: ...
+    def prefix(self) -> tuple[str, int]: ...
+    def digest(self) -> str: ...
+    def breakpoints(self) -> list[tuple[int, int, str, bool]]: ...
+    def sections(self) -> list[tuple[str, int, tuple[int, int, int | None] | None, int, int, int]]: ...
+    def explained(self) -> list[tuple[str, str, bool, str, int, float | None, int | None]]: ...
+    def shared_with(self, other: PromptCore) -> tuple[int, int, str | None]: ...
+    def body(self, format: str | None, stream: bool) -> bytes: ...
+    def request(self, format: str | None, stream: bool) -> Any: ...
+    def text(self) -> str: ...
+    def __len__(self) -> int: ...
 
 @final
 class Draft:
@@ -437,8 +619,54 @@ def restore_memory(number: int, body: bytes, supersedes: str | None, superseded_
 def restore_remembered(action: str, memory: Memory, reason: str | None) -> Remembered:
     """What `Remembered` is unpickled by. Private."""
 
+def session_ids(scope: ScopeCore, after: int, limit: int) -> list[tuple[int, str]]:
+    """Ids of a scope's sessions, a page of them. Private."""
+
+def search_transcripts(scope: ScopeCore, query: str, limit: int) -> list[tuple[str, Message, float]]:
+    """Messages by their words. Private: `memspan.Scope.search_transcripts` is its face."""
+
 def check_memory_text(text: str) -> None:
     """Raises `InvalidInput` where a text cannot be a memory's. Private."""
 
 def check_text(name: str, text: str) -> bool:
     """Raises `InvalidInput` where a text is none; whether it has more than white space. Private."""
+
+@final
+class TokenCounterCore:
+    """A growing text's count. Private: `memspan.TokenCounter` is its face."""
+
+    def __new__(cls, model_name: str) -> TokenCounterCore: ...
+    def append(self, text: str) -> int: ...
+    def count(self) -> int: ...
+    def clear(self) -> None: ...
+    def model_name(self) -> str: ...
+
+def count_cache_metrics() -> tuple[int, int, int]:
+    """Hits, misses and capacity of the process's cache of counts. Private."""
+
+def count_tokens(content: object, model_name: str, tools: object | None) -> int:
+    """Tokens of a text, a message or a request. Private: `memspan.count_tokens` is its face."""
+
+def truncate(text: str, max_tokens: int, model_name: str, keep: Literal["start", "end"]) -> str:
+    """A text's start or end. Private: `memspan.truncate` is its face."""
+
+def fit(given: Iterable[Any], model_name: str, max_input_tokens: int | None, tools: object | None) -> tuple[tuple[Any, ...], int, bool]:
+    """Kept messages, tokens, exact. Private: `memspan.fit` is its face."""
+
+def model_names() -> list[str]:
+    """All names, sorted. Private."""
+
+def model_fields(name: str) -> dict[str, Any]:
+    """The arguments of `memspan.Model`. Private."""
+
+def register_model(
+    name: str,
+    context_window: int,
+    max_output_tokens: int,
+    encoding: str,
+    factor: float,
+    framing: str,
+    append_only: bool,
+    min_cached_tokens: int,
+) -> None:
+    """Adds a model for this process. Private: `memspan.models.register` is its face."""

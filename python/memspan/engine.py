@@ -86,6 +86,7 @@ class MaintenanceReport:
         vectors_made: Vectors made for memories that had none.
         vectors_pending: Memories that still have none, because the embedder failed; 0 without an embedder.
         recalls_stored: Memories whose buffered recalls were made durable.
+        sessions_removed: Sessions cleared away that an interrupted delete or fork had left.
         compacted: Whether the store was rewritten.
         file_bytes: Bytes of the data file afterwards.
     """
@@ -94,6 +95,7 @@ class MaintenanceReport:
     vectors_made: int
     vectors_pending: int
     recalls_stored: int
+    sessions_removed: int
     compacted: bool
     file_bytes: int
 
@@ -243,7 +245,7 @@ class Engine:
         return self._core.backup(_folder("backing up", path))
 
     def maintain(self, *, compact: bool = False) -> MaintenanceReport:
-        """Does what can wait: forgets what expired, makes missing vectors, stores buffered recalls.
+        """Does what can wait: forgets what expired, makes missing vectors, stores buffered recalls, clears up after interrupted deletes.
 
         Many short transactions; other writers come between. To be called now and then, for instance once a day.
 
@@ -258,11 +260,12 @@ class Engine:
         expired = self._core.expire()
         made = self._store.make_vectors()
         recalls = self._core.flush_accesses()
+        swept = self._core.sweep_sessions()
         if compact:
             self._core.compact()
         contents = self._core.metrics()
         pending = 0 if self._store.dimensions is None else contents["memories"] - contents["vectors"]
-        return MaintenanceReport(expired, made, pending, recalls, compact, contents["file_bytes"])
+        return MaintenanceReport(expired, made, pending, recalls, swept, compact, contents["file_bytes"])
 
     def metrics(self) -> dict[str, int]:
         """What is in the store, and what happened since this process opened it; the counters are shared by its engines.

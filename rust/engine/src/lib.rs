@@ -10,6 +10,7 @@ pub mod index;
 pub mod memory;
 pub mod models;
 pub mod recall;
+pub mod session;
 pub mod store;
 pub mod text;
 pub mod tokens;

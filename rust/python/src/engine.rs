@@ -174,6 +174,12 @@ impl EngineCore {
         run(py, Hold::Detached, || self.handle.engine()?.expire(now))
     }
 
+    /// Clears away what interrupted deletes and forks of sessions left, and what nobody refers to; how many sessions.
+    fn sweep_sessions(&self, py: Python<'_>) -> PyResult<u64> {
+        let now = self.handle.clock.now(py)?;
+        run(py, Hold::Detached, || memspan_engine::session::sweep(self.handle.engine()?, now))
+    }
+
     /// The next partition behind `after` in which memories lack a vector.
     fn next_pending(&self, py: Python<'_>, after: u32) -> PyResult<Option<u32>> {
         run(py, Hold::Detached, || self.handle.engine()?.next_pending(after))

@@ -32,6 +32,15 @@ pub fn run<T: Send>(py: Python<'_>, hold: Hold, work: impl FnOnce() -> Result<T>
         Hold::Attached => caught(),
         Hold::Detached => py.detach(caught),
     };
+    finish(py, outcome)
+}
+
+/// The same for a call that reads Python objects on its way, and so keeps the interpreter.
+pub fn run_reading<T>(py: Python<'_>, work: impl FnOnce() -> Result<T>) -> PyResult<T> {
+    finish(py, catch_unwind(AssertUnwindSafe(work)))
+}
+
+fn finish<T>(py: Python<'_>, outcome: std::thread::Result<Result<T>>) -> PyResult<T> {
     match outcome {
         Ok(result) => result.map_err(|error| to_python(py, &error)),
         Err(payload) => Err(raise(py, "Internal", &internal(payload.as_ref()), &[])),

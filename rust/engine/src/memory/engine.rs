@@ -22,6 +22,7 @@ use super::scope::{self, Head, Scope};
 use super::slots::{self, Slot};
 use super::writer;
 use crate::index::vectors::{UnitVector, VectorSet};
+use crate::session::WarmSessions;
 use crate::store::environment::WriteTransaction;
 use crate::store::keys::Partition;
 use crate::store::metrics::add;
@@ -61,6 +62,7 @@ pub struct Engine {
     /// The embedding's number in this store; 0 until it is known.
     embedding_number: Arc<AtomicU16>,
     accesses: AccessBuffer,
+    warm: WarmSessions,
 }
 
 /// What is in a store.
@@ -104,6 +106,7 @@ impl Engine {
             embedding: options.embedding.map(Arc::new),
             embedding_number: Arc::default(),
             accesses: AccessBuffer::default(),
+            warm: WarmSessions::default(),
         })
     }
 
@@ -153,7 +156,12 @@ impl Engine {
         }
     }
 
-    fn write<T, F>(&self, operation: F) -> Result<T>
+    /// What this process has read of its sessions.
+    pub(crate) fn warm(&self) -> &WarmSessions {
+        &self.warm
+    }
+
+    pub(crate) fn write<T, F>(&self, operation: F) -> Result<T>
     where
         T: Send + 'static,
         F: FnMut(&mut WriteTransaction<'_>) -> Result<T> + Send + 'static,

@@ -108,7 +108,7 @@ impl Scope {
     }
 }
 
-fn check_id(what: &str, id: &str) -> Result<()> {
+pub(crate) fn check_id(what: &str, id: &str) -> Result<()> {
     if id.is_empty() || id.len() > MAX_SCOPE_ID_BYTES {
         return Err(Error::invalid(format!(
             "naming a {what}: an id has 1 to {MAX_SCOPE_ID_BYTES} bytes of UTF-8, and this one has {} ({:?}): give another id, for instance a hash of this one",

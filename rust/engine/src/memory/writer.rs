@@ -6,6 +6,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
+use super::kind::Kind;
 use super::record::{self, Ending, Memory, State};
 use super::scope::{Head, Scope};
 use super::slots::{self, Slot};
@@ -339,7 +340,16 @@ pub(super) fn duplicate_key(seed: u64, memory: &Memory) -> u64 {
 pub(super) fn keys_of(seed: u64, memory: &Memory) -> Vec<u64> {
     let mut keys = vec![duplicate_key(seed, memory)];
     keys.extend(memory.given_id.as_deref().map(|id| id_key(seed, id)));
+    keys.extend(PINNED_KINDS.contains(&memory.kind).then(|| kind_key(seed, memory.kind)));
     keys
+}
+
+/// The kinds that every prompt of a scope's sessions begins with, most binding first: they are found by kind, without a scan.
+pub(crate) const PINNED_KINDS: [Kind; 3] = [Kind::Constraint, Kind::Profile, Kind::Preference];
+
+/// The key term of one of [`PINNED_KINDS`].
+pub(crate) fn kind_key(seed: u64, kind: Kind) -> u64 {
+    text::term_hash(TermClass::Key, &format!("kind\0{}", kind.name()), seed)
 }
 
 pub(super) fn row_of(memory: &Memory, length: u32) -> Row {

@@ -3,13 +3,21 @@
 //! Built-in models are rows of a table; a caller registers others by giving a [`Model`]. A session stores the model it runs
 //! on, so that an old prompt is counted for ever as it was. Prices and quality are not here.
 
+#![cfg_attr(test, allow(clippy::unwrap_used))] // a test that unwraps fails, as it should
+
+mod framings;
+mod nearest;
+mod registry;
 mod table;
+
+pub use framings::{framing, framing_name};
+pub use registry::{check, get, names, register};
 
 use std::sync::Arc;
 
+use crate::Result;
 use crate::context::{Factor, Framing};
-use crate::tokens::Encoding;
-use crate::{Error, ErrorKind, Result};
+use crate::tokens::{CachedCounter, Encoding};
 
 /// A language model.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,18 +41,14 @@ pub struct Model {
 }
 
 impl Model {
-    /// The built-in model of a name; a dated or suffixed name (`gpt-4o-2024-08-06`) is its family's.
+    /// The model of a name, as [`get`] finds it, under the name that was asked for.
     pub fn named(name: &str) -> Result<Self> {
-        table::find(name).ok_or_else(|| {
-            let known: Vec<&str> = table::names().collect();
-            Error::new(
-                ErrorKind::UnknownModel,
-                format!(
-                    "choosing a model: the name must be in the registry, got {name:?} (known: {}): name one of these, or tell memspan.models.register its window and tokenizer",
-                    known.join(", ")
-                ),
-            )
-            .with("model", name)
-        })
+        get(name).map(|model| Self { name: name.into(), ..Self::clone(&model) })
+    }
+
+    /// What counts its text.
+    #[must_use]
+    pub fn counter(&self) -> CachedCounter {
+        CachedCounter::new(self.encoding)
     }
 }

@@ -1,9 +1,11 @@
 //! The built-in models: public facts from the vendors' model pages (2026-11), one row a family.
 
+use std::sync::{Arc, LazyLock};
+
 use super::Model;
+use super::framings::GPT_4O_MINI;
 use crate::context::Factor;
 use crate::context::framing::Framing;
-use crate::context::image::ImageRule;
 use crate::tokens::Encoding;
 
 struct Row {
@@ -31,9 +33,8 @@ const OPENAI: Row = Row {
 
 const CLAUDE: Row = Row { context_window: 200_000, max_output_tokens: 64_000, factor: 1_350, framing: Framing::ANTHROPIC, ..OPENAI };
 
-/// Longer names stand before the names they begin with.
 const ROWS: &[Row] = &[
-    Row { name: "gpt-4o-mini", framing: Framing { images: ImageRule::Tiles { base: 2_833, tile: 5_667 }, ..Framing::GPT_4O }, ..OPENAI },
+    Row { name: "gpt-4o-mini", framing: GPT_4O_MINI, ..OPENAI },
     Row { name: "gpt-4o", ..OPENAI },
     Row { name: "gpt-4.1", context_window: 1_047_576, max_output_tokens: 32_768, ..OPENAI },
     Row {
@@ -68,10 +69,17 @@ const ROWS: &[Row] = &[
     Row { name: "claude-haiku-4-5", min_cached_tokens: 4_096, ..CLAUDE },
 ];
 
+/// The rows as models, sorted by name.
+static MODELS: LazyLock<Vec<Arc<Model>>> = LazyLock::new(|| {
+    let mut models: Vec<Arc<Model>> = ROWS.iter().map(|row| Arc::new(row.model())).collect();
+    models.sort_unstable_by(|one, other| one.name.cmp(&other.name));
+    models
+});
+
 impl Row {
-    fn model(&self, name: &str) -> Model {
+    fn model(&self) -> Model {
         Model {
-            name: name.into(),
+            name: self.name.into(),
             context_window: self.context_window,
             max_output_tokens: self.max_output_tokens,
             encoding: self.encoding,
@@ -83,13 +91,18 @@ impl Row {
     }
 }
 
-/// The row whose name `name` is, or begins with at a dash.
-pub(super) fn find(name: &str) -> Option<Model> {
-    let family = |row: &&Row| name.strip_prefix(row.name).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'));
-    ROWS.iter().find(family).map(|row| row.model(name))
+/// The model whose name `name` is, or else the one with the longest name that `name` begins with up to a dash.
+pub(super) fn find(name: &str) -> Option<Arc<Model>> {
+    let mut family = name;
+    loop {
+        if let Ok(at) = MODELS.binary_search_by(|model| (*model.name).cmp(family)) {
+            return Some(Arc::clone(&MODELS[at]));
+        }
+        family = family.rsplit_once('-')?.0;
+    }
 }
 
-/// The names, as they stand in the table.
-pub(super) fn names() -> impl Iterator<Item = &'static str> {
-    ROWS.iter().map(|row| row.name)
+/// All of them, sorted by name.
+pub(super) fn models() -> impl Iterator<Item = &'static Arc<Model>> {
+    MODELS.iter()
 }

@@ -95,9 +95,13 @@ pub fn confidence(query: Option<&LexicalQuery>, text: &str, parts: &fusion::Part
 
 /// Answers a question from one snapshot.
 pub fn recall(engine: &Engine, request: &Request) -> Result<Recall> {
-    let embedded = embedded(engine, request);
-    let request = embedded.as_ref().unwrap_or(request);
     let answer = engine.store().read(|snapshot| answer(engine, snapshot, request))?;
+    note(engine, request, &answer);
+    Ok(answer)
+}
+
+/// Counts a recall, and that its memories were recalled.
+pub(crate) fn note(engine: &Engine, request: &Request, answer: &Recall) {
     let metrics = engine.store().metrics();
     add(&metrics.recalls, 1);
     add(&metrics.recalls_degraded, u64::from(answer.degraded.is_some()));
@@ -107,7 +111,6 @@ pub fn recall(engine: &Engine, request: &Request) -> Result<Recall> {
             engine.note_recalled(*partition, current.map(|hit| hit.memory.number), request.filter.now);
         }
     }
-    Ok(answer)
 }
 
 /// The question with the built-in embedding's vector, where it lacks one.
@@ -122,7 +125,10 @@ pub fn question_vector(engine: &Engine, text: &str) -> Option<vectors::Query> {
     if text.trim().is_empty() { None } else { engine.embed(text).map(vectors::Query::from_unit) }
 }
 
-fn answer<P: Pages>(engine: &Engine, snapshot: &P, request: &Request) -> Result<Recall> {
+/// Answers a question from a snapshot.
+pub(crate) fn answer<P: Pages>(engine: &Engine, snapshot: &P, request: &Request) -> Result<Recall> {
+    let embedded = embedded(engine, request);
+    let request = embedded.as_ref().unwrap_or(request);
     let mut found = Nominated::default();
     let mut recall = Recall::default();
     for (place, scope) in request.scopes.iter().enumerate() {
@@ -134,7 +140,8 @@ fn answer<P: Pages>(engine: &Engine, snapshot: &P, request: &Request) -> Result<
         };
         recall.queries.push(query);
     }
-    let ranked = fusion::rank(request, found.candidates, |candidate| exact(snapshot, &found.sets, request, candidate))?;
+    let fusion = if found.identified { request.fusion.identified() } else { request.fusion };
+    let ranked = fusion::rank(fusion, request.limit, found.candidates, |candidate| exact(snapshot, &found.sets, request, candidate))?;
     let mut tokens_left = request.max_tokens;
     for (candidate, parts) in ranked {
         if parts.score() < request.min_score {

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::{Encoding, count};
+use super::{Encoding, count, count_until};
 
 /// Texts below this length are counted: that takes no longer than a miss of the processor's caches.
 const SHORTEST: usize = 32;
@@ -76,19 +76,39 @@ impl CountCache {
     /// How many tokens `text` is: what [`count()`] gives.
     #[must_use]
     pub fn count(&self, encoding: Encoding, text: &str) -> usize {
+        self.count_by(encoding, text, || Some(count(encoding, text))).unwrap_or_default()
+    }
+
+    /// How many tokens `text` is, if at most `limit`. Unless it knows the answer it stops counting where it is above the limit.
+    #[must_use]
+    pub fn count_within(&self, encoding: Encoding, text: &str, limit: usize) -> Option<usize> {
+        self.count_by(encoding, text, || count_until(encoding, text, limit)).filter(|count| *count <= limit)
+    }
+
+    /// How many tokens `text` is, if the cache knows. A text that it does not know is not a miss: whoever asks will count it.
+    #[must_use]
+    pub fn known(&self, encoding: Encoding, text: &str) -> Option<usize> {
+        let key = (text.len() >= SHORTEST).then(|| Key::new(encoding, text))?;
+        let count = self.get(key)?;
+        self.stripe(key).hits.fetch_add(1, Relaxed);
+        Some(count)
+    }
+
+    fn count_by(&self, encoding: Encoding, text: &str, count: impl FnOnce() -> Option<usize>) -> Option<usize> {
         if text.len() < SHORTEST {
-            return count(encoding, text);
+            return count();
         }
         let key = Key::new(encoding, text);
-        let stripe = &self.stripes[key.high as usize % STRIPES];
         if let Some(count) = self.get(key) {
-            stripe.hits.fetch_add(1, Relaxed);
-            return count;
+            self.stripe(key).hits.fetch_add(1, Relaxed);
+            return Some(count);
         }
-        stripe.misses.fetch_add(1, Relaxed);
-        let count = count(encoding, text);
-        self.put(key, count);
-        count
+        self.stripe(key).misses.fetch_add(1, Relaxed);
+        count().inspect(|count| self.put(key, *count))
+    }
+
+    fn stripe(&self, key: Key) -> &Stripe {
+        &self.stripes[key.high as usize % STRIPES]
     }
 
     /// Hits, misses and size.
@@ -163,6 +183,20 @@ mod tests {
             assert_eq!(cache.count(encoding, text), count(encoding, text));
         }
         assert_eq!(cache.metrics(), CacheMetrics { hits: 2, misses: 2, capacity: 1024 });
+    }
+
+    #[test]
+    fn what_is_above_a_limit_is_not_kept_and_what_is_known_is_not_a_miss() {
+        let cache = CountCache::new(64);
+        let text = text(36);
+        let all = count(Encoding::O200k, &text);
+        assert_eq!(cache.known(Encoding::O200k, &text), None);
+        assert_eq!(cache.count_within(Encoding::O200k, &text, all - 1), None);
+        assert_eq!(cache.known(Encoding::O200k, &text), None);
+        assert_eq!(cache.count_within(Encoding::O200k, &text, all), Some(all));
+        assert_eq!(cache.known(Encoding::O200k, &text), Some(all));
+        assert_eq!(cache.count_within(Encoding::O200k, &text, all - 1), None);
+        assert_eq!(cache.metrics(), CacheMetrics { hits: 2, misses: 2, capacity: 64 });
     }
 
     #[test]

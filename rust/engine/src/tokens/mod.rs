@@ -12,6 +12,7 @@
 
 mod backtrack;
 mod cache;
+mod cached;
 mod cl100k;
 mod count;
 mod counter;
@@ -31,6 +32,7 @@ mod unicode;
 mod vocabulary;
 
 pub use cache::{CacheMetrics, CountCache};
+pub use cached::{CachedCounter, shared_cache};
 pub use count::{count, count_until};
 pub use counter::TokenCounter;
 pub use encode::{decode, encode};

@@ -1,0 +1,177 @@
+"""Tokens without a store: count, truncate, count while a text streams in, and fit a list of messages into a limit.
+
+Counts are exact where the model's tokenizer is public, and a bound that the true number does not exceed where it is not
+(`Model.exact` tells which). Texts are counted as ordinary text: what looks like a special token in them is text.
+Counts are remembered by a hash of the text, in one cache of the process.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
+
+from memspan import _core
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+__all__ = ["Fit", "SdkObject", "TokenCounter", "count_tokens", "fit", "truncate"]
+
+_Message = TypeVar("_Message")
+
+
+class SdkObject(Protocol):
+    """A message, block or tool as the SDKs of OpenAI and Anthropic make them: a pydantic model."""
+
+    def model_dump(self, *, mode: str) -> Any:
+        """Its fields as plain values."""
+
+
+def count_tokens(
+    content: str | Mapping[str, Any] | SdkObject | Iterable[Any], model: str = "gpt-4o", *, tools: Iterable[Any] | None = None
+) -> int:
+    """How many tokens a text, a message or a whole request is.
+
+    A text costs what its tokens are. A message (a mapping of OpenAI's or Anthropic's shape, or an SDK's object) costs its parts and the
+    frame around it, so that messages add up exactly. A list of messages costs what its request is billed: the messages, the frame
+    that begins the reply, and the tools. Frames and images follow the vendors' published rules; a file or a link whose
+    size is not to be seen counts as the most it can cost.
+
+    A cached text of 4 KB takes about half a microsecond, one not seen before about 15 ns a token.
+
+    Args:
+        content: A `str`, one message, or several.
+        model: Its name in `memspan.models`.
+        tools: Tool schemas that are sent along with several messages.
+
+    Returns:
+        Tokens; for a closed tokenizer a bound above them.
+
+    Raises:
+        UnknownModel: The model is not in the registry.
+        InvalidInput: A message or a tool is not of a shape that a provider takes.
+
+    Examples:
+        >>> memspan.count_tokens("hello world")
+        2
+        >>> message = {"role": "user", "content": "hello world"}
+        >>> memspan.count_tokens(message)
+        6
+        >>> memspan.count_tokens([message, message])
+        15
+    """
+    return _core.count_tokens(content, model, tools)
+
+
+def truncate(text: str, max_tokens: int, *, model: str = "gpt-4o", keep: Literal["start", "end"] = "start") -> str:
+    """The start or the end of a text that is at most so many tokens, cut between characters and where possible between tokens.
+
+    "At most" is exact: what is returned was counted again. It is the longest such part but for a few characters.
+
+    Args:
+        text: The text.
+        max_tokens: The most; 0 leaves nothing.
+        model: Its name in `memspan.models`.
+        keep: Which part stays.
+
+    Returns:
+        The part, or the very text if all of it fits. The time depends on what is returned, not on the text.
+
+    Raises:
+        UnknownModel: The model is not in the registry.
+        InvalidInput: `max_tokens` is negative, or `keep` another word.
+
+    Examples:
+        >>> memspan.truncate("one two three four", max_tokens=2)
+        'one two'
+        >>> memspan.truncate("one two three four", max_tokens=2, keep="end")
+        ' three four'
+    """
+    return _core.truncate(text, max_tokens, model, keep)
+
+
+class TokenCounter:
+    """Counts a text that grows at its end: a piece costs what it is, not what stands before it.
+
+    After each piece the count is that of the whole text, which is not the sum of the pieces' counts. Threads may share it.
+
+    Args:
+        model: Its name in `memspan.models`.
+
+    Examples:
+        >>> counter = memspan.TokenCounter("gpt-4o")
+        >>> [counter.append(piece) for piece in ("Hel", "lo wor", "ld")]
+        [1, 2, 2]
+        >>> counter.count == memspan.count_tokens("Hello world")
+        True
+    """
+
+    __slots__ = ("_core",)
+
+    def __init__(self, model: str = "gpt-4o") -> None:
+        self._core = _core.TokenCounterCore(model)
+
+    @property
+    def count(self) -> int:
+        """Tokens of the whole text so far."""
+        return self._core.count()
+
+    def append(self, text: str) -> int:
+        """Appends to the text, and gives the new count."""
+        return self._core.append(text)
+
+    def clear(self) -> None:
+        """Forgets the text: the count is 0 again."""
+        self._core.clear()
+
+    def __repr__(self) -> str:
+        """The model and the count."""
+        return f"TokenCounter({self._core.model_name()!r}, count={self.count})"
+
+
+@dataclass(frozen=True, slots=True)
+class Fit(Generic[_Message]):
+    """What `fit` kept of a conversation.
+
+    Attributes:
+        messages: The kept messages, in their order: the very objects that were given.
+        tokens: Tokens of a request with them, the tools and the frame of the reply included.
+        exact: Whether that is what will be billed, rather than a bound above it.
+    """
+
+    messages: tuple[_Message, ...]
+    tokens: int
+    exact: bool
+
+
+def fit(
+    messages: Iterable[_Message], model: str = "gpt-4o", *, max_input_tokens: int | None = None, tools: Iterable[Any] | None = None
+) -> Fit[_Message]:
+    """The newest part of a conversation that fits a limit, as it can be sent: no store, no session.
+
+    Leading system messages stay. Then whole turns are kept, from the newest back; a turn is a user's message with everything up to the
+    next one. Of a newest turn that is too large by itself, the user's message and the newest rounds of tools stay. A tool call
+    is never parted from its results. Messages are read from the end, and only as far as they fit: the time depends on what is kept.
+
+    Args:
+        messages: Messages of OpenAI's or Anthropic's shape. They are not changed.
+        model: Its name in `memspan.models`.
+        max_input_tokens: The limit of the whole request. By default 70 % of the model's window, or what a reply of 4,096 tokens leaves.
+        tools: Tool schemas that are sent along.
+
+    Returns:
+        The kept messages and their tokens, which never exceed the limit.
+
+    Raises:
+        BudgetExceeded: The tools, the system messages, the newest user message and the last round alone are too many.
+        InvalidInput: A message is not of a shape that a provider takes, or a call or result lacks its other half.
+        UnknownModel: The model is not in the registry.
+
+    Examples:
+        >>> talk = [{"role": "user", "content": f"question {n}"} for n in range(100)]
+        >>> fitted = memspan.fit(talk, max_input_tokens=50)
+        >>> len(fitted.messages), fitted.tokens, fitted.messages[-1] is talk[-1]
+        (6, 45, True)
+    """
+    kept, tokens, exact = _core.fit(messages, model, max_input_tokens, tools)
+    return Fit(kept, tokens, exact)

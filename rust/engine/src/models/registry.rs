@@ -1,0 +1,137 @@
+//! The models of this process: the built-in ones, and those that the program registered, which go before them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use super::nearest::nearest;
+use super::{Model, table};
+use crate::{Error, ErrorKind, Result};
+
+/// No window of today comes near; it keeps sums of tokens far from overflow.
+const MAX_WINDOW: u64 = 1 << 40;
+const MAX_NAME: usize = 256;
+
+static REGISTERED: RwLock<BTreeMap<Arc<str>, Arc<Model>>> = RwLock::new(BTreeMap::new());
+
+/// The model of a name: a registered one of exactly that name, else a built-in one; a dated or suffixed name
+/// (`gpt-4o-2024-08-06`) is its family's.
+pub fn get(name: &str) -> Result<Arc<Model>> {
+    let registered = REGISTERED.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned();
+    registered.or_else(|| table::find(name)).ok_or_else(|| unknown(name))
+}
+
+/// Adds a model, or replaces the one of that name, for this process.
+pub fn register(model: Model) -> Result<()> {
+    check(&model)?;
+    let name = Arc::clone(&model.name);
+    REGISTERED.write().unwrap_or_else(PoisonError::into_inner).insert(name, Arc::new(model));
+    Ok(())
+}
+
+/// All names, sorted.
+#[must_use]
+pub fn names() -> Vec<Arc<str>> {
+    let registered = REGISTERED.read().unwrap_or_else(PoisonError::into_inner);
+    let all: BTreeSet<Arc<str>> = registered.keys().cloned().chain(table::models().map(|model| Arc::clone(&model.name))).collect();
+    all.into_iter().collect()
+}
+
+fn unknown(name: &str) -> Error {
+    let names = names();
+    let near = nearest(name, names.iter().map(|name| &**name)).join(", ");
+    Error::new(
+        ErrorKind::UnknownModel,
+        format!(
+            "choosing a model: the name must be in the registry (memspan.models), got {:?} (nearest: {near}): name one of these, or register it with \
+             memspan.models.register(memspan.Model(name=..., context_window=..., max_output_tokens=..., encoding=...))",
+            shown(name)
+        ),
+    )
+    .with("model", shown(name))
+    .with("nearest", near)
+}
+
+fn shown(name: &str) -> String {
+    name.chars().take(MAX_NAME).collect()
+}
+
+/// Checks the fields of a model, before it is registered or a session keeps it.
+pub fn check(model: &Model) -> Result<()> {
+    let wrong = |rule: &str, field: &'static str, value: String, next: &str| {
+        Error::invalid(format!("registering a model: {rule}, got {value} (model {:?}): {next}", shown(&model.name))).with(field, value)
+    };
+    let name = &*model.name;
+    if name.is_empty() || name.len() > MAX_NAME || name.chars().any(|character| character.is_control() || character.is_whitespace()) {
+        let rule = "the name must have 1 to 256 bytes, none of them white space";
+        return Err(wrong(rule, "name", format!("{:?}", shown(name)), "give the name that requests are sent with"));
+    }
+    if !(1..=MAX_WINDOW).contains(&model.context_window) {
+        let rule = "context_window must be from 1 to 2**40 tokens";
+        return Err(wrong(rule, "context_window", model.context_window.to_string(), "look it up on the vendor's model page"));
+    }
+    if !(1..=model.context_window).contains(&model.max_output_tokens) {
+        let rule = format!("max_output_tokens must be from 1 to context_window ({})", model.context_window);
+        return Err(wrong(&rule, "max_output_tokens", model.max_output_tokens.to_string(), "look it up on the vendor's model page"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn own(name: &str) -> Model {
+        Model { name: name.into(), ..Model::named("gpt-4").unwrap() }
+    }
+
+    #[test]
+    fn every_built_in_model_is_found_and_valid() {
+        for name in names() {
+            let model = get(&name).unwrap();
+            assert_eq!(model.name, name);
+            check(&model).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_dated_name_is_its_familys_and_keeps_its_own() {
+        let dated = Model::named("gpt-4o-mini-2024-07-18").unwrap();
+        assert_eq!(&*dated.name, "gpt-4o-mini-2024-07-18");
+        assert_eq!(Model { name: "gpt-4o-mini".into(), ..dated }, Model::named("gpt-4o-mini").unwrap());
+    }
+
+    #[test]
+    fn registered_models_are_found_by_their_exact_name_and_can_be_replaced() {
+        register(own("registry-test")).unwrap();
+        assert_eq!(get("registry-test").unwrap().context_window, 8_192);
+        assert!(get("registry-test-large").is_err());
+        assert!(names().iter().any(|name| &**name == "registry-test"));
+        register(Model { context_window: 50_000, ..own("registry-test") }).unwrap();
+        assert_eq!(get("registry-test").unwrap().context_window, 50_000);
+    }
+
+    #[test]
+    fn an_unknown_name_names_the_nearest() {
+        let error = get("gpt4o").unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::UnknownModel);
+        assert!(error.message().contains("gpt-4o,") && error.message().contains("memspan.models.register"), "{error}");
+        assert!(get("gpt-4omni").is_err() && get("").is_err());
+        assert!(get(&"x".repeat(1 << 20)).unwrap_err().message().len() < 2_000);
+    }
+
+    #[test]
+    fn what_cannot_be_is_not_registered() {
+        for bad in [
+            own(""),
+            own("a b"),
+            own(&"x".repeat(257)),
+            Model { context_window: 0, ..own("bad") },
+            Model { context_window: MAX_WINDOW + 1, ..own("bad") },
+            Model { max_output_tokens: 0, ..own("bad") },
+            Model { max_output_tokens: 8_193, ..own("bad") },
+        ] {
+            assert_eq!(register(bad).unwrap_err().kind(), ErrorKind::InvalidInput);
+        }
+        assert!(get("bad").is_err());
+    }
+}

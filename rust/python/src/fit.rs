@@ -1,0 +1,61 @@
+//! `fit`: which messages of a list are sent. Read from the end, and converted only as far as they are looked at.
+//!
+//! It keeps the interpreter: messages are Python's until each is read. That is microseconds for what was counted before, and
+//! some milliseconds once for a hundred thousand new tokens.
+
+use memspan_engine::Error;
+use memspan_engine::context::limit::{Share, input_limit};
+use memspan_engine::context::{Factor, fit as engine_fit};
+use memspan_engine::models::Model;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+use crate::arguments::whole;
+use crate::errors::{Hold, run, run_reading};
+use crate::messages;
+use crate::models::model;
+
+/// What is filled of a window, and kept for the reply, where the caller does not say: as for a session's prompts.
+const FILL: Share = Share::new(700_000);
+const OUTPUT_TOKENS: u64 = 4_096;
+
+/// The kept messages (the very objects), the tokens of a request with them, and whether that is exact.
+#[pyfunction]
+pub fn fit<'py>(
+    given: &Bound<'py, PyAny>,
+    model_name: &Bound<'py, PyAny>,
+    max_input_tokens: Option<&Bound<'py, PyAny>>,
+    tools: Option<&Bound<'py, PyAny>>,
+) -> PyResult<(Bound<'py, PyTuple>, u64, bool)> {
+    let py = given.py();
+    let model = model(model_name)?;
+    let named = max_input_tokens.map(|limit| whole("max_input_tokens", limit, 0, i64::MAX)).transpose()?.map(|limit| limit as u64);
+    let limit = match named {
+        Some(limit) => limit,
+        None => run(py, Hold::Attached, || default_limit(&model))?,
+    };
+    let tools = messages::tools(tools)?;
+    let items = messages::items(given)?;
+    // An error of the border on its way through the engine.
+    let mut raised = None;
+    let mut read = |index: usize| {
+        messages::message_at(&items, index).map_err(|error| {
+            let passing = Error::invalid(error.to_string());
+            raised = Some(error);
+            passing
+        })
+    };
+    let room = model.factor.room(limit);
+    let counter = model.counter();
+    let fitted = run_reading(py, || engine_fit(items.len(), &mut read, tools.as_deref(), room, &model.framing, &counter));
+    let fitted = match raised {
+        Some(error) => return Err(error),
+        None => fitted?,
+    };
+    let kept = fitted.kept.iter().map(|index| items.get_item(*index)).collect::<PyResult<Vec<_>>>()?;
+    Ok((PyTuple::new(py, kept)?, model.factor.bound(fitted.tokens), fitted.exact && model.factor == Factor::EXACT))
+}
+
+fn default_limit(model: &Model) -> memspan_engine::Result<u64> {
+    input_limit(model.context_window, OUTPUT_TOKENS.min(model.max_output_tokens), FILL, None)
+}

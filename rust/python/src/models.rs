@@ -1,0 +1,125 @@
+//! The registry of models, as plain values: the frozen `Model` of the face is made of them.
+
+use memspan_engine::context::{Factor, Format};
+use memspan_engine::models::{self, Model};
+use memspan_engine::tokens::Encoding;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString};
+use std::sync::Arc;
+
+use crate::arguments::{number, text_of, whole};
+use crate::errors::{invalid, to_python};
+
+/// The model of a name.
+pub fn model(name: &Bound<'_, PyAny>) -> PyResult<Arc<Model>> {
+    let found = match name.cast::<PyString>().map(|name| name.to_str()) {
+        Ok(Ok(name)) => models::get(name),
+        _ => models::get(&text_of("model", name)?),
+    };
+    found.map_err(|error| to_python(name.py(), &error))
+}
+
+/// The model of a name, or the one that a `memspan.Model` describes, registered or not.
+pub fn named_or_given(value: &Bound<'_, PyAny>) -> PyResult<Model> {
+    if value.is_instance_of::<PyString>() || !value.hasattr("context_window")? {
+        return model(value).map(|model| (*model).clone());
+    }
+    let field = |name: &str| value.getattr(name);
+    let model = described(
+        &field("name")?,
+        &field("context_window")?,
+        &field("max_output_tokens")?,
+        &field("encoding")?,
+        &field("factor")?,
+        &field("framing")?,
+        field("append_only")?.is_truthy()?,
+        &field("min_cached_tokens")?,
+    )?;
+    models::check(&model).map_err(|error| to_python(value.py(), &error))?;
+    Ok(model)
+}
+
+/// All names, sorted.
+#[pyfunction]
+pub fn model_names() -> Vec<String> {
+    models::names().iter().map(ToString::to_string).collect()
+}
+
+/// The arguments that `memspan.Model` is made with.
+#[pyfunction]
+pub fn model_fields<'py>(py: Python<'py>, name: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
+    let model = model(name)?;
+    let fields = PyDict::new(py);
+    fields.set_item("name", name)?;
+    fields.set_item("context_window", model.context_window)?;
+    fields.set_item("max_output_tokens", model.max_output_tokens)?;
+    fields.set_item("encoding", model.encoding.name())?;
+    fields.set_item("factor", f64::from(model.factor.per_mille()) / 1000.0)?;
+    fields.set_item(
+        "framing",
+        models::framing_name(model.framing).unwrap_or(match model.framing.format {
+            Format::OpenAi => "gpt-4o",
+            Format::Anthropic => "claude",
+        }),
+    )?;
+    fields.set_item("append_only", model.append_only)?;
+    fields.set_item("min_cached_tokens", model.min_cached_tokens)?;
+    Ok(fields)
+}
+
+/// Adds a model for this process, or replaces the one of its name.
+#[pyfunction]
+#[allow(clippy::too_many_arguments)] // those of `memspan.Model`, one by one
+pub fn register_model(
+    py: Python<'_>,
+    name: &Bound<'_, PyAny>,
+    context_window: &Bound<'_, PyAny>,
+    max_output_tokens: &Bound<'_, PyAny>,
+    encoding: &Bound<'_, PyAny>,
+    factor: &Bound<'_, PyAny>,
+    framing: &Bound<'_, PyAny>,
+    append_only: bool,
+    min_cached_tokens: &Bound<'_, PyAny>,
+) -> PyResult<()> {
+    let model = described(name, context_window, max_output_tokens, encoding, factor, framing, append_only, min_cached_tokens)?;
+    models::register(model).map_err(|error| to_python(py, &error))
+}
+
+#[allow(clippy::too_many_arguments)] // the same
+fn described(
+    name: &Bound<'_, PyAny>,
+    context_window: &Bound<'_, PyAny>,
+    max_output_tokens: &Bound<'_, PyAny>,
+    encoding: &Bound<'_, PyAny>,
+    factor: &Bound<'_, PyAny>,
+    framing: &Bound<'_, PyAny>,
+    append_only: bool,
+    min_cached_tokens: &Bound<'_, PyAny>,
+) -> PyResult<Model> {
+    let py = name.py();
+    let tokens = |name: &str, value| whole(name, value, 0, i64::MAX).map(|tokens| tokens as u64);
+    let encoding = Encoding::from_name(&text_of("encoding", encoding)?).map_err(|error| to_python(py, &error))?;
+    let framing = models::framing(&text_of("framing", framing)?).map_err(|error| to_python(py, &error))?;
+    Ok(Model {
+        name: text_of("name", name)?.into(),
+        context_window: tokens("context_window", context_window)?,
+        max_output_tokens: tokens("max_output_tokens", max_output_tokens)?,
+        encoding,
+        factor: per_mille(factor)?,
+        framing,
+        append_only,
+        min_cached_tokens: tokens("min_cached_tokens", min_cached_tokens)?,
+    })
+}
+
+/// A factor in thousandths, rounded up: a bound must not become smaller on its way in.
+fn per_mille(factor: &Bound<'_, PyAny>) -> PyResult<Factor> {
+    let given = number("factor", factor)?;
+    if (1.0..=100.0).contains(&given) {
+        return Ok(Factor::new((given * 1000.0 - 1e-6).ceil() as u32));
+    }
+    Err(invalid(
+        factor.py(),
+        format!("registering a model: factor must be from 1 to 100, and it is {given}: pass 1 where the encoding is the model's own"),
+    ))
+}

@@ -1,0 +1,104 @@
+"""The registry of models: what is built in, what a program adds, and what an unknown name is told."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Mapping
+from dataclasses import FrozenInstanceError, replace
+from typing import Any
+
+import pytest
+
+import memspan
+
+
+def test_it_is_a_mapping_of_frozen_values() -> None:
+    assert isinstance(memspan.models, Mapping)
+    assert list(memspan.models) == sorted(memspan.models)
+    assert len(memspan.models) == len(list(memspan.models)) >= 10
+    for name, model in memspan.models.items():
+        assert model.name == name
+        assert 0 < model.max_output_tokens <= model.context_window
+        assert model.factor >= 1
+        assert pickle.loads(pickle.dumps(model)) == model  # noqa: S301  our own bytes
+        with pytest.raises(FrozenInstanceError):
+            model.name = "other"  # type: ignore[misc]
+
+
+def test_a_dated_name_is_found_as_its_family() -> None:
+    dated = memspan.models["gpt-4o-mini-2024-07-18"]
+    assert dated == replace(memspan.models["gpt-4o-mini"], name="gpt-4o-mini-2024-07-18")
+    assert dated.name not in list(memspan.models)
+
+
+@pytest.mark.parametrize("name", ["gpt4o", "GPT-4O", "claude", "", "gpt-4omni", "x" * 100_000])
+def test_an_unknown_name_is_told_the_nearest_and_what_to_do(name: str) -> None:
+    assert name not in memspan.models
+    with pytest.raises(memspan.UnknownModel, match=r"memspan\.models\.register") as caught:
+        memspan.models[name]
+    assert isinstance(caught.value, KeyError)
+    assert caught.value.nearest
+    assert len(str(caught.value)) < 2_000
+
+
+def test_the_nearest_name_is_told_first() -> None:
+    with pytest.raises(memspan.UnknownModel) as caught:
+        memspan.count_tokens("text", "gpt4o")
+    assert str(caught.value.nearest).split(", ")[0] == "gpt-4o"
+
+
+def test_what_is_registered_is_found_and_counts() -> None:
+    own = memspan.Model(
+        name="test-models-own", context_window=9_000, max_output_tokens=1_000, encoding="cl100k_base", factor=1.5, framing="claude"
+    )
+    assert memspan.models.register(own) == own == memspan.models["test-models-own"]
+    assert not own.exact
+    assert "test-models-own" in list(memspan.models)
+    assert memspan.count_tokens("hello world", "test-models-own") == 3
+    larger = replace(own, context_window=20_000, min_cached_tokens=1_024, append_only=True)
+    assert memspan.models.register(larger) == larger == memspan.models["test-models-own"]
+
+
+def test_every_built_in_model_can_be_registered_under_another_name() -> None:
+    for model in list(memspan.models.values()):
+        renamed = replace(model, name=f"test-models-copy-of-{model.name}")
+        assert memspan.models.register(renamed) == renamed
+
+
+def test_a_factor_does_not_shrink_on_its_way() -> None:
+    for factor in (1.0, 1.001, 1.1, 1.2345, 1.35, 2.5, 99.9994):
+        model = replace(memspan.models["gpt-4"], name="test-models-factor", factor=factor)
+        assert factor - 1e-9 <= memspan.models.register(model).factor < factor + 0.001
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"name": ""},
+        {"name": "two words"},
+        {"name": 5},
+        {"name": "x" * 257},
+        {"context_window": 0},
+        {"context_window": -1},
+        {"context_window": 2**50},
+        {"context_window": 8_192.0},
+        {"max_output_tokens": 0},
+        {"max_output_tokens": 10_000},
+        {"encoding": "p50k_base"},
+        {"factor": 0.9},
+        {"factor": float("nan")},
+        {"factor": 1_000.0},
+        {"framing": "telegram"},
+        {"min_cached_tokens": -1},
+    ],
+)
+def test_what_cannot_be_is_not_registered(change: dict[str, Any]) -> None:
+    own: dict[str, Any] = {"name": "test-models-bad", "context_window": 8_192, "max_output_tokens": 4_096, "encoding": "cl100k_base"}
+    with pytest.raises(memspan.InvalidInput):
+        memspan.models.register(memspan.Model(**(own | change)))
+    assert "test-models-bad" not in memspan.models
+
+
+def test_a_name_that_is_no_str_is_a_typed_error() -> None:
+    with pytest.raises(memspan.InvalidInput, match="model"):
+        memspan.models[5]  # type: ignore[index]

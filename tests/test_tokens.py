@@ -1,0 +1,312 @@
+"""Counting from Python: exact against tiktoken, framed as OpenAI bills, and a typed error for everything that cannot be counted."""
+
+from __future__ import annotations
+
+import random
+import sys
+import threading
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+import memspan
+from memspan import _core
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "benches"))
+
+from rivals import tiktoken_offline
+
+if TYPE_CHECKING:
+    import tiktoken
+
+MODELS = {"gpt-4o": "o200k_base", "gpt-4": "cl100k_base"}
+EDGES = [
+    *("'s", "'S", "'LL", "'re", "'RE", "'\u017f", "\u212a", "\n", "\r", "\r\n", "\n/", "/", " ", "  ", "\t", "\u00a0", "\u3000", "\u2028"),
+    *(
+        "\u0085",
+        "\u200b",
+        "\u200d",
+        "!",
+        "...",
+        "-",
+        "_",
+        "();",
+        "0",
+        "12",
+        "345",
+        "6789",
+        "٣٤",
+        "Ⅷ",
+        "½",
+        "中文",
+        "カタカナ",
+        "한국어",
+        "ÀÉ",
+    ),
+    *("e\u0301", "\u0301", "A", "AB", "Abc", "aBC", "ǅ", "ʰ", "дом", "שלום", "हिन्दी", "ไทย", "😀", "👩\u200d👧", "🇩🇪", "<|endoftext|>"),
+    *("\0", "x", "ß", "ﬁ", "𠀀", "the", " of", "getUserById", "payments-api", "naïve", "def ", "return ", "self.", "=>", "::", "// x\n"),
+]
+
+
+@pytest.fixture(scope="module")
+def oracles(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tiktoken.Encoding]:
+    folder = tmp_path_factory.mktemp("tiktoken")
+    return {model: tiktoken_offline.encoding(name, folder) for model, name in MODELS.items()}
+
+
+def strings(seed: int, number: int) -> list[str]:
+    """Random strings of edges, of one block of Unicode, and of any code points."""
+    source = random.Random(seed)  # noqa: S311  pseudo-random on purpose
+
+    def piece(kind: int, block: int) -> str:
+        return (source.choice(EDGES), chr(block + source.randrange(0x80)), chr(source.randrange(0x11_0000)))[kind]
+
+    made = []
+    for _ in range(number):
+        kind, block = source.choices((0, 1, 2), (6, 3, 1))[0], source.randrange(0x220) * 0x80
+        pieces = [piece(kind, block) for _ in range(source.choice((1, 2, 3, 5, 8, 20)))]
+        made.append("".join(pieces).encode("utf-8", "ignore").decode())
+    return made
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_texts_are_what_tiktoken_makes_of_them(model: str, oracles: dict[str, tiktoken.Encoding]) -> None:
+    texts = strings(1, 20_000)
+    wrong = [text for text in texts if memspan.count_tokens(text, model) != len(oracles[model].encode_ordinary(text))]
+    assert not wrong
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_every_code_point_alone_and_between_letters(model: str, oracles: dict[str, tiktoken.Encoding]) -> None:
+    step = 1 if model == "gpt-4o" else 3
+    points = [
+        point for point in range(0, sys.maxunicode + 1, step) if not 0xD800 <= point < 0xE000 and (point < 0x3_2000 or point % 97 == 0)
+    ]
+    texts = [f"a{chr(point)}b {chr(point)}1{chr(point)}" for point in points]
+    counts = [len(ids) for ids in oracles[model].encode_ordinary_batch(texts)]
+    wrong = [hex(point) for point, text, count in zip(points, texts, counts, strict=True) if memspan.count_tokens(text, model) != count]
+    assert not wrong
+
+
+@given(st.text())
+@example("'s'S'LL\u017f")
+@example("a" * 3_000)
+def test_a_text_is_a_text(text: str) -> None:
+    counted = memspan.count_tokens(text)
+    assert 0 <= counted <= len(text.encode())
+    assert memspan.count_tokens(text) == counted  # once more, from the cache
+
+
+@given(st.text(), st.integers(0, 40), st.sampled_from(["gpt-4o", "gpt-4", "claude-sonnet-4-5"]))
+def test_what_is_truncated_fits_and_is_a_part(text: str, max_tokens: int, model: str) -> None:
+    start = memspan.truncate(text, max_tokens, model=model)
+    end = memspan.truncate(text, max_tokens, model=model, keep="end")
+    assert text.startswith(start)
+    assert text.endswith(end)
+    for part in (start, end):
+        assert memspan.count_tokens(part, model) <= max_tokens
+        assert part == text or memspan.count_tokens(text, model) > max_tokens
+
+
+def test_a_text_that_fits_comes_back_itself() -> None:
+    text = "some words " * 50
+    assert memspan.truncate(text, 1_000) is text
+    assert memspan.truncate(text, 1_000, keep="end") is text
+
+
+@given(st.lists(st.text(max_size=12), max_size=12), st.sampled_from(["gpt-4o", "gpt-4", "claude-sonnet-4-5"]))
+def test_a_growing_text_is_counted_as_the_whole(pieces: list[str], model: str) -> None:
+    counter = memspan.TokenCounter(model)
+    for at, piece in enumerate(pieces):
+        assert counter.append(piece) == counter.count == memspan.count_tokens("".join(pieces[: at + 1]), model)
+    counter.clear()
+    assert counter.count == 0
+
+
+def test_threads_may_share_a_counter() -> None:
+    counter = memspan.TokenCounter()
+    threads = [threading.Thread(target=lambda: [counter.append(" word") for _ in range(500)]) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert counter.count == 2_000
+
+
+# What OpenAI's cookbook ("How to count tokens with tiktoken", sections 6 and 7) prints as counted by the API, 2024-08.
+COOKBOOK = [
+    {"role": "system", "content": "You are a helpful, pattern-following assistant that translates corporate jargon into plain English."},
+    {"role": "system", "name": "example_user", "content": "New synergies will help drive top-line growth."},
+    {"role": "system", "name": "example_assistant", "content": "Things working well together will increase revenue."},
+    {
+        "role": "system",
+        "name": "example_user",
+        "content": "Let's circle back when we have more bandwidth to touch base on opportunities for increased leverage.",
+    },
+    {"role": "system", "name": "example_assistant", "content": "Let's talk later when we're less busy about how to do better."},
+    {
+        "role": "user",
+        "content": "This late pivot means we don't have time to boil the ocean for the client deliverable.",
+    },
+]
+WEATHER = {
+    "type": "function",
+    "function": {
+        "name": "get_current_weather",
+        "description": "Get the current weather in a given location",
+        "parameters": {
+            "type": "object",
+            "properties": {
+                "location": {"type": "string", "description": "The city and state, e.g. San Francisco, CA"},
+                "unit": {"type": "string", "description": "The unit of temperature to return", "enum": ["celsius", "fahrenheit"]},
+            },
+            "required": ["location"],
+        },
+    },
+}
+ASKED = [
+    {"role": "system", "content": "You are a helpful assistant that can answer to questions about the weather."},
+    {"role": "user", "content": "What's the weather like in San Francisco?"},
+]
+
+
+@pytest.mark.parametrize(("model", "billed"), [("gpt-3.5-turbo", 129), ("gpt-4", 129), ("gpt-4o", 124), ("gpt-4o-mini", 124)])
+def test_messages_cost_what_openai_bills(model: str, billed: int) -> None:
+    assert memspan.count_tokens(COOKBOOK, model) == billed
+
+
+@pytest.mark.parametrize(("model", "billed"), [("gpt-3.5-turbo", 105), ("gpt-4", 105), ("gpt-4o", 101), ("gpt-4o-mini", 101)])
+def test_tools_cost_what_openai_bills(model: str, billed: int) -> None:
+    assert memspan.count_tokens(ASKED, model, tools=[WEATHER]) == billed
+
+
+def test_messages_add_up() -> None:
+    assert memspan.count_tokens(COOKBOOK) == sum(memspan.count_tokens(message) for message in COOKBOOK) + 3
+    assert memspan.count_tokens([]) == 3
+
+
+@given(st.text(), st.sampled_from(["system", "developer", "user", "assistant"]))
+def test_a_plain_message_counts_like_its_parts(text: str, role: str) -> None:
+    # The plain shape has a way of its own past the JSON.
+    assert memspan.count_tokens({"role": role, "content": text}) == memspan.count_tokens(
+        {"role": role, "content": [{"type": "text", "text": text}]}
+    )
+
+
+def test_any_mapping_any_iterable_and_sdk_objects_are_messages() -> None:
+    class Reply:
+        def model_dump(self, *, mode: str) -> dict[str, Any]:
+            assert mode == "json"
+            return {"role": "assistant", "content": "hello", "refusal": None}
+
+    plain = {"role": "assistant", "content": "hello"}
+    expected = memspan.count_tokens(plain)
+    assert memspan.count_tokens(Reply()) == memspan.count_tokens(MappingProxyType(plain)) == expected
+    for message in (Reply(), MappingProxyType(plain)):
+        assert memspan.count_tokens(item for item in (message, plain)) == 2 * expected + 3
+
+
+def test_both_vendors_shapes_of_a_tool_round() -> None:
+    openai = [
+        {"role": "user", "content": "weather?"},
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "get_weather", "arguments": '{"city":"Bonn"}'}}],
+        },
+        {"role": "tool", "tool_call_id": "c1", "content": "18 degrees"},
+    ]
+    anthropic = [
+        {"role": "user", "content": "weather?"},
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "c1", "name": "get_weather", "input": {"city": "Bonn"}}]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "18 degrees"}]},
+    ]
+    assert abs(memspan.count_tokens(openai) - memspan.count_tokens(anthropic)) <= 4
+    assert memspan.count_tokens(anthropic, "claude-sonnet-4-5") > memspan.count_tokens(anthropic)
+
+
+def test_a_closed_tokenizer_is_bounded_from_above() -> None:
+    text = "The quick brown fox jumps over the lazy dog. " * 20
+    model = memspan.models["claude-sonnet-4-5"]
+    assert not model.exact
+    assert memspan.count_tokens(text, model.name) >= model.factor * memspan.count_tokens(text, "gpt-4o")
+
+
+def test_the_second_count_comes_from_the_cache() -> None:
+    text = "a text that nobody has counted before: " + "x" * 4_000
+    hits = _core.count_cache_metrics()[0]
+    first = memspan.count_tokens(text)
+    assert _core.count_cache_metrics()[0] == hits
+    assert memspan.count_tokens(text) == first
+    assert _core.count_cache_metrics()[0] == hits + 1
+
+
+def test_a_long_text_gives_the_interpreter_up() -> None:
+    ticks: list[int] = []
+    done = threading.Event()
+
+    def tick() -> None:
+        while not done.is_set():
+            ticks.append(1)
+            done.wait(0.001)
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    text = "".join(random.Random(7).choices("abcdefghijklmnop ", k=6_000_000))  # noqa: S311  the same
+    before = len(ticks)
+    memspan.count_tokens(text)
+    after = len(ticks)
+    done.set()
+    thread.join()
+    assert after - before >= 3
+
+
+BAD: list[tuple[Any, str]] = [
+    (5, "an int"),
+    (None, "NoneType"),
+    ({"role": "user"}, "content"),
+    ({"role": "wizard", "content": "x"}, "wizard"),
+    ([{"role": "user", "content": "x"}, {"role": "tool", "content": "y"}], "tool_call_id"),
+    ([{"role": "user", "content": [{"type": "hologram"}]}], "hologram"),
+    (["text"], "JSON object"),
+    ({"role": "user", "content": b"bytes"}, "bytes"),
+    ({"role": "user", "content": "\ud800"}, "surrogate"),
+    ("\ud800", "surrogate"),
+    ({"role": "user", "content": "x", 5: 1}, "every key must be a str"),
+    ({"role": "user", "content": "x", "n": float("nan")}, "JSON has no number"),
+]
+
+
+@pytest.mark.parametrize(("content", "said"), BAD)
+def test_what_cannot_be_counted_is_a_typed_error(content: Any, said: str) -> None:
+    with pytest.raises(memspan.InvalidInput, match=said):
+        memspan.count_tokens(content)
+
+
+def test_an_error_in_a_list_names_the_message() -> None:
+    with pytest.raises(memspan.InvalidInput) as caught:
+        memspan.count_tokens([{"role": "user", "content": "x"}, {"role": "user"}])
+    assert caught.value.__notes__ == ["in messages[1]"]
+
+
+def test_a_message_that_holds_itself_is_an_error() -> None:
+    message: dict[str, Any] = {"role": "user", "content": []}
+    message["content"].append(message)
+    with pytest.raises(memspan.InvalidInput, match="deep"):
+        memspan.count_tokens(message)
+
+
+@pytest.mark.parametrize("options", [{"max_tokens": -1}, {"max_tokens": 1.5}, {"max_tokens": True}, {"max_tokens": 1, "keep": "middle"}])
+def test_truncate_checks_its_options(options: dict[str, Any]) -> None:
+    with pytest.raises(memspan.InvalidInput):
+        memspan.truncate("text", **options)
+
+
+def test_tools_need_messages() -> None:
+    for content in ("text", {"role": "user", "content": "x"}):
+        with pytest.raises(memspan.InvalidInput, match="tools belong to a request"):
+            memspan.count_tokens(content, tools=[WEATHER])
