@@ -2,7 +2,7 @@
 
     R@10 = mean share of a question's evidence turns among the ten best turns of its conversation, categories 1 to 4
 
-Words: BM25 (k1 .9, b .4) over Snowball stems, question filler dropped. Both: w * words / best words + (1 - w) * (cosine - lowest) / (highest - lowest).
+Words: BM25 (k1 .9, b .4) over Snowball stems, question filler dropped. Both: a weighted sum of the two, each scaled from 0 to 1.
 A turn is "speaker: text [image: caption]". Ties go to the earlier turn.
 """
 
@@ -14,13 +14,15 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import numpy as np
+import snowballstemmer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-FILLER = set(
-    "what when where who which how why did does do is are was were the a an of to in on for and has have had with at by from s it that this".split()
+FILLER = frozenset(
+    """what when where who which how why did does do is are was were the a an of to in on for and has have had with at by from s it that
+    this""".split()  # noqa: SIM905  words, not a list of them
 )
 WEIGHTS = (0.0, 0.3, 0.4, 0.5, 0.6, 0.7, 1.0)
 Questions = list[tuple[str, int, set[str]]]
@@ -68,8 +70,6 @@ def scaled(scores: np.ndarray) -> np.ndarray:
 
 def report(path: Path, embed: Callable[[list[str]], np.ndarray]) -> dict[float, float]:
     """Prints R@10 by the weight of the words."""
-    import snowballstemmer
-
     stemmer = snowballstemmer.stemmer("english")
 
     def terms(text: str) -> list[str]:

@@ -3,10 +3,10 @@
 classes.bin    runs of characters that the normaliser treats alike, 4 bytes each: first code point * 8 + class, with the classes
                0 letter, 1 dropped, 2 white space, 3 ideograph, 4 combining mark, 5 punctuation. Read off `tokenizers`' BertNormalizer and
                BertPreTokenizer character by character.
-wordpiece.bin  u32 tokens; for each token u32 end of its text, the highest bit set where it continues a word; 65,536 slots of u16: the token
-               whose hash leads there, or 0xFFFF; the texts. The hash is FNV-1a (32 bits, basis xor 1 for a piece that continues a word),
-               folded as h >> 16 ^ h; a taken slot leads to the next one. Token 0 is the unknown one, without text. Tokens that the normaliser
-               cannot produce ([CLS], [unused7], ...) are left out, the others keep their order.
+wordpiece.bin  u32 tokens; for each token u32 end of its text, the highest bit set where it continues a word; 65,536 slots of u16: the
+               token whose hash leads there, or 0xFFFF; the texts. The hash is FNV-1a (32 bits, basis xor 1 for a piece that continues a
+               word), folded as h >> 16 ^ h; a taken slot leads to the next one. Token 0 is the unknown one, without text. Tokens that the
+               normaliser cannot produce ([CLS], [unused7], ...) are left out, the others keep their order.
 table.bin      f32 scale for each dimension; for each token a row of int8.
 """
 
@@ -17,6 +17,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+from tokenizers import normalizers, pre_tokenizers
 
 DATA = Path(__file__).resolve().parents[2] / "rust/engine/src/embedding/data"
 SLOTS = 1 << 16
@@ -33,7 +34,6 @@ def kept(vocabulary: list[str]) -> list[int]:
 
 def character_classes() -> list[int]:
     """The class of every code point; surrogates count as letters, texts have none."""
-    from tokenizers import normalizers, pre_tokenizers
 
     def normaliser(**steps: bool) -> normalizers.BertNormalizer:
         every = {"clean_text": False, "handle_chinese_chars": False, "strip_accents": False, "lowercase": False}

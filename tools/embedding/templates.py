@@ -1,3 +1,4 @@
+# ruff: noqa: SIM905  these are words and lines, easier to read and to change than lists of them
 """What `texts.everyday` fills with words: things that people tell an assistant, and what they ask it later. Written for this purpose."""
 
 NAMES = """Aaron Abigail Adam Aisha Alan Alice Amanda Amir Ana Andrew Angela Anita Anna Anthony Ben Beth Brian Carla Carlos Carol Chen
@@ -5,16 +6,16 @@ Chloe Chris Clara Daniel David Deborah Diana Diego Dylan Elena Emily Emma Eric E
 Hannah Harry Helen Henry Hiroshi Ian Ines Isaac Ivan Jack Jacob James Jane Jasmine Jason Jenny Jessica Jonas Jordan Joseph Julia Karen
 Kate Keiko Kevin Kim Laura Leah Leo Lily Linda Lisa Lucas Lucy Luis Luna Maria Mark Martin Matt Maya Mia Michael Miguel Mina Mohammed
 Monica Nadia Natalie Nathan Nick Nina Noah Nora Olga Oliver Olivia Omar Oscar Pablo Paul Peter Priya Rachel Rebecca Robert Rosa Ruth Ryan
-Sam Sara Scott Sofia Stefan Steve Susan Tara Thomas Tim Tom Tony Victor Wei William Yuki Zoe""".split()  # noqa: SIM905
+Sam Sara Scott Sofia Stefan Steve Susan Tara Thomas Tim Tom Tony Victor Wei William Yuki Zoe""".split()
 TIMES = """yesterday|today|tomorrow|last week|last month|last year|last night|last summer|last winter|last Friday|last Tuesday|next week|
 next month|next Saturday|this morning|this weekend|this summer|two days ago|three weeks ago|two years ago|in January|in March|in May 2023|
 in June|in August|on 5 July, 2023|in October|in December 2022|a few years ago|recently|on Monday|on Sunday|the other day|the week before|
-since 2016|when I was a kid|for my birthday|every morning|every weekend|at night""".replace("\n", "").split("|")  # noqa: SIM905
+since 2016|when I was a kid|for my birthday|every morning|every weekend|at night""".replace("\n", "").split("|")
 SERVICES = """payments-api auth-service billing search-index user-db api-gateway scheduler mailer inventory checkout web-frontend
-data-pipeline cache-proxy notification-worker report-builder""".split()  # noqa: SIM905
+data-pipeline cache-proxy notification-worker report-builder""".split()
 TOOLS = """Python Rust Go TypeScript Java PostgreSQL MySQL SQLite Redis Kafka Docker Kubernetes Terraform GitHub GitLab Jenkins React
-Django FastAPI Flask pytest Grafana Prometheus Elasticsearch MongoDB Nginx AWS Slack Notion Jira Figma Excel""".split()  # noqa: SIM905
-ENVIRONMENTS = "production|staging|the test environment|prod-eu-west-1|us-east-1|the CI pipeline|the development cluster".split("|")  # noqa: SIM905
+Django FastAPI Flask pytest Grafana Prometheus Elasticsearch MongoDB Nginx AWS Slack Notion Jira Figma Excel""".split()
+ENVIRONMENTS = "production|staging|the test environment|prod-eu-west-1|us-east-1|the CI pipeline|the development cluster".split("|")
 
 STATEMENTS = """I went to the {place} with my {person} {time}.
 I bought a new {thing} {time} and I love it!
@@ -86,7 +87,7 @@ She asked whether the {group} could {make} the {thing} {time}.
 They {verb} the {thing} and {move} to the {place}.
 The {person} was {adjective} about the {act}.
 A drawing of a {thing} beside a {plant}.
-I collected {number} dollars for the {group} at the {event}.""".split("\n")  # noqa: SIM905
+I collected {number} dollars for the {group} at the {event}.""".split("\n")
 
 QUESTIONS = """What did {name} buy {time}?
 When did {name} go to the {place}?
@@ -148,4 +149,4 @@ Who did {name} meet at the {place}?
 What is {name} afraid of?
 Has {name} ever been to a {event}?
 What is in the {thing} of {name}?
-How old is the {animal} of {name}?""".split("\n")  # noqa: SIM905
+How old is the {animal} of {name}?""".split("\n")

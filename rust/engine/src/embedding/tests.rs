@@ -10,8 +10,8 @@ fn cosine(a: &str, b: &str) -> f64 {
 
 #[test]
 fn every_text_has_a_vector_of_length_one() {
-    let long = "x".repeat(1 << 20);
-    let many = "the cat sat on the mat ".repeat(1 << 15);
+    let long = "x".repeat(1 << 16);
+    let many = "the cat sat on the mat ".repeat(1 << 10);
     for text in ["", " ", "\0", "\u{200b}", "\u{1f600}", "a", "\u{4e2d}\u{6587}", "Prefers tea", &long, &many] {
         let unit = embed(text);
         assert_eq!(unit.as_slice().len(), DIMENSIONS);
@@ -29,15 +29,15 @@ fn the_order_and_the_case_of_words_do_not_count() {
 
 #[test]
 fn a_sum_of_many_tokens_is_that_of_a_few() {
-    assert!((cosine(&"tea ".repeat(100_000), "tea") - 1.0).abs() < 1e-6);
+    assert!((cosine(&"tea ".repeat(1_000), "tea") - 1.0).abs() < 1e-6);
 }
 
 /// The first numbers and a hash of all of them. A change here is a change of vectors: raise `REVISION` with it.
 const GOLDEN: [(&str, [f32; 3], u64); 4] = [
-    ("", [0.0; 3], 0),
-    ("Prefers tea", [0.0; 3], 0),
-    ("Which port does payments-api use in prod-eu-west-1?", [0.0; 3], 0),
-    ("Caf\u{e9} \u{4e2d}\u{6587} \u{1f600} na\u{ef}ve", [0.0; 3], 0),
+    ("", [0.044_360_88, -0.096_711_95, 0.066_775_11], 4_102_883_804_776_990_351),
+    ("Prefers tea", [-0.230_976_6, -0.087_153_964, -0.141_718_28], 6_401_648_606_881_990_972),
+    ("Which port does payments-api use in prod-eu-west-1?", [-0.077_282_82, 0.178_611_01, -0.148_595_38], 47_268_850_742_411_738),
+    ("Caf\u{e9} \u{4e2d}\u{6587} \u{1f600} na\u{ef}ve", [-0.113_695_93, 0.092_401_44, -0.044_431_38], 9_553_533_472_668_785_869),
 ];
 
 #[test]

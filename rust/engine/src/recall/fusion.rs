@@ -209,3 +209,26 @@ fn sort(ranked: &mut [(Candidate, Parts)]) {
         y.fixed.cmp(&x.fixed).then_with(|| (a.scope, a.number).cmp(&(b.scope, b.number))).then_with(|| revision(b).cmp(&revision(a)))
     });
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn candidate(number: u32, lexical: i64, dense: i32) -> Candidate {
+        Candidate { scope: 0, number, lexical, dense: Some(dense), past: None }
+    }
+
+    fn order(fusion: Fusion) -> Vec<u32> {
+        let candidates = vec![candidate(1, 100, 0), candidate(2, 70, 1 << 29), candidate(3, 95, 1 << 28)];
+        let ranked = rank(fusion, 3, candidates, |candidate| Ok(candidate.dense)).expect("no store");
+        ranked.into_iter().map(|(candidate, _)| candidate.number).collect()
+    }
+
+    #[test]
+    fn identifiers_give_the_words_the_last_word() {
+        assert_eq!(order(Fusion::default()), [2, 3, 1]);
+        assert_eq!(order(Fusion::default().identified()), [3, 1, 2], "vectors still decide among those that nearly tie");
+        assert_eq!(order(Fusion::Weighted { lexical: 1.0 }.identified()), [1, 3, 2]);
+        assert_eq!(Fusion::ReciprocalRank.identified(), Fusion::ReciprocalRank);
+    }
+}
