@@ -13,6 +13,7 @@ mod arguments;
 mod budget;
 mod build;
 mod clock;
+mod embedding;
 mod engine;
 mod errors;
 mod explanation;
@@ -44,6 +45,8 @@ mod _core {
     use super::arguments::{check_memory_text, check_text};
     #[pymodule_export]
     use super::build::build_info;
+    #[pymodule_export]
+    use super::embedding::BuiltInCore;
     #[pymodule_export]
     use super::engine::EngineCore;
     #[pymodule_export]
