@@ -25,6 +25,9 @@ impl Runs {
         for (number, terms) in documents {
             check_terms(*number, terms)?;
         }
+        if documents.is_empty() {
+            return Ok(0);
+        }
         let mut writes = Vec::new();
         let mut removed = self.delete_from_tail(pages, documents, &mut writes)?;
         removed += self.delete_sealed(pages, documents, &mut writes)?;
