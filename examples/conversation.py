@@ -52,9 +52,8 @@ def play(store: Path) -> str:
     """Every message of every session; the hash of what was sent at one turn."""
     sessions = [json.loads(line) for line in DATA.read_text(encoding="utf-8").splitlines()]
     total = sum(len(one["messages"]) for one in sessions)
-    title(
-        f"{total:,} messages of one user in {len(sessions)} sessions, a prompt of at most {BUDGET.max_input_tokens:,} tokens before each reply"
-    )
+    limit = f"{BUDGET.max_input_tokens:,}"
+    title(f"{total:,} messages of one user in {len(sessions)} sessions, a prompt of at most {limit} tokens before each reply")
     shown: list[str] = []
     sent = ""
     times: list[float] = []

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, settings
 TESTS = Path(__file__).parent
 sys.path[:0] = [str(TESTS / "properties"), str(TESTS.parent / "benches")]  # what counts independently, and the rivals
 
-from rivals import tiktoken_offline  # noqa: E402  found by the path above
+from rivals import vocabularies  # noqa: E402  found by the path above
 
 if TYPE_CHECKING:
     import tiktoken
@@ -56,4 +56,4 @@ def store(tmp_path: Path) -> Path:
 @pytest.fixture(scope="session")
 def o200k(tmp_path_factory: pytest.TempPathFactory) -> tiktoken.Encoding:
     """What gpt-4o counts by, as tiktoken does it; its files come from this checkout."""
-    return tiktoken_offline.encoding("o200k_base", tmp_path_factory.mktemp("tiktoken"))
+    return vocabularies.openai("o200k_base", tmp_path_factory.mktemp("tiktoken"))

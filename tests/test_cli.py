@@ -42,7 +42,8 @@ def test_recall_prints_the_memory_and_why(store: Path, capsys: pytest.CaptureFix
 
 
 def test_recall_stays_within_its_user_and_its_limit(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert json.loads(run(capsys, "recall", store, "u-43", "payments-api port", "--json")[1])["memories"] == []
+    [only] = json.loads(run(capsys, "recall", store, "u-43", "payments-api port", "--json")[1])["memories"]
+    assert only["text"] == "Prefers tea"
     assert len(json.loads(run(capsys, "recall", store, "u-42", "port scripting", "--limit", 1, "--json")[1])["memories"]) == 1
 
 

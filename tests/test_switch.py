@@ -42,9 +42,9 @@ def test_a_plan_is_what_the_switch_does(session: memspan.Session) -> None:
 
 
 def test_counts_are_the_new_models(session: memspan.Session, tmp_path_factory: pytest.TempPathFactory) -> None:
-    from rivals import tiktoken_offline
+    from rivals import vocabularies
 
-    cl100k: tiktoken.Encoding = tiktoken_offline.encoding("cl100k_base", tmp_path_factory.mktemp("tiktoken"))
+    cl100k: tiktoken.Encoding = vocabularies.openai("cl100k_base", tmp_path_factory.mktemp("tiktoken"))
     session.add({"role": "assistant", "content": "日本語のテキスト " * 20})
     session.add({"role": "user", "content": "次は? 😀"})
     session.switch_model("gpt-4")

@@ -15,6 +15,7 @@ from memspan.model import Model
 from memspan.working import Budget, Format, Item
 
 __all__ = [
+    "BuiltInCore",
     "Draft",
     "EngineCore",
     "Explanation",
@@ -34,9 +35,11 @@ __all__ = [
     "build_info",
     "check_memory_text",
     "check_text",
+    "count_by_encoding",
     "count_cache_metrics",
     "count_tokens",
     "fit",
+    "load_tokenizer",
     "model_fields",
     "model_names",
     "register_model",
@@ -169,7 +172,7 @@ class Recall(Sequence[Recalled]):
         >>> _ = user.remember_many(["payments-api listens on port 8443", "Prefers tea"])
         >>> recall = user.recall("payments-api port")
         >>> len(recall), recall[0].memory.text, recall.degraded, recall.mode
-        (1, 'payments-api listens on port 8443', False, 'lexical')
+        (2, 'payments-api listens on port 8443', False, 'hybrid')
     """
 
     @property
@@ -234,8 +237,8 @@ class Explanation:
     Examples:
         >>> _ = user.remember("payments-api listens on port 8443")
         >>> why = user.recall("payments-api port")[0].explain()
-        >>> why.lexical_weight, why.cosine, [term.text for term in why.terms if term.role == "identifier"]
-        (1.0, None, ['payments-api'])
+        >>> why.lexical_weight, why.cosine > 0.5, [term.text for term in why.terms if term.role == "identifier"]
+        (0.5, True, ['payments-api'])
     """
 
     @property
@@ -298,6 +301,18 @@ class TermScore:
         """What it adds to `Explanation.lexical`."""
     def __eq__(self, other: object, /) -> bool: ...
     __hash__: None  # type: ignore[assignment]
+
+@final
+class BuiltInCore:
+    """The built-in embedding, as `memspan.embedding.BuiltIn` calls it. Private."""
+
+    NAME: str
+    DIMENSIONS: int
+    REVISION: str
+    @staticmethod
+    def embed(texts: list[str]) -> bytearray: ...
+    @staticmethod
+    def tokens(text: str) -> list[str]: ...
 
 @final
 class Message:
@@ -372,11 +387,16 @@ class EngineCore:
         busy_timeout_seconds: float,
         clock: Callable[[], datetime] | None,
         embedding: tuple[str, int, str | None] | None,
+        by_default: bool = False,
     ) -> EngineCore: ...
     @property
     def path(self) -> Path: ...
     @property
     def closed(self) -> bool: ...
+    @property
+    def dimensions(self) -> int | None: ...
+    def embeddings(self) -> list[str]: ...
+    def make_vectors(self) -> int: ...
     def scope(self, scope_type: Literal["user", "shared"], id: str, tenant: str | None) -> ScopeCore: ...
     def scopes(self, after: int, limit: int) -> list[tuple[int, ScopeCore]]: ...
     def remember_many(self, rows: Rows, embedded: Vectors | None, all_or_nothing: bool) -> tuple[list[Remembered | Error], int]: ...
@@ -646,6 +666,7 @@ def register_model(
     name: str,
     context_window: int,
     max_output_tokens: int,
+    max_input_tokens: int | None,
     encoding: str,
     factor: float,
     framing: str,
@@ -653,3 +674,9 @@ def register_model(
     min_cached_tokens: int,
 ) -> None:
     """Adds a model for this process. Private: `memspan.models.register` is its face."""
+
+def load_tokenizer(path: Path, pattern: str | None) -> str:
+    """The name of a file's encoding. Private: `memspan.tokenizers.load` is its face."""
+
+def count_by_encoding(name: str, text: str) -> int:
+    """Tokens of a text in an encoding. Private."""

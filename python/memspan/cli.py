@@ -16,7 +16,7 @@ import tempfile
 from collections.abc import Mapping
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import memspan
 
@@ -102,7 +102,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _stats(options: argparse.Namespace) -> int:
     table = _table_printer(options)
-    with _open(options, read_only=True) as engine:
+    with _open(options, read_only=True, embedder=None) as engine:
         metrics = dict(engine.metrics())
         users = sum(1 for _ in engine.users())
     facts = {"store": str(options.store), "users": users, **metrics, **{f"build.{k}": v for k, v in memspan.build_info().items()}}
@@ -274,7 +274,7 @@ def _cell(value: object) -> str:
 
 
 def _backup(options: argparse.Namespace) -> int:
-    with _open(options, read_only=True) as engine:
+    with _open(options, read_only=True, embedder=None) as engine:
         engine.backup(options.target)
     size = sum(file.stat().st_size for file in options.target.rglob("*") if file.is_file())
     _say(options, {"target": str(options.target), "size_bytes": size}, f"{options.target}: {size:,} bytes")
@@ -314,7 +314,7 @@ def _doctor(options: argparse.Namespace) -> int:
 def _read_everything(options: argparse.Namespace) -> int:
     """Every value goes through its checksum, and every scope's index through its records."""
     try:
-        with _open(options, read_only=True) as engine:
+        with _open(options, read_only=True, embedder=None) as engine:
             report = engine.check()
             users = sum(1 for _ in engine.users())
             memories, values, damage = report.memories, report.values, list(report.findings)
@@ -325,9 +325,9 @@ def _read_everything(options: argparse.Namespace) -> int:
     return EXIT_DAMAGED if damage else 0
 
 
-def _open(options: argparse.Namespace, *, read_only: bool) -> memspan.Engine:
+def _open(options: argparse.Namespace, *, read_only: bool, embedder: Literal["default"] | None = "default") -> memspan.Engine:
     _check_folder(options.store)
-    return memspan.open(options.store, read_only=read_only)
+    return memspan.open(options.store, read_only=read_only, embedder=embedder)
 
 
 def _check_folder(store: Path) -> None:

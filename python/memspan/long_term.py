@@ -254,7 +254,7 @@ class Scope:
             >>> _ = user.remember("Prefers tea")
             >>> recall = user.recall("which port does payments-api use?", where={"project": ["billing", "shop"]})
             >>> recall[0].memory.text, recall.mode
-            ('payments-api listens on port 8443 in prod-eu-west-1', 'lexical')
+            ('payments-api listens on port 8443 in prod-eu-west-1', 'hybrid')
         """
         if tuple(over) != ("memories",):
             raise InvalidInput(

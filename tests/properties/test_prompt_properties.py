@@ -49,6 +49,7 @@ class Player:
         self.user = engine.user("u")
         budget = memspan.Budget(max_input_tokens=limit, cut_step=cut_step)
         self.session = self.user.session("s", model="gpt-4o", system="You are terse.", budget=budget)
+        self.keeps_prefix = cut_step > 0
         self.o200k = o200k
         self.ids = itertools.count()
         self.sent: dict[str, bytes] = {}
@@ -75,6 +76,8 @@ class Player:
             assert body.startswith(self.before[1])
         boundary = [one.segments for one in prompt.breakpoints if one.lasting]
         self.before = (prompt.epoch, prefix_of(prompt, boundary[-1] if boundary else 0))
+        if not self.keeps_prefix or self.session.pending_tool_calls:
+            self.before = None  # a window that slides promises none; a result that comes takes the place of "interrupted"
 
     def play(self, step: str) -> None:
         getattr(self, step)()

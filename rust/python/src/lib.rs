@@ -13,6 +13,7 @@ mod arguments;
 mod budget;
 mod build;
 mod clock;
+mod embedding;
 mod engine;
 mod errors;
 mod explanation;
@@ -30,6 +31,7 @@ mod scope;
 mod session;
 mod task;
 mod time;
+mod tokenizers;
 mod tokens;
 mod turn;
 mod vectors;
@@ -43,6 +45,8 @@ mod _core {
     use super::arguments::{check_memory_text, check_text};
     #[pymodule_export]
     use super::build::build_info;
+    #[pymodule_export]
+    use super::embedding::BuiltInCore;
     #[pymodule_export]
     use super::engine::EngineCore;
     #[pymodule_export]
@@ -65,6 +69,8 @@ mod _core {
     use super::session::{SessionCore, search_transcripts, session_ids};
     #[pymodule_export]
     use super::task::TaskCore;
+    #[pymodule_export]
+    use super::tokenizers::{count_by_encoding, load_tokenizer};
     #[pymodule_export]
     use super::tokens::{TokenCounterCore, count_cache_metrics, count_tokens, truncate};
     #[pymodule_export]
