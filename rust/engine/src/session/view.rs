@@ -59,7 +59,7 @@ impl Extent {
 
 /// The transcript of a session.
 pub(super) struct View<'p, P> {
-    pages: &'p P,
+    pub pages: &'p P,
     pub place: Place,
     extent: Extent,
     /// Which counts hold: those of messages added since, and of those made anew at the last switch of models.
@@ -98,7 +98,7 @@ impl<'p, P: Pages> View<'p, P> {
         self.warm.with(first, (self.place, edits), &read.messages, &read.turns, &read.blocks)
     }
 
-    fn brief(&self, index: u64) -> Result<Brief> {
+    pub fn brief(&self, index: u64) -> Result<Brief> {
         if let Some(brief) = self.read.borrow().briefs.get(&index) {
             return Ok(*brief);
         }

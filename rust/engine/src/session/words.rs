@@ -1,18 +1,21 @@
 //! The words of transcripts: the second index of a scope's partition, and how a message is found by them.
 
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
 use super::place::{Place, SessionsHead};
 use crate::Result;
 use crate::context::{Message, Part};
 use crate::index::bm25::{self, IndexId, NEVER, Op, Reader, Row, Statistics};
 use crate::recall::explain::LexicalQuery;
 use crate::store::envelope::{self, Codec, damaged};
-use crate::store::keys::{Key, Partition, Table};
+use crate::store::keys::{Key, Partition, Table, u32_at};
 use crate::store::msgpack;
 use crate::store::pages::{Pages, PagesMut};
 use crate::text::Analysis;
 
 /// The index of transcripts among the indexes of a partition.
-const TRANSCRIPTS: u8 = 1;
+pub(super) const TRANSCRIPTS: u8 = 1;
 
 /// What a message can be found by: all its text, calls and results included. Not names of files, nor what only a vendor reads.
 pub(super) fn text_of(message: &Message) -> String {
@@ -70,7 +73,6 @@ impl Words {
 
     /// Writes what was collected.
     pub fn apply(self, pages: &mut impl PagesMut, partition: Partition, head: &mut SessionsHead) -> Result<()> {
-        let row = |length| Row { kind: 0, trust: 0, flags: 0, importance: 0, length, occurred_at: 0, known_from: 0, expires_at: NEVER };
         let removed = self.removed.iter().map(|(number, words)| Op::Remove { number: *number, terms: &words.terms, keys: &[] });
         let added =
             self.added.iter().map(|(number, words)| Op::Add { number: *number, row: row(words.length), terms: &words.terms, keys: &[] });
@@ -80,6 +82,26 @@ impl Words {
         (head.documents, head.total_length) = (statistics.documents, statistics.total_length);
         Ok(())
     }
+}
+
+/// The attributes of a message: nothing but its length is asked for.
+pub(super) fn row(length: u32) -> Row {
+    Row { kind: 0, trust: 0, flags: 0, importance: 0, length, occurred_at: 0, known_from: 0, expires_at: NEVER }
+}
+
+/// By document, the session and the message that it is.
+pub(super) type Documents = BTreeMap<u32, (u32, u64)>;
+
+/// All documents of a partition's transcripts.
+pub(super) fn documents<P: Pages>(pages: &P, partition: Partition) -> Result<Documents> {
+    let range = Key::new(partition, Table::Document).prefix_range();
+    let mut found = Documents::new();
+    pages.scan(&range.start, &range.end, &mut |key, value| {
+        let mut r = msgpack::Reader::array(key, envelope::open(key, value)?.body)?;
+        found.insert(u32_at(key, 5).unwrap_or_default(), (r.uint()? as u32, r.uint()?));
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(found)
 }
 
 fn document(partition: Partition, number: u32) -> Key {

@@ -397,9 +397,13 @@ pub(super) struct KnownId {
 }
 
 pub(super) fn find_id<P: Pages>(pages: &P, place: Place, seed: u64, id: &str) -> Result<Option<KnownId>> {
-    let key = place.id(seed, id);
-    let Some(value) = pages.get(key.as_slice())? else { return Ok(None) };
-    let mut r = Reader::array(key.as_slice(), envelope::open(key.as_slice(), value)?.body)?;
+    read_id(pages, place.id(seed, id).as_slice())
+}
+
+/// The same by the key of the id.
+pub(super) fn read_id<P: Pages>(pages: &P, key: &[u8]) -> Result<Option<KnownId>> {
+    let Some(value) = pages.get(key)? else { return Ok(None) };
+    let mut r = Reader::array(key, envelope::open(key, value)?.body)?;
     Ok(Some(KnownId { index: r.uint()?, request: r.uint()?, gone: r.bool()? }))
 }
 
