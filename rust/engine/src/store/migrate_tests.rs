@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use super::*;
 use crate::memory::{Engine, EngineOptions, Head, NewMemory, Scope, ScopeType};
+use crate::models::Model;
+use crate::session::{NewMessage, Options, Session};
 use crate::store::envelope::{self, Codec};
 use crate::store::msgpack::{Reader, Writer};
 use crate::store::pages::PagesMut;
@@ -52,7 +54,7 @@ impl Drop for Store1 {
 
 const TEXTS: usize = 40;
 
-/// A store of format 1 with memories in two scopes.
+/// A store of format 1 with memories in two scopes, and a session in one.
 fn make() -> Store1 {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let name = format!("memspan-migrate-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
@@ -65,6 +67,12 @@ fn make() -> Store1 {
         let text = format!("fact {at} {}", "long ".repeat(if at == 7 { 4000 } else { 1 }));
         engine.remember(&scope, NewMemory::new(text), at as i64).expect("written");
     }
+    let scope = Scope::new(None, ScopeType::User, "a").expect("a name");
+    let session = Session { engine: &engine, scope: &scope, id: "s" };
+    let model = Some(Model::named("gpt-4o").expect("a model"));
+    session.open(Options { model, ..Options::default() }, 50).expect("opened");
+    let content = "long ".repeat(4000);
+    session.add(NewMessage::given(format!(r#"{{"role":"user","content":"{content}"}}"#)), None, 51).expect("added");
     engine.close().expect("closed");
     store
 }
