@@ -130,7 +130,7 @@ pub struct SessionRecord {
 
 impl SessionRecord {
     fn encode(&self) -> Vec<u8> {
-        let mut w = Writer::array(15);
+        let mut w = Writer::array(13);
         w.text(&self.id);
         w.uint(self.state as u64);
         w.int(self.created_at);
