@@ -6,14 +6,18 @@
 
 mod support;
 
-use std::fmt::Write as _;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
+use memspan_engine::context::{Factor, Framing};
 use memspan_engine::memory::revise::Revision;
 use memspan_engine::memory::{Engine, Kind, Memory, NewMemory, Scope, ScopeType};
+use memspan_engine::models::Model;
+use memspan_engine::session::{self, NewMessage, Options, Session, SessionBudget, TaskEdit};
 use memspan_engine::store::pages::Pages;
-use support::{ALL_KINDS, Folder, ask, assert_sound, copy_folder, embed, one, open, options, with_id, with_vector};
+use memspan_engine::tokens::Encoding;
+use serde_json::{Value, json};
+use support::{ALL_KINDS, Folder, ask, assert_sound, copy_folder, embed, one, open, options, talk, with_id, with_vector};
 
 /// 1 January 2026, in microseconds since 1970.
 const START: i64 = 1_767_225_600_000_000;
@@ -81,20 +85,98 @@ fn fill(engine: &Engine) {
     one(engine, &user, short, START + 22 * DAY);
     engine.expire(START + 30 * DAY).expect("expired");
     assert_eq!(ask(engine, &user, "payments-api", 1, START + 31 * DAY).expect("found").len(), 1);
+    talk_in(engine, &user);
     engine.flush_accesses().expect("stored");
 }
 
-/// A text as JSON.
-fn json(text: &str) -> String {
-    let mut quoted = String::from('"');
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => quoted.extend(['\\', c]),
-            c if c < ' ' => drop(write!(quoted, "\\u{:04x}", c as u32)),
-            c => quoted.push(c),
-        }
+/// Two models that no registry knows, so that its changes change no byte of this store.
+fn model(name: &str, encoding: Encoding) -> Model {
+    Model {
+        name: name.into(),
+        context_window: 16_000,
+        max_output_tokens: 4_096,
+        encoding,
+        factor: Factor::EXACT,
+        framing: Framing::GPT_4O,
+        append_only: false,
+        min_cached_tokens: 1_024,
     }
-    quoted + "\""
+}
+
+/// A session with every kind of record, and its copy: a tool round, an image, a redacted message, calls, a switch of models.
+fn talk_in(engine: &Engine, scope: &Scope) {
+    let session = Session { engine, scope, id: "s-1" };
+    let now = START + 32 * DAY;
+    let budget = SessionBudget { max_input_tokens: Some(3_000), ..SessionBudget::default() };
+    let tools =
+        json!([{"type": "function", "function": {"name": "find", "description": "Finds a thing.", "parameters": {"type": "object"}}}]);
+    let options = Options {
+        model: Some(model("golden-1", Encoding::O200k)),
+        system: Some("You help. 東京".into()),
+        tools: Some(tools.to_string().into_bytes()),
+        reads: Some(vec![scopes()[2].clone()]),
+        budget: Some(budget),
+    };
+    session.open(options, now).expect("opened");
+    let question = talk::said("Which port does payments-api listen on in prod-eu-west-1?").to_string();
+    let new = NewMessage { id: Some("m-1".into()), author: Some("Zoë".into()), created_at: Some(now - 5), ..NewMessage::given(question) };
+    session.add(new, Some(0), now + 1).expect("added");
+    talk::reply(session, Some("r-1"), &talk::calling(&["call-1".into()]), now + 2);
+    talk::say(session, &talk::result("call-1", &"It listens on port 8443, and on 9000 for metrics. ".repeat(200)), now + 3);
+    talk::reply(session, None, &talk::answered("On 8443."), now + 4);
+    talk::say(session, &talk::pictured("And this?", 9_000), now + 5);
+    talk::reply(session, Some("r-2"), &talk::answered("A \u{1f600} picture."), now + 6);
+    talk::say(session, &talk::said("My password is hunter2"), now + 7);
+    session.redact(6, Some("asked to"), now + 8).expect("redacted");
+    session.switch_model(&model("golden-2", Encoding::Cl100k), Some("You help, briefly."), None, now + 9).expect("switched");
+    talk::reply(session, Some("r-3"), &talk::calling(&["call-2".into(), "call-3".into()]), now + 10);
+    session
+        .edit_task("review", TaskEdit::Set("plan".into(), "{\"read\": [1, 2]}".into()), Some(now + 400 * DAY), None, now + 11)
+        .expect("set");
+    session.fork("s-2", Some(6), now + 12).expect("copied");
+    Session { engine, scope, id: "s-2" }.end(now + 13).expect("ended");
+}
+
+/// All that the sessions of a scope hold: messages as given, the next prompt, and what every call was sent.
+fn sessions_json(engine: &Engine, scope: &Scope, now: i64) -> Value {
+    let one = |listed: session::Listed| {
+        let session = Session { engine, scope, id: &listed.record.id };
+        let status = session.status().expect("there");
+        let messages = session.messages(0, u64::MAX).expect("read").into_iter().map(|message| {
+            let (record, placed) = (&message.record, message.record.placed);
+            json!({
+                "given": message.given, "turn": placed.turn, "tokens": record.cost.tokens, "tokens_before": placed.tokens_before,
+                "redacted": record.state == session::MessageState::Redacted, "added_at": record.added_at, "id": record.id,
+                "author": record.author, "created_at": record.created_at, "reason": record.reason, "call": record.call,
+            })
+        });
+        let calls = (0..status.record.tally.turns)
+            .flat_map(|turn| session.turn(turn).expect("there").calls.into_iter().map(move |call| (turn, call)));
+        let calls = calls.map(|(turn, call)| {
+            let replayed = session.sent_prompt(turn, call.number, now).expect("read").expect("known");
+            let sent = String::from_utf8(talk::body(&replayed.assembled)).expect("UTF-8");
+            let usage = call.usage.map(|usage| String::from_utf8(usage).expect("UTF-8"));
+            json!({
+                "turn": turn, "reply": call.reply, "response_id": call.response_id, "usage": usage, "sent": sent,
+                "same_bytes": replayed.same_bytes,
+            })
+        });
+        let tasks = session.tasks(now).expect("read").into_iter().map(|task| json!({"name": task.name, "entries": task.entries}));
+        let found = session::search(engine, scope, "port 9000", 2).expect("found").into_iter();
+        let found = found.map(|hit| (hit.session_id, hit.message.record.placed.index));
+        json!({
+            "id": listed.record.id, "model": &*status.epoch.model.name, "open": status.record.tally.open,
+            "messages": messages.collect::<Vec<_>>(), "calls": calls.collect::<Vec<_>>(), "tasks": tasks.collect::<Vec<_>>(),
+            "prompt": String::from_utf8(talk::body(&talk::assemble(session, now))).expect("UTF-8"),
+            "found": found.collect::<Vec<_>>(),
+        })
+    };
+    session::list(engine, scope, 0, 100).expect("listed").into_iter().map(one).collect()
+}
+
+/// A text as JSON.
+fn quoted(text: &str) -> String {
+    Value::from(text).to_string()
 }
 
 fn list(items: impl IntoIterator<Item = String>) -> String {
@@ -109,28 +191,28 @@ fn memory_json(memory: &Memory) -> String {
     let ending = memory.ending.as_ref();
     let metadata: String = memory.metadata.iter().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"));
     let fields = [
-        ("id", json(&memory.id())),
-        ("text", json(&memory.text)),
-        ("kind", json(memory.kind.name())),
-        ("slot", maybe(memory.slot.as_deref(), json)),
+        ("id", quoted(&memory.id())),
+        ("text", quoted(&memory.text)),
+        ("kind", quoted(memory.kind.name())),
+        ("slot", maybe(memory.slot.as_deref(), quoted)),
         ("importance", format!("{:?}", memory.importance)),
         ("confidence", format!("{:?}", memory.confidence)),
         ("trust", memory.trust.to_string()),
-        ("source", json(&memory.source)),
+        ("source", quoted(&memory.source)),
         ("sequence", memory.sequence.to_string()),
         ("revision", memory.revision.to_string()),
         ("created_at", memory.created_at.to_string()),
         ("known_from", memory.known_from.to_string()),
         ("occurred_at", memory.occurred_at.to_string()),
         ("expires_at", maybe(memory.expires_at, |at| at.to_string())),
-        ("metadata", json(&metadata)),
+        ("metadata", quoted(&metadata)),
         ("supersedes", maybe(memory.supersedes, |number| number.to_string())),
-        ("state", json(memory.state().name())),
+        ("state", quoted(memory.state().name())),
         ("known_until", maybe(ending, |ending| ending.known_until.to_string())),
         ("valid_until", maybe(ending, |ending| ending.valid_until.to_string())),
-        ("reason", maybe(ending.and_then(|ending| ending.reason.as_deref()), json)),
+        ("reason", maybe(ending.and_then(|ending| ending.reason.as_deref()), quoted)),
     ];
-    format!("{{{}}}", fields.map(|(name, value)| format!("{}: {value}", json(name))).join(", "))
+    format!("{{{}}}", fields.map(|(name, value)| format!("{}: {value}", quoted(name))).join(", "))
 }
 
 /// All that the store holds and answers, as JSON, a memory a line. Times are microseconds since 1970, metadata is `MessagePack` in hex.
@@ -140,24 +222,25 @@ fn everything(engine: &Engine) -> String {
         let memories = engine.memories(&scope, 0, usize::MAX, ALL_KINDS, now).expect("listed");
         let histories = ["meeting", "secret", "mem-1", "mem-3", "mem-15"].map(|id| {
             let history = engine.history(&scope, id, 0).unwrap_or_default();
-            format!("\n{}: {}", json(id), list(history.iter().map(|memory| format!("\n{}", memory_json(memory)))))
+            format!("\n{}: {}", quoted(id), list(history.iter().map(|memory| format!("\n{}", memory_json(memory)))))
         });
         let slots = engine.slots(&scope, None, now).expect("slots").into_iter().map(|(slot, holders)| {
-            format!("\n{}: {}", json(&slot.name), list(holders.iter().map(|memory| json(&memory.id()))))
+            format!("\n{}: {}", quoted(&slot.name), list(holders.iter().map(|memory| quoted(&memory.id()))))
         });
         let answers = QUERIES.map(|query| {
             let found = ask(engine, &scope, query, 3, now).expect("answered");
-            format!("\n{}: {}", json(query), list(found.iter().map(|text| json(text))))
+            format!("\n{}: {}", quoted(query), list(found.iter().map(|text| quoted(text))))
         });
         format!(
-            "\n{{\"tenant\": {}, \"type\": {}, \"id\": {},\n\"memories\": {},\n\"history\": {{{}}},\n\"slots\": {{{}}},\n\"recall\": {{{}}}}}",
-            maybe(scope.tenant.as_deref(), json),
-            json(scope.scope_type.name()),
-            json(&scope.id),
+            "\n{{\"tenant\": {}, \"type\": {}, \"id\": {},\n\"memories\": {},\n\"history\": {{{}}},\n\"slots\": {{{}}},\n\"recall\": {{{}}},\n\"sessions\": {:#}}}",
+            maybe(scope.tenant.as_deref(), quoted),
+            quoted(scope.scope_type.name()),
+            quoted(&scope.id),
             list(memories.iter().map(|memory| format!("\n{}", memory_json(memory)))),
             histories.join(","),
             slots.collect::<Vec<_>>().join(","),
             answers.join(","),
+            sessions_json(engine, &scope, now),
         )
     });
     let scopes = list(scopes);
