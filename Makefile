@@ -27,8 +27,9 @@ endif
 help: ## print this text
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: build ## build everything and show long-term memory at work
+demo: build ## build everything and play a real conversation through it
 	@$(PY) examples/memory.py
+	@$(PY) examples/conversation.py
 
 test: test-rust test-python ## run all tests: the engine's and the package's
 

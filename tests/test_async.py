@@ -9,13 +9,21 @@ from typing import TYPE_CHECKING
 import pytest
 
 import memspan
-from memspan.testing import FakeClock, FakeEmbedder
+from memspan.testing import FakeClock, FakeEmbedder, openai_response
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 WAITING = {
-    memspan.Scope: ["remember", "remember_many", "revise", "recall", "get", "history", "memories", "forget", "forget_stale", "export"],
+    memspan.Scope: [
+        *["remember", "remember_many", "revise", "recall", "get", "history", "memories", "forget", "forget_stale", "export"],
+        *["session", "sessions", "search_transcripts"],
+    ],
+    memspan.Session: [
+        *["turn", "add", "add_many", "add_response", "assemble", "rewind", "redact", "delete", "fork", "end", "tool_result"],
+        *["cancel_tool_calls", "plan_switch", "switch_model"],
+    ],
+    memspan.Task: ["set", "get", "update", "remove", "items", "clear"],
     memspan.Engine: ["users", "scopes", "remember_many", "backup", "maintain", "check", "metrics", "close"],
     memspan.Slots: ["declare"],
 }
@@ -31,8 +39,10 @@ def test_every_call_that_waits_has_a_twin_with_its_signature(owner: type, name: 
 
 
 def test_nothing_public_that_waits_was_forgotten() -> None:
-    instant = {"user", "shared", "path", "closed", "id", "tenant", "type", "slots"}
-    for owner in (memspan.Scope, memspan.Engine):
+    instant = {"user", "shared", "path", "closed", "id", "tenant", "type", "slots", "name"}
+    # Reads of a few microseconds: properties of a session, and handles that read when they are used.
+    instant |= {"scope", "model", "ended", "created_at", "epoch", "messages", "turns", "pending_tool_calls", "task"}
+    for owner in (memspan.Scope, memspan.Engine, memspan.Session, memspan.Task):
         plain = {name for name, value in vars(owner).items() if not name.startswith("_") and f"a{name}" not in vars(owner)}
         assert {name for name in plain if not (name.startswith("a") and name[1:] in WAITING[owner])} == {
             name for name in instant if name in vars(owner)
@@ -63,6 +73,32 @@ def test_a_whole_life(store: Path, tmp_path: Path) -> None:
         assert engine.closed
         with pytest.raises(memspan.Closed):
             await user.arecall("tea")
+
+    asyncio.run(life())
+
+
+def test_a_session_from_a_loop(store: Path) -> None:
+    async def life() -> None:
+        async with await memspan.aopen(store, clock=FakeClock(), embedder=FakeEmbedder(16)) as engine:
+            user = engine.user("u")
+            session = await user.asession("s-1", model="gpt-4o")
+            await session.aadd({"role": "user", "content": "deploy payments-api"})
+            prompt = await session.aassemble()
+            assert (await session.aadd_response(openai_response(tool_calls=[("c-1", "deploy", {})]), prompt=prompt)).number == 0
+            assert await session.acancel_tool_calls("stop") == ("c-1",)
+            async with session.task("review") as task:
+                await task.aset("plan", 1)
+                assert await task.aupdate("plan", lambda value: value + 1) == 2
+                assert await task.aitems() == (("plan", 2),)
+            assert await task.aget("plan") is None
+            fork = await session.afork("s-2")
+            assert (await fork.aswitch_model("gpt-4")).to_model == "gpt-4"
+            assert [one async for one in user.asessions()] == ["s-1", "s-2"]
+            assert [hit.index for hit in await user.asearch_transcripts("payments-api", limit=1)] == [0]
+            await fork.arewind(1)
+            await fork.aend()
+            await session.adelete()
+            assert [one async for one in user.asessions()] == ["s-2"]
 
     asyncio.run(life())
 

@@ -1,6 +1,7 @@
 """memspan: an embedded memory-and-context engine for LLM applications.
 
-Start at `open`, which gives an `Engine`; `Engine.user` and `Engine.shared` give a `Scope`, which remembers and recalls.
+Start at `open`, which gives an `Engine`; `Engine.user` and `Engine.shared` give a `Scope`, which remembers and recalls;
+`Scope.session` gives a `Session`, which keeps a conversation and assembles its prompts.
 `count_tokens`, `truncate`, `TokenCounter`, `fit` and `models` need no store.
 Values that are returned (`Memory`, `Recall`, ...) are frozen, made in Rust and described in `_core.pyi`; errors are one tree below `Error`.
 
@@ -13,7 +14,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from memspan import _core, tokenizers
-from memspan._core import Explanation, Memory, Recall, Recalled, Remembered, TermScore
+from memspan._core import Explanation, Memory, Message, Recall, Recalled, Remembered, TermScore
 from memspan.counting import Fit, SdkObject, TokenCounter, count_tokens, fit, truncate
 from memspan.embedding import Embedder, Event
 from memspan.engine import BuildInfo, CheckReport, Engine, ImportReport, MaintenanceReport, aopen, build_info, open  # noqa: A004  `memspan.open`
@@ -46,14 +47,22 @@ from memspan.exceptions import (
 )
 from memspan.long_term import NewMemory, Scope, Slots
 from memspan.model import CacheRules, Model, Models, Prices, models
+from memspan.short_term import Added, ModelSwitch, NewMessage, Session, ToolText
+from memspan.task import Task
+from memspan.transcript import Call, Messages, TranscriptHit, Turn, Turns, Usage
+from memspan.working import Breakpoint, Budget, Explained, Explanations, Grant, Item, Prompt, Section, SharedPrefix
 
 if TYPE_CHECKING:
     from memspan import testing as testing
 
 __all__ = [
+    "Added",
+    "Breakpoint",
+    "Budget",
     "BudgetExceeded",
     "BuildInfo",
     "CacheRules",
+    "Call",
     "CheckReport",
     "Closed",
     "Embedder",
@@ -61,29 +70,41 @@ __all__ = [
     "Engine",
     "Error",
     "Event",
+    "Explained",
     "Explanation",
+    "Explanations",
     "Fit",
     "Forked",
+    "Grant",
     "IdConflict",
     "ImportReport",
     "InvalidInput",
+    "Item",
     "MaintenanceReport",
     "Memory",
+    "Message",
+    "Messages",
     "MissingExtra",
     "Model",
     "ModelMismatch",
+    "ModelSwitch",
     "Models",
     "NewMemory",
+    "NewMessage",
     "NotFound",
     "OutcomeUnknown",
     "Prices",
+    "Prompt",
     "ReadOnly",
     "Recall",
     "Recalled",
     "Remembered",
     "Scope",
     "SdkObject",
+    "Section",
+    "Session",
     "SessionMoved",
+    "SharedPrefix",
     "Slots",
     "StateError",
     "StoreBusy",
@@ -93,11 +114,17 @@ __all__ = [
     "StoreIo",
     "StoreNotShareable",
     "StoreVersion",
+    "Task",
     "TermScore",
     "TokenCounter",
     "TokenizerError",
     "ToolCallClosed",
+    "ToolText",
+    "TranscriptHit",
+    "Turn",
+    "Turns",
     "UnknownModel",
+    "Usage",
     "UsageError",
     "aopen",
     "build_info",

@@ -6,22 +6,29 @@ The values are frozen and may be shared between threads; what they do not show i
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal, SupportsIndex, final, overload
+from typing import Any, Literal, SupportsIndex, TypeAlias, final, overload
 
 from memspan.engine import BuildInfo
 from memspan.exceptions import Error
 from memspan.long_term import Scope
+from memspan.model import Model
+from memspan.working import Budget, Format, Item
 
 __all__ = [
+    "BuiltInCore",
     "Draft",
     "EngineCore",
     "Explanation",
     "Memory",
+    "Message",
+    "PromptCore",
     "Recall",
     "Recalled",
     "Remembered",
     "Rows",
     "ScopeCore",
+    "SessionCore",
+    "TaskCore",
     "TermScore",
     "TokenCounterCore",
     "Vectors",
@@ -38,6 +45,8 @@ __all__ = [
     "register_model",
     "restore_memory",
     "restore_remembered",
+    "search_transcripts",
+    "session_ids",
     "truncate",
 ]
 
@@ -163,7 +172,7 @@ class Recall(Sequence[Recalled]):
         >>> _ = user.remember_many(["payments-api listens on port 8443", "Prefers tea"])
         >>> recall = user.recall("payments-api port")
         >>> len(recall), recall[0].memory.text, recall.degraded, recall.mode
-        (1, 'payments-api listens on port 8443', False, 'lexical')
+        (2, 'payments-api listens on port 8443', False, 'hybrid')
     """
 
     @property
@@ -228,8 +237,8 @@ class Explanation:
     Examples:
         >>> _ = user.remember("payments-api listens on port 8443")
         >>> why = user.recall("payments-api port")[0].explain()
-        >>> why.lexical_weight, why.cosine, [term.text for term in why.terms if term.role == "identifier"]
-        (1.0, None, ['payments-api'])
+        >>> why.lexical_weight, why.cosine > 0.5, [term.text for term in why.terms if term.role == "identifier"]
+        (0.5, True, ['payments-api'])
     """
 
     @property
@@ -294,6 +303,79 @@ class TermScore:
     __hash__: None  # type: ignore[assignment]
 
 @final
+class BuiltInCore:
+    """The built-in embedding, as `memspan.embedding.BuiltIn` calls it. Private."""
+
+    NAME: str
+    DIMENSIONS: int
+    REVISION: str
+    @staticmethod
+    def embed(texts: list[str]) -> bytearray: ...
+    @staticmethod
+    def tokens(text: str) -> list[str]: ...
+
+@final
+class Message:
+    """A message of a session, as it was given. What is not looked at is not made.
+
+    Examples:
+        >>> session = user.session("s-1", model="gpt-4o")
+        >>> _ = session.add({"role": "user", "content": "which port?"}, author="ann")
+        >>> message = session.messages[0]
+        >>> message
+        Message(0, "user", "which port?")
+        >>> message.given, message.tokens, message.author
+        ({'role': 'user', 'content': 'which port?'}, 7, 'ann')
+    """
+
+    @property
+    def index(self) -> int:
+        """Its place in the session, from 0."""
+    @property
+    def role(self) -> Literal["system", "developer", "user", "assistant", "tool"]:
+        """Who speaks: "system", "developer", "user", "assistant" or "tool"."""
+    @property
+    def given(self) -> dict[str, Any]:
+        """What the SDK was or would be given: a fresh dict at each use, equal to the one that was added."""
+    @property
+    def content(self) -> Any:
+        """Its `content` as it was given: a str, a list of parts, or `None`."""
+    @property
+    def text(self) -> str:
+        """Its texts, one a line; what a tool was called with and what it returned are among them."""
+    @property
+    def format(self) -> Format:
+        """The shape it was given in: "openai" or "anthropic"."""  # fmt: skip
+    @property
+    def tokens(self) -> int:
+        """Tokens of the form that is sent, its frame included, as counted when it was added."""
+    @property
+    def turn(self) -> int:
+        """Its turn, from 0."""
+    @property
+    def id(self) -> str | None:
+        """The caller's id."""
+    @property
+    def author(self) -> str | None:
+        """Who wrote it, in the caller's words."""
+    @property
+    def created_at(self) -> datetime | None:
+        """When it was said, where the caller knew: aware, in UTC."""
+    @property
+    def added_at(self) -> datetime:
+        """When it was added: aware, in UTC."""
+    @property
+    def redacted(self) -> bool:
+        """Whether its text was taken out."""
+    @property
+    def reason(self) -> str | None:
+        """Why it was."""
+    def __copy__(self) -> Message: ...
+    def __deepcopy__(self, _memo: object, /) -> Message: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+
+@final
 class EngineCore:
     """One open store, as `memspan.Engine` calls it. Private."""
 
@@ -305,11 +387,16 @@ class EngineCore:
         busy_timeout_seconds: float,
         clock: Callable[[], datetime] | None,
         embedding: tuple[str, int, str | None] | None,
+        by_default: bool = False,
     ) -> EngineCore: ...
     @property
     def path(self) -> Path: ...
     @property
     def closed(self) -> bool: ...
+    @property
+    def dimensions(self) -> int | None: ...
+    def embeddings(self) -> list[str]: ...
+    def make_vectors(self) -> int: ...
     def scope(self, scope_type: Literal["user", "shared"], id: str, tenant: str | None) -> ScopeCore: ...
     def scopes(self, after: int, limit: int) -> list[tuple[int, ScopeCore]]: ...
     def remember_many(self, rows: Rows, embedded: Vectors | None, all_or_nothing: bool) -> tuple[list[Remembered | Error], int]: ...
@@ -319,6 +406,7 @@ class EngineCore:
     def pending(self, partition: int, first: int) -> list[tuple[int, int, str]]: ...
     def fill(self, partition: int, memories: list[tuple[int, int]], vectors: Vectors) -> int: ...
     def flush_accesses(self) -> int: ...
+    def sweep_sessions(self) -> int: ...
     def compact(self) -> int: ...
     def check(self) -> dict[str, Any]: ...
     def note_pending(self, count: int) -> None: ...
@@ -374,6 +462,111 @@ class ScopeCore:
     def kind_bits(kinds_given: str | Iterable[str] | None) -> int: ...
     def is_same(self, other: ScopeCore) -> bool: ...
 
+AddedRow: TypeAlias = tuple[int, int, Literal["added", "duplicate", "rejected"]]
+NewRow: TypeAlias = tuple[object, str | None, str | None, datetime | None, str | None]
+StatusRow: TypeAlias = tuple[str, bool, int, int, int, datetime, list[str]]
+SwitchRow: TypeAlias = tuple[str, str, int, int, int, int, int]
+UsageRow: TypeAlias = tuple[int, int, int, int]
+CallRow: TypeAlias = tuple[int, int, datetime, str | None, str | None, str | None, UsageRow | None, dict[str, Any] | None, bool]
+TurnRow: TypeAlias = tuple[int, int, int, list[CallRow]]
+
+@final
+class SessionCore:
+    """One session, as `memspan.Session` calls it. Private."""
+
+    @staticmethod
+    def open(
+        scope: ScopeCore,
+        id: str,
+        model: str | Model | None,
+        system: str | None,
+        tools: object | None,
+        reads: tuple[Scope, ...] | None,
+        own_budget: Budget | None,
+    ) -> SessionCore: ...
+    @property
+    def id(self) -> str: ...
+    def status(self) -> StatusRow: ...
+    def add(self, row: NewRow, expect_index: int | None) -> AddedRow: ...
+    def add_many(self, rows: list[NewRow]) -> list[AddedRow]: ...
+    def add_response(self, response: object, prompt: PromptCore | None) -> tuple[int, int]: ...
+    def question(self) -> str | None: ...
+    def assemble(
+        self,
+        query: str | None,
+        max_input_tokens: int | None,
+        max_output_tokens: int | None,
+        items: tuple[Item, ...],
+        own_budget: Budget | None,
+        vector: Vectors | None,
+        degraded: str | None,
+    ) -> PromptCore: ...
+    def messages(self, first: int, limit: int) -> list[Message]: ...
+    def turn(self, number: int) -> TurnRow: ...
+    def sent_prompt(self, turn: int, call: int) -> PromptCore | None: ...
+    def rewind(self, index: int) -> None: ...
+    def redact(self, index: int, reason: str | None) -> bool: ...
+    def end(self) -> None: ...
+    def delete(self) -> None: ...
+    def fork(self, new_id: str, at: int | None) -> SessionCore: ...
+    def cancel_tool_calls(self, reason: str) -> list[str]: ...
+    def tool_result(self, key: str, offset: int, max_tokens: int) -> tuple[str, int | None, int]: ...
+    def plan_switch(self, to: str | Model) -> SwitchRow: ...
+    def switch_model(self, to: str | Model, system: str | None, tools: object | None) -> SwitchRow: ...
+    def is_same(self, other: SessionCore) -> bool: ...
+
+@final
+class TaskCore:
+    """The state of one task, as `memspan.Task` calls it. Private."""
+
+    def __new__(cls, session: SessionCore, name: str, ttl_seconds: float | None) -> TaskCore: ...
+    @property
+    def name(self) -> str: ...
+    def touch(self) -> None: ...
+    def set(self, key: str, value: object, version: int | None) -> bool: ...
+    def remove(self, key: str) -> None: ...
+    def get(self, key: str) -> tuple[int, tuple[Any] | None]: ...
+    def items(self) -> list[tuple[str, Any]]: ...
+    def clear(self) -> bool: ...
+
+@final
+class PromptCore:
+    """A prompt, as `memspan.Prompt` shows it. Private."""
+
+    @property
+    def total_tokens(self) -> int: ...
+    @property
+    def max_input_tokens(self) -> int: ...
+    @property
+    def max_output_tokens(self) -> int: ...
+    @property
+    def exact(self) -> bool: ...
+    @property
+    def degraded(self) -> str | None: ...
+    @property
+    def erased(self) -> list[str]: ...
+    @property
+    def same_bytes(self) -> bool: ...
+    @property
+    def session_id(self) -> str: ...
+    @property
+    def model(self) -> str: ...
+    @property
+    def epoch(self) -> int: ...
+    @property
+    def format(self) -> Format: ...
+    def prefix(self) -> tuple[str, int]: ...
+    def digest(self) -> str: ...
+    def breakpoints(self) -> list[tuple[int, int, str, bool]]: ...
+    def sections(self) -> list[tuple[str, int, tuple[int, int, int | None] | None, int, int, int]]: ...
+    def explained(self) -> list[tuple[str, str, bool, str, int, float | None, int | None]]: ...
+    def shared_with(self, other: PromptCore) -> tuple[int, int, str | None]: ...
+    def body(self, format: str | None, stream: bool) -> bytes: ...
+    def prefix_body(self, segments: int) -> bytes: ...
+    def request(self, format: str | None, stream: bool) -> Any: ...
+    def text(self) -> str: ...
+    def __len__(self) -> int: ...
+
 @final
 class Draft:
     """One memory on its way into the store: checked, and not yet embedded. Private."""
@@ -428,6 +621,12 @@ def restore_memory(number: int, body: bytes, supersedes: str | None, superseded_
 
 def restore_remembered(action: str, memory: Memory, reason: str | None) -> Remembered:
     """What `Remembered` is unpickled by. Private."""
+
+def session_ids(scope: ScopeCore, after: int, limit: int) -> list[tuple[int, str]]:
+    """Ids of a scope's sessions, a page of them. Private."""
+
+def search_transcripts(scope: ScopeCore, query: str, limit: int) -> list[tuple[str, Message, float]]:
+    """Messages by their words. Private: `memspan.Scope.search_transcripts` is its face."""
 
 def check_memory_text(text: str) -> None:
     """Raises `InvalidInput` where a text cannot be a memory's. Private."""

@@ -10,6 +10,7 @@ from memspan.exceptions import EmbedderError, InvalidInput
 if TYPE_CHECKING:
     import logging
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from memspan.embedding import Embedder, Event
 
@@ -21,13 +22,15 @@ _MAX_REASON = 500
 class Embedding:
     """An embedder behind a fence: what it gives is checked, what it does wrong becomes a reason."""
 
-    def __init__(self, embedder: Embedder, timeout_seconds: float | None) -> None:
+    def __init__(self, embedder: Embedder | str, timeout_seconds: float | None) -> None:
         if timeout_seconds is not None and not 0 < timeout_seconds <= _MAX_TIMEOUT_SECONDS:
             raise InvalidInput(
                 f"opening a store: embed_timeout_seconds must be above 0 and at most {_MAX_TIMEOUT_SECONDS:,} (a day), and it is "
                 f"{timeout_seconds}: leave it out to wait for ever",
                 value=timeout_seconds,
             )
+        if isinstance(embedder, str):
+            raise InvalidInput(f"opening a store: embedder is an object, None or 'default', and it is {embedder!r}: pass one of these")
         missing = [name for name in ("name", "dimensions", "embed") if not hasattr(embedder, name)]
         if missing or not callable(embedder.embed):
             raise InvalidInput(
@@ -144,6 +147,16 @@ class Reporter:
             self._on_event(event)
         except Exception:  # noqa: BLE001  logged, because a broken observer must not break what it observes
             _logger().exception("on_event raised on %r", event)
+
+
+def note_unused(folder: Path, names: Sequence[str]) -> None:
+    """Logs that a store has vectors which an engine that was opened by default does not use."""
+    _logger().warning(
+        "the store %s has vectors of %s: recalls are answered by words alone; pass that embedder to memspan.open() to use them, "
+        "embedder=memspan.embedding.BuiltIn() and maintain() to replace them, or embedder=None to do without",
+        folder,
+        ", ".join(map(repr, names)),
+    )
 
 
 def _logger() -> logging.Logger:

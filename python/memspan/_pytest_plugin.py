@@ -23,5 +23,5 @@ def memspan_clock() -> FakeClock:
 @pytest.fixture
 def memspan_engine(memspan_clock: FakeClock) -> Iterator[memspan.Engine]:
     """An engine on a store of its own, under `memspan_clock`, without an embedder."""
-    with temporary_engine(clock=memspan_clock) as engine:
+    with temporary_engine(clock=memspan_clock, embedder=None) as engine:
         yield engine

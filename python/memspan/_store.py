@@ -24,7 +24,7 @@ Failed: TypeAlias = tuple[int, str | None, Error]
 
 
 class OpenStore:
-    """The engine's core, what makes vectors for it, and whom to tell when that fails."""
+    """The engine's core, what makes vectors for it (`None` where the core does, or nothing), and whom to tell when that fails."""
 
     __slots__ = ("core", "dimensions", "embedding", "reporter")
 
@@ -32,10 +32,10 @@ class OpenStore:
         self.core = core
         self.embedding = embedding
         self.reporter = reporter
-        self.dimensions = None if embedding is None else embedding.dimensions
+        self.dimensions = core.dimensions
 
     def query_vector(self, query: str, scope: Scope) -> tuple[_core.Vectors | None, str | None]:
-        """The vector of a question; `None`, and the reason, where there is an embedder and it failed."""
+        """The vector of a question; `None`, and the reason, where there is an embedder of the caller's and it failed."""
         if self.embedding is None or not _core.check_text("query", query):
             return None, None
         vector, why = self.embedding.embed_one(query)
@@ -44,7 +44,7 @@ class OpenStore:
         return vector, why
 
     def stored_vector(self, text: str | None, scope: Scope) -> _core.Vectors | None:
-        """The vector of a text that is to be stored; `None` leaves it to `make_vectors`."""
+        """The vector of a text that is to be stored; `None` leaves it to the core, or to `make_vectors`."""
         if self.embedding is None or text is None:
             return None
         vector, why = self.embedding.embed_one(text)
@@ -74,7 +74,7 @@ class OpenStore:
         failed = [(first + place, row_id, _at_row(error, first + place)) for place, row_id, error in rows.failed()]
         if failed and not skip:
             raise failed[0][2]
-        vectors = self._stored_vectors(rows.to_embed(), scope)
+        vectors = self._stored_vectors(rows, scope)
         try:
             outcomes, transactions = self.core.remember_many(rows, vectors, not skip)
         except Error as error:
@@ -89,7 +89,8 @@ class OpenStore:
                 remembered.append(outcome)
         return failed, remembered, transactions
 
-    def _stored_vectors(self, texts: list[str], scope: Scope | None) -> _core.Vectors | None:
+    def _stored_vectors(self, rows: _core.Rows, scope: Scope | None) -> _core.Vectors | None:
+        texts = [] if self.embedding is None else rows.to_embed()
         if self.embedding is None or not texts:
             return None
         vectors, why = self.embedding.embed_many(texts)
@@ -100,7 +101,7 @@ class OpenStore:
     def make_vectors(self) -> int:
         """Makes the vectors that are missing until all are there or the embedder fails; how many."""
         if self.embedding is None:
-            return 0
+            return self.core.make_vectors()
         made, partition = 0, self.core.next_pending(0)
         while partition is not None:
             first = 0

@@ -1,4 +1,4 @@
-"""The `memspan` command: looks into a store, backs it up, maintains it.
+"""The `memspan` command: looks into a store, backs it up, maintains it; plays a transcript.
 
 What only reads opens the store read-only. Errors are one line on standard error and exit code 2; damage found by `doctor` is exit code 1.
 Tables need the extra: `pip install 'memspan[cli]'`; with `--json`, which prints one JSON value, nothing but the package is needed.
@@ -12,9 +12,11 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import memspan
 
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     Command = Callable[[argparse.Namespace], int]
+    _Table = Callable[[object, Sequence[str], Iterable[Sequence[object]]], None]
 
 __all__ = ["main"]
 
@@ -75,14 +78,31 @@ def _parser() -> argparse.ArgumentParser:
     backup.add_argument("target", metavar="TARGET", type=Path, help="a folder that does not exist yet")
     maintain = add(_maintain, "maintain", "Fill in pending vectors, merge, remove what expired.")
     maintain.add_argument("--compact", action="store_true", help="also rewrite the store into a new, smaller generation")
+    show = add(_show, "show", "Print a user's sessions, the turns of one, or what the model saw at a turn.")
+    show.add_argument("user", metavar="USER")
+    show.add_argument("session", metavar="SESSION", nargs="?", help="a session; without it, all of them are listed")
+    show.add_argument("--turn", type=int, metavar="N", help="what the model saw at this turn; -1 is the last")
+    show.add_argument("--text", action="store_true", help="also print the prompt as text")
+    show.add_argument("--tenant", help="the tenant that the user belongs to")
     doctor = add(_doctor, "doctor", "Read everything, compare it with its checksums and with itself, and report what is damaged.")
     doctor.add_argument("--in-process", action="store_true", help=argparse.SUPPRESS)
+    replay = commands.add_parser(
+        "replay", help=(text := "Play a transcript through a session and print what each prompt would have been."), description=text
+    )
+    replay.set_defaults(command=_replay)
+    replay.add_argument("file", metavar="FILE.jsonl", type=Path, help="a chat message a line, or an object with a list of messages")
+    replay.add_argument("--model", required=True, help="the model that the prompts are for")
+    replay.add_argument("--max-input-tokens", type=int, metavar="N", help="the limit of a prompt; by default the model's own")
+    replay.add_argument(
+        "--turn", type=int, action="append", default=[], metavar="N", help="show this turn; -1 is the last (default), may be given again"
+    )
+    replay.add_argument("--json", action="store_true", help="print one JSON value instead of tables")
     return parser
 
 
 def _stats(options: argparse.Namespace) -> int:
     table = _table_printer(options)
-    with _open(options, read_only=True) as engine:
+    with _open(options, read_only=True, embedder=None) as engine:
         metrics = dict(engine.metrics())
         users = sum(1 for _ in engine.users())
     facts = {"store": str(options.store), "users": users, **metrics, **{f"build.{k}": v for k, v in memspan.build_info().items()}}
@@ -109,8 +129,152 @@ def _recall(options: argparse.Namespace) -> int:
     return 0
 
 
-def _backup(options: argparse.Namespace) -> int:
+def _show(options: argparse.Namespace) -> int:
+    table = _table_printer(options)
     with _open(options, read_only=True) as engine:
+        user = engine.user(options.user, tenant=options.tenant)
+        if options.session is None:
+            return _show_sessions(user, table)
+        session = user.session(options.session)
+        if options.turn is None:
+            return _show_turns(session, table)
+        turn = session.turn(options.turn if options.turn >= 0 else max(0, len(session.turns) + options.turn))
+        prompt = turn.prompt
+    if prompt is None:
+        raise memspan.NotFound(
+            f"showing turn {turn.number} of session {options.session!r}: its replies were added without prompt=, so that nobody "
+            "knows what was sent: give add_response() the prompt",
+            turn=turn.number,
+        )
+    _show_prompt(options, turn.number, prompt, {})
+    return 0
+
+
+def _show_sessions(user: memspan.Scope, table: _Table) -> int:
+    rows: list[dict[str, Any]] = []
+    for name in user.sessions():
+        session = user.session(name)
+        rows.append(
+            {
+                "session": name,
+                "model": session.model,
+                "messages": len(session.messages),
+                "turns": len(session.turns),
+                "epoch": session.epoch,
+            }
+        )
+    table(rows, ("session", "model", "messages", "turns", "epoch"), (tuple(row.values()) for row in rows))
+    return 0
+
+
+def _show_turns(session: memspan.Session, table: _Table) -> int:
+    rows: list[dict[str, Any]] = []
+    for turn in session.turns:
+        prompt, usage = turn.prompt, turn.usage
+        rows.append(
+            {
+                "turn": turn.number,
+                "messages": f"{turn.start}..{turn.end}",
+                "calls": len(turn.calls),
+                "model": turn.model,
+                "prompt_tokens": prompt and prompt.total_tokens,
+                "epoch": prompt and prompt.epoch,
+                "billed_tokens": usage and usage.input_tokens,
+                "cached_tokens": usage and usage.cached_tokens,
+            }
+        )
+    table(
+        rows,
+        ("turn", "messages", "calls", "model", "prompt", "epoch", "billed", "cached"),
+        (tuple(map(_cell, row.values())) for row in rows),
+    )
+    return 0
+
+
+def _replay(options: argparse.Namespace) -> int:
+    from memspan._replay import read_transcript, replay  # noqa: PLC0415  needed by this command alone
+
+    table = _table_printer(options)
+    messages = read_transcript(options.file)
+    first = next(messages, None)
+    if first is None:
+        raise memspan.InvalidInput(
+            f"replaying {options.file}: it must have messages, and it is empty: write one a line", path=str(options.file)
+        )
+    is_system = first["role"] in ("system", "developer") and isinstance(first.get("content"), str)
+    with tempfile.TemporaryDirectory() as folder, memspan.open(Path(folder) / "replay.memspan", durability="relaxed") as engine:
+        session = engine.user("replay").session(
+            "replay",
+            options.model,
+            system=first["content"] if is_system else None,
+            budget=memspan.Budget(max_input_tokens=options.max_input_tokens),
+        )
+        done = replay(session, messages if is_system else chain([first], messages), options.turn or [-1])
+    facts = {
+        "messages": done.messages,
+        "prompts": done.prompts,
+        "prompt tokens": done.tokens,
+        "before the cache boundary": _share(done.before_boundary, done.tokens),
+        "the same as in the prompt before": _share(done.same_as_before, done.tokens),
+        "epochs begun at turns": ", ".join(map(str, done.epochs)) or "none",
+    }
+    if options.json:
+        shown = [{"turn": one.turn, **_prompt_facts(one.prompt), "same_bytes": one.same_bytes} for one in done.shown]
+        _print_json({**{name.replace(" ", "_"): value for name, value in facts.items()}, "shown": shown})
+        return 0
+    table(facts, ("what", "value"), ((name, _cell(value)) for name, value in facts.items()))
+    for one in done.shown:
+        same = {"same as before": f"{one.same_bytes:,} bytes, {one.same_tokens:,} tokens; then: {one.broken_by}"}
+        _show_prompt(options, one.turn, one.prompt, same)
+    return 0
+
+
+def _show_prompt(options: argparse.Namespace, turn: int, prompt: memspan.Prompt, more: dict[str, str]) -> None:
+    """What a model saw: the sections, every candidate with its reason, and on demand the text."""
+    if options.json:
+        _print_json({"turn": turn, **_prompt_facts(prompt), "text": prompt.text})
+        return
+    table = _table_printer(options)
+    about = {"turn": turn, "prompt": repr(prompt), "prefix hash": prompt.prefix_hash, **more}
+    table(about, ("what", "value"), about.items())
+    sections = [(one.name, *(f"{number:,}" for number in (one.tokens, one.granted, one.asked, one.items))) for one in prompt.sections]
+    table(sections, ("section", "tokens", "granted", "asked", "items"), sections)
+    explained = [
+        (one.section, one.id, "in" if one.included else "out", f"{one.tokens:,}", "" if one.score is None else f"{one.score:.3f}", one.why)
+        for one in prompt.explain()
+    ]
+    table(explained, ("section", "what", "", "tokens", "score", "why"), explained)
+    if getattr(options, "text", False):
+        print(prompt.text)
+
+
+def _prompt_facts(prompt: memspan.Prompt) -> dict[str, Any]:
+    return {
+        "model": prompt.model,
+        "epoch": prompt.epoch,
+        "total_tokens": prompt.total_tokens,
+        "max_input_tokens": prompt.max_input_tokens,
+        "prefix_tokens": prompt.prefix_tokens,
+        "prefix_hash": prompt.prefix_hash,
+        "sections": [
+            {"name": one.name, "tokens": one.tokens, "granted": one.granted, "asked": one.asked, "items": one.items}
+            for one in prompt.sections
+        ],
+        "explained": [str(one) for one in prompt.explain()],
+        "erased": list(prompt.erased),
+    }
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part:,} ({part / whole:.1%})" if whole else "0"
+
+
+def _cell(value: object) -> str:
+    return "" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _backup(options: argparse.Namespace) -> int:
+    with _open(options, read_only=True, embedder=None) as engine:
         engine.backup(options.target)
     size = sum(file.stat().st_size for file in options.target.rglob("*") if file.is_file())
     _say(options, {"target": str(options.target), "size_bytes": size}, f"{options.target}: {size:,} bytes")
@@ -150,7 +314,7 @@ def _doctor(options: argparse.Namespace) -> int:
 def _read_everything(options: argparse.Namespace) -> int:
     """Every value goes through its checksum, and every scope's index through its records."""
     try:
-        with _open(options, read_only=True) as engine:
+        with _open(options, read_only=True, embedder=None) as engine:
             report = engine.check()
             users = sum(1 for _ in engine.users())
             memories, values, damage = report.memories, report.values, list(report.findings)
@@ -161,9 +325,9 @@ def _read_everything(options: argparse.Namespace) -> int:
     return EXIT_DAMAGED if damage else 0
 
 
-def _open(options: argparse.Namespace, *, read_only: bool) -> memspan.Engine:
+def _open(options: argparse.Namespace, *, read_only: bool, embedder: Literal["default"] | None = "default") -> memspan.Engine:
     _check_folder(options.store)
-    return memspan.open(options.store, read_only=read_only)
+    return memspan.open(options.store, read_only=read_only, embedder=embedder)
 
 
 def _check_folder(store: Path) -> None:
@@ -172,7 +336,7 @@ def _check_folder(store: Path) -> None:
         raise memspan.NotFound(f"{store}: no such store; a store is a folder that memspan.open() made", path=str(store))
 
 
-def _table_printer(options: argparse.Namespace) -> Callable[[object, Sequence[str], Iterable[Sequence[object]]], None]:
+def _table_printer(options: argparse.Namespace) -> _Table:
     """What prints a result; made before the store is read, so that a missing extra is said at once."""
     if options.json:
         return lambda value, _columns, _rows: _print_json(value)

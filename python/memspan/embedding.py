@@ -1,7 +1,7 @@
-"""Embedders: what `memspan.open` needs of one, and what it tells when one fails.
+"""Embedders: the one that is built in, what `memspan.open` needs of another, and what it tells when one fails.
 
-Embedding happens before the engine is entered, never inside a transaction. A recall without a vector is answered by words alone
-and says so; a memory without one is stored, found by its words, and embedded by `Engine.maintain`.
+Embedding happens before a transaction, never inside one. A recall without a vector is answered by words alone and says so; a memory
+without one is stored, found by its words, and embedded by `Engine.maintain`.
 """
 
 from __future__ import annotations
@@ -9,12 +9,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
+from memspan import _core
+from memspan.exceptions import InvalidInput
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy as np
+
     from memspan.long_term import Scope
 
-__all__ = ["Embedder", "Event"]
+__all__ = ["BuiltIn", "Embedder", "Event"]
 
 
 @runtime_checkable
@@ -35,6 +40,52 @@ class Embedder(Protocol):
     def dimensions(self) -> int: ...  # noqa: D102
     def embed(self, texts: Sequence[str], /) -> Any:
         """One row a text: an array of float32 or float64 of shape (len(texts), dimensions), or lists of floats. Any length but zero."""
+
+
+class BuiltIn:
+    """The embedding that comes with memspan: a static table distilled from all-MiniLM-L6-v2. No network, no neural network.
+
+    A text's vector is the sum of its tokens' rows: the order of its words does not count, and languages other than English are mostly
+    unknown to it. The same text has the same bytes on every machine. This is what `memspan.open` uses by default, inside the engine;
+    the class is for programs that want the vectors themselves, and for stores that another embedder filled before.
+
+    May be used from any thread.
+
+    Examples:
+        >>> built_in = memspan.embedding.BuiltIn()
+        >>> port, same, other = built_in.embed(["which port does it listen on", "it listens on 8443", "she adopted a cat"])
+        >>> port.shape, bool(port @ same > port @ other)
+        ((256,), True)
+    """
+
+    name = _core.BuiltInCore.NAME
+    dimensions = _core.BuiltInCore.DIMENSIONS
+    revision = _core.BuiltInCore.REVISION
+
+    def embed(self, texts: Sequence[str], /) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
+        """One row a text: float32, shape (len(texts), 256), L2-normalised. Cost: some 10 us a sentence.
+
+        Raises:
+            InvalidInput: It is one text instead of several, or a text is no `str` or has a lone surrogate.
+        """
+        import numpy as np  # noqa: PLC0415  it takes longer to import than all of memspan
+
+        if isinstance(texts, str | bytes):
+            raise InvalidInput("embedding texts: they must be several, and this is one: put it into a list")
+        rows = np.frombuffer(_core.BuiltInCore.embed(list(texts)), dtype=np.float32)
+        return rows.reshape(len(texts), self.dimensions)
+
+    def tokens(self, text: str) -> list[str]:
+        """How a text is cut: words and pieces of the vocabulary, `##` before a piece that continues a word, `[UNK]` for an unknown word.
+
+        Examples:
+            >>> memspan.embedding.BuiltIn().tokens("Café-Kubernetes!")
+            ['cafe', '-', 'ku', '##ber', '##net', '##es', '!']
+        """
+        return _core.BuiltInCore.tokens(text)
+
+    def __repr__(self) -> str:
+        return "BuiltIn()"
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict
 
 from memspan import _core
-from memspan._embedding import Embedding, Reporter
+from memspan._embedding import Embedding, Reporter, note_unused
 from memspan._store import OpenStore
 from memspan._twins import async_iterable, awaitable
+from memspan.embedding import BuiltIn
 from memspan.exceptions import InvalidInput
 from memspan.long_term import Scope
 
@@ -85,6 +86,7 @@ class MaintenanceReport:
         vectors_made: Vectors made for memories that had none.
         vectors_pending: Memories that still have none, because the embedder failed; 0 without an embedder.
         recalls_stored: Memories whose buffered recalls were made durable.
+        sessions_removed: Sessions cleared away that an interrupted delete or fork had left.
         compacted: Whether the store was rewritten.
         file_bytes: Bytes of the data file afterwards.
     """
@@ -93,6 +95,7 @@ class MaintenanceReport:
     vectors_made: int
     vectors_pending: int
     recalls_stored: int
+    sessions_removed: int
     compacted: bool
     file_bytes: int
 
@@ -242,7 +245,7 @@ class Engine:
         return self._core.backup(_folder("backing up", path))
 
     def maintain(self, *, compact: bool = False) -> MaintenanceReport:
-        """Does what can wait: forgets what expired, makes missing vectors, stores buffered recalls.
+        """Does what can wait: forgets what expired, makes missing vectors, stores buffered recalls, clears up after interrupted deletes.
 
         Many short transactions; other writers come between. To be called now and then, for instance once a day.
 
@@ -257,11 +260,12 @@ class Engine:
         expired = self._core.expire()
         made = self._store.make_vectors()
         recalls = self._core.flush_accesses()
+        swept = self._core.sweep_sessions()
         if compact:
             self._core.compact()
         contents = self._core.metrics()
-        pending = 0 if self._store.embedding is None else contents["memories"] - contents["vectors"]
-        return MaintenanceReport(expired, made, pending, recalls, compact, contents["file_bytes"])
+        pending = 0 if self._store.dimensions is None else contents["memories"] - contents["vectors"]
+        return MaintenanceReport(expired, made, pending, recalls, swept, compact, contents["file_bytes"])
 
     def metrics(self) -> dict[str, int]:
         """What is in the store, and what happened since this process opened it; the counters are shared by its engines.
@@ -320,7 +324,7 @@ class Engine:
 def open(  # noqa: A001  `memspan.open` reads like what it does
     path: str | os.PathLike[str],
     *,
-    embedder: Embedder | None = None,
+    embedder: Embedder | Literal["default"] | None = "default",
     durability: Literal["full", "relaxed"] = "full",
     clock: Callable[[], datetime] | None = None,
     read_only: bool = False,
@@ -332,7 +336,9 @@ def open(  # noqa: A001  `memspan.open` reads like what it does
 
     Args:
         path: A folder, on a file system of this machine.
-        embedder: Makes vectors. Without one, recall goes by words alone.
+        embedder: Makes vectors. "default" is `memspan.embedding.BuiltIn`, which works inside the engine, unless the store has met another
+            embedder: it is then opened without one, and the log says so, because the vectors that are there would otherwise be given up.
+            `None`: recall goes by words alone.
         durability: "full": what a write acknowledged is on disk. "relaxed": a power cut may undo the last commit; the death of the process
             loses nothing.
         clock: Returns the time now, as an aware `datetime`; the system's clock by default.
@@ -355,10 +361,13 @@ def open(  # noqa: A001  `memspan.open` reads like what it does
     """
     folder = _folder("opening a store", path)
     reporter = Reporter(on_event)
-    embedding = None if embedder is None else Embedding(embedder, embed_timeout_seconds)
+    by_default = isinstance(embedder, str) and embedder == "default"
+    embedding = None if embedder is None or by_default else Embedding(embedder, embed_timeout_seconds)
     identity = None if embedding is None else (embedding.name, embedding.dimensions, embedding.revision)
-    core = _core.EngineCore(folder, durability, read_only, busy_timeout_seconds, clock, identity)
-    return Engine(OpenStore(core, embedding, reporter))
+    core = _core.EngineCore(folder, durability, read_only, busy_timeout_seconds, clock, identity, by_default)
+    if by_default and core.dimensions is None:
+        note_unused(folder, core.embeddings())
+    return Engine(OpenStore(core, None if type(embedder) is BuiltIn else embedding, reporter))
 
 
 aopen = awaitable(open)

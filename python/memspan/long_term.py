@@ -12,12 +12,16 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from memspan import _core
 from memspan._twins import async_iterable, awaitable
 from memspan.exceptions import InvalidInput, NotFound
+from memspan.short_term import Session
+from memspan.transcript import TranscriptHit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from memspan._core import Memory, Recall, Remembered
     from memspan._store import OpenStore
+    from memspan.model import Model
+    from memspan.working import Budget
 
 __all__ = ["Kind", "Metadata", "NewMemory", "Scope", "Slots", "Source"]
 
@@ -250,7 +254,7 @@ class Scope:
             >>> _ = user.remember("Prefers tea")
             >>> recall = user.recall("which port does payments-api use?", where={"project": ["billing", "shop"]})
             >>> recall[0].memory.text, recall.mode
-            ('payments-api listens on port 8443 in prod-eu-west-1', 'lexical')
+            ('payments-api listens on port 8443 in prod-eu-west-1', 'hybrid')
         """
         if tuple(over) != ("memories",):
             raise InvalidInput(
@@ -385,6 +389,86 @@ class Scope:
             beside.unlink(missing_ok=True)
         return count
 
+    def session(
+        self,
+        session_id: str,
+        model: str | Model | None = None,
+        *,
+        system: str | None = None,
+        tools: Iterable[Any] | None = None,
+        reads: Sequence[Scope] | None = None,
+        collections: Sequence[object] | None = None,
+        budget: Budget | None = None,
+    ) -> Session:
+        """Opens a session of this scope, or makes it. What is `None` stays as it is stored.
+
+        Cost: one read transaction; a write transaction where something is new. Another system prompt, other tools, scopes or another budget
+        begin a new epoch.
+
+        Args:
+            session_id: 1 to 1,024 bytes of UTF-8, unique in the scope.
+            model: A name in `memspan.models`, or a `Model`. A new session needs one; a stored one keeps its own.
+            system: The system prompt; "" is none.
+            tools: Tool schemas of OpenAI's or Anthropic's shape; an empty list is none.
+            reads: Scopes of the same engine whose memory it reads along with this one's.
+            collections: Not available in this version.
+            budget: What its prompts may cost.
+
+        Raises:
+            NotFound: There is no such session, and no model is named.
+            UnknownModel: The model is not in the registry.
+            ModelMismatch: The session runs on another model: `Session.switch_model` says it on purpose.
+            BudgetExceeded: The system prompt and the tools alone do not fit.
+            InvalidInput: Another argument breaks its rule.
+
+        Examples:
+            >>> user.session("s-1", model="gpt-4o", system="You are terse.")
+            Session('s-1' of Scope(user 'u-42'))
+            >>> user.session("s-1").model
+            'gpt-4o'
+        """
+        if collections is not None:
+            raise InvalidInput(
+                f"opening a session: collections= is not available in this version, and it is {collections!r}: leave it out, and pass what "
+                "you retrieve as items= of assemble()"
+            )
+        if isinstance(reads, Scope):
+            raise InvalidInput(f"opening a session: reads= takes several scopes, and it is one, {reads!r}: put it into a list")
+        along = None if reads is None else tuple(reads)
+        return Session(self._store, self, _core.SessionCore.open(self._core, session_id, model, system, tools, along, budget))
+
+    def sessions(self) -> Iterator[str]:
+        """The ids of every session of this scope, in the order in which they were made. Reads 256 at a time.
+
+        Examples:
+            >>> _ = user.session("s-1", model="gpt-4o"), user.session("s-2", model="gpt-4o")
+            >>> list(user.sessions())
+            ['s-1', 's-2']
+        """
+        after = 0
+        while page := _core.session_ids(self._core, after, _PAGE):
+            for after, session_id in page:  # noqa: B007  the last one is where the next page begins
+                yield session_id
+
+    def search_transcripts(self, query: str, limit: int = 10) -> tuple[TranscriptHit, ...]:
+        """Finds messages of this scope's sessions by their words, also those that are in no prompt any more.
+
+        Identifiers count most, whole or by their parts. Cost: one read transaction.
+
+        Args:
+            query: The question; an empty one finds nothing.
+            limit: At most so many hits.
+
+        Returns:
+            The best first.
+
+        Examples:
+            >>> _ = user.session("s-1", model="gpt-4o").add({"role": "user", "content": "payments-api listens on port 8443"})
+            >>> [(hit.session_id, hit.index, hit.text) for hit in user.search_transcripts("port 8443")]
+            [('s-1', 0, 'payments-api listens on port 8443')]
+        """
+        return tuple(TranscriptHit(*row) for row in _core.search_transcripts(self._core, query, limit))
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Scope) and self._core.is_same(other._core)
 
@@ -405,6 +489,9 @@ class Scope:
     aforget = awaitable(forget)
     aforget_stale = awaitable(forget_stale)
     aexport = awaitable(export)
+    asession = awaitable(session)
+    asessions = async_iterable(sessions)
+    asearch_transcripts = awaitable(search_transcripts)
 
 
 class Slots(Mapping[str, Any]):

@@ -1,4 +1,4 @@
-"""For tests of programs that use memspan: a clock that you move, an embedder that fails on demand, a store that cleans up.
+"""For tests of programs that use memspan: a clock that you move, an embedder that fails on demand, a store that cleans up, replies.
 
 Nothing here needs pytest. Where pytest is installed, the fixtures `memspan_engine` and `memspan_clock` are there without an import.
 """
@@ -6,6 +6,7 @@ Nothing here needs pytest. Where pytest is installed, the fixtures `memspan_engi
 from __future__ import annotations
 
 import hashlib
+import json
 import math
 import re
 import tempfile
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     import memspan
 
-__all__ = ["Breakage", "FakeClock", "FakeEmbedder", "temporary_engine"]
+__all__ = ["Breakage", "FakeClock", "FakeEmbedder", "anthropic_response", "openai_response", "temporary_engine"]
 
 Breakage: TypeAlias = Literal["raise", "hang", "shape", "nan"]
 """How a `FakeEmbedder` can break: it raises, waits, returns one column too few, or returns NaN."""
@@ -195,6 +196,103 @@ def temporary_engine(**options: Any) -> Generator[memspan.Engine]:
 
     with tempfile.TemporaryDirectory(prefix="memspan-") as folder, memspan.open(Path(folder) / "store.memspan", **options) as engine:
         yield engine
+
+
+def openai_response(
+    content: str | None = None,
+    *,
+    tool_calls: Sequence[tuple[str, str, dict[str, Any]]] = (),
+    id: str | None = None,  # noqa: A002  the field's own word
+    model: str = "gpt-4o",
+    finish: str | None = None,
+    input_tokens: int = 0,
+    output_tokens: int = 0,
+    cached_tokens: int = 0,
+) -> dict[str, Any]:
+    """A chat completion as `client.chat.completions.create` gives it: a dict that its SDK reads, too.
+
+    Args:
+        content: What the model says.
+        tool_calls: What it calls: id, name and arguments of each.
+        id: The id of the response; by default the same content has the same.
+        model: The model that answers.
+        finish: Why it ended; by default "tool_calls" or "stop".
+        input_tokens: What the prompt is billed.
+        output_tokens: What the reply is billed.
+        cached_tokens: How much of the prompt came from a cache.
+
+    Examples:
+        >>> memspan.testing.openai_response("4", input_tokens=12)["choices"][0]["message"]["content"]
+        '4'
+    """
+    message: dict[str, Any] = {"role": "assistant", "content": content}
+    if tool_calls:
+        message["tool_calls"] = [
+            {"id": call, "type": "function", "function": {"name": name, "arguments": json.dumps(arguments)}}
+            for call, name, arguments in tool_calls
+        ]
+    return {
+        "id": id or f"chatcmpl-{_digest(message)}",
+        "object": "chat.completion",
+        "created": 1_735_689_600,
+        "model": model,
+        "choices": [
+            {"index": 0, "message": message, "logprobs": None, "finish_reason": finish or ("tool_calls" if tool_calls else "stop")}
+        ],
+        "usage": {
+            "prompt_tokens": input_tokens,
+            "completion_tokens": output_tokens,
+            "total_tokens": input_tokens + output_tokens,
+            "prompt_tokens_details": {"cached_tokens": cached_tokens},
+        },
+    }
+
+
+def anthropic_response(
+    content: str | None = None,
+    *,
+    tool_calls: Sequence[tuple[str, str, dict[str, Any]]] = (),
+    thinking: str | None = None,
+    id: str | None = None,  # noqa: A002
+    model: str = "claude-sonnet-4-5",
+    finish: str | None = None,
+    input_tokens: int = 0,
+    output_tokens: int = 0,
+    cached_tokens: int = 0,
+) -> dict[str, Any]:
+    """A message as `client.messages.create` gives it: like `openai_response`, with signed thinking where it is asked for.
+
+    Args:
+        content: What the model says.
+        tool_calls: What it calls: id, name and input of each.
+        thinking: What it thought before.
+        id: The id of the response; by default the same content has the same.
+        model: The model that answers.
+        finish: Why it ended; by default "tool_use" or "end_turn".
+        input_tokens: What is billed of the prompt beside what came from a cache.
+        output_tokens: What the reply is billed.
+        cached_tokens: How much of the prompt came from a cache.
+    """
+    blocks: list[dict[str, Any]] = []
+    if thinking is not None:
+        blocks.append({"type": "thinking", "thinking": thinking, "signature": _digest([thinking])})
+    if content is not None:
+        blocks.append({"type": "text", "text": content})
+    blocks += [{"type": "tool_use", "id": call, "name": name, "input": given} for call, name, given in tool_calls]
+    return {
+        "id": id or f"msg_{_digest(blocks)}",
+        "type": "message",
+        "role": "assistant",
+        "model": model,
+        "content": blocks,
+        "stop_reason": finish or ("tool_use" if tool_calls else "end_turn"),
+        "stop_sequence": None,
+        "usage": {"input_tokens": input_tokens, "output_tokens": output_tokens, "cache_read_input_tokens": cached_tokens},
+    }
+
+
+def _digest(value: object) -> str:
+    return hashlib.blake2b(json.dumps(value).encode(), digest_size=12).hexdigest()
 
 
 def _aware(moment: datetime) -> datetime:

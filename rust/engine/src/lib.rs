@@ -4,11 +4,13 @@
 //! Start reading at [`store`] for what is on disk, at [`memory`] for what a write does, at [`recall`] for how a memory is found.
 
 pub mod context;
+pub mod embedding;
 pub mod error;
 pub mod index;
 pub mod memory;
 pub mod models;
 pub mod recall;
+pub mod session;
 pub mod store;
 pub mod text;
 pub mod tokens;

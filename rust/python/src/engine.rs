@@ -64,9 +64,11 @@ pub struct EngineCore {
 
 #[pymethods]
 impl EngineCore {
-    /// Opens a store, or makes one. `embedding` is (name, dimensions, revision).
+    /// Opens a store, or makes one. `embedding` is (name, dimensions, revision); with `by_default` it is the built-in one, unless the store
+    /// has met another.
     #[new]
-    #[pyo3(signature = (path, durability, read_only, busy_timeout_seconds, clock, embedding))]
+    #[pyo3(signature = (path, durability, read_only, busy_timeout_seconds, clock, embedding, by_default=false))]
+    #[allow(clippy::too_many_arguments)] // those of `open()`, one by one
     fn new(
         py: Python<'_>,
         path: PathBuf,
@@ -75,6 +77,7 @@ impl EngineCore {
         busy_timeout_seconds: &Bound<'_, PyAny>,
         clock: Option<&Bound<'_, PyAny>>,
         embedding: Option<Identity<'_>>,
+        by_default: bool,
     ) -> PyResult<Self> {
         let clock = Clock::new(clock)?;
         let options = EngineOptions {
@@ -84,7 +87,8 @@ impl EngineCore {
             embedding: embedding.map(|(name, dimensions, revision)| embedding_of(&name, &dimensions, revision.as_ref())).transpose()?,
             now: clock.now(py)?,
         };
-        let engine = run(py, Hold::Detached, || Engine::open(&path, options))?;
+        let open = if by_default { Engine::open_by_default } else { Engine::open };
+        let engine = run(py, Hold::Detached, || open(&path, options))?;
         Ok(Self { handle: Arc::new(Handle { engine, clock, closed: AtomicBool::new(false) }) })
     }
 
@@ -97,6 +101,23 @@ impl EngineCore {
     #[getter]
     fn closed(&self) -> bool {
         self.handle.closed.load(Ordering::Acquire)
+    }
+
+    /// The dimensions of its embedding's vectors; `None` without an embedding.
+    #[getter]
+    fn dimensions(&self) -> Option<u32> {
+        self.handle.engine.embedding().map(|embedding| embedding.dimensions)
+    }
+
+    /// The names of the embeddings that the store has met.
+    fn embeddings(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        let known = run(py, Hold::Attached, || self.handle.engine()?.embeddings())?;
+        Ok(known.into_iter().map(|embedding| embedding.name).collect())
+    }
+
+    /// Makes the vectors that are missing, where the embedding is the built-in one; how many.
+    fn make_vectors(&self, py: Python<'_>) -> PyResult<u64> {
+        run(py, Hold::Detached, || self.handle.engine()?.make_vectors())
     }
 
     /// A scope: `scope_type` is "user" or "shared".
@@ -151,6 +172,12 @@ impl EngineCore {
     fn expire(&self, py: Python<'_>) -> PyResult<u64> {
         let now = self.handle.clock.now(py)?;
         run(py, Hold::Detached, || self.handle.engine()?.expire(now))
+    }
+
+    /// Clears away what interrupted deletes and forks of sessions left, and what nobody refers to; how many sessions.
+    fn sweep_sessions(&self, py: Python<'_>) -> PyResult<u64> {
+        let now = self.handle.clock.now(py)?;
+        run(py, Hold::Detached, || memspan_engine::session::sweep(self.handle.engine()?, now))
     }
 
     /// The next partition behind `after` in which memories lack a vector.

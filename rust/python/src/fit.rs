@@ -61,5 +61,5 @@ pub fn fit<'py>(
 fn default_limit(profile: &Profile) -> memspan_engine::Result<u64> {
     let model = &profile.model;
     let limit = input_limit(model.context_window, OUTPUT_TOKENS.min(model.max_output_tokens), FILL, None)?;
-    Ok(limit.min(profile.max_input_tokens))
+    Ok(limit.min(model.max_input_tokens))
 }

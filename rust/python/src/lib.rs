@@ -1,6 +1,7 @@
 //! The Python border of memspan: conversions and frozen classes, no algorithm.
 //!
-//! `EngineCore` and `ScopeCore` are what the package's `Engine` and `Scope` call; everything else here is a value that they return.
+//! `EngineCore`, `ScopeCore`, `SessionCore` and `TaskCore` are what the package's `Engine`, `Scope`, `Session` and `Task` call; everything
+//! else here is a value that they return.
 //! Rules that hold for every call: arguments are converted before the engine is entered and results after it is left, so that
 //! no Python code ever runs inside a transaction or under a lock of the engine; what can wait for a disk runs detached from
 //! the interpreter, what takes microseconds stays attached; a panic becomes `memspan.Error`.
@@ -9,23 +10,30 @@
 #![allow(clippy::needless_pass_by_value)] // what pyo3 converts an argument into is made for the call and belongs to it
 
 mod arguments;
+mod budget;
 mod build;
 mod clock;
+mod embedding;
 mod engine;
 mod errors;
 mod explanation;
 mod fit;
+mod from_json;
 mod json;
 mod memory;
 mod messages;
 mod metadata;
 mod models;
+mod prompt;
 mod recall;
 mod rows;
 mod scope;
+mod session;
+mod task;
 mod time;
 mod tokenizers;
 mod tokens;
+mod turn;
 mod vectors;
 
 use pyo3::prelude::*;
@@ -38,6 +46,8 @@ mod _core {
     #[pymodule_export]
     use super::build::build_info;
     #[pymodule_export]
+    use super::embedding::BuiltInCore;
+    #[pymodule_export]
     use super::engine::EngineCore;
     #[pymodule_export]
     use super::explanation::{Explanation, TermScore};
@@ -48,15 +58,23 @@ mod _core {
     #[pymodule_export]
     use super::models::{model_fields, model_names, register_model};
     #[pymodule_export]
+    use super::prompt::PromptCore;
+    #[pymodule_export]
     use super::recall::{Recall, Recalled};
     #[pymodule_export]
     use super::rows::{Draft, Rows};
     #[pymodule_export]
     use super::scope::ScopeCore;
     #[pymodule_export]
+    use super::session::{SessionCore, search_transcripts, session_ids};
+    #[pymodule_export]
+    use super::task::TaskCore;
+    #[pymodule_export]
     use super::tokenizers::{count_by_encoding, load_tokenizer};
     #[pymodule_export]
     use super::tokens::{TokenCounterCore, count_cache_metrics, count_tokens, truncate};
+    #[pymodule_export]
+    use super::turn::Message;
     #[pymodule_export]
     use super::vectors::Vectors;
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use memspan_engine::context::{Arguments, Message, Role, Tools};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PySequence, PyString, PyTuple};
+use pyo3::types::{PyDict, PyList, PyMapping, PySequence, PyString, PyTuple};
 
 use crate::errors::{invalid, to_python, type_name};
 use crate::json;
@@ -57,5 +57,19 @@ pub fn items<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PySequence>>
 /// Tool schemas of either provider's shape; none, where the list is empty.
 pub fn tools(value: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Arc<Tools>>> {
     let Some(value) = value else { return Ok(None) };
-    Tools::parse(&json::encode("tools", value)?).map_err(|error| to_python(value.py(), &error))
+    Tools::parse(&tools_json(value)?).map_err(|error| to_python(value.py(), &error))
+}
+
+/// The same as JSON: a list, and whatever else gives one tool after the other.
+pub fn tools_json(value: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
+    if value.is_instance_of::<PyString>() || value.cast::<PyMapping>().is_ok() {
+        return json::encode("tools", value); // the engine says what is wrong with it
+    }
+    match value.try_iter() {
+        Ok(tools) => {
+            let tools = tools.collect::<PyResult<Vec<_>>>()?;
+            json::encode("tools", PyList::new(value.py(), tools)?.as_any())
+        }
+        Err(_) => json::encode("tools", value),
+    }
 }

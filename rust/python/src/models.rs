@@ -20,6 +20,27 @@ pub fn model(name: &Bound<'_, PyAny>) -> PyResult<Arc<Profile>> {
     found.map_err(|error| to_python(name.py(), &error))
 }
 
+/// The model of a name, or the one that a `memspan.Model` describes, registered or not.
+pub fn named_or_given(value: &Bound<'_, PyAny>) -> PyResult<Model> {
+    if value.is_instance_of::<PyString>() || !value.hasattr("context_window")? {
+        return Model::named(&text_of("model", value)?).map_err(|error| to_python(value.py(), &error));
+    }
+    let field = |name: &str| value.getattr(name);
+    let model = described(
+        &field("name")?,
+        &field("context_window")?,
+        &field("max_output_tokens")?,
+        Some(&field("max_input_tokens")?).filter(|most| !most.is_none()),
+        &field("encoding")?,
+        &field("factor")?,
+        &field("framing")?,
+        field("append_only")?.is_truthy()?,
+        &field("min_cached_tokens")?,
+    )?;
+    models::check(&model).map_err(|error| to_python(value.py(), &error))?;
+    Ok(model)
+}
+
 /// All names, sorted.
 #[pyfunction]
 pub fn model_names() -> Vec<String> {
@@ -40,7 +61,7 @@ pub fn model_fields<'py>(py: Python<'py>, name: &Bound<'py, PyAny>) -> PyResult<
     fields.set_item("framing", framing_name(model))?;
     fields.set_item("append_only", model.append_only)?;
     fields.set_item("min_cached_tokens", model.min_cached_tokens)?;
-    fields.set_item("max_input_tokens", profile.max_input_tokens)?;
+    fields.set_item("max_input_tokens", model.max_input_tokens)?;
     fields.set_item("usable_window", profile.usable_window)?;
     fields.set_item("vendor", &*profile.vendor)?;
     fields.set_item("capabilities", PyFrozenSet::new(py, profile.capabilities.iter().map(|name| &**name))?)?;
@@ -96,23 +117,39 @@ pub fn register_model(
     append_only: bool,
     min_cached_tokens: &Bound<'_, PyAny>,
 ) -> PyResult<()> {
+    let model =
+        described(name, context_window, max_output_tokens, max_input_tokens, encoding, factor, framing, append_only, min_cached_tokens)?;
+    models::register(Profile::of(model)).map_err(|error| to_python(py, &error))
+}
+
+#[allow(clippy::too_many_arguments)] // the same
+fn described(
+    name: &Bound<'_, PyAny>,
+    context_window: &Bound<'_, PyAny>,
+    max_output_tokens: &Bound<'_, PyAny>,
+    max_input_tokens: Option<&Bound<'_, PyAny>>,
+    encoding: &Bound<'_, PyAny>,
+    factor: &Bound<'_, PyAny>,
+    framing: &Bound<'_, PyAny>,
+    append_only: bool,
+    min_cached_tokens: &Bound<'_, PyAny>,
+) -> PyResult<Model> {
+    let py = name.py();
     let tokens = |name: &str, value| whole(name, value, 0, i64::MAX).map(|tokens| tokens as u64);
     let encoding = Encoding::from_name(&text_of("encoding", encoding)?).map_err(|error| to_python(py, &error))?;
     let framing = models::framing(&text_of("framing", framing)?).map_err(|error| to_python(py, &error))?;
-    let mut profile = Profile::of(Model {
+    let context_window = tokens("context_window", context_window)?;
+    Ok(Model {
         name: text_of("name", name)?.into(),
-        context_window: tokens("context_window", context_window)?,
+        context_window,
+        max_input_tokens: max_input_tokens.map_or(Ok(context_window), |most| tokens("max_input_tokens", most))?,
         max_output_tokens: tokens("max_output_tokens", max_output_tokens)?,
         encoding,
         factor: per_mille(factor)?,
         framing,
         append_only,
         min_cached_tokens: tokens("min_cached_tokens", min_cached_tokens)?,
-    });
-    if let Some(most) = max_input_tokens {
-        profile.max_input_tokens = tokens("max_input_tokens", most)?;
-    }
-    models::register(profile).map_err(|error| to_python(py, &error))
+    })
 }
 
 /// A factor in thousandths, rounded up: a bound must not become smaller on its way in.

@@ -118,7 +118,7 @@ impl ScopeCore {
     ) -> PyResult<Recall> {
         let now = self.handle.clock.now(py)?;
         let filter = FilterArguments { kinds, conditions, since, until, valid_at, known_at, min_trust }.filter(now)?;
-        let request = Request {
+        let mut request = Request {
             text: text_of("query", query)?,
             vector: vector.and_then(|vector| vector.get().query()),
             scopes: self.searched(scopes)?,
@@ -134,6 +134,7 @@ impl ScopeCore {
         };
         let (answer, found) = run(py, hold, || {
             let engine = self.handle.engine()?;
+            request.vector = request.vector.take().or_else(|| recall::question_vector(engine, &request.text));
             let mut answer = recall::recall(engine, &request)?;
             let found = known_hits(engine, &request, std::mem::take(&mut answer.hits))?;
             Ok((answer, found))

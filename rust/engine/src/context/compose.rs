@@ -285,7 +285,8 @@ impl<'a> Composer<'a> {
         let inputs = self.inputs;
         let report = Report { inputs, grid: self.grid, space: self.space() };
         let sections = report.sections(&laid, &chosen, counted);
-        let mut explained = report.explain_history(window, squeezed)?;
+        let mut explained = report.explain_fixed();
+        explained.extend(report.explain_history(window, squeezed)?);
         explained.extend(chosen.explained);
         let factor = inputs.epoch.factor;
         let chain = chain(&laid.segments);
@@ -297,6 +298,7 @@ impl<'a> Composer<'a> {
             sections,
             explained,
             block: chosen.block,
+            carried: self.carried,
             set_aside: SetAside { for_block: if squeezed.is_empty() { 0 } else { self.block_tokens() }, as_history: self.held },
             window: window.clone(),
             total_tokens: factor.bound(counted),
@@ -305,6 +307,11 @@ impl<'a> Composer<'a> {
             factor,
         })
     }
+}
+
+/// Whether the newest turn has an open user message, which a volatile block travels with.
+pub fn carries_block(history: &dyn History) -> Result<bool> {
+    Ok(Ending::of(history)?.carried)
 }
 
 /// How a transcript ends.

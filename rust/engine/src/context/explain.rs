@@ -7,6 +7,9 @@ use super::block::Item;
 use super::budget::Grant;
 use super::epoch::MemoryRef;
 
+/// A whole score of a recall, in its fixed point.
+pub const SCORE_UNIT: f64 = 4_294_967_296.0;
+
 /// Why something was shown or left out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Why {
@@ -63,6 +66,10 @@ pub enum Why {
     Repeated,
     /// It has no text.
     Empty,
+    /// The turn's block was sent already, and stays as it is until the turn ends.
+    NextTurn,
+    /// Left behind when the model was switched or the session compacted.
+    BeforeOrigin,
 }
 
 impl Why {
@@ -83,13 +90,15 @@ impl fmt::Display for Why {
             Self::BeforeWindow { start, steps } => write!(f, "before the window, which begins at message {start} after {steps} steps"),
             Self::RoundsLeftOut => f.write_str("earlier rounds of a turn that is larger than its place"),
             Self::Shortened { from } => write!(f, "a result of the newest round, shortened from {from} tokens"),
-            Self::BelowFloor { floor } => write!(f, "its score is below the relevance floor of {floor}"),
+            Self::BelowFloor { floor } => write!(f, "its score is below the relevance floor of {:.3}", *floor as f64 / SCORE_UNIT),
             Self::OverCeiling { ceiling } => write!(f, "larger than its section may be ({ceiling} tokens)"),
             Self::OverGrant { granted, left } => write!(f, "others rank higher: {left} of {granted} tokens were left"),
             Self::OverRoom { left } => write!(f, "the block may have {left} tokens now"),
             Self::Pinned => f.write_str("is pinned, and stands before the history"),
             Self::Repeated => f.write_str("the same text is shown already"),
             Self::Empty => f.write_str("has no text"),
+            Self::NextTurn => f.write_str("the block of this turn was sent already: it can be shown in the next turn"),
+            Self::BeforeOrigin => f.write_str("left behind when the model was switched or the session compacted"),
         }
     }
 }

@@ -12,42 +12,42 @@ use serde_json::value::RawValue;
 use crate::{Error, Result};
 
 /// An object: its fields in order, values unparsed. Of a key that is given twice, the last counts.
-pub(super) struct Object<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+pub(crate) struct Object<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
 
 impl<'a> Object<'a> {
     /// The raw value of `key`; `null` is the same as absent.
-    pub(super) fn get(&self, key: &str) -> Option<&'a str> {
+    pub(crate) fn get(&self, key: &str) -> Option<&'a str> {
         self.0.iter().rev().find(|(name, _)| name == key).map(|(_, raw)| raw.get()).filter(|raw| *raw != "null")
     }
 
     /// The text of `key`, if it is there; another type breaks the rule.
-    pub(super) fn text(&self, key: &str, place: Place<'_>) -> Result<Option<Cow<'a, str>>> {
+    pub(crate) fn text(&self, key: &str, place: Place<'_>) -> Result<Option<Cow<'a, str>>> {
         self.get(key).map(|raw| text(raw).ok_or_else(|| place.wrong(key, "must be a string", raw))).transpose()
     }
 
     /// The text of `key`, which must be there.
-    pub(super) fn need(&self, key: &str, place: Place<'_>) -> Result<Cow<'a, str>> {
+    pub(crate) fn need(&self, key: &str, place: Place<'_>) -> Result<Cow<'a, str>> {
         self.text(key, place)?.ok_or_else(|| place.wrong(key, "must be there and be a string", "nothing"))
     }
 
     /// The object at `key`, if it is there.
-    pub(super) fn object(&self, key: &str, place: Place<'_>) -> Result<Option<Object<'a>>> {
+    pub(crate) fn object(&self, key: &str, place: Place<'_>) -> Result<Option<Object<'a>>> {
         self.get(key).map(|raw| object(raw).ok_or_else(|| place.wrong(key, "must be an object", raw))).transpose()
     }
 }
 
 /// Where in the input something stands, for messages of errors.
 #[derive(Clone, Copy)]
-pub(super) struct Place<'a> {
+pub(crate) struct Place<'a> {
     /// What is being done: `read a message`.
-    pub(super) doing: &'static str,
+    pub(crate) doing: &'static str,
     /// What the reader knows the spot by: `content[2]`.
-    pub(super) at: &'a str,
+    pub(crate) at: &'a str,
 }
 
 impl Place<'_> {
     /// The five parts: what was being done, the rule, the value, where, and what to do next.
-    pub(super) fn error(self, rule: &str, got: &str, next: &str) -> Error {
+    pub(crate) fn error(self, rule: &str, got: &str, next: &str) -> Error {
         let got = shown(got);
         let at = if self.at.is_empty() { "the message" } else { self.at };
         Error::invalid(format!("cannot {}: {rule}, got {got} (in {at}): {next}", self.doing))
@@ -57,7 +57,7 @@ impl Place<'_> {
     }
 
     /// A key whose value has the wrong type.
-    pub(super) fn wrong(self, key: &str, rule: &str, got: &str) -> Error {
+    pub(crate) fn wrong(self, key: &str, rule: &str, got: &str) -> Error {
         self.error(&format!("\"{key}\" {rule}"), got, &format!("give \"{key}\" that type"))
     }
 }
@@ -71,23 +71,23 @@ fn shown(value: &str) -> String {
 }
 
 /// Reads an object.
-pub(super) fn object(raw: &str) -> Option<Object<'_>> {
+pub(crate) fn object(raw: &str) -> Option<Object<'_>> {
     serde_json::from_str(raw).ok()
 }
 
 /// Reads a list; the elements stay raw.
-pub(super) fn list(raw: &str) -> Option<Vec<&str>> {
+pub(crate) fn list(raw: &str) -> Option<Vec<&str>> {
     let elements: Vec<&RawValue> = serde_json::from_str(raw).ok()?;
     Some(elements.into_iter().map(RawValue::get).collect())
 }
 
 /// Reads a string.
-pub(super) fn text(raw: &str) -> Option<Cow<'_, str>> {
+pub(crate) fn text(raw: &str) -> Option<Cow<'_, str>> {
     serde_json::from_str(raw).ok().map(|Text(text)| text)
 }
 
 /// Whether `raw` is one whole JSON value.
-pub(super) fn is_json(raw: &str) -> bool {
+pub(crate) fn is_json(raw: &str) -> bool {
     serde_json::from_str::<&RawValue>(raw).is_ok()
 }
 

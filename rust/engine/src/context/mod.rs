@@ -21,7 +21,7 @@ pub mod fixed;
 pub mod framing;
 pub mod history;
 pub mod image;
-mod json;
+pub(crate) mod json;
 mod layout;
 pub mod limit;
 mod lower;
@@ -38,13 +38,13 @@ pub mod tools;
 pub mod turns;
 
 #[cfg(test)]
-mod properties;
+pub(crate) mod properties;
 #[cfg(test)]
 pub(crate) mod testing;
 
 pub use block::{Block, Item};
 pub use budget::Grant;
-pub use compose::{Inputs, Volatile, compose};
+pub use compose::{Inputs, Volatile, carries_block, compose};
 pub use cut::{Cut, Grid, Window};
 pub use epoch::{Epoch, MemoryRef, Opening, Reason};
 pub use explain::{Explained, SectionUse, Why};
@@ -55,6 +55,7 @@ pub use history::{History, Stored, Transcript};
 pub use limit::{Budget, Order, RelevanceFloor, Share, input_limit};
 pub use message::{Format, Message, Part, Role};
 pub use parse::Arguments;
+pub(crate) use parse::detect;
 pub use prompt::{Breakpoint, Prompt, SetAside};
 pub use tools::Tools;
 pub use turns::{Placed, Tally};

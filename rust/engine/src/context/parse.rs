@@ -35,12 +35,20 @@ impl Message {
     }
 }
 
+impl Format {
+    /// The format of a message's JSON, by its shape.
+    pub fn of(bytes: &[u8]) -> Result<Self> {
+        let raw = std::str::from_utf8(bytes).map_err(|error| not_json(&error.to_string()))?;
+        json::object(raw).map(|object| detect(&object)).ok_or_else(|| not_json(raw))
+    }
+}
+
 fn not_json(got: &str) -> Error {
     MESSAGE.error("a message must be one JSON object", got, "pass a mapping with \"role\" and \"content\"")
 }
 
 /// The format of a message given without one: Anthropic's if a content block is of a type that only Anthropic has.
-fn detect(message: &Object<'_>) -> Format {
+pub(crate) fn detect(message: &Object<'_>) -> Format {
     let anthropic = |raw: &str| {
         let Some(block) = json::object(raw) else { return false };
         let kind = block.get("type").and_then(json::text).unwrap_or_default();

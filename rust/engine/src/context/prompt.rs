@@ -46,6 +46,8 @@ pub struct Prompt {
     pub explained: Vec<Explained>,
     /// The volatile block that this prompt carries in its newest turn: for the ledger, which has it as sent.
     pub block: Option<Arc<Block>>,
+    /// The newest turn has an open user message: the block stands before it and stays there through the turn's tool rounds.
+    pub carried: bool,
     /// For the ledger: what it takes to compose this call again ([`super::compose::Volatile::Sent`]).
     pub set_aside: SetAside,
     /// The window of history.

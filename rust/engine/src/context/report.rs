@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::block;
 use super::budget::Grant;
 use super::compose::Inputs;
 use super::cut::{Grid, Window};
@@ -64,6 +65,22 @@ impl Report<'_> {
     }
 
     /// History is explained by ranges: what each message does in the window is in the segments.
+    /// What stands in every prompt of the epoch: the instructions, and each pinned memory by itself.
+    pub(super) fn explain_fixed(&self) -> Vec<Explained> {
+        let fixed = self.inputs.fixed;
+        let mut explained = Vec::new();
+        if let Some(tools) = &fixed.tools {
+            explained.push(Explained::other(section::TOOLS, section::TOOLS, tools.tokens, Why::Fixed));
+        }
+        for (name, text) in [(section::SYSTEM, &fixed.system), (section::SUMMARY, &fixed.summary)] {
+            explained.extend(text.as_ref().map(|text| Explained::other(name, name, text.tokens, Why::Fixed)));
+        }
+        for item in fixed.pinned.iter().flat_map(|pinned| &pinned.items) {
+            explained.push(Explained::of(item, self.inputs.counter.count(&block::chunk(item)), Why::Fixed));
+        }
+        explained
+    }
+
     pub(super) fn explain_history(&self, window: &Window, squeezed: &BTreeMap<u64, Arc<Stored>>) -> Result<Vec<Explained>> {
         let (start, steps) = (window.cut.start, window.steps);
         let [first, second] = &window.parts;
@@ -74,6 +91,10 @@ impl Report<'_> {
             (second.clone(), Why::InWindow { start }),
         ];
         let mut explained = Vec::new();
+        if self.inputs.epoch.origin > 0 {
+            let id = format!("messages 0..{}", self.inputs.epoch.origin);
+            explained.push(Explained::other(section::HISTORY, id, 0, Why::BeforeOrigin));
+        }
         for (range, why) in ranges.into_iter().filter(|(range, _)| !range.is_empty()) {
             let history = self.inputs.history;
             let tokens = history.tokens_before(range.end)?.saturating_sub(history.tokens_before(range.start)?);

@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 
+use crate::embedding as built_in;
 use crate::store::envelope::{self, Codec};
 use crate::store::keys::{Key, STORE, Table};
 use crate::store::msgpack::{Reader, Writer};
@@ -17,6 +18,20 @@ pub struct Embedding {
     pub dimensions: u32,
     /// Its revision; empty where it has none.
     pub revision: String,
+}
+
+impl Embedding {
+    /// That of the embedding which needs nobody: [`crate::embedding`].
+    #[must_use]
+    pub fn built_in() -> Self {
+        Self { name: built_in::NAME.to_owned(), dimensions: built_in::DIMENSIONS as u32, revision: built_in::REVISION.to_owned() }
+    }
+
+    /// Whether the engine itself can make its vectors.
+    #[must_use]
+    pub fn is_built_in(&self) -> bool {
+        *self == Self::built_in()
+    }
 }
 
 /// Number of an embedding in this store, from 1.

@@ -1,7 +1,8 @@
 //! The engine: one open store and what can be done with the memories in it.
 //!
-//! Every call takes the time from its caller, so that the same calls give the same bytes. Nothing here embeds a text or
-//! asks a language model: vectors come in ready made, outside of any transaction.
+//! Every call takes the time from its caller, so that the same calls give the same bytes. Nothing here asks a model: a caller's
+//! vectors come in ready made. Where the embedding is the built-in one, a text that comes without a vector gets it here, before the
+//! transaction.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -21,6 +22,7 @@ use super::scope::{self, Head, Scope};
 use super::slots::{self, Slot};
 use super::writer;
 use crate::index::vectors::{UnitVector, VectorSet};
+use crate::session::WarmSessions;
 use crate::store::environment::WriteTransaction;
 use crate::store::keys::Partition;
 use crate::store::metrics::add;
@@ -55,9 +57,12 @@ pub struct Engine {
     read_only: bool,
     busy_timeout: Duration,
     embedding: Option<Arc<Embedding>>,
+    /// Whether that is the built-in one, so that nobody else need make its vectors.
+    embeds: bool,
     /// The embedding's number in this store; 0 until it is known.
     embedding_number: Arc<AtomicU16>,
     accesses: AccessBuffer,
+    warm: WarmSessions,
 }
 
 /// What is in a store.
@@ -97,10 +102,34 @@ impl Engine {
             store: Store::open(path, &store_options)?,
             read_only: options.read_only,
             busy_timeout: options.busy_timeout,
+            embeds: options.embedding.as_ref().is_some_and(Embedding::is_built_in),
             embedding: options.embedding.map(Arc::new),
             embedding_number: Arc::default(),
             accesses: AccessBuffer::default(),
+            warm: WarmSessions::default(),
         })
+    }
+
+    /// Opens the store with the built-in embedding, unless it has met another one: then by words alone, because vectors that somebody
+    /// paid for are not given up by default. `options.embedding` does not count.
+    pub fn open_by_default(path: &Path, options: EngineOptions) -> Result<Self> {
+        let mut engine = Self::open(path, EngineOptions { embedding: None, ..options })?;
+        if engine.embeddings()?.iter().all(|known| known.name == Embedding::built_in().name) {
+            engine.embedding = Some(Arc::new(Embedding::built_in()));
+            engine.embeds = true;
+        }
+        Ok(engine)
+    }
+
+    /// The embeddings that the store has met, in that order.
+    pub fn embeddings(&self) -> Result<Vec<Embedding>> {
+        self.store.read(|snapshot| Ok(embedding::list(snapshot)?.into_iter().map(|(_, embedding)| embedding).collect()))
+    }
+
+    /// The vector of a text, where the embedding is the built-in one.
+    #[must_use]
+    pub fn embed(&self, text: &str) -> Option<UnitVector> {
+        self.embeds.then(|| crate::embedding::embed(text))
     }
 
     /// The store.
@@ -127,7 +156,12 @@ impl Engine {
         }
     }
 
-    fn write<T, F>(&self, operation: F) -> Result<T>
+    /// What this process has read of its sessions.
+    pub(crate) fn warm(&self) -> &WarmSessions {
+        &self.warm
+    }
+
+    pub(crate) fn write<T, F>(&self, operation: F) -> Result<T>
     where
         T: Send + 'static,
         F: FnMut(&mut WriteTransaction<'_>) -> Result<T> + Send + 'static,
@@ -149,9 +183,15 @@ impl Engine {
 
     /// Remembers one memory.
     pub fn remember(&self, scope: &Scope, new: NewMemory, now: i64) -> Result<Remembered> {
-        let prepared = remember::prepare(scope, new)?;
+        let prepared = self.prepare(scope, new)?;
         let mut outcomes = self.commit(vec![Group { scope: Arc::new(scope.clone()), rows: vec![prepared] }], now, None)?;
         outcomes.pop().and_then(|mut group| group.pop()).unwrap_or_else(|| Err(Error::invalid("remembering: no row was given")))
+    }
+
+    fn prepare(&self, scope: &Scope, new: NewMemory) -> Result<Prepared> {
+        let mut prepared = remember::prepare(scope, new)?;
+        prepared.fill_vector(|text| self.embed(text));
+        Ok(prepared)
     }
 
     /// Remembers rows of one or many scopes; the outcome of each in order.
@@ -166,7 +206,7 @@ impl Engine {
         let mut batch = Batch::default();
         for (at, (scope, row)) in rows.into_iter().enumerate() {
             let bytes = row.text.len() + row.metadata.len();
-            match remember::prepare(&scope, row) {
+            match self.prepare(&scope, row) {
                 Err(error) if all_or_nothing => return Err(error.with("row", at)),
                 Err(error) => outcomes[at] = Some(Err(error)),
                 Ok(prepared) => {
@@ -221,8 +261,9 @@ impl Engine {
     }
 
     /// Corrects a memory.
-    pub fn revise(&self, scope: &Scope, id: &str, revision: Revision, now: i64) -> Result<Remembered> {
+    pub fn revise(&self, scope: &Scope, id: &str, mut revision: Revision, now: i64) -> Result<Remembered> {
         revision.check()?;
+        revision.vector = revision.vector.or_else(|| self.embed(revision.text.as_deref()?));
         let (scope, id, embedding) = (scope.clone(), id.to_owned(), self.embedding_in_write());
         self.write(move |txn| {
             let embedding = embedding.number(txn)?;
@@ -420,6 +461,23 @@ impl Engine {
     pub fn fill(&self, partition: Partition, vectors: Vec<(u32, u32, UnitVector)>) -> Result<u64> {
         let Some((number, set)) = self.store.read(|snapshot| self.vector_set(snapshot, partition))? else { return Ok(0) };
         self.write(move |txn| maintain::fill(txn, partition, set, number, &vectors))
+    }
+
+    /// Makes the vectors that are missing, where the embedding is the built-in one; how many. Each step is a write of its own.
+    pub fn make_vectors(&self) -> Result<u64> {
+        let (mut made, mut partition) = (0, 0);
+        while self.embeds
+            && let Some(next) = self.next_pending(partition)?
+        {
+            partition = next;
+            let mut page = self.pending(partition, 0)?;
+            while let Some(last) = page.last().map(|one| one.number) {
+                let vector_of = |one: Pending| Some((one.number, one.revision, self.embed(&one.text)?));
+                made += self.fill(partition, page.into_iter().filter_map(vector_of).collect())?;
+                page = self.pending(partition, last.saturating_add(1))?;
+            }
+        }
+        Ok(made)
     }
 
     /// The number of this engine's embedding and its vectors in a partition; `None` without an embedder or any vector.

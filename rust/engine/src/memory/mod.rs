@@ -23,5 +23,6 @@ pub use engine::{Contents, Engine, EngineOptions, Written};
 pub use kind::Kind;
 pub use record::{Ending, Memory, State};
 pub use remember::{Action, NewMemory, Remembered};
+pub(crate) use scope::check_id;
 pub use scope::{Head, Scope, ScopeType};
-pub(crate) use writer::{MEMORIES, analyze, with_analyzer};
+pub(crate) use writer::{MEMORIES, PINNED_KINDS, analyze, kind_key, with_analyzer};

@@ -230,7 +230,7 @@ pub fn current<P: Pages + ?Sized>(pages: &P, partition: Partition, number: u32) 
 }
 
 /// One revision that is not current any more.
-pub(super) fn ended<P: Pages + ?Sized>(pages: &P, partition: Partition, number: u32, revision: u32) -> Result<Option<Memory>> {
+pub fn ended<P: Pages + ?Sized>(pages: &P, partition: Partition, number: u32, revision: u32) -> Result<Option<Memory>> {
     let key = history_key(partition, number, revision);
     let Some((_, body)) = chunks::get(pages, key)? else { return Ok(None) };
     Memory::decode(key.as_slice(), number, &body).map(Some)

@@ -43,7 +43,7 @@ pub struct NewMemory {
     pub occurred_at: Option<i64>,
     /// MessagePack of a mapping; empty where there is none.
     pub metadata: Vec<u8>,
-    /// Its embedding; `None` leaves it pending.
+    /// Its embedding; `None` leaves it to the built-in one, or pending where that is not the store's.
     pub vector: Option<UnitVector>,
 }
 
@@ -165,6 +165,13 @@ pub(super) fn write<P: PagesMut>(
 }
 
 impl Prepared {
+    /// Gives it the vector of its text, where it came without one.
+    pub(super) fn fill_vector(&mut self, embed: impl FnOnce(&str) -> Option<UnitVector>) {
+        if self.new.vector.is_none() {
+            self.new.vector = embed(&self.new.text);
+        }
+    }
+
     fn write<P: PagesMut>(&self, writer: &mut PartitionWriter<'_, P>) -> Result<Remembered> {
         if let Some(answer) = self.by_id(writer)? {
             return Ok(answer);

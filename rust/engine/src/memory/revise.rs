@@ -21,7 +21,7 @@ pub struct Revision {
     pub metadata: Option<Vec<u8>>,
     /// Why.
     pub reason: Option<String>,
-    /// The embedding of the new text; `None` leaves it pending.
+    /// The embedding of the new text; `None` leaves it to the built-in one, or pending where that is not the store's.
     pub vector: Option<UnitVector>,
 }
 

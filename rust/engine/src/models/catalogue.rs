@@ -70,6 +70,7 @@ impl<'a> Row<'a> {
         let model = Model {
             name: self.0[0].into(),
             context_window: self.number(3)?,
+            max_input_tokens: self.number(4)?,
             max_output_tokens: self.number(5)?,
             encoding: Encoding::from_name(self.0[7]).ok()?,
             factor: Factor::new(self.0[8].parse().ok()?),
@@ -79,7 +80,6 @@ impl<'a> Row<'a> {
         };
         Some(Profile {
             vendor: self.0[2].into(),
-            max_input_tokens: self.number(4)?,
             usable_window: self.number(6).filter(|window| *window > 0),
             prices: self.prices(),
             cache: CacheRules { step_tokens: self.number(16)?, ttl_seconds: self.number(17)?, breakpoints: self.number(18)? },
@@ -121,7 +121,7 @@ mod tests {
         for line in lines {
             let profile = Row::split(line).profile().unwrap_or_else(|| panic!("{line}"));
             let model = &profile.model;
-            assert!(profile.max_input_tokens <= model.context_window && model.max_output_tokens <= model.context_window, "{line}");
+            assert!(model.max_input_tokens <= model.context_window && model.max_output_tokens <= model.context_window, "{line}");
             assert!(profile.usable_window.is_none_or(|usable| usable <= model.context_window), "{line}");
             assert!(profile.capabilities.is_sorted(), "{line}");
             assert!((10..15).all(|column| Row::split(line).0[column].is_empty() || price(Row::split(line).0[column]).is_some()), "{line}");

@@ -13,7 +13,7 @@ mod registry;
 
 pub use framings::{framing, framing_name};
 pub use profile::{CacheRules, Prices, Profile};
-pub use registry::{get, names, register};
+pub use registry::{check, get, names, register};
 
 use std::sync::Arc;
 
@@ -28,6 +28,8 @@ pub struct Model {
     pub name: Arc<str>,
     /// Tokens of prompt and reply together.
     pub context_window: u64,
+    /// The most a request may have; some vendors keep the rest of the window for the reply.
+    pub max_input_tokens: u64,
     /// The most a reply may have.
     pub max_output_tokens: u64,
     /// What counts its text: its own tokenizer, or for a closed one the reference that `factor` bounds.

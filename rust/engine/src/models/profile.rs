@@ -1,6 +1,6 @@
 //! What is worth knowing of a model beyond what a prompt needs: what it costs, how its provider caches, what it can do.
 //!
-//! Facts of a catalogue, for choosing a model and for reports; no prompt depends on them but for the most that a request may have.
+//! Facts of a catalogue, for choosing a model and for reports; no prompt depends on them.
 
 use super::Model;
 
@@ -11,8 +11,6 @@ pub struct Profile {
     pub model: Model,
     /// Whose it is; empty where the program registered it.
     pub vendor: Box<str>,
-    /// The most tokens a request may have; some vendors keep the rest of the window for the reply.
-    pub max_input_tokens: u64,
     /// Up to where it was measured to work as well as on short texts; none where nobody measured.
     pub usable_window: Option<u64>,
     /// What it costs.
@@ -57,7 +55,6 @@ impl Profile {
     pub fn of(model: Model) -> Self {
         Self {
             vendor: "".into(),
-            max_input_tokens: model.context_window,
             usable_window: None,
             prices: Prices::default(),
             cache: CacheRules { step_tokens: 1, ttl_seconds: 300, breakpoints: 0 },

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, PoisonError, RwLock};
 
+use super::Model;
 use super::nearest::nearest;
 use super::{Profile, catalogue};
 use crate::{Error, ErrorKind, Result};
@@ -22,7 +23,7 @@ pub fn get(name: &str) -> Result<Arc<Profile>> {
 
 /// Adds a model, or replaces the one of that name, for this process.
 pub fn register(profile: Profile) -> Result<()> {
-    check(&profile)?;
+    check(&profile.model)?;
     let name = Arc::clone(&profile.model.name);
     REGISTERED.write().unwrap_or_else(PoisonError::into_inner).insert(name, Arc::new(profile));
     Ok(())
@@ -56,8 +57,8 @@ fn shown(name: &str) -> String {
     name.chars().take(MAX_NAME).collect()
 }
 
-fn check(profile: &Profile) -> Result<()> {
-    let model = &profile.model;
+/// Checks the fields of a model, before it is registered or a session keeps it.
+pub fn check(model: &Model) -> Result<()> {
     let wrong = |rule: &str, field: &'static str, value: String, next: &str| {
         Error::invalid(format!("registering a model: {rule}, got {value} (model {:?}): {next}", shown(&model.name))).with(field, value)
     };
@@ -74,16 +75,15 @@ fn check(profile: &Profile) -> Result<()> {
         let rule = format!("max_output_tokens must be from 1 to context_window ({})", model.context_window);
         return Err(wrong(&rule, "max_output_tokens", model.max_output_tokens.to_string(), "look it up on the vendor's model page"));
     }
-    if !(1..=model.context_window).contains(&profile.max_input_tokens) {
+    if !(1..=model.context_window).contains(&model.max_input_tokens) {
         let rule = format!("max_input_tokens must be from 1 to context_window ({})", model.context_window);
-        return Err(wrong(&rule, "max_input_tokens", profile.max_input_tokens.to_string(), "look it up on the vendor's model page"));
+        return Err(wrong(&rule, "max_input_tokens", model.max_input_tokens.to_string(), "look it up on the vendor's model page"));
     }
     Ok(())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::Model;
     use super::*;
 
     fn own(name: &str) -> Profile {
@@ -91,7 +91,7 @@ mod tests {
     }
 
     fn with_window(name: &str, context_window: u64) -> Profile {
-        Profile::of(Model { context_window, ..own(name).model })
+        Profile::of(Model { context_window, max_input_tokens: context_window, ..own(name).model })
     }
 
     #[test]
@@ -99,7 +99,7 @@ mod tests {
         for name in names() {
             let profile = get(&name).unwrap();
             assert_eq!(profile.model.name, name);
-            check(&profile).unwrap();
+            check(&profile.model).unwrap();
         }
     }
 
@@ -139,8 +139,8 @@ mod tests {
             with_window("bad", MAX_WINDOW + 1),
             Profile::of(Model { max_output_tokens: 0, ..own("bad").model }),
             Profile::of(Model { max_output_tokens: 8_193, ..own("bad").model }),
-            Profile { max_input_tokens: 0, ..own("bad") },
-            Profile { max_input_tokens: 8_193, ..own("bad") },
+            Profile::of(Model { max_input_tokens: 0, ..own("bad").model }),
+            Profile::of(Model { max_input_tokens: 8_193, ..own("bad").model }),
         ] {
             assert_eq!(register(bad).unwrap_err().kind(), ErrorKind::InvalidInput);
         }

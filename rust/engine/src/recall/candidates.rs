@@ -40,6 +40,8 @@ pub struct Nominated {
     pub sets: Vec<Option<VectorSet>>,
     /// Why vectors were not used, or not all.
     pub degraded: Option<String>,
+    /// Whether a memory holds every identifier of the question, and there is one.
+    pub identified: bool,
 }
 
 /// Adds the candidates of one scope; returns what was asked of its words.
@@ -66,7 +68,9 @@ pub fn nominate<P: Pages>(
     }
     let mut numbers: Vec<u32> = lexical.best.iter().map(|hit| hit.number).collect();
     numbers.extend(scope.dense(&mut reader, &dense, wanted)?);
-    numbers.extend(scope.with_every_identifier(&mut reader, &query)?);
+    let holders = scope.with_every_identifier(&mut reader, &query)?;
+    found.identified |= !holders.is_empty();
+    numbers.extend(holders);
     numbers.sort_unstable();
     numbers.dedup();
     for number in numbers {

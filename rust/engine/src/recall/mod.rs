@@ -6,7 +6,7 @@
 //! choose     score descending, then scope, then number; the vectors of the best are compared once more, exactly
 //! ```
 //!
-//! Deliberately not here: embedding the question (it comes with its vector), reranking by a model, decay by age.
+//! Deliberately not here: asking an embedder (the question comes with its vector, unless the embedding is the built-in one), reranking by a model, decay by age.
 //! Start reading at [`recall`]; [`filter`] says what may be found, [`fusion`] how it is ranked, [`explain`] why.
 
 pub mod candidates;
@@ -34,7 +34,7 @@ use explain::LexicalQuery;
 pub struct Request {
     /// What is asked.
     pub text: String,
-    /// Its embedding, where there is an embedder and it did not fail.
+    /// Its embedding, where there is an embedder and it did not fail. The built-in one makes its own where this is `None`.
     pub vector: Option<vectors::Query>,
     /// Whose memory is searched; the first is the one asked, the others are read along.
     pub scopes: Vec<Scope>,
@@ -96,6 +96,12 @@ pub fn confidence(query: Option<&LexicalQuery>, text: &str, parts: &fusion::Part
 /// Answers a question from one snapshot.
 pub fn recall(engine: &Engine, request: &Request) -> Result<Recall> {
     let answer = engine.store().read(|snapshot| answer(engine, snapshot, request))?;
+    note(engine, request, &answer);
+    Ok(answer)
+}
+
+/// Counts a recall, and that its memories were recalled.
+pub(crate) fn note(engine: &Engine, request: &Request, answer: &Recall) {
     let metrics = engine.store().metrics();
     add(&metrics.recalls, 1);
     add(&metrics.recalls_degraded, u64::from(answer.degraded.is_some()));
@@ -105,10 +111,24 @@ pub fn recall(engine: &Engine, request: &Request) -> Result<Recall> {
             engine.note_recalled(*partition, current.map(|hit| hit.memory.number), request.filter.now);
         }
     }
-    Ok(answer)
 }
 
-fn answer<P: Pages>(engine: &Engine, snapshot: &P, request: &Request) -> Result<Recall> {
+/// The question with the built-in embedding's vector, where it lacks one.
+fn embedded(engine: &Engine, request: &Request) -> Option<Request> {
+    let vector = if request.vector.is_none() { question_vector(engine, &request.text) } else { None };
+    vector.map(|vector| Request { vector: Some(vector), ..request.clone() })
+}
+
+/// What the built-in embedding makes of a question; nothing of a blank one, or where the store's embedding is another.
+#[must_use]
+pub fn question_vector(engine: &Engine, text: &str) -> Option<vectors::Query> {
+    if text.trim().is_empty() { None } else { engine.embed(text).map(vectors::Query::from_unit) }
+}
+
+/// Answers a question from a snapshot.
+pub(crate) fn answer<P: Pages>(engine: &Engine, snapshot: &P, request: &Request) -> Result<Recall> {
+    let embedded = embedded(engine, request);
+    let request = embedded.as_ref().unwrap_or(request);
     let mut found = Nominated::default();
     let mut recall = Recall::default();
     for (place, scope) in request.scopes.iter().enumerate() {
@@ -120,7 +140,8 @@ fn answer<P: Pages>(engine: &Engine, snapshot: &P, request: &Request) -> Result<
         };
         recall.queries.push(query);
     }
-    let ranked = fusion::rank(request, found.candidates, |candidate| exact(snapshot, &found.sets, request, candidate))?;
+    let fusion = if found.identified { request.fusion.identified() } else { request.fusion };
+    let ranked = fusion::rank(fusion, request.limit, found.candidates, |candidate| exact(snapshot, &found.sets, request, candidate))?;
     let mut tokens_left = request.max_tokens;
     for (candidate, parts) in ranked {
         if parts.score() < request.min_score {

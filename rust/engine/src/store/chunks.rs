@@ -8,11 +8,21 @@ use std::borrow::Cow;
 use super::envelope::{self, CONTINUES, Codec, Envelope, ONE_PAGE_BODY, damaged};
 use super::keys::Key;
 use super::pages::{Pages, PagesMut};
-use crate::Result;
+use crate::{Error, Result};
+
+/// Chunks are numbered by 16 bits.
+const MAX_CHUNKS: usize = 1 << 16;
 
 /// Stores `body` under `key`, replacing all chunks of what was there.
 pub fn put(pages: &mut impl PagesMut, key: Key, schema: u8, codec: Codec, body: &[u8]) -> Result<()> {
     let count = body.len().div_ceil(ONE_PAGE_BODY).max(1);
+    if count > MAX_CHUNKS {
+        return Err(Error::invalid(format!(
+            "storing a value: it may have {} bytes, and it has {}: store less at once",
+            MAX_CHUNKS * ONE_PAGE_BODY,
+            body.len()
+        )));
+    }
     for index in 0..count {
         let part = &body[index * ONE_PAGE_BODY..body.len().min((index + 1) * ONE_PAGE_BODY)];
         let chunk = key.u16(index as u16);

@@ -53,17 +53,50 @@ pub enum Table {
     Attributes = 0x31,
     /// index u8 | block u32 -> the lengths of 2,032 documents: what scoring reads of them, apart so that it stays in cache.
     Lengths = 0x32,
+    /// index u8 | run u32 | term u64 | number u32 -> a block of postings of a sealed run.
+    RunPages = 0x33,
+    /// index u8 | chunk u16 -> which sealed runs there are, and which are being merged.
+    RunCatalog = 0x34,
+    /// index u8 | block u32 -> the lengths of 1,018 documents of sealed runs.
+    RunLengths = 0x35,
     /// number u32 | revision u32 | chunk u16 -> what is not current any more, and tombstones.
     History = 0x40,
     /// hash64 of a slot's name | chunk u16 -> the slot.
     Slot = 0x41,
     /// number u32 / 256 -> when 256 memories were last recalled, and how often.
     Access = 0x42,
+
+    // --- sessions of a scope
+    /// hash128 of a session's id -> its number.
+    SessionByName = 0x50,
+    /// session u32 | index u32 | chunk u16 -> a message; behind the last, at index 2^32 - 1, the session's own record, which
+    /// changes with it.
+    Transcript = 0x51,
+    /// session u32 | turn u32 -> where the turn begins.
+    Turn = 0x52,
+    /// session u32 | switch u16 | index u32 -> a message counted anew for another model.
+    Recount = 0x53,
+    /// session u32 | turn u32 | call u16 | chunk u16 -> what a model was sent and what it cost: the ledger.
+    Call = 0x54,
+    /// session u32 | epoch u32 | chunk u16 -> an epoch.
+    Epoch = 0x55,
+    /// session u32 | hash64 of an id -> the message that has it.
+    MessageId = 0x56,
+    /// session u32 | hash64 of a name | chunk u16 -> the state of a task.
+    Task = 0x57,
+    /// hash128 -> how long a blob is and how many refer to it.
+    Blob = 0x58,
+    /// hash128 | chunk u16 -> a part of a blob.
+    BlobChunk = 0x59,
+    /// number u32 -> the session and the message that a document of the transcript index is.
+    Document = 0x5A,
+    /// One value: counters of the scope's sessions. Next to the newest document: it changes with it.
+    SessionsHead = 0x5B,
 }
 
 impl Table {
     /// All of them, in key order.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 32] = [
         Self::Meta,
         Self::Retired,
         Self::ScopeByName,
@@ -78,9 +111,24 @@ impl Table {
         Self::Postings,
         Self::Attributes,
         Self::Lengths,
+        Self::RunPages,
+        Self::RunCatalog,
+        Self::RunLengths,
         Self::History,
         Self::Slot,
         Self::Access,
+        Self::SessionByName,
+        Self::Transcript,
+        Self::Turn,
+        Self::Recount,
+        Self::Call,
+        Self::Epoch,
+        Self::MessageId,
+        Self::Task,
+        Self::Blob,
+        Self::BlobChunk,
+        Self::Document,
+        Self::SessionsHead,
     ];
 }
 

@@ -189,7 +189,7 @@ impl<'b> Reader<'b> {
             return Ok(0);
         }
         let length = decode::read_array_len(&mut self.cursor).map_err(|_| self.wrong("array"))?;
-        self.left += length;
+        self.left = self.left.saturating_add(length); // a damaged length is found when the fields are not there
         Ok(length)
     }
 

@@ -1,7 +1,7 @@
 //! What must hold of every prompt, held against simulated sessions with hostile texts.
 
 mod cache;
-mod recount;
+pub(crate) mod recount;
 pub(super) mod session;
 mod shapes;
 mod tight;

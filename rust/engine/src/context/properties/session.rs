@@ -240,7 +240,7 @@ pub(in super::super) fn item(section: &str, text: &str, memory: u64, score: Opti
 pub(super) fn check(prompt: &Prompt) {
     let body = render::to_openai(prompt, OPTIONS);
     assert!(prompt.total_tokens <= prompt.max_input_tokens);
-    assert_eq!(prompt.total_tokens, recount::openai(&body), "the stated total is what is sent");
+    assert_eq!(prompt.total_tokens, recount::openai(&body, &WordCounter), "the stated total is what is sent");
     assert_eq!(prompt.sections.iter().map(|section| section.tokens).sum::<u64>(), prompt.total_tokens);
     assert!(prompt.breakpoints.len() <= 4 && prompt.exact);
     check_openai_pairs(&body);

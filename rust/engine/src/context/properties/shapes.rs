@@ -71,7 +71,7 @@ fn messages_of_the_one_are_sent_to_the_other() {
     let body = String::from_utf8(body).unwrap();
     assert!(body.contains(r#""input":{"x": 1}"#) && body.contains(r#""name":"g","input":{}"#) && body.contains("<from name=\\\"ada\\\"/>"));
     assert!(body.contains(r#""input_schema":{"type":"object""#) && body.contains("<system_message>"));
-    assert_eq!(prompt.total_tokens, recount::openai(&render::to_openai(&prompt, OPTIONS)));
+    assert_eq!(prompt.total_tokens, recount::openai(&render::to_openai(&prompt, OPTIONS), &WordCounter));
 }
 
 #[test]

@@ -144,7 +144,7 @@ fn a_bound_is_never_below_and_within_the_limit() {
         let epoch = Epoch { factor, ..session.epoch.clone() };
         let candidates = session.candidates();
         let prompt = compose(&Inputs { epoch: &epoch, ..session.inputs(Volatile::Fresh(&candidates)) }).unwrap();
-        let counted = super::recount::openai(&render::to_openai(&prompt, super::session::OPTIONS));
+        let counted = super::recount::openai(&render::to_openai(&prompt, super::session::OPTIONS), &WordCounter);
         assert_eq!(prompt.total_tokens, factor.bound(counted));
         assert!(prompt.total_tokens <= 4_000 && prompt.exact == (factor == Factor::EXACT));
         assert_eq!(prompt.sections.iter().map(|section| section.tokens).sum::<u64>(), prompt.total_tokens);

@@ -1,0 +1,487 @@
+"""Short-term memory: a `Session` is one conversation, its transcript, its tasks and the prompts that are made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Literal
+
+from memspan import _core
+from memspan._twins import awaitable
+from memspan.exceptions import Error, InvalidInput
+from memspan.task import Task
+from memspan.transcript import Messages, Turn, Turns
+from memspan.working import Item, Prompt
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from memspan._store import OpenStore
+    from memspan.counting import SdkObject
+    from memspan.long_term import Scope
+    from memspan.model import Model
+    from memspan.working import Budget, Format
+
+__all__ = ["Added", "ModelSwitch", "NewMessage", "Session", "ToolText"]
+
+_CHUNK = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class NewMessage:
+    """A row of `Session.add_many`: the arguments of `Session.add`.
+
+    Attributes:
+        message: The message: a mapping of OpenAI's or Anthropic's shape, or an SDK's object.
+        id: Makes a retry harmless: unique in the session.
+        author: Who wrote it.
+        created_at: When it was said. A naive time is UTC.
+        format: The shape it is in, where the shape itself does not tell.
+    """
+
+    message: Mapping[str, Any] | SdkObject
+    id: str | None = None
+    author: str | None = None
+    created_at: datetime | None = None
+    format: Format | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """What became of a message.
+
+    Attributes:
+        index: Its index in the session.
+        tokens: Tokens of the form that is sent, its frame included; 0 where it was rejected.
+        action: "added"; "duplicate": its id was added before, with the same content; "rejected": its id is that of a redacted message.
+    """
+
+    index: int
+    tokens: int
+    action: Literal["added", "duplicate", "rejected"]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolText:
+    """A part of a stored tool result.
+
+    Attributes:
+        text: The part.
+        next_offset: Where the next part begins, in characters; `None` at the end.
+        total_characters: Characters of the whole.
+    """
+
+    text: str
+    next_offset: int | None
+    total_characters: int
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSwitch:
+    """What a switch of models does, or would do.
+
+    Attributes:
+        from_model: The model before.
+        to_model: The model after.
+        max_input_tokens: The limit of prompts for it.
+        kept_messages: Messages that stay in prompts.
+        left_out_messages: Messages before them: out of prompts, still in the transcript, still found by `search_transcripts`.
+        tokens: Tokens of those that stay, counted for the new model.
+        first_message: Index of the first that stays.
+    """
+
+    from_model: str
+    to_model: str
+    max_input_tokens: int
+    kept_messages: int
+    left_out_messages: int
+    tokens: int
+    first_message: int
+
+
+class Session:
+    """One conversation of a scope. Made by `Scope.session`; what it is and holds is in the store, read anew at each use.
+
+    Any number of handles, threads and processes may use one session: writes are ordered, `expect_index` and a prompt's age tell who
+    was first. Methods that begin with an `a` are awaitable twins of those without it.
+
+    Examples:
+        >>> session = user.session("s-1", model="gpt-4o", system="You are terse.")
+        >>> session.add({"role": "user", "content": "which port does payments-api use?"})
+        Added(index=0, tokens=11, action='added')
+        >>> prompt = session.assemble()
+        >>> reply = {"role": "assistant", "content": "8443"}  # client.chat.completions.create(**prompt.to_openai())
+        >>> session.add_response(reply, prompt=prompt)
+        Turn(0, messages 0..2, 1 calls, model=None)
+    """
+
+    __slots__ = ("_core", "_scope", "_store")
+
+    def __init__(self, store: OpenStore, scope: Scope, core: _core.SessionCore) -> None:
+        self._store = store
+        self._scope = scope
+        self._core = core
+
+    @property
+    def id(self) -> str:
+        """The id that it was asked for by."""
+        return self._core.id
+
+    @property
+    def scope(self) -> Scope:
+        """Whose session it is."""
+        return self._scope
+
+    @property
+    def model(self) -> str:
+        """The model that it runs on now."""
+        return self._core.status()[0]
+
+    @property
+    def ended(self) -> bool:
+        """Whether `end` was called: it can be read and forked, and nothing is added any more."""
+        return not self._core.status()[1]
+
+    @property
+    def created_at(self) -> datetime:
+        """When it was made: aware, in UTC."""
+        return self._core.status()[5]
+
+    @property
+    def epoch(self) -> int:
+        """The number of its epoch: within one, prompts only grow at their end."""
+        return self._core.status()[4]
+
+    @property
+    def messages(self) -> Messages:
+        """Its messages as they were given: a view, of which only that is read that is looked at."""
+        return Messages(self._core)
+
+    @property
+    def turns(self) -> Turns:
+        """Its turns: a view like `messages`."""
+        return Turns(self._core)
+
+    @property
+    def pending_tool_calls(self) -> tuple[str, ...]:
+        """Ids of the tool calls that wait for a result."""
+        return tuple(self._core.status()[6])
+
+    def turn(self, number: int) -> Turn:
+        """A turn by its number, from 0.
+
+        Raises:
+            NotFound: The session has no such turn.
+        """
+        return Turn(self._core, self._core.turn(number))
+
+    def add(
+        self,
+        message: Mapping[str, Any] | SdkObject,
+        *,
+        id: str | None = None,  # noqa: A002  the field's own word
+        expect_index: int | None = None,
+        author: str | None = None,
+        created_at: datetime | None = None,
+        format: Format | None = None,  # noqa: A002
+    ) -> Added:
+        """Adds a message. Durable when it returns, stored as it was given, counted, and found by its words at once.
+
+        Cost: one write transaction, shared with writers of other threads; its size does not depend on the session's length.
+
+        Args:
+            message: A mapping of OpenAI's or Anthropic's shape, or an SDK's object; at most 64 MiB as JSON. Tool results must answer a
+                call of the session that is open.
+            id: Makes a retry harmless: unique in the session, 1 to 1,024 bytes. The same id with the same content is a duplicate.
+            expect_index: The index that the message is to have.
+            author: Who wrote it, in your words.
+            created_at: When it was said. A naive time is UTC.
+            format: The shape it is in, where the shape itself does not tell.
+
+        Raises:
+            InvalidInput: The message is not of a shape that a provider takes, or answers no open call. Nothing was written.
+            IdConflict: The id was used with other content. Nothing was written.
+            SessionMoved: The session has another length than `expect_index`. Nothing was written.
+            ToolCallClosed: The result is of a call that was cancelled. Nothing was written.
+            StoreBusy: Another writer held the store for `busy_timeout_seconds`. Nothing was written.
+
+        Examples:
+            >>> session = user.session("s-1", model="gpt-4o")
+            >>> session.add({"role": "user", "content": "hello"}, id="m-1")
+            Added(index=0, tokens=5, action='added')
+            >>> session.add({"role": "user", "content": "hello"}, id="m-1").action
+            'duplicate'
+        """
+        return Added(*self._core.add((message, id, author, created_at, format), expect_index))
+
+    def add_many(self, messages: Iterable[Mapping[str, Any] | SdkObject | NewMessage]) -> tuple[Added, ...]:
+        """Adds messages in order; up to 1,000 of them and 256 KB are one transaction, more are several.
+
+        Args:
+            messages: Messages as `add` takes them, or `NewMessage` objects, whose ids make running it again harmless.
+
+        Returns:
+            What became of each, in order.
+
+        Raises:
+            Error: Of the first message that cannot be added; its attribute `row` says which. Messages of earlier transactions are stored,
+                none of its own.
+
+        Examples:
+            >>> session = user.session("s-1", model="gpt-4o")
+            >>> talk = [{"role": "user", "content": "hello"}, {"role": "assistant", "content": "hi"}]
+            >>> [one.index for one in session.add_many(talk)]
+            [0, 1]
+        """
+        if isinstance(messages, str | bytes | Mapping):
+            raise InvalidInput(f"adding messages: they must be several, and this is one {type(messages).__name__}: put it into a list")
+        iterator, first, added = iter(messages), 0, list[Added]()
+        while chunk := list(islice(iterator, _CHUNK)):
+            try:
+                added.extend(Added(*row) for row in self._core.add_many([_row(message) for message in chunk]))
+            except Error as error:
+                place = error.fields.get("row")
+                if isinstance(place, int):
+                    error.fields["row"] = first + place
+                    setattr(error, "row", first + place)  # noqa: B010  fields are attributes too, and no class declares them
+                    error.add_note(f"in message {first + place:,}")
+                raise
+            first += len(chunk)
+        return tuple(added)
+
+    def add_response(self, response: Mapping[str, Any] | SdkObject, *, prompt: Prompt | None = None) -> Turn:
+        """Adds a model's reply with what it was billed and what it was sent, in one transaction.
+
+        Args:
+            response: What the SDK returned, or its dict: a chat completion, an Anthropic message, or the assistant's message alone.
+            prompt: What the model was sent: the ledger keeps it, and the turn gives it back for ever.
+
+        Returns:
+            The turn, with its calls. The same response given twice returns the stored one and writes nothing.
+
+        Raises:
+            InvalidInput: The response is of an unknown shape, is a piece of a stream, or says nothing; or the prompt is of another session.
+            SessionMoved: The session's length is another than when the prompt was assembled. Nothing was written.
+
+        Examples:
+            >>> session = user.session("s-1", model="gpt-4o")
+            >>> _ = session.add({"role": "user", "content": "2 + 2?"})
+            >>> turn = session.add_response(memspan.testing.openai_response("4", input_tokens=12), prompt=session.assemble())
+            >>> turn.usage.input_tokens, turn.prompt.total_tokens
+            (12, 12)
+        """
+        if prompt is not None and not isinstance(prompt, Prompt):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidInput(
+                f"adding a response: prompt is what assemble() returned, got a {type(prompt).__name__} (prompt=): pass the Prompt itself"
+            )
+        turn, _ = self._core.add_response(response, None if prompt is None else prompt._core)  # noqa: SLF001  its core is the engine's
+        return self.turn(turn)
+
+    def assemble(
+        self,
+        query: str | None = None,
+        *,
+        max_input_tokens: int | None = None,
+        max_output_tokens: int | None = None,
+        items: Iterable[Item] = (),
+        budget: Budget | None = None,
+    ) -> Prompt:
+        """Makes the next prompt. A pure read: nothing on disk changes. The same store, clock and session give the same bytes.
+
+        Cost: one read transaction; a fraction of a millisecond whatever the length of the history.
+
+        Args:
+            query: The question to memory, by default the newest user message. It is never sent.
+            max_input_tokens: Another limit for this call.
+            max_output_tokens: Another reserve for the reply of this call.
+            items: The caller's own chunks, which compete for the volatile block.
+            budget: Another budget for this call.
+
+        Raises:
+            BudgetExceeded: The system prompt, the tools and the newest message do not fit; every number is in the message and an attribute.
+            InvalidInput: An argument breaks its rule.
+
+        Examples:
+            >>> session = user.session("s-1", model="gpt-4o")
+            >>> _ = user.remember("payments-api listens on port 8443")
+            >>> _ = session.add({"role": "user", "content": "which port does payments-api use?"})
+            >>> prompt = session.assemble(items=[memspan.Item("Deployed on Friday", id="note-7")])
+            >>> [(one.section, one.id) for one in prompt.explain() if one.included and one.section in {"recalled", "retrieved"}]
+            [('recalled', 'mem-1'), ('retrieved', 'note-7')]
+        """
+        vector, why = None, None
+        if self._store.embedding is not None:
+            question = self._core.question() if query is None else query
+            if question is not None:
+                vector, why = self._store.query_vector(question, self._scope)
+        return Prompt(self._core.assemble(query, max_input_tokens, max_output_tokens, _items(items), budget, vector, why))
+
+    def rewind(self, index: int) -> None:
+        """Takes back message `index` and everything behind it, with its words, its calls and their ledger. A new epoch begins.
+
+        Raises:
+            NotFound: The session is shorter.
+
+        Examples:
+            >>> session = user.session("s-1", model="gpt-4o")
+            >>> _ = session.add_many([{"role": "user", "content": "one"}, {"role": "user", "content": "two"}])
+            >>> session.rewind(1)
+            >>> [message.text for message in session.messages]
+            ['one']
+        """
+        self._core.rewind(index)
+
+    def redact(self, index: int, *, reason: str | None = None) -> bool:
+        """Takes the text out of a message, for good: out of the transcript, the index and every prompt to come.
+
+        Its role, its place and the ids of its tool calls stay. The bytes on disk are overwritten by `Engine.maintain(compact=True)`.
+
+        Returns:
+            Whether it was there; `False` where that was done before.
+
+        Raises:
+            NotFound: The session has no such message.
+        """
+        return self._core.redact(index, reason)
+
+    def delete(self) -> None:
+        """Deletes the session with everything in it. Its id is free again."""
+        self._core.delete()
+
+    def fork(self, new_id: str, *, at: int | None = None) -> Session:
+        """Copies the session under another id; from then on the two go their own ways.
+
+        Args:
+            new_id: The id of the copy, which no session of the scope has.
+            at: Copy the messages before this index; all of them by default. Calls whose results it would part are refused.
+
+        Raises:
+            IdConflict: A session has the id.
+            NotFound: The session is shorter than `at`.
+
+        Examples:
+            >>> session = user.session("s-1", model="gpt-4o")
+            >>> _ = session.add_many([{"role": "user", "content": "one"}, {"role": "user", "content": "two"}])
+            >>> [message.text for message in session.fork("s-2", at=1).messages]
+            ['one']
+        """
+        return Session(self._store, self._scope, self._core.fork(new_id, at))
+
+    def end(self) -> None:
+        """Ends the session and clears its tasks: it can be read and forked from then on. A second time does nothing."""
+        self._core.end()
+
+    def task(self, name: str, *, ttl_seconds: float | None = None) -> Task:
+        """The state of a task, to be used in a `with` or `async with` block, which clears it at its end.
+
+        Args:
+            name: 1 to 1,024 bytes of UTF-8.
+            ttl_seconds: Seconds until it is over, counted anew from each write; above 0 and at most 100 years.
+        """
+        return Task(_core.TaskCore(self._core, name, ttl_seconds))
+
+    def tool_result(self, key: str, *, offset: int = 0, max_tokens: int = 2_000) -> ToolText:
+        """Reads a long tool result that prompts show shortened.
+
+        Args:
+            key: The key in the marker of the shortened result.
+            offset: The first character of the part.
+            max_tokens: The most that is returned, at least 1.
+
+        Raises:
+            NotFound: The key is not one of this session.
+        """
+        return ToolText(*self._core.tool_result(key, offset, max_tokens))
+
+    def cancel_tool_calls(self, reason: str) -> tuple[str, ...]:
+        """Answers every call that waits for a result with one that says it was cancelled; a late result raises `ToolCallClosed`.
+
+        Returns:
+            The ids of those calls.
+
+        Examples:
+            >>> session = user.session("s-1", model="gpt-4o")
+            >>> call = {"id": "call_1", "type": "function", "function": {"name": "deploy", "arguments": "{}"}}
+            >>> _ = session.add_many([{"role": "user", "content": "deploy"}, {"role": "assistant", "tool_calls": [call]}])
+            >>> session.pending_tool_calls, session.cancel_tool_calls("the user said stop"), session.pending_tool_calls
+            (('call_1',), ('call_1',), ())
+        """
+        return tuple(self._core.cancel_tool_calls(reason))
+
+    def plan_switch(self, model: str | Model) -> ModelSwitch:
+        """What `switch_model` would keep. A pure read.
+
+        Raises:
+            UnknownModel: The model is not in the registry.
+            BudgetExceeded: The system prompt, the tools and the newest message do not fit its window.
+        """
+        return ModelSwitch(*self._core.plan_switch(model))
+
+    def switch_model(self, model: str | Model, *, system: str | None = None, tools: Iterable[Any] | None = None) -> ModelSwitch:
+        """Moves the session to another model: recounted inside its window, under a new budget, in a new epoch.
+
+        What does not fit stays in the transcript and is still found by `Scope.search_transcripts`.
+
+        Args:
+            model: Its name in `memspan.models`, or a `Model`.
+            system: Another system prompt; `None` keeps the one it has.
+            tools: Other tools.
+
+        Raises:
+            UnknownModel: The model is not in the registry.
+            BudgetExceeded: The system prompt, the tools and the newest message do not fit its window. Nothing was written.
+
+        Examples:
+            >>> session = user.session("s-1", model="gpt-4o")
+            >>> _ = session.add_many([{"role": "user", "content": f"question {n} " * 100} for n in range(100)])
+            >>> switch = session.switch_model("gpt-4")
+            >>> switch.max_input_tokens, switch.kept_messages + switch.left_out_messages, session.model
+            (4096, 100, 'gpt-4')
+        """
+        return ModelSwitch(*self._core.switch_model(model, system, tools))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Session) and self._core.is_same(other._core)
+
+    def __hash__(self) -> int:
+        return hash((self._scope, self.id))
+
+    def __repr__(self) -> str:
+        return f"Session({self.id!r} of {self._scope!r})"
+
+    aturn = awaitable(turn)
+    aadd = awaitable(add)
+    aadd_many = awaitable(add_many)
+    aadd_response = awaitable(add_response)
+    aassemble = awaitable(assemble)
+    arewind = awaitable(rewind)
+    aredact = awaitable(redact)
+    adelete = awaitable(delete)
+    afork = awaitable(fork)
+    aend = awaitable(end)
+    atool_result = awaitable(tool_result)
+    acancel_tool_calls = awaitable(cancel_tool_calls)
+    aplan_switch = awaitable(plan_switch)
+    aswitch_model = awaitable(switch_model)
+
+
+def _row(message: Mapping[str, Any] | SdkObject | NewMessage) -> _core.NewRow:
+    if isinstance(message, NewMessage):
+        return (message.message, message.id, message.author, message.created_at, message.format)
+    return (message, None, None, None, None)
+
+
+def _items(items: Iterable[Item]) -> tuple[Item, ...]:
+    if isinstance(items, str | Item) or not isinstance(items, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InvalidInput(
+            f"assembling a prompt: items are several memspan.Item, and this is one {type(items).__name__}: put it into a list"
+        )
+    given = tuple(items)
+    for place, item in enumerate(given):
+        if not isinstance(item, Item):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidInput(
+                f"assembling a prompt: items are memspan.Item, and items[{place}] is a {type(item).__name__}: make one, Item(text)",
+                item=place,
+            )
+    return given

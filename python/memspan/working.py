@@ -1,0 +1,562 @@
+"""Working memory: what a prompt may cost (`Budget`, `Grant`, `Item`), and the `Prompt` itself with its reasons.
+
+A prompt is a value: neutral segments under a limit. It opens no store any more, and renders only when it is asked to.
+`Session.assemble` makes one; the rules by which it is laid out are in `docs/prompt.md`.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from memspan.exceptions import InvalidInput
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from memspan import _core
+
+__all__ = [
+    "Breakpoint",
+    "Budget",
+    "Explained",
+    "Explanations",
+    "Format",
+    "Grant",
+    "Item",
+    "Order",
+    "Prompt",
+    "Section",
+    "SharedPrefix",
+]
+
+Format: TypeAlias = Literal["openai", "anthropic"]
+"""The shape of a request: OpenAI's chat completions, or Anthropic's messages."""
+
+Order: TypeAlias = Literal["cache_first", "classic"]
+"""The order of a prompt's parts. "cache_first": what changes least comes first. "classic": system, memory, retrieval, recent turns."""
+
+_FIXED = frozenset({"tools", "system", "pinned", "summary", "turn", "frame"})
+_OURS = frozenset({"newer", "task", "history"})
+_MAX_TOKENS = 1 << 40
+_MAX_WEIGHT = 1_000_000
+_MAX_SCORE = 1_000_000.0
+_MAX_NAME_BYTES = 1_024
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """What a section of the prompt may have.
+
+    Attributes:
+        floor: Tokens that are set aside for it, whatever the others ask for. What it does not use goes to them.
+        weight: Its share of what is left when every floor is served, 0 to 1,000,000; 0 gives it its floor and no more.
+        ceiling: The most it may have; `None` for no bound of its own.
+
+    Raises:
+        InvalidInput: A number is negative or too large, or the floor exceeds the ceiling.
+    """
+
+    floor: int = 0
+    weight: int = 4
+    ceiling: int | None = None
+
+    def __post_init__(self) -> None:
+        _check_whole("a grant", "floor", self.floor, 0, _MAX_TOKENS)
+        _check_whole("a grant", "weight", self.weight, 0, _MAX_WEIGHT)
+        if self.ceiling is not None:
+            _check_whole("a grant", "ceiling", self.ceiling, 0, _MAX_TOKENS)
+            if self.floor > self.ceiling:
+                raise InvalidInput(
+                    f"making a grant: its floor must not exceed its ceiling, got a floor of {self.floor:,} and a ceiling of "
+                    f"{self.ceiling:,} (Grant): lower the floor or raise the ceiling",
+                    floor=self.floor,
+                    ceiling=self.ceiling,
+                )
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What the prompts of a session may cost, and how they are laid out.
+
+    Attributes:
+        max_input_tokens: The limit of a whole request. By default `fill` of the model's window, or what the reply's reserve leaves.
+        order: "cache_first", or "classic", which caches the system prompt only.
+        fill: How much of the window a prompt may fill, above 0 and at most 1, where no limit is named.
+        output_tokens: What is kept free for the reply. The default is lowered to what the model can write.
+        cut_step: How far the window of history moves when it must, as a share of what history may have, 0 to 1. A small step keeps more
+            history, a large one keeps the cache longer; 0 moves it at every turn.
+        sections: Grants by section: "history", "recalled", "retrieved", "task", "newer", or a name of your own for items.
+
+    Raises:
+        InvalidInput: A number is out of its range, a section's size is not yours to decide, or the floors exceed the limit together.
+
+    Examples:
+        >>> memspan.Budget(max_input_tokens=8_000, sections={"retrieved": memspan.Grant(floor=1_000, ceiling=4_000)}).output_tokens
+        4096
+    """
+
+    max_input_tokens: int | None = None
+    order: Order = "cache_first"
+    fill: float = 0.70
+    output_tokens: int = 4_096
+    cut_step: float = 0.25
+    sections: Mapping[str, Grant] = field(default_factory=dict[str, Grant])
+
+    def __post_init__(self) -> None:
+        if self.max_input_tokens is not None:
+            _check_whole("a budget", "max_input_tokens", self.max_input_tokens, 1, _MAX_TOKENS)
+        if self.order not in {"cache_first", "classic"}:
+            raise InvalidInput(
+                f"making a budget: order must be 'cache_first' or 'classic', got {self.order!r} (Budget.order): choose one",
+                order=repr(self.order),
+            )
+        _check_share("fill", self.fill, zero=False)
+        _check_share("cut_step", self.cut_step, zero=True)
+        _check_whole("a budget", "output_tokens", self.output_tokens, 1, _MAX_TOKENS)
+        _check_sections(self.sections)
+        self._check_floors()
+        object.__setattr__(self, "sections", MappingProxyType(dict(self.sections)))
+
+    def _check_floors(self) -> None:
+        floors = sum(grant.floor for grant in self.sections.values())
+        if self.max_input_tokens is not None and floors > self.max_input_tokens:
+            raise InvalidInput(
+                f"making a budget: the floors of its sections must fit max_input_tokens, got {floors:,} tokens of floors for "
+                f"{self.max_input_tokens:,} (Budget.sections): lower a floor or raise the limit",
+                floors=floors,
+                max_input_tokens=self.max_input_tokens,
+            )
+
+    def __hash__(self) -> int:
+        return hash((self.max_input_tokens, self.order, self.fill, self.output_tokens, self.cut_step, frozenset(self.sections.items())))
+
+    def __reduce__(self) -> tuple[type[Budget], tuple[Any, ...]]:
+        sections = dict(self.sections)  # a view of a dict has no pickle
+        return Budget, (self.max_input_tokens, self.order, self.fill, self.output_tokens, self.cut_step, sections)
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A chunk of the caller's own: something retrieved elsewhere that the model may need on this call.
+
+    Attributes:
+        text: What it says. Delimiters, role headers and invisible characters in it are escaped: it cannot leave its block.
+        section: The part of the prompt it belongs to: "retrieved", "recalled", or a name of your own.
+        id: What it is called in the prompt and in `Prompt.explain`, for instance the document and the span.
+        score: How relevant it is. Within a section higher ones come first, and those without a score keep their order behind them.
+
+    Raises:
+        InvalidInput: The text is no str, the section is one that memspan fills itself, or the score is no finite number.
+
+    Examples:
+        >>> memspan.Item("payments-api listens on 8443", id="runbook#3", score=0.8).section
+        'retrieved'
+    """
+
+    text: str
+    section: str = "retrieved"
+    id: str | None = None
+    score: float | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.text, str):  # pyright: ignore[reportUnnecessaryIsInstance]  callers without a type checker
+            raise InvalidInput(f"making an item: its text must be a str, got {_kind(self.text)} (Item.text): convert it")
+        _check_name("an item", "section", self.section)
+        if self.section in _FIXED | _OURS:
+            raise InvalidInput(
+                f"making an item: its section must be 'retrieved', 'recalled' or a name of your own, got {self.section!r} (Item.section): "
+                "memspan fills that one itself, choose another",
+                section=self.section,
+            )
+        if self.id is not None:
+            _check_id(self.id)
+        if self.score is not None and not _is_number(self.score, -_MAX_SCORE, _MAX_SCORE):
+            raise InvalidInput(
+                f"making an item: its score must be a finite number up to 1,000,000 either way, got {self.score!r} (Item.score): scale it",
+                score=repr(self.score),
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of a prompt.
+
+    Attributes:
+        name: "tools", "system", "pinned", "history", "turn", "newer", "task", "recalled", "retrieved", a name of the caller's; "frame" is
+            what belongs to none.
+        tokens: What it uses. The tokens of all sections add up to the prompt's.
+        grant: What rules its size; `None` where it is as large as it is.
+        asked: What it could have used.
+        granted: What it was given.
+        items: How many things are in it: messages, memories, tools, chunks.
+    """
+
+    name: str
+    tokens: int
+    grant: Grant | None
+    asked: int
+    granted: int
+    items: int
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """One candidate for a prompt, and what became of it.
+
+    Attributes:
+        section: The section it was a candidate for.
+        id: What it is: a memory's id, a task's key, an item's id, `messages 0..42`.
+        included: Whether it is in the prompt.
+        why: The reason, in words.
+        tokens: Its tokens; 0 where it was left out before it was counted.
+        score: Its relevance, where it has one.
+        memory: The id of the memory, if it is one.
+        revision: Which revision of it.
+    """
+
+    section: str
+    id: str
+    included: bool
+    why: str
+    tokens: int
+    score: float | None = None
+    memory: str | None = None
+    revision: int | None = None
+
+    def __str__(self) -> str:
+        score = "" if self.score is None else f", score {self.score:.3f}"
+        return f"{self.section} {self.id}: {'included' if self.included else 'left out'}, {self.tokens:,} tokens{score}: {self.why}"
+
+
+class Explanations(tuple[Explained, ...]):
+    """Every candidate of a prompt, as a tuple; `str()` prints them as a table."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        rows = [(one.section, one.id, "in" if one.included else "out", f"{one.tokens:,}", _score(one.score), one.why) for one in self]
+        return _table(("section", "what", "", "tokens", "score", "why"), rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Breakpoint:
+    """A place where a provider may keep what stands before it.
+
+    Attributes:
+        segments: It stands after so many segments.
+        tokens: Tokens before it.
+        hash: Equal hashes, equal bytes before it: 32 hexadecimal digits.
+        lasting: Later prompts of the epoch begin with the same bytes. One that does not last serves the tool rounds of this turn.
+    """
+
+    segments: int
+    tokens: int
+    hash: str
+    lasting: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SharedPrefix:
+    """What two prompts have in common at their beginning.
+
+    Attributes:
+        segments: Leading segments that are the same.
+        tokens: Their tokens.
+        bytes: Leading bytes of both requests that are the same.
+        broken_by: What stands in the newer prompt where they part: "system", "message 31", "block"; `None` where it ends before.
+    """
+
+    segments: int
+    tokens: int
+    bytes: int
+    broken_by: str | None
+
+
+class Prompt:
+    """What a model is to be sent: exact to the token, with a reason for everything in it. Made by `Session.assemble`.
+
+    Frozen, and free of the store: it can be rendered after the engine was closed, and by any thread.
+
+    Examples:
+        >>> session = user.session("s-1", model="gpt-4o", system="You are terse.")
+        >>> _ = session.add({"role": "user", "content": "which port does payments-api use?"})
+        >>> prompt = session.assemble()
+        >>> prompt.total_tokens <= prompt.max_input_tokens, prompt.exact
+        (True, True)
+        >>> prompt.to_openai()["messages"]
+        [{'role': 'system', 'content': 'You are terse.'}, {'role': 'user', 'content': 'which port does payments-api use?'}]
+    """
+
+    __slots__ = ("_core",)
+
+    def __init__(self, core: _core.PromptCore) -> None:
+        self._core = core
+
+    @property
+    def total_tokens(self) -> int:
+        """Tokens of the whole request, frames and tools included. Never above `max_input_tokens`."""
+        return self._core.total_tokens
+
+    @property
+    def max_input_tokens(self) -> int:
+        """The limit."""
+        return self._core.max_input_tokens
+
+    @property
+    def max_output_tokens(self) -> int:
+        """What the reply may have; the request says so."""
+        return self._core.max_output_tokens
+
+    @property
+    def exact(self) -> bool:
+        """Whether `total_tokens` is the true number, rather than a bound above it."""
+        return self._core.exact
+
+    @property
+    def session_id(self) -> str:
+        """The session that it is of."""
+        return self._core.session_id
+
+    @property
+    def model(self) -> str:
+        """The model that it is for."""
+        return self._core.model
+
+    @property
+    def epoch(self) -> int:
+        """The epoch of the session: within one, prompts only grow at their end."""
+        return self._core.epoch
+
+    @property
+    def format(self) -> Format:
+        """The shape that the model's provider takes."""
+        return self._core.format
+
+    @property
+    def prefix_hash(self) -> str:
+        """Of what stands before the cache boundary, 32 hexadecimal digits: equal hashes, equal bytes."""
+        return self._core.prefix()[0]
+
+    @property
+    def prefix_tokens(self) -> int:
+        """Tokens before the cache boundary: what the next prompt of the epoch begins with."""
+        return self._core.prefix()[1]
+
+    @property
+    def breakpoints(self) -> tuple[Breakpoint, ...]:
+        """Where a provider may cache, in order; at most four."""
+        return tuple(Breakpoint(*row) for row in self._core.breakpoints())
+
+    @property
+    def sections(self) -> tuple[Section, ...]:
+        """The parts in their order, with tokens and grants."""
+        return tuple(
+            Section(name, tokens, None if grant is None else Grant(*grant), asked, granted, items)
+            for name, tokens, grant, asked, granted, items in self._core.sections()
+        )
+
+    @property
+    def degraded(self) -> bool:
+        """Whether memory was searched without vectors that could have been used."""
+        return self._core.degraded is not None
+
+    @property
+    def degraded_reason(self) -> str | None:
+        """Why it was."""
+        return self._core.degraded
+
+    @property
+    def erased(self) -> tuple[str, ...]:
+        """Of a prompt out of the ledger: what it showed and was erased since, as "memory mem-3" or "message 31"."""
+        return tuple(self._core.erased)
+
+    @property
+    def same_bytes(self) -> bool:
+        """Of a prompt out of the ledger: whether it is proven to be, byte for byte, what was sent. Otherwise `True`."""
+        return self._core.same_bytes
+
+    @property
+    def text(self) -> str:
+        """The whole as text, for people."""
+        return self._core.text()
+
+    @property
+    def messages(self) -> list[dict[str, Any]]:
+        """The messages in the shape of OpenAI's chat, whatever the model: fresh dicts."""
+        found: list[dict[str, Any]] = self._core.request("openai", stream=False)["messages"]
+        return found
+
+    def explain(self) -> Explanations:
+        """Every candidate: included or left out, and why. `print(prompt.explain())` shows a table."""
+        return Explanations(
+            Explained(section, what, included, why, tokens, score, None if revision is None else what, revision)
+            for section, what, included, why, tokens, score, revision in self._core.explained()
+        )
+
+    def shared_prefix(self, previous: Prompt) -> SharedPrefix:
+        """What this prompt has in common with an earlier one, and what broke the cache where they part.
+
+        Examples:
+            >>> session = user.session("s-1", model="gpt-4o", system="You are terse.")
+            >>> _ = session.add({"role": "user", "content": "one"})
+            >>> before = session.assemble()
+            >>> _ = session.add_many([{"role": "assistant", "content": "two"}, {"role": "user", "content": "three"}])
+            >>> session.assemble().shared_prefix(before).segments
+            2
+        """
+        segments, tokens, broken_by = self._core.shared_with(previous._core)
+        ours, theirs = self._core.body(self.format, stream=False), previous._core.body(self.format, stream=False)
+        return SharedPrefix(segments, tokens, _same_bytes(ours, theirs), broken_by)
+
+    def render(self, format: Format | None = None) -> dict[str, Any]:  # noqa: A002  the field's own word
+        """Keyword arguments of the SDK's call, in the session's model's own format or in the one that is named.
+
+        Raises:
+            InvalidInput: The format has another name.
+        """
+        request: dict[str, Any] = self._core.request(format, stream=False)
+        return request
+
+    def to_openai(self, *, stream: bool = False) -> dict[str, Any]:
+        """Keyword arguments of `client.chat.completions.create(**...)`: fresh dicts, in a fixed order.
+
+        Args:
+            stream: Ask for a stream, with the usage at its end.
+        """
+        request: dict[str, Any] = self._core.request("openai", stream=stream)
+        return request
+
+    def to_anthropic(self, *, stream: bool = False) -> dict[str, Any]:
+        """Keyword arguments of `client.messages.create(**...)`, with `cache_control` at the breakpoints.
+
+        The system prompt is on top, neighbours of one role are merged, each call is followed by its result.
+
+        Args:
+            stream: Ask for a stream.
+        """
+        request: dict[str, Any] = self._core.request("anthropic", stream=stream)
+        return request
+
+    def to_json(self, format: Format | None = None) -> bytes:  # noqa: A002
+        """The body of the request as JSON. Equal prompts give equal bytes, in every process."""
+        return self._core.body(format, stream=False)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Prompt) and self._same() == other._same()
+
+    def __hash__(self) -> int:
+        return hash(self._same())
+
+    def _same(self) -> tuple[str, str, int, int]:
+        return (self._core.digest(), self.model, self.max_input_tokens, self.max_output_tokens)
+
+    def __repr__(self) -> str:
+        about = "" if self.exact else "at most "
+        erased = f", erased={self.erased!r}" if self.erased else ""
+        return (
+            f"Prompt({about}{self.total_tokens:,} of {self.max_input_tokens:,} tokens, {self.prefix_tokens:,} before the cache boundary, "
+            f"model={self.model!r}, epoch={self.epoch}{erased})"
+        )
+
+    def __str__(self) -> str:
+        """The sections as a table."""
+        rows = [(one.name, f"{one.tokens:,}", f"{one.granted:,}", f"{one.asked:,}", f"{one.items:,}") for one in self.sections]
+        return f"{self!r}\n{_table(('section', 'tokens', 'granted', 'asked', 'items'), rows)}"
+
+
+def _same_bytes(ours: bytes, theirs: bytes) -> int:
+    """How many leading bytes are the same, by halving: comparing slices is quick."""
+    low, high = 0, min(len(ours), len(theirs))
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if ours[low:middle] == theirs[low:middle] else (low, middle - 1)
+    return low
+
+
+def _score(score: float | None) -> str:
+    return "" if score is None else f"{score:.3f}"
+
+
+def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
+    widths = [max(len(row[column]) for row in [head, *rows]) for column in range(len(head))]
+    numeric = {"tokens", "granted", "asked", "items", "score"}
+
+    def line(row: tuple[str, ...]) -> str:
+        cells = zip(head, row, widths, strict=True)
+        return "  ".join(cell.rjust(width) if name in numeric else cell.ljust(width) for name, cell, width in cells).rstrip()
+
+    return "\n".join(line(row) for row in [head, *rows])
+
+
+def _kind(value: object) -> str:
+    return f"a {type(value).__name__}" if not isinstance(value, str) else f"a str of {len(value):,} characters"
+
+
+def _is_number(value: object, least: float, most: float) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) and least <= value <= most
+
+
+def _check_whole(what: str, name: str, value: object, least: int, most: int) -> None:
+    if isinstance(value, int) and not isinstance(value, bool) and least <= value <= most:
+        return
+    where = f"{what.split()[1].capitalize()}.{name}"
+    raise InvalidInput(
+        f"making {what}: {name} must be an int from {least:,} to {most:,}, got {str(value)[:40]} ({where}): change it",
+        field=name,
+        value=str(value)[:40],
+    )
+
+
+def _check_share(name: str, value: object, *, zero: bool) -> None:
+    if _is_number(value, 0.0, 1.0) and (zero or value != 0):
+        return
+    least = "from 0" if zero else "above 0"
+    raise InvalidInput(
+        f"making a budget: {name} must be a number {least} to 1, got {value!r} (Budget.{name}): give a share, not a percentage",
+        field=name,
+        value=repr(value),
+    )
+
+
+def _check_name(what: str, name: str, value: object) -> None:
+    if isinstance(value, str) and _NAME.match(value):
+        return
+    raise InvalidInput(
+        f"making {what}: {name} must be 1 to 64 ASCII letters, digits, '_' and '-', a letter first, got {str(value)[:80]!r} "
+        f"({what.split()[1].capitalize()}.{name}): rename it",
+        field=name,
+        value=str(value)[:80],
+    )
+
+
+def _check_id(value: object) -> None:
+    if isinstance(value, str) and 1 <= len(value.encode("utf-8", "replace")) <= _MAX_NAME_BYTES:
+        return
+    raise InvalidInput(f"making an item: its id must be a str of 1 to {_MAX_NAME_BYTES:,} bytes, got {_kind(value)} (Item.id): shorten it")
+
+
+def _check_sections(sections: object) -> None:
+    if not isinstance(sections, Mapping):
+        raise InvalidInput(
+            f"making a budget: sections must be a dict of grants by name, got {_kind(sections)} (Budget.sections): pass a dict"
+        )
+    for name, grant in sections.items():  # pyright: ignore[reportUnknownVariableType]
+        _check_name("a budget", "sections", name)
+        if name in _FIXED:
+            raise InvalidInput(
+                f"making a budget: a grant is for history or a volatile section, got one for {name!r} (Budget.sections): leave it "
+                "out, that section is as large as it is",
+                section=name,
+            )
+        if not isinstance(grant, Grant):
+            raise InvalidInput(
+                f"making a budget: each section is given a memspan.Grant, got {_kind(grant)} for {name!r} (Budget.sections): "  # pyright: ignore[reportUnknownArgumentType]
+                "make one, Grant(floor, weight, ceiling)",
+                section=name,
+            )

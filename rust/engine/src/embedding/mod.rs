@@ -1,0 +1,48 @@
+//! The built-in embedding: a text's vector without a neural network, a download or Python.
+//!
+//! A static table has one row of int8 for each token of a `WordPiece` vocabulary, fitted so that the sum of a text's rows points where
+//! a sentence transformer (all-MiniLM-L6-v2) points; how it was fitted is in `tools/embedding`. What it does not do: read word
+//! order, or any language but English well. A caller's own embedder takes its place at `open`.
+//!
+//! ```text
+//! text -> normalise   control characters out, accents stripped, lower case; words and single punctuation marks
+//!      -> wordpiece   the longest pieces of the vocabulary, left to right; a word without pieces is one unknown token
+//!      -> table       v_d = scale_d * sum over the tokens of row[token][d], brought to length 1
+//! ```
+//!
+//! The sum is one of integers and the scaling has one order of operations, so a text has the same bytes on every processor.
+
+#![cfg_attr(test, allow(clippy::unwrap_used))] // a test may panic
+
+mod classes;
+mod normalise;
+mod table;
+mod wordpiece;
+
+#[cfg(test)]
+mod tests;
+
+use crate::index::vectors::UnitVector;
+
+/// What the store calls its vectors by.
+pub const NAME: &str = "memspan/static-minilm";
+/// The table's version: another table gives other vectors.
+pub const REVISION: &str = "1";
+/// Numbers in a vector.
+pub const DIMENSIONS: usize = table::DIMENSIONS;
+
+/// The vector of a text. Every text has one: a text without any token has that of an unknown word.
+#[must_use]
+pub fn embed(text: &str) -> UnitVector {
+    let mut sum = table::Sum::new();
+    wordpiece::each_token(text, &mut |token| sum.add(token));
+    sum.finish()
+}
+
+/// The tokens of a text as the vocabulary spells them: `##` before a piece that continues a word, `[UNK]` for an unknown word.
+#[must_use]
+pub fn tokens(text: &str) -> Vec<String> {
+    let mut spelled = Vec::new();
+    wordpiece::each_token(text, &mut |token| spelled.push(wordpiece::spelling(token)));
+    spelled
+}

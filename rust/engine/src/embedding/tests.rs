@@ -1,0 +1,68 @@
+//! What holds for the whole of the embedding: golden vectors, and what users can give.
+
+use super::*;
+use crate::index::vectors::Query;
+
+fn cosine(a: &str, b: &str) -> f64 {
+    let (a, b) = (embed(a), embed(b));
+    a.as_slice().iter().zip(b.as_slice()).map(|(&x, &y)| f64::from(x) * f64::from(y)).sum()
+}
+
+#[test]
+fn every_text_has_a_vector_of_length_one() {
+    let long = "x".repeat(1 << 16);
+    let many = "the cat sat on the mat ".repeat(1 << 10);
+    for text in ["", " ", "\0", "\u{200b}", "\u{1f600}", "a", "\u{4e2d}\u{6587}", "Prefers tea", &long, &many] {
+        let unit = embed(text);
+        assert_eq!(unit.as_slice().len(), DIMENSIONS);
+        assert!((cosine(text, text) - 1.0).abs() < 1e-5);
+        assert_eq!(Query::from_unit(unit).dims(), DIMENSIONS);
+    }
+    assert_eq!(embed(""), embed("\u{1f600}"), "no token is like one unknown word");
+}
+
+#[test]
+fn the_order_and_the_case_of_words_do_not_count() {
+    assert_eq!(embed("Which port does payments-api use?"), embed("use PORT which - payments api does ?"));
+    assert_eq!(embed("caf\u{e9}"), embed("CAFE"));
+}
+
+#[test]
+fn a_sum_of_many_tokens_is_that_of_a_few() {
+    assert!((cosine(&"tea ".repeat(1_000), "tea") - 1.0).abs() < 1e-6);
+}
+
+/// The first numbers and a hash of all of them. A change here is a change of vectors: raise `REVISION` with it.
+const GOLDEN: [(&str, [f32; 3], u64); 4] = [
+    ("", [0.044_360_88, -0.096_711_95, 0.066_775_11], 4_102_883_804_776_990_351),
+    ("Prefers tea", [-0.230_976_6, -0.087_153_964, -0.141_718_28], 6_401_648_606_881_990_972),
+    ("Which port does payments-api use in prod-eu-west-1?", [-0.077_282_82, 0.178_611_01, -0.148_595_38], 47_268_850_742_411_738),
+    ("Caf\u{e9} \u{4e2d}\u{6587} \u{1f600} na\u{ef}ve", [-0.113_695_93, 0.092_401_44, -0.044_431_38], 9_553_533_472_668_785_869),
+];
+
+#[test]
+fn golden_vectors() {
+    let made = GOLDEN.map(|(text, ..)| {
+        let unit = embed(text);
+        let bytes: Vec<u8> = unit.as_slice().iter().flat_map(|x| x.to_le_bytes()).collect();
+        (text, [unit.as_slice()[0], unit.as_slice()[1], unit.as_slice()[2]], xxhash_rust::xxh3::xxh3_64(&bytes))
+    });
+    assert_eq!(made, GOLDEN);
+}
+
+/// The formula of the module, in floating point and without a buffer.
+#[test]
+fn a_vector_is_the_scaled_sum_of_its_rows() {
+    for text in ["Prefers tea", "a a a b", "Never deploy on a Friday, said the un\u{ef}que engineer"] {
+        let mut sum = [0.0_f64; DIMENSIONS];
+        wordpiece::each_token(text, &mut |token| {
+            for (d, x) in sum.iter_mut().enumerate() {
+                *x += f64::from(table::code(token, d)) * f64::from(table::scale(d));
+            }
+        });
+        let length = sum.iter().map(|x| x * x).sum::<f64>().sqrt();
+        for (made, expected) in embed(text).as_slice().iter().zip(sum) {
+            assert!((f64::from(*made) - expected / length).abs() < 1e-6, "{text}");
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Getting a message ready, outside of any transaction: read, checked, counted, analysed; and its counts for the place it gets.
+
+use std::sync::Arc;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::blob::{self, Hole};
+use super::message::{result_key, results_mut, show};
+use super::record::{SessionRecord, StoredEpoch};
+use super::words;
+use crate::context::message::Part;
+use crate::context::shorten::shorten;
+use crate::context::{Arguments, Format, Framing, Message, Stored};
+use crate::memory::analyze;
+use crate::text::Analysis;
+use crate::tokens::CachedCounter;
+use crate::{Error, Result};
+
+/// The longest message, as JSON: 64 MiB.
+pub const MAX_MESSAGE_BYTES: usize = 64 << 20;
+/// The longest id, author or reason.
+const MAX_NAME_BYTES: usize = 1_024;
+/// A tool result is shown with at most this share of the session's limit.
+const RESULT_SHARE: u64 = 4;
+
+/// A message to be added.
+#[derive(Debug, Clone)]
+pub struct NewMessage {
+    /// Its JSON.
+    pub given: String,
+    /// The shape it is in; `None` where the shape itself tells.
+    pub format: Option<Format>,
+    /// The caller's id: makes a retry harmless.
+    pub id: Option<String>,
+    /// Who wrote it.
+    pub author: Option<String>,
+    /// When it was said, microseconds since 1970 (UTC).
+    pub created_at: Option<i64>,
+}
+
+impl NewMessage {
+    /// A message of which nothing but its JSON is known.
+    #[must_use]
+    pub fn given(given: impl Into<String>) -> Self {
+        Self { given: given.into(), format: None, id: None, author: None, created_at: None }
+    }
+}
+
+/// A message that was read and analysed.
+#[derive(Debug, Clone)]
+pub(super) struct Prepared {
+    pub new: NewMessage,
+    pub format: Format,
+    pub message: Message,
+    /// Hash of what it says and who said it.
+    pub request: u64,
+    pub rest: Vec<u8>,
+    pub blobs: Vec<(Hole, Arc<[u8]>)>,
+    pub words: Analysis,
+    pub has_words: bool,
+    counted: Option<CountedFor>,
+}
+
+/// A count holds for one place, model and limit.
+#[derive(Debug, Clone)]
+struct CountedFor {
+    index: u64,
+    framing: Framing,
+    counter: CachedCounter,
+    room: u64,
+    shown: Shown,
+}
+
+/// The form that is sent, and the texts of results that are shown shorter than they are.
+#[derive(Debug, Clone)]
+pub(super) struct Shown {
+    pub stored: Stored,
+    pub texts: Vec<(u32, String)>,
+}
+
+impl Prepared {
+    /// Reads, checks and analyses a message; counts it for the place that it is likely to get.
+    pub fn new(new: NewMessage, arguments: Arguments, seed: u64, record: &SessionRecord, epoch: &StoredEpoch) -> Result<Self> {
+        check_length(&new)?;
+        let format = new.format.map_or_else(|| Format::of(new.given.as_bytes()), Ok)?;
+        let message = Message::parse(new.given.as_bytes(), Some(format), arguments)?;
+        let (rest, holes) = blob::split(&new.given, &message, seed);
+        let blobs = holes.into_iter().map(|(hole, data)| (hole, Arc::from(data.as_bytes()))).collect();
+        let request = message.digest().hash as u64 ^ xxh3_64(new.author.as_deref().unwrap_or_default().as_bytes());
+        let text = words::text_of(&message);
+        let (words, has_words) = (analyze(&text, seed), !text.trim().is_empty());
+        let mut prepared = Self { new, format, message, request, rest, blobs, words, has_words, counted: None };
+        let room = room(record, epoch)?;
+        prepared.counted = Some(prepared.count(record.tally.messages, epoch.model.framing, CachedCounter::new(epoch.model.encoding), room));
+        Ok(prepared)
+    }
+
+    /// The form that is sent at `index`, counted now if it was counted for something else.
+    pub fn shown(&self, index: u64, record: &SessionRecord, epoch: &StoredEpoch) -> Result<Shown> {
+        let (framing, counter, room) = (epoch.model.framing, CachedCounter::new(epoch.model.encoding), room(record, epoch)?);
+        let holds = |counted: &&CountedFor| {
+            let place = counted.index == index || counted.shown.texts.is_empty();
+            place && counted.framing == framing && counted.counter == counter && counted.room == room
+        };
+        Ok(match self.counted.as_ref().filter(holds) {
+            Some(counted) => counted.shown.clone(),
+            None => self.count(index, framing, counter, room).shown,
+        })
+    }
+
+    fn count(&self, index: u64, framing: Framing, counter: CachedCounter, room: u64) -> CountedFor {
+        let mut message = self.message.clone();
+        let texts = shorten_results(&mut message, index, room / RESULT_SHARE, counter);
+        let stored = Stored::new(show(message, index, &texts), &framing, &counter);
+        CountedFor { index, framing, counter, room, shown: Shown { stored, texts } }
+    }
+}
+
+/// What the prompts of a session may count.
+fn room(record: &SessionRecord, epoch: &StoredEpoch) -> Result<u64> {
+    Ok(epoch.model.factor.room(record.budget.limit(&epoch.model)?.0))
+}
+
+fn shorten_results(message: &mut Message, index: u64, most: u64, counter: CachedCounter) -> Vec<(u32, String)> {
+    let (mut texts, mut at) = (Vec::new(), 0);
+    for (number, result) in results_mut(message).enumerate() {
+        for part in &result.parts {
+            let Part::Text(text) = part else { continue };
+            if let Some(short) = shorten(text, Some(&result_key(index, number)), most, &counter) {
+                texts.push((at, short.text));
+            }
+            at += 1;
+        }
+    }
+    texts
+}
+
+fn check_length(new: &NewMessage) -> Result<()> {
+    if new.given.len() > MAX_MESSAGE_BYTES {
+        let message = format!(
+            "adding a message: as JSON it may have {MAX_MESSAGE_BYTES} bytes, and it has {}: split it, or add what is long as a document",
+            new.given.len()
+        );
+        return Err(Error::invalid(message).with("size_bytes", new.given.len()));
+    }
+    check_name("id", new.id.as_deref())?;
+    check_name("author", new.author.as_deref())
+}
+
+/// Checks a name that a caller gives.
+pub(super) fn check_name(what: &'static str, name: Option<&str>) -> Result<()> {
+    let Some(name) = name else { return Ok(()) };
+    if name.is_empty() || name.len() > MAX_NAME_BYTES {
+        return Err(Error::invalid(format!(
+            "adding to a session: {what} has 1 to {MAX_NAME_BYTES} bytes of UTF-8, and this one has {}: give another",
+            name.len()
+        ))
+        .with("size_bytes", name.len()));
+    }
+    Ok(())
+}

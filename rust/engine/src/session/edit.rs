@@ -1,0 +1,298 @@
+//! Taking back: rewind, redact, delete. What is taken back leaves every index and the transcript in the same transaction.
+
+use super::blob;
+use super::ledger::{self, Call};
+use super::message::{MessageRecord, MessageState};
+use super::place::Place;
+use super::record::{SentBlock, SessionRecord, SessionState, StoredEpoch};
+use super::recount;
+use super::view::{TurnRecord, View, read_recount, write_recount};
+use super::words::{self, Words};
+use super::writer::{KnownId, SessionWriter, put_id};
+use crate::Result;
+use crate::context::message::{Part, REDACTED, Role};
+use crate::context::{Format, History, Message, Reason, Stored, Tally};
+use crate::memory::analyze;
+use crate::store::chunks;
+use crate::store::keys::{Key, Table};
+use crate::store::pages::{Pages, PagesMut};
+use crate::tokens::CachedCounter;
+use crate::{Error, ErrorKind};
+
+/// Messages that one transaction takes back.
+pub(super) const STEP: u64 = 256;
+/// Keys of other tables that one transaction removes.
+const KEYS: usize = 1_024;
+
+impl<P: PagesMut> SessionWriter<'_, P> {
+    /// Takes back messages from the end, down to message `to` or [`STEP`] of them; says whether there are more.
+    pub fn rewind_step(&mut self, to: u64) -> Result<bool> {
+        let end = self.record.tally.messages;
+        if to > end {
+            let message = format!(
+                "rewinding session {:?}: the index must be at most its {end} messages, and it is {to}: give the index of the first message to take back",
+                self.record.id
+            );
+            return Err(Error::new(ErrorKind::NotFound, message).with("index", to as i64).with("messages", end as i64));
+        }
+        if to == end {
+            return Ok(false);
+        }
+        let step = to.max(end.saturating_sub(STEP));
+        self.rewind_to(step)?;
+        Ok(step > to)
+    }
+
+    fn rewind_to(&mut self, at: u64) -> Result<()> {
+        let before = self.tally_before(at)?;
+        let (messages, turns) = (self.record.tally.messages, self.record.tally.turns);
+        for index in (at..messages).rev() {
+            remove_message(self.pages, self.place, self.seed, index, &mut self.words)?;
+        }
+        for turn in before.turns..turns {
+            self.pages.delete(self.place.turn(turn).as_slice())?;
+        }
+        for turn in before.turns.saturating_sub(1)..turns {
+            remove_calls(self.pages, self.place, self.seed, turn, at)?;
+        }
+        if let Some(newest) = before.turns.checked_sub(1) {
+            let turn = TurnRecord::read(&*self.pages, self.place, newest)?;
+            TurnRecord { kept: None, ..turn }.write(self.pages, self.place, newest)?;
+        }
+        self.record.tally = before;
+        self.record.sent = sent_block(&*self.pages, self.place, self.record.tally.turns)?;
+        self.record.edits += 1;
+        self.epoch.recounted.1 = self.epoch.recounted.1.min(at);
+        if at <= self.epoch.epoch.origin && self.epoch.epoch.origin > 0 {
+            let model = self.epoch.model.clone();
+            return recount::switch(self, model, Reason::Rewound);
+        }
+        self.begin(Reason::Rewound, self.epoch.epoch.origin)
+    }
+
+    /// The state of the transcript before message `at`.
+    fn tally_before(&self, at: u64) -> Result<Tally> {
+        let view = View::cold(&*self.pages, self.place, &self.record, &self.epoch);
+        tally_before(&view, &self.epoch, at)
+    }
+
+    /// Takes the text out of a message; `false` where that was done before.
+    pub fn redact(&mut self, index: u64, reason: Option<&str>) -> Result<bool> {
+        let count = self.record.tally.messages;
+        if index >= count {
+            let message = format!(
+                "redacting in session {:?}: the index must be below its {count} messages, and it is {index}: give one that exists",
+                self.record.id
+            );
+            return Err(Error::new(ErrorKind::NotFound, message).with("index", index as i64).with("messages", count as i64));
+        }
+        let mut record = MessageRecord::expect(&*self.pages, self.place, index)?;
+        if record.state == MessageState::Redacted {
+            return Ok(false);
+        }
+        let stored = record.stored(&*self.pages, self.place)?;
+        self.forget_words(&mut record)?;
+        release_blobs(self.pages, self.place, &record)?;
+        if let Some(id) = record.id.clone() {
+            put_id(self.pages, self.place, self.seed, &id, KnownId { index, request: 0, gone: true })?;
+        }
+        let (framing, counter) = (self.epoch.model.framing, CachedCounter::new(self.epoch.model.encoding));
+        let bare = without_text(&stored, |message| Stored::new(message, &framing, &counter));
+        let recounted = self.recount_of(index)?;
+        record = MessageRecord {
+            cost: if recounted.is_some() { record.cost } else { bare.1.cost },
+            digest: bare.1.digest,
+            format: Format::Anthropic,
+            state: MessageState::Redacted,
+            document: 0,
+            author: None,
+            reason: reason.map(str::to_owned),
+            request: 0,
+            shown: Vec::new(),
+            holes: Vec::new(),
+            rest: bare.0,
+            ..record
+        };
+        record.write(self.pages, self.place)?;
+        if let Some(before) = recounted {
+            write_recount(self.pages, self.place, self.epoch.switch, index, bare.1.cost, before)?;
+        }
+        self.forget_questions(record.placed.turn)?;
+        self.record.edits += 1;
+        self.begin(Reason::Rewound, self.epoch.epoch.origin)?;
+        Ok(true)
+    }
+
+    fn forget_words(&mut self, record: &mut MessageRecord) -> Result<()> {
+        if record.document == 0 {
+            return Ok(());
+        }
+        let message = whole(&*self.pages, self.place, record)?;
+        let words = analyze(&words::text_of(&message), self.seed);
+        self.words.remove(self.pages, self.place.partition, record.document, words)
+    }
+
+    fn recount_of(&self, index: u64) -> Result<Option<u64>> {
+        if self.epoch.switch == 0 || !(self.epoch.recounted.0..self.epoch.recounted.1).contains(&index) {
+            return Ok(None);
+        }
+        read_recount(&*self.pages, self.place, self.epoch.switch, index).map(|(_, before)| Some(before))
+    }
+
+    /// Questions to memory of a turn's calls may repeat what its messages said.
+    fn forget_questions(&mut self, turn: u64) -> Result<()> {
+        for mut call in Call::of_turn(&*self.pages, self.place, turn)? {
+            if let Some(sent) = call.sent.as_mut().filter(|sent| sent.query.is_some()) {
+                sent.query = None;
+                call.write(self.pages, self.place, turn)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The state of a transcript before message `at`. Its tokens are those up to the message before and its own: what `at` added
+/// beside itself (a block that stayed in the turn before, results of calls that it closed) is gone, whatever it counts by now.
+pub(super) fn tally_before<P: Pages>(view: &View<'_, P>, epoch: &StoredEpoch, at: u64) -> Result<Tally> {
+    let (framing, counter) = (epoch.model.framing, CachedCounter::new(epoch.model.encoding));
+    let mut tally = Tally::resume(view, at, &framing, &counter)?;
+    if let Some(last) = at.checked_sub(1).filter(|_| at < view.messages()) {
+        tally.tokens = view.tokens_before(last)? + view.message(last)?.cost.tokens;
+    }
+    Ok(tally)
+}
+
+/// The block of the newest turn, if a call of it was sent with one.
+pub(super) fn sent_block<P: Pages>(pages: &P, place: Place, turns: u64) -> Result<Option<SentBlock>> {
+    let Some(turn) = turns.checked_sub(1) else { return Ok(None) };
+    for number in (0..ledger::count(pages, place, turn)?).rev() {
+        if let Some(sent) = Call::read(pages, place, turn, number)?.sent.filter(|sent| sent.carried) {
+            return Ok(Some(SentBlock { turn, call: number, tokens: sent.block_tokens }));
+        }
+    }
+    Ok(None)
+}
+
+/// A message with every text as it was given, nothing shortened.
+fn whole<P: Pages>(pages: &P, place: Place, record: &MessageRecord) -> Result<Message> {
+    Message::parse(record.given(pages, place)?.as_bytes(), Some(record.format), crate::context::Arguments::Keep)
+}
+
+fn remove_message(pages: &mut impl PagesMut, place: Place, seed: u64, index: u64, words: &mut Words) -> Result<()> {
+    let record = MessageRecord::expect(&*pages, place, index)?;
+    if record.document != 0 {
+        let message = whole(&*pages, place, &record)?;
+        words.remove(pages, place.partition, record.document, analyze(&words::text_of(&message), seed))?;
+    }
+    release_blobs(pages, place, &record)?;
+    if let Some(id) = &record.id {
+        pages.delete(place.id(seed, id).as_slice())?;
+    }
+    chunks::remove(pages, place.message(index)).map(drop)
+}
+
+fn release_blobs(pages: &mut impl PagesMut, place: Place, record: &MessageRecord) -> Result<()> {
+    for hole in &record.holes {
+        blob::release(pages, place.partition, hole.hash)?;
+    }
+    Ok(())
+}
+
+/// Removes the calls of a turn whose replies are message `from` or later; the same responses may be given again then.
+fn remove_calls(pages: &mut impl PagesMut, place: Place, seed: u64, turn: u64, from: u64) -> Result<()> {
+    for number in (0..ledger::count(&*pages, place, turn)?).rev() {
+        let call = Call::read(&*pages, place, turn, number)?;
+        if call.reply >= from {
+            pages.delete(call.name_key(place, seed).as_slice())?;
+            chunks::remove(pages, place.call(turn, number))?;
+        }
+    }
+    Ok(())
+}
+
+/// A message without its text, as JSON and as it is sent. It never counts more than before, so that stored sums stay a bound: where
+/// the marker is longer than what it stands for, nothing stands there.
+fn without_text(stored: &Stored, count: impl Fn(Message) -> Stored) -> (Vec<u8>, Stored) {
+    let marked = count(stored.message.redacted(REDACTED));
+    let marker = if marked.cost.tokens <= stored.cost.tokens { REDACTED } else { "" };
+    let json = bare_json(&stored.message.redacted(marker));
+    let read = Message::parse(&json, Some(Format::Anthropic), crate::context::Arguments::Keep);
+    (json, count(read.unwrap_or_else(|_| stored.message.redacted(marker))))
+}
+
+/// A redacted message in Anthropic's shape, which has a place for calls and results alike.
+fn bare_json(message: &Message) -> Vec<u8> {
+    let block = |part: &Part| match part {
+        Part::ToolCall(call) => serde_json::json!({"type": "tool_use", "id": &*call.id, "name": &*call.name, "input": {}}),
+        Part::ToolResult(result) => serde_json::json!({
+            "type": "tool_result", "tool_use_id": &*result.call_id, "is_error": result.is_error, "content": marker_of(&result.parts),
+        }),
+        other => serde_json::json!({"type": "text", "text": marker_of(std::slice::from_ref(other))}),
+    };
+    let blocks: Vec<_> = message.parts.iter().map(block).collect();
+    let role = if message.role == Role::Tool { Role::User } else { message.role };
+    serde_json::json!({"role": role.name(), "content": blocks}).to_string().into_bytes()
+}
+
+fn marker_of(parts: &[Part]) -> &str {
+    parts.iter().find_map(|part| if let Part::Text(text) = part { Some(&**text) } else { None }).unwrap_or_default()
+}
+
+/// Removes a part of a hidden session; says whether there is more. Messages first, from the end; the record goes last, so that a
+/// death in between leaves something that maintenance finds.
+pub(super) fn purge_step<P: PagesMut>(pages: &mut P, place: Place, seed: u64, now: i64) -> Result<bool> {
+    let hidden = SessionRecord::read(&*pages, place)?.filter(|record| record.state == SessionState::Hidden);
+    let Some(mut record) = hidden else { return Ok(false) }; // nothing is left, or it is a session after all
+    if record.tally.messages > 0 {
+        let first = record.tally.messages.saturating_sub(STEP);
+        let mut words = Words::default();
+        for index in (first..record.tally.messages).rev() {
+            remove_message(pages, place, seed, index, &mut words)?;
+        }
+        words.apply(pages, place.partition)?;
+        (record.tally.messages, record.last_time) = (first, now);
+        record.write(pages, place)?;
+        return Ok(true);
+    }
+    for number in (0..=record.epoch).rev() {
+        remove_epoch(pages, place, number)?;
+    }
+    for table in [Table::Call, Table::Turn, Table::Recount, Table::MessageId, Table::Task] {
+        if remove_some(pages, place.all(table))? {
+            return Ok(true);
+        }
+    }
+    chunks::remove(pages, place.record())?;
+    Ok(false)
+}
+
+fn remove_epoch(pages: &mut impl PagesMut, place: Place, number: u64) -> Result<()> {
+    if chunks::get(&*pages, place.epoch(number))?.is_none() {
+        return Ok(());
+    }
+    let epoch = StoredEpoch::read(&*pages, place, number)?;
+    for text in [epoch.system, epoch.tools].into_iter().flatten() {
+        blob::release(pages, place.partition, text.hash)?;
+    }
+    chunks::remove(pages, place.epoch(number)).map(drop)
+}
+
+/// Removes up to [`KEYS`] entries under a key; says whether there may be more.
+fn remove_some(pages: &mut impl PagesMut, prefix: Key) -> Result<bool> {
+    let (range, mut keys) = (prefix.prefix_range(), Vec::new());
+    pages.scan(&range.start, &range.end, &mut |key, _| {
+        keys.push(key.to_vec());
+        Ok(if keys.len() < KEYS { std::ops::ControlFlow::Continue(()) } else { std::ops::ControlFlow::Break(()) })
+    })?;
+    for key in &keys {
+        pages.delete(key)?;
+    }
+    Ok(keys.len() == KEYS)
+}
+
+/// Ends a session: it can be read and forked from then on, and its task state is cleared.
+pub(super) fn end<P: PagesMut>(writer: &mut SessionWriter<'_, P>) -> Result<()> {
+    writer.record.state = SessionState::Ended;
+    while remove_some(writer.pages, writer.place.all(Table::Task))? {}
+    Ok(())
+}

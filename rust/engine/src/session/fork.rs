@@ -1,0 +1,203 @@
+//! A copy of a session up to a message, under another id: transcript, ledger and epochs, each its own from then on.
+//!
+//! It is copied in bounded transactions, hidden until the last one names it. What fails on the way is purged.
+
+use super::blob;
+use super::edit::{STEP, sent_block, tally_before};
+use super::ledger::{self, Call};
+use super::message::MessageRecord;
+use super::place::{Place, SessionsHead};
+use super::record::{self, SessionRecord, SessionState, StoredEpoch};
+use super::session::{Session, Status};
+use super::sweep::purge;
+use super::view::{TurnRecord, View, find_recount, write_recount};
+use super::words::{self, Words};
+use super::writer::{KnownId, SessionWriter, moved, put_id};
+use crate::context::{Arguments, History, Message, Reason, Tally};
+use crate::memory::{Scope, analyze};
+use crate::store::pages::PagesMut;
+use crate::{Error, ErrorKind, Result};
+
+/// Copies a session up to message `at`.
+pub(super) fn fork(source: &Session<'_>, new_id: &str, at: Option<u64>, now: i64) -> Result<()> {
+    crate::memory::check_id("session", new_id)?;
+    let status = source.status()?;
+    let end = status.record.tally.messages;
+    let at = at.unwrap_or(end);
+    if at > end {
+        let message =
+            format!("forking session {:?}: at must be at most its {end} messages, and it is {at}: leave it out for all of them", source.id);
+        return Err(Error::new(ErrorKind::NotFound, message).with("index", at as i64).with("messages", end as i64));
+    }
+    let scope = source.scope.clone();
+    let copy = Copy { source: status, at, new_id: new_id.to_owned() };
+    let place = {
+        let (copy, scope) = (copy.clone(), scope.clone());
+        source.engine.write(move |txn| copy.begin(txn, &scope, now))?
+    };
+    let copied = copy_all(source, &copy, place, now);
+    if copied.is_err() {
+        purge(source.engine, place, scope.term_seed(), now)?;
+    }
+    copied
+}
+
+fn copy_all(source: &Session<'_>, copy: &Copy, place: Place, now: i64) -> Result<()> {
+    let mut first = 0;
+    while first < copy.at {
+        let (step, scope) = (copy.clone(), source.scope.clone());
+        let end = copy.at.min(first + STEP);
+        source.engine.write(move |txn| step.messages(txn, &scope, place, first, end, now))?;
+        first = end;
+    }
+    let (last, scope) = (copy.clone(), source.scope.clone());
+    source.engine.write(move |txn| last.finish(txn, &scope, place, now))
+}
+
+#[derive(Clone)]
+struct Copy {
+    source: Status,
+    at: u64,
+    new_id: String,
+}
+
+impl Copy {
+    fn begin<P: PagesMut>(&self, pages: &mut P, scope: &Scope, now: i64) -> Result<Place> {
+        self.check_source(pages)?;
+        self.check_name(pages, scope)?;
+        let partition = self.source.place.partition;
+        let mut head = SessionsHead::read(&*pages, partition)?;
+        head.sessions += 1;
+        head.write(pages, partition)?;
+        let place = Place { partition, session: head.sessions };
+        let source = &self.source.record;
+        for number in 0..=source.epoch {
+            let epoch = StoredEpoch::read(&*pages, self.source.place, number)?;
+            for text in [epoch.system, epoch.tools].into_iter().flatten() {
+                blob::reference(pages, partition, text.hash, text.length)?;
+            }
+            epoch.write(pages, place)?;
+        }
+        let record = SessionRecord {
+            id: self.new_id.clone(),
+            state: SessionState::Hidden,
+            created_at: now,
+            last_time: now.max(source.last_time), // its messages are not newer than it, whatever the clock says
+            edits: 0,
+            tally: Tally::default(),
+            sent: None,
+            ..source.clone()
+        };
+        record.write(pages, place)?;
+        Ok(place)
+    }
+
+    /// The source must be what it was: what was taken back meanwhile must not live on in a copy.
+    fn check_source<P: PagesMut>(&self, pages: &P) -> Result<()> {
+        let now = SessionRecord::read(pages, self.source.place)?.filter(|record| record.state != SessionState::Hidden);
+        let now = now.ok_or_else(|| record::no_such_session(&self.source.record.id))?;
+        if now.edits == self.source.record.edits { Ok(()) } else { Err(moved(&now, self.source.record.tally.messages)) }
+    }
+
+    fn check_name<P: PagesMut>(&self, pages: &P, scope: &Scope) -> Result<()> {
+        if record::find(pages, self.source.place.partition, scope.term_seed(), &self.new_id)?.is_none() {
+            return Ok(());
+        }
+        Err(Error::new(
+            ErrorKind::IdConflict,
+            format!(
+                "forking session {:?}: the id of the copy must be new, and {:?} is that of a session: give another",
+                self.source.record.id, self.new_id
+            ),
+        )
+        .with("session_id", self.new_id.as_str()))
+    }
+
+    fn messages<P: PagesMut>(&self, pages: &mut P, scope: &Scope, place: Place, first: u64, end: u64, now: i64) -> Result<()> {
+        self.check_source(pages)?;
+        let mut copy = SessionRecord::read(&*pages, place)?.ok_or_else(|| record::no_such_session(&self.new_id))?; // swept meanwhile
+        let (mut head, mut words) = (SessionsHead::read(&*pages, place.partition)?, Words::default());
+        for index in first..end {
+            self.message(pages, scope, place, index, &mut head, &mut words)?;
+        }
+        words.apply(pages, place.partition)?;
+        head.write(pages, place.partition)?;
+        (copy.tally.messages, copy.last_time) = (end, copy.last_time.max(now)); // so that a purge knows how far it got
+        copy.write(pages, place)
+    }
+
+    fn message<P: PagesMut>(
+        &self,
+        pages: &mut P,
+        scope: &Scope,
+        place: Place,
+        index: u64,
+        head: &mut SessionsHead,
+        words: &mut Words,
+    ) -> Result<()> {
+        let seed = scope.term_seed();
+        let mut record = MessageRecord::expect(&*pages, self.source.place, index)?;
+        if record.document != 0 {
+            let message = Message::parse(record.given(&*pages, self.source.place)?.as_bytes(), Some(record.format), Arguments::Keep)?;
+            record.document = words.add(pages, head, place, index, analyze(&words::text_of(&message), seed))?;
+        }
+        for hole in &record.holes {
+            blob::reference(pages, place.partition, hole.hash, hole.length)?;
+        }
+        if let Some(id) = &record.id {
+            put_id(
+                pages,
+                place,
+                seed,
+                id,
+                KnownId { index, request: record.request, gone: record.state == super::message::MessageState::Redacted },
+            )?;
+        }
+        for switch in 1..=self.source.epoch.switch {
+            if let Some((cost, before)) = find_recount(&*pages, self.source.place, switch, index)? {
+                write_recount(pages, place, switch, index, cost, before)?;
+            }
+        }
+        if record.placed.opens_turn {
+            self.turn(pages, place, seed, record.placed.turn)?;
+        }
+        record.write(pages, place)
+    }
+
+    fn turn<P: PagesMut>(&self, pages: &mut P, place: Place, seed: u64, turn: u64) -> Result<()> {
+        for number in 0..ledger::count(&*pages, self.source.place, turn)? {
+            let call = Call::read(&*pages, self.source.place, turn, number)?;
+            if call.reply < self.at {
+                call.write(pages, place, turn)?;
+                call.put_name(pages, place, seed)?;
+            }
+        }
+        TurnRecord::read(&*pages, self.source.place, turn)?.write(pages, place, turn)
+    }
+
+    fn finish<P: PagesMut>(&self, pages: &mut P, scope: &Scope, place: Place, now: i64) -> Result<()> {
+        self.check_source(pages)?;
+        self.check_name(pages, scope)?;
+        let source = SessionRecord::read(&*pages, self.source.place)?.unwrap_or_else(|| self.source.record.clone());
+        let epoch = StoredEpoch::read(&*pages, self.source.place, source.epoch)?;
+        let view = View::cold(&*pages, self.source.place, &source, &epoch);
+        let tally = if self.at == view.messages() { source.tally.clone() } else { tally_before(&view, &epoch, self.at)? };
+        let mut writer = SessionWriter::at(pages, scope, place, now)?;
+        (writer.record.state, writer.record.tally) = (SessionState::Live, tally);
+        writer.epoch.recounted.1 = writer.epoch.recounted.1.min(self.at);
+        if let Some(newest) = writer.record.tally.turns.checked_sub(1) {
+            let turn = TurnRecord::read(&*writer.pages, place, newest)?;
+            TurnRecord { kept: None, ..turn }.write(writer.pages, place, newest)?;
+        }
+        writer.record.sent = sent_block(&*writer.pages, place, writer.record.tally.turns)?;
+        record::name(writer.pages, place, writer.seed, &self.new_id)?;
+        let origin = writer.epoch.epoch.origin;
+        if self.at <= origin && origin > 0 {
+            let model = writer.epoch.model.clone();
+            super::recount::switch(&mut writer, model, Reason::Forked)?;
+        } else {
+            writer.begin(Reason::Forked, origin)?;
+        }
+        writer.finish()
+    }
+}

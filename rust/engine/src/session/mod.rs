@@ -1,0 +1,54 @@
+//! Short-term memory: sessions, their transcripts, epochs and ledgers, on disk.
+//!
+//! A session is a conversation of one scope. Everything it holds lives in the scope's partition, so one transaction writes a
+//! message, its words and the session's state. The rules of a prompt are in [`crate::context`], which opens no store; this
+//! module feeds it from a snapshot ([`assemble`]) and keeps what it decides ([`writer`], [`ledger`]).
+//!
+//! Start reading at [`session::Session`]; `add` and `writer` are what a message goes through, `view` is how a prompt reads it.
+
+#![cfg_attr(test, allow(clippy::unwrap_used))] // a test that unwraps fails, as it should
+
+mod add;
+mod assemble;
+mod blob;
+mod codec;
+mod edit;
+mod fork;
+mod ledger;
+mod message;
+mod open;
+mod pinned;
+mod place;
+#[cfg(test)]
+mod properties;
+mod record;
+mod recount;
+mod replay;
+mod response;
+mod scope_sessions;
+#[allow(clippy::module_inception)] // the type is looked for under its name
+mod session;
+mod sweep;
+mod task;
+mod tasks;
+mod view;
+mod warm;
+mod words;
+mod writer;
+
+pub use add::{MAX_MESSAGE_BYTES, NewMessage};
+pub use assemble::{Ask, Assembled};
+pub use ledger::{Call, SentPrompt};
+pub use message::{MessageRecord, MessageState};
+pub use place::Place;
+pub use record::{SessionBudget, SessionRecord, SessionState, StoredEpoch};
+pub use recount::Kept;
+pub use replay::Replayed;
+pub use response::{Response, UsageTokens};
+pub use scope_sessions::{Listed, TranscriptHit, list, search};
+pub use session::{Options, Replied, ResultText, Session, Status, StoredMessage, SwitchPlan, TurnView, format_named};
+pub use sweep::sweep;
+pub use task::TaskState;
+pub use tasks::TaskEdit;
+pub use warm::WarmSessions;
+pub use writer::{AddAction, Added};

@@ -1,0 +1,227 @@
+//! Making a session, and what it means to open one again: what is not named stays, another model is refused, other instructions
+//! are a new version and begin an epoch.
+
+use std::sync::Arc;
+
+use super::record::{self, BlobRef, SessionRecord, SessionState};
+use super::session::{Options, Status};
+use super::writer::SessionWriter;
+use crate::context::{Reason, Tally, Tools};
+use crate::memory::Scope;
+use crate::models::Model;
+use crate::store::pages::PagesMut;
+use crate::{Error, ErrorKind, Result};
+
+/// The longest system prompt and the longest list of tools: 16 MiB.
+const MAX_INSTRUCTION_BYTES: usize = 16 << 20;
+/// Scopes that a session may read along.
+const MAX_READS: usize = 64;
+
+/// Tools as given, and what they mean.
+#[derive(Debug, Clone)]
+pub(super) struct GivenTools {
+    pub given: Vec<u8>,
+    pub parsed: Arc<Tools>,
+}
+
+/// Reads tools; none for an empty list.
+pub(super) fn read_tools(given: Option<&[u8]>) -> Result<Option<GivenTools>> {
+    let Some(given) = given else { return Ok(None) };
+    check_size("tools", given.len())?;
+    Ok(Tools::parse(given)?.map(|parsed| GivenTools { given: given.to_vec(), parsed }))
+}
+
+fn check_size(what: &'static str, bytes: usize) -> Result<()> {
+    if bytes <= MAX_INSTRUCTION_BYTES {
+        return Ok(());
+    }
+    Err(Error::invalid(format!(
+        "opening a session: {what} may have {MAX_INSTRUCTION_BYTES} bytes, and there are {bytes}: shorten them, no model reads so much"
+    ))
+    .with("size_bytes", bytes))
+}
+
+/// Whether opening a session so would write anything. `stored` are its tools as they are stored.
+pub(super) fn changes(status: &Status, options: &Options, tools: Option<&GivenTools>, stored: &[u8]) -> Result<bool> {
+    check_model(&status.record.id, &status.epoch.model, options.model.as_ref())?;
+    let same_system = options.system.as_deref().is_none_or(|system| same_length(status.epoch.system, system));
+    // Equal lengths may still be other texts: the transaction compares hashes and writes nothing where they are equal.
+    let system = options.system.as_deref().is_some_and(|system| !system.is_empty()) || !same_system;
+    let replaced = options.tools.is_some() && !same_tools(tools, stored)?;
+    let reads = options.reads.as_ref().is_some_and(|reads| *reads != status.record.reads);
+    let budget = options.budget.as_ref().is_some_and(|budget| *budget != status.record.budget);
+    Ok(system || replaced || reads || budget)
+}
+
+fn same_length(stored: Option<BlobRef>, text: &str) -> bool {
+    stored.map_or(0, |blob| blob.length) == text.len() as u64
+}
+
+/// Whether tools mean what stored ones mean.
+fn same_tools(tools: Option<&GivenTools>, stored: &[u8]) -> Result<bool> {
+    let stored = if stored.is_empty() { None } else { Tools::parse(stored)? };
+    Ok(tools.map(|tools| tools.parsed.meaning) == stored.map(|tools| tools.meaning))
+}
+
+fn check_model(id: &str, stored: &Model, asked: Option<&Model>) -> Result<()> {
+    match asked {
+        Some(asked) if asked.name != stored.name => Err(Error::new(
+            ErrorKind::ModelMismatch,
+            format!(
+                "opening session {id:?}: the model must be the one it runs on, {:?}, or left out, and it is {:?}: call switch_model() to change it",
+                stored.name, asked.name
+            ),
+        )
+        .with("session_id", id)
+        .with("stored", &*stored.name)
+        .with("model", &*asked.name)),
+        _ => Ok(()),
+    }
+}
+
+/// Opens a session in a transaction.
+pub(super) fn open<P: PagesMut>(
+    pages: &mut P,
+    scope: &Scope,
+    id: &str,
+    options: &Options,
+    tools: Option<&GivenTools>,
+    now: i64,
+) -> Result<()> {
+    let known = match scope.find(pages)? {
+        Some(partition) => record::find(pages, partition, scope.term_seed(), id)?,
+        None => None,
+    };
+    match known {
+        None => make(pages, scope, id, options, tools, now),
+        Some(place) => reopen(SessionWriter::at(pages, scope, place, now)?, options, tools),
+    }
+}
+
+fn make<P: PagesMut>(pages: &mut P, scope: &Scope, id: &str, options: &Options, tools: Option<&GivenTools>, now: i64) -> Result<()> {
+    let model = options.model.clone().ok_or_else(|| record::no_such_session(id))?;
+    let record = SessionRecord {
+        id: id.to_owned(),
+        state: SessionState::Live,
+        created_at: now,
+        last_time: now,
+        epoch: 0,
+        edits: 0,
+        tally: Tally::default(),
+        sent: None,
+        budget: options.budget.clone().unwrap_or_default(),
+        reads: checked_reads(options.reads.clone().unwrap_or_default(), scope)?,
+    };
+    let mut writer = SessionWriter::make(pages, scope, record, model, now)?;
+    record::name(writer.pages, writer.place, writer.seed, id)?;
+    let tools = options.tools.is_some().then(|| ToolsChange::to(tools));
+    instruct(&mut writer, &Instructions { system: options.system.clone(), tools })?;
+    writer.begin(Reason::Began, 0)?;
+    writer.finish()
+}
+
+fn reopen<P: PagesMut>(mut writer: SessionWriter<'_, P>, options: &Options, tools: Option<&GivenTools>) -> Result<()> {
+    check_model(&writer.record.id, &writer.epoch.model, options.model.as_ref())?;
+    let new = Instructions { system: new_system(&writer, options), tools: new_tools(&writer, options, tools)? };
+    let reads = match &options.reads {
+        Some(reads) if *reads != writer.record.reads => Some(checked_reads(reads.clone(), writer.scope)?),
+        _ => None,
+    };
+    let budget = options.budget.clone().filter(|budget| *budget != writer.record.budget);
+    if new.system.is_none() && new.tools.is_none() && reads.is_none() && budget.is_none() {
+        return Ok(()); // nothing is new: nothing is written
+    }
+    writer.record.check_live("opening a session with something new")?;
+    if let Some(budget) = budget {
+        writer.record.budget = budget;
+        writer.unsettle();
+    }
+    let others = reads.is_some();
+    if let Some(reads) = reads {
+        writer.record.reads = reads;
+    }
+    if new.system.is_some() || new.tools.is_some() || others {
+        instruct(&mut writer, &new)?;
+        let origin = writer.epoch.epoch.origin;
+        writer.begin(Reason::Instructions, origin)?;
+    }
+    writer.finish()
+}
+
+/// The system prompt that is asked for, if it is another than the stored one.
+fn new_system<P: PagesMut>(writer: &SessionWriter<'_, P>, options: &Options) -> Option<String> {
+    let system = options.system.as_deref()?;
+    let asked = (!system.is_empty()).then(|| super::blob::hash(writer.seed, system.as_bytes()));
+    (asked != writer.epoch.system.map(|blob| blob.hash)).then(|| system.to_owned())
+}
+
+/// The tools that are asked for, if they mean something else than the stored ones.
+fn new_tools<P: PagesMut>(writer: &SessionWriter<'_, P>, options: &Options, tools: Option<&GivenTools>) -> Result<Option<ToolsChange>> {
+    if options.tools.is_none() {
+        return Ok(None);
+    }
+    let stored = match writer.epoch.tools {
+        Some(stored) => super::blob::get(&*writer.pages, writer.place.partition, stored.hash)?,
+        None => Vec::new(),
+    };
+    Ok(if same_tools(tools, &stored)? { None } else { Some(ToolsChange::to(tools)) })
+}
+
+/// What a session is to be told from now on; `None` keeps what it is told.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Instructions {
+    /// The system prompt; an empty one is none.
+    pub system: Option<String>,
+    /// The tools.
+    pub tools: Option<ToolsChange>,
+}
+
+/// Other tools.
+#[derive(Debug, Clone)]
+pub(super) enum ToolsChange {
+    /// None from now on.
+    Removed,
+    /// These.
+    Replaced(GivenTools),
+}
+
+impl ToolsChange {
+    pub fn to(tools: Option<&GivenTools>) -> Self {
+        tools.map_or(Self::Removed, |tools| Self::Replaced(tools.clone()))
+    }
+}
+
+/// Gives a session other instructions. The caller begins the epoch, which refers to them.
+pub(super) fn instruct<P: PagesMut>(writer: &mut SessionWriter<'_, P>, new: &Instructions) -> Result<()> {
+    if let Some(system) = &new.system {
+        check_size("the system prompt", system.len())?;
+        writer.epoch.system = if system.is_empty() { None } else { Some(writer.put_text(system.as_bytes())?) };
+        writer.epoch.epoch.system_version += u64::from(writer.epoch.system.is_some() || writer.epoch.epoch.system_version > 0);
+    }
+    if let Some(tools) = &new.tools {
+        writer.epoch.tools = match tools {
+            ToolsChange::Removed => None,
+            ToolsChange::Replaced(tools) => Some(writer.put_text(&tools.given)?),
+        };
+        writer.epoch.epoch.tools_version += u64::from(writer.epoch.tools.is_some() || writer.epoch.epoch.tools_version > 0);
+    }
+    Ok(())
+}
+
+fn checked_reads(reads: Vec<Scope>, own: &Scope) -> Result<Vec<Scope>> {
+    let twice = |scope: &Scope| scope == own || reads.iter().filter(|other| *other == scope).count() > 1;
+    if let Some(scope) = reads.iter().find(|scope| twice(scope)) {
+        return Err(Error::invalid(format!(
+            "opening a session: reads= names scopes beside its own, each once, and {:?} is its own or named twice: leave it out",
+            scope.id
+        ))
+        .with("scope_id", scope.id.as_str()));
+    }
+    if reads.len() > MAX_READS {
+        return Err(Error::invalid(format!(
+            "opening a session: it may read {MAX_READS} scopes along, and {} are named: leave out what it needs least",
+            reads.len()
+        )));
+    }
+    Ok(reads)
+}

@@ -1,0 +1,101 @@
+//! Where everything of a session stands in the key space, and the counters of a scope's sessions.
+
+use xxhash_rust::xxh3::{xxh3_64_with_seed, xxh3_128_with_seed};
+
+use crate::Result;
+use crate::store::envelope::{self, Codec};
+use crate::store::keys::{Key, Partition, Table};
+use crate::store::msgpack::{Reader, Writer};
+use crate::store::pages::{Pages, PagesMut};
+
+/// The index of a session's own record: behind the last message it can have.
+pub(super) const RECORD: u32 = u32::MAX;
+
+/// One session: the partition of its scope, and its number there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Place {
+    /// The scope's partition.
+    pub partition: Partition,
+    /// Dense in the scope, from 1, never given twice.
+    pub session: u32,
+}
+
+impl Place {
+    fn table(self, table: Table) -> Key {
+        Key::new(self.partition, table).u32(self.session)
+    }
+
+    pub(super) fn record(self) -> Key {
+        self.table(Table::Transcript).u32(RECORD)
+    }
+
+    pub(super) fn message(self, index: u64) -> Key {
+        self.table(Table::Transcript).u32(index as u32)
+    }
+
+    pub(super) fn turn(self, turn: u64) -> Key {
+        self.table(Table::Turn).u32(turn as u32)
+    }
+
+    pub(super) fn recount(self, switch: u16, index: u64) -> Key {
+        self.table(Table::Recount).u16(switch).u32(index as u32)
+    }
+
+    pub(super) fn call(self, turn: u64, call: u16) -> Key {
+        self.table(Table::Call).u32(turn as u32).u16(call)
+    }
+
+    pub(super) fn calls_of(self, turn: u64) -> Key {
+        self.table(Table::Call).u32(turn as u32)
+    }
+
+    pub(super) fn epoch(self, number: u64) -> Key {
+        self.table(Table::Epoch).u32(number as u32)
+    }
+
+    pub(super) fn id(self, seed: u64, id: &str) -> Key {
+        self.table(Table::MessageId).u64(xxh3_64_with_seed(id.as_bytes(), seed))
+    }
+
+    /// Everything of one table that belongs to the session.
+    pub(super) fn all(self, table: Table) -> Key {
+        self.table(table)
+    }
+}
+
+/// The key under which a session's number is found by its id.
+pub(super) fn by_name(partition: Partition, seed: u64, id: &str) -> Key {
+    Key::new(partition, Table::SessionByName).u128(xxh3_128_with_seed(id.as_bytes(), seed))
+}
+
+/// Takes a session's id back: nobody finds it by that from then on.
+pub(super) fn unname(pages: &mut impl PagesMut, partition: Partition, seed: u64, id: &str) -> Result<()> {
+    pages.delete(by_name(partition, seed, id).as_slice()).map(drop)
+}
+
+/// Counters of a scope's sessions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct SessionsHead {
+    /// Sessions that were ever made: the number of the newest.
+    pub sessions: u32,
+    /// Documents that were ever put into the transcript index: the number of the newest.
+    pub last_document: u32,
+}
+
+impl SessionsHead {
+    /// That of a partition.
+    pub fn read<P: Pages>(pages: &P, partition: Partition) -> Result<Self> {
+        let key = Key::new(partition, Table::SessionsHead);
+        let Some(value) = pages.get(key.as_slice())? else { return Ok(Self::default()) };
+        let mut r = Reader::array(key.as_slice(), envelope::open(key.as_slice(), value)?.body)?;
+        Ok(Self { sessions: r.uint()? as u32, last_document: r.uint()? as u32 })
+    }
+
+    pub(super) fn write(self, pages: &mut impl PagesMut, partition: Partition) -> Result<()> {
+        let key = Key::new(partition, Table::SessionsHead);
+        let mut w = Writer::array(2);
+        w.uint(u64::from(self.sessions));
+        w.uint(u64::from(self.last_document));
+        pages.put(key.as_slice(), &envelope::seal(key.as_slice(), 1, Codec::MessagePack, w.bytes()))
+    }
+}

@@ -1,0 +1,334 @@
+//! A session as it is stored: what every `add` reads and rewrites, and the epochs it has been through.
+
+use super::codec;
+use super::place::{Place, by_name};
+use crate::context::limit::input_limit;
+use crate::context::{Budget, Epoch, Share, Tally};
+use crate::memory::{Scope, ScopeType};
+use crate::models::Model;
+use crate::store::chunks;
+use crate::store::envelope::{self, Codec, damaged};
+use crate::store::keys::Partition;
+use crate::store::msgpack::{Reader, Writer};
+use crate::store::pages::{Pages, PagesMut};
+use crate::{Error, ErrorKind, Result};
+
+const SCHEMA: u8 = 1;
+
+/// What may be done with a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SessionState {
+    /// It goes on.
+    Live = 0,
+    /// It was ended: it can be read and forked.
+    Ended = 1,
+    /// It is being deleted, or a fork of another that is not whole yet: nobody sees it.
+    Hidden = 2,
+}
+
+/// A text that is stored once for all who use it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BlobRef {
+    /// Its hash.
+    pub hash: u128,
+    /// Its bytes.
+    pub length: u64,
+}
+
+/// What a session's prompts may cost.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionBudget {
+    /// The limit, where the caller named one.
+    pub max_input_tokens: Option<u64>,
+    /// What is reserved for the reply.
+    pub output_tokens: u64,
+    /// How much of the window a prompt may fill.
+    pub fill: Share,
+    /// Order, cut, grants, relevance.
+    pub sections: Budget,
+}
+
+impl Default for SessionBudget {
+    fn default() -> Self {
+        let mut sections = Budget::default();
+        sections.relevance.min_score = MIN_SCORE;
+        Self { max_input_tokens: None, output_tokens: DEFAULT_OUTPUT, fill: Share::new(700_000), sections }
+    }
+}
+
+/// What a recalled memory must score, its share of the best times the answer's confidence, in units of 2^-32: a fifth.
+const MIN_SCORE: i64 = 858_993_459;
+
+impl SessionBudget {
+    /// The limit of a prompt and what is kept for the reply.
+    pub fn limit(&self, model: &Model) -> Result<(u64, u64)> {
+        let output =
+            if self.output_tokens == DEFAULT_OUTPUT { self.output_tokens.min(model.max_output_tokens) } else { self.output_tokens };
+        if output > model.max_output_tokens {
+            return Err(Error::invalid(format!(
+                "planning a prompt: the reply may have at most {} tokens with {}, and output_tokens is {output}: lower it",
+                model.max_output_tokens, model.name
+            ))
+            .with("output_tokens", output as i64));
+        }
+        let limit = input_limit(model.context_window, output, self.fill, self.max_input_tokens)?;
+        if self.max_input_tokens.is_some() && limit > model.max_input_tokens {
+            return Err(Error::new(
+                ErrorKind::BudgetExceeded,
+                format!(
+                    "planning a prompt: {} takes requests of at most {} tokens, and max_input_tokens is {limit}: lower it",
+                    model.name, model.max_input_tokens
+                ),
+            )
+            .with("limit_tokens", limit as i64)
+            .with("max_input_tokens", model.max_input_tokens as i64));
+        }
+        Ok((limit.min(model.max_input_tokens), output))
+    }
+}
+
+impl SessionBudget {
+    /// The same for another model: a limit or a reserve that does not fit its window gives way to the default.
+    #[must_use]
+    pub fn fitted(&self, model: &Model) -> Self {
+        let mut budget = self.clone();
+        if budget.limit(model).is_err() {
+            budget.output_tokens = DEFAULT_OUTPUT.min(self.output_tokens);
+        }
+        if budget.limit(model).is_err() {
+            budget.max_input_tokens = None;
+        }
+        budget
+    }
+}
+
+const DEFAULT_OUTPUT: u64 = 4_096;
+
+/// The volatile block that the newest turn was sent with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SentBlock {
+    /// The turn.
+    pub turn: u64,
+    /// The call whose ledger entry has it.
+    pub call: u16,
+    /// Its tokens.
+    pub tokens: u64,
+}
+
+/// A session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionRecord {
+    /// The caller's id.
+    pub id: String,
+    /// What may be done with it.
+    pub state: SessionState,
+    /// When it was made.
+    pub created_at: i64,
+    /// Time of its last write; the next is later.
+    pub last_time: i64,
+    /// Number of its epoch.
+    pub epoch: u64,
+    /// Counts up whenever something that was written changes: what a process has cached is void then.
+    pub edits: u64,
+    /// The state of its transcript.
+    pub tally: Tally,
+    /// The block of the newest turn, once it was sent.
+    pub sent: Option<SentBlock>,
+    /// What its prompts may cost.
+    pub budget: SessionBudget,
+    /// The scopes it reads along.
+    pub reads: Vec<Scope>,
+}
+
+impl SessionRecord {
+    fn encode(&self) -> Vec<u8> {
+        let mut w = Writer::array(15);
+        w.text(&self.id);
+        w.uint(self.state as u64);
+        w.int(self.created_at);
+        w.int(self.last_time);
+        w.uint(self.epoch);
+        w.uint(self.edits);
+        codec::write_tally(&mut w, &self.tally);
+        match self.sent {
+            None => w.nil(),
+            Some(sent) => {
+                w.nested(3);
+                w.uint(sent.turn);
+                w.uint(u64::from(sent.call));
+                w.uint(sent.tokens);
+            }
+        }
+        w.maybe_int(self.budget.max_input_tokens.map(|tokens| tokens as i64));
+        w.uint(self.budget.output_tokens);
+        w.uint(u64::from(self.budget.fill.millionths()));
+        codec::write_budget(&mut w, &self.budget.sections);
+        w.nested(self.reads.len() as u32);
+        for scope in &self.reads {
+            w.nested(3);
+            w.maybe_text(scope.tenant.as_deref());
+            w.uint(scope.scope_type as u64);
+            w.text(&scope.id);
+        }
+        w.into_bytes()
+    }
+
+    fn decode(key: &[u8], body: &[u8]) -> Result<Self> {
+        let mut r = Reader::array(key, body)?;
+        let id = r.text()?.to_owned();
+        let state = match r.uint()? {
+            0 => SessionState::Live,
+            1 => SessionState::Ended,
+            2 => SessionState::Hidden,
+            _ => return Err(damaged(key, "it names no state of a session")),
+        };
+        let (created_at, last_time, epoch, edits) = (r.int()?, r.int()?, r.uint()?, r.uint()?);
+        let tally = codec::read_tally(&mut r, key)?;
+        let sent = match codec::maybe_inner(&mut r, key)? {
+            None => None,
+            Some(mut r) => Some(SentBlock { turn: r.uint()?, call: r.uint()? as u16, tokens: r.uint()? }),
+        };
+        let budget = SessionBudget {
+            max_input_tokens: r.maybe_int()?.map(|tokens| tokens as u64),
+            output_tokens: r.uint()?,
+            fill: Share::new(r.uint()? as u32),
+            sections: codec::read_budget(&mut r, key)?,
+        };
+        let mut reads = Vec::new();
+        for _ in 0..r.nested()? {
+            let mut r = codec::inner(&mut r, key)?;
+            let tenant = r.maybe_text()?.map(str::to_owned);
+            let scope_type = if r.uint()? == 0 { ScopeType::User } else { ScopeType::Shared };
+            reads.push(Scope { tenant, scope_type, id: r.text()?.to_owned() });
+        }
+        Ok(Self { id, state, created_at, last_time, epoch, edits, tally, sent, budget, reads })
+    }
+
+    /// The record of a session, whatever its state.
+    pub(super) fn read<P: Pages>(pages: &P, place: Place) -> Result<Option<Self>> {
+        let key = place.record();
+        let Some((_, body)) = chunks::get(pages, key)? else { return Ok(None) };
+        Self::decode(key.as_slice(), &body).map(Some)
+    }
+
+    /// Writes it.
+    pub(super) fn write(&self, pages: &mut impl PagesMut, place: Place) -> Result<()> {
+        chunks::put(pages, place.record(), SCHEMA, Codec::MessagePack, &self.encode())
+    }
+
+    /// Refuses what only a session that goes on may do.
+    pub(super) fn check_live(&self, doing: &str) -> Result<()> {
+        if self.state == SessionState::Live {
+            return Ok(());
+        }
+        Err(Error::invalid(format!(
+            "{doing}: a session that was ended stays as it is, and session {:?} was: fork() it to go on, or give a new id",
+            self.id
+        ))
+        .with("session_id", self.id.as_str()))
+    }
+}
+
+/// The number of a session by its id.
+pub(super) fn find<P: Pages>(pages: &P, partition: Partition, seed: u64, id: &str) -> Result<Option<Place>> {
+    let key = by_name(partition, seed, id);
+    let Some(value) = pages.get(key.as_slice())? else { return Ok(None) };
+    let mut r = Reader::array(key.as_slice(), envelope::open(key.as_slice(), value)?.body)?;
+    Ok(Some(Place { partition, session: r.uint()? as u32 }))
+}
+
+/// Names a session.
+pub(super) fn name(pages: &mut impl PagesMut, place: Place, seed: u64, id: &str) -> Result<()> {
+    let key = by_name(place.partition, seed, id);
+    let mut w = Writer::array(1);
+    w.uint(u64::from(place.session));
+    pages.put(key.as_slice(), &envelope::seal(key.as_slice(), 1, Codec::MessagePack, w.bytes()))
+}
+
+/// The error of an id that no session has.
+pub(super) fn no_such_session(id: &str) -> Error {
+    Error::new(
+        ErrorKind::NotFound,
+        format!("opening session {id:?}: it must have been made, and this scope has none of that id: name a model, session(id, model=...), to make it"),
+    )
+    .with("session_id", id)
+}
+
+/// An epoch with what only a store must know of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredEpoch {
+    /// The epoch.
+    pub epoch: Epoch,
+    /// The model of its prompts.
+    pub model: Model,
+    /// The system prompt.
+    pub system: Option<BlobRef>,
+    /// The tools, as the JSON they were given in.
+    pub tools: Option<BlobRef>,
+    /// How often the session had switched models: names the counts made anew.
+    pub switch: u16,
+    /// The messages that were counted anew at the last switch, as a half-open range.
+    pub recounted: (u64, u64),
+    /// When it began.
+    pub began_at: i64,
+}
+
+impl StoredEpoch {
+    fn encode(&self) -> Vec<u8> {
+        let mut w = Writer::array(8);
+        codec::write_epoch(&mut w, &self.epoch);
+        codec::write_model(&mut w, &self.model);
+        write_blob_ref(&mut w, self.system);
+        write_blob_ref(&mut w, self.tools);
+        w.uint(u64::from(self.switch));
+        w.uint(self.recounted.0);
+        w.uint(self.recounted.1);
+        w.int(self.began_at);
+        w.into_bytes()
+    }
+
+    /// The epoch of that number.
+    pub(super) fn read<P: Pages>(pages: &P, place: Place, number: u64) -> Result<Self> {
+        let key = place.epoch(number);
+        let Some((_, body)) = chunks::get(pages, key)? else {
+            return Err(damaged(key.as_slice(), "its session refers to it and it is missing"));
+        };
+        let mut r = Reader::array(key.as_slice(), &body)?;
+        Ok(Self {
+            epoch: codec::read_epoch(&mut r, key.as_slice())?,
+            model: codec::read_model(&mut r, key.as_slice())?,
+            system: read_blob_ref(&mut r, key.as_slice())?,
+            tools: read_blob_ref(&mut r, key.as_slice())?,
+            switch: r.uint()? as u16,
+            recounted: (r.uint()?, r.uint()?),
+            began_at: r.int()?,
+        })
+    }
+
+    /// Writes it.
+    pub(super) fn write(&self, pages: &mut impl PagesMut, place: Place) -> Result<()> {
+        chunks::put(pages, place.epoch(self.epoch.number), SCHEMA, Codec::MessagePack, &self.encode())
+    }
+}
+
+fn write_blob_ref(w: &mut Writer, blob: Option<BlobRef>) {
+    match blob {
+        None => w.nil(),
+        Some(blob) => {
+            w.nested(2);
+            w.bin(&blob.hash.to_be_bytes());
+            w.uint(blob.length);
+        }
+    }
+}
+
+fn read_blob_ref<'b>(r: &mut Reader<'b>, key: &'b [u8]) -> Result<Option<BlobRef>> {
+    let Some(mut r) = codec::maybe_inner(r, key)? else { return Ok(None) };
+    Ok(Some(BlobRef { hash: read_hash(&mut r, key)?, length: r.uint()? }))
+}
+
+/// A 128-bit hash.
+pub(super) fn read_hash(r: &mut Reader<'_>, key: &[u8]) -> Result<u128> {
+    let bytes = r.bin()?;
+    bytes.try_into().map(u128::from_be_bytes).map_err(|_| damaged(key, "a hash in it has not 16 bytes"))
+}

@@ -1,0 +1,438 @@
+//! What a provider answered, taken apart: the assistant's message as it stands in the answer, its usage, why it ended.
+//!
+//! Read are chat completions (`OpenAI` and whoever sends that shape), Anthropic messages, and an assistant message alone. The
+//! message is not rewritten: it is the very bytes of the answer, or for Anthropic its `content` with the role in front. What
+//! is billed is read leniently, because a reply must not be lost over a counter; what is said is not.
+//!
+//! Not here: streams (a chunk is an error that says so), other APIs, and what becomes of a reply in the session.
+//!
+//! Sources: `OpenAI` API reference, "The chat completion object"; Anthropic API reference, "Messages", response and usage.
+
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::context::json::{self, Object, Place};
+use crate::context::{Arguments, Format, Message, Part, detect};
+use crate::{Error, Result};
+
+const DOING: &str = "read a response";
+const RESPONSE: Place<'static> = Place { doing: DOING, at: "the response" };
+const ALONE: &str = "pass a chat completion, an Anthropic message, or the assistant message alone";
+
+/// What a call of a model was billed, in the provider's own tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[allow(clippy::struct_field_names)] // units travel in names
+pub struct UsageTokens {
+    /// The whole prompt, what was read from a cache and written to it included.
+    pub input_tokens: u64,
+    /// The reply, hidden thinking included.
+    pub output_tokens: u64,
+    /// Of the prompt: read from a cache.
+    pub cached_tokens: u64,
+    /// Of the prompt: written to a cache.
+    pub cache_write_tokens: u64,
+}
+
+/// A provider's answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Response {
+    /// The assistant's message, JSON.
+    pub message: Vec<u8>,
+    /// The shape of that message.
+    pub format: Format,
+    /// The provider's id of the answer.
+    pub id: Option<String>,
+    /// The model that answered, as the provider names it.
+    pub model: Option<String>,
+    /// What was billed, JSON as it stands in the answer.
+    pub usage: Option<Vec<u8>>,
+    /// The same, read; `None` where it is not in a known form.
+    pub usage_tokens: Option<UsageTokens>,
+    /// Why the reply ended, in the provider's word.
+    pub finish: Option<String>,
+    /// XXH3, 128 bits, of the bytes that were read.
+    pub hash: u128,
+}
+
+impl Response {
+    /// Reads an answer from JSON bytes.
+    ///
+    /// # Errors
+    /// `InvalidInput` for a shape that is not one of the three, and for a reply that says nothing.
+    pub fn read(bytes: &[u8]) -> Result<Self> {
+        let raw = std::str::from_utf8(bytes).map_err(|error| no_object(&error.to_string()))?;
+        let object = json::object(raw).ok_or_else(|| no_object(raw))?;
+        refuse_other_shapes(&object)?;
+        let mut response = if let Some(choices) = object.get("choices") {
+            completion(&object, choices)?
+        } else if word(&object, "type") == Some("message") || object.get("stop_reason").is_some() {
+            anthropic(&object)?
+        } else if object.get("role").is_some() {
+            Self::of(raw.trim_ascii().into(), detect(&object))
+        } else {
+            return Err(RESPONSE.error("an answer has \"choices\", or is a message", raw, ALONE));
+        };
+        response.hash = xxh3_128(bytes);
+        response.check()?;
+        Ok(response)
+    }
+
+    fn of(message: Vec<u8>, format: Format) -> Self {
+        Self { message, format, id: None, model: None, usage: None, usage_tokens: None, finish: None, hash: 0 }
+    }
+
+    /// Where the answer has more to tell than the message.
+    fn about(object: &Object<'_>, message: Vec<u8>, format: Format, finish: Option<String>) -> Self {
+        let usage = object.get("usage");
+        Self {
+            id: owned(object, "id"),
+            model: owned(object, "model"),
+            usage_tokens: usage.and_then(usage_tokens),
+            usage: usage.map(Into::into),
+            finish,
+            ..Self::of(message, format)
+        }
+    }
+
+    /// The message is one, of the assistant, and says something.
+    fn check(&self) -> Result<()> {
+        let raw = std::str::from_utf8(&self.message).unwrap_or_default();
+        let object = json::object(raw).ok_or_else(|| RESPONSE.error("a reply must be an object", raw, ALONE))?;
+        if word(&object, "role") != Some("assistant") {
+            let next = "pass what the model answered; other messages go to session.add";
+            return Err(RESPONSE.error("a reply has the role \"assistant\"", object.get("role").unwrap_or("no role"), next));
+        }
+        if self.says_nothing(&object) {
+            return Err(self.empty());
+        }
+        Message::parse(&self.message, Some(self.format), Arguments::Keep).map(drop)
+    }
+
+    /// No content at all, or nothing but empty texts in a reply that did not end. Anthropic ends turns with an empty list.
+    fn says_nothing(&self, object: &Object<'_>) -> bool {
+        let beside = ["tool_calls", "refusal", "audio", "function_call"].into_iter().filter_map(|key| object.get(key));
+        if beside.into_iter().any(|raw| !matches!(raw, "[]" | "\"\"")) {
+            return false;
+        }
+        if object.get("content").is_none() {
+            return true;
+        }
+        let parsed = Message::parse(&self.message, Some(self.format), Arguments::Keep);
+        let empty = |part: &Part| matches!(part, Part::Text(text) if text.is_empty());
+        self.finish.is_none() && parsed.is_ok_and(|message| message.parts.iter().all(empty))
+    }
+
+    fn empty(&self) -> Error {
+        match &self.finish {
+            None => RESPONSE.error(
+                "a reply must say something",
+                "one without text, calls and finish reason, as an interrupted stream leaves it",
+                "send the request again; an empty message that is meant goes to session.add",
+            ),
+            Some(finish) => RESPONSE.error(
+                "a reply must say something",
+                &format!("one without content that ended with \"{finish}\""),
+                "send the request again, with more max_output_tokens if that was the reason",
+            ),
+        }
+    }
+}
+
+/// A chat completion.
+fn completion(object: &Object<'_>, choices: &str) -> Result<Response> {
+    let choices = json::list(choices).ok_or_else(|| RESPONSE.wrong("choices", "must be a list", choices))?;
+    let [choice] = choices[..] else {
+        let got = format!("{} choices", choices.len());
+        let next = "ask for one reply (n=1), or pass the message of the choice that was taken";
+        return Err(RESPONSE.error("a turn has one reply", &got, next));
+    };
+    let place = Place { doing: DOING, at: "choices[0]" };
+    let choice = json::object(choice).ok_or_else(|| place.error("a choice must be an object", choice, ALONE))?;
+    if choice.get("delta").is_some() {
+        return Err(chunk("a choice with a \"delta\""));
+    }
+    let Some(message) = choice.get("message") else {
+        return Err(place.error(
+            "a choice has a \"message\"",
+            "none",
+            "use the chat completions API: a text completion is no reply to messages",
+        ));
+    };
+    Ok(Response::about(object, message.into(), Format::OpenAi, owned(&choice, "finish_reason")))
+}
+
+/// An Anthropic message: its role and content, without what only an answer has.
+fn anthropic(object: &Object<'_>) -> Result<Response> {
+    let content = object.get("content").ok_or_else(|| RESPONSE.wrong("content", "must be there and be a list of blocks", "nothing"))?;
+    let role = object.get("role").unwrap_or("\"assistant\"");
+    let message = format!("{{\"role\":{role},\"content\":{content}}}");
+    Ok(Response::about(object, message.into(), Format::Anthropic, owned(object, "stop_reason")))
+}
+
+/// Shapes that are known, and are not the answer to a list of messages.
+fn refuse_other_shapes(object: &Object<'_>) -> Result<()> {
+    if let Some(error) = object.get("error") {
+        let next = "nothing was said: handle the error, and send the request again";
+        return Err(RESPONSE.error("an answer is a reply", &format!("the provider's error {error}"), next));
+    }
+    let kinds = [word(object, "object"), word(object, "type")];
+    if let Some(kind) = kinds.into_iter().flatten().find(|kind| is_chunk(kind)) {
+        return Err(chunk(&format!("\"{kind}\"")));
+    }
+    match kinds[0] {
+        Some("response") => Err(RESPONSE.error(
+            "an answer is a chat completion or an Anthropic message",
+            "an object of the Responses API",
+            "call chat.completions.create, or pass {\"role\": \"assistant\", \"content\": response.output_text}",
+        )),
+        _ if object.get("candidates").is_some() => Err(RESPONSE.error(
+            "an answer is a chat completion or an Anthropic message",
+            "one of the Gemini API",
+            "pass {\"role\": \"assistant\", \"content\": response.text}",
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn is_chunk(kind: &str) -> bool {
+    let event = ["message_start", "message_delta", "message_stop", "ping"].contains(&kind) || kind.starts_with("content_block_");
+    event || kind == "chat.completion.chunk"
+}
+
+fn chunk(got: &str) -> Error {
+    let next = "gather the stream first: the SDKs hand out the whole message at its end";
+    RESPONSE.error("an answer is whole", &format!("a piece of a stream, {got}"), next)
+}
+
+fn no_object(raw: &str) -> Error {
+    let got = match json::list(raw) {
+        Some(list) => format!("a list of {}", list.len()),
+        None => raw.to_owned(),
+    };
+    RESPONSE.error("an answer is one JSON object", &got, "pass the response as the SDK returned it; a text goes to session.add")
+}
+
+/// The text at `key` where it is one without escapes, as the words that tell shapes apart are.
+fn word<'a>(object: &Object<'a>, key: &str) -> Option<&'a str> {
+    object.get(key)?.strip_prefix('"')?.strip_suffix('"')
+}
+
+fn owned(object: &Object<'_>, key: &str) -> Option<String> {
+    object.get(key).and_then(json::text).map(std::borrow::Cow::into_owned)
+}
+
+/// `OpenAI` counts the whole prompt and says what of it was cached; Anthropic's three numbers add up to the prompt.
+fn usage_tokens(raw: &str) -> Option<UsageTokens> {
+    let usage = json::object(raw)?;
+    if usage.get("prompt_tokens").is_some() {
+        let details = usage.get("prompt_tokens_details").and_then(json::object);
+        let detail = |key| details.as_ref().map_or(Some(0), |details| tokens(details, key));
+        return Some(UsageTokens {
+            input_tokens: tokens(&usage, "prompt_tokens")?,
+            output_tokens: tokens(&usage, "completion_tokens")?,
+            cached_tokens: detail("cached_tokens")?,
+            cache_write_tokens: detail("cache_write_tokens")?,
+        });
+    }
+    usage.get("input_tokens")?;
+    let cached_tokens = tokens(&usage, "cache_read_input_tokens")?;
+    let cache_write_tokens = tokens(&usage, "cache_creation_input_tokens")?;
+    let input_tokens = tokens(&usage, "input_tokens")?.checked_add(cached_tokens)?.checked_add(cache_write_tokens)?;
+    Some(UsageTokens { input_tokens, output_tokens: tokens(&usage, "output_tokens")?, cached_tokens, cache_write_tokens })
+}
+
+/// A number of tokens; 0 where it is missing, `None` where it is no such number.
+fn tokens(usage: &Object<'_>, key: &str) -> Option<u64> {
+    usage.get(key).map_or(Some(0), |raw| raw.parse().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ErrorKind;
+    use crate::context::Role;
+
+    /// As `client.chat.completions.create(...)` returns it.
+    const COMPLETION: &str = r#"{
+  "id": "chatcmpl-B9MBs8CjcvOU2jLn4n570S5qMJKcT",
+  "object": "chat.completion",
+  "created": 1741569952,
+  "model": "gpt-4o-2024-08-06",
+  "choices": [
+    {
+      "index": 0,
+      "message": {"role": "assistant", "content": "Hello!  How can I assist you today?", "refusal": null, "annotations": [], "audio": null, "function_call": null, "tool_calls": null},
+      "logprobs": null,
+      "finish_reason": "stop"
+    }
+  ],
+  "usage": {
+    "prompt_tokens": 1117,
+    "completion_tokens": 46,
+    "total_tokens": 1163,
+    "prompt_tokens_details": {"cached_tokens": 1024, "audio_tokens": 0},
+    "completion_tokens_details": {"reasoning_tokens": 0, "audio_tokens": 0, "accepted_prediction_tokens": 0, "rejected_prediction_tokens": 0}
+  },
+  "service_tier": "default",
+  "system_fingerprint": "fp_fc9f1d7035"
+}"#;
+
+    /// As `client.messages.create(...)` returns it.
+    const ANTHROPIC: &str = r#"{
+  "id": "msg_01XFDUDYJgAACzvnptvVoYEL",
+  "type": "message",
+  "role": "assistant",
+  "model": "claude-sonnet-4-5-20250929",
+  "content": [
+    {"type": "thinking", "thinking": "Which file?", "signature": "EqoBCkgIARABGAIiQL2U"},
+    {"type": "text", "text": "I look it up.", "citations": null},
+    {"type": "tool_use", "id": "toolu_01A09q90qw90lq917835lq9", "name": "read_file", "input": {"path": "/etc/hosts"}}
+  ],
+  "stop_reason": "tool_use",
+  "stop_sequence": null,
+  "usage": {"input_tokens": 21, "cache_creation_input_tokens": 188086, "cache_read_input_tokens": 1500, "output_tokens": 393, "service_tier": "standard"}
+}"#;
+
+    fn read(body: &str) -> Response {
+        Response::read(body.as_bytes()).unwrap()
+    }
+
+    fn parse(response: &Response) -> Message {
+        Message::parse(&response.message, Some(response.format), Arguments::Keep).unwrap()
+    }
+
+    fn refused(body: &str) -> String {
+        let error = Response::read(body.as_bytes()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidInput);
+        let message = error.message().to_owned();
+        assert!(message.starts_with("cannot read a ") && message.contains(", got ") && message.contains("): "), "{message}");
+        message
+    }
+
+    fn completion_of(message: &str, finish: &str) -> String {
+        format!(
+            r#"{{"id":"c","object":"chat.completion","model":"m","choices":[{{"index":0,"message":{message},"finish_reason":{finish}}}]}}"#
+        )
+    }
+
+    #[test]
+    fn a_chat_completion_is_taken_apart() {
+        let response = read(COMPLETION);
+        let stored = std::str::from_utf8(&response.message).unwrap();
+        assert!(COMPLETION.contains(stored) && stored.starts_with("{\"role\"") && stored.ends_with("null}"), "byte for byte");
+        assert_eq!(parse(&response), Message::text(Role::Assistant, "Hello!  How can I assist you today?"));
+        assert_eq!(response.id.as_deref(), Some("chatcmpl-B9MBs8CjcvOU2jLn4n570S5qMJKcT"));
+        assert_eq!((response.model.as_deref(), response.finish.as_deref()), (Some("gpt-4o-2024-08-06"), Some("stop")));
+        let tokens = UsageTokens { input_tokens: 1_117, output_tokens: 46, cached_tokens: 1_024, cache_write_tokens: 0 };
+        assert_eq!(response.usage_tokens, Some(tokens));
+        let usage: serde_json::Value = serde_json::from_slice(&response.usage.unwrap()).unwrap();
+        assert_eq!(usage["total_tokens"], 1_163);
+    }
+
+    #[test]
+    fn tool_calls_come_without_content_and_even_cut_off() {
+        let call = r#"{"id":"call_62","type":"function","function":{"name":"get_weather","arguments":"{\"city\":\"Par"}}"#;
+        for content in [r#""content":null,"#, "", r#""content":"","#] {
+            let message = format!(r#"{{"role":"assistant",{content}"tool_calls":[{call}],"refusal":null}}"#);
+            let response = read(&completion_of(&message, "\"length\""));
+            assert_eq!(response.message, message.as_bytes());
+            assert_eq!(parse(&response).tool_calls().next().map(|call| &*call.arguments), Some("{\"city\":\"Par"));
+            assert_eq!((response.usage, response.usage_tokens), (None, None));
+        }
+    }
+
+    #[test]
+    fn an_anthropic_message_keeps_its_content_and_its_numbers_add_up() {
+        let response = read(ANTHROPIC);
+        let stored = std::str::from_utf8(&response.message).unwrap();
+        let content = stored.strip_prefix("{\"role\":\"assistant\",\"content\":").and_then(|rest| rest.strip_suffix('}')).unwrap();
+        assert!(ANTHROPIC.contains(content), "byte for byte");
+        let message = parse(&response);
+        assert!(matches!(&message.parts[..], [Part::Vendor { .. }, Part::Text(_), Part::ToolCall(_)]), "{message:?}");
+        assert_eq!((response.format, response.finish.as_deref()), (Format::Anthropic, Some("tool_use")));
+        let tokens = UsageTokens { input_tokens: 189_607, output_tokens: 393, cached_tokens: 1_500, cache_write_tokens: 188_086 };
+        assert_eq!(response.usage_tokens, Some(tokens));
+        let empty = ANTHROPIC.replace(&ANTHROPIC[ANTHROPIC.find("[\n").unwrap()..=ANTHROPIC.rfind(']').unwrap()], "[]");
+        assert!(parse(&read(&empty)).parts.is_empty(), "Claude ends a turn with nothing to say");
+    }
+
+    #[test]
+    fn a_message_alone_is_an_answer() {
+        for (body, format) in [
+            (r#"{"role":"assistant","content":"It listens on port 8443."}"#, Format::OpenAi),
+            (r#"{"content":[{"type":"text","text":"hi"}],"role":"assistant"}"#, Format::OpenAi),
+            (r#"{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"f","input":{}}]}"#, Format::Anthropic),
+            (r#"{"role":"assistant","content":null,"refusal":"I cannot help with that."}"#, Format::OpenAi),
+            (r#"{"role":"assistant","content":"\n\nHi","reasoning_content":"They greet me.","x_groq":{"id":1}}"#, Format::OpenAi),
+        ] {
+            let response = read(&format!(" {body}\n"));
+            assert_eq!((response.message.as_slice(), response.format), (body.as_bytes(), format));
+            assert_eq!((response.id, response.finish, response.usage_tokens), (None, None, None));
+            assert_ne!(response.hash, read(body).hash, "of the bytes as they came");
+        }
+    }
+
+    #[test]
+    fn odd_counters_do_not_lose_a_reply() {
+        for usage in [
+            "17",
+            "{}",
+            r#"{"prompt_tokens":-1}"#,
+            r#"{"prompt_tokens":"7"}"#,
+            r#"{"input_tokens":18446744073709551615,"cache_read_input_tokens":1}"#,
+        ] {
+            let body = format!(r#"{{"choices":[{{"message":{{"role":"assistant","content":"x"}}}}],"usage":{usage}}}"#);
+            let response = read(&body);
+            assert_eq!((response.usage.as_deref(), response.usage_tokens), (Some(usage.as_bytes()), None));
+        }
+        let body =
+            r#"{"choices":[{"message":{"role":"assistant","content":"x"}}],"usage":{"prompt_tokens":7,"prompt_tokens_details":null}}"#;
+        assert_eq!(read(body).usage_tokens, Some(UsageTokens { input_tokens: 7, ..UsageTokens::default() }));
+    }
+
+    #[test]
+    fn an_empty_reply_says_why() {
+        let empty = r#"{"role":"assistant","content":null,"refusal":null,"tool_calls":[]}"#;
+        assert!(refused(&completion_of(empty, "\"length\"")).contains("\"length\""));
+        assert!(refused(&completion_of(empty, "null")).contains("interrupted stream"));
+        assert!(refused(r#"{"role":"assistant","content":""}"#).contains("interrupted stream"));
+        assert!(refused(r#"{"type":"message","role":"assistant","content":[],"stop_reason":null}"#).contains("interrupted stream"));
+        let ended = read(&completion_of(r#"{"role":"assistant","content":""}"#, "\"stop\""));
+        assert_eq!(parse(&ended), Message::text(Role::Assistant, ""), "a model may have nothing to say");
+    }
+
+    #[test]
+    fn other_shapes_are_named() {
+        let message = r#"{"role":"assistant","content":"x"}"#;
+        for (body, word) in [
+            (r#"{"id":"resp_1","object":"response","output":[],"error":null}"#.to_owned(), "Responses"),
+            (r#"{"candidates":[{"content":{"parts":[{"text":"hi"}],"role":"model"}}],"usageMetadata":{}}"#.to_owned(), "Gemini"),
+            (r#"{"object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"Hel"}}]}"#.to_owned(), "stream"),
+            (r#"{"choices":[{"index":0,"delta":{"content":"Hel"}}]}"#.to_owned(), "stream"),
+            (r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Hel"}}"#.to_owned(), "stream"),
+            (r#"{"type":"message_start","message":{"type":"message","role":"assistant","content":[]}}"#.to_owned(), "stream"),
+            (r#"{"error":{"message":"Rate limit reached","type":"requests","code":"rate_limit_exceeded"}}"#.to_owned(), "Rate limit"),
+            (r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#.to_owned(), "Overloaded"),
+            (r#"{"object":"text_completion","choices":[{"text":"hi","index":0}]}"#.to_owned(), "text completion"),
+            (format!(r#"{{"choices":[{{"message":{message}}},{{"message":{message}}}]}}"#), "2 choices"),
+            (r#"{"choices":[]}"#.to_owned(), "0 choices"),
+            (r#"{"choices":[{"message":"hi"}]}"#.to_owned(), "object"),
+            (r#"{"choices":["hi"]}"#.to_owned(), "object"),
+            (r#"{"choices":"hi"}"#.to_owned(), "list"),
+            (r#"{"role":"user","content":"hi"}"#.to_owned(), "assistant"),
+            (r#"{"choices":[{"message":{"content":"hi"}}]}"#.to_owned(), "no role"),
+            (r#"{"type":"message","role":"user","content":[]}"#.to_owned(), "assistant"),
+            (r#"{"type":"message","role":"assistant"}"#.to_owned(), "content"),
+            (r#"{"type":"message","role":"assistant","content":[{"type":"output_text","text":"hi"}]}"#.to_owned(), "output_text"),
+            (format!("[{message}]"), "a list of 1"),
+            ("\"It listens on port 8443.\"".to_owned(), "8443"),
+            ("It listens".to_owned(), "It listens"),
+            (String::new(), "object"),
+            ("{}".to_owned(), "choices"),
+            (r#"{"role":"assistant","content":7}"#.to_owned(), "content"),
+            (COMPLETION[..COMPLETION.len() - 9].to_owned(), "object"),
+        ] {
+            assert!(refused(&body).contains(word), "{body}: {}", refused(&body));
+        }
+        assert!(Response::read(b"{\"role\":\"assistant\",\"content\":\"\xFF\"}").is_err());
+    }
+}

@@ -1,0 +1,534 @@
+//! One session of a scope, as a program uses it: each call is one snapshot or one write transaction, unless it says otherwise.
+
+use std::sync::Arc;
+
+use xxhash_rust::xxh3::xxh3_128_with_seed;
+
+use super::add::{NewMessage, Prepared, check_name};
+use super::assemble::{self, Ask, Assembled, check_items};
+use super::blob;
+use super::edit;
+use super::ledger::{self, Call};
+use super::message::{MessageRecord, read_result_key};
+use super::open::{Instructions, ToolsChange, instruct};
+use super::place::Place;
+use super::record::{self, SentBlock, SessionRecord, SessionState, StoredEpoch};
+use super::recount::{self, Kept};
+use super::replay::{Replayed, replay};
+use super::response::Response;
+use super::view::{Extent, TurnRecord, View};
+use super::writer::{AddAction, Added, KnownId, SessionWriter, moved, scopes};
+use crate::context::message::Part;
+use crate::context::{Arguments, Format, Message, Reason, carries_block};
+use crate::memory::{Engine, Scope};
+use crate::models::Model;
+use crate::recall;
+use crate::store::Snapshot;
+use crate::store::environment::WriteTransaction;
+use crate::{Error, ErrorKind, Result};
+
+/// Messages, and bytes of them, of one transaction of [`Session::add_many`].
+const MAX_BATCH_MESSAGES: usize = 1_000;
+const MAX_BATCH_BYTES: usize = 256 << 10;
+/// Above so many bytes a blob is written ahead, before the transaction that refers to it.
+const AHEAD_BYTES: usize = 256 << 10;
+/// Chunks that one transaction writes ahead.
+const AHEAD_CHUNKS: usize = 64;
+
+/// A session, named. Costs nothing to make: what it names need not exist.
+#[derive(Debug, Clone, Copy)]
+pub struct Session<'e> {
+    /// The store.
+    pub engine: &'e Engine,
+    /// Whose session it is.
+    pub scope: &'e Scope,
+    /// Its id.
+    pub id: &'e str,
+}
+
+/// What is asked to be true of a session that is opened; `None` keeps what is stored.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// The model. A new session needs one; another than the stored one is refused.
+    pub model: Option<Model>,
+    /// The system prompt; an empty one is none.
+    pub system: Option<String>,
+    /// The tools as JSON; an empty list is none.
+    pub tools: Option<Vec<u8>>,
+    /// Scopes whose memory it reads along.
+    pub reads: Option<Vec<Scope>>,
+    /// What its prompts may cost.
+    pub budget: Option<super::record::SessionBudget>,
+}
+
+/// A session as it is now.
+#[derive(Debug, Clone)]
+pub struct Status {
+    /// Where it is.
+    pub place: Place,
+    /// Its record.
+    pub record: SessionRecord,
+    /// Its epoch.
+    pub epoch: StoredEpoch,
+}
+
+/// A message with the JSON it was given as.
+#[derive(Debug, Clone)]
+pub struct StoredMessage {
+    /// What is known of it.
+    pub record: MessageRecord,
+    /// Its JSON, byte for byte as it was given, or as little as is left of it.
+    pub given: String,
+    /// Its texts.
+    pub text: String,
+}
+
+/// A turn.
+#[derive(Debug, Clone)]
+pub struct TurnView {
+    /// Its number.
+    pub number: u64,
+    /// Its first message.
+    pub start: u64,
+    /// The message behind its last.
+    pub end: u64,
+    /// The calls of its models, in order.
+    pub calls: Vec<Call>,
+}
+
+/// A reply that was added.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Replied {
+    /// The reply.
+    pub added: Added,
+    /// Its call in its turn.
+    pub call: u16,
+}
+
+/// A part of a tool result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ResultText {
+    /// The text.
+    pub text: String,
+    /// Where the next part begins, in characters; `None` at the end.
+    pub next_offset: Option<usize>,
+    /// Characters of the whole.
+    pub total_characters: usize,
+}
+
+/// What a switch of models would do.
+#[derive(Debug, Clone)]
+pub struct SwitchPlan {
+    /// The model of now.
+    pub from: Model,
+    /// The model of then.
+    pub to: Model,
+    /// The limit of prompts for it.
+    pub limit: u64,
+    /// What history may have of it.
+    pub history_tokens: u64,
+    /// What stays.
+    pub kept: Kept,
+}
+
+impl Session<'_> {
+    /// Opens the session, making it where there is none of that id. Writes only what is new.
+    ///
+    /// # Errors
+    /// `ModelMismatch` for another model, `NotFound` where there is none and no model is named, `BudgetExceeded` where the
+    /// system prompt and the tools alone do not fit.
+    pub fn open(&self, options: Options, now: i64) -> Result<Status> {
+        crate::memory::check_id("session", self.id)?;
+        let tools = super::open::read_tools(options.tools.as_deref())?;
+        let found = self.engine.store().read(|pages| self.find(pages))?;
+        if found.is_none() && options.model.is_none() {
+            return Err(record::no_such_session(self.id));
+        }
+        if let Some(status) = found
+            && !super::open::changes(&status, &options, tools.as_ref(), &self.stored_tools(&status)?)?
+        {
+            return Ok(status);
+        }
+        self.write(move |txn, scope, id| super::open::open(txn, scope, id, &options, tools.as_ref(), now))?;
+        self.status()
+    }
+
+    fn stored_tools(&self, status: &Status) -> Result<Vec<u8>> {
+        let Some(tools) = status.epoch.tools else { return Ok(Vec::new()) };
+        self.engine.store().read(|pages| blob::get(pages, status.place.partition, tools.hash))
+    }
+
+    /// The session as it is now.
+    pub fn status(&self) -> Result<Status> {
+        self.engine.store().read(|pages| self.expect(pages))
+    }
+
+    fn find(&self, pages: &Snapshot) -> Result<Option<Status>> {
+        let Some(partition) = self.scope.find(pages)? else { return Ok(None) };
+        let Some(place) = record::find(pages, partition, self.scope.term_seed(), self.id)? else { return Ok(None) };
+        let missing = || crate::store::envelope::damaged(place.record().as_slice(), "its id refers to it and it is missing");
+        let record = SessionRecord::read(pages, place)?.ok_or_else(missing)?;
+        let epoch = StoredEpoch::read(pages, place, record.epoch)?;
+        Ok(Some(Status { place, record, epoch }))
+    }
+
+    fn expect(&self, pages: &Snapshot) -> Result<Status> {
+        self.find(pages)?.ok_or_else(|| record::no_such_session(self.id))
+    }
+
+    /// Runs a write transaction on what this names.
+    fn write<T, F>(&self, mut operation: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: FnMut(&mut WriteTransaction<'_>, &Scope, &str) -> Result<T> + Send + 'static,
+    {
+        let (scope, id) = (self.scope.clone(), self.id.to_owned());
+        self.engine.write(move |txn| operation(txn, &scope, &id))
+    }
+
+    /// Runs a write transaction on the session, which must not be ended.
+    fn edit<T, F>(&self, doing: &'static str, now: i64, mut operation: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: FnMut(&mut SessionWriter<'_, WriteTransaction<'_>>) -> Result<T> + Send + 'static,
+    {
+        self.write(move |txn, scope, id| {
+            let mut writer = SessionWriter::open(txn, scope, id, now)?;
+            writer.record.check_live(doing)?;
+            let done = operation(&mut writer)?;
+            writer.finish()?;
+            Ok(done)
+        })
+    }
+
+    /// Adds a message. `expect_index` is the index it is to have.
+    pub fn add(&self, new: NewMessage, expect_index: Option<u64>, now: i64) -> Result<Added> {
+        let prepared = self.prepare(new, Arguments::MustBeJson, now)?;
+        self.edit("adding a message", now, move |writer| writer.add(&prepared, expect_index, None))
+    }
+
+    /// Adds messages in order; up to 1,000 of them and 256 KB are one transaction, more are several. The error of a message has
+    /// its place as field `row`; those of earlier transactions are stored then, none of its own.
+    pub fn add_many(&self, messages: Vec<NewMessage>, now: i64) -> Result<Vec<Added>> {
+        let (mut added, mut batch, mut bytes) = (Vec::with_capacity(messages.len()), Vec::new(), 0);
+        for (row, new) in messages.into_iter().enumerate() {
+            let size = new.given.len();
+            if !batch.is_empty() && (batch.len() == MAX_BATCH_MESSAGES || bytes + size > MAX_BATCH_BYTES) {
+                added.extend(self.add_batch(std::mem::take(&mut batch), now)?);
+                bytes = 0;
+            }
+            batch.push((row, self.prepare(new, Arguments::MustBeJson, now).map_err(|error| error.with("row", row))?));
+            bytes += size;
+        }
+        added.extend(self.add_batch(batch, now)?);
+        Ok(added)
+    }
+
+    fn add_batch(&self, batch: Vec<(usize, Prepared)>, now: i64) -> Result<Vec<Added>> {
+        if batch.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.edit("adding messages", now, move |writer| {
+            let add = |(row, prepared): &(usize, Prepared)| writer.add(prepared, None, None).map_err(|error| error.with("row", *row));
+            batch.iter().map(add).collect()
+        })
+    }
+
+    fn prepare(&self, new: NewMessage, arguments: Arguments, now: i64) -> Result<Prepared> {
+        let status = self.status()?;
+        let prepared = Prepared::new(new, arguments, self.scope.term_seed(), &status.record, &status.epoch)?;
+        for (hole, data) in &prepared.blobs {
+            if data.len() > AHEAD_BYTES {
+                self.write_ahead(status.place, hole.hash, data, now)?;
+            }
+        }
+        Ok(prepared)
+    }
+
+    /// Writes a blob in bounded transactions; nothing refers to it yet.
+    fn write_ahead(&self, place: Place, hash: u128, data: &Arc<[u8]>, now: i64) -> Result<()> {
+        loop {
+            let data = Arc::clone(data);
+            if self.engine.write(move |txn| blob::stage(txn, place.partition, hash, &data, AHEAD_CHUNKS, now))? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Adds a model's reply with what it was sent, in one transaction. Given twice, the stored one is returned.
+    ///
+    /// # Errors
+    /// `SessionMoved` where the session went on since the prompt was assembled, `InvalidInput` for a prompt of another session
+    /// or a response of an unknown shape.
+    pub fn add_response(&self, response: &[u8], prompt: Option<&Assembled>, now: i64) -> Result<Replied> {
+        let response = Response::read(response)?;
+        let given = String::from_utf8_lossy(&response.message).into_owned();
+        let new = NewMessage { format: Some(response.format), ..NewMessage::given(given) };
+        let prepared = self.prepare(new, Arguments::Keep, now)?;
+        let sent = prompt.map(|prompt| (prompt.place, Arc::clone(&prompt.sent)));
+        let response = Arc::new(response);
+        self.edit("adding a response", now, move |writer| {
+            let known = ledger::find_response(&*writer.pages, writer.place, writer.seed, response.id.as_deref(), response.hash)?;
+            let asked = sent.as_ref().map(|(_, sent)| sent.messages);
+            if let Some(known) = known.filter(|known| is_same_reply(writer, &response, *known, asked)) {
+                return replied_before(writer, known);
+            }
+            if let Some((place, sent)) = &sent {
+                check_prompt(writer, *place, sent.messages)?;
+            }
+            let turn = writer.record.tally.turns.saturating_sub(1);
+            let number = ledger::count(&*writer.pages, writer.place, turn)?;
+            let added = writer.add(&prepared, None, Some(number))?;
+            let call = Call {
+                number,
+                reply: added.index,
+                added_at: writer.now,
+                response_id: response.id.clone(),
+                model: response.model.clone(),
+                finish: response.finish.clone(),
+                usage: response.usage.clone(),
+                usage_tokens: response.usage_tokens,
+                sent: sent.as_ref().map(|(_, sent)| (**sent).clone()),
+                hash: response.hash,
+            };
+            call.write(writer.pages, writer.place, added.turn)?;
+            call.put_name(writer.pages, writer.place, writer.seed)?;
+            if let Some(sent) = call.sent.filter(|sent| sent.carried) {
+                writer.record.sent = Some(SentBlock { turn: added.turn, call: number, tokens: sent.block_tokens });
+            }
+            Ok(Replied { added, call: number })
+        })
+    }
+
+    /// The text to embed for the next [`Self::assemble`]: what the user said last; `None` where memory will not be asked.
+    pub fn question(&self) -> Result<Option<String>> {
+        self.engine.store().read(|pages| {
+            let status = self.expect(pages)?;
+            let view = View::new(pages, status.place, Extent::of(&status.record), &status.epoch, Arc::default());
+            let frozen = status.record.sent.is_some_and(|sent| sent.turn + 1 == status.record.tally.turns) && carries_block(&view)?;
+            if frozen { Ok(None) } else { assemble::newest_question(&view) }
+        })
+    }
+
+    /// Assembles the next prompt. A pure read: nothing on disk changes.
+    ///
+    /// # Errors
+    /// `BudgetExceeded` where the fixed sections and the newest message do not fit, with every number.
+    pub fn assemble(&self, ask: &Ask) -> Result<Assembled> {
+        check_items(&ask.items)?;
+        let (store, key) = (self.engine.store(), xxh3_128_with_seed(self.id.as_bytes(), self.scope.term_seed()));
+        let kept = store.unforked(|| self.engine.warm().get(key));
+        let done = store.read(|pages| {
+            let Status { place, record, .. } = self.expect(pages)?;
+            let warm = Arc::clone(&kept).of(place, record.edits);
+            assemble::assemble(self.engine, pages, self.scope, (place, record), ask, warm)
+        })?;
+        store.unforked(|| self.engine.warm().put(key, done.warm));
+        if let Some((request, answer)) = &done.recalled {
+            recall::note(self.engine, request, answer);
+        }
+        Ok(done.assembled)
+    }
+
+    /// Messages from `first` on, at most `limit`, with their JSON.
+    pub fn messages(&self, first: u64, limit: u64) -> Result<Vec<StoredMessage>> {
+        self.engine.store().read(|pages| {
+            let status = self.expect(pages)?;
+            let end = status.record.tally.messages.min(first.saturating_add(limit));
+            (first..end).map(|index| stored_message(pages, status.place, index)).collect()
+        })
+    }
+
+    /// A turn with its calls.
+    pub fn turn(&self, number: u64) -> Result<TurnView> {
+        self.engine.store().read(|pages| {
+            let status = self.expect(pages)?;
+            let turns = status.record.tally.turns;
+            if number >= turns {
+                let message = format!(
+                    "reading a turn of session {:?}: its number must be below {turns}, and it is {number}: turns are numbered from 0",
+                    self.id
+                );
+                return Err(Error::new(ErrorKind::NotFound, message).with("turn", number as i64).with("turns", turns as i64));
+            }
+            let start = TurnRecord::read(pages, status.place, number)?.start;
+            let next = if number + 1 < turns { Some(TurnRecord::read(pages, status.place, number + 1)?.start) } else { None };
+            let end = next.unwrap_or(status.record.tally.messages);
+            Ok(TurnView { number, start, end, calls: Call::of_turn(pages, status.place, number)? })
+        })
+    }
+
+    /// What a call was sent, composed again; `None` where its caller did not say.
+    pub fn sent_prompt(&self, turn: u64, call: u16, now: i64) -> Result<Option<Replayed>> {
+        self.engine.store().read(|pages| {
+            let status = self.expect(pages)?;
+            let call = Call::read(pages, status.place, turn, call)?;
+            replay(pages, status.place, &status.record, &call, now)
+        })
+    }
+
+    /// Takes back message `index` and all behind it. Up to 256 messages are one transaction; more are several, from the end.
+    pub fn rewind(&self, index: u64, now: i64) -> Result<()> {
+        while self.edit("rewinding", now, move |writer| writer.rewind_step(index))? {}
+        Ok(())
+    }
+
+    /// Takes the text out of a message, for good; `false` where that was done before.
+    pub fn redact(&self, index: u64, reason: Option<&str>, now: i64) -> Result<bool> {
+        check_name("reason", reason)?;
+        let reason = reason.map(str::to_owned);
+        self.write(move |txn, scope, id| {
+            let mut writer = SessionWriter::open(txn, scope, id, now)?;
+            let done = writer.redact(index, reason.as_deref())?;
+            writer.finish()?;
+            Ok(done)
+        })
+    }
+
+    /// Ends the session: it can be read and forked from then on.
+    pub fn end(&self, now: i64) -> Result<()> {
+        self.write(move |txn, scope, id| {
+            let mut writer = SessionWriter::open(txn, scope, id, now)?;
+            edit::end(&mut writer)?;
+            writer.finish()
+        })
+    }
+
+    /// Deletes the session with everything in it. Nobody sees it from the first transaction on; its parts go in bounded ones.
+    pub fn delete(&self, now: i64) -> Result<()> {
+        let place = self.write(move |txn, scope, id| {
+            let mut writer = SessionWriter::open(txn, scope, id, now)?;
+            writer.record.state = SessionState::Hidden;
+            let place = writer.place;
+            super::place::unname(writer.pages, place.partition, writer.seed, id)?;
+            writer.finish()?;
+            Ok(place)
+        })?;
+        super::sweep::purge(self.engine, place, self.scope.term_seed(), now)
+    }
+
+    /// Copies the session up to message `at` (all of it by default) under another id; the copy goes its own way.
+    pub fn fork(&self, new_id: &str, at: Option<u64>, now: i64) -> Result<()> {
+        super::fork::fork(self, new_id, at, now)
+    }
+
+    /// Answers every call that waits for a result with one that says it was cancelled; the ids of those calls.
+    pub fn cancel_tool_calls(&self, reason: &str, now: i64) -> Result<Vec<String>> {
+        check_name("reason", Some(reason))?;
+        let status = self.status()?;
+        let ids: Vec<String> = status.record.tally.open.iter().map(ToString::to_string).collect();
+        let mut prepared = Vec::new();
+        for id in &ids {
+            let content = format!("[cancelled: {reason}]");
+            let given = serde_json::json!({"role": "tool", "tool_call_id": id, "content": content}).to_string();
+            prepared.push(self.prepare(NewMessage::given(given), Arguments::MustBeJson, now)?);
+        }
+        let (messages, cancelled) = (status.record.tally.messages, ids.clone());
+        self.edit("cancelling tool calls", now, move |writer| {
+            writer.check_index(Some(messages))?;
+            for prepared in &prepared {
+                writer.add(prepared, None, None)?;
+            }
+            writer.record.tally.closed.extend(cancelled.iter().map(|id| id.as_str().into())); // so that a late result is known
+            Ok(())
+        })?;
+        Ok(ids)
+    }
+
+    /// The text of a tool result by the key that its shortened form shows, from character `offset` on.
+    pub fn tool_result(&self, key: &str, offset: usize, max_tokens: usize) -> Result<ResultText> {
+        let (text, encoding) = self.engine.store().read(|pages| {
+            let status = self.expect(pages)?;
+            let found = read_result_key(key).filter(|(index, _)| *index < status.record.tally.messages);
+            let (index, number) = found.ok_or_else(|| no_result(key))?;
+            let record = MessageRecord::expect(pages, status.place, index)?;
+            let message = Message::parse(record.given(pages, status.place)?.as_bytes(), Some(record.format), Arguments::Keep)?;
+            let result = message.tool_results().nth(number).ok_or_else(|| no_result(key))?;
+            let texts: Vec<&str> =
+                result.parts.iter().filter_map(|part| if let Part::Text(text) = part { Some(&**text) } else { None }).collect();
+            Ok((texts.join("\n"), status.epoch.model.encoding))
+        })?;
+        let total_characters = text.chars().count();
+        let start = text.char_indices().nth(offset).map_or(text.len(), |(at, _)| at);
+        let part = crate::tokens::truncate_end(encoding, &text[start..], max_tokens);
+        let next = offset.saturating_add(part.chars().count());
+        Ok(ResultText { text: part.to_owned(), next_offset: (next < total_characters).then_some(next), total_characters })
+    }
+
+    /// What switching to `model` would keep.
+    pub fn plan_switch(&self, model: &Model, now: i64) -> Result<SwitchPlan> {
+        self.engine.store().read(|pages| {
+            let mut status = self.expect(pages)?;
+            status.record.budget = status.record.budget.fitted(model);
+            let epoch = StoredEpoch { model: model.clone(), ..status.epoch.clone() };
+            let scopes = scopes(self.scope, &status.record);
+            let grant = recount::grant_of(pages, status.place, &status.record, &epoch, &scopes, now)?;
+            let view = View::cold(pages, status.place, &status.record, &status.epoch);
+            let kept = recount::plan(&view, model, grant, &status.record.tally)?;
+            let (limit, _) = status.record.budget.limit(model)?;
+            Ok(SwitchPlan { from: status.epoch.model, to: model.clone(), limit, history_tokens: grant, kept })
+        })
+    }
+
+    /// Moves the session to another model: recounted inside its window, a new budget, a new epoch.
+    pub fn switch_model(&self, model: &Model, system: Option<&str>, tools: Option<&[u8]>, now: i64) -> Result<SwitchPlan> {
+        let plan = self.plan_switch(model, now)?; // counts outside of the transaction: what it counts again is in the cache
+        let (model, parsed) = (model.clone(), super::open::read_tools(tools)?);
+        let (system, replaces) = (system.map(str::to_owned), tools.is_some());
+        self.edit("switching the model", now, move |writer| {
+            if system.is_some() || replaces {
+                let tools = replaces.then(|| ToolsChange::to(parsed.as_ref()));
+                instruct(writer, &Instructions { system: system.clone(), tools })?;
+            }
+            recount::switch(writer, model.clone(), Reason::ModelSwitched)
+        })?;
+        Ok(plan)
+    }
+}
+
+/// Whether a response is the one that is known by its key. Without an id of the provider's two replies may say the same: then it is only if
+/// it would stand where the known one stands.
+fn is_same_reply(writer: &SessionWriter<'_, WriteTransaction<'_>>, response: &Response, known: KnownId, asked: Option<u64>) -> bool {
+    response.id.is_some() || asked.unwrap_or(writer.record.tally.messages.saturating_sub(1)) == known.index
+}
+
+fn replied_before(writer: &SessionWriter<'_, WriteTransaction<'_>>, known: KnownId) -> Result<Replied> {
+    let record = MessageRecord::expect(&*writer.pages, writer.place, known.index)?;
+    let added = Added { index: known.index, turn: record.placed.turn, tokens: record.cost.tokens, action: AddAction::Duplicate };
+    Ok(Replied { added, call: record.call.unwrap_or_default() })
+}
+
+fn check_prompt(writer: &SessionWriter<'_, WriteTransaction<'_>>, place: Place, messages: u64) -> Result<()> {
+    if place != writer.place {
+        return Err(Error::invalid(format!(
+            "adding a response to session {:?}: its prompt must have been assembled by this session, and it was by another: add it there",
+            writer.record.id
+        ))
+        .with("session_id", writer.record.id.as_str()));
+    }
+    if messages == writer.record.tally.messages { Ok(()) } else { Err(moved(&writer.record, messages)) }
+}
+
+fn no_result(key: &str) -> Error {
+    let shown: String = key.chars().take(80).collect();
+    Error::new(
+        ErrorKind::NotFound,
+        format!("reading a tool result: the key must be one that a shortened result shows, and {shown:?} is none of this session: copy it from the marker"),
+    )
+    .with("key", shown)
+}
+
+pub(super) fn stored_message(pages: &Snapshot, place: Place, index: u64) -> Result<StoredMessage> {
+    let record = MessageRecord::expect(pages, place, index)?;
+    let given = record.given(pages, place)?;
+    let text = super::words::text_of(&Message::parse(given.as_bytes(), Some(record.format), Arguments::Keep)?);
+    Ok(StoredMessage { record, given, text })
+}
+
+/// Reads the shape of a message that a caller names.
+pub fn format_named(name: &str) -> Result<Format> {
+    [Format::OpenAi, Format::Anthropic].into_iter().find(|format| format.name() == name).ok_or_else(|| {
+        Error::invalid(format!("reading format={name:?}: it must be \"openai\" or \"anthropic\": leave it out where the shape tells"))
+            .with("format", name)
+    })
+}

@@ -1,0 +1,53 @@
+//! What an interrupted delete or fork leaves behind, and blobs that nobody refers to: removed by maintenance, in bounded steps.
+
+use super::blob;
+use super::edit::purge_step;
+use super::place::{Place, SessionsHead};
+use super::record::{SessionRecord, SessionState};
+use crate::Result;
+use crate::memory::Engine;
+use crate::memory::scope;
+use crate::store::keys::Partition;
+
+/// What is hidden for so long is not being worked on any more: a day, in microseconds.
+const ABANDONED: i64 = 86_400_000_000;
+const SCOPES: usize = 256;
+/// Chunks that one transaction removes.
+const CHUNKS: usize = 256;
+
+/// Removes a hidden session, step by step.
+pub(super) fn purge(engine: &Engine, place: Place, seed: u64, now: i64) -> Result<()> {
+    while engine.write(move |txn| purge_step(txn, place, seed, now))? {}
+    Ok(())
+}
+
+/// Sweeps every scope; how many abandoned sessions it removed.
+pub fn sweep(engine: &Engine, now: i64) -> Result<u64> {
+    let (mut after, mut removed) = (0, 0);
+    loop {
+        let page = engine.scopes(after, SCOPES)?;
+        let Some((last, _)) = page.last() else { return Ok(removed) };
+        after = *last;
+        for (partition, scope) in page {
+            for place in abandoned(engine, partition, now)? {
+                purge(engine, place, scope::Scope::term_seed(&scope), now)?;
+                removed += 1;
+            }
+            while engine.write(move |txn| blob::sweep(txn, partition, now - ABANDONED, CHUNKS))? {}
+        }
+    }
+}
+
+fn abandoned(engine: &Engine, partition: Partition, now: i64) -> Result<Vec<Place>> {
+    engine.store().read(|pages| {
+        let mut found = Vec::new();
+        for session in 1..=SessionsHead::read(pages, partition)?.sessions {
+            let place = Place { partition, session };
+            let record = SessionRecord::read(pages, place)?;
+            if record.is_some_and(|record| record.state == SessionState::Hidden && record.last_time < now - ABANDONED) {
+                found.push(place);
+            }
+        }
+        Ok(found)
+    })
+}

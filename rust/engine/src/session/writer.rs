@@ -1,0 +1,426 @@
+//! A write transaction seen from one session: messages, words, the window and its epochs, the record.
+
+use std::sync::Arc;
+
+use super::add::Prepared;
+use super::blob;
+use super::message::{MessageRecord, MessageState};
+use super::pinned::{self, Pinned};
+use super::place::{Place, SessionsHead};
+use super::record::{self, BlobRef, SessionRecord, StoredEpoch};
+use super::view::{TurnRecord, View};
+use super::words::Words;
+use crate::context::epoch::RENDERER_VERSION;
+use crate::context::fixed::choose_pinned;
+use crate::context::{Epoch, Fixed, FixedText, FixedTools, History, Item, MemoryRef, Opening, Placed, Reason, Tools, block};
+use crate::memory::Scope;
+use crate::models::Model;
+use crate::store::envelope::{self, Codec};
+use crate::store::keys::{Key, Table};
+use crate::store::msgpack::{Reader, Writer};
+use crate::store::pages::{Pages, PagesMut};
+use crate::tokens::CachedCounter;
+use crate::{Error, ErrorKind, Result};
+
+/// What became of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AddAction {
+    /// It is the newest message now.
+    Added,
+    /// It was added before, under the same id.
+    Duplicate,
+    /// It was added before, and its text was taken out since.
+    Rejected,
+}
+
+impl AddAction {
+    /// Its name in the API.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Added => "added",
+            Self::Duplicate => "duplicate",
+            Self::Rejected => "rejected",
+        }
+    }
+}
+
+/// A message that was added.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Added {
+    /// Its index.
+    pub index: u64,
+    /// Its turn.
+    pub turn: u64,
+    /// Its count.
+    pub tokens: u64,
+    /// What became of it.
+    pub action: AddAction,
+}
+
+/// A session in a write transaction.
+pub(super) struct SessionWriter<'t, P: PagesMut> {
+    pub pages: &'t mut P,
+    pub scope: &'t Scope,
+    pub place: Place,
+    pub seed: u64,
+    pub record: SessionRecord,
+    pub epoch: StoredEpoch,
+    pub head: SessionsHead,
+    /// Time of this transaction: later than that of every write before it.
+    pub now: i64,
+    pub words: Words,
+    /// Messages were added or the budget changed: the window may have moved.
+    unsettled: bool,
+}
+
+impl<'t, P: PagesMut> SessionWriter<'t, P> {
+    /// The session of that id, whatever its state.
+    pub fn open(pages: &'t mut P, scope: &'t Scope, id: &str, clock: i64) -> Result<Self> {
+        let seed = scope.term_seed();
+        let place = match scope.find(pages)? {
+            Some(partition) => record::find(pages, partition, seed, id)?.ok_or_else(|| record::no_such_session(id))?,
+            None => return Err(record::no_such_session(id)),
+        };
+        Self::at(pages, scope, place, clock)
+    }
+
+    /// The same by its place.
+    pub fn at(pages: &'t mut P, scope: &'t Scope, place: Place, clock: i64) -> Result<Self> {
+        let missing = || envelope::damaged(place.record().as_slice(), "its id refers to it and it is missing");
+        let record = SessionRecord::read(pages, place)?.ok_or_else(missing)?;
+        let epoch = StoredEpoch::read(pages, place, record.epoch)?;
+        let head = SessionsHead::read(pages, place.partition)?;
+        let now = clock.max(record.last_time + 1);
+        Ok(Self { pages, scope, place, seed: scope.term_seed(), record, epoch, head, now, words: Words::default(), unsettled: false })
+    }
+
+    /// A session that is made now. Its first epoch is begun by the caller.
+    pub fn make(pages: &'t mut P, scope: &'t Scope, record: SessionRecord, model: Model, clock: i64) -> Result<Self> {
+        let partition = scope.find_or_make(pages)?;
+        let mut head = SessionsHead::read(pages, partition)?;
+        head.sessions += 1;
+        let place = Place { partition, session: head.sessions };
+        let epoch =
+            StoredEpoch { epoch: no_epoch(&model), model, system: None, tools: None, switch: 0, recounted: (0, 0), began_at: clock };
+        Ok(Self {
+            pages,
+            scope,
+            place,
+            seed: scope.term_seed(),
+            record,
+            epoch,
+            head,
+            now: clock,
+            words: Words::default(),
+            unsettled: false,
+        })
+    }
+
+    pub fn counter(&self) -> CachedCounter {
+        CachedCounter::new(self.epoch.model.encoding)
+    }
+
+    fn view(&self) -> View<'_, P> {
+        View::cold(&*self.pages, self.place, &self.record, &self.epoch)
+    }
+
+    /// Adds a message. `call` is the call in its turn that it is the reply to.
+    pub fn add(&mut self, prepared: &Prepared, expect_index: Option<u64>, call: Option<u16>) -> Result<Added> {
+        if let Some(known) = self.known(prepared)? {
+            return Ok(known);
+        }
+        self.check_index(expect_index)?;
+        let index = self.record.tally.messages;
+        let shown = prepared.shown(index, &self.record, &self.epoch)?;
+        let (framing, counter) = (self.epoch.model.framing, self.counter());
+        // The state is changed only once nothing can refuse the message any more.
+        let mut tally = self.record.tally.clone();
+        let kept = self.block_that_stays(prepared)?;
+        tally.keep_block(kept.map_or(0, |block| block.1));
+        let placed = tally.push(&shown.stored.message, shown.stored.cost.tokens, &framing, &counter)?;
+        self.record.tally = tally;
+        self.enter_turn(placed, kept.map(|block| block.0))?;
+        let document =
+            if prepared.has_words { self.words.add(self.pages, &mut self.head, self.place, index, prepared.words.clone())? } else { 0 };
+        for (hole, data) in &prepared.blobs {
+            blob::put(self.pages, self.place.partition, hole.hash, data, self.now)?;
+        }
+        MessageRecord {
+            placed,
+            cost: shown.stored.cost,
+            digest: shown.stored.digest,
+            format: prepared.format,
+            state: MessageState::Given,
+            added_at: self.now,
+            created_at: prepared.new.created_at,
+            document,
+            call,
+            id: prepared.new.id.clone(),
+            author: prepared.new.author.clone(),
+            reason: None,
+            request: prepared.request,
+            shown: shown.texts,
+            holes: prepared.blobs.iter().map(|(hole, _)| *hole).collect(),
+            rest: prepared.rest.clone(),
+        }
+        .write(self.pages, self.place)?;
+        if let Some(id) = &prepared.new.id {
+            put_id(self.pages, self.place, self.seed, id, KnownId { index, request: prepared.request, gone: false })?;
+        }
+        self.unsettled = true;
+        Ok(Added { index, turn: placed.turn, tokens: shown.stored.cost.tokens, action: AddAction::Added })
+    }
+
+    /// The message that has the id already.
+    fn known(&self, prepared: &Prepared) -> Result<Option<Added>> {
+        let Some(id) = &prepared.new.id else { return Ok(None) };
+        let Some(known) = find_id(&*self.pages, self.place, self.seed, id)? else { return Ok(None) };
+        if known.gone {
+            return Ok(Some(Added { index: known.index, turn: 0, tokens: 0, action: AddAction::Rejected }));
+        }
+        if known.request != prepared.request {
+            return Err(Error::new(
+                ErrorKind::IdConflict,
+                format!(
+                    "adding a message: an id is given once in its session, and {id:?} is that of message {} with other content (session {:?}): give another id",
+                    known.index, self.record.id
+                ),
+            )
+            .with("id", id.as_str())
+            .with("index", known.index as i64));
+        }
+        let brief = MessageRecord::brief_at(&*self.pages, self.place, known.index)?;
+        Ok(Some(Added { index: known.index, turn: brief.placed.turn, tokens: brief.cost.tokens, action: AddAction::Duplicate }))
+    }
+
+    /// Refuses an index that is not the next one.
+    pub fn check_index(&self, expected: Option<u64>) -> Result<()> {
+        match expected {
+            Some(expected) if expected != self.record.tally.messages => Err(moved(&self.record, expected)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Call and tokens of the block that stays in the turn that this message ends.
+    fn block_that_stays(&self, prepared: &Prepared) -> Result<Option<(u16, u64)>> {
+        let tally = &self.record.tally;
+        let ends = prepared.message.opens_turn() && tally.has_user;
+        let Some(sent) = self.record.sent.filter(|sent| ends && sent.turn + 1 == tally.turns) else { return Ok(None) };
+        let start = self.view().turn_start(sent.turn)?;
+        let after = (tally.tokens + tally.pending_tokens(&self.epoch.model.framing, &self.counter()))
+            .saturating_sub(self.view().tokens_before(start)?);
+        Ok(block::stays(sent.tokens, after, self.epoch.model.append_only).then_some((sent.call, sent.tokens)))
+    }
+
+    fn enter_turn(&mut self, placed: Placed, kept: Option<u16>) -> Result<()> {
+        if !placed.opens_turn {
+            return Ok(());
+        }
+        if let (Some(kept), Some(before)) = (kept, placed.turn.checked_sub(1)) {
+            let turn = TurnRecord::read(&*self.pages, self.place, before)?;
+            TurnRecord { kept: Some(kept), ..turn }.write(self.pages, self.place, before)?;
+        }
+        self.record.sent = None;
+        TurnRecord { start: placed.index, kept: None }.write(self.pages, self.place, placed.turn)
+    }
+
+    /// Begins the next epoch if what stands before the newest turn must change.
+    pub fn settle(&mut self) -> Result<()> {
+        let (limit, _) = self.record.budget.limit(&self.epoch.model)?;
+        let window = self.epoch.epoch.window(limit, &self.record.budget.sections, &self.view(), self.pending())?;
+        let slides = self.record.budget.sections.cut_step.millionths() == 0;
+        let over = if slides { self.epoch.epoch.renderer_version != RENDERER_VERSION } else { self.epoch.epoch.is_over(&window) };
+        let reason = match () {
+            () if over => Reason::Cut,
+            () if self.lost_pinned()? => Reason::Forgotten,
+            () if self.record.tally.messages == 1 && self.pinned_changed()? => Reason::Began,
+            () => return Ok(()),
+        };
+        self.begin(reason, self.epoch.epoch.origin)
+    }
+
+    /// Tokens beside the stored messages that the window must leave room for.
+    fn pending(&self) -> u64 {
+        let pending = self.record.tally.pending_tokens(&self.epoch.model.framing, &self.counter());
+        let held = self.record.sent.filter(|sent| self.epoch.model.append_only && sent.turn + 1 == self.record.tally.turns);
+        pending + held.map_or(0, |sent| sent.tokens)
+    }
+
+    fn lost_pinned(&self) -> Result<bool> {
+        for memory in &self.epoch.epoch.pinned {
+            let key = Key::new(memory.partition as u32, Table::Memory).u32(memory.memory as u32).u16(0);
+            if self.pages.get(key.as_slice())?.is_none() && pinned::revision(&*self.pages, *memory, self.now)?.is_none() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn pinned_changed(&self) -> Result<bool> {
+        let pinned = Pinned::read(&*self.pages, &scopes(self.scope, &self.record), self.now)?;
+        Ok(!pinned.newer(&self.epoch.epoch.pinned).is_empty())
+    }
+
+    /// Begins the next epoch: what is pinned first, then the room that is left, then the cut.
+    pub fn begin(&mut self, reason: Reason, origin: u64) -> Result<()> {
+        let (limit, _) = self.record.budget.limit(&self.epoch.model)?;
+        let scopes = scopes(self.scope, &self.record);
+        let (mut fixed, items) = fixed_for(&*self.pages, self.place, &self.epoch, &scopes, limit, self.now)?;
+        let pinned = items.iter().filter_map(|item| item.memory).collect();
+        self.epoch.epoch = match self.next_epoch(reason, origin, limit, &fixed, pinned) {
+            // The caller's own floors leave no room for pinned memory: a message is not refused for that.
+            Err(error) if error.kind() == ErrorKind::BudgetExceeded && fixed.pinned.take().is_some() => {
+                self.next_epoch(reason, origin, limit, &fixed, Vec::new())?
+            }
+            opened => opened?,
+        };
+        self.epoch.began_at = self.now;
+        for text in [self.epoch.system, self.epoch.tools].into_iter().flatten() {
+            blob::reference(self.pages, self.place.partition, text.hash, text.length)?;
+        }
+        self.record.epoch = self.epoch.epoch.number;
+        self.unsettled = false;
+        self.epoch.write(self.pages, self.place)
+    }
+
+    fn next_epoch(&self, reason: Reason, origin: u64, limit: u64, fixed: &Fixed, pinned: Vec<MemoryRef>) -> Result<Epoch> {
+        let (before, model) = (&self.epoch.epoch, &self.epoch.model);
+        let opening = Opening {
+            previous: (before.renderer_version > 0).then_some(before),
+            reason,
+            origin,
+            pinned,
+            versions: [0, before.system_version, before.tools_version],
+            factor: model.factor,
+            fixed_tokens: fixed.tokens(&model.framing),
+        };
+        Epoch::open(opening, limit, &self.record.budget.sections, &self.view(), self.pending())
+    }
+
+    /// Stores a text for the epoch that begins next, which refers to it.
+    pub fn put_text(&mut self, text: &[u8]) -> Result<BlobRef> {
+        let blob = BlobRef { hash: blob::hash(self.seed, text), length: text.len() as u64 };
+        blob::stage(self.pages, self.place.partition, blob.hash, text, usize::MAX >> 1, self.now)?;
+        Ok(blob)
+    }
+
+    /// The window may have moved.
+    pub fn unsettle(&mut self) {
+        self.unsettled = true;
+    }
+
+    /// Applies what was collected: the last step of every transaction.
+    pub fn finish(mut self) -> Result<()> {
+        if self.unsettled {
+            self.settle()?;
+        }
+        std::mem::take(&mut self.words).apply(self.pages, self.place.partition)?;
+        self.head.write(self.pages, self.place.partition)?;
+        self.record.last_time = self.now;
+        self.record.write(self.pages, self.place)
+    }
+}
+
+/// The fixed sections of an epoch that begins now, and what is pinned in them: as much as an eighth of what the instructions leave,
+/// so that what somebody remembers can never make a session's instructions too large.
+pub(super) fn fixed_for<P: Pages>(
+    pages: &P,
+    place: Place,
+    epoch: &StoredEpoch,
+    scopes: &[Scope],
+    limit: u64,
+    now: i64,
+) -> Result<(Fixed, Vec<Item>)> {
+    let (model, pinned) = (&epoch.model, Pinned::read(pages, scopes, now)?);
+    let (framing, counter) = (&model.framing, CachedCounter::new(model.encoding));
+    let mut fixed = fixed(pages, place, epoch, Vec::new())?;
+    let room = model.factor.room(limit).saturating_sub(fixed.tokens(framing)) / PINNED_SHARE;
+    let (items, _) = choose_pinned(pinned.items, room, framing, &counter);
+    fixed.pinned = FixedText::pinned(items.clone(), framing, &counter);
+    Ok((fixed, items))
+}
+
+/// Pinned memory may have one part in so many.
+const PINNED_SHARE: u64 = 8;
+
+/// The scopes whose memory a session sees: its own first.
+pub(super) fn scopes(own: &Scope, record: &SessionRecord) -> Vec<Scope> {
+    std::iter::once(own).chain(&record.reads).cloned().collect()
+}
+
+/// The fixed sections of an epoch with these pinned memories.
+pub(super) fn fixed<P: Pages>(pages: &P, place: Place, epoch: &StoredEpoch, pinned: Vec<Item>) -> Result<Fixed> {
+    let (framing, counter) = (&epoch.model.framing, CachedCounter::new(epoch.model.encoding));
+    let text = |blob: Option<BlobRef>| blob.map(|blob| blob::get(pages, place.partition, blob.hash)).transpose();
+    let system = match text(epoch.system)? {
+        Some(bytes) => Some(FixedText::system(&utf8(place, bytes)?, framing, &counter)),
+        None => None,
+    };
+    let tools = match text(epoch.tools)? {
+        Some(bytes) => Tools::parse(&bytes)?.map(|tools| FixedTools::new(tools, framing, &counter)),
+        None => None,
+    };
+    Ok(Fixed { tools, system, pinned: FixedText::pinned(pinned, framing, &counter), summary: None })
+}
+
+fn utf8(place: Place, bytes: Vec<u8>) -> Result<Arc<str>> {
+    String::from_utf8(bytes).map(Arc::from).map_err(|_| envelope::damaged(place.record().as_slice(), "its system prompt is no UTF-8"))
+}
+
+/// What stands before the first epoch.
+fn no_epoch(model: &Model) -> Epoch {
+    Epoch {
+        number: 0,
+        reason: Reason::Began,
+        origin: 0,
+        pinned: Vec::new(),
+        summary_version: 0,
+        system_version: 0,
+        tools_version: 0,
+        renderer_version: 0,
+        factor: model.factor,
+        fixed_tokens: 0,
+        cut: crate::context::Cut::default(),
+    }
+}
+
+/// The error of a session that went on meanwhile.
+pub(super) fn moved(record: &SessionRecord, expected: u64) -> Error {
+    let messages = record.tally.messages;
+    Error::new(
+        ErrorKind::SessionMoved,
+        format!(
+            "writing to session {:?}: it must be as long as the caller saw it, {expected} messages, and it has {messages}: read the new messages, assemble() again, and decide anew",
+            record.id
+        ),
+    )
+    .with("session_id", record.id.as_str())
+    .with("expected_index", expected as i64)
+    .with("messages", messages as i64)
+}
+
+/// What is known of a caller's id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct KnownId {
+    pub index: u64,
+    pub request: u64,
+    /// The text was taken out.
+    pub gone: bool,
+}
+
+pub(super) fn find_id<P: Pages>(pages: &P, place: Place, seed: u64, id: &str) -> Result<Option<KnownId>> {
+    let key = place.id(seed, id);
+    let Some(value) = pages.get(key.as_slice())? else { return Ok(None) };
+    let mut r = Reader::array(key.as_slice(), envelope::open(key.as_slice(), value)?.body)?;
+    Ok(Some(KnownId { index: r.uint()?, request: r.uint()?, gone: r.bool()? }))
+}
+
+pub(super) fn put_id(pages: &mut impl PagesMut, place: Place, seed: u64, id: &str, known: KnownId) -> Result<()> {
+    let key = place.id(seed, id);
+    let mut w = Writer::array(3);
+    w.uint(known.index);
+    w.uint(known.request);
+    w.bool(known.gone);
+    pages.put(key.as_slice(), &envelope::seal(key.as_slice(), 1, Codec::MessagePack, w.bytes()))
+}

@@ -1,0 +1,44 @@
+//! `BuiltInCore`: the built-in embedding, as the package's `BuiltIn` calls it.
+
+use memspan_engine::embedding;
+use pyo3::prelude::*;
+use pyo3::types::{PyByteArray, PyList};
+
+use crate::arguments::text_of;
+use crate::errors::{Hold, run};
+
+#[pyclass(frozen, module = "memspan._core")]
+#[derive(Debug)]
+pub struct BuiltInCore;
+
+#[pymethods]
+impl BuiltInCore {
+    #[classattr]
+    const NAME: &'static str = embedding::NAME;
+
+    #[classattr]
+    const DIMENSIONS: usize = embedding::DIMENSIONS;
+
+    #[classattr]
+    const REVISION: &'static str = embedding::REVISION;
+
+    /// The vectors of texts, row by row: float32 in this machine's byte order.
+    #[staticmethod]
+    fn embed<'py>(py: Python<'py>, texts: &Bound<'py, PyList>) -> PyResult<Bound<'py, PyByteArray>> {
+        let texts: Vec<String> = texts.iter().map(|text| text_of("a text", &text)).collect::<PyResult<_>>()?;
+        let bytes = run(py, Hold::Detached, || {
+            let mut bytes = Vec::with_capacity(texts.len() * embedding::DIMENSIONS * size_of::<f32>());
+            for text in &texts {
+                embedding::embed(text).as_slice().iter().for_each(|x| bytes.extend_from_slice(&x.to_ne_bytes()));
+            }
+            Ok(bytes)
+        })?;
+        Ok(PyByteArray::new(py, &bytes))
+    }
+
+    /// The tokens of a text, as the vocabulary spells them.
+    #[staticmethod]
+    fn tokens(text: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+        Ok(embedding::tokens(&text_of("a text", text)?))
+    }
+}

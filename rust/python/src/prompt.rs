@@ -1,0 +1,221 @@
+//! `PromptCore`: a prompt with its model, as the package's `Prompt` shows it. Nothing is rendered that is not asked for.
+
+use std::sync::Arc;
+
+use memspan_engine::context::render::{self, RequestOptions};
+use memspan_engine::context::segment::{Body, Segment, SegmentKind, shared_segments};
+use memspan_engine::context::{Format, Prompt};
+use memspan_engine::session::{Assembled, Replayed, format_named};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::arguments::text_of;
+use crate::budget::score;
+use crate::errors::{Hold, corrupt, run, to_python};
+use crate::from_json;
+
+/// Up to so many tokens a prompt is assembled and rendered in well under a millisecond, and the interpreter is kept.
+pub const ATTACHED_TOKENS: u64 = 40_000;
+
+/// Name, tokens, grant (floor, weight, ceiling), asked, granted, items.
+type SectionRow = (String, u64, Option<(u64, u32, Option<u64>)>, u64, u64, u64);
+/// Section, id, included, why, tokens, score, revision of a memory.
+type ExplainedRow = (String, String, bool, String, u64, Option<f64>, Option<u64>);
+
+#[pyclass(frozen, module = "memspan._core")]
+#[derive(Debug)]
+pub struct PromptCore {
+    pub assembled: Arc<Assembled>,
+    degraded: Option<String>,
+    erased: Vec<String>,
+    same_bytes: bool,
+}
+
+impl PromptCore {
+    /// A prompt that was assembled now; `degraded` is what the embedder did, if it failed.
+    pub fn assembled(assembled: Assembled, degraded: Option<&str>) -> Self {
+        let why = assembled.degraded.as_deref().map(|why| degraded.unwrap_or(why).to_owned());
+        Self { assembled: Arc::new(assembled), degraded: why, erased: Vec::new(), same_bytes: true }
+    }
+
+    /// A prompt that was sent once.
+    pub fn replayed(replayed: Replayed) -> Self {
+        let Replayed { assembled, erased, same_bytes } = replayed;
+        Self { assembled: Arc::new(assembled), degraded: None, erased, same_bytes }
+    }
+
+    fn prompt(&self) -> &Prompt {
+        &self.assembled.prompt
+    }
+
+    fn render(&self, py: Python<'_>, format: Format, model: Option<&str>, stream: bool) -> PyResult<String> {
+        let hold = if self.prompt().total_tokens > ATTACHED_TOKENS { Hold::Detached } else { Hold::Attached };
+        let write = match format {
+            Format::OpenAi => render::to_openai,
+            Format::Anthropic => render::to_anthropic,
+        };
+        let bytes = run(py, hold, || Ok(write(self.prompt(), RequestOptions { model, stream })))?;
+        String::from_utf8(bytes).map_err(|_| corrupt(py, "rendering a prompt: a text in it is not UTF-8: restore the store from a backup"))
+    }
+
+    fn format(&self) -> Format {
+        self.assembled.model.framing.format
+    }
+}
+
+#[pymethods]
+impl PromptCore {
+    #[getter]
+    fn total_tokens(&self) -> u64 {
+        self.prompt().total_tokens
+    }
+
+    #[getter]
+    fn max_input_tokens(&self) -> u64 {
+        self.prompt().max_input_tokens
+    }
+
+    #[getter]
+    fn max_output_tokens(&self) -> u64 {
+        self.prompt().max_output_tokens
+    }
+
+    #[getter]
+    fn exact(&self) -> bool {
+        self.prompt().exact
+    }
+
+    #[getter]
+    fn degraded(&self) -> Option<&str> {
+        self.degraded.as_deref()
+    }
+
+    #[getter]
+    fn erased(&self) -> Vec<String> {
+        self.erased.clone()
+    }
+
+    #[getter]
+    fn same_bytes(&self) -> bool {
+        self.same_bytes
+    }
+
+    #[getter]
+    fn session_id(&self) -> &str {
+        &self.assembled.session_id
+    }
+
+    #[getter]
+    fn model(&self) -> &str {
+        &self.assembled.model.name
+    }
+
+    #[getter]
+    fn epoch(&self) -> u64 {
+        self.assembled.epoch
+    }
+
+    /// The format that the model's provider takes.
+    #[getter(format)]
+    fn format_name(&self) -> &'static str {
+        self.format().name()
+    }
+
+    /// Hash and tokens of what stands before the cache boundary.
+    fn prefix(&self) -> (String, u64) {
+        let tokens = self.prompt().boundary().map_or(0, |boundary| boundary.tokens);
+        (hex(self.prompt().prefix_hash()), tokens)
+    }
+
+    /// Hash of the whole.
+    fn digest(&self) -> String {
+        hex(self.prompt().chain.last().copied().unwrap_or_default())
+    }
+
+    /// Segments, tokens, hash, whether it lasts.
+    fn breakpoints(&self) -> Vec<(usize, u64, String, bool)> {
+        self.prompt().breakpoints.iter().map(|one| (one.segments, one.tokens, hex(one.hash), one.lasting)).collect()
+    }
+
+    fn sections(&self) -> Vec<SectionRow> {
+        let grant =
+            |grant: memspan_engine::context::Grant| (grant.floor, grant.weight, (grant.ceiling < u64::MAX).then_some(grant.ceiling));
+        let row = |row: &memspan_engine::context::SectionUse| {
+            (row.name.to_string(), row.tokens, row.grant.map(grant), row.asked, row.granted, row.items)
+        };
+        self.prompt().sections.iter().map(row).collect()
+    }
+
+    fn explained(&self) -> Vec<ExplainedRow> {
+        let row = |one: &memspan_engine::context::Explained| {
+            let revision = one.memory.map(|memory| memory.revision);
+            (
+                one.section.to_string(),
+                one.id.to_string(),
+                one.why.is_included(),
+                one.why.to_string(),
+                one.tokens,
+                one.score.map(score),
+                revision,
+            )
+        };
+        self.prompt().explained.iter().map(row).collect()
+    }
+
+    /// Leading segments that both have, their tokens, and what this one has where they part.
+    fn shared_with(&self, other: &Bound<'_, Self>) -> (usize, u64, Option<String>) {
+        let prompt = self.prompt();
+        let same = shared_segments(&prompt.chain, &other.get().prompt().chain).min(prompt.segments.len());
+        let tokens: u64 = prompt.segments[..same].iter().map(|segment| segment.tokens).sum();
+        (same, prompt.factor.bound(tokens), prompt.segments.get(same).map(segment_name))
+    }
+
+    /// The request as JSON bytes; `format` is the model's own by default.
+    fn body<'py>(&self, py: Python<'py>, format: Option<&Bound<'py, PyAny>>, stream: bool) -> PyResult<Bound<'py, PyBytes>> {
+        let json = self.render(py, self.named(py, format)?, Some(&self.assembled.model.name), stream)?;
+        Ok(PyBytes::new(py, json.as_bytes()))
+    }
+
+    /// The bytes of an OpenAI request up to the end of so many segments.
+    fn prefix_body<'py>(&self, py: Python<'py>, segments: usize) -> Bound<'py, PyBytes> {
+        let segments = &self.prompt().segments[..segments.min(self.prompt().segments.len())];
+        PyBytes::new(py, &render::openai_prefix(segments, Some(&self.assembled.model.name)))
+    }
+
+    /// The request as keyword arguments of the provider's SDK.
+    fn request<'py>(&self, py: Python<'py>, format: Option<&Bound<'py, PyAny>>, stream: bool) -> PyResult<Bound<'py, PyAny>> {
+        let json = self.render(py, self.named(py, format)?, Some(&self.assembled.model.name), stream)?;
+        from_json::decode(py, &json)
+    }
+
+    fn text(&self, py: Python<'_>) -> PyResult<String> {
+        run(py, Hold::Attached, || Ok(render::to_text(self.prompt())))
+    }
+
+    fn __len__(&self) -> usize {
+        self.prompt().segments.len()
+    }
+}
+
+impl PromptCore {
+    fn named(&self, py: Python<'_>, format: Option<&Bound<'_, PyAny>>) -> PyResult<Format> {
+        let Some(format) = format else { return Ok(self.format()) };
+        format_named(&text_of("format", format)?).map_err(|error| to_python(py, &error))
+    }
+}
+
+fn hex(hash: u128) -> String {
+    format!("{hash:032x}")
+}
+
+fn segment_name(segment: &Segment) -> String {
+    match (segment.kind, &segment.body) {
+        (SegmentKind::Tools, _) => "tools".to_owned(),
+        (SegmentKind::System, _) => "system".to_owned(),
+        (SegmentKind::Pinned, _) => "pinned".to_owned(),
+        (SegmentKind::Summary, _) => "summary".to_owned(),
+        (SegmentKind::Block, _) => "block".to_owned(),
+        (SegmentKind::Message, Body::Message(Some(index), _)) => format!("message {index}"),
+        (SegmentKind::Message, _) => "interrupted result".to_owned(),
+    }
+}

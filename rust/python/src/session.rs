@@ -1,0 +1,340 @@
+//! `SessionCore`: one session, as the package's `Session` calls it.
+//!
+//! Writes wait for the disk and run detached. An assembly whose last prompt was small, in a scope that is small, takes a fraction
+//! of a millisecond and stays attached; the first of a handle reads the whole window and does not.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use memspan_engine::Result;
+use memspan_engine::memory::Scope;
+use memspan_engine::session::{self, Added, Ask, NewMessage, Options, Session, SessionState, SwitchPlan, format_named};
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PyTuple};
+
+use crate::arguments::{maybe_text, text_of, whole};
+use crate::budget;
+use crate::engine::Handle;
+use crate::errors::{Hold, invalid, run, to_python};
+use crate::json;
+use crate::messages::tools_json;
+use crate::models::named_or_given;
+use crate::prompt::{ATTACHED_TOKENS, PromptCore};
+use crate::rows::scope_core;
+use crate::scope::ScopeCore;
+use crate::time;
+use crate::turn::{Message, TurnRow, turn_row};
+use crate::vectors::Vectors;
+
+/// The largest items, together, with which an assembly is still short.
+const SHORT_ITEMS: usize = 64 << 10;
+
+/// A session by its name, and what its calls have in common.
+#[derive(Debug)]
+pub struct Named {
+    pub handle: Arc<Handle>,
+    pub scope: Arc<Scope>,
+    pub id: String,
+}
+
+impl Named {
+    pub fn run<T: Send>(&self, py: Python<'_>, hold: Hold, work: impl FnOnce(Session<'_>) -> Result<T> + Send) -> PyResult<T> {
+        run(py, hold, || work(Session { engine: self.handle.engine()?, scope: &self.scope, id: &self.id }))
+    }
+
+    pub fn now(&self, py: Python<'_>) -> PyResult<i64> {
+        self.handle.clock.now(py)
+    }
+}
+
+#[pyclass(frozen, module = "memspan._core")]
+#[derive(Debug)]
+pub struct SessionCore {
+    pub named: Arc<Named>,
+    /// Its own scope and those that it read along when it was opened: how large a recall is.
+    scopes: Vec<Scope>,
+    /// Tokens of the last prompt; more than any before the first.
+    last_tokens: AtomicU64,
+}
+
+/// Index, tokens, action.
+type AddedRow = (u64, u64, &'static str);
+/// Model, whether it goes on, messages, turns, epoch, when it was made, calls without a result.
+type StatusRow<'py> = (String, bool, u64, u64, u64, Bound<'py, PyAny>, Vec<String>);
+/// Models, limit, kept messages, left out messages, tokens, first message.
+type SwitchRow = (String, String, u64, u64, u64, u64, u64);
+/// A message on its way in: itself, id, author, created_at, format.
+type NewRow<'py> =
+    (Bound<'py, PyAny>, Option<Bound<'py, PyAny>>, Option<Bound<'py, PyAny>>, Option<Bound<'py, PyAny>>, Option<Bound<'py, PyAny>>);
+
+#[pymethods]
+impl SessionCore {
+    /// Opens a session of a scope, or makes it.
+    #[staticmethod]
+    #[allow(clippy::too_many_arguments)] // those of `Scope.session()`, one by one
+    fn open<'py>(
+        py: Python<'py>,
+        scope: &Bound<'py, ScopeCore>,
+        id: &Bound<'py, PyAny>,
+        model: Option<&Bound<'py, PyAny>>,
+        system: Option<&Bound<'py, PyAny>>,
+        tools: Option<&Bound<'py, PyAny>>,
+        reads: Option<&Bound<'py, PyTuple>>,
+        own_budget: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Self> {
+        let owner = scope.get();
+        let options = Options {
+            model: model.map(named_or_given).transpose()?,
+            system: maybe_text("system", system)?,
+            tools: tools.map(tools_json).transpose()?,
+            reads: reads.map(|reads| read_along(owner, reads)).transpose()?,
+            budget: own_budget.map(budget::budget).transpose()?,
+        };
+        let named = Named { handle: Arc::clone(&owner.handle), scope: Arc::clone(&owner.scope), id: text_of("a session's id", id)? };
+        let now = named.now(py)?;
+        let status = named.run(py, Hold::Detached, |session| session.open(options, now))?;
+        let scopes = std::iter::once(Scope::clone(&owner.scope)).chain(status.record.reads).collect();
+        Ok(Self { named: Arc::new(named), scopes, last_tokens: AtomicU64::new(u64::MAX) })
+    }
+
+    #[getter]
+    fn id(&self) -> &str {
+        &self.named.id
+    }
+
+    fn status<'py>(&self, py: Python<'py>) -> PyResult<StatusRow<'py>> {
+        let status = self.named.run(py, Hold::Attached, |session| session.status())?;
+        let (record, tally) = (&status.record, &status.record.tally);
+        let open = tally.open.iter().map(ToString::to_string).collect();
+        let live = record.state == SessionState::Live;
+        let created_at = time::to_python(py, record.created_at)?;
+        Ok((status.epoch.model.name.to_string(), live, tally.messages, tally.turns, record.epoch, created_at, open))
+    }
+
+    fn add<'py>(&self, py: Python<'py>, row: NewRow<'py>, expect_index: Option<&Bound<'py, PyAny>>) -> PyResult<AddedRow> {
+        let new = new_message(&row)?;
+        let expect_index = budget::tokens("expect_index", expect_index)?;
+        let now = self.named.now(py)?;
+        self.named.run(py, Hold::Detached, |session| session.add(new, expect_index, now)).map(added_row)
+    }
+
+    /// Adds messages; an error has the place of its message as field `row`.
+    fn add_many<'py>(&self, py: Python<'py>, rows: Vec<NewRow<'py>>) -> PyResult<Vec<AddedRow>> {
+        let mut new = Vec::with_capacity(rows.len());
+        for (place, row) in rows.iter().enumerate() {
+            new.push(new_message(row).inspect_err(|error| {
+                // An error without its place is better than an error about a place.
+                let _ = error.value(py).getattr("fields").and_then(|fields| fields.set_item("row", place));
+            })?);
+        }
+        let now = self.named.now(py)?;
+        let added = self.named.run(py, Hold::Detached, |session| session.add_many(new, now))?;
+        Ok(added.into_iter().map(added_row).collect())
+    }
+
+    /// Adds a reply; turn, call.
+    fn add_response(&self, py: Python<'_>, response: &Bound<'_, PyAny>, prompt: Option<&Bound<'_, PromptCore>>) -> PyResult<(u64, u16)> {
+        let bytes = json::encode("a response", response)?;
+        let prompt = prompt.map(|prompt| Arc::clone(&prompt.get().assembled));
+        let now = self.named.now(py)?;
+        let replied = self.named.run(py, Hold::Detached, |session| session.add_response(&bytes, prompt.as_deref(), now))?;
+        Ok((replied.added.turn, replied.call))
+    }
+
+    /// The text to embed before `assemble`.
+    fn question(&self, py: Python<'_>) -> PyResult<Option<String>> {
+        self.named.run(py, self.hold(), |session| session.question())
+    }
+
+    /// Assembles a prompt; `degraded` is why the question has no vector, where there is an embedder.
+    #[allow(clippy::too_many_arguments)] // those of `assemble()`, one by one
+    fn assemble<'py>(
+        &self,
+        py: Python<'py>,
+        query: Option<&Bound<'py, PyAny>>,
+        max_input_tokens: Option<&Bound<'py, PyAny>>,
+        max_output_tokens: Option<&Bound<'py, PyAny>>,
+        items: &Bound<'py, PyTuple>,
+        own_budget: Option<&Bound<'py, PyAny>>,
+        vector: Option<&Bound<'py, Vectors>>,
+        degraded: Option<&str>,
+    ) -> PyResult<PromptCore> {
+        let ask = Ask {
+            query: maybe_text("query", query)?,
+            vector: vector.and_then(|vector| vector.get().query()),
+            items: budget::items(items)?,
+            budget: own_budget.map(budget::budget).transpose()?,
+            max_input_tokens: budget::tokens("max_input_tokens", max_input_tokens)?,
+            max_output_tokens: max_output_tokens
+                .map(|most| whole("max_output_tokens", most, 1, 1 << 40))
+                .transpose()?
+                .map(|most| most as u64),
+            now: self.named.now(py)?,
+        };
+        let short = ask.items.iter().map(|item| item.text.len()).sum::<usize>() <= SHORT_ITEMS;
+        let small = short && run(py, Hold::Attached, || self.named.handle.hold(&self.scopes))? == Hold::Attached;
+        let assembled = self.named.run(py, if small { self.hold() } else { Hold::Detached }, |session| session.assemble(&ask))?;
+        self.last_tokens.store(assembled.prompt.total_tokens, Ordering::Relaxed);
+        Ok(PromptCore::assembled(assembled, degraded))
+    }
+
+    /// Messages from `first` on, at most `limit`.
+    fn messages(&self, py: Python<'_>, first: u64, limit: u64) -> PyResult<Vec<Message>> {
+        let hold = if limit == 1 { Hold::Attached } else { Hold::Detached };
+        let page = self.named.run(py, hold, |session| session.messages(first, limit))?;
+        Ok(page.into_iter().map(Message::from).collect())
+    }
+
+    fn turn<'py>(&self, py: Python<'py>, number: &Bound<'py, PyAny>) -> PyResult<TurnRow<'py>> {
+        let number = whole("a turn's number", number, 0, i64::MAX)? as u64;
+        turn_row(py, self.named.run(py, Hold::Attached, |session| session.turn(number))?)
+    }
+
+    /// What a call was sent.
+    fn sent_prompt(&self, py: Python<'_>, turn: u64, call: u16) -> PyResult<Option<PromptCore>> {
+        let now = self.named.now(py)?;
+        let replayed = self.named.run(py, Hold::Detached, |session| session.sent_prompt(turn, call, now))?;
+        Ok(replayed.map(PromptCore::replayed))
+    }
+
+    fn rewind(&self, py: Python<'_>, index: &Bound<'_, PyAny>) -> PyResult<()> {
+        let (index, now) = (whole("index", index, 0, i64::MAX)? as u64, self.named.now(py)?);
+        self.named.run(py, Hold::Detached, |session| session.rewind(index, now))
+    }
+
+    fn redact(&self, py: Python<'_>, index: &Bound<'_, PyAny>, reason: Option<&Bound<'_, PyAny>>) -> PyResult<bool> {
+        let (index, reason) = (whole("index", index, 0, i64::MAX)? as u64, maybe_text("reason", reason)?);
+        let now = self.named.now(py)?;
+        self.named.run(py, Hold::Detached, |session| session.redact(index, reason.as_deref(), now))
+    }
+
+    fn end(&self, py: Python<'_>) -> PyResult<()> {
+        let now = self.named.now(py)?;
+        self.named.run(py, Hold::Detached, |session| session.end(now))
+    }
+
+    fn delete(&self, py: Python<'_>) -> PyResult<()> {
+        let now = self.named.now(py)?;
+        self.named.run(py, Hold::Detached, |session| session.delete(now))
+    }
+
+    fn fork(&self, py: Python<'_>, new_id: &Bound<'_, PyAny>, at: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+        let (new_id, at) = (text_of("a session's id", new_id)?, budget::tokens("at", at)?);
+        let now = self.named.now(py)?;
+        self.named.run(py, Hold::Detached, |session| session.fork(&new_id, at, now))?;
+        let named = Named { handle: Arc::clone(&self.named.handle), scope: Arc::clone(&self.named.scope), id: new_id };
+        Ok(Self { named: Arc::new(named), scopes: self.scopes.clone(), last_tokens: AtomicU64::new(u64::MAX) })
+    }
+
+    fn cancel_tool_calls(&self, py: Python<'_>, reason: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+        let (reason, now) = (text_of("reason", reason)?, self.named.now(py)?);
+        self.named.run(py, Hold::Detached, |session| session.cancel_tool_calls(&reason, now))
+    }
+
+    /// Text, where the next part begins, characters of the whole.
+    fn tool_result(
+        &self,
+        py: Python<'_>,
+        key: &Bound<'_, PyAny>,
+        offset: &Bound<'_, PyAny>,
+        max_tokens: &Bound<'_, PyAny>,
+    ) -> PyResult<(String, Option<usize>, usize)> {
+        let key = text_of("key", key)?;
+        let (offset, most) = (whole("offset", offset, 0, i64::MAX)? as usize, whole("max_tokens", max_tokens, 1, i64::MAX)? as usize);
+        let part = self.named.run(py, Hold::Detached, |session| session.tool_result(&key, offset, most))?;
+        Ok((part.text, part.next_offset, part.total_characters))
+    }
+
+    fn plan_switch(&self, py: Python<'_>, to: &Bound<'_, PyAny>) -> PyResult<SwitchRow> {
+        let (to, now) = (named_or_given(to)?, self.named.now(py)?);
+        self.named.run(py, Hold::Detached, |session| session.plan_switch(&to, now)).map(switch_row)
+    }
+
+    fn switch_model(
+        &self,
+        py: Python<'_>,
+        to: &Bound<'_, PyAny>,
+        system: Option<&Bound<'_, PyAny>>,
+        tools: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<SwitchRow> {
+        let (to, system) = (named_or_given(to)?, maybe_text("system", system)?);
+        let tools = tools.map(tools_json).transpose()?;
+        let now = self.named.now(py)?;
+        let plan = self.named.run(py, Hold::Detached, |session| session.switch_model(&to, system.as_deref(), tools.as_deref(), now))?;
+        self.last_tokens.store(u64::MAX, Ordering::Relaxed);
+        Ok(switch_row(plan))
+    }
+
+    /// Whether two handles name the same session of the same engine.
+    fn is_same(&self, other: &Bound<'_, Self>) -> bool {
+        let (one, other) = (&self.named, &other.get().named);
+        Arc::ptr_eq(&one.handle, &other.handle) && one.scope == other.scope && one.id == other.id
+    }
+}
+
+impl SessionCore {
+    /// How a read of the window is run, by the size of the last prompt.
+    fn hold(&self) -> Hold {
+        if self.last_tokens.load(Ordering::Relaxed) <= ATTACHED_TOKENS { Hold::Attached } else { Hold::Detached }
+    }
+}
+
+fn new_message((message, id, author, created_at, format): &NewRow<'_>) -> PyResult<NewMessage> {
+    let bytes = json::encode("a message", message)?;
+    let format = maybe_text("format", format.as_ref())?;
+    let format = format.map(|name| format_named(&name).map_err(|error| to_python(message.py(), &error))).transpose()?;
+    Ok(NewMessage {
+        given: String::from_utf8_lossy(&bytes).into_owned(), // UTF-8 already: it was made of Python's text
+        format,
+        id: maybe_text("id", id.as_ref())?,
+        author: maybe_text("author", author.as_ref())?,
+        created_at: time::maybe_from_python("created_at", created_at.as_ref())?,
+    })
+}
+
+fn added_row(added: Added) -> AddedRow {
+    (added.index, added.tokens, added.action.name())
+}
+
+fn switch_row(plan: SwitchPlan) -> SwitchRow {
+    let SwitchPlan { from, to, limit, kept, .. } = plan;
+    (from.name.to_string(), to.name.to_string(), limit, kept.kept, kept.left_out, kept.tokens, kept.origin)
+}
+
+/// The scopes behind `reads=`.
+fn read_along(own: &ScopeCore, reads: &Bound<'_, PyTuple>) -> PyResult<Vec<Scope>> {
+    let mut scopes = Vec::with_capacity(reads.len());
+    for scope in reads.iter() {
+        let other = scope_core(&scope, "reads")?;
+        if !Arc::ptr_eq(&other.get().handle, &own.handle) {
+            return Err(invalid(
+                scope.py(),
+                "opening a session: reads= takes scopes of the same engine, and one belongs to another: take it from this engine's user() or shared()",
+            ));
+        }
+        scopes.push(Scope::clone(&other.get().scope));
+    }
+    Ok(scopes)
+}
+
+/// Ids of a scope's sessions behind number `after`, in the order in which they were made: number, id.
+#[pyfunction]
+pub fn session_ids(py: Python<'_>, scope: &Bound<'_, ScopeCore>, after: u32, limit: usize) -> PyResult<Vec<(u32, String)>> {
+    let owner = scope.get();
+    let page = run(py, Hold::Detached, || session::list(owner.handle.engine()?, &owner.scope, after, limit))?;
+    Ok(page.into_iter().map(|one| (one.number, one.record.id)).collect())
+}
+
+/// Messages of a scope's sessions by their words: session, message, score.
+#[pyfunction]
+pub fn search_transcripts<'py>(
+    py: Python<'py>,
+    scope: &Bound<'py, ScopeCore>,
+    query: &Bound<'py, PyAny>,
+    limit: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyList>> {
+    let (query, limit) = (text_of("query", query)?, whole("limit", limit, 0, 1 << 20)? as usize);
+    let owner = scope.get();
+    let hits = run(py, Hold::Detached, || session::search(owner.handle.engine()?, &owner.scope, &query, limit))?;
+    PyList::new(py, hits.into_iter().map(|hit| (hit.session_id, Message::from(hit.message), budget::score(hit.score))))
+}
