@@ -10,7 +10,7 @@ import pytest
 import corpus
 import memspan
 from conftest import alternated
-from rivals import tiktoken_offline
+from rivals import vocabularies
 
 if TYPE_CHECKING:
     import tiktoken
@@ -19,21 +19,15 @@ if TYPE_CHECKING:
 MESSAGE_BYTES = 4_096
 
 
-def message(number: int) -> str:
-    """About 4 KB of prose that no other number has."""
-    text = " ".join(corpus.memory(1_000 * number + part, 60).text for part in range(12))
-    return f"{number} {text}"[:MESSAGE_BYTES]
-
-
 @pytest.fixture(scope="session")
 def oracle(tmp_path_factory: pytest.TempPathFactory) -> tiktoken.Encoding:
-    return tiktoken_offline.encoding("o200k_base", tmp_path_factory.mktemp("tiktoken"))
+    return vocabularies.openai("o200k_base", tmp_path_factory.mktemp("tiktoken"))
 
 
 @alternated("memspan", "tiktoken")
 @pytest.mark.benchmark(group="count 4 KB, seen before")
 def bench_count_again(benchmark: BenchmarkFixture, oracle: tiktoken.Encoding, side: str, _pass: int) -> None:
-    text = message(0)
+    text = corpus.prose(0, MESSAGE_BYTES)
     assert memspan.count_tokens(text) == len(oracle.encode_ordinary(text))
     if side == "memspan":
         benchmark.pedantic(memspan.count_tokens, (text,), rounds=500, iterations=100, warmup_rounds=10)
@@ -44,7 +38,7 @@ def bench_count_again(benchmark: BenchmarkFixture, oracle: tiktoken.Encoding, si
 @alternated("memspan", "tiktoken")
 @pytest.mark.benchmark(group="count 4 KB, not seen before")
 def bench_count_new(benchmark: BenchmarkFixture, oracle: tiktoken.Encoding, side: str, _pass: int) -> None:
-    texts = itertools.cycle([message(number) for number in range(_pass * 300 + 1, _pass * 300 + 301)])
+    texts = itertools.cycle([corpus.prose(number, MESSAGE_BYTES) for number in range(_pass * 300 + 1, _pass * 300 + 301)])
     count = memspan.count_tokens if side == "memspan" else lambda text: len(oracle.encode_ordinary(text))
     benchmark.pedantic(lambda: count(next(texts)), rounds=290)
 
@@ -52,7 +46,7 @@ def bench_count_new(benchmark: BenchmarkFixture, oracle: tiktoken.Encoding, side
 @alternated("memspan", "tiktoken")
 @pytest.mark.benchmark(group="append 20 characters to 100 KB")
 def bench_append(benchmark: BenchmarkFixture, oracle: tiktoken.Encoding, side: str, _pass: int) -> None:
-    text = "".join(message(number) for number in range(25))
+    text = "".join(corpus.prose(number, MESSAGE_BYTES) for number in range(25))
     if side == "memspan":
         counter = memspan.TokenCounter()
         counter.append(text)

@@ -1,6 +1,6 @@
 """Prints the ratios that may be quoted: both sides in turn, in one run, on this machine.
 
-    python benches/compare.py [--memories 100000] [--only recall,remember] [--rounds 300]
+    python benches/compare.py [--memories 100000] [--only recall,turn] [--rounds 300]
 
 Every measurement alternates the sides: call by call where a call is short, process by process where a new process is what is measured.
 A ratio is the rival's median over memspan's: above 1, memspan is faster, or smaller.
@@ -11,14 +11,12 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import platform
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from functools import cached_property
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,43 +26,42 @@ for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import corpus
 import memspan
+from conversations import Conversations
+from report import Row, machine, table
 from sides import SIDES, Side
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-Samples = dict[str, list[float]]
+    from report import Samples
+
 WRITERS = 32
 BULK = 20_000
 PROCESSES = 7
 
 
-@dataclass(frozen=True)
-class Row:
-    """One line of the table: what was measured, in which unit, one list of samples a side."""
-
-    what: str
-    unit: str
-    samples: Samples
-    note: str = ""
-
-
 class Bench:
-    """Both sides loaded with the same memories, and what is measured on them."""
+    """Both sides with the same memories, loaded when they are first asked for, and what is measured on them."""
 
     def __init__(self, folder: Path, memories: int, rounds: int) -> None:
         self._folder = folder
         self._memories = memories
         self._rounds = rounds
         self._fresh = count(10_000_000)  # numbers of memories that no store has yet
-        self._sides: dict[str, Side] = {name: open_side(folder / name) for name, open_side in SIDES.items()}
-        rows = list(corpus.memories(memories))
-        for side in self._sides.values():
+        self.conversations = Conversations(folder, rounds, memories, lambda: self._sides, memories)
+
+    @cached_property
+    def _sides(self) -> dict[str, Side]:
+        sides = {name: open_side(self._folder / name) for name, open_side in SIDES.items()}
+        rows = list(corpus.memories(self._memories))
+        for side in sides.values():
             side.load(rows)
+        return sides
 
     def close(self) -> None:
-        """Closes both sides."""
-        for side in self._sides.values():
+        """Closes what was opened."""
+        self.conversations.close()
+        for side in self._sides.values() if "_sides" in self.__dict__ else ():
             side.close()
 
     def recall(self) -> Iterator[Row]:
@@ -123,6 +120,7 @@ class Bench:
 
     def open(self) -> Iterator[Row]:
         """Open and first recall in a new process, imports done before; then its resident memory after 300 recalls."""
+        assert self._sides
         opened: Samples = {name: [] for name in SIDES}
         resident: Samples = {name: [] for name in SIDES}
         for _ in range(PROCESSES):
@@ -141,6 +139,12 @@ MEASURES: dict[str, Callable[[Bench], Iterator[Row]]] = {
     "threads": Bench.threads,
     "bulk": Bench.bulk,
     "open": Bench.open,
+    "turn": lambda bench: bench.conversations.turn(),
+    "layout": lambda bench: bench.conversations.layout(),
+    "search": lambda bench: bench.conversations.search(),
+    "add": lambda bench: bench.conversations.add(),
+    "fit": lambda bench: bench.conversations.fit(),
+    "count": lambda bench: bench.conversations.count(),
 }
 
 
@@ -156,31 +160,6 @@ def child(name: str, folder: Path, memories: int) -> None:
         side.recall(question.user, question.query)
     resident = int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     print(json.dumps({"open_seconds": opened, "resident_bytes": resident}))
-
-
-def table(rows: list[Row]) -> Iterator[str]:
-    """The rows as Markdown."""
-    yield "| what | memspan p50 | diy p50 | ratio | memspan p99 | diy p99 | n |"
-    yield "|---|---|---|---|---|---|---|"
-    for row in rows:
-        scale = 1e3 if row.unit == "ms" else 1e-6
-        ours, theirs = row.samples["memspan"], row.samples["diy"]
-        median = {name: statistics.median(values) * scale for name, values in row.samples.items()}
-        tail = [f"{_percentile(values, 99) * scale:.3g}" if len(values) >= 100 else "" for values in (ours, theirs)]
-        ratio = f"{median['diy'] / median['memspan']:.1f}x"
-        cells = [row.what, f"{median['memspan']:.3g} {row.unit}", f"{median['diy']:.3g} {row.unit}", ratio, *tail, str(len(ours))]
-        yield "| " + " | ".join(cells) + " |" + (f"  {row.note}" if row.note else "")
-
-
-def _percentile(values: list[float], percent: int) -> float:
-    return statistics.quantiles(values, n=100)[percent - 1]
-
-
-def machine() -> str:
-    """The machine that the figures hold for."""
-    names = [line.split(":")[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")]
-    system = f"{platform.system()} {platform.release()}, Python {platform.python_version()}"
-    return f"{names[0] if names else platform.machine()}, {os.cpu_count()} cores, {system}"
 
 
 def main() -> int:

@@ -1,4 +1,4 @@
-"""The memories and questions that every bench uses: the same in every run, on every machine.
+"""The memories, questions and conversations that every bench uses: the same in every run, on every machine.
 
 Memories are lists of invented words whose frequencies fall as 1 / (rank + 10), as in natural text, with one identifier each.
 They say nothing; what a bench needs of them is the shape: how many terms, how common, how far apart. Quality is not measured here.
@@ -24,6 +24,10 @@ USERS = 100
 DIMENSIONS = 384
 VOCABULARY = 20_000
 QUERY_WORDS = 7
+SYSTEM = (
+    "You are the assistant of the platform team. Answer in at most three sentences, name the service, the port and the owner "
+    "where you know them, and say so when you do not. Never invent an identifier: quote it as it stands in the conversation."
+)
 _SLOTS_PER_WORD = 4
 
 
@@ -58,11 +62,11 @@ def memories(count: int, first: int = 0) -> Iterator[Memory]:
     return (memory(number) for number in range(first, first + count))
 
 
-def question(number: int) -> Question:
+def question(number: int, words: int | None = None) -> Question:
     """A question that memory `number` answers."""
-    asked = memory(number)
-    words = [word for word in asked.text.split() if not word.startswith("ID-")]
-    query = random.Random(f"question {number}").sample(words, min(QUERY_WORDS, len(words)))
+    asked = memory(number, words)
+    said = [word for word in asked.text.split() if not word.startswith("ID-")]
+    query = random.Random(f"question {number}").sample(said, min(QUERY_WORDS, len(said)))
     return Question(asked.user, " ".join(query), asked.text)
 
 
@@ -70,6 +74,21 @@ def questions(count: int, among: int) -> list[Question]:
     """`count` questions about memories spread over the first `among`, no two about the same one while there are enough."""
     step = 7919  # a prime that no round corpus size divides by: the users come in turn
     return [question(number * step % among) for number in range(count)]
+
+
+def conversation(length: int, first: int = 0, words: int | None = None) -> list[dict[str, str]]:
+    """Messages of a user and an assistant by turns, the user's first; they say what memories `first` and those behind it say."""
+    roles = ("user", "assistant")
+    return [{"role": roles[number % 2], "content": memory(first + number, words).text} for number in range(length)]
+
+
+def prose(number: int, size_bytes: int) -> str:
+    """Text of that size, or a little less, that no other number has."""
+    parts = (memory(1_000_000 * number + part, 60).text for part in itertools.count())
+    text = str(number)
+    while len(text) < size_bytes:
+        text = f"{text} {next(parts)}"
+    return text[:size_bytes]
 
 
 class HashingEmbedder:

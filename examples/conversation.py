@@ -1,7 +1,7 @@
 """A real conversation through the engine: 1,010 messages in three sessions of one user, a prompt before every reply.
 
-Run it with `make demo`, or `python examples/conversation.py [STORE]`; without a path the store is a temporary one. The messages are a slice of
-the Schema-Guided Dialogue set (examples/data/README.md); what the assistant said there stands for what a model would answer.
+Run it with `make demo`, or `python examples/conversation.py [STORE]`; without a path the store is a temporary one. The messages are a slice
+of the Schema-Guided Dialogue set (examples/data/README.md); what the assistant said there stands for what a model would answer.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ RULES = [("Never pay without asking first", "constraint"), ("Wants short answers
 BUDGET = memspan.Budget(max_input_tokens=5_000)
 SHOWN = {("s-1", 20), ("s-3", 200)}
 REMEMBERED_TURN = 200
+MOST_SHOWN = 3
 
 
 def main() -> None:
@@ -51,7 +52,8 @@ def play(store: Path) -> str:
     """Every message of every session; the hash of what was sent at one turn."""
     sessions = [json.loads(line) for line in DATA.read_text(encoding="utf-8").splitlines()]
     total = sum(len(one["messages"]) for one in sessions)
-    title(f"{total:,} messages of one user in {len(sessions)} sessions, a prompt of at most {BUDGET.max_input_tokens:,} tokens before every reply")
+    limit = f"{BUDGET.max_input_tokens:,}"
+    title(f"{total:,} messages of one user in {len(sessions)} sessions, a prompt of at most {limit} tokens before each reply")
     shown: list[str] = []
     sent = ""
     times: list[float] = []
@@ -73,12 +75,12 @@ def play(store: Path) -> str:
                     prompt = session.assemble()
                     times.append(time.perf_counter() - started)
                     turn = session.add_response(message, prompt=prompt)
-                    if before is not None and prompt.epoch != before.epoch and len(shown) < 3:
+                    if before is not None and prompt.epoch != before.epoch and len(shown) < MOST_SHOWN:
                         shown.append(epochs(turn.number, before, prompt))
                     if (session.id, turn.number) in SHOWN:
                         shown.append(report(session.id, turn.number, prompt, before))
                     if session.id == "s-3" and turn.number == REMEMBERED_TURN:
-                        sent = hashlib.sha256(prompt.to_json()).hexdigest()
+                        sent = digest(prompt)
                     before = prompt
                 done += 1
                 bar(done, total)
@@ -102,7 +104,9 @@ def report(session_id: str, turn: int, prompt: memspan.Prompt, before: memspan.P
     lines.append(f"  prefix hash {prompt.prefix_hash}, {prompt.prefix_tokens:,} tokens before the cache boundary")
     if before is not None:
         shared = prompt.shared_prefix(before)
-        lines.append(f"  the first {shared.bytes:,} bytes ({shared.tokens:,} tokens) are those of the prompt before; then: {shared.broken_by}")
+        lines.append(
+            f"  the first {shared.bytes:,} bytes ({shared.tokens:,} tokens) are those of the prompt before; then: {shared.broken_by}"
+        )
     memory = [one for one in prompt.explain() if one.section in {"pinned", "newer", "recalled", "history"}]
     lines += ["  in the prompt:", *(f"    {one}" for one in memory if one.included)]
     lines += ["  left out:", *(f"    {one}" for one in memory if not one.included)]
@@ -124,9 +128,8 @@ def reopen(store: Path, sent: str) -> None:
     """What another process finds: the ledger of an old turn, and a session that can change its model."""
     with memspan.open(store) as engine:
         session = engine.user(USER).session("s-3")
-        old = session.turn(REMEMBERED_TURN).prompt
-        assert old is not None
-        same = hashlib.sha256(old.to_json()).hexdigest() == sent
+        old = sent_at(session, REMEMBERED_TURN)
+        same = digest(old) == sent
         print(f"  the ledger of turn {REMEMBERED_TURN}: {old!r}")
         print(f"  the request has the same bytes as when it was sent: {same}")
         for one in old.explain():
@@ -139,9 +142,21 @@ def reopen(store: Path, sent: str) -> None:
         session.add({"role": "user", "content": "Which cuisine did I ask for, and in which city?"})
         session.switch_model("gpt-4")
         print(f"\n{session.assemble()}")
-        after = session.turn(REMEMBERED_TURN).prompt
-        assert after is not None
-        print(f"\n  and the old turn, counted with the old model, still has its bytes: {hashlib.sha256(after.to_json()).hexdigest() == sent}")
+        same = digest(sent_at(session, REMEMBERED_TURN)) == sent
+        print(f"\n  and the old turn, counted with the old model, still has its bytes: {same}")
+
+
+def sent_at(session: memspan.Session, turn: int) -> memspan.Prompt:
+    """What the model was sent at a turn, out of the ledger."""
+    prompt = session.turn(turn).prompt
+    if prompt is None:
+        raise SystemExit(f"turn {turn} of {session!r} was added without its prompt")
+    return prompt
+
+
+def digest(prompt: memspan.Prompt) -> str:
+    """Of the request's bytes."""
+    return hashlib.sha256(prompt.to_json()).hexdigest()
 
 
 def bar(done: int, total: int) -> None:

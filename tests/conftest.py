@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+TESTS = Path(__file__).parent
+sys.path[:0] = [str(TESTS / "properties"), str(TESTS.parent / "benches")]  # what counts independently, and the rivals
+
+from rivals import vocabularies  # noqa: E402  found by the path above
+
 if TYPE_CHECKING:
+    import tiktoken
+
     import memspan
 
 # Short runs are the same every time, so that a red one can be repeated; `make soak` looks for new cases.
@@ -43,3 +51,9 @@ def user(memspan_engine: memspan.Engine) -> memspan.Scope:
 def store(tmp_path: Path) -> Path:
     """Where a store can be made."""
     return tmp_path / "test.memspan"
+
+
+@pytest.fixture(scope="session")
+def o200k(tmp_path_factory: pytest.TempPathFactory) -> tiktoken.Encoding:
+    """What gpt-4o counts by, as tiktoken does it; its files come from this checkout."""
+    return vocabularies.openai("o200k_base", tmp_path_factory.mktemp("tiktoken"))

@@ -136,3 +136,55 @@ def test_a_reader_that_closes_early_is_no_error(store: Path) -> None:
     command = f"{sys.executable} -m memspan.cli stats {store} --json | true; echo ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
     assert (done.stdout.strip(), done.stderr) == ("0", "")
+
+
+TALK = [
+    {"role": "system", "content": "You help."},
+    {"role": "user", "content": "which port does payments-api use?"},
+    {"role": "assistant", "content": "8443"},
+    {"role": "user", "content": "and in staging?"},
+    {"role": "assistant", "content": "9443"},
+]
+
+
+def test_replay_plays_a_transcript_of_messages_or_of_lists_of_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines, lists = tmp_path / "lines.jsonl", tmp_path / "lists.jsonl"
+    lines.write_text("\n".join(map(json.dumps, TALK)), encoding="utf-8")
+    lists.write_text(json.dumps({"messages": TALK}), encoding="utf-8")
+    code, out, _ = run(capsys, "replay", lines, "--model", "gpt-4o", "--turn", 0, "--turn", -1, "--json")
+    played = json.loads(out)
+    assert code == 0
+    assert (played["messages"], played["prompts"], [one["turn"] for one in played["shown"]]) == (4, 2, [0, 1])
+    assert played["shown"][1]["sections"][0]["name"] == "system"
+    assert json.loads(run(capsys, "replay", lists, "--model", "gpt-4o", "--turn", 0, "--turn", -1, "--json")[1]) == played
+    assert "before the cache boundary" in run(capsys, "replay", lines, "--model", "gpt-4o")[1]
+
+
+@pytest.mark.parametrize("line", ["no json", "[1]", '{"content": "no role"}', '{"messages": 7}', ""])
+def test_replay_says_which_line_is_no_message(tmp_path: Path, capsys: pytest.CaptureFixture[str], line: str) -> None:
+    file = tmp_path / "bad.jsonl"
+    file.write_text(f"{line}\n", encoding="utf-8")
+    code, _, err = run(capsys, "replay", file, "--model", "gpt-4o")
+    assert code == 2
+    assert "bad.jsonl" in err
+
+
+def test_show_lists_sessions_and_turns_and_what_a_model_saw(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    store = tmp_path / "a.memspan"
+    with memspan.open(store) as engine:
+        session = engine.user("u-42").session("s-1", "gpt-4o", system="You help.")
+        session.add({"role": "user", "content": "which port?"})
+        sent = session.assemble()
+        session.add_response({"role": "assistant", "content": "8443"}, prompt=sent)
+        session.add({"role": "user", "content": "thanks"})
+        session.add_response({"role": "assistant", "content": "welcome"})
+    [listed] = json.loads(run(capsys, "show", store, "u-42", "--json")[1])
+    assert listed == {"session": "s-1", "model": "gpt-4o", "messages": 4, "turns": 2, "epoch": 0}
+    turns = json.loads(run(capsys, "show", store, "u-42", "s-1", "--json")[1])
+    assert [turn["prompt_tokens"] for turn in turns] == [sent.total_tokens, None]
+    code, out, _ = run(capsys, "show", store, "u-42", "s-1", "--turn", 0, "--json")
+    assert (code, json.loads(out)["prefix_hash"]) == (0, sent.prefix_hash)
+    assert "stands in every prompt" in " ".join(run(capsys, "show", store, "u-42", "s-1", "--turn", 0, "--text")[1].split())
+    for missing in (["s-9"], ["s-1", "--turn", "7"], ["s-1", "--turn", "-1"]):
+        code, _, err = run(capsys, "show", store, "u-42", *missing)
+        assert (code, err.startswith("memspan: ")) == (2, True)

@@ -15,7 +15,7 @@ import memspan
 def test_it_is_a_mapping_of_frozen_values() -> None:
     assert isinstance(memspan.models, Mapping)
     assert list(memspan.models) == sorted(memspan.models)
-    assert len(memspan.models) == len(list(memspan.models)) >= 10
+    assert len(memspan.models) == len(list(memspan.models)) >= 100
     for name, model in memspan.models.items():
         assert model.name == name
         assert 0 < model.max_output_tokens <= model.context_window
@@ -25,13 +25,53 @@ def test_it_is_a_mapping_of_frozen_values() -> None:
             model.name = "other"  # type: ignore[misc]
 
 
+def test_the_seeds_and_this_years_models_are_built_in() -> None:
+    for name, window, exact in [
+        ("gpt-4o", 128_000, True),
+        ("claude-3-7-sonnet", 200_000, False),
+        ("claude-sonnet-4-20250514", 200_000, False),
+        ("gemini-1.5-pro", 2_097_152, False),
+        ("gemini-2.0-flash", 1_048_576, False),
+        ("llama-3.3-70b", 128_000, False),
+        ("claude-opus-5-5", 1_000_000, False),
+        ("gpt-5.5", 1_050_000, True),
+        ("deepseek-v4-pro", 1_000_000, True),
+        ("qwen3-max", 258_048, True),
+    ]:
+        assert (memspan.models[name].context_window, memspan.models[name].exact) == (window, exact), name
+    assert {model.vendor for model in memspan.models.values()} >= {"anthropic", "google", "meta", "mistral", "openai", "qwen", "deepseek"}
+
+
+def test_a_model_says_what_it_costs_and_can_do() -> None:
+    claude = memspan.models["claude-haiku-4-5"]
+    assert claude.prices == memspan.Prices(input=1, output=5, cache_read=0.1, cache_write=1.25, cache_write_long=2)
+    assert claude.cache == memspan.CacheRules(breakpoints=4)
+    assert claude.min_cached_tokens == 4_096
+    assert {"tools", "vision", "prefill"} <= claude.capabilities
+    assert memspan.models["gpt-5"].max_input_tokens == 272_000
+    assert memspan.models["gpt-4o"].cache.step_tokens == 128
+    assert memspan.models["gpt-4-turbo"].usable_window == 65_536
+
+
+def test_providers_prefixes_and_letters_do_not_count() -> None:
+    for asked, name in [("openai/GPT-4o", "gpt-4o"), ("meta-llama/Llama-3.3-70B-Instruct", "llama-3.3-70b")]:
+        assert memspan.models[asked] == replace(memspan.models[name], name=asked)
+
+
+def test_the_default_limit_leaves_what_a_vendor_keeps_for_the_reply() -> None:
+    small = replace(memspan.models["gpt-4o"], name="test-models-input", context_window=1_000_000, max_input_tokens=500)
+    memspan.models.register(small)
+    talk = [{"role": "user", "content": "word " * 50} for _ in range(50)]
+    assert 400 < memspan.fit(talk, "test-models-input").tokens <= 500
+
+
 def test_a_dated_name_is_found_as_its_family() -> None:
     dated = memspan.models["gpt-4o-mini-2024-07-18"]
     assert dated == replace(memspan.models["gpt-4o-mini"], name="gpt-4o-mini-2024-07-18")
     assert dated.name not in list(memspan.models)
 
 
-@pytest.mark.parametrize("name", ["gpt4o", "GPT-4O", "claude", "", "gpt-4omni", "x" * 100_000])
+@pytest.mark.parametrize("name", ["gpt4o", "claude", "claude-opus-4-9", "gpt-4o-audio", "", "gpt-4omni", "x" * 100_000])
 def test_an_unknown_name_is_told_the_nearest_and_what_to_do(name: str) -> None:
     assert name not in memspan.models
     with pytest.raises(memspan.UnknownModel, match=r"memspan\.models\.register") as caught:
@@ -68,7 +108,9 @@ def test_every_built_in_model_can_be_registered_under_another_name() -> None:
 def test_a_factor_does_not_shrink_on_its_way() -> None:
     for factor in (1.0, 1.001, 1.1, 1.2345, 1.35, 2.5, 99.9994):
         model = replace(memspan.models["gpt-4"], name="test-models-factor", factor=factor)
-        assert factor - 1e-9 <= memspan.models.register(model).factor < factor + 0.001
+        memspan.models.register(model)
+        million = memspan.count_tokens("a " * 5_000, "gpt-4")
+        assert 0 <= memspan.count_tokens("a " * 5_000, model.name) - factor * million <= 0.001 * million + 1
 
 
 @pytest.mark.parametrize(
@@ -90,6 +132,8 @@ def test_a_factor_does_not_shrink_on_its_way() -> None:
         {"factor": 1_000.0},
         {"framing": "telegram"},
         {"min_cached_tokens": -1},
+        {"max_input_tokens": 0},
+        {"max_input_tokens": 8_193},
     ],
 )
 def test_what_cannot_be_is_not_registered(change: dict[str, Any]) -> None:

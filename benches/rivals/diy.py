@@ -4,7 +4,7 @@ sqlite-vec for the vectors (one partition a user), FTS5 for the words, reciproca
 Durable like memspan's default: WAL with synchronous=FULL, one transaction a write. Tuned at 100,000 memories of 100 users, each choice
 against its alternatives in one run: a range of row numbers for each user makes FTS5 a quarter faster than the user as an indexed term;
 vectors in vec0 take a third of the time of blobs in a table, and int8 ones more time than float32; chunks of 128 load seven times as
-fast as the default of 1,024, and search as fast.
+fast as the default of 1,024, and search as fast. What it does with conversations is in `diy_session.py`, in the same file on disk.
 """
 
 from __future__ import annotations
@@ -29,15 +29,24 @@ if TYPE_CHECKING:
 
 CANDIDATES = 30
 RRF_K = 60
+FRAME = 4  # tokens of a chat message around its text
+REPLY = 3  # tokens that begin the reply
+ROOM = 1_500  # tokens of recalled memories
 BATCH = 1_000
+USER_BITS = 32
 _WORDS = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
-_USER_BITS = 32
 _SCHEMA = """
 create table if not exists users(number integer primary key, name text not null unique);
 create table if not exists memory(id integer primary key, text text not null, created_at text not null default current_timestamp);
 create virtual table if not exists words using fts5(text, content='', contentless_delete=1, tokenize='unicode61');
 create virtual table if not exists vectors using
     vec0(user integer partition key, embedding float[{dimensions}] distance_metric=cosine, chunk_size=128);
+create table if not exists sessions(number integer primary key, user integer not null, name text not null, unique(user, name));
+create table if not exists message(
+    id integer primary key, session integer not null, role text not null, content text not null, tokens integer not null,
+    created_at text not null default current_timestamp);
+create index if not exists message_of_session on message(session, id);
+create virtual table if not exists said using fts5(text, content='', contentless_delete=1, tokenize='unicode61');
 """
 
 
@@ -54,12 +63,12 @@ class Diy:
         self._embedder = embedder
         self._local = threading.local()
         self._connections: list[Any] = []
-        self._connection().executescript(_SCHEMA.format(dimensions=embedder.dimensions))
+        self.connection().executescript(_SCHEMA.format(dimensions=embedder.dimensions))
 
     def remember(self, user: str, text: str) -> int:
         """Stores one memory; on disk when it returns."""
         [vector] = self._embedder.embed([text])
-        connection = self._connection()
+        connection = self.connection()
         connection.execute("begin immediate")
         try:
             row = self._insert(connection, self._newest(connection, user) + 1, text, vector)
@@ -71,7 +80,7 @@ class Diy:
 
     def remember_many(self, rows: Iterable[tuple[str, str]]) -> None:
         """Stores (user, text) rows, a thousand a transaction, embedded a thousand at a time."""
-        connection = self._connection()
+        connection = self.connection()
         batch = list(rows)
         for start in range(0, len(batch), BATCH):
             chunk = sorted(batch[start : start + BATCH], key=itemgetter(0))  # FTS5 flushes whenever row numbers fall
@@ -89,7 +98,7 @@ class Diy:
 
     def recall(self, user: str, query: str, limit: int = 10) -> list[str]:
         """The texts that answer best, by reciprocal rank fusion of both searches."""
-        connection = self._connection()
+        connection = self.connection()
         number = self._user(connection, user)
         if number is None:
             return []
@@ -97,12 +106,12 @@ class Diy:
         near = connection.execute(
             "select rowid from vectors where embedding match ? and k = ? and user = ?", (vector.tobytes(), CANDIDATES, number)
         ).fetchall()
-        words = " OR ".join(f'"{word}"' for word in dict.fromkeys(_WORDS.findall(query)))
-        first = number << _USER_BITS
+        words = any_word(query)
+        first = number << USER_BITS
         said = (
             connection.execute(
                 "select rowid from words where words match ? and rowid between ? and ? order by rank limit ?",
-                (words, first, first + (1 << _USER_BITS) - 1, CANDIDATES),
+                (words, first, first + (1 << USER_BITS) - 1, CANDIDATES),
             ).fetchall()
             if words
             else []
@@ -127,31 +136,40 @@ class Diy:
         max_tokens: int = 8_000,
     ) -> list[dict[str, str]]:
         """System prompt, recalled memories (at most 1,500 tokens), then the newest messages that fit; `count` is tiktoken's."""
-        frame = 4  # tokens of a chat message around its text
-        left = max_tokens - count(system) - frame
-        room = min(1_500, left)
+        left = max_tokens - count(system) - FRAME - REPLY
+        lines = self.lines(user, query, min(ROOM, left), count)
+        left -= sum(tokens for _, tokens in lines)
+        kept: list[dict[str, str]] = []
+        for message in reversed(messages):
+            tokens = count(message["content"]) + FRAME
+            if tokens > left:
+                break
+            left -= tokens
+            kept.append(message)
+        return [{"role": "system", "content": "\n".join([system, *(line for line, _ in lines)])}, *reversed(kept)]
+
+    def lines(self, user: str, query: str, room: int, count: Callable[[str], int]) -> list[tuple[str, int]]:
+        """What is recalled, as lines of the system prompt with their tokens: the best until `room` is full."""
         lines = []
         for text in self.recall(user, query):
             tokens = count(text) + 3
             if tokens > room:
                 break
             room -= tokens
-            left -= tokens
-            lines.append(f"- {text}")
-        kept: list[dict[str, str]] = []
-        for message in reversed(messages):
-            tokens = count(message["content"]) + frame
-            if tokens > left:
-                break
-            left -= tokens
-            kept.append(message)
-        return [{"role": "system", "content": "\n".join([system, *lines])}, *reversed(kept)]
+            lines.append((f"- {text}", tokens))
+        return lines
+
+    def user(self, name: str) -> int:
+        """The number of a user, new or not; within the caller's transaction."""
+        connection = self.connection()
+        number = self._user(connection, name)
+        return number if number is not None else connection.execute("insert into users(name) values (?)", (name,)).lastrowid
 
     def texts(self, user: str) -> list[str]:
         """Every memory of a user, oldest first."""
-        connection = self._connection()
-        first = (self._user(connection, user) or 0) << _USER_BITS
-        rows = connection.execute("select text from memory where id between ? and ? order by id", (first, first + (1 << _USER_BITS) - 1))
+        connection = self.connection()
+        first = (self._user(connection, user) or 0) << USER_BITS
+        rows = connection.execute("select text from memory where id between ? and ? order by id", (first, first + (1 << USER_BITS) - 1))
         return [text for (text,) in rows] if first else []
 
     def close(self) -> None:
@@ -161,26 +179,24 @@ class Diy:
 
     def _newest(self, connection: Any, user: str) -> int:
         """The number of a user's newest memory: neighbouring numbers let FTS5 and the table read one range."""
-        number = self._user(connection, user)
-        if number is None:
-            number = connection.execute("insert into users(name) values (?)", (user,)).lastrowid
-        first: int = number << _USER_BITS
+        first: int = self.user(user) << USER_BITS
         [newest] = connection.execute(
-            "select max(id) from memory where id between ? and ?", (first, first + (1 << _USER_BITS) - 1)
+            "select max(id) from memory where id between ? and ?", (first, first + (1 << USER_BITS) - 1)
         ).fetchone()
         return newest or first
 
     def _insert(self, connection: Any, row: int, text: str, vector: np.ndarray) -> int:
         connection.execute("insert into memory(id, text) values (?, ?)", (row, text))
         connection.execute("insert into words(rowid, text) values (?, ?)", (row, text))
-        connection.execute("insert into vectors(rowid, user, embedding) values (?, ?, ?)", (row, row >> _USER_BITS, vector.tobytes()))
+        connection.execute("insert into vectors(rowid, user, embedding) values (?, ?, ?)", (row, row >> USER_BITS, vector.tobytes()))
         return row
 
     def _user(self, connection: Any, name: str) -> int | None:
         row = connection.execute("select number from users where name = ?", (name,)).fetchone()
         return row[0] if row else None
 
-    def _connection(self) -> Any:
+    def connection(self) -> Any:
+        """This thread's connection, opened and tuned at its first use."""
         connection = getattr(self._local, "connection", None)
         if connection is None:
             connection = sqlite3.connect(str(self._path), isolation_level=None, timeout=30, check_same_thread=False, cached_statements=64)
@@ -194,3 +210,8 @@ class Diy:
             self._local.connection = connection
             self._connections.append(connection)
         return connection
+
+
+def any_word(query: str) -> str:
+    """The query as FTS5 reads it: any of its words."""
+    return " OR ".join(f'"{word}"' for word in dict.fromkeys(_WORDS.findall(query)))

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from memspan import _core
+from memspan import _core, tokenizers
 from memspan._core import Explanation, Memory, Message, Recall, Recalled, Remembered, TermScore
 from memspan.counting import Fit, SdkObject, TokenCounter, count_tokens, fit, truncate
 from memspan.embedding import Embedder, Event
@@ -46,7 +46,7 @@ from memspan.exceptions import (
     UsageError,
 )
 from memspan.long_term import NewMemory, Scope, Slots
-from memspan.model import Model, Models, models
+from memspan.model import CacheRules, Model, Models, Prices, models
 from memspan.short_term import Added, ModelSwitch, NewMessage, Session, ToolText
 from memspan.task import Task
 from memspan.transcript import Call, Messages, TranscriptHit, Turn, Turns, Usage
@@ -61,6 +61,7 @@ __all__ = [
     "Budget",
     "BudgetExceeded",
     "BuildInfo",
+    "CacheRules",
     "Call",
     "CheckReport",
     "Closed",
@@ -92,6 +93,7 @@ __all__ = [
     "NewMessage",
     "NotFound",
     "OutcomeUnknown",
+    "Prices",
     "Prompt",
     "ReadOnly",
     "Recall",
@@ -130,6 +132,7 @@ __all__ = [
     "fit",
     "models",
     "open",
+    "tokenizers",
     "truncate",
 ]
 

@@ -35,9 +35,11 @@ __all__ = [
     "build_info",
     "check_memory_text",
     "check_text",
+    "count_by_encoding",
     "count_cache_metrics",
     "count_tokens",
     "fit",
+    "load_tokenizer",
     "model_fields",
     "model_names",
     "register_model",
@@ -560,6 +562,7 @@ class PromptCore:
     def explained(self) -> list[tuple[str, str, bool, str, int, float | None, int | None]]: ...
     def shared_with(self, other: PromptCore) -> tuple[int, int, str | None]: ...
     def body(self, format: str | None, stream: bool) -> bytes: ...
+    def prefix_body(self, segments: int) -> bytes: ...
     def request(self, format: str | None, stream: bool) -> Any: ...
     def text(self) -> str: ...
     def __len__(self) -> int: ...
@@ -663,6 +666,7 @@ def register_model(
     name: str,
     context_window: int,
     max_output_tokens: int,
+    max_input_tokens: int | None,
     encoding: str,
     factor: float,
     framing: str,
@@ -670,3 +674,9 @@ def register_model(
     min_cached_tokens: int,
 ) -> None:
     """Adds a model for this process. Private: `memspan.models.register` is its face."""
+
+def load_tokenizer(path: Path, pattern: str | None) -> str:
+    """The name of a file's encoding. Private: `memspan.tokenizers.load` is its face."""
+
+def count_by_encoding(name: str, text: str) -> int:
+    """Tokens of a text in an encoding. Private."""

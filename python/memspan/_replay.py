@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from memspan.exceptions import InvalidInput
 
@@ -77,11 +77,11 @@ def _messages(line: str, where: str) -> list[dict[str, Any]]:
         value: Any = json.loads(line)
     except json.JSONDecodeError as error:
         raise InvalidInput(f"reading a transcript: each line must be JSON, got {line.strip()[:60]!r} ({where}): {error}") from None
-    rows: Any = value.get("messages", [value]) if isinstance(value, dict) else value  # pyright: ignore[reportUnknownMemberType]
+    rows: Any = cast("dict[str, Any]", value).get("messages", [value]) if isinstance(value, dict) else value
     if not isinstance(rows, list) or not all(isinstance(row, dict) and "role" in row for row in rows):  # pyright: ignore[reportUnknownVariableType]
         raise InvalidInput(
-            f"reading a transcript: each line must be a message with a role, or an object with a list of messages, got {line.strip()[:60]!r} "
-            f"({where}): write one message a line, as the chat API takes it"
+            f"reading a transcript: each line must be a message with a role, or an object with a list of messages, "
+            f"got {line.strip()[:60]!r} ({where}): write one message a line, as the chat API takes it"
         )
     return rows  # pyright: ignore[reportUnknownVariableType]
 

@@ -86,12 +86,16 @@ def _parser() -> argparse.ArgumentParser:
     show.add_argument("--tenant", help="the tenant that the user belongs to")
     doctor = add(_doctor, "doctor", "Read everything, compare it with its checksums and with itself, and report what is damaged.")
     doctor.add_argument("--in-process", action="store_true", help=argparse.SUPPRESS)
-    replay = commands.add_parser("replay", help=(text := "Play a transcript through a session and print what each prompt would have been."), description=text)
+    replay = commands.add_parser(
+        "replay", help=(text := "Play a transcript through a session and print what each prompt would have been."), description=text
+    )
     replay.set_defaults(command=_replay)
     replay.add_argument("file", metavar="FILE.jsonl", type=Path, help="a chat message a line, or an object with a list of messages")
     replay.add_argument("--model", required=True, help="the model that the prompts are for")
     replay.add_argument("--max-input-tokens", type=int, metavar="N", help="the limit of a prompt; by default the model's own")
-    replay.add_argument("--turn", type=int, action="append", default=[], metavar="N", help="show this turn; -1 is the last (default), may be given again")
+    replay.add_argument(
+        "--turn", type=int, action="append", default=[], metavar="N", help="show this turn; -1 is the last (default), may be given again"
+    )
     replay.add_argument("--json", action="store_true", help="print one JSON value instead of tables")
     return parser
 
@@ -138,8 +142,8 @@ def _show(options: argparse.Namespace) -> int:
         prompt = turn.prompt
     if prompt is None:
         raise memspan.NotFound(
-            f"showing turn {turn.number} of session {options.session!r}: its replies were added without prompt=, so that nobody knows what was "
-            "sent: give add_response() the prompt",
+            f"showing turn {turn.number} of session {options.session!r}: its replies were added without prompt=, so that nobody "
+            "knows what was sent: give add_response() the prompt",
             turn=turn.number,
         )
     _show_prompt(options, turn.number, prompt, {})
@@ -147,16 +151,24 @@ def _show(options: argparse.Namespace) -> int:
 
 
 def _show_sessions(user: memspan.Scope, table: _Table) -> int:
-    rows = []
+    rows: list[dict[str, Any]] = []
     for name in user.sessions():
         session = user.session(name)
-        rows.append({"session": name, "model": session.model, "messages": len(session.messages), "turns": len(session.turns), "epoch": session.epoch})
+        rows.append(
+            {
+                "session": name,
+                "model": session.model,
+                "messages": len(session.messages),
+                "turns": len(session.turns),
+                "epoch": session.epoch,
+            }
+        )
     table(rows, ("session", "model", "messages", "turns", "epoch"), (tuple(row.values()) for row in rows))
     return 0
 
 
 def _show_turns(session: memspan.Session, table: _Table) -> int:
-    rows = []
+    rows: list[dict[str, Any]] = []
     for turn in session.turns:
         prompt, usage = turn.prompt, turn.usage
         rows.append(
@@ -171,7 +183,11 @@ def _show_turns(session: memspan.Session, table: _Table) -> int:
                 "cached_tokens": usage and usage.cached_tokens,
             }
         )
-    table(rows, ("turn", "messages", "calls", "model", "prompt", "epoch", "billed", "cached"), (tuple(map(_cell, row.values())) for row in rows))
+    table(
+        rows,
+        ("turn", "messages", "calls", "model", "prompt", "epoch", "billed", "cached"),
+        (tuple(map(_cell, row.values())) for row in rows),
+    )
     return 0
 
 
@@ -182,7 +198,9 @@ def _replay(options: argparse.Namespace) -> int:
     messages = read_transcript(options.file)
     first = next(messages, None)
     if first is None:
-        raise memspan.InvalidInput(f"replaying {options.file}: it must have messages, and it is empty: write one a line", path=str(options.file))
+        raise memspan.InvalidInput(
+            f"replaying {options.file}: it must have messages, and it is empty: write one a line", path=str(options.file)
+        )
     is_system = first["role"] in ("system", "developer") and isinstance(first.get("content"), str)
     with tempfile.TemporaryDirectory() as folder, memspan.open(Path(folder) / "replay.memspan", durability="relaxed") as engine:
         session = engine.user("replay").session(
@@ -238,7 +256,10 @@ def _prompt_facts(prompt: memspan.Prompt) -> dict[str, Any]:
         "max_input_tokens": prompt.max_input_tokens,
         "prefix_tokens": prompt.prefix_tokens,
         "prefix_hash": prompt.prefix_hash,
-        "sections": [{"name": one.name, "tokens": one.tokens, "granted": one.granted, "asked": one.asked, "items": one.items} for one in prompt.sections],
+        "sections": [
+            {"name": one.name, "tokens": one.tokens, "granted": one.granted, "asked": one.asked, "items": one.items}
+            for one in prompt.sections
+        ],
         "explained": [str(one) for one in prompt.explain()],
         "erased": list(prompt.erased),
     }

@@ -6,12 +6,46 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Literal
 
 from memspan import _core
 
-__all__ = ["Model", "Models", "models"]
+__all__ = ["CacheRules", "Model", "Models", "Prices", "models"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Prices:
+    """Dollars for a million tokens; `None` where there is no such price. Surcharges for long prompts and discounts are not here.
+
+    Attributes:
+        input: Of the prompt.
+        output: Of the reply.
+        cache_read: Of what the provider's cache had.
+        cache_write: Of what goes into the cache.
+        cache_write_long: The same for the longer lifetime that the provider offers.
+    """
+
+    input: float | None = None
+    output: float | None = None
+    cache_read: float | None = None
+    cache_write: float | None = None
+    cache_write_long: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CacheRules:
+    """How a provider caches the beginning of a request, beyond `Model.min_cached_tokens`.
+
+    Attributes:
+        step_tokens: The cached length is a multiple of this.
+        ttl_seconds: How long what was cached stays without being used.
+        breakpoints: How many places a request may mark; 0 where the provider finds them by itself.
+    """
+
+    step_tokens: int = 1
+    ttl_seconds: int = 300
+    breakpoints: int = 0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -23,27 +57,44 @@ class Model:
         context_window: Tokens of prompt and reply together.
         max_output_tokens: The most a reply may have.
         encoding: What counts its text: its own tokenizer, or for a closed one the reference that `factor` bounds.
-        factor: 1.0 where `encoding` is its own. Otherwise counts are multiplied by it, and are a bound: the true number is not above.
-        framing: Whose frame is put around messages and tools: that of `gpt-4o` (and all later models of OpenAI), `gpt-4o-mini`
-            (other prices of images), `gpt-4` (and gpt-3.5), `claude`.
+        factor: 1.0 where `encoding` is its own. Otherwise counts are multiplied by it; it is meant to be above what the model's
+            tokenizer makes of any ordinary text.
+        framing: Whose frame is put around messages and tools: that of `gpt-4o`; of models of OpenAI with other prices of images,
+            `gpt-4o-mini`, `gpt-4.1-mini`, `gpt-4.1-nano`, `o1`, `o4-mini`, `gpt-5`; of `gpt-4` and gpt-3.5; of `claude`; of the chat
+            templates `llama-3`, `chatml` (Qwen and others), `mistral`, `deepseek`.
         append_only: What was sent may not change, because the model's signed thinking covers it.
         min_cached_tokens: The shortest prefix that its provider caches; 0 where it caches none.
+        max_input_tokens: The most a request may have, where that is less than the window; `None` is the window.
+        usable_window: Up to where it was measured to work as well as on short texts; `None` where nobody measured.
+        vendor: Whose it is.
+        prices: What it costs.
+        cache: How its provider caches.
+        capabilities: Of "tools", "vision", "pdf", "reasoning", "structured_output", "prefill" (a reply may be begun for it),
+            "mid_conversation_system" (system messages may stand anywhere), "preserved_thinking".
+        retires_on: The day from which it is not served any more, as "2026-10-23".
 
     Examples:
         >>> from dataclasses import replace
-        >>> own = replace(memspan.models["gpt-4o"], name="acme-deployment", context_window=64_000)
-        >>> own.exact, own.encoding
-        (True, 'o200k_base')
+        >>> own = replace(memspan.models["gpt-4o"], name="acme-deployment", context_window=64_000, max_input_tokens=None)
+        >>> own.exact, own.encoding, own.prices.input, "tools" in own.capabilities
+        (True, 'o200k_base', 2.5, True)
     """
 
     name: str
     context_window: int
     max_output_tokens: int
-    encoding: Literal["o200k_base", "o200k_harmony", "cl100k_base"]
+    encoding: Literal["o200k_base", "o200k_harmony", "cl100k_base", "qwen2", "tekken", "deepseek_v3"] | str  # noqa: PYI051  shown by editors
     factor: float = 1.0
-    framing: Literal["gpt-4o", "gpt-4o-mini", "gpt-4", "claude"] = "gpt-4o"
+    framing: str = "gpt-4o"
     append_only: bool = False
     min_cached_tokens: int = 0
+    max_input_tokens: int | None = None
+    usable_window: int | None = None
+    vendor: str = ""
+    prices: Prices = Prices()
+    cache: CacheRules = CacheRules()
+    capabilities: frozenset[str] = frozenset()
+    retires_on: str | None = None
 
     @property
     def exact(self) -> bool:
@@ -54,7 +105,7 @@ class Model:
 class Models(Mapping[str, Model]):
     """The models that this process knows, by name. It may be shared between threads.
 
-    A name with a date or another suffix (`gpt-4o-2024-08-06`) is found as its family, and keeps its own name.
+    A name with a date (`gpt-4o-2024-08-06`) or a provider's prefix (`openai/gpt-4o`) is found as its family, and keeps its own name.
 
     Examples:
         >>> memspan.models["gpt-4o-2024-08-06"].context_window
@@ -63,7 +114,10 @@ class Models(Mapping[str, Model]):
         (True, False)
     """
 
-    __slots__ = ()
+    __slots__ = ("_registered",)
+
+    def __init__(self) -> None:
+        self._registered: dict[str, Model] = {}
 
     def __getitem__(self, name: str, /) -> Model:
         """The model of that name.
@@ -71,7 +125,10 @@ class Models(Mapping[str, Model]):
         Raises:
             UnknownModel: There is none; the message tells the nearest names, and how to register one.
         """
-        return Model(**_core.model_fields(name))
+        fields = _core.model_fields(name)
+        return self._registered.get(name) or Model(
+            **fields | {"prices": Prices(**fields["prices"]), "cache": CacheRules(**fields["cache"])}
+        )
 
     def __iter__(self) -> Iterator[str]:
         """The names, sorted."""
@@ -104,8 +161,19 @@ class Models(Mapping[str, Model]):
             >>> memspan.count_tokens("hello world", "acme-7b")
             2
         """
-        _core.register_model(**asdict(model))
-        return self[model.name]
+        _core.register_model(
+            model.name,
+            model.context_window,
+            model.max_output_tokens,
+            model.max_input_tokens,
+            model.encoding,
+            model.factor,
+            model.framing,
+            model.append_only,
+            model.min_cached_tokens,
+        )
+        self._registered[model.name] = model
+        return model
 
 
 models = Models()

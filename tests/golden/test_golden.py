@@ -1,4 +1,4 @@
-"""The golden store through the public API: all that `expected.json` names is found in a copy of it. See rust/engine/tests/golden.rs."""
+"""The golden stores through the public API: all that `expected.json` names is found in copies of them. See rust/engine/tests/golden.rs."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ import pytest
 import memspan
 from memspan.testing import FakeClock
 
-FORMAT_1 = Path(__file__).with_name("format-1")
-EXPECTED: dict[str, Any] = json.loads((FORMAT_1 / "expected.json").read_text())
+FORMATS = [Path(__file__).with_name(name) for name in ("format-1", "format-2")]
+SCOPES = [(golden, scope) for golden in FORMATS for scope in json.loads((golden / "expected.json").read_text())["scopes"]]
 
 
-@pytest.mark.parametrize("expected", EXPECTED["scopes"], ids=lambda scope: f"{scope['tenant']}/{scope['id']}")
-def test_every_memory_of_format_1_is_found(expected: dict[str, Any], tmp_path: Path) -> None:
-    store = shutil.copytree(FORMAT_1 / "store", tmp_path / "a.memspan")
+@pytest.mark.parametrize(("golden", "expected"), SCOPES, ids=[f"{golden.name}/{scope['tenant']}/{scope['id']}" for golden, scope in SCOPES])
+def test_every_memory_of_a_format_is_found(golden: Path, expected: dict[str, Any], tmp_path: Path) -> None:
+    store = shutil.copytree(golden / "store", tmp_path / "a.memspan")
     with memspan.open(store, clock=FakeClock(datetime(2026, 1, 1, tzinfo=UTC) + timedelta(days=40))) as engine:
         make = engine.user if expected["type"] == "user" else engine.shared
         scope = make(expected["id"], tenant=expected["tenant"])

@@ -17,7 +17,9 @@ BENCHES = ROOT / "benches"
 sys.path.insert(0, str(BENCHES))
 
 import corpus  # noqa: E402  the benches are scripts, not a package
+from rivals import diy_session  # noqa: E402
 from rivals.diy import Diy  # noqa: E402
+from sides import SIDES, remembered_count, request_texts, request_tokens  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,7 +69,7 @@ def test_the_rival_survives_questions_that_are_no_words(diy: Diy) -> None:
 
 
 def test_the_rival_is_as_durable_as_memspan(diy: Diy) -> None:
-    connection = diy._connection()
+    connection = diy.connection()
     assert connection.execute("pragma journal_mode").fetchone() == ("wal",)
     assert connection.execute("pragma synchronous").fetchone() == (2,)  # FULL
 
@@ -85,6 +87,54 @@ def test_the_rivals_context_stays_within_its_budget(diy: Diy) -> None:
     assert corpus.memory(7).text in context[0]["content"]
 
 
+def talk(diy: Diy, user: str = "user07", name: str = "s-1") -> diy_session.DiySession:
+    return diy_session.DiySession(diy, user, name, system=corpus.SYSTEM, count=remembered_count())
+
+
+def test_the_rivals_conversations_keep_their_order_and_fit_by_tiktokens_own_count(diy: Diy) -> None:
+    diy.remember_many((memory.user, memory.text) for memory in corpus.memories(2_000))
+    messages = [*corpus.conversation(300), {"role": "user", "content": corpus.question(7).query}]
+    session = talk(diy)
+    session.add_many(messages[:200])
+    for message in messages[200:]:
+        session.add(message)
+    context = session.context(max_tokens=4_000)
+    assert context[1:] == messages[1 - len(context) :]
+    assert 3_800 < request_tokens({"messages": context}) <= 4_000
+    assert corpus.memory(7).text in context[0]["content"]
+    assert session.context("", max_tokens=1_000_000)[1:] == messages
+
+
+def test_the_rival_finds_what_was_said_and_keeps_users_apart(diy: Diy) -> None:
+    for number in range(3):
+        talk(diy, f"user{number}", "s-1").add_many(corpus.conversation(500, first=number * 1_000, words=50))
+        talk(diy, f"user{number}", "s-2").add({"role": "user", "content": f"only in {number}"})
+    for number in range(3):
+        said = {message["content"] for message in corpus.conversation(500, first=number * 1_000, words=50)} | {f"only in {number}"}
+        for at in range(0, 500, 10):
+            found = diy_session.search(diy, f"user{number}", corpus.question(number * 1_000 + at, 50).query)
+            assert corpus.memory(number * 1_000 + at, 50).text in found
+            assert set(found) <= said
+    assert diy_session.search(diy, "user1", '"?*') == diy_session.search(diy, "nobody", "only") == []
+
+
+def test_both_sides_are_asked_for_the_same(tmp_path: Path) -> None:
+    messages = [*corpus.conversation(300), {"role": "user", "content": corpus.question(7).query}]
+    for name, open_side in SIDES.items():
+        side = open_side(tmp_path / name)
+        side.load(list(corpus.memories(2_000)))
+        conversation = side.conversation("user07", "s-1")
+        conversation.load(messages)
+        request = conversation.request()
+        said = [texts[-1] for texts in request_texts(request)]
+        shown = len(said) - 1
+        assert said[1:] == [message["content"] for message in messages[-shown:]]
+        assert 5_000 < request_tokens(request) <= 8_000, name
+        assert any(corpus.memory(7).text in text for texts in request_texts(request) for text in texts)
+        assert messages[5]["content"] in side.search("user07", messages[5]["content"])
+        side.close()
+
+
 @pytest.mark.timeout(300)
 def test_every_bench_runs_on_a_small_corpus() -> None:
     environment = os.environ | {"MEMSPAN_BENCH_MEMORIES": "300"}
@@ -98,7 +148,8 @@ def test_the_comparison_runs_on_a_small_corpus() -> None:
     command = [sys.executable, str(BENCHES / "compare.py"), "--memories", "300", "--rounds", "5"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert "found memspan 5/5, diy 5/5" in done.stdout
-    assert done.stdout.count("\n| ") >= 8
+    assert "found memspan 105/105" in done.stdout
+    assert done.stdout.count("\n| ") >= 18
 
 
 def test_a_debug_build_is_refused() -> None:

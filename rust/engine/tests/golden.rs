@@ -1,8 +1,8 @@
-//! The golden store: bytes that format 1 has had since its first day, and all that must be found in them for ever.
+//! The golden stores: bytes that a format has had since its first day, and all that must be found in them for ever.
 //!
-//! `tests/golden/format-1` holds a compacted store and `expected.json`, both made by [`make_it`] with a fixed clock. When this
-//! test fails, the format has changed: give it a new number and a migration, and keep this store. Made anew (before a release
-//! only) by `cargo test -p memspan-engine --test golden make_it -- --ignored`.
+//! `tests/golden/format-N` holds a compacted store and what it answers, made by [`make_it`] with a fixed clock by the first engine
+//! of that format. When this test fails, the format has changed: give it a new number and a migration, and keep these stores.
+//! The newest is made anew (before a release only) by `cargo test -p memspan-engine --test golden make_it -- --ignored`.
 
 mod support;
 
@@ -10,8 +10,11 @@ use std::fmt::Write as _;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
+use memspan_engine::context::render::{RequestOptions, to_openai};
 use memspan_engine::memory::revise::Revision;
 use memspan_engine::memory::{Engine, Kind, Memory, NewMemory, Scope, ScopeType};
+use memspan_engine::models::Model;
+use memspan_engine::session::{Ask, NewMessage, Options, Session, TaskEdit, search};
 use memspan_engine::store::pages::Pages;
 use support::{ALL_KINDS, Folder, ask, assert_sound, copy_folder, embed, one, open, options, with_id, with_vector};
 
@@ -22,8 +25,11 @@ const DAY: i64 = 86_400_000_000;
 const QUERIES: [&str; 9] =
     ["which port does payments-api use?", "scripting", "allergic", "金曜日", "paragraph1199", "Tuesday", "4711", "port 9077", "cafe"];
 
-fn place() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden/format-1")
+/// The format that this engine writes.
+const NEWEST: u32 = 2;
+
+fn place(format: u32) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../tests/golden/format-{format}"))
 }
 
 fn scopes() -> [Scope; 3] {
@@ -31,8 +37,14 @@ fn scopes() -> [Scope; 3] {
     [scope(None, ScopeType::User, "u-42"), scope(Some("acme"), ScopeType::User, "u-42"), scope(None, ScopeType::Shared, "handbook")]
 }
 
-/// Every kind of record that format 1 knows.
+/// Every kind of record that the newest format knows.
 fn fill(engine: &Engine) {
+    fill_memories(engine);
+    fill_session(engine);
+}
+
+/// Every kind of record that format 1 knows.
+fn fill_memories(engine: &Engine) {
     let [user, tenant, shared] = scopes();
     let mut now = START;
     let mut write = |scope: &Scope, new: NewMemory| {
@@ -178,21 +190,106 @@ fn values(engine: &Engine) -> Vec<(Vec<u8>, Vec<u8>)> {
     read.expect("read")
 }
 
+/// What format 2 added: a conversation with a tool round, an image, a call in the ledger, a redaction, a switch of models.
+fn fill_session(engine: &Engine) {
+    let [user, ..] = scopes();
+    let session = Session { engine, scope: &user, id: "s-1" };
+    let mut now = START + 32 * DAY;
+    let options = Options {
+        model: Some(Model::named("gpt-4o").expect("known")),
+        system: Some("You are terse.".into()),
+        tools: Some(br#"[{"type":"function","function":{"name":"check","parameters":{"type":"object","properties":{}}}}]"#.to_vec()),
+        ..Options::default()
+    };
+    session.open(options, now).expect("opened");
+    let mut add = |json: &str| {
+        now += 60_000_000;
+        session.add(NewMessage { id: Some(format!("m-{now}")), ..NewMessage::given(json) }, None, now).expect("added");
+    };
+    add(r#"{"role":"user","content":"does payments-api answer on its port?"}"#);
+    let ask = Ask { now: START + 33 * DAY, ..Ask::default() };
+    let prompt = session.assemble(&ask).expect("assembled");
+    let call = br#"{"object":"chat.completion","id":"r-1","model":"gpt-4o-2024-08-06","choices":[{"index":0,"finish_reason":"tool_calls","message":
+        {"role":"assistant","content":null,"tool_calls":[{"id":"c-1","type":"function","function":{"name":"check","arguments":"{}"}}]}}],
+        "usage":{"prompt_tokens":120,"completion_tokens":9,"prompt_tokens_details":{"cached_tokens":64}}}"#;
+    session.add_response(call, Some(&prompt), START + 33 * DAY).expect("added");
+    let mut add = |json: &str| {
+        now += DAY;
+        session.add(NewMessage::given(json), None, now + DAY).expect("added");
+    };
+    add(&format!(r#"{{"role":"tool","tool_call_id":"c-1","content":"{}"}}"#, "port 8443 answers. ".repeat(30)));
+    add(r#"{"role":"assistant","content":"It does."}"#);
+    let image = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ".repeat(80);
+    add(&format!(
+        r#"{{"role":"user","content":[{{"type":"text","text":"and this one?"}},{{"type":"image_url","image_url":{{"url":"data:image/png;base64,{image}","detail":"low"}}}}]}}"#
+    ));
+    add(r#"{"role":"assistant","content":"My password is hunter2."}"#);
+    session.redact(5, Some("a secret"), START + 60 * DAY).expect("redacted");
+    session.edit_task("review", TaskEdit::Set("plan".into(), "\"write the script\"".into()), None, None, START + 60 * DAY).expect("set");
+    session.switch_model(&Model::named("gpt-4").expect("known"), None, None, START + 61 * DAY).expect("switched");
+}
+
+/// The conversation, the prompt that follows and the one of its first call.
+fn conversation(engine: &Engine) -> String {
+    let [user, ..] = scopes();
+    let session = Session { engine, scope: &user, id: "s-1" };
+    let mut lines = String::new();
+    for message in session.messages(0, u64::MAX).expect("read") {
+        let _ = writeln!(lines, "{} {} {}", message.record.placed.index, message.record.cost.tokens, message.given);
+    }
+    let options = RequestOptions { model: Some("m"), stream: false };
+    let next = session.assemble(&Ask { now: START + 62 * DAY, ..Ask::default() }).expect("assembled");
+    let sent = session.sent_prompt(0, 0, START + 62 * DAY).expect("read").expect("sent");
+    assert!(sent.same_bytes && sent.erased.is_empty(), "{:?}", sent.erased);
+    for prompt in [&next.prompt, &sent.assembled.prompt] {
+        let _ = writeln!(lines, "{} {}", prompt.total_tokens, String::from_utf8_lossy(&to_openai(prompt, options)));
+    }
+    let hits = search(engine, &user, "port 8443", 3).expect("found");
+    let _ = writeln!(lines, "{}", list(hits.iter().map(|hit| format!("{} {}", hit.session_id, hit.message.record.placed.index))));
+    lines
+}
+
 #[test]
-fn everything_in_the_golden_store_is_found() {
+fn everything_in_the_golden_stores_is_found() {
+    for format in 1..=NEWEST {
+        everything_is_found(format);
+    }
+}
+
+fn everything_is_found(format: u32) {
     let copy = Folder::new();
-    copy_folder(&place().join("store"), &copy.0);
-    let expected = std::fs::read_to_string(place().join("expected.json")).expect("expected.json");
+    copy_folder(&place(format).join("store"), &copy.0);
+    let expected = std::fs::read_to_string(place(format).join("expected.json")).expect("expected.json");
     let engine = open(&copy.0, true);
     let found = everything(&engine);
     for (found, expected) in found.lines().zip(expected.lines()) {
         assert_eq!(found, expected);
     }
     assert_eq!(found, expected);
+    if format > 1 {
+        let expected = std::fs::read_to_string(place(format).join("conversation.txt")).expect("conversation.txt");
+        assert_eq!(conversation(&engine), expected);
+    }
     assert_sound(&engine);
     one(&engine, &scopes()[0], with_vector("written to a copy of the golden store"), START + 50 * DAY);
     engine.compact().expect("compacted");
     assert_sound(&engine);
+}
+
+/// What was written before memories had a key of their kind is pinned all the same.
+#[test]
+fn a_session_on_an_old_store_sees_what_is_pinned() {
+    for format in 1..=NEWEST {
+        let copy = Folder::new();
+        copy_folder(&place(format).join("store"), &copy.0);
+        let (engine, [user, ..]) = (open(&copy.0, true), scopes());
+        let session = Session { engine: &engine, scope: &user, id: "new" };
+        let now = START + 70 * DAY;
+        session.open(Options { model: Some(Model::named("gpt-4o").expect("known")), ..Options::default() }, now).expect("opened");
+        let prompt = session.assemble(&Ask { now, ..Ask::default() }).expect("assembled").prompt;
+        let pinned: Vec<String> = prompt.explained.iter().filter(|one| &*one.section == "pinned").map(|one| one.id.to_string()).collect();
+        assert_eq!(pinned, ["mem-5", "mem-6", "mem-3"], "format {format}: what must hold, then what is preferred");
+    }
 }
 
 #[test]
@@ -200,7 +297,7 @@ fn the_same_writes_give_the_same_bytes() {
     let (source, golden) = (Folder::new(), Folder::new());
     let engine = open(&source.0, true);
     fill(&engine);
-    copy_folder(&place().join("store"), &golden.0);
+    copy_folder(&place(NEWEST).join("store"), &golden.0);
     let (made, golden) = (values(&engine), values(&open(&golden.0, true)));
     for (made, golden) in made.iter().zip(&golden) {
         assert!(made == golden, "the value at {:02x?} differs from that at {:02x?}", made.0, golden.0);
@@ -214,11 +311,13 @@ fn make_it() {
     let source = Folder::new();
     let engine = Engine::open(&source.0, options(true)).expect("open");
     fill(&engine);
-    let store = place().join("store");
+    let store = place(NEWEST).join("store");
     let _ = std::fs::remove_dir_all(&store);
+    std::fs::create_dir_all(place(NEWEST)).expect("made");
     engine.backup(&store).expect("backup");
     for lock in ["lock", "open", "gen-1/lock.mdb"] {
         let _ = std::fs::remove_file(store.join(lock));
     }
-    std::fs::write(place().join("expected.json"), everything(&engine)).expect("written");
+    std::fs::write(place(NEWEST).join("expected.json"), everything(&engine)).expect("written");
+    std::fs::write(place(NEWEST).join("conversation.txt"), conversation(&engine)).expect("written");
 }

@@ -6,7 +6,7 @@
 use memspan_engine::Error;
 use memspan_engine::context::limit::{Share, input_limit};
 use memspan_engine::context::{Factor, fit as engine_fit};
-use memspan_engine::models::Model;
+use memspan_engine::models::Profile;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
@@ -28,14 +28,16 @@ pub fn fit<'py>(
     tools: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<(Bound<'py, PyTuple>, u64, bool)> {
     let py = given.py();
-    let model = model(model_name)?;
+    let profile = model(model_name)?;
+    let model = &profile.model;
     let named = max_input_tokens.map(|limit| whole("max_input_tokens", limit, 0, i64::MAX)).transpose()?.map(|limit| limit as u64);
     let limit = match named {
         Some(limit) => limit,
-        None => run(py, Hold::Attached, || default_limit(&model))?,
+        None => run(py, Hold::Attached, || default_limit(&profile))?,
     };
     let tools = messages::tools(tools)?;
     let items = messages::items(given)?;
+    let count = items.len()?;
     // An error of the border on its way through the engine.
     let mut raised = None;
     let mut read = |index: usize| {
@@ -47,7 +49,7 @@ pub fn fit<'py>(
     };
     let room = model.factor.room(limit);
     let counter = model.counter();
-    let fitted = run_reading(py, || engine_fit(items.len(), &mut read, tools.as_deref(), room, &model.framing, &counter));
+    let fitted = run_reading(py, || engine_fit(count, &mut read, tools.as_deref(), room, &model.framing, &counter));
     let fitted = match raised {
         Some(error) => return Err(error),
         None => fitted?,
@@ -56,6 +58,8 @@ pub fn fit<'py>(
     Ok((PyTuple::new(py, kept)?, model.factor.bound(fitted.tokens), fitted.exact && model.factor == Factor::EXACT))
 }
 
-fn default_limit(model: &Model) -> memspan_engine::Result<u64> {
-    input_limit(model.context_window, OUTPUT_TOKENS.min(model.max_output_tokens), FILL, None)
+fn default_limit(profile: &Profile) -> memspan_engine::Result<u64> {
+    let model = &profile.model;
+    let limit = input_limit(model.context_window, OUTPUT_TOKENS.min(model.max_output_tokens), FILL, None)?;
+    Ok(limit.min(model.max_input_tokens))
 }

@@ -31,6 +31,7 @@ mod scope;
 mod session;
 mod task;
 mod time;
+mod tokenizers;
 mod tokens;
 mod turn;
 mod vectors;
@@ -68,6 +69,8 @@ mod _core {
     use super::session::{SessionCore, search_transcripts, session_ids};
     #[pymodule_export]
     use super::task::TaskCore;
+    #[pymodule_export]
+    use super::tokenizers::{count_by_encoding, load_tokenizer};
     #[pymodule_export]
     use super::tokens::{TokenCounterCore, count_cache_metrics, count_tokens, truncate};
     #[pymodule_export]

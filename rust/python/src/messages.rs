@@ -5,7 +5,7 @@ use std::sync::Arc;
 use memspan_engine::context::{Arguments, Message, Role, Tools};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyString, PyTuple};
+use pyo3::types::{PyDict, PyList, PyMapping, PySequence, PyString, PyTuple};
 
 use crate::errors::{invalid, to_python, type_name};
 use crate::json;
@@ -33,7 +33,7 @@ fn plain(value: &Bound<'_, PyAny>) -> PyResult<Option<Message>> {
 }
 
 /// The message at a place of a list; an error tells which.
-pub fn message_at(items: &Bound<'_, PyTuple>, index: usize) -> PyResult<Message> {
+pub fn message_at(items: &Bound<'_, PySequence>, index: usize) -> PyResult<Message> {
     message(&items.get_item(index)?).inspect_err(|error| {
         let note = format!("in messages[{index}]");
         // An error without its note is better than an error about a note.
@@ -41,24 +41,35 @@ pub fn message_at(items: &Bound<'_, PyTuple>, index: usize) -> PyResult<Message>
     })
 }
 
-/// The items of a list or tuple of messages; anything else that can be iterated is made one.
-pub fn items<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyTuple>> {
-    if let Ok(tuple) = value.cast::<PyTuple>() {
-        return Ok(tuple.clone());
+/// A list or tuple of messages, not copied: a conversation may be long. Anything else that can be iterated is made a list.
+pub fn items<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PySequence>> {
+    if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
+        return Ok(value.cast::<PySequence>()?.clone());
     }
-    if let Ok(list) = value.cast::<PyList>() {
-        return Ok(list.to_tuple());
-    }
-    let wrong = || {
+    let iterator = value.try_iter().map_err(|_| {
         let message = format!("reading messages: they must be a list, and it is {}: pass a list of messages", type_name(value));
         invalid(value.py(), message)
-    };
-    let items = value.try_iter().map_err(|_| wrong())?.collect::<PyResult<Vec<_>>>()?;
-    PyTuple::new(value.py(), items)
+    })?;
+    let items = PyList::new(value.py(), iterator.collect::<PyResult<Vec<_>>>()?)?;
+    Ok(items.cast_into::<PySequence>()?)
 }
 
 /// Tool schemas of either provider's shape; none, where the list is empty.
 pub fn tools(value: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Arc<Tools>>> {
     let Some(value) = value else { return Ok(None) };
-    Tools::parse(&json::encode("tools", value)?).map_err(|error| to_python(value.py(), &error))
+    Tools::parse(&tools_json(value)?).map_err(|error| to_python(value.py(), &error))
+}
+
+/// The same as JSON: a list, and whatever else gives one tool after the other.
+pub fn tools_json(value: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
+    if value.is_instance_of::<PyString>() || value.cast::<PyMapping>().is_ok() {
+        return json::encode("tools", value); // the engine says what is wrong with it
+    }
+    match value.try_iter() {
+        Ok(tools) => {
+            let tools = tools.collect::<PyResult<Vec<_>>>()?;
+            json::encode("tools", PyList::new(value.py(), tools)?.as_any())
+        }
+        Err(_) => json::encode("tools", value),
+    }
 }

@@ -1,17 +1,18 @@
 //! The registry of models, as plain values: the frozen `Model` of the face is made of them.
 
+use std::sync::Arc;
+
 use memspan_engine::context::{Factor, Format};
-use memspan_engine::models::{self, Model};
+use memspan_engine::models::{self, Model, Profile};
 use memspan_engine::tokens::Encoding;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString};
-use std::sync::Arc;
+use pyo3::types::{PyDict, PyFrozenSet, PyString};
 
 use crate::arguments::{number, text_of, whole};
 use crate::errors::{invalid, to_python};
 
 /// The model of a name.
-pub fn model(name: &Bound<'_, PyAny>) -> PyResult<Arc<Model>> {
+pub fn model(name: &Bound<'_, PyAny>) -> PyResult<Arc<Profile>> {
     let found = match name.cast::<PyString>().map(|name| name.to_str()) {
         Ok(Ok(name)) => models::get(name),
         _ => models::get(&text_of("model", name)?),
@@ -22,13 +23,14 @@ pub fn model(name: &Bound<'_, PyAny>) -> PyResult<Arc<Model>> {
 /// The model of a name, or the one that a `memspan.Model` describes, registered or not.
 pub fn named_or_given(value: &Bound<'_, PyAny>) -> PyResult<Model> {
     if value.is_instance_of::<PyString>() || !value.hasattr("context_window")? {
-        return model(value).map(|model| (*model).clone());
+        return Model::named(&text_of("model", value)?).map_err(|error| to_python(value.py(), &error));
     }
     let field = |name: &str| value.getattr(name);
     let model = described(
         &field("name")?,
         &field("context_window")?,
         &field("max_output_tokens")?,
+        Some(&field("max_input_tokens")?).filter(|most| !most.is_none()),
         &field("encoding")?,
         &field("factor")?,
         &field("framing")?,
@@ -45,29 +47,62 @@ pub fn model_names() -> Vec<String> {
     models::names().iter().map(ToString::to_string).collect()
 }
 
-/// The arguments that `memspan.Model` is made with.
+/// The arguments that `memspan.Model` is made with; prices and cache rules as dicts.
 #[pyfunction]
 pub fn model_fields<'py>(py: Python<'py>, name: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
-    let model = model(name)?;
+    let profile = model(name)?;
+    let model = &profile.model;
     let fields = PyDict::new(py);
     fields.set_item("name", name)?;
     fields.set_item("context_window", model.context_window)?;
     fields.set_item("max_output_tokens", model.max_output_tokens)?;
     fields.set_item("encoding", model.encoding.name())?;
     fields.set_item("factor", f64::from(model.factor.per_mille()) / 1000.0)?;
-    fields.set_item(
-        "framing",
-        models::framing_name(model.framing).unwrap_or(match model.framing.format {
-            Format::OpenAi => "gpt-4o",
-            Format::Anthropic => "claude",
-        }),
-    )?;
+    fields.set_item("framing", framing_name(model))?;
     fields.set_item("append_only", model.append_only)?;
     fields.set_item("min_cached_tokens", model.min_cached_tokens)?;
+    fields.set_item("max_input_tokens", model.max_input_tokens)?;
+    fields.set_item("usable_window", profile.usable_window)?;
+    fields.set_item("vendor", &*profile.vendor)?;
+    fields.set_item("capabilities", PyFrozenSet::new(py, profile.capabilities.iter().map(|name| &**name))?)?;
+    fields.set_item("retires_on", profile.retires_on.as_deref())?;
+    fields.set_item("prices", prices(py, &profile)?)?;
+    fields.set_item("cache", cache(py, &profile)?)?;
     Ok(fields)
 }
 
-/// Adds a model for this process, or replaces the one of its name.
+/// The name of a frame; of one that was put together by hand, its vendor's.
+fn framing_name(model: &Model) -> &'static str {
+    models::framing_name(model.framing).unwrap_or(match model.framing.format {
+        Format::OpenAi => "gpt-4o",
+        Format::Anthropic => "claude",
+    })
+}
+
+fn prices<'py>(py: Python<'py>, profile: &Profile) -> PyResult<Bound<'py, PyDict>> {
+    let (values, prices) = (PyDict::new(py), profile.prices);
+    let named = [
+        ("input", prices.input),
+        ("output", prices.output),
+        ("cache_read", prices.cache_read),
+        ("cache_write", prices.cache_write),
+        ("cache_write_long", prices.cache_write_long),
+    ];
+    for (name, price) in named {
+        values.set_item(name, price.map(|millionths| millionths as f64 / 1e6))?;
+    }
+    Ok(values)
+}
+
+fn cache<'py>(py: Python<'py>, profile: &Profile) -> PyResult<Bound<'py, PyDict>> {
+    let values = PyDict::new(py);
+    values.set_item("step_tokens", profile.cache.step_tokens)?;
+    values.set_item("ttl_seconds", profile.cache.ttl_seconds)?;
+    values.set_item("breakpoints", profile.cache.breakpoints)?;
+    Ok(values)
+}
+
+/// Adds a model for this process, or replaces the one of its name: what counting and planning need of it.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)] // those of `memspan.Model`, one by one
 pub fn register_model(
@@ -75,14 +110,16 @@ pub fn register_model(
     name: &Bound<'_, PyAny>,
     context_window: &Bound<'_, PyAny>,
     max_output_tokens: &Bound<'_, PyAny>,
+    max_input_tokens: Option<&Bound<'_, PyAny>>,
     encoding: &Bound<'_, PyAny>,
     factor: &Bound<'_, PyAny>,
     framing: &Bound<'_, PyAny>,
     append_only: bool,
     min_cached_tokens: &Bound<'_, PyAny>,
 ) -> PyResult<()> {
-    let model = described(name, context_window, max_output_tokens, encoding, factor, framing, append_only, min_cached_tokens)?;
-    models::register(model).map_err(|error| to_python(py, &error))
+    let model =
+        described(name, context_window, max_output_tokens, max_input_tokens, encoding, factor, framing, append_only, min_cached_tokens)?;
+    models::register(Profile::of(model)).map_err(|error| to_python(py, &error))
 }
 
 #[allow(clippy::too_many_arguments)] // the same
@@ -90,6 +127,7 @@ fn described(
     name: &Bound<'_, PyAny>,
     context_window: &Bound<'_, PyAny>,
     max_output_tokens: &Bound<'_, PyAny>,
+    max_input_tokens: Option<&Bound<'_, PyAny>>,
     encoding: &Bound<'_, PyAny>,
     factor: &Bound<'_, PyAny>,
     framing: &Bound<'_, PyAny>,
@@ -100,9 +138,11 @@ fn described(
     let tokens = |name: &str, value| whole(name, value, 0, i64::MAX).map(|tokens| tokens as u64);
     let encoding = Encoding::from_name(&text_of("encoding", encoding)?).map_err(|error| to_python(py, &error))?;
     let framing = models::framing(&text_of("framing", framing)?).map_err(|error| to_python(py, &error))?;
+    let context_window = tokens("context_window", context_window)?;
     Ok(Model {
         name: text_of("name", name)?.into(),
-        context_window: tokens("context_window", context_window)?,
+        context_window,
+        max_input_tokens: max_input_tokens.map_or(Ok(context_window), |most| tokens("max_input_tokens", most))?,
         max_output_tokens: tokens("max_output_tokens", max_output_tokens)?,
         encoding,
         factor: per_mille(factor)?,

@@ -176,7 +176,13 @@ impl PromptCore {
         Ok(PyBytes::new(py, json.as_bytes()))
     }
 
-    /// The same as keyword arguments of the provider's SDK.
+    /// The bytes of an OpenAI request up to the end of so many segments.
+    fn prefix_body<'py>(&self, py: Python<'py>, segments: usize) -> Bound<'py, PyBytes> {
+        let segments = &self.prompt().segments[..segments.min(self.prompt().segments.len())];
+        PyBytes::new(py, &render::openai_prefix(segments, Some(&self.assembled.model.name)))
+    }
+
+    /// The request as keyword arguments of the provider's SDK.
     fn request<'py>(&self, py: Python<'py>, format: Option<&Bound<'py, PyAny>>, stream: bool) -> PyResult<Bound<'py, PyAny>> {
         let json = self.render(py, self.named(py, format)?, Some(&self.assembled.model.name), stream)?;
         from_json::decode(py, &json)

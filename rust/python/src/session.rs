@@ -17,6 +17,7 @@ use crate::budget;
 use crate::engine::Handle;
 use crate::errors::{Hold, invalid, run, to_python};
 use crate::json;
+use crate::messages::tools_json;
 use crate::models::named_or_given;
 use crate::prompt::{ATTACHED_TOKENS, PromptCore};
 use crate::rows::scope_core;
@@ -85,7 +86,7 @@ impl SessionCore {
         let options = Options {
             model: model.map(named_or_given).transpose()?,
             system: maybe_text("system", system)?,
-            tools: tools.map(|tools| json::encode("tools", tools)).transpose()?,
+            tools: tools.map(tools_json).transpose()?,
             reads: reads.map(|reads| read_along(owner, reads)).transpose()?,
             budget: own_budget.map(budget::budget).transpose()?,
         };
@@ -164,7 +165,10 @@ impl SessionCore {
             items: budget::items(items)?,
             budget: own_budget.map(budget::budget).transpose()?,
             max_input_tokens: budget::tokens("max_input_tokens", max_input_tokens)?,
-            max_output_tokens: budget::tokens("max_output_tokens", max_output_tokens)?,
+            max_output_tokens: max_output_tokens
+                .map(|most| whole("max_output_tokens", most, 1, 1 << 40))
+                .transpose()?
+                .map(|most| most as u64),
             now: self.named.now(py)?,
         };
         let short = ask.items.iter().map(|item| item.text.len()).sum::<usize>() <= SHORT_ITEMS;
@@ -254,7 +258,7 @@ impl SessionCore {
         tools: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<SwitchRow> {
         let (to, system) = (named_or_given(to)?, maybe_text("system", system)?);
-        let tools = tools.map(|tools| json::encode("tools", tools)).transpose()?;
+        let tools = tools.map(tools_json).transpose()?;
         let now = self.named.now(py)?;
         let plan = self.named.run(py, Hold::Detached, |session| session.switch_model(&to, system.as_deref(), tools.as_deref(), now))?;
         self.last_tokens.store(u64::MAX, Ordering::Relaxed);

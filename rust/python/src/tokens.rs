@@ -1,9 +1,9 @@
 //! Counting and truncating texts, and counting messages with their frame.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use memspan_engine::context::{Message, Part};
-use memspan_engine::models::Model;
+use memspan_engine::models::{Model, Profile};
 use memspan_engine::tokens::{self, Encoding, shared_cache};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping, PyString};
@@ -26,16 +26,17 @@ pub fn count_tokens(
     model_name: &Bound<'_, PyAny>,
     tools: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<u64> {
-    let model = model(model_name)?;
+    let profile = model(model_name)?;
+    let model = &profile.model;
     let counted = if let Ok(text) = content.cast::<PyString>() {
         no_tools(py, tools, "a str")?;
         count_text(py, model.encoding, text)?
     } else if is_message(content)? {
         no_tools(py, tools, "one message")?;
         let message = messages::message(content)?;
-        count_messages(py, &model, &[message])?
+        count_messages(py, model, &[message])?
     } else {
-        count_request(py, &model, content, tools)?
+        count_request(py, model, content, tools)?
     };
     Ok(model.factor.bound(counted))
 }
@@ -64,7 +65,7 @@ fn count_text(py: Python<'_>, encoding: Encoding, text: &Bound<'_, PyString>) ->
 fn count_request(py: Python<'_>, model: &Model, content: &Bound<'_, PyAny>, tools: Option<&Bound<'_, PyAny>>) -> PyResult<u64> {
     let tools = messages::tools(tools)?;
     let items = messages::items(content)?;
-    let messages = (0..items.len()).map(|index| messages::message_at(&items, index)).collect::<PyResult<Vec<_>>>()?;
+    let messages = (0..items.len()?).map(|index| messages::message_at(&items, index)).collect::<PyResult<Vec<_>>>()?;
     let schemas = tools.map_or(0, |tools| model.framing.tools(&tools, &model.counter()));
     Ok(count_messages(py, model, &messages)? + schemas + model.framing.reply)
 }
@@ -96,7 +97,8 @@ pub fn truncate<'py>(
     keep: &str,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = text.py();
-    let model = model(model_name)?;
+    let profile = model(model_name)?;
+    let model = &profile.model;
     let max_tokens = whole("max_tokens", max_tokens, 0, i64::MAX)? as u64;
     let cut = match keep {
         "start" => tokens::truncate_end,
@@ -114,7 +116,7 @@ pub fn truncate<'py>(
 /// How many tokens a growing text is.
 #[pyclass(frozen, module = "memspan._core")]
 pub struct TokenCounterCore {
-    model: std::sync::Arc<Model>,
+    profile: Arc<Profile>,
     counter: Mutex<tokens::TokenCounter>,
 }
 
@@ -122,19 +124,19 @@ pub struct TokenCounterCore {
 impl TokenCounterCore {
     #[new]
     fn new(model_name: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let model = model(model_name)?;
-        Ok(Self { counter: Mutex::new(tokens::TokenCounter::new(model.encoding)), model })
+        let profile = model(model_name)?;
+        Ok(Self { counter: Mutex::new(tokens::TokenCounter::new(profile.model.encoding)), profile })
     }
 
     fn append(&self, py: Python<'_>, text: &Bound<'_, PyAny>) -> PyResult<u64> {
         let text = text_of("text", text)?;
         // Locked inside: whoever waits for the lock must not hold what its owner waits for.
         let counted = run(py, hold_for(&text), || Ok(self.lock().append(&text)))?;
-        Ok(self.model.factor.bound(counted as u64))
+        Ok(self.profile.model.factor.bound(counted as u64))
     }
 
     fn count(&self) -> u64 {
-        self.model.factor.bound(self.lock().count() as u64)
+        self.profile.model.factor.bound(self.lock().count() as u64)
     }
 
     fn clear(&self) {
@@ -142,7 +144,7 @@ impl TokenCounterCore {
     }
 
     fn model_name(&self) -> &str {
-        &self.model.name
+        &self.profile.model.name
     }
 }
 

@@ -97,7 +97,7 @@ impl Tally {
         tally.has_user = turns > 1 || Self::any_user(history, at)?;
         tally.reopen(history, at)?;
         if at < history.messages() && history.message(at)?.message.tool_results().next().is_none() {
-            tally.tokens -= tally.pending_tokens(framing, counter);
+            tally.tokens = tally.tokens.saturating_sub(tally.pending_tokens(framing, counter)); // an origin counts from 0
         }
         Ok(tally)
     }

@@ -2,3 +2,5 @@
 
 pub mod bm25;
 pub mod vectors;
+
+pub use bm25::runs;

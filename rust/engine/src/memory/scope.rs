@@ -165,13 +165,15 @@ pub struct Head {
     pub vectors: u64,
     /// Whether a caller gave an id of the generated form, so that a new number must be looked up before it is given.
     pub ids_taken: bool,
+    /// Whether the memories that prompts begin with have a key of their kind: those of a scope of format 1 have none.
+    pub kinds_indexed: bool,
 }
 
 impl Head {
     /// That of a partition; a fresh one where nothing was written.
     pub fn read<P: Pages + ?Sized>(pages: &P, partition: Partition) -> Result<Self> {
         let key = Key::new(partition, Table::Head);
-        let Some(value) = pages.get(key.as_slice())? else { return Ok(Self { next_number: 1, ..Self::default() }) };
+        let Some(value) = pages.get(key.as_slice())? else { return Ok(Self { next_number: 1, kinds_indexed: true, ..Self::default() }) };
         let mut r = Reader::array(key.as_slice(), envelope::open(key.as_slice(), value)?.body)?;
         Ok(Self {
             next_number: r.uint()? as u32,
@@ -183,13 +185,14 @@ impl Head {
             embedding: r.uint()? as u16,
             vectors: r.uint()?,
             ids_taken: r.bool()?,
+            kinds_indexed: r.bool()?,
         })
     }
 
     /// Writes it.
     pub fn write(&self, pages: &mut impl PagesMut, partition: Partition) -> Result<()> {
         let key = Key::new(partition, Table::Head);
-        let mut w = Writer::array(9);
+        let mut w = Writer::array(10);
         w.uint(u64::from(self.next_number));
         w.uint(self.sequence);
         w.int(self.last_time);
@@ -199,6 +202,7 @@ impl Head {
         w.uint(u64::from(self.embedding));
         w.uint(self.vectors);
         w.bool(self.ids_taken);
+        w.bool(self.kinds_indexed);
         pages.put(key.as_slice(), &envelope::seal(key.as_slice(), 1, Codec::MessagePack, w.bytes()))
     }
 }

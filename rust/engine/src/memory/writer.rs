@@ -132,7 +132,7 @@ impl<'t, P: PagesMut> PartitionWriter<'t, P> {
             let key = expiry_key(at, self.partition, memory.number);
             self.pages.put(key.as_slice(), &envelope::seal(key.as_slice(), 1, Codec::Raw, &[]))?;
         }
-        let keys = keys_of(self.seed, memory);
+        let keys = keys_of(self.seed, memory, &self.head);
         for key in &keys {
             self.keys.entry(*key).or_default().push((memory.number, true));
         }
@@ -173,7 +173,7 @@ impl<'t, P: PagesMut> PartitionWriter<'t, P> {
             self.pages.delete(expiry_key(at, self.partition, memory.number).as_slice())?;
         }
         let analysis = analyze(&memory.text, self.seed);
-        let mut keys = keys_of(self.seed, memory);
+        let mut keys = keys_of(self.seed, memory, &self.head);
         for key in &keys {
             self.keys.entry(*key).or_default().push((memory.number, false));
         }
@@ -337,10 +337,10 @@ pub(super) fn duplicate_key(seed: u64, memory: &Memory) -> u64 {
     text::term_hash(TermClass::Key, &format!("same\0{}\0{slot}\0{text}", memory.kind.name()), seed)
 }
 
-pub(super) fn keys_of(seed: u64, memory: &Memory) -> Vec<u64> {
+pub(super) fn keys_of(seed: u64, memory: &Memory, head: &Head) -> Vec<u64> {
     let mut keys = vec![duplicate_key(seed, memory)];
     keys.extend(memory.given_id.as_deref().map(|id| id_key(seed, id)));
-    keys.extend(PINNED_KINDS.contains(&memory.kind).then(|| kind_key(seed, memory.kind)));
+    keys.extend((head.kinds_indexed && PINNED_KINDS.contains(&memory.kind)).then(|| kind_key(seed, memory.kind)));
     keys
 }
 

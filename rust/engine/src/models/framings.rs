@@ -1,16 +1,38 @@
 //! The frames of requests by name, so that a model can be written down and registered.
+//!
+//! `OpenAI`, "Images and vision" (2025-11), for the prices of images. The frames of open models are those of their chat templates:
+//! Llama 3 puts four tokens and the role around a message, `ChatML` (Qwen) the same, Mistral and `DeepSeek` two, that of the role
+//! included. Their tools are counted by `OpenAI`'s recipe, which their templates exceed: leave room for many or large ones.
 
 use crate::context::Framing;
 use crate::context::image::ImageRule;
 use crate::{Error, Result};
 
-/// gpt-4o-mini: images cost 33 times as many tokens, each of which costs a 33rd of the price.
-pub(super) const GPT_4O_MINI: Framing = Framing { images: ImageRule::Tiles { base: 2_833, tile: 5_667 }, ..Framing::GPT_4O };
+const FRAMINGS: &[(&str, Framing)] = &[
+    ("gpt-4o", Framing::GPT_4O),
+    ("gpt-4o-mini", tiles(2_833, 5_667)),
+    ("gpt-4.1-mini", patches(1_620)),
+    ("gpt-4.1-nano", patches(2_460)),
+    ("o1", tiles(75, 150)),
+    ("o4-mini", patches(1_720)),
+    ("gpt-5", tiles(70, 140)),
+    ("gpt-4", Framing::GPT_4),
+    ("claude", Framing::ANTHROPIC),
+    ("llama-3", Framing { per_message: 4, reply: 5, ..Framing::GPT_4O }),
+    ("chatml", Framing { per_message: 4, ..Framing::GPT_4O }),
+    ("mistral", Framing { per_message: 1, reply: 1, ..Framing::GPT_4O }),
+    ("deepseek", Framing { per_message: 1, reply: 2, ..Framing::GPT_4O }),
+];
 
-const FRAMINGS: &[(&str, Framing)] =
-    &[("gpt-4o", Framing::GPT_4O), ("gpt-4o-mini", GPT_4O_MINI), ("gpt-4", Framing::GPT_4), ("claude", Framing::ANTHROPIC)];
+const fn tiles(base: u64, tile: u64) -> Framing {
+    Framing { images: ImageRule::Tiles { base, tile }, ..Framing::GPT_4O }
+}
 
-/// The frame of a name: that of the model family which it was observed on.
+const fn patches(per_mille: u64) -> Framing {
+    Framing { images: ImageRule::Patches { per_mille }, ..Framing::GPT_4O }
+}
+
+/// The frame of a name: that of the model or the template which it was observed on.
 pub fn framing(name: &str) -> Result<Framing> {
     FRAMINGS.iter().find(|(known, _)| *known == name).map(|(_, framing)| *framing).ok_or_else(|| {
         let known: Vec<&str> = FRAMINGS.iter().map(|(known, _)| *known).collect();
@@ -26,4 +48,17 @@ pub fn framing(name: &str) -> Result<Framing> {
 #[must_use]
 pub fn framing_name(framing: Framing) -> Option<&'static str> {
     FRAMINGS.iter().find(|(_, known)| *known == framing).map(|(name, _)| *name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_frame_has_one_name() {
+        for (name, framing) in FRAMINGS {
+            assert_eq!(framing_name(*framing), Some(*name));
+        }
+        assert_eq!(framing_name(Framing { reply: 99, ..Framing::GPT_4O }), None);
+    }
 }

@@ -1,16 +1,18 @@
 //! What a prompt must know of a language model: its window, how its tokens are counted, how its requests are framed.
 //!
-//! Built-in models are rows of a table; a caller registers others by giving a [`Model`]. A session stores the model it runs
-//! on, so that an old prompt is counted for ever as it was. Prices and quality are not here.
+//! Built-in models are rows of a table; a caller registers others by giving a [`Profile`]. A session stores the model it runs
+//! on, so that an old prompt is counted for ever as it was. Prices and the like are in the profile, for those who choose a model.
 
 #![cfg_attr(test, allow(clippy::unwrap_used))] // a test that unwraps fails, as it should
 
+mod catalogue;
 mod framings;
 mod nearest;
+mod profile;
 mod registry;
-mod table;
 
 pub use framings::{framing, framing_name};
+pub use profile::{CacheRules, Prices, Profile};
 pub use registry::{check, get, names, register};
 
 use std::sync::Arc;
@@ -26,6 +28,8 @@ pub struct Model {
     pub name: Arc<str>,
     /// Tokens of prompt and reply together.
     pub context_window: u64,
+    /// The most a request may have; some vendors keep the rest of the window for the reply.
+    pub max_input_tokens: u64,
     /// The most a reply may have.
     pub max_output_tokens: u64,
     /// What counts its text: its own tokenizer, or for a closed one the reference that `factor` bounds.
@@ -43,7 +47,7 @@ pub struct Model {
 impl Model {
     /// The model of a name, as [`get`] finds it, under the name that was asked for.
     pub fn named(name: &str) -> Result<Self> {
-        get(name).map(|model| Self { name: name.into(), ..Self::clone(&model) })
+        get(name).map(|profile| Self { name: name.into(), ..profile.model.clone() })
     }
 
     /// What counts its text.

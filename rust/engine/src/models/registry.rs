@@ -3,28 +3,29 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, PoisonError, RwLock};
 
+use super::Model;
 use super::nearest::nearest;
-use super::{Model, table};
+use super::{Profile, catalogue};
 use crate::{Error, ErrorKind, Result};
 
 /// No window of today comes near; it keeps sums of tokens far from overflow.
 const MAX_WINDOW: u64 = 1 << 40;
 const MAX_NAME: usize = 256;
 
-static REGISTERED: RwLock<BTreeMap<Arc<str>, Arc<Model>>> = RwLock::new(BTreeMap::new());
+static REGISTERED: RwLock<BTreeMap<Arc<str>, Arc<Profile>>> = RwLock::new(BTreeMap::new());
 
-/// The model of a name: a registered one of exactly that name, else a built-in one; a dated or suffixed name
-/// (`gpt-4o-2024-08-06`) is its family's.
-pub fn get(name: &str) -> Result<Arc<Model>> {
+/// The model of a name: a registered one of exactly that name, else a built-in one; a dated name (`gpt-4o-2024-08-06`) is its
+/// family's.
+pub fn get(name: &str) -> Result<Arc<Profile>> {
     let registered = REGISTERED.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned();
-    registered.or_else(|| table::find(name)).ok_or_else(|| unknown(name))
+    registered.or_else(|| catalogue::find(name)).ok_or_else(|| unknown(name))
 }
 
 /// Adds a model, or replaces the one of that name, for this process.
-pub fn register(model: Model) -> Result<()> {
-    check(&model)?;
-    let name = Arc::clone(&model.name);
-    REGISTERED.write().unwrap_or_else(PoisonError::into_inner).insert(name, Arc::new(model));
+pub fn register(profile: Profile) -> Result<()> {
+    check(&profile.model)?;
+    let name = Arc::clone(&profile.model.name);
+    REGISTERED.write().unwrap_or_else(PoisonError::into_inner).insert(name, Arc::new(profile));
     Ok(())
 }
 
@@ -32,7 +33,8 @@ pub fn register(model: Model) -> Result<()> {
 #[must_use]
 pub fn names() -> Vec<Arc<str>> {
     let registered = REGISTERED.read().unwrap_or_else(PoisonError::into_inner);
-    let all: BTreeSet<Arc<str>> = registered.keys().cloned().chain(table::models().map(|model| Arc::clone(&model.name))).collect();
+    let built_in = catalogue::profiles().map(|profile| Arc::clone(&profile.model.name));
+    let all: BTreeSet<Arc<str>> = registered.keys().cloned().chain(built_in).collect();
     all.into_iter().collect()
 }
 
@@ -73,6 +75,10 @@ pub fn check(model: &Model) -> Result<()> {
         let rule = format!("max_output_tokens must be from 1 to context_window ({})", model.context_window);
         return Err(wrong(&rule, "max_output_tokens", model.max_output_tokens.to_string(), "look it up on the vendor's model page"));
     }
+    if !(1..=model.context_window).contains(&model.max_input_tokens) {
+        let rule = format!("max_input_tokens must be from 1 to context_window ({})", model.context_window);
+        return Err(wrong(&rule, "max_input_tokens", model.max_input_tokens.to_string(), "look it up on the vendor's model page"));
+    }
     Ok(())
 }
 
@@ -80,16 +86,20 @@ pub fn check(model: &Model) -> Result<()> {
 mod tests {
     use super::*;
 
-    fn own(name: &str) -> Model {
-        Model { name: name.into(), ..Model::named("gpt-4").unwrap() }
+    fn own(name: &str) -> Profile {
+        Profile::of(Model { name: name.into(), ..Model::named("gpt-4").unwrap() })
+    }
+
+    fn with_window(name: &str, context_window: u64) -> Profile {
+        Profile::of(Model { context_window, max_input_tokens: context_window, ..own(name).model })
     }
 
     #[test]
     fn every_built_in_model_is_found_and_valid() {
         for name in names() {
-            let model = get(&name).unwrap();
-            assert_eq!(model.name, name);
-            check(&model).unwrap();
+            let profile = get(&name).unwrap();
+            assert_eq!(profile.model.name, name);
+            check(&profile.model).unwrap();
         }
     }
 
@@ -103,11 +113,11 @@ mod tests {
     #[test]
     fn registered_models_are_found_by_their_exact_name_and_can_be_replaced() {
         register(own("registry-test")).unwrap();
-        assert_eq!(get("registry-test").unwrap().context_window, 8_192);
+        assert_eq!(get("registry-test").unwrap().model.context_window, 8_192);
         assert!(get("registry-test-large").is_err());
         assert!(names().iter().any(|name| &**name == "registry-test"));
-        register(Model { context_window: 50_000, ..own("registry-test") }).unwrap();
-        assert_eq!(get("registry-test").unwrap().context_window, 50_000);
+        register(with_window("registry-test", 50_000)).unwrap();
+        assert_eq!(get("registry-test").unwrap().model.context_window, 50_000);
     }
 
     #[test]
@@ -125,10 +135,12 @@ mod tests {
             own(""),
             own("a b"),
             own(&"x".repeat(257)),
-            Model { context_window: 0, ..own("bad") },
-            Model { context_window: MAX_WINDOW + 1, ..own("bad") },
-            Model { max_output_tokens: 0, ..own("bad") },
-            Model { max_output_tokens: 8_193, ..own("bad") },
+            with_window("bad", 0),
+            with_window("bad", MAX_WINDOW + 1),
+            Profile::of(Model { max_output_tokens: 0, ..own("bad").model }),
+            Profile::of(Model { max_output_tokens: 8_193, ..own("bad").model }),
+            Profile::of(Model { max_input_tokens: 0, ..own("bad").model }),
+            Profile::of(Model { max_input_tokens: 8_193, ..own("bad").model }),
         ] {
             assert_eq!(register(bad).unwrap_err().kind(), ErrorKind::InvalidInput);
         }

@@ -78,9 +78,9 @@ pub(super) fn read_format(r: &mut Reader<'_>, key: &[u8]) -> Result<Format> {
     }
 }
 
-/// `[name, window, most output, encoding, factor, framing, append only, least cached]`.
+/// `[name, window, most output, encoding, factor, framing, append only, least cached, most input]`.
 pub(super) fn write_model(w: &mut Writer, model: &Model) {
-    w.nested(8);
+    w.nested(9);
     w.text(&model.name);
     w.uint(model.context_window);
     w.uint(model.max_output_tokens);
@@ -89,6 +89,7 @@ pub(super) fn write_model(w: &mut Writer, model: &Model) {
     write_framing(w, &model.framing);
     w.bool(model.append_only);
     w.uint(model.min_cached_tokens);
+    w.uint(model.max_input_tokens);
 }
 
 /// See [`write_model`].
@@ -98,12 +99,19 @@ pub(super) fn read_model<'b>(r: &mut Reader<'b>, key: &'b [u8]) -> Result<Model>
         name: r.text()?.into(),
         context_window: r.uint()?,
         max_output_tokens: r.uint()?,
-        encoding: Encoding::from_name(r.text()?).map_err(|_| damaged(key, "it names an encoding that this version does not have"))?,
+        encoding: read_encoding(&mut r, key)?,
         factor: Factor::new(read_u32(&mut r, key)?),
         framing: read_framing(&mut r, key)?,
         append_only: r.bool()?,
         min_cached_tokens: r.uint()?,
+        max_input_tokens: r.uint()?,
     })
+}
+
+/// An encoding by its name. One that a caller's file defines is known once the file was loaded.
+fn read_encoding(r: &mut Reader<'_>, key: &[u8]) -> Result<Encoding> {
+    let name = r.text()?;
+    if name.is_empty() { Err(damaged(key, "it names no encoding")) } else { Encoding::from_name(name) }
 }
 
 fn write_framing(w: &mut Writer, framing: &Framing) {

@@ -66,6 +66,7 @@ fn model(random: &mut Random) -> Model {
         framing,
         append_only: random.chance(50),
         min_cached_tokens: number(random),
+        max_input_tokens: number(random),
     }
 }
 

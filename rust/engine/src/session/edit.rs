@@ -53,7 +53,7 @@ impl<P: PagesMut> SessionWriter<'_, P> {
             self.pages.delete(self.place.turn(turn).as_slice())?;
         }
         for turn in before.turns.saturating_sub(1)..turns {
-            remove_calls(self.pages, self.place, turn, at)?;
+            remove_calls(self.pages, self.place, self.seed, turn, at)?;
         }
         if let Some(newest) = before.turns.checked_sub(1) {
             let turn = TurnRecord::read(&*self.pages, self.place, newest)?;
@@ -151,17 +151,13 @@ impl<P: PagesMut> SessionWriter<'_, P> {
     }
 }
 
-/// The state of a transcript before message `at`: a block that stayed in the turn which is newest then may go again.
+/// The state of a transcript before message `at`. Its tokens are those up to the message before and its own: what `at` added
+/// beside itself (a block that stayed in the turn before, results of calls that it closed) is gone, whatever it counts by now.
 pub(super) fn tally_before<P: Pages>(view: &View<'_, P>, epoch: &StoredEpoch, at: u64) -> Result<Tally> {
     let (framing, counter) = (epoch.model.framing, CachedCounter::new(epoch.model.encoding));
     let mut tally = Tally::resume(view, at, &framing, &counter)?;
-    if let Some(newest) = tally.turns.checked_sub(1)
-        && at < view.messages()
-        && view.turns() > tally.turns
-        && view.turn_start(tally.turns)? == at
-        && let Some(block) = view.kept_block(newest)?
-    {
-        tally.tokens = tally.tokens.saturating_sub(block.tokens);
+    if let Some(last) = at.checked_sub(1).filter(|_| at < view.messages()) {
+        tally.tokens = view.tokens_before(last)? + view.message(last)?.cost.tokens;
     }
     Ok(tally)
 }
@@ -202,10 +198,12 @@ fn release_blobs(pages: &mut impl PagesMut, place: Place, record: &MessageRecord
     Ok(())
 }
 
-/// Removes the calls of a turn whose replies are message `from` or later.
-fn remove_calls(pages: &mut impl PagesMut, place: Place, turn: u64, from: u64) -> Result<()> {
+/// Removes the calls of a turn whose replies are message `from` or later; the same responses may be given again then.
+fn remove_calls(pages: &mut impl PagesMut, place: Place, seed: u64, turn: u64, from: u64) -> Result<()> {
     for number in (0..ledger::count(&*pages, place, turn)?).rev() {
-        if Call::read(&*pages, place, turn, number)?.reply >= from {
+        let call = Call::read(&*pages, place, turn, number)?;
+        if call.reply >= from {
+            pages.delete(call.name_key(place, seed).as_slice())?;
             chunks::remove(pages, place.call(turn, number))?;
         }
     }
@@ -243,16 +241,15 @@ fn marker_of(parts: &[Part]) -> &str {
 /// Removes a part of a hidden session; says whether there is more. Messages first, from the end; the record goes last, so that a
 /// death in between leaves something that maintenance finds.
 pub(super) fn purge_step<P: PagesMut>(pages: &mut P, place: Place, seed: u64, now: i64) -> Result<bool> {
-    let Some(mut record) = SessionRecord::read(&*pages, place)? else { return Ok(false) };
-    debug_assert_eq!(record.state, SessionState::Hidden);
+    let hidden = SessionRecord::read(&*pages, place)?.filter(|record| record.state == SessionState::Hidden);
+    let Some(mut record) = hidden else { return Ok(false) }; // nothing is left, or it is a session after all
     if record.tally.messages > 0 {
         let first = record.tally.messages.saturating_sub(STEP);
-        let (mut head, mut words) = (super::place::SessionsHead::read(&*pages, place.partition)?, Words::default());
+        let mut words = Words::default();
         for index in (first..record.tally.messages).rev() {
             remove_message(pages, place, seed, index, &mut words)?;
         }
-        words.apply(pages, place.partition, &mut head)?;
-        head.write(pages, place.partition)?;
+        words.apply(pages, place.partition)?;
         (record.tally.messages, record.last_time) = (first, now);
         record.write(pages, place)?;
         return Ok(true);

@@ -82,7 +82,7 @@ impl Copy {
             id: self.new_id.clone(),
             state: SessionState::Hidden,
             created_at: now,
-            last_time: now,
+            last_time: now.max(source.last_time), // its messages are not newer than it, whatever the clock says
             edits: 0,
             tally: Tally::default(),
             sent: None,
@@ -115,17 +115,15 @@ impl Copy {
 
     fn messages<P: PagesMut>(&self, pages: &mut P, scope: &Scope, place: Place, first: u64, end: u64, now: i64) -> Result<()> {
         self.check_source(pages)?;
+        let mut copy = SessionRecord::read(&*pages, place)?.ok_or_else(|| record::no_such_session(&self.new_id))?; // swept meanwhile
         let (mut head, mut words) = (SessionsHead::read(&*pages, place.partition)?, Words::default());
         for index in first..end {
             self.message(pages, scope, place, index, &mut head, &mut words)?;
         }
-        words.apply(pages, place.partition, &mut head)?;
+        words.apply(pages, place.partition)?;
         head.write(pages, place.partition)?;
-        if let Some(mut record) = SessionRecord::read(&*pages, place)? {
-            (record.tally.messages, record.last_time) = (end, now); // so that a purge knows how far it got
-            record.write(pages, place)?;
-        }
-        Ok(())
+        (copy.tally.messages, copy.last_time) = (end, copy.last_time.max(now)); // so that a purge knows how far it got
+        copy.write(pages, place)
     }
 
     fn message<P: PagesMut>(
@@ -161,16 +159,17 @@ impl Copy {
             }
         }
         if record.placed.opens_turn {
-            self.turn(pages, place, record.placed.turn)?;
+            self.turn(pages, place, seed, record.placed.turn)?;
         }
         record.write(pages, place)
     }
 
-    fn turn<P: PagesMut>(&self, pages: &mut P, place: Place, turn: u64) -> Result<()> {
+    fn turn<P: PagesMut>(&self, pages: &mut P, place: Place, seed: u64, turn: u64) -> Result<()> {
         for number in 0..ledger::count(&*pages, self.source.place, turn)? {
             let call = Call::read(&*pages, self.source.place, turn, number)?;
             if call.reply < self.at {
                 call.write(pages, place, turn)?;
+                call.put_name(pages, place, seed)?;
             }
         }
         TurnRecord::read(&*pages, self.source.place, turn)?.write(pages, place, turn)

@@ -3,6 +3,7 @@
 //! An entry refers to revisions of memories and holds no text of theirs; the caller's items and task state, which nobody else
 //! has, are kept as text. With the epoch and the transcript of that time it gives back the same bytes: see [`super::replay`].
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::codec;
@@ -10,11 +11,12 @@ use super::pinned;
 use super::place::Place;
 use super::record::{SessionRecord, read_hash};
 use super::response::UsageTokens;
+use super::writer::{KnownId, find_id, put_id};
 use crate::Result;
 use crate::context::{Block, Budget, Counter, Explained, Item, Prompt, SectionUse, SetAside};
 use crate::store::chunks;
 use crate::store::envelope::{Codec, damaged};
-use crate::store::keys::Partition;
+use crate::store::keys::{Key, Partition};
 use crate::store::msgpack::{Reader, Writer};
 use crate::store::pages::{Pages, PagesMut};
 
@@ -128,6 +130,8 @@ pub struct Call {
     pub added_at: i64,
     /// The provider's id of the response.
     pub response_id: Option<String>,
+    /// Hash of the response as it was given: tells a retry where the provider gave no id.
+    pub hash: u128,
     /// The model that answered, in the provider's words.
     pub model: Option<String>,
     /// Why it stopped.
@@ -142,7 +146,7 @@ pub struct Call {
 
 impl Call {
     fn encode(&self) -> Vec<u8> {
-        let mut w = Writer::array(8);
+        let mut w = Writer::array(9);
         w.uint(self.reply);
         w.int(self.added_at);
         w.maybe_text(self.response_id.as_deref());
@@ -165,6 +169,7 @@ impl Call {
             None => w.nil(),
             Some(sent) => sent.write(&mut w),
         }
+        w.bin(&self.hash.to_be_bytes());
         w.into_bytes()
     }
 
@@ -183,7 +188,24 @@ impl Call {
                 cache_write_tokens: r.uint()?,
             }),
         };
-        Ok(Self { number, reply, added_at, response_id, model, finish, usage, usage_tokens, sent: SentPrompt::read(&mut r, key)? })
+        let sent = SentPrompt::read(&mut r, key)?;
+        Ok(Self { number, reply, added_at, response_id, model, finish, usage, usage_tokens, sent, hash: read_hash(&mut r, key)? })
+    }
+
+    /// Makes the response known, so that giving it again changes nothing.
+    pub(super) fn put_name(&self, pages: &mut impl PagesMut, place: Place, seed: u64) -> Result<()> {
+        let (name, known) = (response_name(self.response_id.as_deref(), self.hash), self.known());
+        put_id(pages, place, seed ^ RESPONSES, &name, known)
+    }
+
+    /// The entry that makes it known, and its key.
+    pub(super) fn known(&self) -> KnownId {
+        KnownId { index: self.reply, request: self.hash as u64, gone: false }
+    }
+
+    /// See [`Self::known`].
+    pub(super) fn name_key(&self, place: Place, seed: u64) -> Key {
+        place.id(seed ^ RESPONSES, &response_name(self.response_id.as_deref(), self.hash))
     }
 
     /// Call `number` of a turn.
@@ -209,6 +231,19 @@ impl Call {
         let Some(sent) = &self.sent else { return Ok(None) };
         Ok(Block::new(shown(pages, &sent.items, i64::MIN)?.0, counter))
     }
+}
+
+/// Keys responses apart from the ids of callers.
+const RESPONSES: u64 = 0x7265_7370_6f6e_7365;
+
+/// What a response is known by: the provider's id of it, else the hash of its bytes.
+fn response_name(id: Option<&str>, hash: u128) -> Cow<'_, str> {
+    id.map_or_else(|| format!("{hash:032x}").into(), Cow::Borrowed)
+}
+
+/// The message that a response is, where it was added before.
+pub(super) fn find_response<P: Pages>(pages: &P, place: Place, seed: u64, id: Option<&str>, hash: u128) -> Result<Option<KnownId>> {
+    find_id(pages, place, seed ^ RESPONSES, &response_name(id, hash))
 }
 
 /// How many calls a turn has.

@@ -30,14 +30,11 @@ impl Pinned {
         let (mut pinned, mut found) = (Self { stamps: stamps(pages, scopes)?, ..Self::default() }, Vec::new());
         for scope in scopes {
             let Some(partition) = scope.find(pages)? else { continue };
-            let reader = Reader::open(pages, IndexId { partition, index: MEMORIES })?;
-            for kind in PINNED_KINDS {
-                for number in reader.find(kind_key(scope.term_seed(), kind))? {
-                    let Some(memory) = record::current(pages, partition, number)? else { continue };
-                    if memory.kind == kind && !memory.is_expired(now) {
-                        pinned.expires_at = [pinned.expires_at, memory.expires_at].into_iter().flatten().min();
-                        found.push((partition, memory));
-                    }
+            for number in numbers(pages, partition, scope.term_seed())? {
+                let Some(memory) = record::current(pages, partition, number)? else { continue };
+                if PINNED_KINDS.contains(&memory.kind) && !memory.is_expired(now) {
+                    pinned.expires_at = [pinned.expires_at, memory.expires_at].into_iter().flatten().min();
+                    found.push((partition, memory));
                 }
             }
         }
@@ -58,6 +55,23 @@ impl Pinned {
         let is_new = |item: &&Item| item.memory.is_some_and(|memory| !snapshot.contains(&memory));
         self.items.iter().filter(is_new).map(|item| Item { section: section::NEWER.into(), ..item.clone() }).collect()
     }
+}
+
+/// The memories of a scope that may be pinned. Those of a scope of format 1 have no key of their kind: its rows are looked through.
+fn numbers<P: Pages>(pages: &P, partition: Partition, seed: u64) -> Result<Vec<u32>> {
+    let (head, mut found) = (Head::read(pages, partition)?, Vec::new());
+    let mut reader = Reader::open(pages, IndexId { partition, index: MEMORIES })?;
+    if head.kinds_indexed {
+        for kind in PINNED_KINDS {
+            found.extend(reader.find(kind_key(seed, kind))?);
+        }
+        return Ok(found);
+    }
+    for number in 1..head.next_number {
+        let row = reader.row(number)?;
+        found.extend(row.filter(|row| PINNED_KINDS.iter().any(|kind| *kind as u8 == row.kind)).map(|_| number));
+    }
+    Ok(found)
 }
 
 fn stamps<P: Pages>(pages: &P, scopes: &[Scope]) -> Result<Vec<(Partition, i64)>> {

@@ -80,10 +80,6 @@ pub struct SessionsHead {
     pub sessions: u32,
     /// Documents that were ever put into the transcript index: the number of the newest.
     pub last_document: u32,
-    /// Documents that are in it.
-    pub documents: u64,
-    /// The sum of their lengths in words.
-    pub total_length: u64,
 }
 
 impl SessionsHead {
@@ -92,16 +88,14 @@ impl SessionsHead {
         let key = Key::new(partition, Table::SessionsHead);
         let Some(value) = pages.get(key.as_slice())? else { return Ok(Self::default()) };
         let mut r = Reader::array(key.as_slice(), envelope::open(key.as_slice(), value)?.body)?;
-        Ok(Self { sessions: r.uint()? as u32, last_document: r.uint()? as u32, documents: r.uint()?, total_length: r.uint()? })
+        Ok(Self { sessions: r.uint()? as u32, last_document: r.uint()? as u32 })
     }
 
-    pub(super) fn write(&self, pages: &mut impl PagesMut, partition: Partition) -> Result<()> {
+    pub(super) fn write(self, pages: &mut impl PagesMut, partition: Partition) -> Result<()> {
         let key = Key::new(partition, Table::SessionsHead);
-        let mut w = Writer::array(4);
+        let mut w = Writer::array(2);
         w.uint(u64::from(self.sessions));
         w.uint(u64::from(self.last_document));
-        w.uint(self.documents);
-        w.uint(self.total_length);
         pages.put(key.as_slice(), &envelope::seal(key.as_slice(), 1, Codec::MessagePack, w.bytes()))
     }
 }

@@ -71,7 +71,19 @@ impl SessionBudget {
             ))
             .with("output_tokens", output as i64));
         }
-        Ok((input_limit(model.context_window, output, self.fill, self.max_input_tokens)?, output))
+        let limit = input_limit(model.context_window, output, self.fill, self.max_input_tokens)?;
+        if self.max_input_tokens.is_some() && limit > model.max_input_tokens {
+            return Err(Error::new(
+                ErrorKind::BudgetExceeded,
+                format!(
+                    "planning a prompt: {} takes requests of at most {} tokens, and max_input_tokens is {limit}: lower it",
+                    model.name, model.max_input_tokens
+                ),
+            )
+            .with("limit_tokens", limit as i64)
+            .with("max_input_tokens", model.max_input_tokens as i64));
+        }
+        Ok((limit.min(model.max_input_tokens), output))
     }
 }
 

@@ -17,7 +17,7 @@ use super::recount::{self, Kept};
 use super::replay::{Replayed, replay};
 use super::response::Response;
 use super::view::{Extent, TurnRecord, View};
-use super::writer::{AddAction, Added, KnownId, SessionWriter, find_id, moved, put_id, scopes};
+use super::writer::{AddAction, Added, KnownId, SessionWriter, moved, scopes};
 use crate::context::message::Part;
 use crate::context::{Arguments, Format, Message, Reason, carries_block};
 use crate::memory::{Engine, Scope};
@@ -268,9 +268,7 @@ impl Session<'_> {
         let sent = prompt.map(|prompt| (prompt.place, Arc::clone(&prompt.sent)));
         let response = Arc::new(response);
         self.edit("adding a response", now, move |writer| {
-            let key = response.id.clone().unwrap_or_else(|| format!("{:032x}", response.hash));
-            let seed = writer.seed ^ RESPONSES;
-            let known = find_id(&*writer.pages, writer.place, seed, &key)?;
+            let known = ledger::find_response(&*writer.pages, writer.place, writer.seed, response.id.as_deref(), response.hash)?;
             let asked = sent.as_ref().map(|(_, sent)| sent.messages);
             if let Some(known) = known.filter(|known| is_same_reply(writer, &response, *known, asked)) {
                 return replied_before(writer, known);
@@ -281,7 +279,6 @@ impl Session<'_> {
             let turn = writer.record.tally.turns.saturating_sub(1);
             let number = ledger::count(&*writer.pages, writer.place, turn)?;
             let added = writer.add(&prepared, None, Some(number))?;
-            put_id(writer.pages, writer.place, seed, &key, KnownId { index: added.index, request: response.hash as u64, gone: false })?;
             let call = Call {
                 number,
                 reply: added.index,
@@ -292,8 +289,10 @@ impl Session<'_> {
                 usage: response.usage.clone(),
                 usage_tokens: response.usage_tokens,
                 sent: sent.as_ref().map(|(_, sent)| (**sent).clone()),
+                hash: response.hash,
             };
             call.write(writer.pages, writer.place, added.turn)?;
+            call.put_name(writer.pages, writer.place, writer.seed)?;
             if let Some(sent) = call.sent.filter(|sent| sent.carried) {
                 writer.record.sent = Some(SentBlock { turn: added.turn, call: number, tokens: sent.block_tokens });
             }
@@ -486,9 +485,6 @@ impl Session<'_> {
         Ok(plan)
     }
 }
-
-/// Keys responses apart from the ids of callers.
-const RESPONSES: u64 = 0x7265_7370_6f6e_7365;
 
 /// Whether a response is the one that is known by its key. Without an id of the provider's two replies may say the same: then it is only if
 /// it would stand where the known one stands.

@@ -3,8 +3,9 @@
 use super::place::{Place, SessionsHead};
 use crate::Result;
 use crate::context::{Message, Part};
-use crate::index::bm25::{self, IndexId, NEVER, Op, Reader, Row, Statistics};
-use crate::recall::explain::LexicalQuery;
+use crate::index::bm25::runs::{Document, Runs};
+use crate::index::bm25::{IndexId, Parameters, QueryTerm, TermCount};
+use crate::memory::with_analyzer;
 use crate::store::envelope::{self, Codec, damaged};
 use crate::store::keys::{Key, Partition, Table};
 use crate::store::msgpack;
@@ -12,7 +13,7 @@ use crate::store::pages::{Pages, PagesMut};
 use crate::text::Analysis;
 
 /// The index of transcripts among the indexes of a partition.
-const TRANSCRIPTS: u8 = 1;
+pub(super) const TRANSCRIPTS: u8 = 1;
 
 /// What a message can be found by: all its text, calls and results included. Not names of files, nor what only a vendor reads.
 pub(super) fn text_of(message: &Message) -> String {
@@ -69,17 +70,22 @@ impl Words {
     }
 
     /// Writes what was collected.
-    pub fn apply(self, pages: &mut impl PagesMut, partition: Partition, head: &mut SessionsHead) -> Result<()> {
-        let row = |length| Row { kind: 0, trust: 0, flags: 0, importance: 0, length, occurred_at: 0, known_from: 0, expires_at: NEVER };
-        let removed = self.removed.iter().map(|(number, words)| Op::Remove { number: *number, terms: &words.terms, keys: &[] });
-        let added =
-            self.added.iter().map(|(number, words)| Op::Add { number: *number, row: row(words.length), terms: &words.terms, keys: &[] });
-        let ops: Vec<Op<'_>> = removed.chain(added).collect();
-        let mut statistics = Statistics { documents: head.documents, total_length: head.total_length };
-        bm25::apply(pages, IndexId { partition, index: TRANSCRIPTS }, &mut statistics, &ops)?;
-        (head.documents, head.total_length) = (statistics.documents, statistics.total_length);
+    pub fn apply(self, pages: &mut impl PagesMut, partition: Partition) -> Result<()> {
+        if self.added.is_empty() && self.removed.is_empty() {
+            return Ok(());
+        }
+        let mut runs = Runs::open(pages, index(partition))?;
+        let removed: Vec<(u32, &[TermCount])> = self.removed.iter().map(|(number, words)| (*number, &*words.terms)).collect();
+        runs.delete(pages, &removed)?;
+        for (number, words) in &self.added {
+            runs.append(pages, &Document { number: *number, length: words.length, terms: &words.terms })?;
+        }
         Ok(())
     }
+}
+
+fn index(partition: Partition) -> IndexId {
+    IndexId { partition, index: TRANSCRIPTS }
 }
 
 fn document(partition: Partition, number: u32) -> Key {
@@ -97,14 +103,10 @@ pub(super) struct Found {
 
 /// The messages that have words of the question, best first, of equals the newest.
 pub(super) fn search<P: Pages>(pages: &P, partition: Partition, seed: u64, question: &str, limit: usize) -> Result<Vec<Found>> {
-    let head = SessionsHead::read(pages, partition)?;
-    let statistics = Statistics { documents: head.documents, total_length: head.total_length };
-    let query = LexicalQuery::new(question, seed, statistics);
-    if query.question().terms.is_empty() || head.documents == 0 || limit == 0 {
-        return Ok(Vec::new());
-    }
-    let mut reader = Reader::open(pages, IndexId { partition, index: TRANSCRIPTS })?;
-    let hits = reader.top_k(&query.question(), limit, |_, _| true)?.hits;
+    let runs = Runs::open(pages, index(partition))?;
+    let query = with_analyzer(|analyzer| analyzer.query(question, seed));
+    let terms: Vec<QueryTerm> = query.terms.iter().map(|term| QueryTerm { hash: term.hash, weight: term.weight }).collect();
+    let hits = runs.search(pages, &terms, Parameters::default(), limit, &mut |_| Ok(true))?;
     hits.into_iter().map(|hit| found(pages, partition, hit.number, hit.score)).collect()
 }
 

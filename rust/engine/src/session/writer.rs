@@ -315,7 +315,7 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
         if self.unsettled {
             self.settle()?;
         }
-        std::mem::take(&mut self.words).apply(self.pages, self.place.partition, &mut self.head)?;
+        std::mem::take(&mut self.words).apply(self.pages, self.place.partition)?;
         self.head.write(self.pages, self.place.partition)?;
         self.record.last_time = self.now;
         self.record.write(self.pages, self.place)

@@ -53,6 +53,12 @@ pub enum Table {
     Attributes = 0x31,
     /// index u8 | block u32 -> the lengths of 2,032 documents: what scoring reads of them, apart so that it stays in cache.
     Lengths = 0x32,
+    /// index u8 | run u32 | term u64 | number u32 -> a block of postings of a sealed run.
+    RunPages = 0x33,
+    /// index u8 | chunk u16 -> which sealed runs there are, and which are being merged.
+    RunCatalog = 0x34,
+    /// index u8 | block u32 -> the lengths of 1,018 documents of sealed runs.
+    RunLengths = 0x35,
     /// number u32 | revision u32 | chunk u16 -> what is not current any more, and tombstones.
     History = 0x40,
     /// hash64 of a slot's name | chunk u16 -> the slot.
@@ -90,7 +96,7 @@ pub enum Table {
 
 impl Table {
     /// All of them, in key order.
-    pub const ALL: [Self; 29] = [
+    pub const ALL: [Self; 32] = [
         Self::Meta,
         Self::Retired,
         Self::ScopeByName,
@@ -105,6 +111,9 @@ impl Table {
         Self::Postings,
         Self::Attributes,
         Self::Lengths,
+        Self::RunPages,
+        Self::RunCatalog,
+        Self::RunLengths,
         Self::History,
         Self::Slot,
         Self::Access,

@@ -34,13 +34,18 @@ pub struct Formats {
 }
 
 impl Formats {
-    /// Those of this version of memspan. The first format needs no step.
-    pub const KNOWN: Self = Self { newest: FORMAT_VERSION, steps: &[] };
+    /// Those of this version of memspan. Format 2 only adds (sessions, a field of the head): every value of format 1 stays as it is.
+    pub const KNOWN: Self = Self { newest: FORMAT_VERSION, steps: &[keep] };
 
     fn step_from(self, format: u32) -> Option<Transform> {
         let behind = self.newest.checked_sub(format)? as usize;
         self.steps.len().checked_sub(behind).and_then(|at| self.steps.get(at)).copied()
     }
+}
+
+/// The step to a format that only adds.
+fn keep(_: &Snapshot, key: &[u8], value: &[u8], new: &mut WriteTransaction<'_>) -> Result<()> {
+    new.append(key, value)
 }
 
 /// Brings the store to the newest format, if it is of an older one. Nothing of the store may be open in this process.

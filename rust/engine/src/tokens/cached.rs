@@ -43,7 +43,7 @@ impl Counter for CachedCounter {
     }
 
     fn splits_at_tags(&self) -> bool {
-        true
+        self.encoding.is_local()
     }
 }
 
@@ -89,7 +89,7 @@ mod tests {
     #[test]
     fn texts_split_at_tags_add_up() {
         let mut fuzz = Fuzz::new(73);
-        for _ in 0..20_000 {
+        for _ in 0..4_000 {
             let (left, right) = (fuzz.string() + ">\n", "<".to_owned() + &fuzz.string());
             for encoding in Encoding::ALL {
                 let apart = count(encoding, &left) + count(encoding, &right);

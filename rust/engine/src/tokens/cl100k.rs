@@ -1,24 +1,35 @@
-//! The pattern of `cl100k_base`:
+//! The pattern of `cl100k_base`, and those of Llama 3 and Qwen 2, which differ from it in two places:
 //!
 //! ```text
 //! '(?i:[sdmt]|ll|ve|re) | [^\r\n\p{L}\p{N}]?+\p{L}++ | \p{N}{1,3}+ | ?[^\s\p{L}\p{N}]++[\r\n]*+
 //! | \s++$ | \s*[\r\n] | \s+(?!\S) | \s
 //! ```
+//!
+//! Llama 3 has no `\s++$`: white space at the end of the text is cut behind its last line end, as anywhere. Qwen 2 is the same with
+//! `\p{N}`, each digit alone.
 
 use super::load::load_8;
 use super::scan::{PREFIX, Pattern, Text, ascii_head};
 use super::swar::{CASE, TOPS, letter_run, lower_letters};
 use super::unicode::{LETTER, MARK, NEWLINE, NUMBER, WHITE};
 
-/// The pattern of `cl100k_base`.
-pub(super) struct Cl100k;
+/// The family: how many digits are a pretoken, and whether white space at the end of the text is one.
+pub(super) struct Words<const DIGITS: usize, const WHOLE_END: bool>;
 
-impl Pattern for Cl100k {
-    const UNSETTLED: usize = 1;
+/// The pattern of `cl100k_base`.
+pub(super) type Cl100k = Words<3, true>;
+/// The pattern of Llama 3.
+pub(super) type Llama3 = Words<3, false>;
+/// The pattern of Qwen 2.
+pub(super) type Qwen2 = Words<1, false>;
+
+impl<const DIGITS: usize, const WHOLE_END: bool> Pattern for Words<DIGITS, WHOLE_END> {
+    // Behind a line end, white space at the end of the text is a pretoken of its own until another line end follows.
+    const UNSETTLED: usize = if WHOLE_END { 1 } else { 2 };
 
     #[inline]
     fn end(text: Text<'_>, start: usize) -> usize {
-        ascii_word(text, start).unwrap_or_else(|| any(text, start))
+        ascii_word(text, start).unwrap_or_else(|| any::<DIGITS, WHOLE_END>(text, start))
     }
 }
 
@@ -38,13 +49,13 @@ fn ascii_word(text: Text<'_>, start: usize) -> Option<usize> {
 
 /// The whole rule.
 #[inline(never)]
-fn any(text: Text<'_>, start: usize) -> usize {
+fn any<const DIGITS: usize, const WHOLE_END: bool>(text: Text<'_>, start: usize) -> usize {
     let (class, next) = text.at(start);
     if class & LETTER != 0 {
         return text.run(next, LETTER);
     }
     if class & NUMBER != 0 {
-        return text.numbers(next);
+        return text.numbers(next, DIGITS);
     }
     let contraction = text.contraction(start);
     if contraction != start {
@@ -62,7 +73,7 @@ fn any(text: Text<'_>, start: usize) -> usize {
     if text.byte(start) == b' ' && text.at(next).0 & Text::PUNCTUATION != 0 {
         return punctuation(text, next);
     }
-    white(text, start)
+    white::<WHOLE_END>(text, start)
 }
 
 #[inline]
@@ -70,8 +81,11 @@ fn punctuation(text: Text<'_>, at: usize) -> usize {
     text.run(text.run(at, Text::PUNCTUATION), NEWLINE)
 }
 
-/// Unlike o200k, white space at the end of the text is one pretoken, whatever line ends are in it.
-fn white(text: Text<'_>, start: usize) -> usize {
+fn white<const WHOLE_END: bool>(text: Text<'_>, start: usize) -> usize {
     let white = text.white(start);
-    if white.end == text.bytes.len() { white.end } else { white.after_newline.unwrap_or(white.before_last) }
+    let at_end = white.end == text.bytes.len();
+    if WHOLE_END && at_end {
+        return white.end;
+    }
+    white.after_newline.unwrap_or(if at_end { white.end } else { white.before_last })
 }

@@ -1,11 +1,12 @@
 //! Counting: cut, look up, merge what is no token.
 
-use super::cl100k::Cl100k;
-use super::o200k::O200k;
+use super::cl100k::{Cl100k, Qwen2};
+use super::deepseek::DeepSeek;
+use super::o200k::{O200k, Tekken};
 use super::pieces::{NONE, medium_key};
 use super::recent::Recent;
 use super::scan::{Pattern, Text};
-use super::vocabulary::{MAX_WIDTH, Vocabulary};
+use super::vocabulary::Vocabulary;
 use super::{Encoding, long, merge};
 
 /// How many tokens `text` is: what tiktoken's `len(encode_ordinary(text))` is.
@@ -13,14 +14,15 @@ use super::{Encoding, long, merge};
 /// Linear in the length of the text, whatever is in it. The first call for an encoding unpacks its vocabulary (about 25 ms).
 #[must_use]
 pub fn count(encoding: Encoding, text: &str) -> usize {
-    count_up_to(encoding, text, usize::MAX)
+    count_up_to(encoding, &encoding.normalized(text), usize::MAX)
 }
 
 /// How many tokens `text` is, if at most `limit`; `None` as soon as it is known to be more.
 #[must_use]
 pub fn count_until(encoding: Encoding, text: &str, limit: usize) -> Option<usize> {
-    let fewest = text.len() / MAX_WIDTH;
-    let count = if fewest > limit { fewest } else { count_up_to(encoding, text, limit) };
+    let text = encoding.normalized(text);
+    let fewest = text.len() / encoding.max_width();
+    let count = if fewest > limit { fewest } else { count_up_to(encoding, &text, limit) };
     (count <= limit).then_some(count)
 }
 
@@ -34,12 +36,19 @@ fn count_up_to(encoding: Encoding, text: &str, limit: usize) -> usize {
     total
 }
 
-/// Calls `visit` with the start of each pretoken and its number of tokens, until it returns `false`.
+/// Calls `visit` with the start of each pretoken and its number of tokens, until it returns `false`. The text is in normal form.
 pub(super) fn each_piece(encoding: Encoding, text: &str, mut visit: impl FnMut(usize, usize) -> bool) {
+    if let Encoding::Loaded(loaded) = encoding {
+        return loaded.each_piece(text, |start, tokens| visit(start, tokens.len()));
+    }
     let vocabulary = Vocabulary::get(encoding);
     Recent::with(encoding, |recent| match encoding {
         Encoding::Cl100k => each_piece_of::<Cl100k>(vocabulary, recent, text, &mut visit),
         Encoding::O200k => each_piece_of::<O200k>(vocabulary, recent, text, &mut visit),
+        Encoding::Qwen2 => each_piece_of::<Qwen2>(vocabulary, recent, text, &mut visit),
+        Encoding::Tekken => each_piece_of::<Tekken>(vocabulary, recent, text, &mut visit),
+        Encoding::DeepSeekV3 => each_piece_of::<DeepSeek>(vocabulary, recent, text, &mut visit),
+        Encoding::Loaded(_) => {}
     });
 }
 

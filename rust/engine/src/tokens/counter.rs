@@ -5,6 +5,11 @@
 //! counter keeps the bytes of those only. A single pretoken that grows without end (a megabyte of letters) is counted anew
 //! each time, because its tokens may change back to its start.
 
+use std::borrow::Cow;
+
+use unicode_normalization::char::canonical_combining_class;
+use unicode_normalization::{IsNormalized, is_nfc_quick};
+
 use super::Encoding;
 use super::count::each_piece;
 
@@ -39,7 +44,7 @@ impl TokenCounter {
 
     /// Appends to the text and gives the new count.
     pub fn append(&mut self, text: &str) -> usize {
-        self.tail.push_str(text);
+        self.extend_tail(text);
         // Where the newest pretokens start, and the count before each; the oldest is what remains unsettled.
         let (mut newest, mut total) = ([(0, 0); 2], 0);
         each_piece(self.encoding, &self.tail, |start, tokens| {
@@ -47,11 +52,22 @@ impl TokenCounter {
             total += tokens;
             true
         });
-        let (unsettled, before) = newest[2 - self.encoding.unsettled()];
+        let (mut unsettled, mut before) = newest[2 - self.encoding.unsettled()];
+        if !self.encoding.is_local() || self.encoding.normalizes() && !starts_apart(&self.tail[unsettled..]) {
+            (unsettled, before) = (0, 0);
+        }
         self.tail.drain(..unsettled);
         self.settled += before;
         self.tail_tokens = total - before;
         self.count()
+    }
+
+    /// The tail is kept in normal form: the form of a whole is that of its first part's form with the rest behind it.
+    fn extend_tail(&mut self, text: &str) {
+        self.tail.push_str(text);
+        if let Cow::Owned(normal) = self.encoding.normalized(&self.tail) {
+            self.tail = normal;
+        }
     }
 
     /// Forgets the text.
@@ -59,4 +75,10 @@ impl TokenCounter {
         (self.settled, self.tail_tokens) = (0, 0);
         self.tail.clear();
     }
+}
+
+/// Whether normalisation never reaches across the start of `text`: its first character combines with none before it.
+fn starts_apart(text: &str) -> bool {
+    let apart = |first: char| canonical_combining_class(first) == 0 && is_nfc_quick(std::iter::once(first)) == IsNormalized::Yes;
+    text.chars().next().is_none_or(apart)
 }

@@ -1,7 +1,8 @@
 //! Tokens of a text, and the text of tokens.
 
-use super::cl100k::Cl100k;
-use super::o200k::O200k;
+use super::cl100k::{Cl100k, Qwen2};
+use super::deepseek::DeepSeek;
+use super::o200k::{O200k, Tekken};
 use super::pieces::NONE;
 use super::scan::{Pattern, Text};
 use super::vocabulary::Vocabulary;
@@ -10,8 +11,15 @@ use crate::{Error, Result};
 
 /// Appends the tokens of `text` to `tokens`.
 pub fn encode(encoding: Encoding, text: &str, tokens: &mut Vec<u32>) {
+    let normal = encoding.normalized(text);
+    if let Encoding::Loaded(loaded) = encoding {
+        return loaded.each_piece(&normal, |_, piece| {
+            tokens.extend_from_slice(piece);
+            true
+        });
+    }
     let vocabulary = Vocabulary::get(encoding);
-    let text = Text::new(text);
+    let text = Text::new(&normal);
     let mut at = 0;
     while at < text.bytes.len() {
         let end = piece_end(encoding, text, at);
@@ -20,11 +28,15 @@ pub fn encode(encoding: Encoding, text: &str, tokens: &mut Vec<u32>) {
     }
 }
 
-/// The end of the pretoken at `start`, for callers that do not count in bulk.
+/// The end of the pretoken at `start` in an embedded encoding, for callers that do not count in bulk.
 pub(super) fn piece_end(encoding: Encoding, text: Text<'_>, start: usize) -> usize {
     match encoding {
         Encoding::Cl100k => Cl100k::end(text, start),
         Encoding::O200k => O200k::end(text, start),
+        Encoding::Qwen2 => Qwen2::end(text, start),
+        Encoding::Tekken => Tekken::end(text, start),
+        Encoding::DeepSeekV3 => DeepSeek::end(text, start),
+        Encoding::Loaded(_) => text.bytes.len(),
     }
 }
 
@@ -39,6 +51,12 @@ pub(super) fn encode_piece(vocabulary: &Vocabulary, text: &[u8], start: usize, e
 
 /// The bytes that `tokens` spell; not UTF-8 when the tokens are a part of a text cut inside a character.
 pub fn decode(encoding: Encoding, tokens: &[u32]) -> Result<Vec<u8>> {
+    if matches!(encoding, Encoding::Loaded(_)) {
+        let name = encoding.name();
+        return Err(Error::invalid(format!(
+            "decoding {name}: only embedded encodings are decoded, got a loaded one: decode by its own library"
+        )));
+    }
     let vocabulary = Vocabulary::get(encoding);
     let mut bytes = Vec::with_capacity(tokens.len() * 4);
     for (index, &id) in tokens.iter().enumerate() {

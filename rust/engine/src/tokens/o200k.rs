@@ -1,4 +1,4 @@
-//! The pattern of `o200k_base` and `o200k_harmony`:
+//! The pattern of `o200k_base` and `o200k_harmony`, and Mistral's `tekken`, which has no contractions and cuts each digit off:
 //!
 //! ```text
 //! [^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?
@@ -14,21 +14,26 @@ use super::unicode::{CASELESS, LOWER, MARK, NUMBER, UPPER, WHITE};
 /// Lm, Lo and M stand in both character classes of a word.
 const BOTH: u8 = CASELESS | MARK;
 
-/// The pattern of `o200k_base`.
-pub(super) struct O200k;
+/// The family: how many digits are a pretoken, and whether a word takes its contraction along.
+pub(super) struct Cased<const DIGITS: usize, const CONTRACTIONS: bool>;
 
-impl Pattern for O200k {
+/// The pattern of `o200k_base`.
+pub(super) type O200k = Cased<3, true>;
+/// The pattern of `tekken`.
+pub(super) type Tekken = Cased<1, false>;
+
+impl<const DIGITS: usize, const CONTRACTIONS: bool> Pattern for Cased<DIGITS, CONTRACTIONS> {
     const UNSETTLED: usize = 2;
 
     #[inline]
     fn end(text: Text<'_>, start: usize) -> usize {
-        ascii_word(text, start).unwrap_or_else(|| any(text, start))
+        ascii_word::<CONTRACTIONS>(text, start).unwrap_or_else(|| any::<DIGITS, CONTRACTIONS>(text, start))
     }
 }
 
 /// The commonest pretoken: perhaps a space or a sign, an ASCII letter, then lower case. `None` where the rest of the rule is needed.
 #[inline]
-fn ascii_word(text: Text<'_>, start: usize) -> Option<usize> {
+fn ascii_word<const CONTRACTIONS: bool>(text: Text<'_>, start: usize) -> Option<usize> {
     let word = load_8(text.bytes, start);
     let letters = lower_letters(word | CASE);
     let head = ascii_head(word, letters)?;
@@ -36,7 +41,7 @@ fn ascii_word(text: Text<'_>, start: usize) -> Option<usize> {
     let others = !lower_letters(word) & TOPS & (u64::MAX << 8 << (8 * head));
     let end = if others == 0 { lower_run(text.bytes, start + 8) } else { start + others.trailing_zeros() as usize / 8 };
     match text.byte(end) {
-        b'\'' => Some(text.contraction(end)),
+        b'\'' if CONTRACTIONS => Some(text.contraction(end)),
         128.. => None,
         // Upper case goes on only after upper case.
         b'A'..=b'Z' if end == start + head as usize + 1 && lower_letters(word) >> (8 * head) & 0x80 == 0 => None,
@@ -46,16 +51,16 @@ fn ascii_word(text: Text<'_>, start: usize) -> Option<usize> {
 
 /// The whole rule.
 #[inline(never)]
-fn any(text: Text<'_>, start: usize) -> usize {
+fn any<const DIGITS: usize, const CONTRACTIONS: bool>(text: Text<'_>, start: usize) -> usize {
     let (class, next) = text.at(start);
     if class & NUMBER != 0 {
-        return text.numbers(next);
+        return text.numbers(next, DIGITS);
     }
     // A mark could be the optional first character too, but what it would lead to is what it leads to as a letter.
     let body = if class & PREFIX != 0 { next } else { start };
     let word = word(text, body);
     if word != body {
-        return text.contraction(word);
+        return if CONTRACTIONS { text.contraction(word) } else { word };
     }
     if class & WHITE == 0 {
         return punctuation(text, next);

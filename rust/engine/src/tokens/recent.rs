@@ -26,9 +26,11 @@ impl Recent {
     #[inline]
     pub(super) fn with<T>(encoding: Encoding, mut work: impl FnMut(&mut Self) -> T) -> T {
         thread_local! {
-            static TABLES: [RefCell<Recent>; 2] = const { [RefCell::new(Recent { entries: Vec::new() }), RefCell::new(Recent { entries: Vec::new() })] };
+            static TABLES: [RefCell<Recent>; Encoding::ALL.len()] =
+                const { [const { RefCell::new(Recent { entries: Vec::new() }) }; Encoding::ALL.len()] };
         }
-        let with_own = TABLES.try_with(|tables| tables[encoding as usize].try_borrow_mut().ok().map(|mut recent| work(&mut recent)));
+        let with_own =
+            TABLES.try_with(|tables| tables[encoding.number() as usize].try_borrow_mut().ok().map(|mut recent| work(&mut recent)));
         match with_own {
             Ok(Some(result)) => result,
             _ => work(&mut Self::default()),

@@ -1,7 +1,7 @@
-//! Cuts a text into pretokens ("pieces"), as the regular expressions of `cl100k_base` and `o200k_base` do, without a regular expression.
+//! Cuts a text into pretokens ("pieces"), as the regular expressions of the tokenizers do, without a regular expression.
 //!
-//! The patterns (from `tiktoken_ext/openai_public.py`) have no look-behind, so where a piece ends depends only on the text from
-//! its start on. Here is what both share; each pattern has its own file.
+//! The patterns have no look-behind, so where a piece ends depends only on the text from its start on. Here is what they share;
+//! each family has its own file.
 
 use super::unicode::{Class, Classes, LETTER, MARK, NEWLINE, NUMBER, OTHER, WHITE};
 
@@ -23,6 +23,12 @@ pub(super) trait Pattern {
 impl<'a> Text<'a> {
     pub(super) fn new(text: &'a str) -> Self {
         Self { bytes: text.as_bytes(), classes: Classes::get() }
+    }
+
+    /// The same text with other classes.
+    #[inline]
+    pub(super) fn with(self, classes: &'static Classes) -> Self {
+        Self { classes, ..self }
     }
 
     /// The byte at a position, 0 past the end.
@@ -64,10 +70,10 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// `\p{N}{1,3}`, when the first number ends at `at`.
+    /// `\p{N}{1,most}`, when the first number ends at `at`.
     #[inline]
-    pub(super) fn numbers(self, mut at: usize) -> usize {
-        for _ in 1..3 {
+    pub(super) fn numbers(self, mut at: usize, most: usize) -> usize {
+        for _ in 1..most {
             let (class, next) = self.at(at);
             if class & NUMBER == 0 {
                 break;
@@ -96,7 +102,7 @@ impl<'a> Text<'a> {
     }
 
     /// The white space from `start` on: where it ends, and what of it is a pretoken when more than white space follows.
-    /// Both patterns cut after the last line end, else before the last character, which may open the next pretoken.
+    /// The patterns cut after the last line end, else before the last character, which may open the next pretoken.
     pub(super) fn white(self, start: usize) -> White {
         let (mut at, mut last, mut after_newline) = (start, start, None);
         loop {

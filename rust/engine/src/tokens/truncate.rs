@@ -3,6 +3,8 @@
 //! What is returned was counted again: cutting a text can change how the words beside the cut are cut into pretokens, so a cut
 //! between two tokens does not always give a text of that many. "At most" is exact, "longest" is to a few characters.
 
+use std::borrow::Cow;
+
 use super::encode::{encode_piece, piece_end};
 use super::scan::Text;
 use super::vocabulary::{MAX_WIDTH, Vocabulary};
@@ -16,6 +18,9 @@ const TRIES: usize = 8;
 /// Linear in what is returned, not in the text.
 #[must_use]
 pub fn truncate_end(encoding: Encoding, mut text: &str, max_tokens: usize) -> &str {
+    if is_searched(encoding, text) {
+        return searched(encoding, cuts(text).collect(), max_tokens, |cut| &text[..cut]);
+    }
     while let Some(piece) = first_too_much(encoding, text, max_tokens) {
         let mut cut = piece.start + widths(encoding, piece.tokens.iter().take(piece.room));
         for _ in 0..TRIES {
@@ -37,6 +42,9 @@ pub fn truncate_end(encoding: Encoding, mut text: &str, max_tokens: usize) -> &s
 /// Linear in what is returned, not in the text.
 #[must_use]
 pub fn truncate_start(encoding: Encoding, text: &str, max_tokens: usize) -> &str {
+    if is_searched(encoding, text) {
+        return searched(encoding, cuts(text).rev().collect(), max_tokens, |cut| &text[cut..]);
+    }
     let Some(window) = window_too_much(encoding, text, max_tokens) else { return text };
     let piece = last_too_much(encoding, window, max_tokens);
     let mut cut = piece.end - widths(encoding, piece.tokens.iter().rev().take(piece.room));
@@ -51,6 +59,25 @@ pub fn truncate_start(encoding: Encoding, text: &str, max_tokens: usize) -> &str
     }
     // The border of a pretoken is exact from there on, because the patterns do not look behind.
     &window[piece.end..]
+}
+
+/// Whether what is counted is not what is returned, so that no token tells where to cut.
+fn is_searched(encoding: Encoding, text: &str) -> bool {
+    matches!(encoding, Encoding::Loaded(_)) || matches!(encoding.normalized(text), Cow::Owned(_))
+}
+
+/// The longest part that fits, by halving. `part` gives what is kept for a cut.
+fn searched<'a>(encoding: Encoding, mut cuts: Vec<usize>, max_tokens: usize, part: impl Fn(usize) -> &'a str) -> &'a str {
+    let fits = |cut: usize| count_until(encoding, part(cut), max_tokens).is_some();
+    cuts.truncate(cuts.partition_point(|cut| fits(*cut)));
+    // Longer parts have more tokens but for a few beside the cut, so the last one that halving found is asked again.
+    while cuts.pop_if(|cut| !fits(*cut)).is_some() {}
+    cuts.pop().map_or("", part)
+}
+
+/// Every place at which `text` can be cut.
+fn cuts(text: &str) -> impl DoubleEndedIterator<Item = usize> {
+    text.char_indices().map(|(at, _)| at).chain([text.len()])
 }
 
 /// The pretoken that does not fit any more.

@@ -32,6 +32,8 @@ pub(super) const LETTER: Class = UPPER | LOWER | CASELESS;
 pub(super) const WHITE: Class = SPACE | NEWLINE;
 
 const RUNS: &[u8] = include_bytes!("data/unicode16.bin");
+/// Runs of P and S, and of all else between them.
+const SIGNS: &[u8] = include_bytes!("data/unicode16_signs.bin");
 /// The file's class numbers as bits.
 const BITS: [Class; 8] = [OTHER, UPPER, LOWER, CASELESS, MARK, NUMBER, SPACE, NEWLINE];
 /// Two planes are flat (128 KiB, one load a character); above are a dozen long runs.
@@ -63,6 +65,31 @@ impl Classes {
             start = end;
         }
         Self { flat, high }
+    }
+
+    /// The table with other classes for some: for patterns that tell others apart.
+    pub(super) fn map(change: impl Fn(Class) -> Class) -> Self {
+        let base = Self::get();
+        let flat = base.flat.iter().map(|class| change(*class)).collect();
+        let high = base.high.iter().map(|(first, class)| (*first, change(*class))).collect();
+        Self { flat, high }
+    }
+
+    /// Gives punctuation and symbols a class. None of them stands above the flat part.
+    pub(super) fn mark_signs(&mut self, class: Class) {
+        let (mut start, mut bytes) = (0usize, SIGNS.iter());
+        while let Some(run) = next_number(&mut bytes) {
+            let end = start + (run >> 3);
+            if run & 7 == 1 {
+                self.flat[start..end].fill(class);
+            }
+            start = end;
+        }
+    }
+
+    /// Adds a class to those of code points of the flat part.
+    pub(super) fn add(&mut self, range: std::ops::Range<usize>, class: Class) {
+        self.flat[range].iter_mut().for_each(|classes| *classes |= class);
     }
 
     /// The class of a code point; anything from U+110000 on is `OTHER`.
@@ -103,6 +130,18 @@ mod tests {
         let mut bytes = RUNS.iter();
         let total: usize = std::iter::from_fn(|| next_number(&mut bytes)).map(|run| run >> 3).sum();
         assert_eq!(total, 0x11_0000);
+    }
+
+    #[test]
+    fn signs_are_neither_letters_nor_white_and_all_of_ascii_punctuation() {
+        let mut classes = Classes::map(|class| class);
+        classes.mark_signs(255);
+        for code_point in 0..FLAT as u32 {
+            let (before, after) = (Classes::get().of(code_point), classes.of(code_point));
+            assert!(before == after || before == OTHER, "U+{code_point:04X}");
+        }
+        assert!((0..128u8).all(|byte| (classes.of(u32::from(byte)) == 255) == byte.is_ascii_punctuation()));
+        assert_eq!(["€", "。", "←", "😀", "🪽"].map(|sign| classes.of(sign.chars().next().expect("one") as u32)), [255; 5]);
     }
 
     #[test]

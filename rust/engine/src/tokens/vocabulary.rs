@@ -1,6 +1,6 @@
 //! A vocabulary in memory: what every token spells, which two tokens it was merged from, and how to find it.
 //!
-//! Source of the data: tiktoken, by `OpenAI` (MIT licence), packed by `tools/build_vocabularies.py`, which documents the bytes:
+//! The data is packed by `tools/build_vocabularies.py`, which names its sources and documents the bytes:
 //! a token is stored as its two parents, so that unpacking needs no decompressor and gives what merging needs.
 
 use std::sync::OnceLock;
@@ -8,8 +8,6 @@ use std::sync::OnceLock;
 use super::Encoding;
 use super::pieces::{NONE, PieceTable};
 
-const CL100K: &[u8] = include_bytes!("data/cl100k_base.bin");
-const O200K: &[u8] = include_bytes!("data/o200k_base.bin");
 /// The longest token of any encoding here, in bytes: what bounds a count from below.
 pub(super) const MAX_WIDTH: usize = 128;
 /// Ids below are the single bytes.
@@ -30,12 +28,8 @@ pub(super) struct Vocabulary {
 impl Vocabulary {
     /// The vocabulary of an encoding, unpacked on first use.
     pub(super) fn get(encoding: Encoding) -> &'static Self {
-        static LOADED: [OnceLock<Vocabulary>; 2] = [OnceLock::new(), OnceLock::new()];
-        let (slot, packed) = match encoding {
-            Encoding::Cl100k => (&LOADED[0], CL100K),
-            Encoding::O200k => (&LOADED[1], O200K),
-        };
-        slot.get_or_init(|| Self::unpack(packed))
+        static LOADED: [OnceLock<Vocabulary>; Encoding::ALL.len()] = [const { OnceLock::new() }; Encoding::ALL.len()];
+        LOADED[encoding.number() as usize].get_or_init(|| Self::unpack(encoding.packed()))
     }
 
     fn unpack(packed: &[u8]) -> Self {
@@ -186,8 +180,8 @@ mod tests {
     /// The checksum was computed by the script from the published file, over the tokens rather than over the packed bytes.
     #[test]
     fn unpacks_to_the_tokens_that_were_packed() {
-        for (encoding, packed, count) in [(Encoding::Cl100k, CL100K, 100_256), (Encoding::O200k, O200K, 199_998)] {
-            let vocabulary = Vocabulary::get(encoding);
+        for (encoding, count) in Encoding::ALL.into_iter().zip([100_256, 199_998, 151_643, 130_072, 127_997]) {
+            let (vocabulary, packed) = (Vocabulary::get(encoding), encoding.packed());
             assert_eq!(vocabulary.len(), count);
             let mut hasher = crc32fast::Hasher::new();
             for id in 0..count as u32 {

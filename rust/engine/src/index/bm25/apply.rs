@@ -70,10 +70,7 @@ pub(super) fn apply_with<P: PagesMut>(
     }
     let (writes, after) = plan(layout, pages, index, *statistics, ops)?;
     for write in writes {
-        match write {
-            Write::Put(key, value) => pages.put(key.as_slice(), &value)?,
-            Write::Delete(key) => drop(pages.delete(key.as_slice())?),
-        }
+        write.apply(pages)?;
     }
     *statistics = after;
     Ok(())
@@ -95,7 +92,7 @@ fn plan<P: Pages>(layout: Layout, pages: &P, index: IndexId, statistics: Statist
     }
     each_distinct(ops, |op, terms| changes.push(op.number(), matches!(op, Op::Add { .. }), terms.iter().copied()));
     let mut writes = batch.rows.writes()?;
-    merge::plan(layout, pages, index, &mut batch.rows, &changes.sorted()?, &mut writes)?;
+    merge::plan(layout, pages, index.postings(), &mut batch.rows, &changes.sorted()?, &mut writes)?;
     writes.extend((0..tail.pages()).map(|page| Write::Delete(index.tail(page))));
     Ok((writes, batch.statistics))
 }

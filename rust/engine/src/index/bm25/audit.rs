@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use super::block::{Block, List};
-use super::layout::{self, IndexId, Place, malformed};
+use super::layout::{self, BlockKeys, Place, malformed};
 use super::list::{Posting, Run, decode_short};
 use super::reader::Reader;
 use super::row::{BLOCK_ROWS, ROW_BYTES, Row};
@@ -33,7 +33,7 @@ impl<P: Pages> Reader<'_, P> {
     /// Every posting, by document, then hash. Blocks that are out of order, so that a look-up would pass over a posting, are damage.
     pub fn postings(&self) -> Result<Vec<Indexed>> {
         let newer = self.newer();
-        let mut found = stored(self.pages, self.index)?;
+        let mut found = stored(self.pages, self.index.postings())?;
         found.retain(|posting| !newer.contains_key(&(posting.number, posting.hash)));
         found.extend(newer.into_iter().filter_map(|((number, hash), count)| Some(Indexed { number, hash, count: count? })));
         found.sort_unstable();
@@ -73,11 +73,11 @@ impl<P: Pages> Reader<'_, P> {
 }
 
 /// Every posting of the blocks.
-fn stored<P: Pages>(pages: &P, index: IndexId) -> Result<Vec<Indexed>> {
-    let range = Key::new(index.partition, Table::Postings).u8(index.index).prefix_range();
+pub(super) fn stored<P: Pages>(pages: &P, keys: BlockKeys) -> Result<Vec<Indexed>> {
+    let range = keys.range();
     let (mut found, mut run, mut before) = (Vec::new(), Run::new(), None);
     pages.scan(&range.start, &range.end, &mut |key, value| {
-        let from = index.place(key).ok_or_else(|| malformed(key))?;
+        let from = keys.place(key).ok_or_else(|| malformed(key))?;
         let block = Block::parse(key, layout::body(key, value)?)?;
         for at in 0..block.len() {
             let term = block.term(at);

@@ -2,10 +2,10 @@
 
 use super::block::List;
 use super::formula::Formula;
-use super::layout::{IndexId, NO_NUMBER, malformed};
+use super::layout::{BlockKeys, NO_NUMBER, malformed};
+use super::lengths::Lengths;
 use super::list::{Run, RunHead};
 use super::lookup;
-use super::rows::Rows;
 use super::window::Window;
 use crate::Result;
 use crate::store::pages::Pages;
@@ -35,8 +35,8 @@ pub(super) struct Cursor<'p> {
 }
 
 impl<'p> Cursor<'p> {
-    /// A cursor before the first posting of `term`.
-    pub fn open<P: Pages>(pages: &'p P, index: IndexId, term: u64) -> Result<Self> {
+    /// A cursor before the first posting of `term` in blocks that follow each other in the order of documents.
+    pub fn open<P: Pages>(pages: &'p P, blocks: impl IntoIterator<Item = BlockKeys>, term: u64) -> Result<Self> {
         let mut cursor = Self {
             pieces: Vec::new(),
             postings: 0,
@@ -49,7 +49,9 @@ impl<'p> Cursor<'p> {
             at: 0,
             buffer: Box::new(Run::new()),
         };
-        lookup::lists(pages, index, term, |key, list| cursor.push(key, list))?;
+        for keys in blocks {
+            lookup::lists(pages, keys, term, |key, list| cursor.push(key, list))?;
+        }
         cursor.enter()?;
         Ok(cursor)
     }
@@ -191,13 +193,13 @@ impl<'p> Cursor<'p> {
     }
 
     /// Adds what the term gives to every document of `window`.
-    pub fn accumulate<P: Pages>(&mut self, window: &mut Window, formula: &Formula, factor: f64, rows: &mut Rows<'_, P>) -> Result<()> {
+    pub fn accumulate(&mut self, window: &mut Window, formula: &Formula, factor: f64, lengths: &mut impl Lengths) -> Result<()> {
         self.seek(window.start)?;
         while self.piece < self.pieces.len() && self.first < window.end {
             self.decode()?;
             self.step(window.start);
             let end = self.at + self.buffer.numbers[self.at..self.buffer.len].partition_point(|&n| n < window.end);
-            window.score(&self.buffer.numbers[self.at..end], &self.buffer.counts[self.at..end], formula, factor, rows)?;
+            window.score(&self.buffer.numbers[self.at..end], &self.buffer.counts[self.at..end], formula, factor, lengths)?;
             self.at = end;
             if end < self.buffer.len {
                 break;

@@ -3,19 +3,18 @@
 //! Lists that nothing changes are copied as bytes; of a changed list only the touched runs are decoded.
 
 use super::block::{self, Block, Unit, body_bytes};
-use super::layout::{self, IndexId, Layout, NO_NUMBER, Place, malformed};
+use super::layout::{self, BlockKeys, Layout, NO_NUMBER, Place, malformed};
+use super::lengths::Lengths;
 use super::list::{Posting, Run, SHORT, decode_short, encode_run, encode_short};
 use super::merge::{Change, Write};
-use super::rows::Rows;
 use crate::Result;
-use crate::store::pages::Pages;
 
 /// A block that is emptier than this part of a page takes in its right neighbour.
 const SMALL: usize = 4;
 
 pub(super) struct Group {
     layout: Layout,
-    index: IndexId,
+    keys: BlockKeys,
     /// The places of the blocks that were taken apart.
     places: Vec<Place>,
     units: Vec<Unit>,
@@ -25,12 +24,24 @@ pub(super) struct Group {
     /// Postings of a unit before its changes.
     before: Vec<Posting>,
     stored: Vec<Unit>,
+    /// Stored postings that changes removed or replaced.
+    pub replaced: u64,
 }
 
 impl Group {
-    pub fn new(layout: Layout, index: IndexId) -> Self {
+    pub fn new(layout: Layout, keys: BlockKeys) -> Self {
         let arena = Vec::with_capacity(2 * layout.page_bytes);
-        Self { layout, index, places: Vec::new(), units: Vec::new(), arena, run: Run::new(), before: Vec::new(), stored: Vec::new() }
+        Self {
+            layout,
+            keys,
+            places: Vec::new(),
+            units: Vec::new(),
+            arena,
+            run: Run::new(),
+            before: Vec::new(),
+            stored: Vec::new(),
+            replaced: 0,
+        }
     }
 
     /// Makes the group ready for other blocks.
@@ -46,7 +57,7 @@ impl Group {
     }
 
     /// Takes in the next block, or the first of an index, with the changes that belong to it.
-    pub fn add<P: Pages>(&mut self, place: Place, block: Option<Block<'_>>, changes: &[Change], rows: &mut Rows<'_, P>) -> Result<()> {
+    pub fn add(&mut self, place: Place, block: Option<Block<'_>>, changes: &[Change], lengths: &mut impl Lengths) -> Result<()> {
         let mut stored = std::mem::take(&mut self.stored);
         stored.clear();
         if let Some(block) = block {
@@ -56,22 +67,80 @@ impl Group {
             self.places.push(place);
         }
         let seam = self.units.len();
-        self.merge(&stored, changes, rows)?;
+        self.merge(&stored, changes, lengths)?;
         self.stored = stored;
         let joined = self.units[..seam].last().zip(self.units[seam..].first()).is_some_and(|(a, b)| a.term == b.term);
         if joined {
-            self.tidy_around(seam, rows)?;
+            self.tidy_around(seam, lengths)?;
         }
         Ok(())
     }
 
-    fn merge<P: Pages>(&mut self, mut stored: &[Unit], mut changes: &[Change], rows: &mut Rows<'_, P>) -> Result<()> {
+    /// Takes in what blocks of several runs hold from `from` up to `to`. The runs come in the order of their documents, so that
+    /// the lists of a term are one behind the other.
+    pub fn concatenate<'p>(
+        &mut self,
+        from: Place,
+        to: Option<Place>,
+        blocks: impl Iterator<Item = Block<'p>>,
+        lengths: &mut impl Lengths,
+    ) -> Result<()> {
+        self.places.push(from);
+        let (mut stored, mut kept) = (Vec::new(), Vec::new());
+        for block in blocks {
+            block.units(&mut self.arena, &mut stored)?;
+        }
+        for unit in stored {
+            if unit.term >= from.term && self.is_before(&unit, to)? {
+                kept.push(unit);
+            }
+        }
+        // Stable, so that units of one term stay in order.
+        kept.sort_by_key(|unit| unit.term);
+        for units in kept.chunk_by(|a, b| a.term == b.term) {
+            let start = self.units.len();
+            if units[0].term == from.term && from.number > 0 {
+                self.rest_of(units, from.number, lengths)?;
+                continue;
+            }
+            self.units.extend_from_slice(units);
+            if units.len() > 1 {
+                self.tidy(start, self.units.len(), lengths)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn is_before(&mut self, unit: &Unit, to: Option<Place>) -> Result<bool> {
+        match (to, unit.head) {
+            (Some(to), _) if unit.term != to.term => Ok(unit.term < to.term),
+            (Some(to), Some(head)) => Ok(head.first < to.number),
+            (Some(to), None) => {
+                let mut postings = Vec::new();
+                self.decode(unit, &mut postings)?;
+                Ok(postings.first().is_some_and(|posting| posting.number < to.number))
+            }
+            (None, _) => Ok(true),
+        }
+    }
+
+    /// Takes in the postings of one term from document `number` on: a unit may have come to reach across it.
+    fn rest_of(&mut self, units: &[Unit], number: u32, lengths: &mut impl Lengths) -> Result<()> {
+        let mut postings = Vec::new();
+        for unit in units {
+            self.decode(unit, &mut postings)?;
+        }
+        postings.retain(|posting| posting.number >= number);
+        self.encode(units[0].term, &postings, true, true, lengths)
+    }
+
+    fn merge(&mut self, mut stored: &[Unit], mut changes: &[Change], lengths: &mut impl Lengths) -> Result<()> {
         while let Some(change) = changes.first() {
             let before = stored.partition_point(|unit| unit.term < change.term);
             self.units.extend_from_slice(&stored[..before]);
             let same = stored[before..].partition_point(|unit| unit.term == change.term);
             let changed = changes.partition_point(|other| other.term == change.term);
-            self.merge_term(&stored[before..before + same], &changes[..changed], rows)?;
+            self.merge_term(&stored[before..before + same], &changes[..changed], lengths)?;
             stored = &stored[before + same..];
             changes = &changes[changed..];
         }
@@ -79,7 +148,7 @@ impl Group {
         Ok(())
     }
 
-    fn merge_term<P: Pages>(&mut self, stored: &[Unit], changes: &[Change], rows: &mut Rows<'_, P>) -> Result<()> {
+    fn merge_term(&mut self, stored: &[Unit], changes: &[Change], lengths: &mut impl Lengths) -> Result<()> {
         let start = self.units.len();
         let term = changes[0].term;
         let mut rest = changes;
@@ -96,15 +165,15 @@ impl Group {
             before.clear();
             self.decode(unit, &mut before)?;
             postings.clear();
-            merge_postings(&before, mine, &mut postings);
+            self.replaced += merge_postings(&before, mine, &mut postings);
             self.before = before;
-            self.encode(term, &postings, stored.len() == 1, i + 1 == stored.len(), rows)?;
+            self.encode(term, &postings, stored.len() == 1, i + 1 == stored.len(), lengths)?;
         }
         if stored.is_empty() {
             merge_postings(&[], changes, &mut postings);
-            self.encode(term, &postings, true, true, rows)?;
+            self.encode(term, &postings, true, true, lengths)?;
         }
-        self.tidy(start, self.units.len(), rows)
+        self.tidy(start, self.units.len(), lengths)
     }
 
     fn decode(&mut self, unit: &Unit, out: &mut Vec<Posting>) -> Result<()> {
@@ -118,7 +187,7 @@ impl Group {
 
     /// Appends units of `term`: a short list if they are `whole`, else runs; even ones, but for the last of a list, which
     /// is filled up first because new documents come behind it.
-    fn encode<P: Pages>(&mut self, term: u64, postings: &[Posting], whole: bool, last: bool, rows: &mut Rows<'_, P>) -> Result<()> {
+    fn encode(&mut self, term: u64, postings: &[Posting], whole: bool, last: bool, lengths: &mut impl Lengths) -> Result<()> {
         if !postings.is_sorted_by(|a, b| a.number < b.number) {
             return Err(self.malformed());
         }
@@ -136,22 +205,22 @@ impl Group {
         let size = if last { full } else { n.div_ceil(n.div_ceil(full)) };
         for run in postings.chunks(size) {
             let start = self.arena.len() as u32;
-            let head = encode_run(run, min_length(run, rows)?, &mut self.arena);
+            let head = encode_run(run, min_length(run, lengths)?, &mut self.arena);
             self.units.push(Unit { term, start, end: self.arena.len() as u32, head: Some(head) });
         }
         Ok(())
     }
 
     /// Tidies the term whose units from two blocks meet at `seam`.
-    fn tidy_around<P: Pages>(&mut self, seam: usize, rows: &mut Rows<'_, P>) -> Result<()> {
+    fn tidy_around(&mut self, seam: usize, lengths: &mut impl Lengths) -> Result<()> {
         let term = self.units[seam].term;
         let start = self.units.partition_point(|unit| unit.term < term);
         let end = self.units.partition_point(|unit| unit.term <= term);
-        self.tidy(start, end, rows)
+        self.tidy(start, end, lengths)
     }
 
     /// Joins small units of the one term that `start..end` holds, and makes a short list of a run that became short.
-    fn tidy<P: Pages>(&mut self, start: usize, end: usize, rows: &mut Rows<'_, P>) -> Result<()> {
+    fn tidy(&mut self, start: usize, end: usize, lengths: &mut impl Lengths) -> Result<()> {
         let tidy = match &self.units[start..end] {
             [] => true,
             [unit] => !self.should_be_short(unit),
@@ -168,14 +237,14 @@ impl Group {
             while to < units.len() && self.should_join(&units[to - 1], &units[to]) {
                 to += 1;
             }
-            self.join(&units[from..to], to - from == units.len(), to == units.len(), rows)?;
+            self.join(&units[from..to], to - from == units.len(), to == units.len(), lengths)?;
             from = to;
         }
         self.units.extend(after);
         Ok(())
     }
 
-    fn join<P: Pages>(&mut self, units: &[Unit], whole: bool, last: bool, rows: &mut Rows<'_, P>) -> Result<()> {
+    fn join(&mut self, units: &[Unit], whole: bool, last: bool, lengths: &mut impl Lengths) -> Result<()> {
         if let [unit] = units
             && !(whole && self.should_be_short(unit))
         {
@@ -186,7 +255,7 @@ impl Group {
         for unit in units {
             self.decode(unit, &mut postings)?;
         }
-        self.encode(units[0].term, &postings, whole, last, rows)
+        self.encode(units[0].term, &postings, whole, last, lengths)
     }
 
     #[expect(clippy::unused_self, reason = "stands beside should_join")]
@@ -200,7 +269,7 @@ impl Group {
     }
 
     fn malformed(&self) -> crate::Error {
-        malformed(self.index.postings(self.places[0]).as_slice())
+        malformed(self.keys.at(self.places[0]).as_slice())
     }
 
     /// Puts the pages of the group in `writes`, and deletes the blocks that are not written again.
@@ -210,12 +279,12 @@ impl Group {
         for end in self.cuts() {
             let place = if start == 0 { self.places[0] } else { self.place_of(start) };
             unused.retain(|old| *old != place);
-            let key = self.index.postings(place);
+            let key = self.keys.at(place);
             let page = layout::value(&key, self.layout.body_bytes(), |out| block::write(&self.units[start..end], &self.arena, out));
             writes.push(Write::Put(key, page));
             start = end;
         }
-        writes.extend(unused.into_iter().map(|place| Write::Delete(self.index.postings(place))));
+        writes.extend(unused.into_iter().map(|place| Write::Delete(self.keys.at(place))));
     }
 
     /// The lower bound of a block that begins with the unit at `at`, not the first.
@@ -226,12 +295,12 @@ impl Group {
     }
 
     /// Where pages end: at even sizes, as terms are hashes and grow everywhere; but the blocks of one long list are
-    /// filled, as it grows at its end.
+    /// filled, as it grows at its end, and so are all in a dense layout.
     fn cuts(&self) -> Vec<usize> {
         let (capacity, total) = (self.layout.body_bytes(), body_bytes(&self.units));
         match (self.units.first(), self.units.last()) {
             (Some(_), Some(_)) if total <= capacity => vec![self.units.len()],
-            (Some(first), Some(last)) if first.term == last.term => self.cuts_at(capacity, capacity),
+            (Some(first), Some(last)) if self.layout.dense || first.term == last.term => self.cuts_at(capacity, capacity),
             (Some(_), Some(_)) => self.cuts_at(capacity, even_size(capacity, total)),
             _ => Vec::new(),
         }
@@ -261,19 +330,25 @@ fn even_size(capacity: usize, total: usize) -> usize {
     total.div_ceil(pages)
 }
 
-fn merge_postings(mut old: &[Posting], changes: &[Change], out: &mut Vec<Posting>) {
+/// Returns how many of `old` are not in `out` as they were.
+fn merge_postings(mut old: &[Posting], changes: &[Change], out: &mut Vec<Posting>) -> u64 {
+    let mut replaced = 0;
     for change in changes {
         let (before, rest) = old.split_at(old.partition_point(|posting| posting.number < change.number));
         out.extend_from_slice(before);
         old = match rest.split_first() {
-            Some((first, rest)) if first.number == change.number => rest,
+            Some((first, rest)) if first.number == change.number => {
+                replaced += 1;
+                rest
+            }
             _ => rest,
         };
         out.extend(change.count.map(|count| Posting { number: change.number, count }));
     }
     out.extend_from_slice(old);
+    replaced
 }
 
-fn min_length<P: Pages>(run: &[Posting], rows: &mut Rows<'_, P>) -> Result<u32> {
-    run.iter().try_fold(u32::MAX, |min, posting| Ok(min.min(rows.length(posting.number)?)))
+fn min_length(run: &[Posting], lengths: &mut impl Lengths) -> Result<u32> {
+    run.iter().try_fold(u32::MAX, |min, posting| Ok(min.min(lengths.length(posting.number)?)))
 }

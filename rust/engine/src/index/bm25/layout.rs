@@ -1,5 +1,7 @@
 //! Where an index keeps its values, and how large they get.
 
+use std::ops::Range;
+
 use crate::store::envelope::{self, Codec, ENVELOPE_BYTES, ONE_PAGE};
 use crate::store::keys::{Key, Partition, Table};
 use crate::store::verified;
@@ -17,9 +19,6 @@ pub struct IndexId {
 /// Layout of every value here, as the envelope's schema byte says.
 const SCHEMA: u8 = 1;
 
-/// Bytes of a key of [`Table::Postings`] before the term.
-const PREFIX: usize = 6;
-
 impl IndexId {
     fn key(self, table: Table) -> Key {
         Key::new(self.partition, table).u8(self.index)
@@ -35,17 +34,55 @@ impl IndexId {
         self.key(table).u32(block)
     }
 
-    pub(super) fn postings(self, place: Place) -> Key {
-        self.key(Table::Postings).u64(place.term).u32(place.number)
+    /// The key of what is known of its sealed runs.
+    pub(super) fn catalog(self) -> Key {
+        self.key(Table::RunCatalog)
     }
 
-    /// The place that `key` names, if it is the key of a postings block of this index.
-    pub(super) fn place(self, key: &[u8]) -> Option<Place> {
-        let rest = key.strip_prefix(self.key(Table::Postings).as_slice())?;
+    /// The keys of the blocks of a sealed run.
+    pub(super) fn run(self, run: u32) -> BlockKeys {
+        BlockKeys::new(self.key(Table::RunPages).u32(run))
+    }
+
+    /// The keys of the blocks of its sealed runs.
+    pub(super) fn runs(self) -> Key {
+        self.key(Table::RunPages)
+    }
+
+    /// The keys of its blocks of postings.
+    pub(super) fn postings(self) -> BlockKeys {
+        BlockKeys::new(self.key(Table::Postings))
+    }
+}
+
+/// The keys of blocks of postings that belong together: those of an index, or of one sealed run.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct BlockKeys {
+    prefix: Key,
+}
+
+impl BlockKeys {
+    /// Keys that begin with `prefix`, and go on with a [`Place`].
+    pub fn new(prefix: Key) -> Self {
+        Self { prefix }
+    }
+
+    /// The key of the block that begins at `place`.
+    pub fn at(self, place: Place) -> Key {
+        self.prefix.u64(place.term).u32(place.number)
+    }
+
+    /// The place that `key` names, if it is one of these keys.
+    pub fn place(self, key: &[u8]) -> Option<Place> {
+        let rest = key.strip_prefix(self.prefix.as_slice())?;
         let (term, number) = rest.split_first_chunk::<8>()?;
         let number: [u8; 4] = number.try_into().ok()?;
-        debug_assert_eq!(key.len(), PREFIX + 12);
         Some(Place { term: u64::from_be_bytes(*term), number: u32::from_be_bytes(number) })
+    }
+
+    /// All of them.
+    pub fn range(self) -> Range<Vec<u8>> {
+        self.prefix.prefix_range()
     }
 }
 
@@ -68,6 +105,8 @@ pub(super) struct Layout {
     pub run_postings: usize,
     /// The tail may have one page for so many words of all documents, at least one.
     pub words_per_tail_page: u64,
+    /// Pages are filled, as nothing comes between their terms later. Else they are left with room.
+    pub dense: bool,
 }
 
 /// The most pages of a tail. A query reads one in about a microsecond.
@@ -75,7 +114,7 @@ const MAX_TAIL_PAGES: u64 = 16;
 
 impl Default for Layout {
     fn default() -> Self {
-        Self { page_bytes: ONE_PAGE, run_postings: super::list::RUN, words_per_tail_page: 40_000 }
+        Self { page_bytes: ONE_PAGE, run_postings: super::list::RUN, words_per_tail_page: 40_000, dense: false }
     }
 }
 

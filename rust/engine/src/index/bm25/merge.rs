@@ -2,17 +2,32 @@
 
 use super::TermCount;
 use super::group::Group;
-use super::layout::{IndexId, Layout, Place};
+use super::layout::{self, BlockKeys, Layout, Place};
+use super::lengths::Lengths;
 use super::lookup;
-use super::rows::Rows;
 use crate::store::keys::Key;
-use crate::store::pages::Pages;
+use crate::store::pages::{Pages, PagesMut};
 use crate::{Error, Result};
 
 /// Something to be written, once everything has been read.
 pub(super) enum Write {
     Put(Key, Vec<u8>),
     Delete(Key),
+}
+
+impl Write {
+    /// Puts a value with this body.
+    pub fn put(key: Key, body: &[u8]) -> Self {
+        Self::Put(key, layout::value(&key, body.len(), |out| out.extend_from_slice(body)))
+    }
+
+    /// Does it.
+    pub fn apply(&self, pages: &mut impl PagesMut) -> Result<()> {
+        match self {
+            Self::Put(key, value) => pages.put(key.as_slice(), value),
+            Self::Delete(key) => pages.delete(key.as_slice()).map(drop),
+        }
+    }
 }
 
 /// What becomes of one posting.
@@ -25,7 +40,7 @@ pub(super) struct Change {
 }
 
 impl Change {
-    fn place(self) -> Place {
+    pub fn place(self) -> Place {
         Place { term: self.term, number: self.number }
     }
 }
@@ -72,25 +87,27 @@ fn unpack(change: u128) -> Change {
     Change { term: (change >> 64) as u64, number: (change >> 32) as u32, count }
 }
 
-/// Adds to `writes` what `changes`, sorted, make of the blocks. `rows` are the rows after the changes.
+/// Adds to `writes` what `changes`, sorted, make of the blocks. `lengths` are those after the changes.
+///
+/// Returns how many stored postings were removed or replaced.
 pub(super) fn plan<P: Pages>(
     layout: Layout,
     pages: &P,
-    index: IndexId,
-    rows: &mut Rows<'_, P>,
+    keys: BlockKeys,
+    lengths: &mut impl Lengths,
     changes: &[Change],
     writes: &mut Vec<Write>,
-) -> Result<()> {
+) -> Result<u64> {
     let mut rest = changes;
-    let mut group = Group::new(layout, index);
+    let mut group = Group::new(layout, keys);
     while let Some(first) = rest.first() {
         group.clear();
-        let mut block = lookup::block_at(pages, index, first.place())?;
+        let mut block = lookup::block_at(pages, keys, first.place())?;
         loop {
             let place = block.map_or(Place { term: 0, number: 0 }, |(place, _)| place);
-            let next = lookup::block_after(pages, index, place)?;
+            let next = lookup::block_after(pages, keys, place)?;
             let mine = next.map_or(rest.len(), |(upper, _)| rest.partition_point(|change| change.place() < upper));
-            group.add(place, block.map(|(_, block)| block), &rest[..mine], rows)?;
+            group.add(place, block.map(|(_, block)| block), &rest[..mine], lengths)?;
             rest = &rest[mine..];
             if next.is_none() || !group.is_small() {
                 break;
@@ -99,5 +116,5 @@ pub(super) fn plan<P: Pages>(
         }
         group.write(writes);
     }
-    Ok(())
+    Ok(group.replaced)
 }

@@ -25,13 +25,16 @@ mod cursor;
 mod formula;
 mod group;
 mod layout;
+mod lengths;
 mod list;
 mod lookup;
+mod matches;
 mod merge;
 mod pruned;
 mod reader;
 mod row;
 mod rows;
+pub mod runs;
 mod tail;
 mod window;
 
@@ -53,4 +56,12 @@ pub struct Statistics {
     pub documents: u64,
     /// The sum of their lengths.
     pub total_length: u64,
+}
+
+impl Statistics {
+    /// Counts a document more; forged counts stay at their limit.
+    fn count(&mut self, length: u32) {
+        self.documents = self.documents.saturating_add(1);
+        self.total_length = self.total_length.saturating_add(u64::from(length));
+    }
 }

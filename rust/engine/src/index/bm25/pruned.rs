@@ -15,6 +15,7 @@ use std::collections::BinaryHeap;
 use super::Hit;
 use super::cursor::Cursor;
 use super::formula::Formula;
+use super::lengths::Lengths;
 use super::row::Row;
 use super::rows::Rows;
 use super::window::Window;
@@ -34,11 +35,12 @@ pub(super) struct Scorer<'p> {
 }
 
 /// What becomes of a document's score.
-pub(super) trait Collector<'p, P> {
+pub(super) trait Collector<L> {
     /// A document with a smaller score need not be offered.
     fn threshold(&self) -> i64;
 
-    fn offer(&mut self, hit: Hit, rows: &mut Rows<'p, P>) -> Result<()>;
+    /// Takes a document, or leaves it; `lengths` are those that it was scored with.
+    fn offer(&mut self, hit: Hit, lengths: &mut L) -> Result<()>;
 
     /// Takes everything from a window at once, or says that it chooses.
     fn take_all(&mut self, _window: &mut Window) -> bool {
@@ -50,11 +52,11 @@ pub(super) trait Collector<'p, P> {
 }
 
 /// Offers `collector` every document of the blocks that can reach its threshold, but for those in `removed` (sorted).
-pub(super) fn search<'p, P: Pages, C: Collector<'p, P>>(
-    scorers: &mut [Scorer<'p>],
+pub(super) fn search<L: Lengths, C: Collector<L>>(
+    scorers: &mut [Scorer<'_>],
     documents: u64,
     formula: &Formula,
-    rows: &mut Rows<'p, P>,
+    lengths: &mut L,
     removed: &[u32],
     collector: &mut C,
 ) -> Result<()> {
@@ -65,10 +67,10 @@ pub(super) fn search<'p, P: Pages, C: Collector<'p, P>>(
         let optional = bounds.split(scorers, &window, formula, collector.threshold())?;
         for &(_, term) in &bounds.terms[optional..] {
             let scorer = &mut scorers[term];
-            scorer.cursor.accumulate(&mut window, formula, scorer.factor, rows)?;
+            scorer.cursor.accumulate(&mut window, formula, scorer.factor, lengths)?;
         }
         if !removed.is_empty() || !collector.take_all(&mut window) {
-            choose(&mut window, scorers, &bounds.terms[..optional], formula, rows, removed, collector)?;
+            choose(&mut window, scorers, &bounds.terms[..optional], formula, lengths, removed, collector)?;
         }
         for scorer in &mut *scorers {
             scorer.cursor.seek(window.end)?;
@@ -79,12 +81,12 @@ pub(super) fn search<'p, P: Pages, C: Collector<'p, P>>(
 }
 
 /// Offers the documents of a window that can reach the threshold.
-fn choose<'p, P: Pages, C: Collector<'p, P>>(
+fn choose<L: Lengths, C: Collector<L>>(
     window: &mut Window,
-    scorers: &mut [Scorer<'p>],
+    scorers: &mut [Scorer<'_>],
     optional: &[(i64, usize)],
     formula: &Formula,
-    rows: &mut Rows<'p, P>,
+    lengths: &mut L,
     removed: &[u32],
     collector: &mut C,
 ) -> Result<()> {
@@ -94,9 +96,9 @@ fn choose<'p, P: Pages, C: Collector<'p, P>>(
         if score + more < threshold || (!removed.is_empty() && removed.binary_search(&number).is_ok()) {
             return Ok(());
         }
-        let score = if optional.is_empty() { score } else { complete(scorers, optional, formula, rows, number, score, threshold)? };
+        let score = if optional.is_empty() { score } else { complete(scorers, optional, formula, lengths, number, score, threshold)? };
         if score >= threshold {
-            collector.offer(Hit { number, score }, rows)?;
+            collector.offer(Hit { number, score }, lengths)?;
             threshold = collector.threshold();
         }
         Ok::<_, Error>(())
@@ -146,11 +148,11 @@ impl Bounds {
 }
 
 /// The whole score of a document, or one below `threshold` once it is known that it is.
-fn complete<'p, P: Pages>(
-    scorers: &mut [Scorer<'p>],
+fn complete(
+    scorers: &mut [Scorer<'_>],
     optional: &[(i64, usize)],
     formula: &Formula,
-    rows: &mut Rows<'p, P>,
+    lengths: &mut impl Lengths,
     number: u32,
     mut score: i64,
     threshold: i64,
@@ -163,7 +165,7 @@ fn complete<'p, P: Pages>(
         }
         let scorer = &mut scorers[term];
         if let Some(count) = scorer.cursor.count_at(number)? {
-            score += formula.contribution(scorer.factor, count, rows.stored_length(number)?);
+            score += formula.contribution(scorer.factor, count, lengths.stored_length(number)?);
         }
         possible -= bound;
     }
@@ -173,12 +175,12 @@ fn complete<'p, P: Pages>(
 /// Every document.
 pub(super) struct All<'o>(pub &'o mut Vec<Hit>);
 
-impl<'p, P> Collector<'p, P> for All<'_> {
+impl<L> Collector<L> for All<'_> {
     fn threshold(&self) -> i64 {
         i64::MIN
     }
 
-    fn offer(&mut self, hit: Hit, _: &mut Rows<'p, P>) -> Result<()> {
+    fn offer(&mut self, hit: Hit, _: &mut L) -> Result<()> {
         self.0.push(hit);
         Ok(())
     }
@@ -211,7 +213,7 @@ impl<F: FnMut(u32, &Row) -> bool> Best<F> {
     }
 }
 
-impl<'p, P: Pages, F: FnMut(u32, &Row) -> bool> Collector<'p, P> for Best<F> {
+impl<'p, P: Pages, F: FnMut(u32, &Row) -> bool> Collector<Rows<'p, P>> for Best<F> {
     fn threshold(&self) -> i64 {
         match self.heap.peek() {
             Some(Reverse((score, _))) if self.heap.len() == self.limit => *score,

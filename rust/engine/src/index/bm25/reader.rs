@@ -7,10 +7,11 @@ use super::formula::{Formula, MAX_WEIGHT, Parameters};
 use super::layout::{self, IndexId};
 use super::list::{Run, decode_short};
 use super::lookup;
+use super::matches::{Newer, TailMatches};
 use super::pruned::{All, Best, Collector, Scorer, search};
 use super::row::Row;
 use super::rows::Rows;
-use super::tail::{Kind, Record, Tail};
+use super::tail::{Record, Tail};
 use crate::store::pages::Pages;
 use crate::{Error, Result};
 
@@ -97,7 +98,7 @@ impl<'p, P: Pages> Reader<'p, P> {
     pub fn find(&self, hash: u64) -> Result<Vec<u32>> {
         let mut numbers = Vec::new();
         let mut run = Run::new();
-        lookup::lists(self.pages, self.index, hash, |key, list| {
+        lookup::lists(self.pages, self.index.postings(), hash, |key, list| {
             numbers_of(list, &mut run, &mut numbers)?.ok_or_else(|| layout::malformed(key))
         })?;
         for record in self.tail.iter().filter(|record| record.hashes().any(|other| other == hash)) {
@@ -153,7 +154,7 @@ impl<'p, P: Pages> Reader<'p, P> {
         Ok(contributions.into_iter().map(|(_, contribution)| contribution).collect())
     }
 
-    fn collect<C: Collector<'p, P>>(&mut self, query: &Query<'_>, collector: &mut C) -> Result<Vec<u64>> {
+    fn collect<C: Collector<Rows<'p, P>>>(&mut self, query: &Query<'_>, collector: &mut C) -> Result<Vec<u64>> {
         let (terms, tail) = self.prepare(query)?;
         let mut frequencies = vec![0; terms.len()];
         for term in &terms {
@@ -172,26 +173,31 @@ impl<'p, P: Pages> Reader<'p, P> {
         Ok(frequencies)
     }
 
-    fn offer_newer<C: Collector<'p, P>>(&mut self, document: &Newer, factors: &[f64], formula: &Formula, collector: &mut C) -> Result<()> {
+    fn offer_newer<C: Collector<Rows<'p, P>>>(
+        &mut self,
+        document: &Newer,
+        factors: &[f64],
+        formula: &Formula,
+        collector: &mut C,
+    ) -> Result<()> {
         if document.counts.is_empty() {
             return Ok(());
         }
-        let number = document.number;
-        let length = self.rows.row(number)?.ok_or_else(|| self.rows.missing(number))?.length;
+        let Newer { number, length, .. } = *document;
         let score = document.counts.iter().map(|&(term, count)| formula.contribution(factors[term], count, length)).sum();
         if score > 0 && score >= collector.threshold() { collector.offer(Hit { number, score }, &mut self.rows) } else { Ok(()) }
     }
 
     /// The query's terms by hash, and what the tail says of them.
     fn prepare(&self, query: &Query<'_>) -> Result<(Vec<Term<'p>>, TailMatches)> {
-        validate(query)?;
+        validate(query.terms)?;
         let mut places: Vec<usize> = (0..query.terms.len()).collect();
         places.sort_by_key(|&place| query.terms[place].hash);
         let hashes: Vec<u64> = places.iter().map(|&place| query.terms[place].hash).collect();
         let tail = TailMatches::new(&self.tail, &hashes);
         let mut terms = Vec::with_capacity(places.len());
         for (at, &place) in places.iter().enumerate() {
-            let cursor = Cursor::open(self.pages, self.index, hashes[at])?;
+            let cursor = Cursor::open(self.pages, [self.index.postings()], hashes[at])?;
             let frequency = cursor.postings().saturating_add_signed(tail.more[at]);
             terms.push(Term { asked: query.terms[place], place, frequency, cursor });
         }
@@ -199,12 +205,12 @@ impl<'p, P: Pages> Reader<'p, P> {
     }
 }
 
-fn validate(query: &Query<'_>) -> Result<()> {
-    if query.terms.len() > MAX_QUERY_TERMS {
-        let message = format!("searching: a query has at most {MAX_QUERY_TERMS} terms, got {}: ask a shorter question", query.terms.len());
-        return Err(Error::invalid(message).with("terms", query.terms.len()));
+pub(super) fn validate(terms: &[QueryTerm]) -> Result<()> {
+    if terms.len() > MAX_QUERY_TERMS {
+        let message = format!("searching: a query has at most {MAX_QUERY_TERMS} terms, got {}: ask a shorter question", terms.len());
+        return Err(Error::invalid(message).with("terms", terms.len()));
     }
-    match query.terms.iter().find(|term| !(0.0..=MAX_WEIGHT).contains(&term.weight)) {
+    match terms.iter().find(|term| !(0.0..=MAX_WEIGHT).contains(&term.weight)) {
         None => Ok(()),
         Some(term) => {
             let message = format!(
@@ -237,74 +243,4 @@ struct Term<'p> {
     place: usize,
     frequency: u64,
     cursor: Cursor<'p>,
-}
-
-/// A document that the tail adds, and which of the query's terms it has.
-struct Newer {
-    number: u32,
-    counts: Vec<(usize, u8)>,
-}
-
-/// What the tail says of the terms of a query.
-struct TailMatches {
-    /// For each term, how many more documents have it than the blocks say.
-    more: Vec<i64>,
-    documents: Vec<Newer>,
-    /// Documents whose postings in the blocks are dead, sorted.
-    removed: Vec<u32>,
-}
-
-impl TailMatches {
-    /// `hashes` are sorted.
-    fn new(tail: &[Record<'_>], hashes: &[u64]) -> Self {
-        let mut matches = Self { more: vec![0; hashes.len()], documents: Vec::new(), removed: Vec::new() };
-        // One bit for the low bits of each hash: most of the tail's hashes need no search.
-        let sieve = hashes.iter().fold(0u64, |sieve, hash| sieve | 1 << (hash % 64));
-        for record in tail {
-            match record.kind {
-                Kind::Add => {
-                    matches.documents.push(Newer { number: record.number, counts: Vec::new() });
-                    matches.add(record, hashes, sieve);
-                }
-                Kind::AddMore => matches.add(record, hashes, sieve),
-                Kind::Remove | Kind::RemoveMore => matches.remove(record, hashes, sieve),
-                Kind::Update => {}
-            }
-        }
-        matches.removed.sort_unstable();
-        matches
-    }
-
-    fn add(&mut self, record: &Record<'_>, hashes: &[u64], sieve: u64) {
-        for term in record.terms().filter(|term| term.count > 0) {
-            for at in places(hashes, sieve, term.hash) {
-                self.more[at] += 1;
-                if let Some(newest) = self.documents.last_mut() {
-                    newest.counts.push((at, term.count));
-                }
-            }
-        }
-    }
-
-    fn remove(&mut self, record: &Record<'_>, hashes: &[u64], sieve: u64) {
-        for hash in record.hashes() {
-            for at in places(hashes, sieve, hash) {
-                self.more[at] -= 1;
-            }
-        }
-        if record.kind == Kind::Remove {
-            self.documents.retain(|document| document.number != record.number);
-            self.removed.push(record.number);
-        }
-    }
-}
-
-/// Where `hash` stands in `hashes`: nowhere, at one place, or at several neighbouring ones.
-#[inline]
-fn places(hashes: &[u64], sieve: u64, hash: u64) -> std::ops::Range<usize> {
-    if sieve >> (hash % 64) & 1 == 0 {
-        return 0..0;
-    }
-    let start = hashes.partition_point(|&other| other < hash);
-    start..start + hashes[start..].partition_point(|&other| other == hash)
 }

@@ -2,7 +2,8 @@
 //! the newest rows of the tail laid over them.
 
 use super::blocks::{self, Blocks};
-use super::layout::{self, IndexId};
+use super::layout::IndexId;
+use super::lengths::Lengths;
 use super::merge::Write;
 use super::row::{BLOCK_ROWS, PRESENT, ROW_BYTES, Row};
 use super::tail::{Kind, Record};
@@ -12,10 +13,10 @@ use crate::store::pages::Pages;
 use crate::{Error, Result};
 
 /// Lengths of a block.
-pub(super) const BLOCK_LENGTHS: u32 = 2032;
+const BLOCK_LENGTHS: u32 = 2032;
 
 /// Stored for this length and every longer one: the row has it.
-pub(super) const LONG: u16 = u16::MAX;
+const LONG: u16 = u16::MAX;
 
 /// A row laid over a stored one. `None`: the stored one, not present any more.
 type Newer = Option<[u8; ROW_BYTES]>;
@@ -95,26 +96,9 @@ impl<'p, P: Pages> Rows<'p, P> {
         Ok(rows.and_then(|rows| rows.get(at..)?.first_chunk()).map(Row::from_bytes))
     }
 
-    /// The length of a document as its row will have it.
-    pub fn length(&mut self, number: u32) -> Result<u32> {
-        match self.newest(number) {
-            Some(Some(bytes)) => Ok(Row::from_bytes(bytes).length),
-            _ => self.stored_length(number),
-        }
-    }
-
-    /// The length of a document that postings in the blocks name.
-    #[inline]
-    pub fn stored_length(&mut self, number: u32) -> Result<u32> {
-        match self.lengths(number)?.get((number % BLOCK_LENGTHS) as usize) {
-            Some(bytes) if *bytes != LONG.to_le_bytes() => Ok(u16::from_le_bytes(*bytes) as u32),
-            _ => self.length_of_row(number),
-        }
-    }
-
     /// The block of lengths that `number` belongs to, each little-endian, [`LONG`] for what is longer.
     #[inline]
-    pub fn lengths(&mut self, number: u32) -> Result<&'p [[u8; 2]]> {
+    fn lengths(&mut self, number: u32) -> Result<&'p [[u8; 2]]> {
         let block = self.lengths.get(number / BLOCK_LENGTHS)?.ok_or_else(|| self.missing(number))?;
         Ok(block.as_chunks().0)
     }
@@ -159,7 +143,7 @@ impl<'p, P: Pages> Rows<'p, P> {
                 None => *rows.get_mut(at * ROW_BYTES + 2).ok_or_else(|| self.missing(number))? &= !PRESENT,
             }
         }
-        Ok(put(self.rows.key(block), &rows))
+        Ok(Write::put(self.rows.key(block), &rows))
     }
 
     /// `None` where no length changes: a document that goes leaves its length.
@@ -172,10 +156,43 @@ impl<'p, P: Pages> Rows<'p, P> {
             blocks::put(&mut lengths, (number % BLOCK_LENGTHS) as usize, &length.to_le_bytes());
         }
         let changed = before != Some(&lengths) && !lengths.is_empty();
-        Ok(changed.then(|| put(self.lengths.key(block), &lengths)))
+        Ok(changed.then(|| Write::put(self.lengths.key(block), &lengths)))
     }
 }
 
-fn put(key: Key, body: &[u8]) -> Write {
-    Write::Put(key, layout::value(&key, body.len(), |out| out.extend_from_slice(body)))
+impl<P: Pages> Lengths for Rows<'_, P> {
+    fn length(&mut self, number: u32) -> Result<u32> {
+        match self.newest(number) {
+            Some(Some(bytes)) => Ok(Row::from_bytes(bytes).length),
+            _ => self.stored_length(number),
+        }
+    }
+
+    #[inline]
+    fn stored_length(&mut self, number: u32) -> Result<u32> {
+        match self.lengths(number)?.get((number % BLOCK_LENGTHS) as usize) {
+            Some(bytes) if *bytes != LONG.to_le_bytes() => Ok(u16::from_le_bytes(*bytes) as u32),
+            _ => self.length_of_row(number),
+        }
+    }
+
+    #[inline]
+    fn stored_lengths(&mut self, numbers: &[u32], out: &mut [u16]) -> Result<bool> {
+        let mut short = true;
+        let mut from = 0;
+        while let Some(&number) = numbers.get(from) {
+            let block = self.lengths(number)?;
+            let first = number - number % BLOCK_LENGTHS;
+            let in_block = match numbers.last() {
+                Some(&last) if last - first < BLOCK_LENGTHS => numbers.len() - from,
+                _ => numbers[from..].partition_point(|&number| number - first < BLOCK_LENGTHS),
+            };
+            for (out, &number) in out[from..].iter_mut().zip(&numbers[from..from + in_block]) {
+                *out = block.get((number - first) as usize).map_or(LONG, |bytes| u16::from_le_bytes(*bytes));
+                short &= *out != LONG;
+            }
+            from += in_block;
+        }
+        Ok(short)
+    }
 }

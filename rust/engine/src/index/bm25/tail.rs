@@ -1,13 +1,14 @@
 //! The tail: the newest operations of an index, one after the other in one page, or a few in a large index.
 //!
 //! ```text
-//! 0         u8        1 add, 2 remove, 3 update, 4 more terms of the add before, 5 more terms of the removal before
+//! 0         u8        1 add, 2 remove, 3 update, 4 more terms of the add before, 5 more terms of the removal before,
+//!                     6 add without a row
 //! 1         u8        0
 //! 2         u16       k: keys
 //! 4         u16       o: terms with a count of 1
 //! 6         u16       c: terms with another count
 //! 8         u32       number of the document
-//! 12        32 bytes  attribute row (1 and 3)
+//! 12        32 bytes  attribute row (1 and 3), or u32, the length (6)
 //! ..        u64 x o+c+k  hashes: terms of count 1, other terms, keys
 //! ..        u8 x c    counts of the other terms
 //! ```
@@ -20,7 +21,7 @@ use std::ops::ControlFlow;
 use super::apply::each_distinct;
 use super::layout::{self, IndexId, Layout, malformed};
 use super::merge::Write;
-use super::row::ROW_BYTES;
+use super::row::{ROW_BYTES, Row};
 use super::{Op, TermCount};
 use crate::Result;
 use crate::store::pages::Pages;
@@ -39,12 +40,14 @@ pub(super) enum Kind {
     Update = 3,
     AddMore = 4,
     RemoveMore = 5,
+    /// An add that gives a length and no row, in an index of sealed runs.
+    Document = 6,
 }
 
 impl Kind {
     /// Whether its terms are added; those of the others are removed, or there are none.
     pub fn adds(self) -> bool {
-        matches!(self, Self::Add | Self::AddMore)
+        matches!(self, Self::Add | Self::AddMore | Self::Document)
     }
 
     fn has_row(self) -> bool {
@@ -63,6 +66,8 @@ pub(super) struct Record<'t> {
     pub number: u32,
     /// The row of an add or update.
     pub row: Option<&'t [u8; ROW_BYTES]>,
+    /// The length that an add gives.
+    pub length: u32,
     ones: usize,
     hashes: &'t [u8],
     counts: &'t [u8],
@@ -71,16 +76,31 @@ pub(super) struct Record<'t> {
 impl<'t> Record<'t> {
     /// Its terms with their counts, then its keys with a count of 0.
     pub fn terms(&self) -> impl Iterator<Item = TermCount> + use<'t> {
-        let (ones, counts) = (self.ones, self.counts);
-        self.hashes().enumerate().map(move |(i, hash)| {
-            let count = if i < ones { 1 } else { counts.get(i - ones).copied().unwrap_or(0) };
-            TermCount { hash, count }
-        })
+        let record = *self;
+        self.hashes().enumerate().map(move |(at, hash)| TermCount { hash, count: record.count(at) })
+    }
+
+    /// The count of the hash at `at`; 0 for a key.
+    #[inline]
+    pub fn count(&self, at: usize) -> u8 {
+        if at < self.ones { 1 } else { self.counts.get(at - self.ones).copied().unwrap_or(0) }
     }
 
     /// The hashes alone, in the same order.
+    #[inline]
     pub fn hashes(&self) -> impl Iterator<Item = u64> + use<'t> {
-        self.hashes.chunks_exact(8).map(|b| u64::from_le_bytes([b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7]]))
+        self.hashes.as_chunks::<8>().0.iter().map(|bytes| u64::from_le_bytes(*bytes))
+    }
+
+    /// The records of a page; `None` where its bytes are none.
+    pub fn all(mut page: &'t [u8]) -> impl Iterator<Item = Option<Self>> {
+        std::iter::from_fn(move || {
+            let record = (!page.is_empty()).then(|| Self::parse(&mut page));
+            if record.is_some_and(|record| record.is_none()) {
+                page = &[];
+            }
+            record
+        })
     }
 
     fn parse(rest: &mut &'t [u8]) -> Option<Self> {
@@ -93,12 +113,17 @@ impl<'t> Record<'t> {
             3 => Kind::Update,
             4 => Kind::AddMore,
             5 => Kind::RemoveMore,
+            6 => Kind::Document,
             _ => return None,
         };
         let number = u32::from_le_bytes([head[8], head[9], head[10], head[11]]);
         let row = if kind.has_row() { Some(take(rest, ROW_BYTES)?.first_chunk()?) } else { None };
+        let length = match row {
+            None if kind == Kind::Document => u32::from_le_bytes(*take(rest, 4)?.first_chunk()?),
+            row => row.map_or(0, |row| Row::from_bytes(row).length),
+        };
         let hashes = take(rest, 8 * (ones + counted + keys))?;
-        Some(Self { kind, number, row, ones, hashes, counts: take(rest, counted)? })
+        Some(Self { kind, number, row, length, ones, hashes, counts: take(rest, counted)? })
     }
 }
 
@@ -123,10 +148,10 @@ impl<'p> Tail<'p> {
             if key != index.tail(tail.bodies.len()).as_slice() {
                 return Err(malformed(key));
             }
-            let mut body = layout::body(key, value)?;
+            let body = layout::body(key, value)?;
             tail.bodies.push(body);
-            while !body.is_empty() {
-                tail.records.push(Record::parse(&mut body).ok_or_else(|| malformed(key))?);
+            for record in Record::all(body) {
+                tail.records.push(record.ok_or_else(|| malformed(key))?);
             }
             Ok(ControlFlow::Continue(()))
         })?;
@@ -148,15 +173,11 @@ impl<'p> Tail<'p> {
         let first = self.bodies.len().saturating_sub(1);
         let mut appended = Appended { capacity, pages: vec![self.bodies.last().copied().unwrap_or_default().to_vec()] };
         each_distinct(ops, |op, terms| match *op {
-            Op::Add { number, row, .. } => appended.push(Kind::Add, number, Some(row.present().to_bytes()), terms),
-            Op::Remove { number, .. } => appended.push(Kind::Remove, number, None, terms),
-            Op::Update { number, row } => appended.push(Kind::Update, number, Some(row.present().to_bytes()), terms),
+            Op::Add { number, row, .. } => appended.push(Kind::Add, number, &row.present().to_bytes(), terms),
+            Op::Remove { number, .. } => appended.push(Kind::Remove, number, &[], terms),
+            Op::Update { number, row } => appended.push(Kind::Update, number, &row.present().to_bytes(), terms),
         });
-        let write = |(at, body): (usize, &Vec<u8>)| {
-            let key = index.tail(first + at);
-            Write::Put(key, layout::value(&key, body.len(), |out| out.extend_from_slice(body)))
-        };
-        (first + appended.pages.len() <= most).then(|| appended.pages.iter().enumerate().map(write).collect())
+        (first + appended.pages.len() <= most).then(|| appended.writes(index, first))
     }
 }
 
@@ -172,31 +193,36 @@ fn bytes_of(op: &Op<'_>) -> usize {
 }
 
 /// The last page of a tail, and those that are added.
-struct Appended {
-    capacity: usize,
-    pages: Vec<Vec<u8>>,
+pub(super) struct Appended {
+    pub capacity: usize,
+    pub pages: Vec<Vec<u8>>,
 }
 
 impl Appended {
-    /// `terms` are distinct, keys among them with a count of 0.
-    fn push(&mut self, mut kind: Kind, number: u32, mut row: Option<[u8; ROW_BYTES]>, mut terms: &[TermCount]) {
+    /// The pages, numbered from `first`.
+    pub fn writes(&self, index: IndexId, first: usize) -> Vec<Write> {
+        self.pages.iter().zip(first..).map(|(body, page)| Write::put(index.tail(page), body)).collect()
+    }
+
+    /// `fixed` is the row, or the length; `terms` are distinct, keys among them with a count of 0.
+    pub fn push(&mut self, mut kind: Kind, number: u32, mut fixed: &[u8], mut terms: &[TermCount]) {
         loop {
             let used = self.pages.last().map_or(self.capacity, Vec::len);
-            let fixed = HEAD_BYTES + row.map_or(0, |row| row.len());
-            let fitting = fitting(kind, terms, self.capacity.saturating_sub(used + fixed));
+            let head = HEAD_BYTES + fixed.len();
+            let fitting = fitting(kind, terms, self.capacity.saturating_sub(used + head));
             let too_few = fitting < terms.len().min(FEWEST_TERMS);
-            if used > 0 && (used + fixed > self.capacity || too_few) {
+            if used > 0 && (used + head > self.capacity || too_few) {
                 self.pages.push(Vec::with_capacity(self.capacity));
                 continue;
             }
             let (here, rest) = terms.split_at(fitting);
             if let Some(page) = self.pages.last_mut() {
-                push_record(kind, number, row, here, page);
+                push_record(kind, number, fixed, here, page);
             }
             if rest.is_empty() {
                 return;
             }
-            (kind, row, terms) = (kind.more(), None, rest);
+            (kind, fixed, terms) = (kind.more(), &[], rest);
         }
     }
 }
@@ -211,7 +237,7 @@ fn fitting(kind: Kind, terms: &[TermCount], room: usize) -> usize {
     terms.iter().take_while(fits).count()
 }
 
-fn push_record(kind: Kind, number: u32, row: Option<[u8; ROW_BYTES]>, terms: &[TermCount], out: &mut Vec<u8>) {
+fn push_record(kind: Kind, number: u32, fixed: &[u8], terms: &[TermCount], out: &mut Vec<u8>) {
     let class = |term: &TermCount| match term.count {
         _ if !kind.adds() => 1,
         0 => 0,
@@ -223,7 +249,7 @@ fn push_record(kind: Kind, number: u32, row: Option<[u8; ROW_BYTES]>, terms: &[T
     out.extend([kind as u8, 0]);
     out.extend([size(0), size(1), size(2)].as_flattened());
     out.extend(number.to_le_bytes());
-    out.extend(row.into_iter().flatten());
+    out.extend_from_slice(fixed);
     for wanted in [1, 2, 0] {
         out.extend(of_class(wanted).flat_map(|term| term.hash.to_le_bytes()));
     }

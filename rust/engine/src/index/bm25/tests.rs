@@ -114,7 +114,7 @@ struct Pair {
 impl Pair {
     fn new(page_bytes: usize, run_postings: usize, words: u32) -> Self {
         let words_per_tail_page = if page_bytes == 4080 { 20_000 } else { 1000 };
-        let layout = Layout { page_bytes, run_postings, words_per_tail_page };
+        let layout = Layout { page_bytes, run_postings, words_per_tail_page, dense: false };
         Self { layout, pages: MemoryPages::new(), statistics: Statistics::default(), model: Model::default(), words, stride: 1 }
     }
 

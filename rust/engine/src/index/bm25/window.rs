@@ -5,10 +5,9 @@ use std::convert::Infallible;
 
 use super::Hit;
 use super::formula::Formula;
+use super::lengths::Lengths;
 use super::list::RUN;
-use super::rows::{BLOCK_LENGTHS, LONG, Rows};
 use crate::Result;
-use crate::store::pages::Pages;
 
 /// Documents of the smallest window: 32 KiB of scores, which stay in the first cache while the terms are added up.
 const SMALLEST: usize = 4096;
@@ -71,20 +70,13 @@ impl Window {
 
     /// Adds what a term gives to documents of the window: at most a run of them, ascending.
     #[inline]
-    pub fn score<P: Pages>(
-        &mut self,
-        numbers: &[u32],
-        counts: &[u8],
-        formula: &Formula,
-        factor: f64,
-        rows: &mut Rows<'_, P>,
-    ) -> Result<()> {
+    pub fn score(&mut self, numbers: &[u32], counts: &[u8], formula: &Formula, factor: f64, lengths: &mut impl Lengths) -> Result<()> {
         let n = numbers.len().min(RUN);
-        if self.find_lengths(&numbers[..n], rows)? {
+        if lengths.stored_lengths(&numbers[..n], &mut self.lengths)? {
             formula.contributions(factor, &counts[..n], &self.lengths[..n], &mut self.contributions[..n]);
         } else {
             for (i, (&number, &count)) in numbers.iter().zip(counts).enumerate().take(n) {
-                self.contributions[i] = formula.contribution(factor, count, rows.stored_length(number)?);
+                self.contributions[i] = formula.contribution(factor, count, lengths.stored_length(number)?);
             }
         }
         let (scores, touched) = (&mut self.scores[..LARGEST], &mut self.touched[..LARGEST / GROUP]);
@@ -94,27 +86,6 @@ impl Window {
             touched[at / GROUP] = 1;
         }
         Ok(())
-    }
-
-    /// Fills in the lengths of `numbers`, or says that one is too long for that.
-    #[inline]
-    fn find_lengths<P: Pages>(&mut self, numbers: &[u32], rows: &mut Rows<'_, P>) -> Result<bool> {
-        let mut short = true;
-        let mut from = 0;
-        while let Some(&number) = numbers.get(from) {
-            let block = rows.lengths(number)?;
-            let first = number - number % BLOCK_LENGTHS;
-            let in_block = match numbers.last() {
-                Some(&last) if last - first < BLOCK_LENGTHS => numbers.len() - from,
-                _ => numbers[from..].partition_point(|&number| number - first < BLOCK_LENGTHS),
-            };
-            for (out, &number) in self.lengths[from..].iter_mut().zip(&numbers[from..from + in_block]) {
-                *out = block.get((number - first) as usize).map_or(LONG, |bytes| u16::from_le_bytes(*bytes));
-                short &= *out != LONG;
-            }
-            from += in_block;
-        }
-        Ok(short)
     }
 
     /// Empties the window into `visit`: the documents with a score, in the order of numbers.

@@ -136,7 +136,7 @@ impl<'v, P: Pages> Visit<'v, P> {
                 self.note("row", format!("the row of memory {number} is {row:?}, and its record says {expected:?}"));
             }
         }
-        let expected = merged(analysis.terms, &keys_of(self.seed, memory));
+        let expected = merged(analysis.terms, &keys_of(self.seed, memory, &self.head));
         self.compare(index, number, &expected);
         Ok(())
     }

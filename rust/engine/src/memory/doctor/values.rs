@@ -43,7 +43,7 @@ struct Chunks {
 
 impl Chunks {
     fn next(&mut self, report: &mut Report, key: &[u8], table: Table, codec: u8) {
-        let chunked = matches!(table, Table::Memory | Table::History | Table::Slot | Table::VectorExact);
+        let chunked = matches!(table, Table::Memory | Table::History | Table::Slot | Table::VectorExact | Table::RunCatalog);
         let expected = self.expected.take();
         let Some((prefix, chunk)) = key.split_last_chunk::<2>().filter(|_| chunked) else { return missing(report, expected) };
         match expected {

@@ -1,0 +1,66 @@
+//! What is worth knowing of a model beyond what a prompt needs: what it costs, how its provider caches, what it can do.
+//!
+//! Facts of a catalogue, for choosing a model and for reports; no prompt depends on them.
+
+use super::Model;
+
+/// A model with its facts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Profile {
+    /// What a prompt needs.
+    pub model: Model,
+    /// Whose it is; empty where the program registered it.
+    pub vendor: Box<str>,
+    /// Up to where it was measured to work as well as on short texts; none where nobody measured.
+    pub usable_window: Option<u64>,
+    /// What it costs.
+    pub prices: Prices,
+    /// How its provider caches.
+    pub cache: CacheRules,
+    /// What it can do, as names, sorted.
+    pub capabilities: Vec<Box<str>>,
+    /// The day from which it is not served any more, `2026-10-23`.
+    pub retires_on: Option<Box<str>>,
+}
+
+/// Prices in millionths of a dollar for a million tokens; none where there is no such price.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Prices {
+    /// Of the prompt.
+    pub input: Option<u64>,
+    /// Of the reply.
+    pub output: Option<u64>,
+    /// Of what the cache had.
+    pub cache_read: Option<u64>,
+    /// Of what goes into the cache.
+    pub cache_write: Option<u64>,
+    /// The same for the longer lifetime that the provider offers.
+    pub cache_write_long: Option<u64>,
+}
+
+/// How a provider caches the beginning of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CacheRules {
+    /// The cached length is a multiple of this many tokens, beyond [`Model::min_cached_tokens`].
+    pub step_tokens: u64,
+    /// How long what was cached stays without being used.
+    pub ttl_seconds: u64,
+    /// How many places a request may mark; 0 where the provider finds them by itself.
+    pub breakpoints: u64,
+}
+
+impl Profile {
+    /// The profile of a model that no catalogue knows.
+    #[must_use]
+    pub fn of(model: Model) -> Self {
+        Self {
+            vendor: "".into(),
+            usable_window: None,
+            prices: Prices::default(),
+            cache: CacheRules { step_tokens: 1, ttl_seconds: 300, breakpoints: 0 },
+            capabilities: Vec::new(),
+            retires_on: None,
+            model,
+        }
+    }
+}
