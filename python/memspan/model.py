@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from memspan import _core
 
@@ -125,10 +125,9 @@ class Models(Mapping[str, Model]):
         Raises:
             UnknownModel: There is none; the message tells the nearest names, and how to register one.
         """
-        fields = _core.model_fields(name)
-        return self._registered.get(name) or Model(
-            **fields | {"prices": Prices(**fields["prices"]), "cache": CacheRules(**fields["cache"])}
-        )
+        fields: dict[str, Any] = _core.model_fields(name)
+        prices, cache = Prices(**fields.pop("prices")), CacheRules(**fields.pop("cache"))
+        return self._registered.get(name) or Model(**fields, prices=prices, cache=cache)
 
     def __iter__(self) -> Iterator[str]:
         """The names, sorted."""
