@@ -43,7 +43,7 @@ pub struct SentPrompt {
     pub query: Option<String>,
     /// What the volatile block showed, in its order.
     pub items: Vec<Item>,
-    /// Whether the newest turn's user message carried the block.
+    /// Whether the newest turn had an open user message: its block, or that it has none, stands until the turn ends.
     pub carried: bool,
     /// Tokens of the block.
     pub block_tokens: u64,
@@ -71,7 +71,7 @@ impl SentPrompt {
             budget,
             query,
             items,
-            carried: prompt.carried && prompt.block.is_some(),
+            carried: prompt.carried,
             block_tokens: prompt.block.as_ref().map_or(0, |block| block.tokens),
             set_aside: prompt.set_aside,
             explained: prompt.explained.clone(),

@@ -206,7 +206,7 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
     fn block_that_stays(&self, prepared: &Prepared) -> Result<Option<(u16, u64)>> {
         let tally = &self.record.tally;
         let ends = prepared.message.opens_turn() && tally.has_user;
-        let Some(sent) = self.record.sent.filter(|sent| ends && sent.turn + 1 == tally.turns) else { return Ok(None) };
+        let Some(sent) = self.record.sent.filter(|sent| ends && sent.tokens > 0 && sent.turn + 1 == tally.turns) else { return Ok(None) };
         let start = self.view().turn_start(sent.turn)?;
         let after = (tally.tokens + tally.pending_tokens(&self.epoch.model.framing, &self.counter()))
             .saturating_sub(self.view().tokens_before(start)?);
