@@ -235,7 +235,7 @@ class Session:
             [0, 1]
         """
         if isinstance(messages, str | bytes | Mapping) or not isinstance(messages, Iterable):  # pyright: ignore
-            kind = type(messages).__name__
+            kind = type(messages).__name__  # pyright: ignore[reportUnknownArgumentType]
             raise InvalidInput(f"adding messages: they must be several, and this is one {kind}: put it into a list")
         iterator, first, added = iter(messages), 0, list[Added]()
         while chunk := list(islice(iterator, _CHUNK)):
