@@ -9,12 +9,12 @@ import pytest
 
 import corpus
 from conftest import alternated
-from sides import LIMIT, request_tokens
+from sides import LIMIT, MemspanConversation, request_tokens
 
 if TYPE_CHECKING:
     from pytest_benchmark.fixture import BenchmarkFixture
 
-    from sides import Conversation, MemspanConversation, Side
+    from sides import Conversation, Side
 
     Talks = dict[str, Conversation]
 
@@ -52,7 +52,7 @@ def bench_render(benchmark: BenchmarkFixture, memspan_talk: MemspanConversation,
 @pytest.fixture
 def memspan_talk(talks: Talks) -> MemspanConversation:
     talk = talks["memspan"]
-    assert hasattr(talk, "session")
+    assert isinstance(talk, MemspanConversation)
     return talk
 
 

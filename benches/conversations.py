@@ -91,7 +91,7 @@ class Conversations:
         for number in range(self._rounds + 3):
             for length in self._lengths:
                 for name, talk in talks[length].items():
-                    timed([] if number < 3 else warm[length][name], lambda talk=talk: talk.request(""))
+                    timed([] if number < 3 else warm[length][name], talk.request, "")
         yield from _flat("assemble, {:,} messages", warm)
         cold = {length: _samples() for length in self._lengths}
         self.close()
@@ -100,10 +100,9 @@ class Conversations:
                 for name, open_side in SIDES.items():
                     side = open_side(self._folder / f"histories-{name}")
                     talk = side.conversation(f"user of {length}", "s-1")
-                    timed(cold[length][name], lambda talk=talk: talk.request(""))
+                    timed(cold[length][name], talk.request, "")
                     side.close()
-        del self._histories  # opened again by whom needs them next
-        self.__dict__["_histories"] = {name: open_side(self._folder / f"histories-{name}") for name, open_side in SIDES.items()}
+        self._histories = {name: open_side(self._folder / f"histories-{name}") for name, open_side in SIDES.items()}
         yield from _flat("assemble, {:,} messages, just opened", cold)
 
     def search(self) -> Iterator[Row]:
@@ -114,7 +113,7 @@ class Conversations:
         for number in numbers:
             wanted = corpus.question(length * 10 + number, WORDS)
             for name, side in self._histories.items():
-                texts = timed(samples[name], lambda side=side, wanted=wanted: side.search(f"user of {length}", wanted.query))
+                texts = timed(samples[name], side.search, f"user of {length}", wanted.query)
                 found[name] += wanted.answer in texts
         note = ", ".join(f"{name} {hits}/{len(numbers)}" for name, hits in found.items())
         yield Row(f"search {length:,} messages", "ms", samples, f"found {note}")
@@ -126,7 +125,7 @@ class Conversations:
         for number in range(self._rounds):
             message = corpus.conversation(2, first=next(self._fresh), words=WORDS)[number % 2]
             for name, talk in talks.items():
-                timed(samples[name], lambda talk=talk, message=message: talk.add(message))
+                timed(samples[name], talk.add, message)
         yield Row(f"add to {length:,} messages, durable", "ms", samples)
         if langchain.CAN_SAVE:
             yield self._checkpoints(length, talks[OURS])
@@ -136,8 +135,8 @@ class Conversations:
         graph = langchain.Checkpoints(self._folder / "langgraph.db", corpus.conversation(length, first=length * 10, words=WORDS))
         for _ in range(max(3, self._rounds // 15)):
             [message] = corpus.conversation(1, first=next(self._fresh), words=WORDS)
-            timed(samples[OURS], lambda message=message: talk.add(message))
-            timed(samples["SqliteSaver.put"], lambda message=message: graph.add(message))
+            timed(samples[OURS], talk.add, message)
+            timed(samples["SqliteSaver.put"], graph.add, message)
         graph.close()
         return Row(f"add to {length:,} messages, durable", "ms", samples)
 
@@ -145,23 +144,23 @@ class Conversations:
         """Without a store, at each length; then a conversation that was never seen."""
         rows: dict[int, Samples] = {}
         for length in self._lengths:
-            rows[length] = self._fitted(lambda length=length: _talk(length, 0), max(2, min(self._rounds // 6, 10_000 // length)))
+            rows[length] = self._fitted([_talk(length, 0)] * max(2, min(self._rounds // 6, 10_000 // length)))
         yield from _flat("fit, {:,} messages", rows)
         length = self._lengths[min(2, len(self._lengths) - 1)]
-        fresh = count(1)
-        new = self._fitted(lambda: _talk(length, 30_000_000 + next(fresh) * length), 5, again=1)
+        new = self._fitted([_talk(length, 30_000_000 + number * length) for number in range(5)], again=1)
         yield Row(f"fit, {length:,} messages, not seen before", "ms", new)
 
-    def _fitted(self, talk: Callable[[], list[dict[str, str]]], turns: int, again: int = 20) -> Samples:
-        samples: Samples = {OURS: []} | ({"trim_messages": []} if langchain.CAN_TRIM else {})
-        for _ in range(turns):
-            messages = talk()
+    def _fitted(self, talks: list[list[dict[str, str]]], again: int = 20) -> Samples:
+        samples: Samples = {OURS: []}
+        for messages in talks:
+            fitted = memspan.fit(messages, max_input_tokens=FIT_LIMIT) if again > 1 else None
             for _ in range(again):
-                fitted = timed(samples[OURS], lambda messages=messages: memspan.fit(messages, max_input_tokens=FIT_LIMIT))
+                fitted = timed(samples[OURS], memspan.fit, messages, max_input_tokens=FIT_LIMIT)
+            assert fitted is not None
             assert fitted.tokens <= FIT_LIMIT
             if langchain.CAN_TRIM:
-                given = langchain.converted(messages)
-                kept = timed(samples["trim_messages"], lambda given=given: langchain.trim(given, max_tokens=FIT_LIMIT, count=exact_count()))
+                given, rival = langchain.converted(messages), samples.setdefault("trim_messages", [])
+                kept = timed(rival, langchain.trim, given, max_tokens=FIT_LIMIT, count=exact_count())
                 assert abs(len(kept) - len(fitted.messages)) <= 2
         return samples
 
@@ -170,14 +169,15 @@ class Conversations:
         counted = exact_count()
         texts = [corpus.prose(number, MESSAGE_BYTES) for number in range(SEEN)]
         assert [memspan.count_tokens(text) for text in texts] == [counted(text) for text in texts]
+        functions: dict[str, Callable[[str], int]] = {OURS: memspan.count_tokens, "tiktoken": counted}
         seen: Samples = {OURS: [], "tiktoken": []}
         new: Samples = {OURS: [], "tiktoken": []}
         for number in range(self._rounds):
-            for name, function in ((OURS, memspan.count_tokens), ("tiktoken", counted)):
-                timed(seen[name], lambda function=function: [function(text) for text in texts])
+            text = corpus.prose(SEEN + number, MESSAGE_BYTES)
+            for name, function in functions.items():
+                timed(seen[name], list, map(function, texts))
                 seen[name][-1] /= len(texts)
-                text = corpus.prose(SEEN + number, MESSAGE_BYTES)
-                timed(new[name], lambda function=function, text=text: function(text))
+                timed(new[name], function, text)
         yield Row("count 4 KB, seen before", "ms", seen)
         yield Row("count 4 KB, not seen before", "ms", new)
 

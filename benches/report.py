@@ -8,7 +8,7 @@ import statistics
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     Samples = dict[str, list[float]]
 
 T = TypeVar("T")
+P = ParamSpec("P")
 OURS = "memspan"
 
 
@@ -55,10 +56,10 @@ def table(rows: Iterable[Row]) -> Iterator[str]:
         yield "| " + " | ".join(row.cells()) + " |" + (f"  {row.note}" if row.note else "")
 
 
-def timed(samples: list[float], work: Callable[[], T]) -> T:
+def timed(samples: list[float], work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Does it, and notes the seconds."""
     started = time.perf_counter()
-    done = work()
+    done = work(*args, **kwargs)
     samples.append(time.perf_counter() - started)
     return done
 

@@ -55,6 +55,7 @@ def check(reference: Tokenizer, text: str) -> None:
     assert BUILT_IN.tokens(text) == reference.encode(text).tokens, repr(text)
 
 
+@pytest.mark.timeout(600)  # a second or two by itself, much more on a machine that does other things
 def test_every_character_is_cut_like_the_reference_cuts_it(reference: Tokenizer) -> None:
     everywhere = [
         *range(0x3_2400),
@@ -78,6 +79,7 @@ ALPHABETS = [
 ]
 
 
+@pytest.mark.timeout(600)
 @given(st.lists(st.one_of(ALPHABETS), max_size=60).map("".join))
 def test_any_text_is_cut_like_the_reference_cuts_it(reference: Tokenizer, text: str) -> None:
     check(reference, text)

@@ -10,10 +10,10 @@ import pytest
 from anthropic.types.message_create_params import MessageCreateParamsNonStreaming, MessageCreateParamsStreaming
 from openai.types.chat.completion_create_params import CompletionCreateParamsNonStreaming, CompletionCreateParamsStreaming
 from pydantic import TypeAdapter
+from request_tokens import request_tokens
 
 import memspan
 from memspan.testing import FakeEmbedder, anthropic_response, openai_response
-from request_tokens import request_tokens
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from request_tokens import request_tokens
 
 import memspan
 from memspan.testing import anthropic_response, openai_response
-from request_tokens import request_tokens
 
 if TYPE_CHECKING:
     import tiktoken

@@ -51,7 +51,7 @@ class DiySession:
             self._add(chunk, [self._tokens(message) for message in chunk])
 
     def context(self, query: str | None = None, max_tokens: int = 8_000) -> list[dict[str, str]]:
-        """System prompt, memories recalled for the query, which is the newest user message by default, then the newest messages that fit."""
+        """System prompt, memories recalled for the query (by default the newest user message), then the newest messages that fit."""
         newest = self._newest_first()
         ahead = []
         if query is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.metadata import packages_distributions
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -12,14 +13,15 @@ if TYPE_CHECKING:
     Messages = Sequence[dict[str, Any]]
 
 CAN_TRIM = find_spec("langchain_core") is not None
-CAN_SAVE = CAN_TRIM and find_spec("langgraph") is not None and find_spec("langgraph.checkpoint.sqlite") is not None
+CAN_SAVE = CAN_TRIM and "langgraph-checkpoint-sqlite" in packages_distributions().get("langgraph", [])
 
 
 def converted(messages: Messages) -> list[Any]:
     """LangChain's own message objects."""
     from langchain_core.messages import convert_to_messages  # noqa: PLC0415  it need not be installed
 
-    return convert_to_messages(messages)
+    found: list[Any] = convert_to_messages(messages)
+    return found
 
 
 def trim(messages: list[Any], *, max_tokens: int, count: Callable[[str], int]) -> list[Any]:

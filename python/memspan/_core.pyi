@@ -238,7 +238,7 @@ class Explanation:
         >>> _ = user.remember("payments-api listens on port 8443")
         >>> why = user.recall("payments-api port")[0].explain()
         >>> why.lexical_weight, why.cosine > 0.5, [term.text for term in why.terms if term.role == "identifier"]
-        (0.5, True, ['payments-api'])
+        (0.85, True, ['payments-api'])
     """
 
     @property

@@ -87,8 +87,8 @@ impl EngineCore {
             embedding: embedding.map(|(name, dimensions, revision)| embedding_of(&name, &dimensions, revision.as_ref())).transpose()?,
             now: clock.now(py)?,
         };
-        let open = if by_default { Engine::open_by_default } else { Engine::open };
-        let engine = run(py, Hold::Detached, || open(&path, options))?;
+        let engine =
+            run(py, Hold::Detached, || if by_default { Engine::open_by_default(&path, &options) } else { Engine::open(&path, options) })?;
         Ok(Self { handle: Arc::new(Handle { engine, clock, closed: AtomicBool::new(false) }) })
     }
 

@@ -197,7 +197,9 @@ const PER_ENUM_VALUE: u64 = 3;
 /// The most a page of a PDF costs: 3,000 tokens of text, and its image.
 const PAGE_TOKENS: u64 = 3_000 + 1_568;
 /// Pages counted for a file whose size is not known.
-const UNSEEN_PAGES: u64 = 20;
+const UNSEEN_PAGES: u64 = 8;
+/// The most an image costs whose size is not known, with Anthropic.
+const LARGEST_IMAGE: u64 = 1_568;
 
 /// Pages that a file of `base64` characters may have: one for each 3 KiB, at most 100.
 fn pages(base64: u64) -> u64 {
@@ -209,7 +211,8 @@ fn vendor(raw: &str, counter: &dyn Counter) -> Cost {
     let kind = json::object(raw).and_then(|block| block.get("type")).and_then(json::text).unwrap_or_default();
     let tokens = match &*kind {
         "input_audio" => (raw.len() as u64 * 3 / 4).div_ceil(100),
-        "file" | "document" | "image" | "container_upload" => UNSEEN_PAGES * PAGE_TOKENS,
+        "file" | "document" => UNSEEN_PAGES * PAGE_TOKENS,
+        "image" => LARGEST_IMAGE,
         _ => counter.count(raw),
     };
     Cost { tokens, exact: false }

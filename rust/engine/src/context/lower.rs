@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 
+use super::json;
 use super::message::{Document, Format, Image, Message, Part, Source, ToolCall, ToolResult};
 
 /// A part as one vendor takes it.
@@ -44,8 +45,22 @@ fn lower(part: &Part, format: Format) -> Option<Piece<'_>> {
         (Part::Document(document), Format::Anthropic) => Some(Piece::Document(document)),
         (Part::ToolCall(call), _) => Some(Piece::Call(call)),
         (Part::ToolResult(result), _) => Some(Piece::Result(result)),
-        (Part::Vendor { format: of, raw }, _) => (*of == format).then_some(Piece::Vendor(raw)),
+        (Part::Vendor { format: of, raw }, _) if *of == format => Some(Piece::Vendor(raw)),
+        (Part::Vendor { raw, .. }, _) => named(raw),
     }
+}
+
+/// What stands for a vendor's part where another vendor is asked: a name for what a person gave, nothing for a model's own notes.
+fn named(raw: &str) -> Option<Piece<'_>> {
+    let kind = json::object(raw).and_then(|block| block.get("type")).and_then(json::text).unwrap_or_default();
+    let name = match &*kind {
+        "input_audio" => "[audio]",
+        "file" | "document" | "container_upload" => "[file]",
+        "image" => "[image]",
+        "search_result" => "[search result]",
+        _ => return None,
+    };
+    Some(Piece::Text(name.into()))
 }
 
 /// Anthropic refuses text blocks without a visible character.

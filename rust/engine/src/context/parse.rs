@@ -83,7 +83,7 @@ impl Reader {
         let mut parts = self.content(object.get("content"), "content")?;
         self.extras(object, &mut parts)?;
         let message = Message { role, name, parts };
-        check_content(object, &message)?;
+        check_content(object, &message, self.arguments)?;
         Ok(message)
     }
 
@@ -192,15 +192,16 @@ fn tool_message(reader: &Reader, object: &Object<'_>) -> Result<Message> {
     Ok(Message { role: Role::Tool, name: None, parts: vec![Part::ToolResult(result)] })
 }
 
-fn check_content(object: &Object<'_>, message: &Message) -> Result<()> {
+fn check_content(object: &Object<'_>, message: &Message, arguments: Arguments) -> Result<()> {
     if message.role != Role::Assistant && message.tool_calls().next().is_some() {
         return Err(MESSAGE.error("only an assistant calls tools", message.role.name(), "give the call the role \"assistant\""));
     }
     if message.role != Role::User && message.tool_results().next().is_some() {
         return Err(MESSAGE.error("tool results come from \"tool\" or \"user\"", message.role.name(), "give the result that role"));
     }
-    let spoken_reply = message.role == Role::Assistant && (object.get("audio").is_some() || object.get("content") == Some("[]"));
-    if message.parts.is_empty() && !spoken_reply { Err(no_content(message.role.name())) } else { Ok(()) }
+    // A model that ran out of tokens while it thought says nothing; its reply was paid for all the same.
+    let silent = object.get("audio").is_some() || object.get("content") == Some("[]") || arguments == Arguments::Keep;
+    if message.parts.is_empty() && !(message.role == Role::Assistant && silent) { Err(no_content(message.role.name())) } else { Ok(()) }
 }
 
 fn no_content(role: &str) -> Error {

@@ -112,8 +112,8 @@ impl Engine {
 
     /// Opens the store with the built-in embedding, unless it has met another one: then by words alone, because vectors that somebody
     /// paid for are not given up by default. `options.embedding` does not count.
-    pub fn open_by_default(path: &Path, options: EngineOptions) -> Result<Self> {
-        let mut engine = Self::open(path, EngineOptions { embedding: None, ..options })?;
+    pub fn open_by_default(path: &Path, options: &EngineOptions) -> Result<Self> {
+        let mut engine = Self::open(path, EngineOptions { embedding: None, ..options.clone() })?;
         if engine.embeddings()?.iter().all(|known| known.name == Embedding::built_in().name) {
             engine.embedding = Some(Arc::new(Embedding::built_in()));
             engine.embeds = true;

@@ -137,7 +137,7 @@ fn gather<'s, P: Pages>(
     // A write to the scopes may have taken a text out of a block that stayed.
     let unchanged = warm.fixed.as_ref().is_none_or(|known| Arc::ptr_eq(&known.pinned, &fixed.pinned));
     let warm = if unchanged { warm } else { Arc::new(warm.without_blocks()) };
-    let view = View::new(pages, place, Extent::of(&record), &epoch, warm);
+    let view = View::new(pages, place, Extent::of(&record), &epoch, warm, ask.now);
     let open = carries_block(&view)?;
     let before = record.sent.filter(|sent| open && sent.turn + 1 == record.tally.turns);
     if let Some(sent) = before {

@@ -46,15 +46,16 @@ pub fn hash(seed: u64, bytes: &[u8]) -> u128 {
 
 /// What is known of a blob.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Blob {
-    references: u64,
-    length: u64,
+pub(super) struct Blob {
+    pub references: u64,
+    pub length: u64,
     /// When it was first written, or last staged; microseconds since 1970.
     created_at: i64,
 }
 
 impl Blob {
-    fn chunks(self) -> usize {
+    /// How many chunks it has when it is whole.
+    pub fn chunks(self) -> usize {
         (self.length as usize).div_ceil(ONE_PAGE_BODY)
     }
 }
@@ -72,7 +73,7 @@ fn read<P: Pages>(pages: &P, partition: Partition, hash: u128) -> Result<Option<
     pages.get(key.as_slice())?.map(|value| decode(key.as_slice(), value)).transpose()
 }
 
-fn decode(key: &[u8], value: &[u8]) -> Result<Blob> {
+pub(super) fn decode(key: &[u8], value: &[u8]) -> Result<Blob> {
     let mut r = Reader::array(key, envelope::open(key, value)?.body)?;
     let blob = Blob { references: r.uint()?, length: r.uint()?, created_at: r.int()? };
     if blob.length > MAX_BLOB_BYTES as u64 {

@@ -43,7 +43,7 @@ pub struct SentPrompt {
     pub query: Option<String>,
     /// What the volatile block showed, in its order.
     pub items: Vec<Item>,
-    /// Whether the newest turn's user message carried the block.
+    /// Whether the newest turn's user message was open: its block, or that it has none, stands still through the turn's tool rounds.
     pub carried: bool,
     /// Tokens of the block.
     pub block_tokens: u64,
@@ -71,7 +71,7 @@ impl SentPrompt {
             budget,
             query,
             items,
-            carried: prompt.carried && prompt.block.is_some(),
+            carried: prompt.carried,
             block_tokens: prompt.block.as_ref().map_or(0, |block| block.tokens),
             set_aside: prompt.set_aside,
             explained: prompt.explained.clone(),
@@ -227,9 +227,9 @@ impl Call {
     }
 
     /// The block that it was sent with, less what was forgotten since.
-    pub(super) fn block<P: Pages>(&self, pages: &P, counter: &dyn Counter) -> Result<Option<Arc<Block>>> {
+    pub(super) fn block<P: Pages>(&self, pages: &P, counter: &dyn Counter, now: i64) -> Result<Option<Arc<Block>>> {
         let Some(sent) = &self.sent else { return Ok(None) };
-        Ok(Block::new(shown(pages, &sent.items, i64::MIN)?.0, counter))
+        Ok(Block::new(shown(pages, &sent.items, now)?.0, counter))
     }
 }
 

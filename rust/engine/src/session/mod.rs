@@ -12,6 +12,7 @@ mod add;
 mod assemble;
 mod blob;
 mod codec;
+pub(crate) mod doctor;
 mod edit;
 mod fork;
 mod ledger;

@@ -103,6 +103,21 @@ pub(super) fn revision<P: Pages>(pages: &P, memory: MemoryRef, now: i64) -> Resu
     Ok(found.filter(|memory| !memory.text.is_empty() && !memory.is_expired(now)))
 }
 
+/// When the text of a revision was lost, to forgetting or to time; `None` where it is there.
+pub(super) fn lost_at<P: Pages>(pages: &P, memory: MemoryRef, now: i64) -> Result<Option<i64>> {
+    let (partition, number) = (memory.partition as Partition, memory.memory as u32);
+    if let Some(current) = record::current(pages, partition, number)? {
+        return Ok(current.expires_at.filter(|at| *at <= now));
+    }
+    if let Some(ended) = record::ended(pages, partition, number, memory.revision as u32)?
+        && !ended.text.is_empty()
+    {
+        return Ok(ended.expires_at.filter(|at| *at <= now));
+    }
+    let tombstone = record::history(pages, partition, number)?.pop();
+    Ok(Some(tombstone.and_then(|memory| memory.ending).map_or(i64::MAX, |ending| ending.known_until)))
+}
+
 /// A memory as a prompt shows it.
 pub(super) fn item(partition: Partition, memory: &Memory, section: &str, score: Option<i64>) -> Item {
     let mut attributes: Vec<(Box<str>, Box<str>)> = vec![("kind".into(), memory.kind.name().into())];

@@ -17,10 +17,10 @@ use crate::store::Durability;
 use crate::tokens::CachedCounter;
 use crate::{ErrorKind, Result};
 
-struct Folder(PathBuf);
+pub(super) struct Folder(pub PathBuf);
 
 impl Folder {
-    fn new() -> Self {
+    pub fn new() -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let parent = if PathBuf::from("/dev/shm").is_dir() { PathBuf::from("/dev/shm") } else { std::env::temp_dir() };
         Self(parent.join(format!("memspan-sessions-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))))
@@ -219,6 +219,12 @@ impl Play {
         }
     }
 
+    /// The doctor finds nothing.
+    fn check_store(&self, seed: u64, step: u64) {
+        let report = self.engine.check().unwrap();
+        assert!(report.is_sound(), "seed {seed} step {step}: {:#?}", report.findings);
+    }
+
     fn step(&mut self) {
         match self.random.below(20) {
             0..=9 => self.turn(60),
@@ -267,12 +273,14 @@ fn play(seed: u64, steps: u64) {
         assert!(assembled.is_ok(), "seed {seed} step {step}: {:?}", assembled.err());
         if step % 10 == 9 {
             play.check_ledger();
+            play.check_store(seed, step);
         }
     }
     play.check_ledger();
     play.session().delete(play.now + 1).unwrap();
     assert_eq!(play.session().status().unwrap_err().kind(), ErrorKind::NotFound);
     assert!(play.session().open(Options::default(), play.now).is_err(), "nothing is left of it");
+    play.check_store(seed, steps);
 }
 
 /// A reply without an id is known by what it says, and people say "OK" more than once.

@@ -64,6 +64,9 @@ impl SessionBudget {
     pub fn limit(&self, model: &Model) -> Result<(u64, u64)> {
         let output =
             if self.output_tokens == DEFAULT_OUTPUT { self.output_tokens.min(model.max_output_tokens) } else { self.output_tokens };
+        if output == 0 {
+            return Err(Error::invalid("planning a prompt: the reply must have at least 1 token, and max_output_tokens is 0: raise it"));
+        }
         if output > model.max_output_tokens {
             return Err(Error::invalid(format!(
                 "planning a prompt: the reply may have at most {} tokens with {}, and output_tokens is {output}: lower it",
@@ -142,7 +145,7 @@ pub struct SessionRecord {
 
 impl SessionRecord {
     fn encode(&self) -> Vec<u8> {
-        let mut w = Writer::array(15);
+        let mut w = Writer::array(13);
         w.text(&self.id);
         w.uint(self.state as u64);
         w.int(self.created_at);

@@ -85,8 +85,11 @@ pub(super) fn switch<P: PagesMut>(writer: &mut SessionWriter<'_, P>, model: Mode
     }
     writer.record.tally = recounted.tally;
     if let Some(sent) = &mut writer.record.sent
-        && let Some(block) = super::ledger::Call::read(&*writer.pages, writer.place, sent.turn, sent.call)?
-            .block(&*writer.pages, &CachedCounter::new(writer.epoch.model.encoding))?
+        && let Some(block) = super::ledger::Call::read(&*writer.pages, writer.place, sent.turn, sent.call)?.block(
+            &*writer.pages,
+            &CachedCounter::new(writer.epoch.model.encoding),
+            i64::MIN,
+        )?
     {
         sent.tokens = block.tokens;
     }

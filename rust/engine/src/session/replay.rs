@@ -34,7 +34,7 @@ pub(super) fn replay<P: Pages>(pages: &P, place: Place, record: &SessionRecord, 
     let (items, mut erased) = shown(pages, &sent.items, now)?;
     let lost = epoch.epoch.pinned.iter().filter(|memory| pinned.iter().all(|item| item.memory != Some(**memory)));
     erased.extend(lost.map(|memory| Arc::from(format!("mem-{}", memory.memory))));
-    let prompt = again(pages, place, &epoch, sent, pinned, &items)?;
+    let prompt = again(pages, place, &epoch, sent, pinned, &items, now)?;
     for turn in prompt.window.first_turn..sent.turns.saturating_sub(1) {
         if let Some(kept) = TurnRecord::read(pages, place, turn)?.kept {
             let items = Call::read(pages, place, turn, kept)?.sent.map_or_else(Vec::new, |sent| sent.items);
@@ -67,9 +67,10 @@ fn again<P: Pages>(
     sent: &SentPrompt,
     pinned: Vec<crate::context::Item>,
     items: &[crate::context::Item],
+    now: i64,
 ) -> Result<Prompt> {
     let extent = Extent { messages: sent.messages, turns: sent.turns, tokens: sent.tokens };
-    let view = View::new(pages, place, extent, epoch, Arc::default());
+    let view = View::new(pages, place, extent, epoch, Arc::default(), now);
     let mut prompt = compose(&Inputs {
         framing: &epoch.model.framing,
         counter: &CachedCounter::new(epoch.model.encoding),

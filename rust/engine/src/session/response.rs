@@ -84,7 +84,7 @@ impl Response {
     fn about(object: &Object<'_>, message: Vec<u8>, format: Format, finish: Option<String>) -> Self {
         let usage = object.get("usage");
         Self {
-            id: owned(object, "id"),
+            id: owned(object, "id").filter(|id| !id.is_empty()),
             model: owned(object, "model"),
             usage_tokens: usage.and_then(usage_tokens),
             usage: usage.map(Into::into),

@@ -8,15 +8,15 @@ use super::add::{NewMessage, Prepared, check_name};
 use super::assemble::{self, Ask, Assembled, check_items};
 use super::blob;
 use super::edit;
-use super::ledger::{self, Call};
-use super::message::{MessageRecord, read_result_key};
+use super::ledger::{self, Call, SentPrompt};
+use super::message::{MessageRecord, MessageState, read_result_key};
 use super::open::{Instructions, ToolsChange, instruct};
 use super::place::Place;
 use super::record::{self, SentBlock, SessionRecord, SessionState, StoredEpoch};
 use super::recount::{self, Kept};
 use super::replay::{Replayed, replay};
 use super::response::Response;
-use super::view::{Extent, TurnRecord, View};
+use super::view::{TurnRecord, View};
 use super::writer::{AddAction, Added, KnownId, SessionWriter, moved, scopes};
 use crate::context::message::Part;
 use crate::context::{Arguments, Format, Message, Reason, carries_block};
@@ -271,10 +271,10 @@ impl Session<'_> {
             let known = ledger::find_response(&*writer.pages, writer.place, writer.seed, response.id.as_deref(), response.hash)?;
             let asked = sent.as_ref().map(|(_, sent)| sent.messages);
             if let Some(known) = known.filter(|known| is_same_reply(writer, &response, *known, asked)) {
-                return replied_before(writer, known);
+                return replied_before(writer, known, &prepared);
             }
             if let Some((place, sent)) = &sent {
-                check_prompt(writer, *place, sent.messages)?;
+                check_prompt(writer, *place, sent)?;
             }
             let turn = writer.record.tally.turns.saturating_sub(1);
             let number = ledger::count(&*writer.pages, writer.place, turn)?;
@@ -304,7 +304,7 @@ impl Session<'_> {
     pub fn question(&self) -> Result<Option<String>> {
         self.engine.store().read(|pages| {
             let status = self.expect(pages)?;
-            let view = View::new(pages, status.place, Extent::of(&status.record), &status.epoch, Arc::default());
+            let view = View::cold(pages, status.place, &status.record, &status.epoch);
             let frozen = status.record.sent.is_some_and(|sent| sent.turn + 1 == status.record.tally.turns) && carries_block(&view)?;
             if frozen { Ok(None) } else { assemble::newest_question(&view) }
         })
@@ -492,13 +492,23 @@ fn is_same_reply(writer: &SessionWriter<'_, WriteTransaction<'_>>, response: &Re
     response.id.is_some() || asked.unwrap_or(writer.record.tally.messages.saturating_sub(1)) == known.index
 }
 
-fn replied_before(writer: &SessionWriter<'_, WriteTransaction<'_>>, known: KnownId) -> Result<Replied> {
+fn replied_before(writer: &SessionWriter<'_, WriteTransaction<'_>>, known: KnownId, prepared: &Prepared) -> Result<Replied> {
     let record = MessageRecord::expect(&*writer.pages, writer.place, known.index)?;
+    if record.state == MessageState::Given && record.request != prepared.request {
+        return Err(Error::new(
+            ErrorKind::IdConflict,
+            format!(
+                "adding a response: a provider gives each response an id of its own, and this one has that of message {}, which says something else (session {:?}): give it without its id, or with another",
+                known.index, writer.record.id
+            ),
+        )
+        .with("index", known.index as i64));
+    }
     let added = Added { index: known.index, turn: record.placed.turn, tokens: record.cost.tokens, action: AddAction::Duplicate };
     Ok(Replied { added, call: record.call.unwrap_or_default() })
 }
 
-fn check_prompt(writer: &SessionWriter<'_, WriteTransaction<'_>>, place: Place, messages: u64) -> Result<()> {
+fn check_prompt(writer: &SessionWriter<'_, WriteTransaction<'_>>, place: Place, sent: &SentPrompt) -> Result<()> {
     if place != writer.place {
         return Err(Error::invalid(format!(
             "adding a response to session {:?}: its prompt must have been assembled by this session, and it was by another: add it there",
@@ -506,7 +516,13 @@ fn check_prompt(writer: &SessionWriter<'_, WriteTransaction<'_>>, place: Place, 
         ))
         .with("session_id", writer.record.id.as_str()));
     }
-    if messages == writer.record.tally.messages { Ok(()) } else { Err(moved(&writer.record, messages)) }
+    // A session that was rewound and went on may be as long as it was, and say something else.
+    for epoch in sent.epoch + 1..=writer.record.epoch {
+        if StoredEpoch::read(&*writer.pages, place, epoch)?.epoch.reason == Reason::Rewound {
+            return Err(moved(&writer.record, sent.messages));
+        }
+    }
+    if sent.messages == writer.record.tally.messages { Ok(()) } else { Err(moved(&writer.record, sent.messages)) }
 }
 
 fn no_result(key: &str) -> Error {

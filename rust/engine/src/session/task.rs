@@ -154,7 +154,7 @@ fn shown(text: &str) -> String {
     format!("{:?}", text.chars().take(40).collect::<String>())
 }
 
-fn key(partition: Partition, session: u32, seed: u64, name: &str) -> Key {
+pub(super) fn key(partition: Partition, session: u32, seed: u64, name: &str) -> Key {
     Key::new(partition, Table::Task).u32(session).u64(xxh3_64_with_seed(name.as_bytes(), seed))
 }
 
@@ -207,7 +207,8 @@ pub fn expire(pages: &mut impl PagesMut, partition: Partition, session: u32, now
     Ok(over.len())
 }
 
-fn each<P: Pages>(pages: &P, partition: Partition, session: u32, visit: &mut dyn FnMut(Key, TaskState)) -> Result<()> {
+/// Every task of a session, expired or not, with its key.
+pub(super) fn each<P: Pages>(pages: &P, partition: Partition, session: u32, visit: &mut dyn FnMut(Key, TaskState)) -> Result<()> {
     let range = all(partition, session);
     pages.scan(&range.start, &range.end, &mut |key, value| {
         let (prefix, chunk) = key.split_at(key.len().saturating_sub(2));

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::ledger::Call;
@@ -12,6 +13,7 @@ use super::warm::Warm;
 use crate::context::image::Cost;
 use crate::context::{Block, History, Stored};
 use crate::store::envelope::{self, Codec, damaged};
+use crate::store::keys::u32_at;
 use crate::store::msgpack::{Reader, Writer};
 use crate::store::pages::{Pages, PagesMut};
 use crate::tokens::CachedCounter;
@@ -59,13 +61,15 @@ impl Extent {
 
 /// The transcript of a session.
 pub(super) struct View<'p, P> {
-    pages: &'p P,
+    pub pages: &'p P,
     pub place: Place,
     extent: Extent,
     /// Which counts hold: those of messages added since, and of those made anew at the last switch of models.
     switch: u16,
     recounted: (u64, u64),
     counter: CachedCounter,
+    /// What has expired by then is not shown.
+    now: i64,
     warm: Arc<Warm>,
     read: RefCell<Read>,
 }
@@ -79,15 +83,29 @@ struct Read {
     blocks: HashMap<u64, Arc<Block>>,
 }
 
+/// The turns from `from` up to `to` in which a block stays, with its call.
+pub(super) fn kept_turns<P: Pages>(pages: &P, place: Place, from: u64, to: u64) -> Result<Vec<(u64, u16)>> {
+    let mut found = Vec::new();
+    pages.scan(place.turn(from).as_slice(), place.turn(to).as_slice(), &mut |key, value| {
+        let mut r = Reader::array(key, envelope::open(key, value)?.body)?;
+        r.uint()?;
+        if let (Some(call), Some(turn)) = (r.maybe_int()?, u32_at(key, 9)) {
+            found.push((turn.into(), call as u16));
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(found)
+}
+
 impl<'p, P: Pages> View<'p, P> {
-    pub fn new(pages: &'p P, place: Place, extent: Extent, epoch: &StoredEpoch, warm: Arc<Warm>) -> Self {
+    pub fn new(pages: &'p P, place: Place, extent: Extent, epoch: &StoredEpoch, warm: Arc<Warm>, now: i64) -> Self {
         let (switch, recounted, counter) = (epoch.switch, epoch.recounted, CachedCounter::new(epoch.model.encoding));
-        Self { pages, place, extent, switch, recounted, counter, warm, read: RefCell::default() }
+        Self { pages, place, extent, switch, recounted, counter, now, warm, read: RefCell::default() }
     }
 
     /// A view that nothing was read for before.
     pub fn cold(pages: &'p P, place: Place, record: &SessionRecord, epoch: &StoredEpoch) -> Self {
-        Self::new(pages, place, Extent::of(record), epoch, Arc::default())
+        Self::new(pages, place, Extent::of(record), epoch, Arc::default(), i64::MIN)
     }
 
     /// What was warm and what was read since, from message `first` on; for the next view.
@@ -98,7 +116,7 @@ impl<'p, P: Pages> View<'p, P> {
         self.warm.with(first, (self.place, edits), &read.messages, &read.turns, &read.blocks)
     }
 
-    fn brief(&self, index: u64) -> Result<Brief> {
+    pub fn brief(&self, index: u64) -> Result<Brief> {
         if let Some(brief) = self.read.borrow().briefs.get(&index) {
             return Ok(*brief);
         }
@@ -194,7 +212,7 @@ impl<P: Pages> History for View<'_, P> {
         if let Some(block) = self.warm.blocks.get(&turn).or(self.read.borrow().blocks.get(&turn)) {
             return Ok(Some(Arc::clone(block)));
         }
-        let block = Call::read(self.pages, self.place, turn, call)?.block(self.pages, &self.counter)?;
+        let block = Call::read(self.pages, self.place, turn, call)?.block(self.pages, &self.counter, self.now)?;
         if let Some(block) = &block {
             self.read.borrow_mut().blocks.insert(turn, Arc::clone(block));
         }

@@ -1,5 +1,8 @@
 //! The words of transcripts: the second index of a scope's partition, and how a message is found by them.
 
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
 use super::place::{Place, SessionsHead};
 use crate::Result;
 use crate::context::{Message, Part};
@@ -7,7 +10,7 @@ use crate::index::bm25::runs::{Document, Runs};
 use crate::index::bm25::{IndexId, Parameters, QueryTerm, TermCount};
 use crate::memory::with_analyzer;
 use crate::store::envelope::{self, Codec, damaged};
-use crate::store::keys::{Key, Partition, Table};
+use crate::store::keys::{Key, Partition, Table, u32_at};
 use crate::store::msgpack;
 use crate::store::pages::{Pages, PagesMut};
 use crate::text::Analysis;
@@ -86,6 +89,21 @@ impl Words {
 
 fn index(partition: Partition) -> IndexId {
     IndexId { partition, index: TRANSCRIPTS }
+}
+
+/// By document, the session and the message that it is.
+pub(super) type Documents = BTreeMap<u32, (u32, u64)>;
+
+/// All documents of a partition's transcripts.
+pub(super) fn documents<P: Pages>(pages: &P, partition: Partition) -> Result<Documents> {
+    let range = Key::new(partition, Table::Document).prefix_range();
+    let mut found = Documents::new();
+    pages.scan(&range.start, &range.end, &mut |key, value| {
+        let mut r = msgpack::Reader::array(key, envelope::open(key, value)?.body)?;
+        found.insert(u32_at(key, 5).unwrap_or_default(), (r.uint()? as u32, r.uint()?));
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(found)
 }
 
 fn document(partition: Partition, number: u32) -> Key {

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use super::add::Prepared;
 use super::blob;
+use super::ledger::Call;
 use super::message::{MessageRecord, MessageState};
 use super::pinned::{self, Pinned};
 use super::place::{Place, SessionsHead};
 use super::record::{self, BlobRef, SessionRecord, StoredEpoch};
-use super::view::{TurnRecord, View};
+use super::view::{TurnRecord, View, kept_turns};
 use super::words::Words;
 use crate::context::epoch::RENDERER_VERSION;
 use crate::context::fixed::choose_pinned;
@@ -16,7 +17,6 @@ use crate::context::{Epoch, Fixed, FixedText, FixedTools, History, Item, MemoryR
 use crate::memory::Scope;
 use crate::models::Model;
 use crate::store::envelope::{self, Codec};
-use crate::store::keys::{Key, Table};
 use crate::store::msgpack::{Reader, Writer};
 use crate::store::pages::{Pages, PagesMut};
 use crate::tokens::CachedCounter;
@@ -72,6 +72,8 @@ pub(super) struct SessionWriter<'t, P: PagesMut> {
     pub words: Words,
     /// Messages were added or the budget changed: the window may have moved.
     unsettled: bool,
+    /// A turn began: what its prompts will begin with is looked at.
+    turn_opened: bool,
 }
 
 impl<'t, P: PagesMut> SessionWriter<'t, P> {
@@ -92,7 +94,19 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
         let epoch = StoredEpoch::read(pages, place, record.epoch)?;
         let head = SessionsHead::read(pages, place.partition)?;
         let now = clock.max(record.last_time + 1);
-        Ok(Self { pages, scope, place, seed: scope.term_seed(), record, epoch, head, now, words: Words::default(), unsettled: false })
+        Ok(Self {
+            pages,
+            scope,
+            place,
+            seed: scope.term_seed(),
+            record,
+            epoch,
+            head,
+            now,
+            words: Words::default(),
+            unsettled: false,
+            turn_opened: false,
+        })
     }
 
     /// A session that is made now. Its first epoch is begun by the caller.
@@ -114,6 +128,7 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
             now: clock,
             words: Words::default(),
             unsettled: false,
+            turn_opened: false,
         })
     }
 
@@ -206,7 +221,7 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
     fn block_that_stays(&self, prepared: &Prepared) -> Result<Option<(u16, u64)>> {
         let tally = &self.record.tally;
         let ends = prepared.message.opens_turn() && tally.has_user;
-        let Some(sent) = self.record.sent.filter(|sent| ends && sent.turn + 1 == tally.turns) else { return Ok(None) };
+        let Some(sent) = self.record.sent.filter(|sent| ends && sent.tokens > 0 && sent.turn + 1 == tally.turns) else { return Ok(None) };
         let start = self.view().turn_start(sent.turn)?;
         let after = (tally.tokens + tally.pending_tokens(&self.epoch.model.framing, &self.counter()))
             .saturating_sub(self.view().tokens_before(start)?);
@@ -221,7 +236,7 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
             let turn = TurnRecord::read(&*self.pages, self.place, before)?;
             TurnRecord { kept: Some(kept), ..turn }.write(self.pages, self.place, before)?;
         }
-        self.record.sent = None;
+        (self.record.sent, self.turn_opened) = (None, true);
         TurnRecord { start: placed.index, kept: None }.write(self.pages, self.place, placed.turn)
     }
 
@@ -233,7 +248,7 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
         let over = if slides { self.epoch.epoch.renderer_version != RENDERER_VERSION } else { self.epoch.epoch.is_over(&window) };
         let reason = match () {
             () if over => Reason::Cut,
-            () if self.lost_pinned()? => Reason::Forgotten,
+            () if self.turn_opened && self.lost_text(window.first_turn)? => Reason::Forgotten,
             () if self.record.tally.messages == 1 && self.pinned_changed()? => Reason::Began,
             () => return Ok(()),
         };
@@ -247,11 +262,22 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
         pending + held.map_or(0, |sent| sent.tokens)
     }
 
-    fn lost_pinned(&self) -> Result<bool> {
+    /// Whether something that prompts of the epoch begin with was forgotten, or has expired, since it began.
+    fn lost_text(&self, first_turn: u64) -> Result<bool> {
+        let lost = |memory: &MemoryRef| {
+            Ok::<_, Error>(pinned::lost_at(&*self.pages, *memory, self.now)?.is_some_and(|at| at > self.epoch.began_at))
+        };
         for memory in &self.epoch.epoch.pinned {
-            let key = Key::new(memory.partition as u32, Table::Memory).u32(memory.memory as u32).u16(0);
-            if self.pages.get(key.as_slice())?.is_none() && pinned::revision(&*self.pages, *memory, self.now)?.is_none() {
+            if lost(memory)? {
                 return Ok(true);
+            }
+        }
+        for (turn, call) in kept_turns(&*self.pages, self.place, first_turn, self.record.tally.turns)? {
+            let items = Call::read(&*self.pages, self.place, turn, call)?.sent.map_or_else(Vec::new, |sent| sent.items);
+            for memory in items.iter().filter_map(|item| item.memory.as_ref()) {
+                if lost(memory)? {
+                    return Ok(true);
+                }
             }
         }
         Ok(false)
@@ -410,9 +436,13 @@ pub(super) struct KnownId {
 }
 
 pub(super) fn find_id<P: Pages>(pages: &P, place: Place, seed: u64, id: &str) -> Result<Option<KnownId>> {
-    let key = place.id(seed, id);
-    let Some(value) = pages.get(key.as_slice())? else { return Ok(None) };
-    let mut r = Reader::array(key.as_slice(), envelope::open(key.as_slice(), value)?.body)?;
+    read_id(pages, place.id(seed, id).as_slice())
+}
+
+/// The same by the key of the id.
+pub(super) fn read_id<P: Pages>(pages: &P, key: &[u8]) -> Result<Option<KnownId>> {
+    let Some(value) = pages.get(key)? else { return Ok(None) };
+    let mut r = Reader::array(key, envelope::open(key, value)?.body)?;
     Ok(Some(KnownId { index: r.uint()?, request: r.uint()?, gone: r.bool()? }))
 }
 

@@ -1,4 +1,4 @@
-//! The mechanism, with formats that only these tests know: format 2 adds a field to every head, format 3 renames nothing.
+//! The mechanism, with formats that only these tests know: the next format adds a field to every head, the one after renames nothing.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -6,28 +6,31 @@ use std::time::Duration;
 
 use super::*;
 use crate::memory::{Engine, EngineOptions, Head, NewMemory, Scope, ScopeType};
+use crate::models::Model;
+use crate::session::{NewMessage, Options, Session};
 use crate::store::envelope::{self, Codec};
 use crate::store::msgpack::{Reader, Writer};
 use crate::store::pages::PagesMut;
 use crate::store::{Durability, Store, StoreOptions};
 
-const FIRST: Formats = Formats { newest: 1, steps: &[] };
-const SECOND: Formats = Formats { newest: 2, steps: &[add_a_field] };
-const THIRD: Formats = Formats { newest: 3, steps: &[add_a_field, keep] };
-const FORGETFUL: Formats = Formats { newest: 3, steps: &[keep] };
-const BROKEN: Formats = Formats { newest: 2, steps: &[fail_at_a_head] };
+const NOW: u32 = FORMAT_VERSION;
+const FIRST: Formats = Formats { newest: NOW, steps: &[] };
+const SECOND: Formats = Formats { newest: NOW + 1, steps: &[add_a_field] };
+const THIRD: Formats = Formats { newest: NOW + 2, steps: &[add_a_field, keep] };
+const FORGETFUL: Formats = Formats { newest: NOW + 2, steps: &[keep] };
+const BROKEN: Formats = Formats { newest: NOW + 1, steps: &[fail_at_a_head] };
 
-/// Every head gets a tenth field: 42 times its first.
+/// Every head gets an eleventh field: 42 times its first.
 fn add_a_field(_: &Snapshot, key: &[u8], value: &[u8], new: &mut WriteTransaction<'_>) -> Result<()> {
     if key.get(4) != Some(&(Table::Head as u8)) {
         return new.put(key, value);
     }
     let body = envelope::open(key, value)?.body;
     let mut r = Reader::array(key, body)?;
-    let mut w = Writer::array(10);
+    let mut w = Writer::array(11);
     let first = r.uint()?;
     w.uint(first);
-    for _ in 1..9 {
+    for _ in 1..10 {
         w.raw(r.raw()?);
     }
     w.uint(42 * first);
@@ -52,7 +55,7 @@ impl Drop for Store1 {
 
 const TEXTS: usize = 40;
 
-/// A store of format 1 with memories in two scopes.
+/// A store of today's format with memories in two scopes, and a session in one.
 fn make() -> Store1 {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let name = format!("memspan-migrate-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
@@ -65,6 +68,12 @@ fn make() -> Store1 {
         let text = format!("fact {at} {}", "long ".repeat(if at == 7 { 4000 } else { 1 }));
         engine.remember(&scope, NewMemory::new(text), at as i64).expect("written");
     }
+    let scope = Scope::new(None, ScopeType::User, "a").expect("a name");
+    let session = Session { engine: &engine, scope: &scope, id: "s" };
+    let model = Some(Model::named("gpt-4o").expect("a model"));
+    session.open(Options { model, ..Options::default() }, 50).expect("opened");
+    let content = "long ".repeat(4000);
+    session.add(NewMessage::given(format!(r#"{{"role":"user","content":"{content}"}}"#)), None, 51).expect("added");
     engine.close().expect("closed");
     store
 }
@@ -74,13 +83,13 @@ fn open(store: &Store1, formats: Formats, read_only: bool) -> Result<std::sync::
     Store::open_with(&store.0, &options, formats)
 }
 
-/// The tenth field of a partition's head, and all that the current reader knows of it.
+/// The eleventh field of a partition's head, and all that the current reader knows of it.
 fn head(store: &Store, partition: u32) -> (u64, Head) {
     let read = store.read(|snapshot| {
         let key = Key::new(partition, Table::Head);
         let value = snapshot.get(key.as_slice())?.expect("a head");
         let mut r = Reader::array(key.as_slice(), envelope::open(key.as_slice(), value)?.body)?;
-        for _ in 0..9 {
+        for _ in 0..10 {
             r.raw()?;
         }
         Ok((r.uint()?, Head::read(snapshot, partition)?))
@@ -121,7 +130,7 @@ fn a_step_changes_what_it_names_and_keeps_the_rest() {
     let rest = |values: Vec<(Vec<u8>, Vec<u8>)>| values.into_iter().filter(|(key, _)| !changed(key)).collect::<Vec<_>>();
     assert_eq!(rest(values(&migrated)), rest(before), "not a bit of anything else");
     let meta = migrated.read(Meta::read).expect("read").expect("there");
-    assert_eq!(meta, Meta { format: 2, created_at: 7 });
+    assert_eq!(meta, Meta { format: NOW + 1, created_at: 7 });
     assert_eq!(names(&store), ["CURRENT", "gen-2", "lock", "open"]);
 }
 
@@ -164,7 +173,7 @@ fn a_migration_that_died_is_done_again_or_taken_up() {
     let other = make();
     drop(open(&other, SECOND, false).expect("migrated"));
     let old = make();
-    run(&Folder::new(old.0.clone()), 1, 1, add_a_field).expect("one step");
+    run(&Folder::new(old.0.clone()), 1, NOW, add_a_field).expect("one step");
     Folder::new(old.0.clone()).name_current(1).expect("named");
     let taken_up = open(&old, SECOND, false).expect("taken up");
     assert_eq!((taken_up.size().expect("size").0, head(&taken_up, 1).1.documents), (2, TEXTS as u64 / 2));
@@ -183,7 +192,7 @@ fn backups_and_compactions_write_the_format_of_their_store() {
     for folder in [&store.0, &copy.0] {
         let newest = *Folder::new(folder.clone()).generations().expect("listed").last().expect("one");
         let path = Folder::new(folder.clone()).generation(newest);
-        assert_eq!(Manifest::read(&path, 2).expect("manifest").format, 2);
+        assert_eq!(Manifest::read(&path, NOW + 1).expect("manifest").format, NOW + 1);
     }
     assert_eq!(values(&open(&copy, SECOND, true).expect("opened")), values(&migrated));
 }

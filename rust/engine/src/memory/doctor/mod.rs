@@ -1,13 +1,15 @@
 //! The doctor: reads a whole store and says what contradicts what.
 //!
 //! Every value against its checksum; then each scope: what the records say against counters, postings, rows, vectors, slots, the
-//! expiry index and history. A text is analysed again, and the index must hold exactly its terms. Nothing is repaired: what is
-//! damaged comes back from a backup, and what is not is named, so that one knows what to look at.
+//! expiry index and history; and its sessions, which [`crate::session::doctor`] looks at. A text is analysed again, and the
+//! index must hold exactly its terms. Nothing is repaired: what is damaged comes back from a backup, and what is not is named,
+//! so that one knows what to look at.
 //!
 //! It holds one snapshot to its end. Writers go on meanwhile, and the file grows by what they replace. Damage to
 //! LMDB's own pages can end the process: the command `memspan doctor` lets another process do the reading.
 
 mod history;
+mod index;
 mod scope;
 mod values;
 
@@ -15,9 +17,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 use super::scope::Scope;
+use crate::session;
 use crate::store::keys::{Key, Partition, STORE, Table, u32_at};
 use crate::store::pages::Pages;
 use crate::{ErrorKind, Result};
+
+pub(crate) use index::Index;
 
 /// Findings that are kept in full; the others are counted.
 const MOST_FINDINGS: usize = 1000;
@@ -27,7 +32,8 @@ const MOST_FINDINGS: usize = 1000;
 pub struct Finding {
     /// The partition it was found in; 0 is the store's own.
     pub partition: Partition,
-    /// What it belongs to: "checksum", "key", "scope", "head", "memory", "postings", "row", "vector", "slot", "expiry", "history".
+    /// What it belongs to: "checksum", "key", "scope", "head", "memory", "postings", "row", "vector", "slot", "expiry", "history",
+    /// "session", "message", "tokens", "turn", "call", "epoch", "message id", "task", "document", "blob".
     pub part: &'static str,
     /// What contradicts what.
     pub what: String,
@@ -48,6 +54,12 @@ pub struct Report {
     pub postings: u64,
     /// Vectors.
     pub vectors: u64,
+    /// Sessions, those included that are being deleted or copied.
+    pub sessions: u64,
+    /// Their messages.
+    pub messages: u64,
+    /// Blobs of their messages, system prompts and tools.
+    pub blobs: u64,
     /// What should not be, in the order of partitions; at most 1,000.
     pub findings: Vec<Finding>,
     /// How many more there were.
@@ -61,7 +73,7 @@ impl Report {
         self.findings.is_empty()
     }
 
-    fn note(&mut self, partition: Partition, part: &'static str, what: impl Into<String>) {
+    pub(crate) fn note(&mut self, partition: Partition, part: &'static str, what: impl Into<String>) {
         if self.findings.len() < MOST_FINDINGS {
             self.findings.push(Finding { partition, part, what: what.into() });
         } else {
@@ -70,7 +82,7 @@ impl Report {
     }
 
     /// The value, or a finding where it could not be read because it is damaged.
-    fn read<T>(&mut self, partition: Partition, part: &'static str, result: Result<T>) -> Result<Option<T>> {
+    pub(crate) fn read<T>(&mut self, partition: Partition, part: &'static str, result: Result<T>) -> Result<Option<T>> {
         match result {
             Ok(value) => Ok(Some(value)),
             Err(error) if error.kind() == ErrorKind::StoreCorrupt => {
@@ -97,6 +109,7 @@ pub fn check<P: Pages>(pages: &P) -> Result<Report> {
         partitions.remove(&partition);
         if let Some(scope) = scope {
             scope::check(pages, &mut report, partition, &scope, &expiry.remove(&partition).unwrap_or_default())?;
+            session::doctor::check(pages, &mut report, partition, scope.term_seed())?;
         }
     }
     for partition in partitions {

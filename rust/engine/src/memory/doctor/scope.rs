@@ -1,12 +1,14 @@
 //! One scope: what its records say against everything that was made from them.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::{Display, Formatter};
 use std::ops::ControlFlow;
 
 use super::Report;
 use super::history::{self, Numbers};
+use super::index::Index;
 use crate::Result;
-use crate::index::bm25::{IndexId, Indexed, PRESENT, Reader, Row};
+use crate::index::bm25::IndexId;
 use crate::index::vectors::VectorSet;
 use crate::memory::embedding;
 use crate::memory::record::{self, Memory};
@@ -16,6 +18,15 @@ use crate::memory::writer::{MEMORIES, analyze, id_key, keys_of, row_of};
 use crate::store::keys::{Key, Partition, Table, u32_at};
 use crate::store::pages::Pages;
 use crate::text::{ANALYZER_VERSION, TermCount};
+
+/// A memory, as findings call it.
+struct Document(u32);
+
+impl Display for Document {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        write!(f, "memory {}", self.0)
+    }
+}
 
 /// What is remembered of a current memory while its scope is checked.
 struct Current {
@@ -34,25 +45,16 @@ pub(super) fn check<P: Pages>(
     let Some(head) = report.read(partition, "head", Head::read(pages, partition))? else { return Ok(()) };
     let mut visit = Visit { pages, partition, seed: scope.term_seed(), head, report, current: BTreeMap::new(), length: 0 };
     let mut numbers = Numbers::default();
-    let mut index = visit.index()?;
+    let mut index = Index::read(pages, visit.report, IndexId { partition, index: MEMORIES })?;
     visit.memories(&mut index, &mut numbers)?;
     visit.ended(&mut index, &mut numbers)?;
-    visit.leftovers(index);
+    index.leftovers(visit.report, "memory");
     visit.head();
     visit.vectors()?;
     visit.slots()?;
     visit.expiry(expiry);
     history::check(visit.report, partition, &visit.head, &numbers);
     Ok(())
-}
-
-/// What the index holds, by document; each memory takes what is its own, and nothing must be left.
-struct Index<'p, P> {
-    reader: Option<Reader<'p, P>>,
-    /// Whether all postings could be read.
-    whole: bool,
-    postings: BTreeMap<u32, Vec<TermCount>>,
-    present: BTreeSet<u32>,
 }
 
 struct Visit<'v, P> {
@@ -65,31 +67,13 @@ struct Visit<'v, P> {
     length: u64,
 }
 
-impl<'v, P: Pages> Visit<'v, P> {
+impl<P: Pages> Visit<'_, P> {
     fn note(&mut self, part: &'static str, what: impl Into<String>) {
         self.report.note(self.partition, part, what);
     }
 
     fn read<T>(&mut self, part: &'static str, result: Result<T>) -> Result<Option<T>> {
         self.report.read(self.partition, part, result)
-    }
-
-    fn index(&mut self) -> Result<Index<'v, P>> {
-        let id = IndexId { partition: self.partition, index: MEMORIES };
-        let mut index = Index { reader: None, whole: false, postings: BTreeMap::new(), present: BTreeSet::new() };
-        let Some(mut reader) = self.read("postings", Reader::open(self.pages, id))? else { return Ok(index) };
-        if let Some(postings) = self.read("postings", reader.postings())? {
-            index.whole = true;
-            self.report.postings += postings.len() as u64;
-            for Indexed { number, hash, count } in postings {
-                index.postings.entry(number).or_default().push(TermCount { hash, count });
-            }
-        }
-        if let Some(present) = self.read("row", reader.present())? {
-            index.present.extend(present);
-        }
-        index.reader = Some(reader);
-        Ok(index)
     }
 
     /// The numbers in a table's keys, with the revision where there is one.
@@ -108,7 +92,7 @@ impl<'v, P: Pages> Visit<'v, P> {
     fn memories(&mut self, index: &mut Index<'_, P>, numbers: &mut Numbers) -> Result<()> {
         for (number, _) in self.keys(Table::Memory)? {
             let Some(Some(memory)) = self.read("memory", record::current(self.pages, self.partition, number))? else {
-                index.postings.remove(&number);
+                index.skip_terms(number);
                 continue;
             };
             self.report.memories += 1;
@@ -125,29 +109,18 @@ impl<'v, P: Pages> Visit<'v, P> {
             self.note("memory", format!("memory {number} stands among the current ones and has ended"));
         }
         self.length += u64::from(analysis.length);
-        if !index.present.remove(&number) {
-            self.note("row", format!("memory {number} has no row"));
-        } else if let Some(reader) = &mut index.reader {
-            let row = reader.row(number);
-            let expected = Row { flags: PRESENT, ..row_of(memory, analysis.length) };
-            if let Some(row) = self.read("row", row)?
-                && row != Some(expected)
-            {
-                self.note("row", format!("the row of memory {number} is {row:?}, and its record says {expected:?}"));
-            }
-        }
+        index.row(self.report, &Document(number), number, row_of(memory, analysis.length))?;
         let expected = merged(analysis.terms, &keys_of(self.seed, memory, &self.head));
         self.compare(index, number, &expected);
         Ok(())
     }
 
     fn compare(&mut self, index: &mut Index<'_, P>, number: u32, expected: &[TermCount]) {
-        let found = index.postings.remove(&number).unwrap_or_default();
         // Terms of another analyzer are made anew when the scope is written to; until then they cannot be compared.
-        if index.whole && found != expected && self.head.analyzer == ANALYZER_VERSION {
-            let lost = expected.iter().filter(|term| !found.contains(term)).count();
-            let extra = found.iter().filter(|term| !expected.contains(term)).count();
-            self.note("postings", format!("memory {number} lacks {lost} of its {} terms and keys and has {extra} others", expected.len()));
+        if self.head.analyzer == ANALYZER_VERSION {
+            index.terms(self.report, &Document(number), number, expected);
+        } else {
+            index.skip_terms(number);
         }
     }
 
@@ -171,15 +144,6 @@ impl<'v, P: Pages> Visit<'v, P> {
             self.compare(index, number, &[TermCount { hash: key, count: 0 }]);
         }
         Ok(())
-    }
-
-    fn leftovers(&mut self, index: Index<'_, P>) {
-        for (number, terms) in index.postings {
-            self.note("postings", format!("{} terms and keys lead to memory {number}, which has no record", terms.len()));
-        }
-        for number in index.present {
-            self.note("row", format!("a row says that memory {number} is present, and it is not current"));
-        }
     }
 
     fn head(&mut self) {

@@ -43,7 +43,9 @@ struct Chunks {
 
 impl Chunks {
     fn next(&mut self, report: &mut Report, key: &[u8], table: Table, codec: u8) {
-        let chunked = matches!(table, Table::Memory | Table::History | Table::Slot | Table::VectorExact | Table::RunCatalog);
+        // Not the chunks of blobs: what was staged and never used is a beginning.
+        let memory = matches!(table, Table::Memory | Table::History | Table::Slot | Table::VectorExact);
+        let chunked = memory || matches!(table, Table::Transcript | Table::Call | Table::Epoch | Table::Task | Table::RunCatalog);
         let expected = self.expected.take();
         let Some((prefix, chunk)) = key.split_last_chunk::<2>().filter(|_| chunked) else { return missing(report, expected) };
         match expected {

@@ -1,0 +1,192 @@
+//! The doctor's look at the sessions of a scope: what each record says against its transcript, ledger, epochs, ids and tasks.
+//!
+//! One session after the other, message by message; what they share (names, words, blobs) is collected on the way and compared
+//! at the end, in both directions. A hidden session is being deleted or copied: its messages must be whole and findable, so
+//! that taking it away leaves nothing, and its other parts may be missing. Nothing is repaired.
+
+mod blobs;
+mod ledger;
+mod session;
+mod sums;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+
+use self::blobs::References;
+use super::place::{Place, SessionsHead};
+use super::record::{SessionRecord, SessionState};
+use super::words::{self, Documents};
+use crate::Result;
+use crate::index::bm25::IndexId;
+use crate::memory::doctor::{Index, Report};
+use crate::store::envelope;
+use crate::store::keys::{Key, Partition, Table, u32_at};
+use crate::store::msgpack::Reader;
+use crate::store::pages::Pages;
+use crate::{ErrorKind, text::Analysis};
+
+/// The tables whose keys begin with a session's number.
+const PARTS: [Table; 7] = [Table::Transcript, Table::Turn, Table::Recount, Table::Call, Table::Epoch, Table::MessageId, Table::Task];
+
+/// Checks the sessions of one scope; `seed` is its term seed.
+pub(crate) fn check<P: Pages>(pages: &P, report: &mut Report, partition: Partition, seed: u64) -> Result<()> {
+    let Some(head) = report.read(partition, "head", SessionsHead::read(pages, partition))? else { return Ok(()) };
+    let index = Index::read_runs(pages, report, IndexId { partition, index: words::TRANSCRIPTS })?;
+    let documents = report.read(partition, "document", words::documents(pages, partition))?.unwrap_or_default();
+    let (names, references) = (BTreeMap::new(), References::default());
+    let mut visit = Visit { pages, partition, seed, report, head, index, documents, names, references };
+    visit.read_names()?;
+    for session in visit.sessions()? {
+        visit.session(session)?;
+    }
+    visit.finish()
+}
+
+/// A scope while its sessions are checked.
+struct Visit<'v, P> {
+    pages: &'v P,
+    partition: Partition,
+    seed: u64,
+    report: &'v mut Report,
+    head: SessionsHead,
+    index: Index<'v, P>,
+    /// What the index refers to; each message takes its own.
+    documents: Documents,
+    /// The hashes of names that lead to a session; each session takes its own.
+    names: BTreeMap<u32, Vec<u128>>,
+    references: References,
+}
+
+impl<P: Pages> Visit<'_, P> {
+    fn note(&mut self, part: &'static str, what: impl Into<String>) {
+        self.report.note(self.partition, part, what);
+    }
+
+    /// The value, or a finding where it is damaged or says what no session can say.
+    fn read<T>(&mut self, part: &'static str, result: Result<T>) -> Result<Option<T>> {
+        match result {
+            Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::ToolCallClosed | ErrorKind::NotFound) => {
+                self.note(part, error.message());
+                Ok(None)
+            }
+            other => self.report.read(self.partition, part, other),
+        }
+    }
+
+    fn read_names(&mut self) -> Result<()> {
+        let range = Key::new(self.partition, Table::SessionByName).prefix_range();
+        let mut found = Vec::new();
+        self.pages.scan(&range.start, &range.end, &mut |key, value| {
+            let number = envelope::open(key, value).and_then(|envelope| Reader::array(key, envelope.body)?.uint());
+            found.push((key.last_chunk().map(|hash| u128::from_be_bytes(*hash)), number));
+            Ok(ControlFlow::Continue(()))
+        })?;
+        for (hash, number) in found {
+            if let (Some(hash), Some(number)) = (hash, self.read("session", number)?) {
+                self.names.entry(number as u32).or_default().push(hash);
+            }
+        }
+        Ok(())
+    }
+
+    /// The numbers of all sessions that have a value.
+    fn sessions(&self) -> Result<BTreeSet<u32>> {
+        let mut found = BTreeSet::new();
+        for table in PARTS {
+            let (prefix, mut next) = (Key::new(self.partition, table), Some(0_u32));
+            while let Some(from) = next {
+                let mut first = None;
+                self.pages.scan(prefix.u32(from).as_slice(), &prefix.prefix_range().end, &mut |key, _| {
+                    first = u32_at(key, 5);
+                    Ok(ControlFlow::Break(()))
+                })?;
+                found.extend(first);
+                next = first.and_then(|session| session.checked_add(1));
+            }
+        }
+        Ok(found)
+    }
+
+    fn session(&mut self, number: u32) -> Result<()> {
+        let place = Place { partition: self.partition, session: number };
+        self.report.sessions += 1;
+        if number == 0 || number > self.head.sessions {
+            self.note("head", format!("session {number} is newer than its counters say: it counts {} sessions", self.head.sessions));
+        }
+        let record = SessionRecord::read(self.pages, place);
+        match self.read("session", record)? {
+            Some(Some(record)) => {
+                self.named(number, &record);
+                session::check(self, place, record)
+            }
+            Some(None) => {
+                self.note("session", format!("session {number} has values and no record"));
+                Ok(())
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// A session is found by its name; a hidden one by none.
+    fn named(&mut self, number: u32, record: &SessionRecord) {
+        let names = self.names.remove(&number).unwrap_or_default();
+        let own = super::place::by_name(self.partition, self.seed, &record.id);
+        let is_own = |hash: &u128| own.as_slice().ends_with(&hash.to_be_bytes());
+        match (record.state, names.as_slice()) {
+            (SessionState::Hidden, []) => {}
+            (SessionState::Hidden, _) => self.note("session", format!("session {number} is hidden, and a name leads to it")),
+            (_, [name]) if is_own(name) => {}
+            (_, []) => self.note("session", format!("session {number}, {:?}, is not found by its name", record.id)),
+            _ => self.note("session", format!("session {number}, {:?}, is found by a name that is not its own", record.id)),
+        }
+    }
+
+    /// What the messages did not take, and the counters.
+    fn finish(mut self) -> Result<()> {
+        for number in std::mem::take(&mut self.names).into_keys() {
+            self.note("session", format!("a name leads to session {number}, which is not there"));
+        }
+        for (number, (session, index)) in std::mem::take(&mut self.documents) {
+            self.note("document", format!("document {number} is message {index} of session {session}, which does not know it"));
+        }
+        let Self { pages, partition, seed, report, index, references, .. } = self;
+        index.leftovers(report, "document");
+        blobs::check(pages, report, partition, seed, &references)
+    }
+
+    /// Takes a message's words out of the index, which must be exactly those that its text has.
+    fn words(&mut self, place: Place, index: u64, document: u32, words: &Analysis) {
+        let message = format!("message {index} of session {}", place.session);
+        if document > self.head.last_document {
+            self.note("head", format!("{message} is document {document}, and it counts {}", self.head.last_document));
+        }
+        if self.documents.remove(&document) != Some((place.session, index)) {
+            self.note("document", format!("{message} is document {document}, which is not known as that"));
+        }
+        self.index.length(self.report, &message, document, words.length);
+        self.index.terms(self.report, &message, document, &words.terms);
+    }
+}
+
+/// The keys under a prefix that end in chunk 0, or in no chunk, each without its prefix.
+fn keys<P: Pages>(pages: &P, prefix: Key, chunked: bool) -> Result<Vec<Vec<u8>>> {
+    let (range, mut found) = (prefix.prefix_range(), Vec::new());
+    pages.scan(&range.start, &range.end, &mut |key, _| {
+        let rest = key.get(prefix.as_slice().len()..).unwrap_or_default();
+        match rest.split_last_chunk::<2>().filter(|_| chunked) {
+            Some((rest, [0, 0])) => found.push(rest.to_vec()),
+            Some(_) => {}
+            None => found.push(rest.to_vec()),
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(found)
+}
+
+/// The same as numbers of four bytes.
+fn numbers<P: Pages>(pages: &P, prefix: Key, chunked: bool) -> Result<Vec<u32>> {
+    Ok(keys(pages, prefix, chunked)?.iter().filter_map(|rest| u32_at(rest, 0)).collect())
+}
+
+#[cfg(test)]
+mod tests;

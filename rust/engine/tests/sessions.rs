@@ -1,0 +1,172 @@
+//! Sessions on disk: copies of a store have the same ones, several processes talk in one, what is taken back may be said again.
+
+mod support;
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use memspan_engine::ErrorKind;
+use memspan_engine::memory::{Engine, Kind, NewMemory, Scope};
+use memspan_engine::models::Model;
+use memspan_engine::session::{AddAction, NewMessage, Session, TaskEdit};
+use support::talk::{answered, begin, body, calling, completion, everything, interrupted, pictured, reply, result, said, say};
+use support::{Folder, assert_sound, join, one, open, role, spawn, talk, user, wait_until};
+
+const NOW: i64 = 1_000_000_000;
+
+fn of<'e>(engine: &'e Engine, scope: &'e Scope, id: &'e str) -> Session<'e> {
+    Session { engine, scope, id }
+}
+
+/// Two sessions, one a copy of the other, with all that a session can have.
+fn talked(path: &Path) -> Engine {
+    let engine = open(path, false);
+    let scope = user("u");
+    one(&engine, &scope, NewMemory { kind: Kind::Constraint, ..NewMemory::new("never deploy on Friday") }, 1);
+    one(&engine, &scope, NewMemory::new("payments-api listens on port 8443 in prod-eu-west-1"), 2);
+    let session = of(&engine, &scope, "s");
+    begin(session, 3);
+    for turn in 0..8 {
+        say(session, &said(&format!("turn {turn}: which port does payments-api listen on? {}", "please ".repeat(40 * turn))), 10);
+        let id = format!("call-{turn}");
+        reply(session, Some(&format!("r-{turn}")), &calling(std::slice::from_ref(&id)), 11);
+        say(session, &result(&id, &"it listens on 8443 and on 9000 ".repeat(10 + 60 * (turn % 4))), 12);
+        reply(session, None, &answered(&format!("Number {turn}: on 8443.")), 13);
+    }
+    say(session, &pictured("and this?", 300_000), 14);
+    session.redact(4, Some("asked to"), 15).expect("redacted");
+    session.fork("copy", Some(30), 16).expect("copied");
+    session.switch_model(&Model::named("gpt-4").expect("a model"), None, None, 17).expect("switched");
+    reply(session, Some("last"), &calling(&["open".to_owned()]), 18);
+    session.edit_task("review", TaskEdit::Set("plan".into(), "\"read\"".into()), None, None, 19).expect("set");
+    assert_sound(&engine);
+    engine
+}
+
+#[test]
+fn a_copy_of_a_store_has_the_same_sessions() {
+    let (folder, copy) = (Folder::in_memory(), Folder::in_memory());
+    let engine = talked(&folder.0);
+    let before = everything(&engine, &user("u"), NOW);
+    assert!(before.len() > 80 && before.iter().any(|line| line.contains("interrupted")));
+    engine.backup(&copy.0).expect("copied");
+    let backup = open(&copy.0, false);
+    assert!(everything(&backup, &user("u"), NOW) == before, "a backup says what the store says");
+    engine.compact().expect("compacted");
+    assert!(everything(&engine, &user("u"), NOW) == before, "and so does the next generation");
+    drop(engine);
+    let engine = open(&folder.0, false);
+    assert!(everything(&engine, &user("u"), NOW) == before, "and a process that opens it");
+    assert_sound(&engine);
+    assert_sound(&backup);
+    of(&backup, &user("u"), "copy").delete(NOW).expect("deleted");
+    assert_sound(&backup);
+}
+
+#[test]
+fn a_response_that_was_taken_back_may_be_given_again() {
+    // A response stayed known after a rewind had removed its message: given again it was answered with whatever stood in its
+    // place, or with damage where nothing did, and was never stored. A copy did not know the responses it had.
+    let folder = Folder::in_memory();
+    let (engine, scope) = (open(&folder.0, false), user("u"));
+    let session = of(&engine, &scope, "s");
+    begin(session, 1);
+    say(session, &said("hello"), 2);
+    for id in [Some("r"), None] {
+        let response = completion(id, &answered("hi"));
+        let first = session.add_response(response.as_bytes(), None, 3).expect("added");
+        session.rewind(1, 4).expect("taken back");
+        assert_sound(&engine);
+        let again = session.add_response(response.as_bytes(), None, 5).expect("added again");
+        assert_eq!((again.added.action, again.added.index), (AddAction::Added, first.added.index));
+        let copy = format!("copy of {id:?}");
+        session.fork(&copy, None, 6).expect("copied");
+        let copied = of(&engine, &scope, &copy).add_response(response.as_bytes(), None, 7).expect("known");
+        assert_eq!((copied.added.action, copied.added.index), (AddAction::Duplicate, first.added.index));
+        session.rewind(1, 8).expect("taken back");
+    }
+    assert_sound(&engine);
+}
+
+#[test]
+fn rewinding_to_where_a_switch_left_off_keeps_the_sums_true() {
+    // Where the message before a switch's origin had an open call, the tokens of its result were taken from a sum of 0.
+    let folder = Folder::in_memory();
+    let (engine, scope) = (open(&folder.0, false), user("u"));
+    let session = of(&engine, &scope, "s");
+    begin(session, 1);
+    say(session, &said(&"long ago ".repeat(300)), 2);
+    reply(session, None, &calling(&["never".to_owned()]), 3);
+    say(session, &said("and now?"), 4);
+    let mut small = Model::named("gpt-4").expect("a model");
+    small.context_window = 4_096 + 700;
+    let kept = session.switch_model(&small, None, None, 5).expect("switched").kept;
+    assert_eq!(kept.origin, 2, "only the newest turn fits");
+    assert_sound(&engine);
+    session.rewind(2, 6).expect("taken back");
+    assert_sound(&engine);
+    assert_eq!(interrupted(&body(&talk::assemble(session, 7))), 1);
+    let late = session.add(NewMessage::given(result("never", "late").to_string()), None, 8).expect("its call is open again");
+    assert_eq!(late.index, 2);
+    assert_sound(&engine);
+}
+
+const EACH: usize = 40;
+
+/// The other process: adds to one session as fast as it can, every third message only where it expects.
+fn add_to_one(store: &Path, name: &str) {
+    let (engine, scope) = (open(store, false), user("u"));
+    let session = of(&engine, &scope, "s");
+    wait_until("the start", || store.join("start").exists());
+    let (mut log, mut moved) = (String::new(), 0);
+    for at in 0..EACH {
+        let new = || NewMessage::given(said(&format!("{name} {at}")).to_string());
+        let added = loop {
+            let seen = session.status().expect("there").record.tally.messages;
+            let expected = (at % 3 == 0).then_some(seen);
+            match session.add(new(), expected, at as i64) {
+                Ok(added) => {
+                    assert!(expected.is_none_or(|expected| expected == added.index));
+                    break added;
+                }
+                Err(error) => {
+                    assert_eq!(error.kind(), ErrorKind::SessionMoved, "{error}");
+                    moved += 1;
+                }
+            }
+        };
+        let _ = writeln!(log, "{} {name} {at}", added.index);
+    }
+    std::fs::write(store.join(format!("log-{name}")), format!("{log}moved {moved}\n")).expect("noted");
+}
+
+#[test]
+fn two_processes_add_to_one_session() {
+    if let Some((name, store)) = role() {
+        return add_to_one(&store, &name);
+    }
+    let folder = Folder::new();
+    let (engine, scope) = (open(&folder.0, false), user("u"));
+    let session = of(&engine, &scope, "s");
+    begin(session, 1);
+    let others: Vec<_> = ["a", "b"].iter().map(|name| spawn("two_processes_add_to_one_session", name, &folder.0)).collect();
+    std::fs::write(folder.0.join("start"), "").expect("told");
+    others.into_iter().for_each(join);
+
+    let said: Vec<String> = session.messages(0, u64::MAX).expect("read").into_iter().map(|message| message.text).collect();
+    assert_eq!(said.len(), 2 * EACH, "nothing was lost, and nothing twice");
+    for name in ["a", "b"] {
+        let log = std::fs::read_to_string(folder.0.join(format!("log-{name}"))).expect("its log");
+        for line in log.lines().filter(|line| !line.starts_with("moved")) {
+            let (index, text) = line.split_once(' ').expect("two words");
+            assert_eq!(said[index.parse::<usize>().expect("a number")], text, "each stands where it was told to stand");
+        }
+        let own: Vec<_> = said.iter().filter(|text| text.starts_with(name)).cloned().collect();
+        assert_eq!(own, (0..EACH).map(|at| format!("{name} {at}")).collect::<Vec<_>>(), "in the order in which they were said");
+    }
+    let added = session.messages(0, u64::MAX).expect("read").iter().map(|message| message.record.added_at).collect::<Vec<_>>();
+    assert!(added.is_sorted_by(|before, after| before < after), "each later than the one before");
+    let stale = session.add(NewMessage::given(talk::said("late").to_string()), Some(3), 9).expect_err("it went on");
+    assert_eq!(stale.kind(), ErrorKind::SessionMoved);
+    assert_sound(&engine);
+}
