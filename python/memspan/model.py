@@ -180,7 +180,7 @@ class Models(Mapping[str, Model]):
     def register_file(self, path: str | os.PathLike[str]) -> list[Model]:
         """Registers the models that a TOML or JSON file describes: one table for each, named by the model, with the fields of `Model`.
 
-        `based_on` names a model that the other fields are taken from. Nothing is registered from a file with a table that is not understood;
+        `based_on` names a model that the other fields are taken from. Nothing is registered of a file with a table that is wrong;
         a value that cannot be stops at its table.
 
         Args:
