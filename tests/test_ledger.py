@@ -112,6 +112,23 @@ def test_calls_of_one_turn(user: memspan.Scope) -> None:
     assert "another note" not in second.text
 
 
+def test_a_turn_without_a_block_gets_none_later(user: memspan.Scope) -> None:
+    # A turn whose first call showed nothing volatile was not known to be frozen: what was written during its tool rounds then
+    # appeared in the user message that had been sent, and broke a prefix that was said to last.
+    session = user.session("s-1", model="gpt-4o")
+    session.add({"role": "user", "content": "check payments-api"})
+    first = session.assemble()
+    session.add_response(openai_response(tool_calls=[("c-1", "get", {})]), prompt=first)
+    session.task("work").set("step", 1)
+    user.remember("payments-api listens on port 8443")
+    session.add({"role": "tool", "tool_call_id": "c-1", "content": "ok"})
+    second = session.assemble(items=[memspan.Item("a note")])
+    assert second.shared_prefix(first).segments == len(first._core)
+    session.add_response(openai_response("It is up."), prompt=second)
+    session.add({"role": "user", "content": "and payments-api now?"})
+    assert "8443" in session.assemble().text
+
+
 def test_a_response_given_twice(user: memspan.Scope) -> None:
     session = user.session("s-1", model="gpt-4o")
     session.add({"role": "user", "content": "2 + 2?"})

@@ -5,11 +5,14 @@ from __future__ import annotations
 import pickle
 from collections.abc import Mapping
 from dataclasses import FrozenInstanceError, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import memspan
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def test_it_is_a_mapping_of_frozen_values() -> None:
@@ -146,3 +149,55 @@ def test_what_cannot_be_is_not_registered(change: dict[str, Any]) -> None:
 def test_a_name_that_is_no_str_is_a_typed_error() -> None:
     with pytest.raises(memspan.InvalidInput, match="model"):
         memspan.models[5]  # type: ignore[index]
+
+
+def test_a_file_overrides_and_adds_models(tmp_path: Path) -> None:
+    toml, made = tmp_path / "models.toml", tmp_path / "models.json"
+    toml.write_text(
+        """
+        [test-models-toml]
+        based_on = "gpt-4o"
+        context_window = 32_000
+        max_input_tokens = 32_000
+        capabilities = ["tools"]
+        [test-models-toml.prices]
+        input = 1.5
+        """
+    )
+    made.write_text('{"test-models-json": {"context_window": 9000, "max_output_tokens": 1000, "encoding": "qwen2", "factor": 1.2}}')
+    (first,), (second,) = memspan.models.register_file(toml), memspan.models.register_file(str(made))
+    assert first == memspan.models["test-models-toml"]
+    assert (first.context_window, first.encoding, first.prices, first.capabilities) == (
+        32_000,
+        "o200k_base",
+        memspan.Prices(input=1.5),
+        frozenset({"tools"}),
+    )
+    assert (second.name, second.encoding, second.exact) == ("test-models-json", "qwen2", False)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.toml", "[x"),
+        ("a.json", "{"),
+        ("a.json", "[]"),
+        ("a.json", '{"test-models-file": 5}'),
+        ("a.json", '{"test-models-file": {}}'),
+        ("a.json", '{"test-models-file": {"based_on": "gpt-4o", "window": 5}}'),
+        ("a.json", '{"test-models-file": {"based_on": "gpt-4o", "prices": {"in": 5}}}'),
+        ("a.json", '{"test-models-file": {"based_on": "gpt-4o", "context_window": "large"}}'),
+        ("a.json", '{"test-models-file": {"based_on": "gpt-4o"}, "test-models-other": {"context_window": 5}}'),
+        ("a.json", "[" * 100_000),
+    ],
+)
+def test_a_file_that_is_wrong_registers_nothing(name: str, text: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(memspan.InvalidInput):
+        memspan.models.register_file(tmp_path / name)
+    assert "test-models-file" not in memspan.models
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(memspan.InvalidInput, match=r"none\.json"):
+        memspan.models.register_file(tmp_path / "none.json")

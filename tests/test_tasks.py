@@ -6,8 +6,11 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import memspan
+from memspan.testing import temporary_engine
 
 if TYPE_CHECKING:
     from memspan.testing import FakeClock
@@ -49,6 +52,21 @@ def test_values_come_back(session: memspan.Session, value: Any) -> None:
     assert (back, type(back)) == (value, type(value))
     if isinstance(value, dict):
         assert list(back) == list(value)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**80), 2**80) | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(st.lists(JSON, max_size=20))
+def test_any_json_comes_back(values: list[Any]) -> None:
+    with temporary_engine(durability="relaxed") as engine:
+        task = engine.user("u").session("s", model="gpt-4o").task("work")
+        task.set("key", values)
+        assert repr(task.get("key")) == repr(values)  # the types of numbers and the order of keys, too
 
 
 def test_keys_keep_their_order(session: memspan.Session) -> None:

@@ -5,11 +5,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any, Literal
 
 from memspan import _core
+from memspan.exceptions import InvalidInput
 
 __all__ = ["CacheRules", "Model", "Models", "Prices", "models"]
 
@@ -125,10 +128,9 @@ class Models(Mapping[str, Model]):
         Raises:
             UnknownModel: There is none; the message tells the nearest names, and how to register one.
         """
-        fields = _core.model_fields(name)
-        return self._registered.get(name) or Model(
-            **fields | {"prices": Prices(**fields["prices"]), "cache": CacheRules(**fields["cache"])}
-        )
+        values: dict[str, Any] = _core.model_fields(name)
+        prices, cache = Prices(**values.pop("prices")), CacheRules(**values.pop("cache"))
+        return self._registered.get(name) or Model(**values, prices=prices, cache=cache)
 
     def __iter__(self) -> Iterator[str]:
         """The names, sorted."""
@@ -174,6 +176,70 @@ class Models(Mapping[str, Model]):
         )
         self._registered[model.name] = model
         return model
+
+    def register_file(self, path: str | os.PathLike[str]) -> list[Model]:
+        """Registers the models that a TOML or JSON file describes: one table for each, named by the model, with the fields of `Model`.
+
+        `based_on` names a model that the other fields are taken from. Nothing is registered from a file with a table that is not understood;
+        a value that cannot be stops at its table.
+
+        Args:
+            path: The file; what does not end with `.toml` is JSON.
+
+        Returns:
+            The models, in the order of the file.
+
+        Raises:
+            InvalidInput: The file cannot be read, or a field is none of `Model`, or has a value that it cannot have.
+            UnknownModel: `based_on` names a model that is not in the registry.
+
+        Examples:
+            A file `models.toml`::
+
+                [acme-70b]
+                based_on = "llama-3.3-70b"
+                context_window = 32_000
+                max_input_tokens = 32_000
+        """
+        made = [self._described(path, name, table) for name, table in _tables(path).items()]
+        return [self.register(model) for model in made]
+
+    def _described(self, path: str | os.PathLike[str], name: str, table: object) -> Model:
+        if not isinstance(table, dict):
+            raise _wrong(path, f"{name!r} must be a table of fields", repr(table))
+        given: dict[str, Any] = dict(table)
+        unknown = sorted(given.keys() - {field.name for field in fields(Model)} - {"based_on"})
+        if unknown:
+            raise _wrong(path, f"{name!r} may have the fields of memspan.Model and based_on", ", ".join(unknown))
+        base = given.pop("based_on", None)
+        try:
+            if "prices" in given:
+                given["prices"] = Prices(**given["prices"])
+            if "cache" in given:
+                given["cache"] = CacheRules(**given["cache"])
+            if "capabilities" in given:
+                given["capabilities"] = frozenset(given["capabilities"])
+            return replace(self[base], **given | {"name": name}) if base is not None else Model(**given | {"name": name})
+        except TypeError as error:
+            raise _wrong(path, f"{name!r} must have the fields that memspan.Model needs", str(error)) from error
+
+
+def _tables(path: str | os.PathLike[str]) -> dict[str, object]:
+    import json  # noqa: PLC0415  for programs that read no file
+    import tomllib  # noqa: PLC0415  the same
+
+    try:
+        raw = Path(path).read_bytes()
+        read: object = tomllib.loads(raw.decode()) if Path(path).suffix == ".toml" else json.loads(raw)
+    except (OSError, ValueError, RecursionError) as error:
+        raise _wrong(path, "the file must be readable, and TOML or JSON", f"{type(error).__name__}: {error}") from error
+    if not isinstance(read, dict):
+        raise _wrong(path, "the file must hold one table for each model", type(read).__name__)
+    return read
+
+
+def _wrong(path: str | os.PathLike[str], rule: str, got: str) -> InvalidInput:
+    return InvalidInput(f"registering models: {rule}, got {got[:200]} ({os.fspath(path)}): mend the file", path=os.fspath(path))
 
 
 models = Models()

@@ -234,8 +234,9 @@ class Session:
             >>> [one.index for one in session.add_many(talk)]
             [0, 1]
         """
-        if isinstance(messages, str | bytes | Mapping):
-            raise InvalidInput(f"adding messages: they must be several, and this is one {type(messages).__name__}: put it into a list")
+        if isinstance(messages, str | bytes | Mapping) or not isinstance(messages, Iterable):  # pyright: ignore
+            kind = type(messages).__name__  # pyright: ignore[reportUnknownArgumentType]
+            raise InvalidInput(f"adding messages: they must be several, and this is one {kind}: put it into a list")
         iterator, first, added = iter(messages), 0, list[Added]()
         while chunk := list(islice(iterator, _CHUNK)):
             try:
@@ -275,7 +276,7 @@ class Session:
             raise InvalidInput(
                 f"adding a response: prompt is what assemble() returned, got a {type(prompt).__name__} (prompt=): pass the Prompt itself"
             )
-        turn, _ = self._core.add_response(response, None if prompt is None else prompt._core)  # noqa: SLF001  its core is the engine's
+        turn, _ = self._core.add_response(response, None if prompt is None else prompt._core)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  its core is the engine's
         return self.turn(turn)
 
     def assemble(

@@ -155,7 +155,7 @@ class Turn:
     @property
     def prompt(self) -> Prompt | None:
         """What the model was sent last in this turn; `None` where no call of it was told."""
-        last = next((call for call in reversed(self.calls) if call._sent), None)  # noqa: SLF001  of this module
+        last = next((call for call in reversed(self.calls) if call._sent), None)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  of this module
         return None if last is None else last.prompt
 
     @property

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from memspan.exceptions import InvalidInput
 
@@ -111,7 +111,7 @@ class Budget:
     def __post_init__(self) -> None:
         if self.max_input_tokens is not None:
             _check_whole("a budget", "max_input_tokens", self.max_input_tokens, 1, _MAX_TOKENS)
-        if self.order not in {"cache_first", "classic"}:
+        if self.order not in ("cache_first", "classic"):  # a tuple: what was given may have no hash
             raise InvalidInput(
                 f"making a budget: order must be 'cache_first' or 'classic', got {self.order!r} (Budget.order): choose one",
                 order=repr(self.order),
@@ -546,7 +546,7 @@ def _check_sections(sections: object) -> None:
         raise InvalidInput(
             f"making a budget: sections must be a dict of grants by name, got {_kind(sections)} (Budget.sections): pass a dict"
         )
-    for name, grant in sections.items():  # pyright: ignore[reportUnknownVariableType]
+    for name, grant in cast("Mapping[object, object]", sections).items():
         _check_name("a budget", "sections", name)
         if name in _FIXED:
             raise InvalidInput(
@@ -556,7 +556,7 @@ def _check_sections(sections: object) -> None:
             )
         if not isinstance(grant, Grant):
             raise InvalidInput(
-                f"making a budget: each section is given a memspan.Grant, got {_kind(grant)} for {name!r} (Budget.sections): "  # pyright: ignore[reportUnknownArgumentType]
+                f"making a budget: each section is given a memspan.Grant, got {_kind(grant)} for {name!r} (Budget.sections): "
                 "make one, Grant(floor, weight, ceiling)",
                 section=name,
             )

@@ -70,14 +70,19 @@ class Player:
         return prompt
 
     def check_prefix(self, prompt: memspan.Prompt) -> None:
-        body = prompt.to_json()
-        assert prompt.to_json() == body
         if self.before is not None and self.before[0] == prompt.epoch:
-            assert body.startswith(self.before[1])
-        boundary = [one.segments for one in prompt.breakpoints if one.lasting]
-        self.before = (prompt.epoch, prefix_of(prompt, boundary[-1] if boundary else 0))
-        if not self.keeps_prefix or self.session.pending_tool_calls:
-            self.before = None  # a window that slides promises none; a result that comes takes the place of "interrupted"
+            assert prompt.to_json().startswith(self.before[1])
+
+    def note_sent(self, prompt: memspan.Prompt) -> None:
+        """What the next prompt must begin with: nothing where the window slides, or where a result may take the place of "interrupted"."""
+        lasting = [one.segments for one in prompt.breakpoints if one.lasting]
+        kept = self.keeps_prefix and not self.session.pending_tool_calls and self.asked
+        self.before = (prompt.epoch, prefix_of(prompt, lasting[-1] if lasting else 0)) if kept else None
+
+    @property
+    def asked(self) -> bool:
+        """Whether the model was asked something: the newest message is a user's or a tool's."""
+        return len(self.session.messages) > 0 and self.session.messages[-1].role != "assistant"
 
     def play(self, step: str) -> None:
         getattr(self, step)()
@@ -94,6 +99,7 @@ class Player:
 
     def respond(self, calls: Sequence[tuple[str, str, dict[str, Any]]]) -> None:
         prompt = self.assemble()
+        self.note_sent(prompt)
         response = openai_response(None if calls else self.text(), tool_calls=calls, id=f"r-{next(self.ids)}")
         self.session.add_response(response, prompt=prompt)
         self.sent[response["id"]] = prompt.to_json()

@@ -15,7 +15,7 @@ const LANES: usize = 16;
 
 /// The value that a JSON text says.
 pub fn decode<'py>(py: Python<'py>, json: &str) -> PyResult<Bound<'py, PyAny>> {
-    let mut reader = Reader { py, json, at: 0 };
+    let mut reader = Reader { py, json, at: 0, text: String::new() };
     let value = reader.value(0)?;
     if reader.peek().is_some() { Err(reader.damaged()) } else { Ok(value) }
 }
@@ -24,6 +24,8 @@ struct Reader<'py, 'j> {
     py: Python<'py>,
     json: &'j str,
     at: usize,
+    /// Room for texts with escapes.
+    text: String,
 }
 
 impl<'py> Reader<'py, '_> {
@@ -119,23 +121,66 @@ impl<'py> Reader<'py, '_> {
 
     /// The text that begins at a quotation mark.
     fn text(&mut self) -> PyResult<Bound<'py, PyString>> {
-        let start = self.at;
-        let bytes = self.json.as_bytes();
-        let (mut end, mut escaped) = (start + 1, false);
+        let start = self.at + 1;
+        let end = start + plain(&self.json.as_bytes()[start..]);
+        if self.json.as_bytes().get(end) == Some(&b'"') {
+            self.at = end + 1;
+            return Ok(PyString::new(self.py, &self.json[start..end]));
+        }
+        self.at = start;
+        self.escaped()
+    }
+
+    /// The same where something in it is escaped. Written down here because a request has an escape for each line of its texts.
+    fn escaped(&mut self) -> PyResult<Bound<'py, PyString>> {
+        let mut text = std::mem::take(&mut self.text);
+        text.clear();
         loop {
-            end += plain(&bytes[end..]);
-            match bytes.get(end) {
+            let run = plain(&self.json.as_bytes()[self.at..]);
+            text.push_str(&self.json[self.at..self.at + run]);
+            self.at += run + 1;
+            match self.json.as_bytes().get(self.at - 1) {
                 Some(b'"') => break,
-                Some(_) => (end, escaped) = ((end + 2).min(bytes.len()), true),
-                None => return Err(self.damaged()),
+                Some(b'\\') => text.push(self.escape()?),
+                _ => return Err(self.damaged()),
             }
         }
-        self.at = end + 1;
-        if !escaped {
-            return Ok(PyString::new(self.py, &self.json[start + 1..end]));
+        let made = PyString::new(self.py, &text);
+        self.text = text;
+        Ok(made)
+    }
+
+    /// The character that an escape says; its backslash is behind us.
+    fn escape(&mut self) -> PyResult<char> {
+        self.at += 1;
+        Ok(match self.json.as_bytes().get(self.at - 1) {
+            Some(b'n') => '\n',
+            Some(b't') => '\t',
+            Some(b'r') => '\r',
+            Some(b'b') => '\u{8}',
+            Some(b'f') => '\u{c}',
+            Some(same @ (b'"' | b'\\' | b'/')) => char::from(*same),
+            Some(b'u') => self.numbered()?,
+            _ => return Err(self.damaged()),
+        })
+    }
+
+    /// The character of a `\uXXXX`, or of two that are one (RFC 8259, section 7).
+    fn numbered(&mut self) -> PyResult<char> {
+        let first = self.unit()?;
+        if !(0xD800..0xDC00).contains(&first) || !self.json[self.at..].starts_with("\\u") {
+            return char::from_u32(first).ok_or_else(|| self.damaged());
         }
-        let text: String = serde_json::from_str(&self.json[start..=end]).map_err(|_| self.damaged())?;
-        Ok(PyString::new(self.py, &text))
+        self.at += 2;
+        let second = self.unit()?.checked_sub(0xDC00).filter(|low| *low < 0x400);
+        let point = second.map(|low| 0x1_0000 + ((first - 0xD800) << 10) + low);
+        point.and_then(char::from_u32).ok_or_else(|| self.damaged())
+    }
+
+    fn unit(&mut self) -> PyResult<u32> {
+        let digits = self.json.get(self.at..self.at + 4).and_then(|digits| u32::from_str_radix(digits, 16).ok());
+        self.at += 4;
+        digits.ok_or_else(|| self.damaged())
     }
 
     fn number(&mut self) -> PyResult<Bound<'py, PyAny>> {
