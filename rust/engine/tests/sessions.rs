@@ -89,6 +89,25 @@ fn a_response_that_was_taken_back_may_be_given_again() {
 }
 
 #[test]
+fn an_earlier_reply_of_the_same_words_stays_known_when_a_later_one_is_taken_back() {
+    // Both were known by one key: taking the later one back made the earlier one unknown, and giving it again added it twice.
+    let folder = Folder::in_memory();
+    let (engine, scope) = (open(&folder.0, false), user("u"));
+    let session = of(&engine, &scope, "s");
+    begin(session, 1);
+    let response = completion(None, &answered("OK"));
+    for turn in 0..2 {
+        say(session, &said("go on"), 2);
+        let added = session.add_response(response.as_bytes(), None, 3).expect("added").added;
+        assert_eq!((added.index, added.action), (2 * turn + 1, AddAction::Added));
+    }
+    session.rewind(2, 4).expect("taken back");
+    assert_sound(&engine);
+    let again = session.add_response(response.as_bytes(), None, 5).expect("known").added;
+    assert_eq!((again.index, again.action), (1, AddAction::Duplicate));
+}
+
+#[test]
 fn rewinding_to_where_a_switch_left_off_keeps_the_sums_true() {
     // Where the message before a switch's origin had an open call, the tokens of its result were taken from a sum of 0.
     let folder = Folder::in_memory();

@@ -6,16 +6,16 @@ mod support;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Child;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use memspan_engine::ErrorKind;
 use memspan_engine::memory::{Engine, NewMemory, Scope};
 use memspan_engine::session::{self, MessageState, NewMessage, Session};
 use serde_json::{Value, json};
 use support::talk::{answered, assemble, begin, body, calling, completion, interrupted, pictured, result, said};
-use support::{Chance, Folder, assert_sound, one, open, role, spawn, user, wait_until};
+use support::{Chance, Folder, assert_sound, one, open, role, spawn, user};
 
 /// What the session of a writer should hold.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -286,9 +286,30 @@ fn go_on(engine: &Engine, scope: &Scope, talks: &Talks) -> usize {
     waited
 }
 
-fn kill(mut child: Child) {
-    child.kill().expect("killed");
-    assert!(!child.wait().expect("gone").success(), "it was to die of the signal");
+/// A child that does not outlive a test that fails.
+struct Doomed(Child);
+
+impl Doomed {
+    fn kill(mut self) {
+        assert!(self.0.try_wait().expect("asked").is_none(), "it was to die of the signal, not of an error");
+        self.0.kill().expect("killed");
+        self.0.wait().expect("gone");
+    }
+}
+
+impl Drop for Doomed {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+    }
+}
+
+/// Waits until each has written some lines. A busy machine may take long to start a process.
+fn wait_for_lines(logs: &[PathBuf], lines: usize) {
+    let started = Instant::now();
+    while !logs.iter().all(|log| std::fs::read_to_string(log).is_ok_and(|log| log.lines().count() > lines)) {
+        assert!(started.elapsed() < Duration::from_secs(300), "the writers do not write");
+        std::thread::sleep(Duration::from_millis(5));
+    }
 }
 
 /// Rounds of writing and killing on one store; how many operations were acknowledged, and how many sessions died with open calls.
@@ -299,12 +320,12 @@ fn rounds(test: &str, rounds: usize, seed: u64) -> (usize, usize) {
     let (mut acknowledged, mut waited) = (0, 0);
     for round in 0..rounds {
         let names = ["a", "b"].map(|letter| format!("{letter}{seed}-{round}"));
-        let children: Vec<Child> = names.iter().map(|name| spawn(test, name, &folder.0)).collect();
+        let children: Vec<Doomed> = names.iter().map(|name| Doomed(spawn(test, name, &folder.0))).collect();
         let logs: Vec<_> = names.iter().map(|name| folder.0.with_extension(name)).collect();
-        wait_until("both to write", || logs.iter().all(|log| std::fs::read_to_string(log).is_ok_and(|log| log.lines().count() > 8)));
+        wait_for_lines(&logs, 8);
         for child in children {
             std::thread::sleep(Duration::from_millis(chance.below(400) as u64));
-            kill(child);
+            child.kill();
         }
         let engine = open(&folder.0, false);
         assert_sound(&engine);

@@ -270,8 +270,7 @@ fn remove_epoch(pages: &mut impl PagesMut, place: Place, number: u64) -> Result<
     if chunks::get(&*pages, place.epoch(number))?.is_none() {
         return Ok(());
     }
-    let epoch = StoredEpoch::read(&*pages, place, number)?;
-    for text in [epoch.system, epoch.tools].into_iter().flatten() {
+    for text in StoredEpoch::texts(&*pages, place, number)? {
         blob::release(pages, place.partition, text.hash)?;
     }
     chunks::remove(pages, place.epoch(number)).map(drop)

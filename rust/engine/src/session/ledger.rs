@@ -194,8 +194,7 @@ impl Call {
 
     /// Makes the response known, so that giving it again changes nothing.
     pub(super) fn put_name(&self, pages: &mut impl PagesMut, place: Place, seed: u64) -> Result<()> {
-        let (name, known) = (response_name(self.response_id.as_deref(), self.hash), self.known());
-        put_id(pages, place, seed ^ RESPONSES, &name, known)
+        put_id(pages, place, seed ^ RESPONSES, &self.name(), self.known())
     }
 
     /// The entry that makes it known, and its key.
@@ -205,7 +204,11 @@ impl Call {
 
     /// See [`Self::known`].
     pub(super) fn name_key(&self, place: Place, seed: u64) -> Key {
-        place.id(seed ^ RESPONSES, &response_name(self.response_id.as_deref(), self.hash))
+        place.id(seed ^ RESPONSES, &self.name())
+    }
+
+    fn name(&self) -> Cow<'_, str> {
+        response_name(self.response_id.as_deref(), self.hash, self.reply)
     }
 
     /// Call `number` of a turn.
@@ -236,14 +239,20 @@ impl Call {
 /// Keys responses apart from the ids of callers.
 const RESPONSES: u64 = 0x7265_7370_6f6e_7365;
 
-/// What a response is known by: the provider's id of it, else the hash of its bytes.
-fn response_name(id: Option<&str>, hash: u128) -> Cow<'_, str> {
-    id.map_or_else(|| format!("{hash:032x}").into(), Cow::Borrowed)
+/// What a response is known by: the provider's id of it, else the hash of its bytes and where it stands, since two may say the same.
+fn response_name(id: Option<&str>, hash: u128, index: u64) -> Cow<'_, str> {
+    id.map_or_else(|| format!("{hash:032x}-{index}").into(), Cow::Borrowed)
 }
 
-/// The message that a response is, where it was added before.
-pub(super) fn find_response<P: Pages>(pages: &P, place: Place, seed: u64, id: Option<&str>, hash: u128) -> Result<Option<KnownId>> {
-    find_id(pages, place, seed ^ RESPONSES, &response_name(id, hash))
+/// The message that a response is, where it was added before; one without an id of the provider's, where it would be message `index`.
+pub(super) fn find_response<P: Pages>(
+    pages: &P,
+    place: Place,
+    seed: u64,
+    (id, hash): (Option<&str>, u128),
+    index: u64,
+) -> Result<Option<KnownId>> {
+    find_id(pages, place, seed ^ RESPONSES, &response_name(id, hash, index))
 }
 
 /// How many calls a turn has.

@@ -308,6 +308,16 @@ impl StoredEpoch {
         })
     }
 
+    /// The texts that the epoch of that number refers to; also where its model's tokenizer is not loaded in this process.
+    pub(super) fn texts<P: Pages>(pages: &P, place: Place, number: u64) -> Result<Vec<BlobRef>> {
+        let key = place.epoch(number);
+        let Some((_, body)) = chunks::get(pages, key)? else { return Ok(Vec::new()) };
+        let mut r = Reader::array(key.as_slice(), &body)?;
+        (r.raw()?, r.raw()?); // the epoch, the model
+        let texts = [read_blob_ref(&mut r, key.as_slice())?, read_blob_ref(&mut r, key.as_slice())?];
+        Ok(texts.into_iter().flatten().collect())
+    }
+
     /// Writes it.
     pub(super) fn write(&self, pages: &mut impl PagesMut, place: Place) -> Result<()> {
         chunks::put(pages, place.epoch(self.epoch.number), SCHEMA, Codec::MessagePack, &self.encode())

@@ -268,9 +268,9 @@ impl Session<'_> {
         let sent = prompt.map(|prompt| (prompt.place, Arc::clone(&prompt.sent)));
         let response = Arc::new(response);
         self.edit("adding a response", now, move |writer| {
-            let known = ledger::find_response(&*writer.pages, writer.place, writer.seed, response.id.as_deref(), response.hash)?;
-            let asked = sent.as_ref().map(|(_, sent)| sent.messages);
-            if let Some(known) = known.filter(|known| is_same_reply(writer, &response, *known, asked)) {
+            let known_by = (response.id.as_deref(), response.hash);
+            let asked = sent.as_ref().map_or(writer.record.tally.messages.saturating_sub(1), |(_, sent)| sent.messages);
+            if let Some(known) = ledger::find_response(&*writer.pages, writer.place, writer.seed, known_by, asked)? {
                 return replied_before(writer, known, &prepared);
             }
             if let Some((place, sent)) = &sent {
@@ -484,12 +484,6 @@ impl Session<'_> {
         })?;
         Ok(plan)
     }
-}
-
-/// Whether a response is the one that is known by its key. Without an id of the provider's two replies may say the same: then it is only if
-/// it would stand where the known one stands.
-fn is_same_reply(writer: &SessionWriter<'_, WriteTransaction<'_>>, response: &Response, known: KnownId, asked: Option<u64>) -> bool {
-    response.id.is_some() || asked.unwrap_or(writer.record.tally.messages.saturating_sub(1)) == known.index
 }
 
 fn replied_before(writer: &SessionWriter<'_, WriteTransaction<'_>>, known: KnownId, prepared: &Prepared) -> Result<Replied> {

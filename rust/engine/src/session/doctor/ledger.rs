@@ -76,8 +76,7 @@ impl<P: Pages> Beside<'_, '_, P> {
                 self.calls.insert((turn, number));
             }
         }
-        let names = if call.response_id.is_some() { &mut self.expected.ids } else { &mut self.expected.unnamed };
-        names.insert(call.name_key(self.place, self.visit.seed).as_slice().to_vec(), call.known());
+        self.expected.ids.insert(call.name_key(self.place, self.visit.seed).as_slice().to_vec(), call.known());
     }
 
     fn has_call(&self, turn: u64, number: u16) -> bool {
@@ -121,7 +120,6 @@ impl<P: Pages> Beside<'_, '_, P> {
             match self.expected.ids.remove(&key) {
                 Some(expected) if expected == known => {}
                 Some(expected) => self.id_differs(known, expected),
-                None if self.expected.unnamed.get(&key) == Some(&known) => {}
                 None => self.note("message id", &format!("an id leads to message {}, which does not have it", known.index)),
             }
         }

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use super::ledger;
 use super::sums::{self, Sums};
 use super::{Visit, numbers};
-use crate::Result;
 use crate::context::{Arguments, Message, Stored};
 use crate::memory::analyze;
 use crate::session::message::{MessageRecord, MessageState};
@@ -16,6 +15,7 @@ use crate::session::words::text_of;
 use crate::session::writer::KnownId;
 use crate::store::keys::Table;
 use crate::store::pages::Pages;
+use crate::{ErrorKind, Result};
 
 /// What the messages of a session say about its other tables.
 #[derive(Default)]
@@ -26,8 +26,6 @@ pub(super) struct Expected {
     pub replies: BTreeMap<(u64, u16), u64>,
     /// By key, the message that has an id.
     pub ids: BTreeMap<Vec<u8>, KnownId>,
-    /// Keys of replies without a provider's id. Two may say the same: the key is the newest's, and goes with it.
-    pub unnamed: BTreeMap<Vec<u8>, KnownId>,
 }
 
 /// Checks one session.
@@ -50,7 +48,8 @@ struct One<'o, 'v, P> {
     expected: Expected,
 }
 
-/// Reads every epoch, which must be numbered in a row up to that of the record.
+/// Reads every epoch, which must be numbered in a row up to that of the record. None where this process cannot count for a model of
+/// the session, because a caller's file defines its tokenizer.
 fn epochs<P: Pages>(visit: &mut Visit<'_, P>, place: Place, record: &SessionRecord) -> Result<Vec<StoredEpoch>> {
     let (session, hidden) = (place.session, record.state == SessionState::Hidden);
     let found = numbers(visit.pages, place.all(Table::Epoch), true)?;
@@ -58,20 +57,26 @@ fn epochs<P: Pages>(visit: &mut Visit<'_, P>, place: Place, record: &SessionReco
         visit.note("epoch", format!("session {session} is in epoch {}, and those stored are not the ones from 0 to it", record.epoch));
     }
     let mut epochs: Vec<StoredEpoch> = Vec::with_capacity(found.len());
+    let mut uncounted = false;
     for number in found {
+        let texts = StoredEpoch::texts(visit.pages, place, number.into());
+        for text in visit.read("epoch", texts)?.unwrap_or_default() {
+            visit.references.add(text.hash, text.length);
+        }
         let epoch = StoredEpoch::read(visit.pages, place, number.into());
+        uncounted |= epoch.as_ref().is_err_and(|error| error.kind() == ErrorKind::InvalidInput);
+        if uncounted {
+            continue;
+        }
         let Some(epoch) = visit.read("epoch", epoch)? else { continue };
         let before = epochs.last().map_or((i64::MIN, 0), |epoch| (epoch.began_at, epoch.switch));
         if epoch.epoch.number != u64::from(number) || before > (epoch.began_at, u16::MAX) || before.1 > epoch.switch {
             let what = format!("epoch {number} of session {session} says that it is epoch {} of {}", epoch.epoch.number, epoch.began_at);
             visit.note("epoch", what);
         }
-        for text in [epoch.system, epoch.tools].into_iter().flatten() {
-            visit.references.add(text.hash, text.length);
-        }
         epochs.push(epoch);
     }
-    Ok(epochs)
+    Ok(if uncounted { Vec::new() } else { epochs })
 }
 
 impl<P: Pages> One<'_, '_, P> {

@@ -243,6 +243,38 @@ fn blobs_are_counted_and_read() {
     assert_eq!(parts(&engine), ["blob"]);
 }
 
+/// Renames the encodings in every epoch to ones that a caller's file defines, which nobody has loaded here.
+fn unload_tokenizers(txn: &mut WriteTransaction<'_>) -> Result<()> {
+    for number in 0..=SessionRecord::read(txn, PLACE)?.unwrap().epoch {
+        let (schema, body) = chunks::get(txn, PLACE.epoch(number))?.unwrap();
+        let mut body = body.to_vec();
+        for at in 0..body.len() - 4 {
+            if &body[at..at + 4] == b"200k" || &body[at..at + 4] == b"100k" {
+                body[at] = b'9';
+            }
+        }
+        chunks::put(txn, PLACE.epoch(number), schema, envelope::Codec::MessagePack, &body)?;
+    }
+    Ok(())
+}
+
+#[test]
+fn a_session_whose_tokenizer_is_not_loaded_is_sound_and_can_be_swept() {
+    let (_folder, engine) = store();
+    engine.write(unload_tokenizers).unwrap();
+    let scope = scope();
+    let status = Session { engine: &engine, scope: &scope, id: "s" }.status();
+    assert_eq!(status.unwrap_err().kind(), ErrorKind::InvalidInput, "this process cannot count for it");
+    assert_eq!(parts(&engine), Vec::<&str>::new());
+    let hide = |txn: &mut WriteTransaction<'_>| {
+        super::super::place::unname(txn, 1, self::scope().term_seed(), "s")?;
+        session_record(txn, |record| (record.state, record.last_time) = (SessionState::Hidden, 0))
+    };
+    engine.write(hide).unwrap();
+    assert_eq!(super::super::sweep(&engine, 200_000_000_000).unwrap(), 1);
+    assert_eq!(parts(&engine), Vec::<&str>::new());
+}
+
 #[test]
 fn a_session_that_is_half_deleted_or_half_copied_is_sound() {
     let (_folder, engine) = store();
