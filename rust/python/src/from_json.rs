@@ -202,7 +202,7 @@ fn plain(bytes: &[u8]) -> usize {
     let (words, rest) = bytes.as_chunks::<8>();
     for (at, word) in words.iter().enumerate() {
         let word = u64::from_le_bytes(*word);
-        let special = zeros(word ^ EACH * u64::from(b'"')) | zeros(word ^ EACH * u64::from(b'\\'));
+        let special = zeros(word ^ (EACH * u64::from(b'"'))) | zeros(word ^ (EACH * u64::from(b'\\')));
         if special != 0 {
             return 8 * at + special.trailing_zeros() as usize / 8;
         }

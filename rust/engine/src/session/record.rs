@@ -313,7 +313,8 @@ impl StoredEpoch {
         let key = place.epoch(number);
         let Some((_, body)) = chunks::get(pages, key)? else { return Ok(Vec::new()) };
         let mut r = Reader::array(key.as_slice(), &body)?;
-        (r.raw()?, r.raw()?); // the epoch, the model
+        r.raw()?; // the epoch
+        r.raw()?; // the model
         let texts = [read_blob_ref(&mut r, key.as_slice())?, read_blob_ref(&mut r, key.as_slice())?];
         Ok(texts.into_iter().flatten().collect())
     }
