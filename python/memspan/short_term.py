@@ -192,7 +192,8 @@ class Session:
 
         Args:
             message: A mapping of OpenAI's or Anthropic's shape, or an SDK's object; at most 64 MiB as JSON. Tool results must answer a
-                call of the session that is open.
+                call of the session that is open. A system message is history like any other, and leaves the window with it: what is to
+                stand in every prompt is given as `system=` to `Scope.session`.
             id: Makes a retry harmless: unique in the session, 1 to 1,024 bytes. The same id with the same content is a duplicate.
             expect_index: The index that the message is to have.
             author: Who wrote it, in your words.
