@@ -116,7 +116,8 @@ impl<'a> Composer<'a> {
         let grid = Grid { origin: 0, grant: 0, step: 0 };
         let mut composer = Self { inputs, grid, room, fixed, carried: end.carried, pending, held: 0 };
         if fixed > room {
-            return Err(exceeded(inputs, 0));
+            let least = Grid { origin: inputs.epoch.origin, grant: 0, step: 1 }.window(inputs.history, pending)?;
+            return Err(exceeded(inputs, least.tokens));
         }
         composer.held = match inputs.volatile {
             Volatile::Frozen(_) if inputs.append_only && end.carried => composer.block_tokens(),

@@ -182,3 +182,16 @@ fn counts_that_lie_are_found_out() {
     let error = compose(&Inputs { history: &Lying(transcript), ..session.inputs(Volatile::Fresh(&[])) }).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::StoreCorrupt, "never over the limit, whatever the store says");
 }
+
+/// Advice that is followed helps: with the limit raised by what the error says, the prompt fits.
+#[test]
+fn what_exceeds_the_limit_is_told_with_the_newest_message() {
+    let mut session = Session::new(11, 400, Budget::default(), true);
+    session.add(Message::text(Role::User, &words(40)));
+    let small = Inputs { limit: 20, ..session.inputs(Volatile::Fresh(&[])) };
+    let error = compose(&small).unwrap_err();
+    let needed = error.fields().iter().find(|(name, _)| *name == "needed_tokens").map(|(_, value)| value.clone());
+    let Some(crate::Field::Int(needed)) = needed else { panic!("{error}") };
+    let enough = compose(&Inputs { limit: needed as u64, ..session.inputs(Volatile::Fresh(&[])) }).unwrap();
+    assert_eq!(enough.total_tokens, needed as u64);
+}
