@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from memspan import _core
 from memspan.exceptions import InvalidInput
@@ -207,7 +207,7 @@ class Models(Mapping[str, Model]):
     def _described(self, path: str | os.PathLike[str], name: str, table: object) -> Model:
         if not isinstance(table, dict):
             raise _wrong(path, f"{name!r} must be a table of fields", repr(table))
-        given: dict[str, Any] = dict(table)
+        given = dict(cast("dict[str, Any]", table))
         unknown = sorted(given.keys() - {field.name for field in fields(Model)} - {"based_on"})
         if unknown:
             raise _wrong(path, f"{name!r} may have the fields of memspan.Model and based_on", ", ".join(unknown))
@@ -219,7 +219,8 @@ class Models(Mapping[str, Model]):
                 given["cache"] = CacheRules(**given["cache"])
             if "capabilities" in given:
                 given["capabilities"] = frozenset(given["capabilities"])
-            return replace(self[base], **given | {"name": name}) if base is not None else Model(**given | {"name": name})
+            given["name"] = name
+            return Model(**given) if base is None else replace(self[base], **given)
         except TypeError as error:
             raise _wrong(path, f"{name!r} must have the fields that memspan.Model needs", str(error)) from error
 
@@ -235,7 +236,7 @@ def _tables(path: str | os.PathLike[str]) -> dict[str, object]:
         raise _wrong(path, "the file must be readable, and TOML or JSON", f"{type(error).__name__}: {error}") from error
     if not isinstance(read, dict):
         raise _wrong(path, "the file must hold one table for each model", type(read).__name__)
-    return read
+    return cast("dict[str, object]", read)
 
 
 def _wrong(path: str | os.PathLike[str], rule: str, got: str) -> InvalidInput:
