@@ -7,6 +7,7 @@ use super::ledger::{self, Call, SentPrompt};
 use super::pinned::{self, Pinned};
 use super::place::Place;
 use super::record::{SessionBudget, SessionRecord, StoredEpoch};
+use super::session::Status;
 use super::task;
 use super::view::{Extent, View};
 use super::warm::{Warm, WarmFixed};
@@ -86,15 +87,9 @@ pub(super) struct Done {
 }
 
 /// Assembles a prompt from a snapshot.
-pub(super) fn assemble<P: Pages>(
-    engine: &Engine,
-    pages: &P,
-    scope: &Scope,
-    (place, record): (Place, SessionRecord),
-    ask: &Ask,
-    warm: Arc<Warm>,
-) -> Result<Done> {
-    let gathered = gather(engine, pages, scope, (place, record), ask, warm)?;
+pub(super) fn assemble<P: Pages>(engine: &Engine, pages: &P, scope: &Scope, status: Status, ask: &Ask, warm: Arc<Warm>) -> Result<Done> {
+    let place = status.place;
+    let gathered = gather(engine, pages, scope, status, ask, warm)?;
     let Gathered { view, record, epoch, fixed, volatile, frozen, recalled } = gathered;
     let budget = effective(&record.budget, ask);
     let (limit, output_tokens) = budget.limit(&epoch.model)?;
@@ -127,11 +122,10 @@ fn gather<'s, P: Pages>(
     engine: &Engine,
     pages: &'s P,
     scope: &Scope,
-    (place, record): (Place, SessionRecord),
+    Status { place, record, epoch }: Status,
     ask: &Ask,
     warm: Arc<Warm>,
 ) -> Result<Gathered<'s, P>> {
-    let epoch = StoredEpoch::read(pages, place, record.epoch)?;
     let scopes = scopes(scope, &record);
     let fixed = fixed_now(pages, place, &epoch, &scopes, &warm, ask.now)?;
     // A write to the scopes may have taken a text out of a block that stayed.

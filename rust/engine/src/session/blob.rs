@@ -156,6 +156,12 @@ pub fn reference(pages: &mut impl PagesMut, partition: Partition, hash: u128, le
     Ok(whole)
 }
 
+/// Refers once more to a blob that must be whole.
+pub fn refer(pages: &mut impl PagesMut, partition: Partition, hash: u128, length: u64) -> Result<()> {
+    let missing = || damaged(record_key(partition, hash).as_slice(), "something is to refer to it, and it is not whole");
+    if reference(pages, partition, hash, length)? { Ok(()) } else { Err(missing()) }
+}
+
 /// Drops a reference. Without any a short blob is gone at once, a long one is left to [`sweep`].
 pub fn release(pages: &mut impl PagesMut, partition: Partition, hash: u128) -> Result<()> {
     let key = record_key(partition, hash);

@@ -74,7 +74,7 @@ impl Copy {
         for number in 0..=source.epoch {
             let epoch = StoredEpoch::read(&*pages, self.source.place, number)?;
             for text in [epoch.system, epoch.tools].into_iter().flatten() {
-                blob::reference(pages, partition, text.hash, text.length)?;
+                blob::refer(pages, partition, text.hash, text.length)?;
             }
             epoch.write(pages, place)?;
         }
@@ -142,7 +142,7 @@ impl Copy {
             record.document = words.add(pages, head, place, index, analyze(&words::text_of(&message), seed))?;
         }
         for hole in &record.holes {
-            blob::reference(pages, place.partition, hole.hash, hole.length)?;
+            blob::refer(pages, place.partition, hole.hash, hole.length)?;
         }
         if let Some(id) = &record.id {
             put_id(

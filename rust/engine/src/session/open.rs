@@ -41,20 +41,13 @@ fn check_size(what: &'static str, bytes: usize) -> Result<()> {
     .with("size_bytes", bytes))
 }
 
-/// Whether opening a session so would write anything. `stored` are its tools as they are stored.
-pub(super) fn changes(status: &Status, options: &Options, tools: Option<&GivenTools>, stored: &[u8]) -> Result<bool> {
+/// Whether opening a session so would write anything. `stored` are its tools as they are stored, `seed` its scope's.
+pub(super) fn changes(status: &Status, options: &Options, tools: Option<&GivenTools>, stored: &[u8], seed: u64) -> Result<bool> {
     check_model(&status.record.id, &status.epoch.model, options.model.as_ref())?;
-    let same_system = options.system.as_deref().is_none_or(|system| same_length(status.epoch.system, system));
-    // Equal lengths may still be other texts: the transaction compares hashes and writes nothing where they are equal.
-    let system = options.system.as_deref().is_some_and(|system| !system.is_empty()) || !same_system;
-    let replaced = options.tools.is_some() && !same_tools(tools, stored)?;
     let reads = options.reads.as_ref().is_some_and(|reads| *reads != status.record.reads);
     let budget = options.budget.as_ref().is_some_and(|budget| *budget != status.record.budget);
-    Ok(system || replaced || reads || budget)
-}
-
-fn same_length(stored: Option<BlobRef>, text: &str) -> bool {
-    stored.map_or(0, |blob| blob.length) == text.len() as u64
+    let told = new_system(status.epoch.system, seed, options).is_some() || new_tools(stored, options, tools)?.is_some();
+    Ok(told || reads || budget)
 }
 
 /// Whether tools mean what stored ones mean.
@@ -88,11 +81,7 @@ pub(super) fn open<P: PagesMut>(
     tools: Option<&GivenTools>,
     now: i64,
 ) -> Result<()> {
-    let known = match scope.find(pages)? {
-        Some(partition) => record::find(pages, partition, scope.term_seed(), id)?,
-        None => None,
-    };
-    match known {
+    match record::locate(pages, scope, id)? {
         None => make(pages, scope, id, options, tools, now),
         Some(place) => reopen(SessionWriter::at(pages, scope, place, now)?, options, tools),
     }
@@ -122,7 +111,12 @@ fn make<P: PagesMut>(pages: &mut P, scope: &Scope, id: &str, options: &Options, 
 
 fn reopen<P: PagesMut>(mut writer: SessionWriter<'_, P>, options: &Options, tools: Option<&GivenTools>) -> Result<()> {
     check_model(&writer.record.id, &writer.epoch.model, options.model.as_ref())?;
-    let new = Instructions { system: new_system(&writer, options), tools: new_tools(&writer, options, tools)? };
+    let stored = match writer.epoch.tools {
+        Some(stored) => super::blob::get(&*writer.pages, writer.place.partition, stored.hash)?,
+        None => Vec::new(),
+    };
+    let system = new_system(writer.epoch.system, writer.seed, options);
+    let new = Instructions { system, tools: new_tools(&stored, options, tools)? };
     let reads = match &options.reads {
         Some(reads) if *reads != writer.record.reads => Some(checked_reads(reads.clone(), writer.scope)?),
         _ => None,
@@ -149,22 +143,15 @@ fn reopen<P: PagesMut>(mut writer: SessionWriter<'_, P>, options: &Options, tool
 }
 
 /// The system prompt that is asked for, if it is another than the stored one.
-fn new_system<P: PagesMut>(writer: &SessionWriter<'_, P>, options: &Options) -> Option<String> {
+fn new_system(stored: Option<BlobRef>, seed: u64, options: &Options) -> Option<String> {
     let system = options.system.as_deref()?;
-    let asked = (!system.is_empty()).then(|| super::blob::hash(writer.seed, system.as_bytes()));
-    (asked != writer.epoch.system.map(|blob| blob.hash)).then(|| system.to_owned())
+    let asked = (!system.is_empty()).then(|| super::blob::hash(seed, system.as_bytes()));
+    (asked != stored.map(|blob| blob.hash)).then(|| system.to_owned())
 }
 
 /// The tools that are asked for, if they mean something else than the stored ones.
-fn new_tools<P: PagesMut>(writer: &SessionWriter<'_, P>, options: &Options, tools: Option<&GivenTools>) -> Result<Option<ToolsChange>> {
-    if options.tools.is_none() {
-        return Ok(None);
-    }
-    let stored = match writer.epoch.tools {
-        Some(stored) => super::blob::get(&*writer.pages, writer.place.partition, stored.hash)?,
-        None => Vec::new(),
-    };
-    Ok(if same_tools(tools, &stored)? { None } else { Some(ToolsChange::to(tools)) })
+fn new_tools(stored: &[u8], options: &Options, tools: Option<&GivenTools>) -> Result<Option<ToolsChange>> {
+    Ok(if options.tools.is_none() || same_tools(tools, stored)? { None } else { Some(ToolsChange::to(tools)) })
 }
 
 /// What a session is to be told from now on; `None` keeps what it is told.

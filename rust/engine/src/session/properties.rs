@@ -301,6 +301,27 @@ fn the_same_words_are_another_reply_in_another_turn() {
     }
 }
 
+/// A service names its instructions with every request: what is the same must not even wait for the writer lock.
+#[test]
+fn opening_a_session_as_it_is_writes_nothing() {
+    let folder = Folder::new();
+    let (engine, scope) = (engine(&folder.0), Scope::new(None, ScopeType::User, "u").unwrap());
+    let session = Session { engine: &engine, scope: &scope, id: "s" };
+    let options = |system: &str| Options {
+        model: Some(Model::named("gpt-4o").unwrap()),
+        system: Some(system.into()),
+        tools: Some(TOOLS.to_vec()),
+        ..Options::default()
+    };
+    let commits = || engine.store().metrics().snapshot().into_iter().find(|(name, _)| *name == "commits").unwrap().1;
+    session.open(options("You help."), 1).unwrap();
+    let before = commits();
+    assert_eq!(session.open(options("You help."), 2).unwrap().record.epoch, 0);
+    assert_eq!(commits(), before);
+    assert_eq!(session.open(options("You kill."), 3).unwrap().record.epoch, 1, "as long, and another");
+    assert_eq!(commits(), before + 1, "the control: what is new is written");
+}
+
 #[test]
 fn sessions_keep_their_promises_whatever_is_done_to_them() {
     for seed in 0..12 {

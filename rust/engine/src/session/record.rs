@@ -240,6 +240,14 @@ pub(super) fn find<P: Pages>(pages: &P, partition: Partition, seed: u64, id: &st
     Ok(Some(Place { partition, session: r.uint()? as u32 }))
 }
 
+/// Where the session of an id is.
+pub(super) fn locate<P: Pages>(pages: &P, scope: &Scope, id: &str) -> Result<Option<Place>> {
+    match scope.find(pages)? {
+        Some(partition) => find(pages, partition, scope.term_seed(), id),
+        None => Ok(None),
+    }
+}
+
 /// Names a session.
 pub(super) fn name(pages: &mut impl PagesMut, place: Place, seed: u64, id: &str) -> Result<()> {
     let key = by_name(place.partition, seed, id);

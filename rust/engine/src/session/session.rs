@@ -145,7 +145,7 @@ impl Session<'_> {
             return Err(record::no_such_session(self.id));
         }
         if let Some(status) = found
-            && !super::open::changes(&status, &options, tools.as_ref(), &self.stored_tools(&status)?)?
+            && !super::open::changes(&status, &options, tools.as_ref(), &self.stored_tools(&status)?, self.scope.term_seed())?
         {
             return Ok(status);
         }
@@ -164,8 +164,7 @@ impl Session<'_> {
     }
 
     fn find(&self, pages: &Snapshot) -> Result<Option<Status>> {
-        let Some(partition) = self.scope.find(pages)? else { return Ok(None) };
-        let Some(place) = record::find(pages, partition, self.scope.term_seed(), self.id)? else { return Ok(None) };
+        let Some(place) = record::locate(pages, self.scope, self.id)? else { return Ok(None) };
         let missing = || crate::store::envelope::damaged(place.record().as_slice(), "its id refers to it and it is missing");
         let record = SessionRecord::read(pages, place)?.ok_or_else(missing)?;
         let epoch = StoredEpoch::read(pages, place, record.epoch)?;
@@ -319,9 +318,9 @@ impl Session<'_> {
         let (store, key) = (self.engine.store(), xxh3_128_with_seed(self.id.as_bytes(), self.scope.term_seed()));
         let kept = store.unforked(|| self.engine.warm().get(key));
         let done = store.read(|pages| {
-            let Status { place, record, .. } = self.expect(pages)?;
-            let warm = Arc::clone(&kept).of(place, record.edits);
-            assemble::assemble(self.engine, pages, self.scope, (place, record), ask, warm)
+            let status = self.expect(pages)?;
+            let warm = Arc::clone(&kept).of(status.place, status.record.edits);
+            assemble::assemble(self.engine, pages, self.scope, status, ask, warm)
         })?;
         store.unforked(|| self.engine.warm().put(key, done.warm));
         if let Some((request, answer)) = &done.recalled {

@@ -79,11 +79,7 @@ pub(super) struct SessionWriter<'t, P: PagesMut> {
 impl<'t, P: PagesMut> SessionWriter<'t, P> {
     /// The session of that id, whatever its state.
     pub fn open(pages: &'t mut P, scope: &'t Scope, id: &str, clock: i64) -> Result<Self> {
-        let seed = scope.term_seed();
-        let place = match scope.find(pages)? {
-            Some(partition) => record::find(pages, partition, seed, id)?.ok_or_else(|| record::no_such_session(id))?,
-            None => return Err(record::no_such_session(id)),
-        };
+        let place = record::locate(pages, scope, id)?.ok_or_else(|| record::no_such_session(id))?;
         Self::at(pages, scope, place, clock)
     }
 
@@ -303,7 +299,7 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
         };
         self.epoch.began_at = self.now;
         for text in [self.epoch.system, self.epoch.tools].into_iter().flatten() {
-            blob::reference(self.pages, self.place.partition, text.hash, text.length)?;
+            blob::refer(self.pages, self.place.partition, text.hash, text.length)?;
         }
         self.record.epoch = self.epoch.epoch.number;
         self.unsettled = false;
