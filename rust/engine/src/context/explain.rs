@@ -6,9 +6,7 @@ use std::sync::Arc;
 use super::block::Item;
 use super::budget::Grant;
 use super::epoch::MemoryRef;
-
-/// A whole score of a recall, in its fixed point.
-pub const SCORE_UNIT: f64 = 4_294_967_296.0;
+use crate::index::bm25::SCORE_UNIT;
 
 /// Why something was shown or left out.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -127,7 +127,7 @@ impl<P: PagesMut> SessionWriter<'_, P> {
         if record.document == 0 {
             return Ok(());
         }
-        let message = whole(&*self.pages, self.place, record)?;
+        let message = record.whole(&*self.pages, self.place)?;
         let words = analyze(&words::text_of(&message), self.seed);
         self.words.remove(self.pages, self.place.partition, record.document, words)
     }
@@ -173,15 +173,10 @@ pub(super) fn sent_block<P: Pages>(pages: &P, place: Place, turns: u64) -> Resul
     Ok(None)
 }
 
-/// A message with every text as it was given, nothing shortened.
-fn whole<P: Pages>(pages: &P, place: Place, record: &MessageRecord) -> Result<Message> {
-    Message::parse(record.given(pages, place)?.as_bytes(), Some(record.format), crate::context::Arguments::Keep)
-}
-
 fn remove_message(pages: &mut impl PagesMut, place: Place, seed: u64, index: u64, words: &mut Words) -> Result<()> {
     let record = MessageRecord::expect(&*pages, place, index)?;
     if record.document != 0 {
-        let message = whole(&*pages, place, &record)?;
+        let message = record.whole(&*pages, place)?;
         words.remove(pages, place.partition, record.document, analyze(&words::text_of(&message), seed))?;
     }
     release_blobs(pages, place, &record)?;

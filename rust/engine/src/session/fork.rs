@@ -13,7 +13,7 @@ use super::sweep::purge;
 use super::view::{TurnRecord, View, find_recount, write_recount};
 use super::words::{self, Words};
 use super::writer::{KnownId, SessionWriter, moved, put_id};
-use crate::context::{Arguments, History, Message, Reason, Tally};
+use crate::context::{History, Reason, Tally};
 use crate::memory::{Scope, analyze};
 use crate::store::pages::PagesMut;
 use crate::{Error, ErrorKind, Result};
@@ -138,7 +138,7 @@ impl Copy {
         let seed = scope.term_seed();
         let mut record = MessageRecord::expect(&*pages, self.source.place, index)?;
         if record.document != 0 {
-            let message = Message::parse(record.given(&*pages, self.source.place)?.as_bytes(), Some(record.format), Arguments::Keep)?;
+            let message = record.whole(&*pages, self.source.place)?;
             record.document = words.add(pages, head, place, index, analyze(&words::text_of(&message), seed))?;
         }
         for hole in &record.holes {

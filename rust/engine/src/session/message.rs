@@ -178,10 +178,19 @@ impl MessageRecord {
         blob::join(key.as_slice(), &self.rest, &self.holes, |hole| blob::get(pages, place.partition, hole.hash))
     }
 
+    /// The neutral form of JSON that was read back: every text as it was given, nothing shortened.
+    pub(super) fn parse(&self, given: &str) -> Result<Message> {
+        Message::parse(given.as_bytes(), Some(self.format), Arguments::Keep)
+    }
+
+    /// The same, the JSON read now.
+    pub(super) fn whole<P: Pages>(&self, pages: &P, place: Place) -> Result<Message> {
+        self.parse(&self.given(pages, place)?)
+    }
+
     /// The neutral form with long results as they are shown, not yet guarded.
     pub(super) fn message<P: Pages>(&self, pages: &P, place: Place) -> Result<Message> {
-        let message = Message::parse(self.given(pages, place)?.as_bytes(), Some(self.format), Arguments::Keep)?;
-        Ok(show(message, self.placed.index, &self.shown))
+        Ok(show(self.whole(pages, place)?, self.placed.index, &self.shown))
     }
 
     /// The form that goes into prompts, with its count of the time it was added.

@@ -19,7 +19,7 @@ use super::response::Response;
 use super::view::{TurnRecord, View};
 use super::writer::{AddAction, Added, KnownId, SessionWriter, moved, scopes};
 use crate::context::message::Part;
-use crate::context::{Arguments, Format, Message, Reason, carries_block};
+use crate::context::{Arguments, Format, Reason, carries_block};
 use crate::memory::{Engine, Scope};
 use crate::models::Model;
 use crate::recall;
@@ -209,14 +209,16 @@ impl Session<'_> {
     /// Adds messages in order; up to 1,000 of them and 256 KB are one transaction, more are several. The error of a message has
     /// its place as field `row`; those of earlier transactions are stored then, none of its own.
     pub fn add_many(&self, messages: Vec<NewMessage>, now: i64) -> Result<Vec<Added>> {
-        let (mut added, mut batch, mut bytes) = (Vec::with_capacity(messages.len()), Vec::new(), 0);
+        let (status, mut added) = (self.status()?, Vec::with_capacity(messages.len()));
+        let (mut batch, mut bytes) = (Vec::new(), 0);
         for (row, new) in messages.into_iter().enumerate() {
             let size = new.given.len();
             if !batch.is_empty() && (batch.len() == MAX_BATCH_MESSAGES || bytes + size > MAX_BATCH_BYTES) {
                 added.extend(self.add_batch(std::mem::take(&mut batch), now)?);
                 bytes = 0;
             }
-            batch.push((row, self.prepare(new, Arguments::MustBeJson, now).map_err(|error| error.with("row", row))?));
+            let prepared = self.prepare_as(&status, new, Arguments::MustBeJson, now).map_err(|error| error.with("row", row))?;
+            batch.push((row, prepared));
             bytes += size;
         }
         added.extend(self.add_batch(batch, now)?);
@@ -234,7 +236,11 @@ impl Session<'_> {
     }
 
     fn prepare(&self, new: NewMessage, arguments: Arguments, now: i64) -> Result<Prepared> {
-        let status = self.status()?;
+        self.prepare_as(&self.status()?, new, arguments, now)
+    }
+
+    /// Gets a message ready for a session that is as `status` says; the transaction counts it again where it is not.
+    fn prepare_as(&self, status: &Status, new: NewMessage, arguments: Arguments, now: i64) -> Result<Prepared> {
         let prepared = Prepared::new(new, arguments, self.scope.term_seed(), &status.record, &status.epoch)?;
         for (hole, data) in &prepared.blobs {
             if data.len() > AHEAD_BYTES {
@@ -441,7 +447,7 @@ impl Session<'_> {
             let found = read_result_key(key).filter(|(index, _)| *index < status.record.tally.messages);
             let (index, number) = found.ok_or_else(|| no_result(key))?;
             let record = MessageRecord::expect(pages, status.place, index)?;
-            let message = Message::parse(record.given(pages, status.place)?.as_bytes(), Some(record.format), Arguments::Keep)?;
+            let message = record.whole(pages, status.place)?;
             let result = message.tool_results().nth(number).ok_or_else(|| no_result(key))?;
             let texts: Vec<&str> =
                 result.parts.iter().filter_map(|part| if let Part::Text(text) = part { Some(&**text) } else { None }).collect();
@@ -530,7 +536,7 @@ fn no_result(key: &str) -> Error {
 pub(super) fn stored_message(pages: &Snapshot, place: Place, index: u64) -> Result<StoredMessage> {
     let record = MessageRecord::expect(pages, place, index)?;
     let given = record.given(pages, place)?;
-    let text = super::words::text_of(&Message::parse(given.as_bytes(), Some(record.format), Arguments::Keep)?);
+    let text = super::words::text_of(&record.parse(&given)?);
     Ok(StoredMessage { record, given, text })
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::ledger;
 use super::sums::{self, Sums};
 use super::{Visit, numbers};
-use crate::context::{Arguments, Message, Stored};
+use crate::context::Stored;
 use crate::memory::analyze;
 use crate::session::message::{MessageRecord, MessageState};
 use crate::session::place::{Place, RECORD};
@@ -110,7 +110,7 @@ impl<P: Pages> One<'_, '_, P> {
         }
         let given = record.given(self.visit.pages, self.place);
         let Some(given) = self.visit.read("message", given)? else { return Ok(None) };
-        let message = Message::parse(given.as_bytes(), Some(record.format), Arguments::Keep);
+        let message = record.parse(&given);
         let Some(message) = self.visit.read("message", message)? else { return Ok(None) };
         let text = text_of(&message);
         let findable = record.state == MessageState::Given && !text.trim().is_empty();
