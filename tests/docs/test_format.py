@@ -16,7 +16,7 @@ lmdb = pytest.importorskip("lmdb")
 msgpack = pytest.importorskip("msgpack")
 
 FORMAT = (Path(__file__).parent.parent.parent / "docs" / "format.md").read_text()
-GOLDEN = Path(__file__).parent.parent / "golden" / "format-2"
+GOLDEN = Path(__file__).parent.parent / "golden" / "format-3"
 LONG = "wörd " * 4000  # several chunks
 MESSAGE_PACK = 0
 SESSION_TABLES = {*range(0x50, 0x59), 0x5A, 0x5B}  # all but the chunks of blobs

@@ -19,7 +19,7 @@ use super::presence::libc_name;
 use crate::{Error, ErrorKind, Result};
 
 /// The layout of the bytes that this engine writes; `docs/format.md` has one chapter a version.
-pub const FORMAT_VERSION: u32 = 2;
+pub const FORMAT_VERSION: u32 = 3;
 
 /// Number of a generation: 1, then one more with each compaction, migration or restore.
 pub type GenerationNumber = u32;

@@ -34,8 +34,9 @@ pub struct Formats {
 }
 
 impl Formats {
-    /// Those of this version of memspan. Format 2 only adds (sessions, a field of the head): every value of format 1 stays as it is.
-    pub const KNOWN: Self = Self { newest: FORMAT_VERSION, steps: &[keep] };
+    /// Those of this version of memspan. Format 2 added sessions and a field of the head, format 3 collections, vectors of messages and
+    /// what was learned of models: each only adds, and every value of the formats before stays as it is.
+    pub const KNOWN: Self = Self { newest: FORMAT_VERSION, steps: &[keep, keep] };
 
     fn step_from(self, format: u32) -> Option<Transform> {
         let behind = self.newest.checked_sub(format)? as usize;
