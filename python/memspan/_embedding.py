@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from memspan import _core
 from memspan._twins import awaiting_loop
-from memspan.exceptions import EmbedderError, Error, InvalidInput
+from memspan.exceptions import EmbedderError, InvalidInput
 
 if TYPE_CHECKING:
     import logging
@@ -129,16 +129,10 @@ class Embedding:
         return self._read([self._call("embed_query", text)], 1)
 
     def _check_probe(self, probe: _core.Vectors) -> None:
-        if self._core is None:
-            return
-        try:
+        if self._core is not None:
             self._core.check_probe(probe)
-        except EmbedderError:
-            raise
-        except Error:  # the store is busy, for instance: the next process compares
-            _logger().info("the probe of the embedder %r could not be kept", self.name, exc_info=True)
-        self._probed = True
-        self._core.note_embedded(1, 0, 0)
+            self._probed = True
+            self._core.note_embedded(1, 0, 0)
 
     def _read(self, matrix: object, count: int) -> _core.Vectors:
         return _core.Vectors.embedded(matrix, count, self.dimensions, self.place)

@@ -63,7 +63,7 @@ class OpenStore:
         embedding = self.embedding
         if len(self._embeddings) > 1:
             place = self.core.place_of(scope)
-            embedding = embedding if place is None else self._embeddings[place]
+            embedding = embedding if place is None else self._embeddings.get(place, embedding)
         if embedding is None:
             return None, None
         key = (embedding.place, scope.type, scope.tenant, scope.id, query)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from memspan.embedders.service import Retry, Service, known_dimensions, missing_extra
+from memspan.embedders.service import Retry, Service, known_dimensions, sdk
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,11 +51,7 @@ class Cohere(Service):
         size = known_dimensions(model, dimensions, _DIMENSIONS)
         super().__init__(f"cohere/{model}", size, revision, retry=retry, batch_texts=batch_texts, batch_bytes=batch_bytes)
         if client is None:
-            try:
-                import cohere  # noqa: PLC0415  an optional extra
-            except ImportError as error:
-                raise missing_extra("embedding with Cohere", "cohere", "cohere") from error
-            client = cohere.ClientV2()
+            client = sdk("cohere", "cohere").ClientV2()
         self._model = model
         self._options = {} if dimensions is None else {"output_dimension": dimensions}
         self._client = client

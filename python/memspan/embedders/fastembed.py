@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from memspan.embedders.service import known_dimensions, missing_extra
+from memspan.embedders.service import known_dimensions, sdk
 from memspan.exceptions import InvalidInput
 
 if TYPE_CHECKING:
@@ -55,11 +55,7 @@ class FastEmbed:
         self.revision = revision
         self._batch_texts = batch_texts
         if client is None:
-            try:
-                from fastembed import TextEmbedding  # noqa: PLC0415  an optional extra
-            except ImportError as error:
-                raise missing_extra("embedding with fastembed", "fastembed", "fastembed") from error
-            client = TextEmbedding(model)
+            client = sdk("fastembed", "fastembed").TextEmbedding(model)
         self._client = client
 
     def embed(self, texts: Sequence[str], /) -> Any:

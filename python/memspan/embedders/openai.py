@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from memspan.embedders.service import Retry, Service, known_dimensions, missing_extra
+from memspan.embedders.service import Retry, Service, known_dimensions, sdk
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +33,7 @@ class OpenAI(Service):
         InvalidInput: The dimensions of the model are not known.
 
     Examples:
-        >>> embedder = memspan.embedders.OpenAI("text-embedding-3-small", dimensions=512, client=client)
+        >>> embedder = memspan.embedders.OpenAI("text-embedding-3-small", dimensions=512, client=object())
         >>> embedder.name, embedder.dimensions
         ('openai/text-embedding-3-small', 512)
     """
@@ -52,11 +52,7 @@ class OpenAI(Service):
         size = known_dimensions(model, dimensions, _DIMENSIONS)
         super().__init__(f"openai/{model}", size, revision, retry=retry, batch_texts=batch_texts, batch_bytes=batch_bytes)
         if client is None:
-            try:
-                import openai  # noqa: PLC0415  an optional extra
-            except ImportError as error:
-                raise missing_extra("embedding with OpenAI", "openai", "openai") from error
-            client = openai.OpenAI(max_retries=0)
+            client = sdk("openai", "openai").OpenAI(max_retries=0)
         self._model = model
         # Only what was asked for is sent: other servers of this API know no `dimensions`.
         self._options = {} if dimensions is None or model == _FIXED else {"dimensions": dimensions}

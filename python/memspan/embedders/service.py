@@ -5,9 +5,11 @@ Not here: what a request looks like. Each vendor's file says that in one functio
 
 from __future__ import annotations
 
+import importlib
 import random
 import time
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from memspan.exceptions import EmbedderError, InvalidInput, MissingExtra
@@ -76,7 +78,7 @@ class Service:
         until = time.monotonic() + self._retry.limit_seconds
         rows: list[Sequence[float]] = []
         for batch in self._batches(texts):
-            answer = self._tried(lambda seconds, batch=batch: request(batch, seconds), until)
+            answer = self._tried(partial(request, batch), until)
             if len(answer) != len(batch):
                 raise EmbedderError(
                     f"embedding with {self.name!r}: a request of {len(batch)} texts must be answered by as many vectors, and there are "
@@ -154,9 +156,18 @@ def _retry_after(error: Exception) -> float | None:
     return seconds if 0 <= seconds < float("inf") else None
 
 
-def missing_extra(doing: str, package: str, extra: str) -> MissingExtra:
-    """The error of an SDK that is not installed."""
-    return MissingExtra(f"{doing} needs the package {package}, which is not installed: pip install 'memspan[{extra}]'", extra=extra)
+def sdk(package: str, extra: str) -> Any:
+    """The module of a vendor's SDK, imported now.
+
+    Raises:
+        MissingExtra: It is not installed.
+    """
+    try:
+        return importlib.import_module(package)
+    except ImportError as error:
+        raise MissingExtra(
+            f"embedding with {package} needs that package, which is not installed: pip install 'memspan[{extra}]'", extra=extra
+        ) from error
 
 
 def known_dimensions(model: str, dimensions: int | None, known: Mapping[str, int]) -> int:
@@ -165,7 +176,7 @@ def known_dimensions(model: str, dimensions: int | None, known: Mapping[str, int
         return dimensions
     if model not in known:
         raise InvalidInput(
-            f"making an embedder: the dimensions of {model!r} are not known here (those of {', '.join(sorted(known))} are): pass dimensions=",
+            f"making an embedder: the dimensions of {model!r} are not known (those of {', '.join(sorted(known))} are): pass dimensions=",
             model=model,
         )
     return known[model]

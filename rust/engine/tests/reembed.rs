@@ -8,7 +8,7 @@ use memspan_engine::memory::embedding::Embedding;
 use memspan_engine::memory::revise::Revision;
 use memspan_engine::memory::{Engine, EngineOptions, NewMemory, Scope};
 use memspan_engine::recall::{Filter, Fusion, Recall, Request, recall};
-use support::{DIMS, Folder, assert_sound, embed, one, options, user};
+use support::{DIMS, Folder, assert_sound, embed, one, options, user, with_vector};
 
 fn named(name: &str) -> Embedding {
     Embedding { name: name.into(), dimensions: DIMS as u32, revision: String::new() }
@@ -226,8 +226,8 @@ fn scopes_of_different_embeddings_say_so() {
     fill(&open(&folder, Some(Embedding::built_in())), &v, 3, |_| None);
     let engine = open(&folder, Some(named("old")));
     let question = Some(Query::from_unit(embed("note number 1")));
-    assert_eq!(ask(&engine, &[u.clone()], "note number 1", question.clone()).degraded, None);
-    assert_eq!(ask(&engine, &[v.clone()], "note number 1", question.clone()).degraded, None);
+    assert_eq!(ask(&engine, std::slice::from_ref(&u), "note number 1", question.clone()).degraded, None);
+    assert_eq!(ask(&engine, std::slice::from_ref(&v), "note number 1", question.clone()).degraded, None);
     let both = ask(&engine, &[u, v], "note number 1", question);
     assert!(both.degraded.is_some_and(|why| why.contains("different embedders")));
 }
@@ -263,6 +263,7 @@ fn a_model_that_changed_under_its_name_is_noticed_by_the_next_process() {
     // A store from before probes were kept learns it from the first one that comes.
     let engine = open(&folder, Some(named("plain")));
     fill(&engine, &user("w"), 3, |text| Some(embed(text)));
-    engine.check_probe(0, &embed("probe")).expect("kept");
+    engine.check_probe(0, &embed("probe")).expect("nothing to compare with");
+    one(&engine, &user("w"), with_vector("the next write keeps it"), 20);
     assert!(open(&folder, Some(named("plain"))).check_probe(0, &other("probe")).is_err());
 }

@@ -3,7 +3,7 @@
 //! A vector says by its *place* in this row who made it, so that a thread that embedded a text just before the embedder was exchanged
 //! never stores its vector among those of the new one. Entries are only appended, so reading needs no lock, on either side of a fork.
 
-use std::sync::atomic::{AtomicU16, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use super::embedding::{self, Embedding, EmbeddingNumber};
@@ -25,6 +25,8 @@ pub(super) struct Embedder {
     number: AtomicU16,
     /// How it embedded the probe text, once that was seen.
     probe: OnceLock<Vec<u8>>,
+    /// Whether the store was seen to have a probe of it.
+    probe_kept: AtomicBool,
     next: OnceLock<Arc<Self>>,
 }
 
@@ -56,7 +58,13 @@ impl Embedder {
         let Some(embedding) = &self.embedding else { return Ok(None) };
         let known = self.number.load(Ordering::Relaxed);
         // A number is remembered only once a snapshot has shown it: this transaction may yet be undone.
-        let number = if known == 0 { embedding::find_or_make(txn, embedding, self.probe.get().map(Vec::as_slice))? } else { known };
+        let probe = self.probe.get().map(Vec::as_slice);
+        let number = if known == 0 { embedding::find_or_make(txn, embedding, probe)? } else { known };
+        if let Some(probe) = probe
+            && !self.probe_kept.load(Ordering::Relaxed)
+        {
+            self.probe_kept.store(embedding::keep_probe(txn, number, embedding, probe)?, Ordering::Relaxed);
+        }
         Ok(Some((number, embedding.dimensions as usize)))
     }
 

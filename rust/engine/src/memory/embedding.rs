@@ -89,14 +89,13 @@ pub fn probe_codes(vector: &UnitVector) -> Vec<u8> {
     kept.iter().map(|x| ((f64::from(*x) * 127.0 / largest).round() as i8) as u8).collect()
 }
 
-/// Compares how an embedder embeds the probe text with how it did when the store met it, and keeps it where nothing was kept.
-/// Whether there was something to compare with.
-pub fn compare_probe<P: Pages + ?Sized>(pages: &P, embedding: &Embedding, codes: &[u8]) -> Result<bool> {
-    let Some(number) = find(pages, embedding)? else { return Ok(false) };
-    let Some(known) = probe(pages, number)? else { return Ok(false) };
+/// Compares how an embedder embeds the probe text with how it did when the store met it, where the store knows that.
+pub fn compare_probe<P: Pages + ?Sized>(pages: &P, embedding: &Embedding, codes: &[u8]) -> Result<()> {
+    let Some(number) = find(pages, embedding)? else { return Ok(()) };
+    let Some(known) = probe(pages, number)? else { return Ok(()) };
     let cosine = cosine(&known, codes);
     if cosine >= SAME_MODEL {
-        return Ok(true);
+        return Ok(());
     }
     Err(Error::new(
         ErrorKind::Embedder,
@@ -109,13 +108,13 @@ pub fn compare_probe<P: Pages + ?Sized>(pages: &P, embedding: &Embedding, codes:
     .with("cosine", format!("{cosine:.3}")))
 }
 
-/// Keeps a probe of an embedding that the store knows without one.
-pub fn keep_probe(pages: &mut impl PagesMut, embedding: &Embedding, codes: &[u8]) -> Result<()> {
-    let Some(number) = find(pages, embedding)? else { return Ok(()) };
+/// Keeps the probe of an embedding that the store knows without one; whether it had one.
+pub fn keep_probe(pages: &mut impl PagesMut, number: EmbeddingNumber, embedding: &Embedding, codes: &[u8]) -> Result<bool> {
     if probe(pages, number)?.is_some() {
-        return Ok(());
+        return Ok(true);
     }
-    put(pages, number, embedding, Some(codes))
+    put(pages, number, embedding, Some(codes))?;
+    Ok(false)
 }
 
 fn probe<P: Pages + ?Sized>(pages: &P, number: EmbeddingNumber) -> Result<Option<Vec<u8>>> {
@@ -169,12 +168,12 @@ mod tests {
         let mut pages = MemoryPages::default();
         let embedding = Embedding { name: "model".into(), dimensions: 4, revision: String::new() };
         let codes = probe_codes(&unit(&[0.9, -0.3, 0.1, 0.02]));
-        assert!(!compare_probe(&pages, &embedding, &codes).unwrap(), "the store does not know it");
+        compare_probe(&pages, &embedding, &codes).expect("the store does not know it");
         assert_eq!(find_or_make(&mut pages, &embedding, None).unwrap(), 1);
-        assert!(!compare_probe(&pages, &embedding, &codes).unwrap(), "no probe was kept");
-        keep_probe(&mut pages, &embedding, &codes).unwrap();
-        keep_probe(&mut pages, &embedding, &[1, 2, 3, 4]).unwrap();
-        assert!(compare_probe(&pages, &embedding, &probe_codes(&unit(&[0.901, -0.299, 0.1, 0.021]))).unwrap());
+        compare_probe(&pages, &embedding, &[1, 2, 3, 4]).expect("no probe was kept");
+        assert!(!keep_probe(&mut pages, 1, &embedding, &codes).unwrap());
+        assert!(keep_probe(&mut pages, 1, &embedding, &[1, 2, 3, 4]).unwrap());
+        compare_probe(&pages, &embedding, &probe_codes(&unit(&[0.901, -0.299, 0.1, 0.021]))).expect("noise");
         for other in [[0.1_f32, 0.9, 0.0, 0.0], [0.9, 0.3, 0.1, 0.02]] {
             let error = compare_probe(&pages, &embedding, &probe_codes(&unit(&other))).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Embedder);

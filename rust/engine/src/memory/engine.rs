@@ -153,20 +153,15 @@ impl Engine {
         })
     }
 
-    /// Compares how the embedder at `place` embeds [`embedding::PROBE`] with how it did when the store met it. Where nothing is known of
-    /// that, this is kept; an error says that it is another model under the same name.
+    /// Compares how the embedder at `place` embeds [`embedding::PROBE`] with how it did when the store met it; an error says that it is
+    /// another model under the same name. Where the store knows nothing of that, the next write of this engine keeps it.
     pub fn check_probe(&self, place: u32, vector: &UnitVector) -> Result<()> {
         let Some(embedder) = self.embedders.at(place) else { return Ok(()) };
-        let Some(embedding) = embedder.embedding.clone() else { return Ok(()) };
+        let Some(embedding) = &embedder.embedding else { return Ok(()) };
         let codes = embedding::probe_codes(vector);
-        embedder.note_probe(codes.clone());
-        let (compared, known) = self.store.read(|snapshot| {
-            Ok((embedding::compare_probe(snapshot, &embedding, &codes)?, embedding::find(snapshot, &embedding)?.is_some()))
-        })?;
-        if compared || !known || self.read_only {
-            return Ok(());
-        }
-        self.write(move |txn| embedding::keep_probe(txn, &embedding, &codes))
+        self.store.read(|snapshot| embedding::compare_probe(snapshot, embedding, &codes))?;
+        embedder.note_probe(codes);
+        Ok(())
     }
 
     /// The vectors that current memories of the same scope, kind, slot and text have already, so that no embedder need be asked again;
