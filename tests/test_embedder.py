@@ -410,9 +410,9 @@ def test_a_question_goes_to_embed_query(store: Path) -> None:
 
 
 @pytest.mark.parametrize("answer", [None, "vector", [1.0, 2.0], np.ones((1, 32), dtype=np.float32), np.zeros(32, dtype=np.float32)])
-def test_what_embed_query_must_not_return(store: Path, answer: Any) -> None:
+def test_what_embed_query_must_not_return(store: Path, answer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     embedder = Asking()
-    embedder.embed_query = lambda _text: answer  # type: ignore[method-assign]
+    monkeypatch.setattr(embedder, "embed_query", lambda _text: answer)
     with memspan.open(store, embedder=embedder) as engine:
         engine.user("u").remember_many(FACTS)
         recall = engine.user("u").recall("tea")

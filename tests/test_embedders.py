@@ -29,7 +29,7 @@ FACTS = ["payments-api listens on port 8443", "Prefers tea", "Never deploy on a 
 
 
 def vectors(texts: Sequence[str], dimensions: int) -> list[list[float]]:
-    return FakeEmbedder(dimensions).embed(texts).tolist()  # type: ignore[no-any-return]
+    return FakeEmbedder(dimensions).embed(texts).tolist()
 
 
 class Server:

@@ -139,8 +139,9 @@ class Embedding:
 
     def _call(self, method: str, argument: object) -> object:
         """Calls the embedder: in the event loop that waits for us, where it has an awaitable form, else here, within the time limit."""
-        loop, awaitable = _loop_to_use(), getattr(self._embedder, f"a{method}", None)
-        if loop is not None and callable(awaitable):
+        loop = _loop_to_use()
+        awaitable: Callable[[object], Awaitable[object]] | None = getattr(self._embedder, f"a{method}", None)
+        if loop is not None and awaitable is not None:
             return self._call_in(loop, awaitable, argument)
         plain = getattr(self._embedder, method)
         if self._timeout_seconds is None:

@@ -99,16 +99,17 @@ class Ollama(Service):
         request = Request(self._url, data=body, headers=self._headers, method="POST")  # noqa: S310  http or https: checked above
         try:
             with urlopen(request, timeout=seconds) as response:  # noqa: S310
-                answer = json.load(response)
+                answer: Any = json.load(response)
         except HTTPError as error:
             with error:
                 error.msg = f"{error.msg}: {error.read(_MOST_SAID).decode('utf-8', 'replace')}"
             raise
-        vectors = answer.get("embeddings") if isinstance(answer, dict) else None
-        if not isinstance(vectors, list):
+        try:
+            vectors: list[Sequence[float]] = list(answer["embeddings"])
+        except (KeyError, TypeError):
             raise EmbedderError(
                 f"embedding with {self.name!r}: the server at {self._url} must answer with embeddings, and it said "
                 f"{str(answer)[:_MOST_SAID]!r}: look at the server",
                 reason="no embeddings in the answer",
-            )
+            ) from None
         return vectors
