@@ -71,20 +71,21 @@ class Ollama(Service):
     ) -> None:
         bare = model.removesuffix(":latest").split(":")[0]
         size = dimensions if dimensions is not None else known_dimensions(bare, None, _DIMENSIONS)
-        super().__init__(f"ollama/{model}", size, revision, retry=retry, batch_texts=batch_texts, batch_bytes=batch_bytes)
+        query, document = _PROMPTS.get(bare, ("", ""))
+        self._query_prompt = query if query_prompt is None else query_prompt
+        self._document_prompt = document if document_prompt is None else document_prompt
+        name = f"ollama/{model}"
+        # Prompts are part of what a vector means: others make another embedding.
+        if (self._query_prompt, self._document_prompt) != (query, document):
+            name += f" ({self._query_prompt!r}, {self._document_prompt!r})"
+        super().__init__(name, size, revision, retry=retry, batch_texts=batch_texts, batch_bytes=batch_bytes)
         host = host or os.environ.get("OLLAMA_HOST") or "http://127.0.0.1:11434"
         host = host if "://" in host else f"http://{host}"
         if not host.startswith(("http://", "https://")):
             raise InvalidInput(f"making an Ollama embedder: host is an http or https address, and it is {host!r}: change it", host=host)
-        query, document = _PROMPTS.get(bare, ("", ""))
         self._url = f"{host.rstrip('/')}/api/embed"
         self._model = model
-        self._query_prompt = query if query_prompt is None else query_prompt
-        self._document_prompt = document if document_prompt is None else document_prompt
         self._headers = {"Content-Type": "application/json", **(headers or {})}
-        # Prompts are part of what a vector means: others make another embedding.
-        if (self._query_prompt, self._document_prompt) != (query, document):
-            self.name += f" ({self._query_prompt!r}, {self._document_prompt!r})"
 
     def embed(self, texts: Sequence[str], /) -> Any:
         """One row a text that is to be found: float32, shape (len(texts), dimensions)."""
