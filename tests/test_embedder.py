@@ -76,7 +76,7 @@ def test_a_broken_embedder_degrades_and_maintenance_repairs(
 
 
 def test_maintenance_makes_many_in_steps(store: Path, embedder: FakeEmbedder) -> None:
-    with memspan.open(store) as engine:
+    with memspan.open(store, embedder=None) as engine:
         rows = [{"scope": engine.user(f"u-{number % 3}"), "text": f"fact {number}"} for number in range(900)]
         engine.remember_many(rows)
     with memspan.open(store, embedder=embedder) as engine:
@@ -299,3 +299,165 @@ def test_a_revision_gets_a_new_vector_only_for_a_new_text(store: Path, embedder:
         user.revise(memory.id, "Prefers coffee")
         assert (embedder.calls, engine.metrics()["vectors"]) == (calls + 1, 1)
         assert user.recall("Prefers coffee")[0].explain().cosine == pytest.approx(1, abs=1e-6)
+
+
+def test_the_same_text_of_a_scope_is_embedded_once(store: Path, embedder: FakeEmbedder) -> None:
+    rows: list[dict[str, object]] = [{"text": f"fact {number}", "id": f"id-{number}"} for number in range(50)]
+    with memspan.open(store, embedder=embedder) as engine:
+        user = engine.user("u")
+        user.remember_many([*rows, {"text": "fact 1", "kind": "episodic"}])
+        assert embedder.texts == 50 + 1  # and the probe
+        user.remember_many(rows)
+        user.remember("fact 7")
+        assert (embedder.texts, engine.metrics()["vectors_reused"]) == (51, 1 + 50 + 1)
+        engine.user("other").remember("fact 7")  # another scope learns nothing from this one
+        assert embedder.texts == 52
+        assert engine.metrics()["texts_embedded"] == 52
+        user.forget(user.remember("fact 7").memory.id)
+        user.remember("fact 7")
+        assert embedder.texts == 53  # forgotten with all that was made from it
+        assert engine.check().sound
+
+
+def test_the_same_question_of_a_scope_is_embedded_once(store: Path, embedder: FakeEmbedder) -> None:
+    with memspan.open(store, embedder=embedder) as engine:
+        user = engine.user("u")
+        user.remember_many(FACTS)
+        first = user.recall("tea?")
+        calls = embedder.calls
+        assert user.recall("tea?") == first
+        assert (embedder.calls, engine.metrics()["questions_reused"]) == (calls, 1)
+        engine.user("other").recall("tea?")
+        assert embedder.calls == calls + 1
+        for number in range(300):
+            user.recall(f"question {number}")
+        user.recall("tea?")  # long gone
+        assert engine.metrics()["questions_reused"] == 1
+
+
+def test_a_model_that_changed_under_its_name_is_refused(store: Path) -> None:
+    class Changed(FakeEmbedder):
+        def embed(self, texts: Sequence[str]) -> Any:
+            return np.roll(super().embed(texts), 1, axis=1)
+
+    with memspan.open(store, embedder=FakeEmbedder(32, name="model")) as engine:
+        engine.user("u").remember_many(FACTS)
+    for _ in range(2):
+        with memspan.open(store, embedder=Changed(32, name="model")) as engine:
+            user = engine.user("u")
+            recall = user.recall("tea")
+            assert (recall.mode, recall.degraded, recall[0].memory.text) == ("lexical", True, "Prefers tea")
+            assert "another model under the same name" in (recall.degraded_reason or "")
+            assert user.remember("Prefers coffee").action in {"added", "duplicate"}
+            assert engine.metrics()["vectors"] == 3  # nothing of the other model came in
+            assert engine.maintain().vectors_pending == 1
+    with memspan.open(store, embedder=Changed(32, name="model", revision="2")) as engine:
+        assert engine.reembed().made == 4
+        assert not engine.user("u").recall("tea").degraded
+    with memspan.open(store, embedder=FakeEmbedder(32, name="model")) as engine:
+        assert engine.user("u").recall("tea").degraded
+
+
+def test_noise_of_a_model_is_no_change(store: Path) -> None:
+    class Noisy(FakeEmbedder):
+        def embed(self, texts: Sequence[str]) -> Any:
+            return super().embed(texts) + np.random.default_rng(self.calls).normal(0, 1e-3, (len(texts), self.dimensions)).astype(
+                np.float32
+            )
+
+    for _ in range(3):
+        with memspan.open(store, embedder=Noisy(32)) as engine:
+            engine.user("u").remember_many(FACTS)
+            assert not engine.user("u").recall("tea").degraded
+
+
+def test_an_embedder_that_changes_its_dimensions_later(store: Path, embedder: FakeEmbedder) -> None:
+    with memspan.open(store, embedder=embedder) as engine:
+        user = engine.user("u")
+        user.remember("Prefers tea")
+        embedder.dimensions = 48
+        assert user.remember("Prefers coffee").action == "added"
+        recall = user.recall("coffee")
+        assert recall.degraded
+        assert "(2, 32)" in (recall.degraded_reason or "") or "(1, 32)" in (recall.degraded_reason or "")
+        assert engine.metrics()["vectors"] == 1
+        assert engine.check().sound
+
+
+class Asking(FakeEmbedder):
+    """One that tells questions from documents."""
+
+    def __init__(self) -> None:
+        super().__init__(32, name="asking")
+        self.questions: list[str] = []
+
+    def embed_query(self, text: str) -> Any:
+        self.questions.append(text)
+        return self.embed([text])[0]
+
+
+def test_a_question_goes_to_embed_query(store: Path) -> None:
+    embedder = Asking()
+    with memspan.open(store, embedder=embedder) as engine:
+        user = engine.user("u")
+        user.remember_many(FACTS)
+        recall = user.recall("payments-api port")
+        assert (recall.mode, recall.degraded, embedder.questions) == ("hybrid", False, ["payments-api port"])
+        session = user.session("s", model="gpt-4o")
+        session.add({"role": "user", "content": "tea or coffee?"})
+        session.assemble()
+        assert embedder.questions[-1].strip() == "tea or coffee?"
+
+
+@pytest.mark.parametrize("answer", [None, "vector", [1.0, 2.0], np.ones((1, 32), dtype=np.float32), np.zeros(32, dtype=np.float32)])
+def test_what_embed_query_must_not_return(store: Path, answer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    embedder = Asking()
+    monkeypatch.setattr(embedder, "embed_query", lambda _text: answer)
+    with memspan.open(store, embedder=embedder) as engine:
+        engine.user("u").remember_many(FACTS)
+        recall = engine.user("u").recall("tea")
+        assert (recall.degraded, recall.mode, recall[0].memory.text) == (True, "lexical", "Prefers tea")
+
+
+class Awaitable(FakeEmbedder):
+    """One with an awaitable form, which notes on which thread it ran."""
+
+    def __init__(self) -> None:
+        super().__init__(32, name="awaitable")
+        self.threads: list[threading.Thread] = []
+        self.hang = False
+
+    async def aembed(self, texts: Sequence[str]) -> Any:
+        import asyncio
+
+        self.threads.append(threading.current_thread())
+        await asyncio.sleep(30 if self.hang else 0)
+        return super().embed(texts)
+
+
+def test_twins_await_an_embedder_that_can_be_awaited(store: Path) -> None:
+    import asyncio
+
+    embedder = Awaitable()
+
+    async def talk() -> None:
+        async with await memspan.aopen(store, embedder=embedder, embed_timeout_seconds=0.2) as engine:
+            user = engine.user("u")
+            await user.aremember_many(FACTS)
+            await user.aremember("Prefers coffee")
+            assert not (await user.arecall("tea")).degraded
+            session = user.session("s", model="gpt-4o")
+            await session.aadd({"role": "user", "content": "what does she drink?"})
+            await session.aassemble()
+            assert (len(embedder.threads), set(embedder.threads)) == (4, {threading.main_thread()})
+            await asyncio.gather(*(user.arecall(f"question {number}") for number in range(20)))
+            assert len(embedder.threads) == 24
+            embedder.hang = True
+            recall = await user.arecall("coffee?")
+            assert "embed_timeout_seconds=0.2" in (recall.degraded_reason or "")
+            embedder.hang = False
+            user.recall("a plain call in the loop's own thread")
+            assert len(embedder.threads) == 25
+        assert engine.closed
+
+    asyncio.run(talk())

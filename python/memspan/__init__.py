@@ -17,7 +17,7 @@ from memspan import _core, tokenizers
 from memspan._core import Explanation, Memory, Message, Recall, Recalled, Remembered, TermScore
 from memspan.counting import Fit, SdkObject, TokenCounter, count_tokens, fit, truncate
 from memspan.embedding import Embedder, Event
-from memspan.engine import BuildInfo, CheckReport, Engine, ImportReport, MaintenanceReport, aopen, build_info, open  # noqa: A004  `memspan.open`
+from memspan.engine import BuildInfo, CheckReport, Engine, ImportReport, MaintenanceReport, ReembedReport, aopen, build_info, open  # noqa: A004  `memspan.open`
 from memspan.exceptions import (
     BudgetExceeded,
     Closed,
@@ -53,6 +53,7 @@ from memspan.transcript import Call, Messages, TranscriptHit, Turn, Turns, Usage
 from memspan.working import Breakpoint, Budget, Explained, Explanations, Grant, Item, Prompt, Section, SharedPrefix
 
 if TYPE_CHECKING:
+    from memspan import embedders as embedders
     from memspan import testing as testing
 
 __all__ = [
@@ -98,6 +99,7 @@ __all__ = [
     "ReadOnly",
     "Recall",
     "Recalled",
+    "ReembedReport",
     "Remembered",
     "Scope",
     "SdkObject",
@@ -148,8 +150,9 @@ if _core.build_info()["profile"] == "debug":
 
 def __getattr__(name: str) -> Any:
     # `memspan.testing` needs numpy, which takes longer to import than all of memspan: it comes when it is asked for.
-    if name == "testing":
+    # `memspan.embedders` is for programs that use one of them.
+    if name in {"embedders", "testing"}:
         import importlib  # noqa: PLC0415
 
-        return importlib.import_module("memspan.testing")
+        return importlib.import_module(f"memspan.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

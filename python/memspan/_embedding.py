@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memspan import _core
+from memspan._twins import awaiting_loop
 from memspan.exceptions import EmbedderError, InvalidInput
 
 if TYPE_CHECKING:
     import logging
-    from collections.abc import Callable, Sequence
+    from asyncio import AbstractEventLoop
+    from collections.abc import Awaitable, Callable, Sequence
     from pathlib import Path
 
     from memspan.embedding import Embedder, Event
@@ -40,36 +42,40 @@ class Embedding:
         self._embedder = embedder
         self._timeout_seconds = timeout_seconds
         self._failing = False
+        self._core: _core.EngineCore | None = None
+        self._probed = False
+        self.place = 0
         self.name = embedder.name
         self.dimensions = embedder.dimensions
         self.revision: str | None = getattr(embedder, "revision", None)
+
+    @property
+    def identity(self) -> tuple[str, int, str | None]:
+        """What the store knows it by."""
+        return self.name, self.dimensions, self.revision
+
+    def bind(self, core: _core.EngineCore, place: int) -> None:
+        """Makes it one of the embedders of an engine, by which its vectors are told from those of the others."""
+        self._core, self.place = core, place
 
     def embed(self, texts: Sequence[str]) -> _core.Vectors:
         """One row a text, some of which may be missing.
 
         Raises:
-            EmbedderError: The embedder raised, took too long, or returned something else than what it declares.
+            EmbedderError: The embedder raised, took too long, returned something else than what it declares, or is another model than
+                the one that made the store's vectors.
         """
-        try:
-            vectors = _core.Vectors.embedded(self._call(texts), len(texts), self.dimensions)
-        except Exception as error:  # whatever a model's library raises
-            reason = _reason(error)
-            self._note(reason)
-            raise EmbedderError(
-                f"embedding {len(texts)} texts with {self.name!r}: it must return {self.dimensions} floats a text, and it failed "
-                f"({reason}): memories are kept without vectors until maintain() makes them",
-                reason=reason,
-            ) from error
-        self._note(vectors.first_error)
-        return vectors
+        return self._fenced(len(texts), lambda: self._embed(texts))
+
+    def embed_question(self, text: str) -> tuple[_core.Vectors | None, str | None]:
+        """The vector of a question, or why there is none."""
+        if not callable(getattr(self._embedder, "embed_query", None)):
+            return self.embed_one(text)
+        return self._one(lambda: self._fenced(1, lambda: self._embed_query(text)))
 
     def embed_one(self, text: str) -> tuple[_core.Vectors | None, str | None]:
         """The vector of a text, or why there is none."""
-        try:
-            vectors = self.embed([text])
-        except EmbedderError as error:
-            return None, f"the embedder failed: {error.reason}"
-        return (None, f"the embedder failed: {vectors.first_error}") if vectors.bad else (vectors, None)
+        return self._one(lambda: self.embed([text]))
 
     def embed_many(self, texts: Sequence[str]) -> tuple[_core.Vectors, str | None]:
         """A row a text, and why some are missing; after a failure the rest is not tried."""
@@ -78,14 +84,68 @@ class Embedding:
             try:
                 parts.append(self.embed(texts[start : start + _BATCH]))
             except EmbedderError as error:
-                parts.append(_core.Vectors.missing(len(texts) - start))
+                parts.append(_core.Vectors.missing(len(texts) - start, self.place))
                 return _core.Vectors.joined(parts), f"the embedder failed: {error.reason}"
         vectors = _core.Vectors.joined(parts)
         return vectors, f"the embedder failed: {vectors.first_error}" if vectors.bad else None
 
-    def _call(self, texts: Sequence[str]) -> object:
+    def _one(self, embed: Callable[[], _core.Vectors]) -> tuple[_core.Vectors | None, str | None]:
+        try:
+            vectors = embed()
+        except EmbedderError as error:
+            return None, f"the embedder failed: {error.reason}"
+        return (None, f"the embedder failed: {vectors.first_error}") if vectors.bad else (vectors, None)
+
+    def _fenced(self, texts: int, embed: Callable[[], _core.Vectors]) -> _core.Vectors:
+        try:
+            vectors = embed()
+        except Exception as error:  # whatever a model's library raises
+            reason = _reason(error)
+            self._note(reason)
+            raise EmbedderError(
+                f"embedding {texts} texts with {self.name!r}: it must return {self.dimensions} floats a text, and it failed "
+                f"({reason}): memories are kept without vectors until maintain() makes them",
+                reason=reason,
+            ) from error
+        self._note(vectors.first_error)
+        if self._core is not None:
+            self._core.note_embedded(texts, 0, 0)
+        return vectors
+
+    def _embed(self, texts: Sequence[str]) -> _core.Vectors:
+        """Embeds texts. The first call of a process embeds the probe along with them, so that another model of the same name is noticed."""
+        if self._probed or self._core is None:
+            return self._read(self._call("embed", list(texts)), len(texts))
+        if len(texts) >= _BATCH:
+            self._check_probe(self._read(self._call("embed", [self._core.PROBE]), 1))
+            return self._read(self._call("embed", list(texts)), len(texts))
+        vectors, probe = self._read(self._call("embed", [*texts, self._core.PROBE]), len(texts) + 1).split(len(texts))
+        self._check_probe(probe)
+        return vectors
+
+    def _embed_query(self, text: str) -> _core.Vectors:
+        if not self._probed and self._core is not None:
+            self._check_probe(self._read(self._call("embed", [self._core.PROBE]), 1))
+        return self._read([self._call("embed_query", text)], 1)
+
+    def _check_probe(self, probe: _core.Vectors) -> None:
+        if self._core is not None:
+            self._core.check_probe(probe)
+            self._probed = True
+            self._core.note_embedded(1, 0, 0)
+
+    def _read(self, matrix: object, count: int) -> _core.Vectors:
+        return _core.Vectors.embedded(matrix, count, self.dimensions, self.place)
+
+    def _call(self, method: str, argument: object) -> object:
+        """Calls the embedder: in the event loop that waits for us, where it has an awaitable form, else here, within the time limit."""
+        loop = _loop_to_use()
+        awaitable: Callable[[object], Awaitable[object]] | None = getattr(self._embedder, f"a{method}", None)
+        if loop is not None and awaitable is not None:
+            return self._call_in(loop, awaitable, argument)
+        plain = getattr(self._embedder, method)
         if self._timeout_seconds is None:
-            return self._embedder.embed(list(texts))
+            return plain(argument)
         import threading  # noqa: PLC0415
 
         # A thread for each call, and a daemon: one that hangs holds up neither the next call nor the end of the process.
@@ -94,7 +154,7 @@ class Embedding:
 
         def work() -> None:
             try:
-                outcome.append(self._embedder.embed(list(texts)))
+                outcome.append(plain(argument))
             except BaseException as error:  # noqa: BLE001  raised again where it is waited for
                 errors.append(error)
 
@@ -104,8 +164,26 @@ class Embedding:
         if errors:
             raise errors[0]
         if not outcome:
-            raise EmbedderError(f"it did not return within embed_timeout_seconds={self._timeout_seconds}", reason="timeout")
+            raise self._too_slow()
         return outcome[0]
+
+    def _call_in(self, loop: AbstractEventLoop, awaitable: Callable[[object], Awaitable[object]], argument: object) -> object:
+        import asyncio  # noqa: PLC0415
+
+        async def ask() -> object:
+            return await awaitable(argument)
+
+        future = asyncio.run_coroutine_threadsafe(ask(), loop)
+        try:
+            return future.result(self._timeout_seconds)
+        except TimeoutError:
+            if future.done():
+                raise  # its own
+            future.cancel()
+            raise self._too_slow() from None
+
+    def _too_slow(self) -> EmbedderError:
+        return EmbedderError(f"it did not return within embed_timeout_seconds={self._timeout_seconds}", reason="timeout")
 
     def _note(self, reason: str | None) -> None:
         """Logs the begin and the end of an outage, not every call of it."""
@@ -116,6 +194,20 @@ class Embedding:
         elif reason is None and self._failing:
             _logger().info("the embedder %r works again", self.name)
         self._failing = reason is not None
+
+
+def _loop_to_use() -> AbstractEventLoop | None:
+    """The event loop in which a twin waits for this thread; none on the loop's own thread, which cannot wait for itself."""
+    loop = awaiting_loop.get()
+    if loop is None or not loop.is_running():
+        return None
+    import asyncio  # noqa: PLC0415
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return loop
+    return None
 
 
 def _reason(error: Exception) -> str:

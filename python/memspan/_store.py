@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import threading
+from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias
 
 from memspan import _core
 from memspan.embedding import Event
-from memspan.exceptions import EmbedderError, Error, InvalidInput
+from memspan.exceptions import Error, InvalidInput
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
     from memspan.long_term import Scope
 
 _CHUNK = 1_000
+_QUESTIONS = 256
+_LONGEST_KEPT_QUESTION = 10_000
 
 Failed: TypeAlias = tuple[int, str | None, Error]
 """A row that was not written: index, id if it has one, error."""
@@ -26,31 +30,81 @@ Failed: TypeAlias = tuple[int, str | None, Error]
 class OpenStore:
     """The engine's core, what makes vectors for it (`None` where the core does, or nothing), and whom to tell when that fails."""
 
-    __slots__ = ("core", "dimensions", "embedding", "reporter")
+    __slots__ = ("_embeddings", "_lock", "_questions", "core", "embedding", "reporter", "space")
 
     def __init__(self, core: _core.EngineCore, embedding: Embedding | None, reporter: Reporter) -> None:
         self.core = core
-        self.embedding = embedding
         self.reporter = reporter
-        self.dimensions = core.dimensions
+        self.embedding = embedding
+        self.space = core.space
+        self._embeddings = {0: embedding}
+        self._questions: OrderedDict[tuple[object, ...], _core.Vectors] = OrderedDict()
+        self._lock = threading.Lock()
+        if embedding is not None:
+            embedding.bind(core, 0)
+
+    def exchange(self, embedding: Embedding, *, built_in: bool) -> None:
+        """Makes another embedder that of this engine. The one before goes on to embed questions to scopes that have its vectors."""
+        with self._lock:
+            place = self.core.exchange_embedding(embedding.identity)
+            embedding.bind(self.core, place)
+            self._embeddings[place] = self.embedding = None if built_in else embedding
+            self.space = self.core.space
+
+    @property
+    def embeds_questions(self) -> bool:
+        """Whether an embedder of the caller's may be asked to embed a question; else the core does, or nothing."""
+        return any(self._embeddings.values())
 
     def query_vector(self, query: str, scope: Scope) -> tuple[_core.Vectors | None, str | None]:
         """The vector of a question; `None`, and the reason, where there is an embedder of the caller's and it failed."""
-        if self.embedding is None or not _core.check_text("query", query):
+        if not self.embeds_questions or not _core.check_text("query", query):
             return None, None
-        vector, why = self.embedding.embed_one(query)
-        if why is not None:
-            self.reporter.report(Event("degraded", why, scope))
-        return vector, why
+        embedding = self.embedding
+        if len(self._embeddings) > 1:
+            place = self.core.place_of(scope)
+            embedding = embedding if place is None else self._embeddings.get(place, embedding)
+        if embedding is None:
+            return None, None
+        key = (embedding.place, scope.type, scope.tenant, scope.id, query)
+        with self._lock:
+            known = self._questions.get(key)
+            if known is not None:
+                self._questions.move_to_end(key)
+        if known is not None:
+            self.core.note_embedded(0, 0, 1)
+            return known, None
+        vector, why = embedding.embed_question(query)
+        if vector is None or why is not None:
+            self.reporter.report(Event("degraded", why or "", scope))
+            return None, why
+        if len(query) <= _LONGEST_KEPT_QUESTION:
+            with self._lock:
+                self._questions[key] = vector
+                if len(self._questions) > _QUESTIONS:
+                    self._questions.popitem(last=False)
+        return vector, None
 
     def stored_vector(self, text: str | None, scope: Scope) -> _core.Vectors | None:
-        """The vector of a text that is to be stored; `None` leaves it to the core, or to `make_vectors`."""
-        if self.embedding is None or text is None:
+        """The vector of a text that is to be stored; `None` leaves it to the core, or to `vectors_made`."""
+        embedding = self.embedding
+        if embedding is None or text is None:
             return None
-        vector, why = self.embedding.embed_one(text)
+        vector, why = embedding.embed_one(text)
         if why is not None:
             self._note_pending(1, why, scope)
         return vector
+
+    def draft_vector(self, draft: _core.Draft, scope: Scope, core: _core.ScopeCore) -> _core.Vectors | None:
+        """The same of a memory, which may be there already: then its embedder is not asked again."""
+        embedding, text = self.embedding, draft.to_embed()
+        if embedding is None or text is None:
+            return None
+        known = draft.known(core, embedding.place)
+        if known is not None:
+            self.core.note_embedded(0, 1, 0)
+            return known
+        return self.stored_vector(text, scope)
 
     def import_rows(
         self, rows: Iterable[object], *, scope: Scope | None, core: _core.ScopeCore | None = None, skip: bool
@@ -67,7 +121,7 @@ class OpenStore:
         while chunk := list(islice(iterator, _CHUNK)):
             if scope is not None:
                 _check_scope(chunk, scope, first)
-            yield self._import_chunk(_core.Rows(self.core, chunk, core, self.dimensions), first, scope, skip=skip)
+            yield self._import_chunk(_core.Rows(self.core, chunk, core, self.space), first, scope, skip=skip)
             first += len(chunk)
 
     def _import_chunk(self, rows: _core.Rows, first: int, scope: Scope | None, *, skip: bool) -> tuple[list[Failed], list[Remembered], int]:
@@ -90,30 +144,49 @@ class OpenStore:
         return failed, remembered, transactions
 
     def _stored_vectors(self, rows: _core.Rows, scope: Scope | None) -> _core.Vectors | None:
-        texts = [] if self.embedding is None else rows.to_embed()
-        if self.embedding is None or not texts:
+        embedding = self.embedding
+        if embedding is None:
             return None
-        vectors, why = self.embedding.embed_many(texts)
+        wanted = rows.to_embed(self.core, embedding.place)
+        if not len(wanted):
+            return None
+        self.core.note_embedded(0, wanted.reused, 0)
+        if not wanted.texts:
+            return wanted.completed(_core.Vectors.missing(0, embedding.place))
+        embedded, why = embedding.embed_many(wanted.texts)
+        vectors = wanted.completed(embedded)
         if why is not None:
             self._note_pending(vectors.bad, why, scope)
         return vectors
 
-    def make_vectors(self) -> int:
-        """Makes the vectors that are missing until all are there or the embedder fails; how many."""
-        if self.embedding is None:
-            return self.core.make_vectors()
-        made, partition = 0, self.core.next_pending(0)
+    def vectors_made(self, *, alone: bool) -> Iterator[int]:
+        """Makes the vectors that are missing, scope by scope; after each step, how many it made.
+
+        Args:
+            alone: Give up what is being built of any other embedding.
+
+        Raises:
+            EmbedderError: The embedder failed. What was made stays, and the next call goes on behind it.
+        """
+        partition = self.core.next_pending(0, alone)
         while partition is not None:
-            first = 0
-            while page := self.core.pending(partition, first):
-                try:
-                    vectors = self.embedding.embed([text for _, _, text in page])
-                except EmbedderError:
-                    return made  # logged; what is left is in the report
-                made += self.core.fill(partition, [(number, revision) for number, revision, _ in page], vectors)
-                first = page[-1][0] + 1
-            partition = self.core.next_pending(partition)
-        return made
+            yield from self._built_in_made(partition) if self.embedding is None else self._embedded_made(partition, self.embedding)
+            partition = self.core.next_pending(partition, alone)
+
+    def _built_in_made(self, partition: int) -> Iterator[int]:
+        first: int | None = 0
+        while first is not None:
+            made, first = self.core.make_some(partition, first)
+            yield made
+
+    def _embedded_made(self, partition: int, embedding: Embedding) -> Iterator[int]:
+        first = refused = 0
+        while page := self.core.pending(partition, first):
+            vectors = embedding.embed([text for _, _, text in page])
+            refused += vectors.bad
+            yield self.core.fill(partition, [(number, revision) for number, revision, _ in page], vectors)
+            first = page[-1][0] + 1
+        self.core.conclude(partition, refused)
 
     def _note_pending(self, memories: int, reason: str, scope: Scope | None) -> None:
         self.core.note_pending(memories)

@@ -6,16 +6,21 @@ A twin runs the plain call in a thread of the event loop's pool. Cancelling the 
 from __future__ import annotations
 
 import functools
+from contextvars import ContextVar
 from itertools import islice
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop
     from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
 _PAGE = 256
+
+awaiting_loop: ContextVar[AbstractEventLoop | None] = ContextVar("awaiting_loop", default=None)
+"""The event loop in which a twin waits for the plain call that runs in this thread: what has an awaitable form of its own is run there."""
 
 
 def awaitable(plain: Callable[_P, _R]) -> Callable[_P, Coroutine[Any, Any, _R]]:
@@ -24,7 +29,11 @@ def awaitable(plain: Callable[_P, _R]) -> Callable[_P, Coroutine[Any, Any, _R]]:
     async def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
         import asyncio  # noqa: PLC0415  programs without an event loop do not pay for it
 
-        return await asyncio.to_thread(plain, *args, **kwargs)
+        token = awaiting_loop.set(asyncio.get_running_loop())
+        try:
+            return await asyncio.to_thread(plain, *args, **kwargs)
+        finally:
+            awaiting_loop.reset(token)
 
     _describe(call, plain, "the same call in a worker thread. Cancelling it does not undo a write.")
     return call

@@ -78,6 +78,7 @@ def _parser() -> argparse.ArgumentParser:
     backup.add_argument("target", metavar="TARGET", type=Path, help="a folder that does not exist yet")
     maintain = add(_maintain, "maintain", "Fill in pending vectors, merge, remove what expired.")
     maintain.add_argument("--compact", action="store_true", help="also rewrite the store into a new, smaller generation")
+    add(_reembed, "reembed", "Replace the vectors of other embedders by those of the built-in embedding; can be interrupted.")
     show = add(_show, "show", "Print a user's sessions, the turns of one, or what the model saw at a turn.")
     show.add_argument("user", metavar="USER")
     show.add_argument("session", metavar="SESSION", nargs="?", help="a session; without it, all of them are listed")
@@ -284,6 +285,18 @@ def _backup(options: argparse.Namespace) -> int:
 def _maintain(options: argparse.Namespace) -> int:
     with _open(options, read_only=False) as engine:
         report = engine.maintain(compact=options.compact)
+    _say(options, vars(report), "\n".join(f"{name}: {value:,}" for name, value in vars(report).items()))
+    return 0
+
+
+def _reembed(options: argparse.Namespace) -> int:
+    def progress(made: int, missing: int) -> None:
+        if sys.stderr.isatty():
+            print(f"\r{made:,} of {missing:,}", end="" if made < missing else "\n", file=sys.stderr, flush=True)
+
+    _check_folder(options.store)
+    with memspan.open(options.store, embedder=memspan.embedding.BuiltIn()) as engine:
+        report = engine.reembed(progress=progress)
     _say(options, vars(report), "\n".join(f"{name}: {value:,}" for name, value in vars(report).items()))
     return 0
 

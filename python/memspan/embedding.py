@@ -26,8 +26,15 @@ __all__ = ["BuiltIn", "Embedder", "Event"]
 class Embedder(Protocol):
     """What `memspan.open(embedder=...)` needs.
 
-    `embed` may be called from several threads at once. An optional attribute `revision` (a str) tells versions of a model apart: name,
-    dimensions and revision together are the identity of its vectors in a store.
+    `embed` may be called from several threads at once. `memspan.embedders` has them for several vendors.
+
+    What else it may have:
+
+    - `revision`, a str, tells versions of a model apart: name, dimensions and revision together are the identity of its vectors in a
+      store. A store also keeps how the model embeds one probe text; a model that embeds it otherwise under the same identity is refused.
+    - `embed_query(text)` returns the vector of a question, of shape (dimensions,), for models that tell questions from documents.
+    - `aembed(texts)` and `aembed_query(text)`, awaitable: the awaitable twins (`aremember`, `arecall`) await them in their own event loop
+      instead of calling `embed` in a thread.
 
     Attributes:
         name: The model's name, 1 to 1,024 bytes.

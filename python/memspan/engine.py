@@ -11,7 +11,7 @@ from memspan._embedding import Embedding, Reporter, note_unused
 from memspan._store import OpenStore
 from memspan._twins import async_iterable, awaitable
 from memspan.embedding import BuiltIn
-from memspan.exceptions import InvalidInput
+from memspan.exceptions import EmbedderError, InvalidInput
 from memspan.long_term import Scope
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from memspan.exceptions import Error
     from memspan.long_term import NewMemory
 
-__all__ = ["BuildInfo", "CheckReport", "Engine", "ImportReport", "MaintenanceReport", "aopen", "build_info", "open"]
+__all__ = ["BuildInfo", "CheckReport", "Engine", "ImportReport", "MaintenanceReport", "ReembedReport", "aopen", "build_info", "open"]
 
 _PAGE = 256
 
@@ -84,7 +84,7 @@ class MaintenanceReport:
     Attributes:
         expired: Memories forgotten because their time to live was over.
         vectors_made: Vectors made for memories that had none.
-        vectors_pending: Memories that still have none, because the embedder failed; 0 without an embedder.
+        vectors_pending: Memories that still have none of the engine's embedding, because the embedder failed; 0 without an embedder.
         recalls_stored: Memories whose buffered recalls were made durable.
         sessions_removed: Sessions cleared away that an interrupted delete or fork had left.
         compacted: Whether the store was rewritten.
@@ -98,6 +98,20 @@ class MaintenanceReport:
     sessions_removed: int
     compacted: bool
     file_bytes: int
+
+
+@dataclass(frozen=True)
+class ReembedReport:
+    """What `Engine.reembed` did.
+
+    Attributes:
+        made: Vectors made.
+        missing: Memories that still have none of this embedding: the embedder returned no usable vector of their text, or they were
+            written meanwhile.
+    """
+
+    made: int
+    missing: int
 
 
 @dataclass(frozen=True)
@@ -134,11 +148,12 @@ class Engine:
     All methods may be called from any thread, and from both sides of a fork.
     """
 
-    __slots__ = ("__weakref__", "_core", "_store")
+    __slots__ = ("__weakref__", "_core", "_store", "_timeout_seconds")
 
-    def __init__(self, store: OpenStore) -> None:
+    def __init__(self, store: OpenStore, timeout_seconds: float | None = None) -> None:
         self._store = store
         self._core = store.core
+        self._timeout_seconds = timeout_seconds
 
     @property
     def path(self) -> Path:
@@ -258,14 +273,67 @@ class Engine:
             0
         """
         expired = self._core.expire()
-        made = self._store.make_vectors()
+        made = 0
+        try:
+            for step in self._store.vectors_made(alone=False):
+                made += step
+        except EmbedderError:
+            pass  # logged; what is left is in the report
         recalls = self._core.flush_accesses()
         swept = self._core.sweep_sessions()
         if compact:
             self._core.compact()
         contents = self._core.metrics()
-        pending = 0 if self._store.dimensions is None else contents["memories"] - contents["vectors"]
-        return MaintenanceReport(expired, made, pending, recalls, swept, compact, contents["file_bytes"])
+        return MaintenanceReport(expired, made, contents["to_embed"], recalls, swept, compact, contents["file_bytes"])
+
+    def reembed(self, embedder: Embedder | None = None, *, progress: Callable[[int, int], object] | None = None) -> ReembedReport:
+        """Makes the vectors of another embedding, scope by scope, while the store is in use.
+
+        The new vectors of a scope are made beside the old ones, by which its questions are answered meanwhile (with the embedder that
+        this engine had before, or the built-in one; else by words alone, marked degraded). When they are whole, one short transaction
+        makes them those that are searched, and the old ones are removed in steps. What was made stays when it is interrupted, or the
+        process dies: the next call goes on behind it. `maintain` does the same without a report.
+
+        May be run in a thread or a process of its own; `areembed` waits for it without blocking an event loop.
+
+        Args:
+            embedder: The new one, which this engine uses from now on; by default that of `memspan.open`. Other engines and the next
+                `memspan.open` must be given it too.
+            progress: Called with how many vectors were made, and how many were missing at the begin, after each step of at most 256.
+
+        Raises:
+            InvalidInput: The engine has no embedder and none is given, or it is none.
+            EmbedderError: It failed, as its attribute `reason` says; `made` says how far it came. The old vectors serve on.
+
+        Examples:
+            >>> _ = user.remember("Prefers tea")
+            >>> engine.reembed(memspan.testing.FakeEmbedder())
+            ReembedReport(made=1, missing=0)
+            >>> user.recall("tea").mode
+            'hybrid'
+        """
+        if embedder is not None:
+            self._store.exchange(Embedding(embedder, self._timeout_seconds), built_in=type(embedder) is BuiltIn)
+        if self._store.space is None:
+            raise InvalidInput(
+                "reembedding a store: it needs an embedder, and this engine was opened without one: pass one, for instance "
+                "memspan.embedding.BuiltIn()"
+            )
+        made, missing = 0, self._core.metrics()["to_embed"]
+        try:
+            for step in self._store.vectors_made(alone=True):
+                made += step
+                if progress is not None:
+                    progress(made, missing)
+        except EmbedderError as error:
+            raise EmbedderError(
+                f"reembedding {self!r}: {made:,} of {missing:,} vectors were made, and then the embedder failed ({error.reason}): the old "
+                "vectors serve on; call reembed() again to go on",
+                reason=error.reason,
+                made=made,
+                missing=missing,
+            ) from error
+        return ReembedReport(made, self._core.metrics()["to_embed"])
 
     def metrics(self) -> dict[str, int]:
         """What is in the store, and what happened since this process opened it; the counters are shared by its engines.
@@ -316,6 +384,7 @@ class Engine:
     aremember_many = awaitable(remember_many)
     abackup = awaitable(backup)
     amaintain = awaitable(maintain)
+    areembed = awaitable(reembed)
     ametrics = awaitable(metrics)
     acheck = awaitable(check)
     aclose = awaitable(close)
@@ -363,11 +432,11 @@ def open(  # noqa: A001  `memspan.open` reads like what it does
     reporter = Reporter(on_event)
     by_default = isinstance(embedder, str) and embedder == "default"
     embedding = None if embedder is None or by_default else Embedding(embedder, embed_timeout_seconds)
-    identity = None if embedding is None else (embedding.name, embedding.dimensions, embedding.revision)
+    identity = None if embedding is None else embedding.identity
     core = _core.EngineCore(folder, durability, read_only, busy_timeout_seconds, clock, identity, by_default)
-    if by_default and core.dimensions is None:
+    if by_default and core.space is None:
         note_unused(folder, core.embeddings())
-    return Engine(OpenStore(core, None if type(embedder) is BuiltIn else embedding, reporter))
+    return Engine(OpenStore(core, None if type(embedder) is BuiltIn else embedding, reporter), embed_timeout_seconds)
 
 
 aopen = awaitable(open)

@@ -144,9 +144,9 @@ class Scope:
             ('superseded', 'Prefers Go for scripting')
         """
         draft = _core.Draft(
-            text, kind, slot, importance, confidence, trust, source, id, ttl_seconds, occurred_at, metadata, vector, self._store.dimensions
+            text, kind, slot, importance, confidence, trust, source, id, ttl_seconds, occurred_at, metadata, vector, self._store.space
         )
-        return self._core.remember(draft, self._store.stored_vector(draft.to_embed(), self))
+        return self._core.remember(draft, self._store.draft_vector(draft, self, self._core))
 
     def remember_many(self, rows: Iterable[str | Mapping[str, Any] | NewMemory]) -> tuple[Remembered, ...]:
         """Remembers many texts of this scope; up to 1,000 rows and 256 KB are one transaction, more are several.

@@ -313,7 +313,7 @@ class Session:
             [('recalled', 'mem-1'), ('retrieved', 'note-7')]
         """
         vector, why = None, None
-        if self._store.embedding is not None:
+        if self._store.embeds_questions:
             question = self._core.question() if query is None else query
             if question is not None:
                 vector, why = self._store.query_vector(question, self._scope)

@@ -109,7 +109,7 @@ fn fill_pending(engine: &Engine) {
     let mut after = 0;
     while let Some(partition) = engine.next_pending(after).expect("next") {
         let pending = engine.pending(partition, 0).expect("pending");
-        engine.fill(partition, pending.iter().map(|p| (p.number, p.revision, embed(&p.text))).collect()).expect("filled");
+        engine.fill(0, partition, pending.iter().map(|p| (p.number, p.revision, embed(&p.text))).collect()).expect("filled");
         after = partition;
     }
 }

@@ -251,7 +251,7 @@ fn pending_vectors_are_made_later() {
             let Some(last) = pending.last() else { break };
             first = last.number + 1;
             let vectors = pending.iter().map(|p| (p.number, p.revision, UnitVector::new(&embed(&p.text), DIMS).expect("vector"))).collect();
-            made += engine.fill(partition, vectors).expect("filled");
+            made += engine.fill(0, partition, vectors).expect("filled");
         }
         after = partition;
     }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use memspan_engine::index::vectors::MAX_DIMENSIONS;
-use memspan_engine::memory::embedding::Embedding;
+use memspan_engine::memory::embedding::{Embedding, PROBE};
 use memspan_engine::memory::{Engine, EngineOptions, Scope, ScopeType};
 use memspan_engine::store::Durability;
 use memspan_engine::store::metrics::add;
@@ -18,7 +18,7 @@ use crate::arguments::{maybe_text, number, text_of, whole};
 use crate::clock::Clock;
 use crate::errors::{Hold, invalid, run, to_python};
 use crate::memory::Remembered;
-use crate::rows::Rows;
+use crate::rows::{Rows, scope_core};
 use crate::scope::ScopeCore;
 use crate::vectors::Vectors;
 
@@ -103,10 +103,35 @@ impl EngineCore {
         self.handle.closed.load(Ordering::Acquire)
     }
 
-    /// The dimensions of its embedding's vectors; `None` without an embedding.
+    /// The dimensions of its embedding's vectors, and its place among those that the engine was given; `None` without an embedding.
     #[getter]
-    fn dimensions(&self) -> Option<u32> {
-        self.handle.engine.embedding().map(|embedding| embedding.dimensions)
+    fn space(&self) -> Option<(u32, u32)> {
+        let place = self.handle.engine.embedding_place();
+        self.handle.engine.embedding().map(|embedding| (embedding.dimensions, place))
+    }
+
+    /// Makes another embedding the one of this engine; its place.
+    fn exchange_embedding(&self, embedding: Identity<'_>) -> PyResult<u32> {
+        let (name, dimensions, revision) = embedding;
+        Ok(self.handle.engine.exchange_embedding(&embedding_of(&name, &dimensions, revision.as_ref())?))
+    }
+
+    /// The place of the embedding that a scope is searched by, among those that the engine was given.
+    fn place_of(&self, scope: &Bound<'_, PyAny>) -> PyResult<Option<u32>> {
+        let core = scope_core(scope, "scope")?;
+        let core = core.get();
+        run(scope.py(), Hold::Attached, || self.handle.engine()?.place_of(&core.scope))
+    }
+
+    /// The text that every embedder embeds once, so that another model under the same name is noticed.
+    #[classattr]
+    const PROBE: &'static str = PROBE;
+
+    /// Compares the first of these vectors, which is that of `PROBE`, with what the store knows.
+    fn check_probe(&self, py: Python<'_>, probe: &Bound<'_, Vectors>) -> PyResult<()> {
+        let probe = probe.get();
+        let Some(vector) = probe.first() else { return Ok(()) };
+        run(py, Hold::Detached, || self.handle.engine()?.check_probe(probe.place, &vector))
     }
 
     /// The names of the embeddings that the store has met.
@@ -115,9 +140,14 @@ impl EngineCore {
         Ok(known.into_iter().map(|embedding| embedding.name).collect())
     }
 
-    /// Makes the vectors that are missing, where the embedding is the built-in one; how many.
-    fn make_vectors(&self, py: Python<'_>) -> PyResult<u64> {
-        run(py, Hold::Detached, || self.handle.engine()?.make_vectors())
+    /// Makes some of the vectors that a partition lacks, where the embedding is the built-in one: how many, and where to go on.
+    fn make_some(&self, py: Python<'_>, partition: u32, first: u32) -> PyResult<(u64, Option<u32>)> {
+        run(py, Hold::Detached, || self.handle.engine()?.make_some(partition, first))
+    }
+
+    /// Ends the work on a partition, of which `refused` memories got no vector.
+    fn conclude(&self, py: Python<'_>, partition: u32, refused: u64) -> PyResult<()> {
+        run(py, Hold::Detached, || self.handle.engine()?.conclude(partition, refused))
     }
 
     /// A scope: `scope_type` is "user" or "shared".
@@ -181,8 +211,13 @@ impl EngineCore {
     }
 
     /// The next partition behind `after` in which memories lack a vector.
-    fn next_pending(&self, py: Python<'_>, after: u32) -> PyResult<Option<u32>> {
-        run(py, Hold::Detached, || self.handle.engine()?.next_pending(after))
+    ///
+    /// With `alone`, what is being built of any other embedding is given up.
+    fn next_pending(&self, py: Python<'_>, after: u32, alone: bool) -> PyResult<Option<u32>> {
+        run(py, Hold::Detached, || {
+            let engine = self.handle.engine()?;
+            if alone { engine.next_to_reembed(after) } else { engine.next_pending(after) }
+        })
     }
 
     /// Memories from number `first` on that lack a vector: number, revision, text.
@@ -193,9 +228,9 @@ impl EngineCore {
 
     /// Stores vectors that were made later, one for each (number, revision); how many were stored.
     fn fill(&self, py: Python<'_>, partition: u32, memories: Vec<(u32, u32)>, vectors: &Bound<'_, Vectors>) -> PyResult<u64> {
-        let rows = memories.iter().zip(&vectors.get().rows);
+        let (rows, place) = (memories.iter().zip(&vectors.get().rows), vectors.get().place);
         let vectors = rows.filter_map(|((number, revision), row)| Some((*number, *revision, row.clone()?))).collect();
-        run(py, Hold::Detached, || self.handle.engine()?.fill(partition, vectors))
+        run(py, Hold::Detached, || self.handle.engine()?.fill(place, partition, vectors))
     }
 
     /// Stores the recalls that are still buffered; of how many memories.
@@ -206,6 +241,14 @@ impl EngineCore {
     /// Rewrites the store into a new generation; how many values it has.
     fn compact(&self, py: Python<'_>) -> PyResult<u64> {
         run(py, Hold::Detached, || self.handle.engine()?.compact())
+    }
+
+    /// Counts what an embedder was asked, and what it was not because it had been asked before.
+    fn note_embedded(&self, texts: u64, reused: u64, questions_reused: u64) {
+        let metrics = self.handle.engine.store().metrics();
+        add(&metrics.texts_embedded, texts);
+        add(&metrics.vectors_reused, reused);
+        add(&metrics.questions_reused, questions_reused);
     }
 
     /// Counts memories whose vector could not be made.
@@ -225,6 +268,7 @@ impl EngineCore {
         values.set_item("scopes", contents.scopes)?;
         values.set_item("memories", contents.memories)?;
         values.set_item("vectors", contents.vectors)?;
+        values.set_item("to_embed", contents.to_embed)?;
         for (name, value) in counters {
             values.set_item(name, value)?;
         }

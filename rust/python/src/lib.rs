@@ -62,7 +62,7 @@ mod _core {
     #[pymodule_export]
     use super::recall::{Recall, Recalled};
     #[pymodule_export]
-    use super::rows::{Draft, Rows};
+    use super::rows::{Draft, Rows, ToEmbed};
     #[pymodule_export]
     use super::scope::ScopeCore;
     #[pymodule_export]

@@ -1,6 +1,7 @@
 //! What is to be remembered: the arguments of `remember` and the rows of `remember_many` (strings, mappings or `NewMemory` objects),
 //! converted and checked before anything is embedded or written.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use memspan_engine::memory::{NewMemory, Scope};
@@ -10,11 +11,11 @@ use pyo3::types::{PyDict, PyList, PyMapping, PyString};
 
 use crate::arguments::{kind, maybe_text, number, text_of, whole};
 use crate::engine::EngineCore;
-use crate::errors::{invalid, to_python, type_name};
+use crate::errors::{Hold, invalid, run, to_python, type_name};
 use crate::metadata;
 use crate::scope::ScopeCore;
 use crate::time;
-use crate::vectors::{Vectors, given_vector};
+use crate::vectors::{Source, Space, Vectors, given_vector};
 
 /// The longest time to live: 100 years. More is for ever, which is said by leaving it out.
 const MAX_TTL_SECONDS: f64 = 3_155_760_000.0;
@@ -63,8 +64,8 @@ impl<'py> Fields<'py> {
         Ok(())
     }
 
-    /// The engine's form, checked. `dimensions` is that of the embedder, without which no vector is taken.
-    pub fn into_new(self, text: &Bound<'_, PyAny>, dimensions: Option<usize>) -> PyResult<NewMemory> {
+    /// The engine's form, checked. `space` is that of the embedder, without which no vector is taken.
+    pub fn into_new(self, text: &Bound<'_, PyAny>, space: Space) -> PyResult<NewMemory> {
         let mut new = NewMemory::new(text_of("text", text)?);
         if let Some(name) = &self.kind {
             new.kind = kind(name)?;
@@ -84,7 +85,8 @@ impl<'py> Fields<'py> {
         new.ttl = self.ttl_seconds.as_ref().map(ttl).transpose()?;
         new.occurred_at = time::maybe_from_python("occurred_at", self.occurred_at.as_ref())?;
         new.metadata = metadata::encode(self.metadata.as_ref())?;
-        new.vector = self.vector.as_ref().map(|vector| given_vector(vector, dimensions)).transpose()?;
+        new.vector = self.vector.as_ref().map(|vector| given_vector(vector, space.map(|(dimensions, _)| dimensions))).transpose()?;
+        new.made_by = space.map_or(0, |(_, place)| place);
         new.check().map_err(|error| to_python(text.py(), &error))?;
         Ok(new)
     }
@@ -109,7 +111,7 @@ pub struct Draft(pub NewMemory);
 
 #[pymethods]
 impl Draft {
-    /// `dimensions` is that of the embedder, without which no vector is taken.
+    /// `space` is that of the embedder, without which no vector is taken: dimensions, place.
     #[new]
     #[allow(clippy::too_many_arguments)] // those of `remember()`, one by one
     fn new<'py>(
@@ -125,15 +127,22 @@ impl Draft {
         occurred_at: Option<Bound<'py, PyAny>>,
         metadata: Option<Bound<'py, PyAny>>,
         vector: Option<Bound<'py, PyAny>>,
-        dimensions: Option<usize>,
+        space: Space,
     ) -> PyResult<Self> {
         let fields = Fields { kind, slot, importance, confidence, trust, source, id, ttl_seconds, occurred_at, metadata, vector };
-        fields.into_new(text, dimensions).map(Self)
+        fields.into_new(text, space).map(Self)
     }
 
     /// The text to embed; `None` where a vector came with it.
     fn to_embed(&self) -> Option<&str> {
         self.0.vector.is_none().then_some(self.0.text.as_str())
+    }
+
+    /// The vector of the embedder at `place` that a current memory of the same scope, kind, slot and text has.
+    fn known(&self, py: Python<'_>, scope: &Bound<'_, ScopeCore>, place: u32) -> PyResult<Option<Vectors>> {
+        let scope = scope.get();
+        let mut known = run(py, Hold::Attached, || scope.handle.engine()?.known_vectors(place, &[(&*scope.scope, &self.0)]))?;
+        Ok(known.pop().flatten().map(|vector| Vectors::of(vec![Some(vector)], place)))
     }
 }
 
@@ -155,10 +164,10 @@ impl Rows {
         owner: &Bound<'_, EngineCore>,
         rows: &Bound<'_, PyList>,
         scope: Option<&Bound<'_, ScopeCore>>,
-        dimensions: Option<usize>,
+        space: Space,
     ) -> PyResult<Self> {
         let mut all = Self { kept: Vec::with_capacity(rows.len()), places: Vec::with_capacity(rows.len()), failed: Vec::new() };
-        let reader = RowReader { owner: owner.get(), default: scope.map(|scope| Arc::clone(&scope.get().scope)), dimensions };
+        let reader = RowReader { owner: owner.get(), default: scope.map(|scope| Arc::clone(&scope.get().scope)), space };
         for (place, row) in rows.iter().enumerate() {
             match reader.read(&row) {
                 Ok(row) => {
@@ -178,9 +187,24 @@ impl Rows {
         self.kept.len()
     }
 
-    /// The texts to embed: those of the rows without a vector of their own.
-    fn to_embed(&self) -> Vec<&str> {
-        self.kept.iter().filter(|(_, new)| new.vector.is_none()).map(|(_, new)| new.text.as_str()).collect()
+    /// What is to be embedded by the embedder at `place`: the texts of the rows without a vector of their own, each of a scope once, and
+    /// none that a current memory of the same scope, kind, slot and text has a vector of.
+    fn to_embed(&self, py: Python<'_>, owner: &Bound<'_, EngineCore>, place: u32) -> PyResult<ToEmbed> {
+        let rows: Vec<(&Scope, &NewMemory)> =
+            self.kept.iter().map(|(scope, new)| (&**scope, new)).filter(|(_, new)| new.vector.is_none()).collect();
+        let owner = owner.get();
+        let known = run(py, Hold::Detached, || owner.handle.engine()?.known_vectors(place, &rows))?;
+        let (mut texts, mut sources, mut asked) = (Vec::new(), Vec::with_capacity(rows.len()), HashMap::new());
+        for ((scope, new), known) in rows.iter().zip(known) {
+            sources.push(match known {
+                Some(vector) => Source::Known(vector),
+                None => Source::Asked(*asked.entry((*scope, new.text.as_str())).or_insert_with(|| {
+                    texts.push(new.text.clone());
+                    texts.len() - 1
+                })),
+            });
+        }
+        Ok(ToEmbed { texts, sources, place })
     }
 
     /// The rows that cannot be written: place, id, error.
@@ -195,13 +219,51 @@ impl Rows {
     }
 }
 
+/// The texts of some rows that an embedder is asked, and where each row's vector comes from. Frozen.
+#[pyclass(frozen, module = "memspan._core")]
+pub struct ToEmbed {
+    texts: Vec<String>,
+    sources: Vec<Source>,
+    place: u32,
+}
+
+#[pymethods]
+impl ToEmbed {
+    /// What the embedder is asked.
+    #[getter]
+    fn texts(&self) -> Vec<&str> {
+        self.texts.iter().map(String::as_str).collect()
+    }
+
+    /// Rows for which nothing need be asked.
+    #[getter]
+    fn reused(&self) -> usize {
+        self.sources.len() - self.texts.len()
+    }
+
+    /// A vector for each row, from those of [`texts`](Self::texts).
+    fn completed(&self, embedded: &Bound<'_, Vectors>) -> Vectors {
+        embedded.get().arranged(&self.sources)
+    }
+
+    fn __len__(&self) -> usize {
+        self.sources.len()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("ToEmbed({} texts for {} rows, by embedder {})", self.texts.len(), self.sources.len(), self.place)
+    }
+}
+
 impl Rows {
     /// The rows with their vectors; `embedded` has one for each of [`Rows::to_embed`].
     pub fn with_vectors(&self, embedded: Option<&Vectors>) -> Vec<(Arc<Scope>, NewMemory)> {
+        let place = embedded.map_or(0, |vectors| vectors.place);
         let mut embedded = embedded.map(|vectors| vectors.rows.iter()).into_iter().flatten();
         let mut rows = self.kept.clone();
         for (_, new) in rows.iter_mut().filter(|(_, new)| new.vector.is_none()) {
             new.vector = embedded.next().cloned().flatten();
+            new.made_by = place;
         }
         rows
     }
@@ -210,14 +272,14 @@ impl Rows {
 struct RowReader<'a> {
     owner: &'a EngineCore,
     default: Option<Arc<Scope>>,
-    dimensions: Option<usize>,
+    space: Space,
 }
 
 impl RowReader<'_> {
     fn read(&self, row: &Bound<'_, PyAny>) -> PyResult<(Arc<Scope>, NewMemory)> {
         if row.is_instance_of::<PyString>() {
             let scope = self.default.clone().ok_or_else(|| no_scope(row.py()))?;
-            return Ok((scope, Fields::default().into_new(row, self.dimensions)?));
+            return Ok((scope, Fields::default().into_new(row, self.space)?));
         }
         self.read_mapping(&as_mapping(row)?)
     }
@@ -235,7 +297,7 @@ impl RowReader<'_> {
             }
         }
         let text = text.ok_or_else(|| invalid(py, "reading a row: it must have a text, and it has none: add \"text\""))?;
-        Ok((scope.ok_or_else(|| no_scope(py))?, fields.into_new(&text, self.dimensions)?))
+        Ok((scope.ok_or_else(|| no_scope(py))?, fields.into_new(&text, self.space)?))
     }
 
     /// The scope that a `Scope` object stands for, if it belongs to the engine that is written to.

@@ -66,7 +66,7 @@ impl ScopeCore {
     fn remember(&self, py: Python<'_>, draft: &Bound<'_, Draft>, embedded: Option<&Bound<'_, Vectors>>) -> PyResult<Remembered> {
         let mut new = draft.get().0.clone();
         if let Some(vectors) = embedded {
-            new.vector = vectors.get().first();
+            (new.vector, new.made_by) = (vectors.get().first(), vectors.get().place);
         }
         let now = self.handle.clock.now(py)?;
         self.write(py, |engine| Remembered::new(engine, &self.scope, engine.remember(&self.scope, new, now)?))
@@ -92,6 +92,7 @@ impl ScopeCore {
             metadata: metadata.map(|value| metadata::encode(Some(value))).transpose()?,
             reason: maybe_text("reason", reason)?,
             vector: vector.and_then(|vector| vector.get().first()),
+            made_by: vector.map_or(0, |vector| vector.get().place),
         };
         let now = self.handle.clock.now(py)?;
         self.write(py, |engine| Remembered::new(engine, &self.scope, engine.revise(&self.scope, &id, revision, now)?))
@@ -146,7 +147,7 @@ impl ScopeCore {
             confidence: OnceLock::new(),
             scopes: scopes.clone().unbind(),
             degraded: why.filter(|_| !request.text.trim().is_empty()),
-            hybrid: request.vector.is_some(),
+            hybrid: request.vector.is_some() || answer.by_vectors,
         }))
     }
 

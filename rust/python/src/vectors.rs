@@ -13,6 +13,8 @@ use crate::errors::{invalid, to_python, type_name};
 #[derive(Debug)]
 pub struct Vectors {
     pub rows: Vec<Option<UnitVector>>,
+    /// Who made them: the place of the embedder among those that the engine was given.
+    pub place: u32,
     first_error: Option<String>,
 }
 
@@ -20,7 +22,7 @@ pub struct Vectors {
 impl Vectors {
     /// What an embedder returned for `count` texts: a wrong shape is an error, a bad row is a row without a vector.
     #[staticmethod]
-    fn embedded(matrix: &Bound<'_, PyAny>, count: usize, dimensions: usize) -> PyResult<Self> {
+    fn embedded(matrix: &Bound<'_, PyAny>, count: usize, dimensions: usize, place: u32) -> PyResult<Self> {
         let (shape, values) = numbers(matrix)?;
         if shape != [count, dimensions] {
             return Err(invalid(
@@ -33,7 +35,7 @@ impl Vectors {
         let mut first_error = None;
         let unit =
             |row: &[f32]| UnitVector::new(row, dimensions).map_err(|error| first_error.get_or_insert(error.to_string()).clone()).ok();
-        Ok(Self { rows: values.chunks(dimensions).map(unit).collect(), first_error })
+        Ok(Self { rows: values.chunks(dimensions).map(unit).collect(), place, first_error })
     }
 
     /// Rows, with a vector or without.
@@ -57,13 +59,24 @@ impl Vectors {
     #[staticmethod]
     fn joined(parts: Vec<PyRef<'_, Self>>) -> Self {
         let rows = parts.iter().flat_map(|part| part.rows.iter().cloned()).collect();
-        Self { rows, first_error: parts.iter().find_map(|part| part.first_error.clone()) }
+        let place = parts.first().map_or(0, |part| part.place);
+        Self { rows, place, first_error: parts.iter().find_map(|part| part.first_error.clone()) }
+    }
+
+    /// The rows in two: those before `at`, and those from there on.
+    fn split(&self, at: usize) -> (Self, Self) {
+        let (before, after) = self.rows.split_at(at.min(self.rows.len()));
+        let part = |rows: &[Option<UnitVector>]| {
+            let first_error = self.first_error.clone().filter(|_| rows.iter().any(Option::is_none));
+            Self { rows: rows.to_vec(), place: self.place, first_error }
+        };
+        (part(before), part(after))
     }
 
     /// Rows of texts that could not be embedded.
     #[staticmethod]
-    fn missing(count: usize) -> Self {
-        Self { rows: vec![None; count], first_error: None }
+    fn missing(count: usize, place: u32) -> Self {
+        Self { rows: vec![None; count], place, first_error: None }
     }
 
     fn __repr__(&self) -> String {
@@ -72,6 +85,20 @@ impl Vectors {
 }
 
 impl Vectors {
+    /// Rows that were made before.
+    pub fn of(rows: Vec<Option<UnitVector>>, place: u32) -> Self {
+        Self { rows, place, first_error: None }
+    }
+
+    /// Some of these rows, one for each of `from`: its place among them, or a row that was there before.
+    pub fn arranged(&self, from: &[Source]) -> Self {
+        let row = |source: &Source| match source {
+            Source::Known(vector) => Some(vector.clone()),
+            Source::Asked(at) => self.rows.get(*at).cloned().flatten(),
+        };
+        Self { rows: from.iter().map(row).collect(), place: self.place, first_error: self.first_error.clone() }
+    }
+
     /// The first row.
     pub fn first(&self) -> Option<UnitVector> {
         self.rows.first().cloned().flatten()
@@ -79,9 +106,20 @@ impl Vectors {
 
     /// The first row, ready for a scan.
     pub fn query(&self) -> Option<Query> {
-        self.first().map(Query::from_unit)
+        self.first().map(|unit| Query::from_unit(unit).made_by(self.place))
     }
 }
+
+/// Where the vector of a text comes from.
+pub enum Source {
+    /// The store had it.
+    Known(UnitVector),
+    /// The embedder makes it: the place among the texts that it is asked.
+    Asked(usize),
+}
+
+/// What a vector must be: its dimensions, and the place of the embedder that it is of.
+pub type Space = Option<(usize, u32)>;
 
 /// The vector that a caller gave: anything wrong with it is an error.
 pub fn given_vector(vector: &Bound<'_, PyAny>, dimensions: Option<usize>) -> PyResult<UnitVector> {

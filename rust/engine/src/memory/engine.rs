@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use super::access::{self, AccessBuffer, Accesses};
 use super::doctor::{self, Report};
+use super::embedders::{Embedder, Embedders};
 use super::embedding::{self, Embedding, EmbeddingNumber};
 use super::forget::{self, Stale};
 use super::maintain::{self, Pending};
@@ -56,11 +57,9 @@ pub struct Engine {
     store: Arc<Store>,
     read_only: bool,
     busy_timeout: Duration,
-    embedding: Option<Arc<Embedding>>,
-    /// Whether that is the built-in one, so that nobody else need make its vectors.
-    embeds: bool,
-    /// The embedding's number in this store; 0 until it is known.
-    embedding_number: Arc<AtomicU16>,
+    embedders: Embedders,
+    /// The built-in embedding's number in this store; 0 until it is known.
+    built_in_number: AtomicU16,
     accesses: AccessBuffer,
     warm: WarmSessions,
 }
@@ -74,6 +73,8 @@ pub struct Contents {
     pub memories: u64,
     /// Current memories that have a vector.
     pub vectors: u64,
+    /// Current memories that have none of the engine's embedding, where it has one.
+    pub to_embed: u64,
     /// Bytes of the data file.
     pub file_bytes: u64,
     /// Number of the generation.
@@ -102,9 +103,8 @@ impl Engine {
             store: Store::open(path, &store_options)?,
             read_only: options.read_only,
             busy_timeout: options.busy_timeout,
-            embeds: options.embedding.as_ref().is_some_and(Embedding::is_built_in),
-            embedding: options.embedding.map(Arc::new),
-            embedding_number: Arc::default(),
+            embedders: Embedders::new(options.embedding),
+            built_in_number: AtomicU16::default(),
             accesses: AccessBuffer::default(),
             warm: WarmSessions::default(),
         })
@@ -115,8 +115,7 @@ impl Engine {
     pub fn open_by_default(path: &Path, options: &EngineOptions) -> Result<Self> {
         let mut engine = Self::open(path, EngineOptions { embedding: None, ..options.clone() })?;
         if engine.embeddings()?.iter().all(|known| known.name == Embedding::built_in().name) {
-            engine.embedding = Some(Arc::new(Embedding::built_in()));
-            engine.embeds = true;
+            engine.embedders = Embedders::new(Some(Embedding::built_in()));
         }
         Ok(engine)
     }
@@ -129,7 +128,52 @@ impl Engine {
     /// The vector of a text, where the embedding is the built-in one.
     #[must_use]
     pub fn embed(&self, text: &str) -> Option<UnitVector> {
-        self.embeds.then(|| crate::embedding::embed(text))
+        self.embedders.now().embed(text)
+    }
+
+    /// Makes `embedding` the one of this engine from now on; its place among those that the engine was given. Vectors that were made
+    /// for the one before and come later are not stored among its own.
+    pub fn exchange_embedding(&self, embedding: &Embedding) -> u32 {
+        self.embedders.push(embedding).place
+    }
+
+    /// The place of the embedding that makes vectors now, among those that the engine was given.
+    #[must_use]
+    pub fn embedding_place(&self) -> u32 {
+        self.embedders.now().place
+    }
+
+    /// The place of the embedding that a scope is searched by; `None` where that is none of those that the engine was given.
+    pub fn place_of(&self, scope: &Scope) -> Result<Option<u32>> {
+        self.store.read(|snapshot| {
+            let Some(partition) = scope.find(snapshot)? else { return Ok(None) };
+            let number = Head::read(snapshot, partition)?.embedding;
+            let known = embedding::list(snapshot)?.into_iter().find(|(known, _)| *known == number);
+            Ok(known.and_then(|(_, embedding)| self.embedders.of(&embedding)).map(|embedder| embedder.place))
+        })
+    }
+
+    /// Compares how the embedder at `place` embeds [`embedding::PROBE`] with how it did when the store met it; an error says that it is
+    /// another model under the same name. Where the store knows nothing of that, the next write of this engine keeps it.
+    pub fn check_probe(&self, place: u32, vector: &UnitVector) -> Result<()> {
+        let Some(embedder) = self.embedders.at(place) else { return Ok(()) };
+        let Some(embedding) = &embedder.embedding else { return Ok(()) };
+        let codes = embedding::probe_codes(vector);
+        self.store.read(|snapshot| embedding::compare_probe(snapshot, embedding, &codes))?;
+        embedder.note_probe(codes);
+        Ok(())
+    }
+
+    /// The vectors that current memories of the same scope, kind, slot and text have already, so that no embedder need be asked again;
+    /// `None` for each row without one. Made by the embedder at `place`.
+    pub fn known_vectors(&self, place: u32, rows: &[(&Scope, &NewMemory)]) -> Result<Vec<Option<UnitVector>>> {
+        let Some(embedder) = self.embedders.at(place) else { return Ok(vec![None; rows.len()]) };
+        self.store.read(|snapshot| {
+            let Some((number, dims)) = embedder.number(snapshot)?.zip(embedder.embedding.as_ref().map(|one| one.dimensions)) else {
+                return Ok(vec![None; rows.len()]);
+            };
+            rows.iter().map(|(scope, new)| remember::known_vector(snapshot, scope, new, (number, dims as usize))).collect()
+        })
     }
 
     /// The store.
@@ -141,7 +185,7 @@ impl Engine {
     /// What makes the vectors.
     #[must_use]
     pub fn embedding(&self) -> Option<&Embedding> {
-        self.embedding.as_deref()
+        self.embedders.now().embedding.as_ref()
     }
 
     /// Stores recalls that are still buffered and closes the store unless others of this process use it.
@@ -183,15 +227,11 @@ impl Engine {
 
     /// Remembers one memory.
     pub fn remember(&self, scope: &Scope, new: NewMemory, now: i64) -> Result<Remembered> {
-        let prepared = self.prepare(scope, new)?;
-        let mut outcomes = self.commit(vec![Group { scope: Arc::new(scope.clone()), rows: vec![prepared] }], now, None)?;
+        let embedder = Arc::clone(self.embedders.now());
+        let prepared = prepare(&embedder, scope, new)?;
+        let groups = vec![Group { scope: Arc::new(scope.clone()), rows: vec![prepared] }];
+        let mut outcomes = self.commit(embedder, groups, now, None)?;
         outcomes.pop().and_then(|mut group| group.pop()).unwrap_or_else(|| Err(Error::invalid("remembering: no row was given")))
-    }
-
-    fn prepare(&self, scope: &Scope, new: NewMemory) -> Result<Prepared> {
-        let mut prepared = remember::prepare(scope, new)?;
-        prepared.fill_vector(|text| self.embed(text));
-        Ok(prepared)
     }
 
     /// Remembers rows of one or many scopes; the outcome of each in order.
@@ -204,33 +244,45 @@ impl Engine {
         let mut outcomes: Vec<Option<Result<Remembered>>> = Vec::new();
         outcomes.resize_with(rows.len(), || None);
         let mut batch = Batch::default();
+        let embedder = Arc::clone(self.embedders.now());
         for (at, (scope, row)) in rows.into_iter().enumerate() {
             let bytes = row.text.len() + row.metadata.len();
-            match self.prepare(&scope, row) {
+            match prepare(&embedder, &scope, row) {
                 Err(error) if all_or_nothing => return Err(error.with("row", at)),
                 Err(error) => outcomes[at] = Some(Err(error)),
                 Ok(prepared) => {
                     if batch.is_full(bytes) {
-                        written.transactions += self.commit_batch(std::mem::take(&mut batch), now, all_or_nothing, &mut outcomes)?;
+                        let full = std::mem::take(&mut batch);
+                        written.transactions += self.commit_batch(&embedder, full, now, all_or_nothing, &mut outcomes)?;
                     }
                     batch.push(at, scope, prepared, bytes);
                 }
             }
         }
-        written.transactions += self.commit_batch(batch, now, all_or_nothing, &mut outcomes)?;
+        written.transactions += self.commit_batch(&embedder, batch, now, all_or_nothing, &mut outcomes)?;
         written.outcomes.extend(outcomes.into_iter().flatten());
         Ok(written)
     }
 
     /// Commits a batch and files its outcomes; how many transactions that took.
-    fn commit_batch(&self, batch: Batch, now: i64, all: bool, outcomes: &mut [Option<Result<Remembered>>]) -> Result<u64> {
+    fn commit_batch(
+        &self,
+        embedder: &Arc<Embedder>,
+        batch: Batch,
+        now: i64,
+        all: bool,
+        outcomes: &mut [Option<Result<Remembered>>],
+    ) -> Result<u64> {
         if batch.places.is_empty() {
             return Ok(0);
         }
         let places = Arc::new(batch.places);
         let must_hold = if all { Some(Arc::clone(&places)) } else { None };
-        let mut written: Vec<Vec<_>> =
-            self.commit(batch.groups, now, must_hold)?.into_iter().map(|group| group.into_iter().map(Some).collect()).collect();
+        let mut written: Vec<Vec<_>> = self
+            .commit(Arc::clone(embedder), batch.groups, now, must_hold)?
+            .into_iter()
+            .map(|group| group.into_iter().map(Some).collect())
+            .collect();
         for place in places.iter() {
             outcomes[place.at] = written[place.group][place.row].take();
         }
@@ -238,12 +290,17 @@ impl Engine {
     }
 
     /// Writes groups of rows in one transaction; with `must_hold` it is undone where one of these rows fails.
-    fn commit(&self, groups: Vec<Group>, now: i64, must_hold: Option<Arc<Vec<Place>>>) -> Result<Vec<Vec<Result<Remembered>>>> {
+    fn commit(
+        &self,
+        embedder: Arc<Embedder>,
+        groups: Vec<Group>,
+        now: i64,
+        must_hold: Option<Arc<Vec<Place>>>,
+    ) -> Result<Vec<Vec<Result<Remembered>>>> {
         let count: usize = groups.iter().map(|group| group.rows.len()).sum();
-        let embedding = self.embedding_in_write();
         let accesses = self.store.unforked(|| self.accesses.take(false));
         let written = self.write(move |txn| {
-            let embedding = embedding.number(txn)?;
+            let embedding = embedder.number_in_write(txn)?;
             let mut outcomes = Vec::with_capacity(groups.len());
             for group in &groups {
                 outcomes.push(remember::write(txn, &group.scope, &group.rows, now, embedding)?);
@@ -263,10 +320,12 @@ impl Engine {
     /// Corrects a memory.
     pub fn revise(&self, scope: &Scope, id: &str, mut revision: Revision, now: i64) -> Result<Remembered> {
         revision.check()?;
-        revision.vector = revision.vector.or_else(|| self.embed(revision.text.as_deref()?));
-        let (scope, id, embedding) = (scope.clone(), id.to_owned(), self.embedding_in_write());
+        let embedder = Arc::clone(self.embedders.now());
+        let vector = revision.vector.take().filter(|_| revision.made_by == embedder.place);
+        revision.vector = vector.or_else(|| embedder.embed(revision.text.as_deref()?));
+        let (scope, id) = (scope.clone(), id.to_owned());
         self.write(move |txn| {
-            let embedding = embedding.number(txn)?;
+            let embedding = embedder.number_in_write(txn)?;
             revise::write(txn, &scope, &id, &revision, now, embedding)
         })
     }
@@ -380,6 +439,10 @@ impl Engine {
     pub fn contents(&self) -> Result<Contents> {
         let mut contents = Contents::default();
         let mut after = 0;
+        let embedder = self.embedders.now();
+        // An embedding that the store does not know has made no vector; no partition has number 0 for it.
+        let number = embedder.embedding.as_ref().map(|_| self.store.read(|snapshot| embedder.number(snapshot))).transpose()?;
+        let number = number.map(Option::unwrap_or_default);
         loop {
             let page = self.store.read(|snapshot| {
                 let page = scope::list(snapshot, after, maintain::STEP)?;
@@ -391,6 +454,7 @@ impl Engine {
                 contents.scopes += 1;
                 contents.memories += head.documents;
                 contents.vectors += head.vectors;
+                contents.to_embed += number.map_or(0, |number| head.documents.saturating_sub(head.vectors_of(number)));
             }
         }
         (contents.generation, contents.file_bytes) = self.store.size()?;
@@ -438,15 +502,48 @@ impl Engine {
         }
     }
 
-    /// The next partition behind `after` with memories that lack a vector of this engine's embedding; their vectors of
-    /// another embedding are dropped.
+    /// The next partition behind `after` with memories that lack a vector of this engine's embedding, made ready for them: what nobody
+    /// needs is removed, and where the partition is searched by another embedding, this one is built beside it.
     pub fn next_pending(&self, after: Partition) -> Result<Option<Partition>> {
-        let Some((number, _)) = self.write(self.registration())? else { return Ok(None) };
-        let next = self.store.read(|snapshot| maintain::next_pending(snapshot, number, after))?;
-        if let Some((partition, _)) = next {
-            self.write(move |txn| maintain::adopt(txn, partition, number))?;
+        self.next_lacking(after, false)
+    }
+
+    /// [`next_pending`](Self::next_pending), which also gives up what is being built of any other embedding.
+    pub fn next_to_reembed(&self, after: Partition) -> Result<Option<Partition>> {
+        self.next_lacking(after, true)
+    }
+
+    fn next_lacking(&self, mut after: Partition, alone: bool) -> Result<Option<Partition>> {
+        let embedder = Arc::clone(self.embedders.now());
+        let Some((number, _)) = self.write(move |txn| embedder.number_in_write(txn))? else { return Ok(None) };
+        loop {
+            let next = self.store.read(|snapshot| maintain::next_pending(snapshot, number, after, alone))?;
+            let Some(partition) = next else { return Ok(None) };
+            self.sweep(partition)?;
+            self.write(move |txn| maintain::begin(txn, partition, number, alone))?;
+            self.sweep(partition)?;
+            if self.store.read(|snapshot| Ok(maintain::lacks(&Head::read(snapshot, partition)?, number)))? {
+                return Ok(Some(partition));
+            }
+            after = partition;
         }
-        Ok(next.map(|(partition, _)| partition))
+    }
+
+    /// Removes the vectors of a partition that nobody needs, step by step.
+    fn sweep(&self, partition: Partition) -> Result<()> {
+        if self.store.read(|snapshot| Ok(Head::read(snapshot, partition)?.leaving == 0))? {
+            return Ok(());
+        }
+        while self.write(move |txn| maintain::sweep(txn, partition))? {}
+        Ok(())
+    }
+
+    /// Ends the work on a partition, after each of its memories was tried and `refused` of them got no vector: it is searched by the new
+    /// vectors from now on, unless most were refused, and the old ones are removed.
+    pub fn conclude(&self, partition: Partition, refused: u64) -> Result<()> {
+        let Some((number, _)) = self.store.read(|snapshot| self.vector_set(snapshot, partition))? else { return Ok(()) };
+        self.write(move |txn| maintain::conclude(txn, partition, number, refused))?;
+        self.sweep(partition)
     }
 
     /// Memories of a partition from number `first` on that lack a vector of this engine's embedding.
@@ -457,50 +554,74 @@ impl Engine {
         })
     }
 
-    /// Stores vectors that were made later: number, revision, vector.
-    pub fn fill(&self, partition: Partition, vectors: Vec<(u32, u32, UnitVector)>) -> Result<u64> {
-        let Some((number, set)) = self.store.read(|snapshot| self.vector_set(snapshot, partition))? else { return Ok(0) };
+    /// Stores vectors that the embedder at `place` made later: number, revision, vector. The last one that was missing switches.
+    pub fn fill(&self, place: u32, partition: Partition, vectors: Vec<(u32, u32, UnitVector)>) -> Result<u64> {
+        let Some((number, set)) = self.store.read(|snapshot| self.vector_set_of(place, snapshot, partition))? else { return Ok(0) };
         self.write(move |txn| maintain::fill(txn, partition, set, number, &vectors))
     }
 
     /// Makes the vectors that are missing, where the embedding is the built-in one; how many. Each step is a write of its own.
     pub fn make_vectors(&self) -> Result<u64> {
         let (mut made, mut partition) = (0, 0);
-        while self.embeds
+        while self.embedders.now().embeds
             && let Some(next) = self.next_pending(partition)?
         {
             partition = next;
-            let mut page = self.pending(partition, 0)?;
-            while let Some(last) = page.last().map(|one| one.number) {
-                let vector_of = |one: Pending| Some((one.number, one.revision, self.embed(&one.text)?));
-                made += self.fill(partition, page.into_iter().filter_map(vector_of).collect())?;
-                page = self.pending(partition, last.saturating_add(1))?;
+            let mut first = Some(0);
+            while let Some(from) = first {
+                let step = self.make_some(partition, from)?;
+                made += step.0;
+                first = step.1;
             }
         }
         Ok(made)
+    }
+
+    /// Makes some of the vectors that a partition lacks, from number `first` on, where the embedding is the built-in one; how many, and
+    /// the number to go on from. After the last the partition is [concluded](Self::conclude).
+    pub fn make_some(&self, partition: Partition, first: u32) -> Result<(u64, Option<u32>)> {
+        let embedder = self.embedders.now();
+        let page = if embedder.embeds { self.pending(partition, first)? } else { Vec::new() };
+        let Some(last) = page.last().map(|one| one.number) else {
+            self.conclude(partition, 0)?;
+            return Ok((0, None));
+        };
+        let vector_of = |one: Pending| Some((one.number, one.revision, embedder.embed(&one.text)?));
+        let made = self.fill(embedder.place, partition, page.into_iter().filter_map(vector_of).collect())?;
+        Ok((made, Some(last.saturating_add(1))))
     }
 
     /// The number of this engine's embedding and its vectors in a partition; `None` without an embedder or any vector.
     ///
     /// It reads the snapshot that its caller holds: a second one would wait for whoever waits for the first to end.
     pub fn vector_set<P: Pages + ?Sized>(&self, pages: &P, partition: Partition) -> Result<Option<(EmbeddingNumber, VectorSet)>> {
-        let Some(embedding) = &self.embedding else { return Ok(None) };
-        let mut number = self.embedding_number.load(Ordering::Relaxed);
+        self.vector_set_of(self.embedders.now().place, pages, partition)
+    }
+
+    /// The same of the embedding at `place` among those that the engine was given.
+    pub fn vector_set_of<P: Pages + ?Sized>(
+        &self,
+        place: u32,
+        pages: &P,
+        partition: Partition,
+    ) -> Result<Option<(EmbeddingNumber, VectorSet)>> {
+        let Some(embedder) = self.embedders.at(place) else { return Ok(None) };
+        let Some(number) = embedder.number(pages)? else { return Ok(None) };
+        let dims = embedder.embedding.as_ref().map_or(0, |embedding| embedding.dimensions as usize);
+        Ok(Some((number, VectorSet::new(partition, number, dims)?)))
+    }
+
+    /// The vectors of a partition that is searched by the built-in embedding, whose number `searched` then is.
+    pub fn built_in_set<P: Pages + ?Sized>(&self, pages: &P, partition: Partition, searched: EmbeddingNumber) -> Result<Option<VectorSet>> {
+        let mut number = self.built_in_number.load(Ordering::Relaxed);
         if number == 0 {
-            let Some(found) = embedding::find(pages, embedding)? else { return Ok(None) };
-            number = found;
-            self.embedding_number.store(number, Ordering::Relaxed);
+            number = embedding::find(pages, &Embedding::built_in())?.unwrap_or(0);
+            self.built_in_number.store(number, Ordering::Relaxed);
         }
-        Ok(Some((number, VectorSet::new(partition, number, embedding.dimensions as usize)?)))
-    }
-
-    fn embedding_in_write(&self) -> EmbeddingInWrite {
-        EmbeddingInWrite { embedding: self.embedding.clone(), number: Arc::clone(&self.embedding_number) }
-    }
-
-    fn registration(&self) -> impl FnMut(&mut WriteTransaction<'_>) -> Result<Option<(EmbeddingNumber, usize)>> + Send + 'static + use<> {
-        let embedding = self.embedding_in_write();
-        move |txn| embedding.number(txn)
+        if number == 0 || number != searched {
+            return Ok(None);
+        }
+        VectorSet::new(partition, number, crate::embedding::DIMENSIONS).map(Some)
     }
 
     /// A whole, verified, compacted copy in `target`; how many values it has.
@@ -526,21 +647,12 @@ impl Engine {
     }
 }
 
-/// This engine's embedding, for use inside a transaction.
-struct EmbeddingInWrite {
-    embedding: Option<Arc<Embedding>>,
-    number: Arc<AtomicU16>,
-}
-
-impl EmbeddingInWrite {
-    /// Its number and dimensions; registered where the store does not know it yet.
-    fn number(&self, txn: &mut WriteTransaction<'_>) -> Result<Option<(EmbeddingNumber, usize)>> {
-        let Some(embedding) = &self.embedding else { return Ok(None) };
-        let known = self.number.load(Ordering::Relaxed);
-        // A number is remembered only once a snapshot has shown it (see `vector_set`): this transaction may yet be undone.
-        let number = if known == 0 { embedding::find_or_make(txn, embedding)? } else { known };
-        Ok(Some((number, embedding.dimensions as usize)))
-    }
+/// A memory ready to be written; a vector that another embedder made is none.
+fn prepare(embedder: &Embedder, scope: &Scope, mut new: NewMemory) -> Result<Prepared> {
+    new.vector = new.vector.filter(|_| new.made_by == embedder.place);
+    let mut prepared = remember::prepare(scope, new)?;
+    prepared.fill_vector(|text| embedder.embed(text));
+    Ok(prepared)
 }
 
 fn store_accesses(txn: &mut WriteTransaction<'_>, accesses: Option<&Accesses>) -> Result<()> {

@@ -1,16 +1,24 @@
-//! What can wait: expiry, vectors that could not be made, recalls to be made durable.
+//! What can wait: expiry, vectors that could not be made, vectors of another embedding, recalls to be made durable.
 //!
-//! Each step is a write of its own, bounded in size, so that other writers come between.
+//! Each step is a write of its own, bounded in size, so that other writers come between. A partition changes its embedding so:
+//!
+//! ```text
+//! begin      head.building = new              the old vectors are searched; writes add to both, as far as they can
+//! fill       vectors of `new`, beside         the last one switches: head.embedding = new, head.leaving = old
+//! sweep      the old vectors, block by block  then head.leaving = 0
+//! ```
+//!
+//! Whatever dies in between, the head says where the next one goes on.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use super::embedding::EmbeddingNumber;
+use super::embedding::{self, EmbeddingNumber};
 use super::record;
-use super::scope::{self, Head, Scope};
+use super::scope::{self, Head};
 use super::writer::put_vectors;
 use crate::Result;
-use crate::index::vectors::{UnitVector, VectorSet};
+use crate::index::vectors::{UnitVector, VectorSet, vectors_per_block};
 use crate::store::keys::{Key, Partition, STORE, Table, u32_at};
 use crate::store::pages::{Pages, PagesMut};
 
@@ -43,24 +51,31 @@ pub(super) fn due<P: Pages + ?Sized>(pages: &P, now: i64) -> Result<BTreeMap<Par
     Ok(found)
 }
 
-/// The next partition behind `after` in which memories lack a vector of `embedding`.
+/// The next partition behind `after` in which memories lack a vector of `embedding`, or vectors that nobody needs are left.
+/// With `alone`, also one that builds vectors of another embedding.
 pub(super) fn next_pending<P: Pages + ?Sized>(
     pages: &P,
     embedding: EmbeddingNumber,
     after: Partition,
-) -> Result<Option<(Partition, Scope)>> {
+    alone: bool,
+) -> Result<Option<Partition>> {
     let mut after = after;
     loop {
         let page = scope::list(pages, after, STEP)?;
         let Some((last, _)) = page.last() else { return Ok(None) };
         after = *last;
-        for (partition, scope) in page {
+        for (partition, _) in page {
             let head = Head::read(pages, partition)?;
-            if head.documents > 0 && (head.embedding != embedding || head.vectors < head.documents) {
-                return Ok(Some((partition, scope)));
+            if head.leaving != 0 || lacks(&head, embedding) || (alone && head.building != 0) {
+                return Ok(Some(partition));
             }
         }
     }
+}
+
+/// Whether memories of a partition lack a vector of `embedding`, or are still searched by another.
+pub(super) fn lacks(head: &Head, embedding: EmbeddingNumber) -> bool {
+    head.documents > 0 && (head.embedding != embedding || head.vectors < head.documents)
 }
 
 /// Memories of a partition from number `first` on that lack a vector of `embedding`; at most [`STEP`].
@@ -80,37 +95,43 @@ pub(super) fn pending<P: Pages + ?Sized>(pages: &P, partition: Partition, set: V
     failed.map(|()| found)
 }
 
-/// Makes `embedding` that of a partition: the vectors of another are dropped, all of its memories wait for new ones.
-pub(super) fn adopt(pages: &mut impl PagesMut, partition: Partition, embedding: EmbeddingNumber) -> Result<()> {
+/// Begins to build the vectors of `embedding` beside those that a partition has. With `alone`, what is being built of another
+/// embedding is given up even where `embedding` is the one that is searched.
+pub(super) fn begin(pages: &mut impl PagesMut, partition: Partition, embedding: EmbeddingNumber, alone: bool) -> Result<()> {
     let mut head = Head::read(pages, partition)?;
-    if head.embedding == embedding {
-        return Ok(());
+    let before = head;
+    head.begin(embedding);
+    if alone && head.embedding == embedding && head.building != 0 && head.leaving == 0 {
+        (head.leaving, head.building, head.built) = (head.building, 0, 0);
     }
-    if head.embedding != 0 {
-        for table in [Table::VectorExact, Table::VectorBlock] {
-            remove_all(pages, &Key::new(partition, table).u16(head.embedding))?;
-        }
-    }
-    head.embedding = embedding;
-    head.vectors = 0;
-    head.write(pages, partition)
+    if head == before { Ok(()) } else { head.write(pages, partition) }
 }
 
-fn remove_all(pages: &mut impl PagesMut, prefix: &Key) -> Result<()> {
-    let range = prefix.prefix_range();
-    loop {
-        let mut keys = Vec::new();
-        pages.scan(&range.start, &range.end, &mut |key, _| {
-            keys.push(key.to_vec());
-            Ok(if keys.len() < STEP { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
-        })?;
-        if keys.is_empty() {
-            return Ok(());
-        }
-        for key in keys {
-            pages.delete(&key)?;
-        }
+/// Removes some of the vectors that nobody needs any more; whether any are left.
+pub(super) fn sweep(pages: &mut impl PagesMut, partition: Partition) -> Result<bool> {
+    let mut head = Head::read(pages, partition)?;
+    if head.leaving == 0 {
+        return Ok(false);
     }
+    let set = VectorSet::new(partition, head.leaving, embedding::dimensions(pages, head.leaving)?)?;
+    if set.clear_some(pages, STEP / vectors_per_block(set.dims()) + 1)? {
+        return Ok(true);
+    }
+    head.leaving = 0;
+    head.write(pages, partition)?;
+    Ok(false)
+}
+
+/// Makes the vectors of `embedding` those that are searched, where they are whole: but for `refused` texts, of which the embedder makes
+/// none. Where it refuses most of them, the old ones stay.
+pub(super) fn conclude(pages: &mut impl PagesMut, partition: Partition, embedding: EmbeddingNumber, refused: u64) -> Result<()> {
+    let mut head = Head::read(pages, partition)?;
+    let whole = head.built + refused >= head.documents && head.built >= refused;
+    if head.building != embedding || head.leaving != 0 || !whole {
+        return Ok(());
+    }
+    head.switch();
+    head.write(pages, partition)
 }
 
 /// Stores vectors that were made later; those whose memory has changed since are dropped. Returns how many were stored.
@@ -122,7 +143,7 @@ pub(super) fn fill(
     vectors: &[(u32, u32, UnitVector)],
 ) -> Result<u64> {
     let mut head = Head::read(pages, partition)?;
-    if head.embedding != embedding {
+    if head.embedding != embedding && head.building != embedding {
         return Ok(0);
     }
     let mut upserts = Vec::new();
@@ -132,7 +153,14 @@ pub(super) fn fill(
         }
     }
     let added = put_vectors(pages, set, &upserts)?;
-    head.vectors += added;
+    if head.embedding == embedding {
+        head.vectors += added;
+    } else {
+        head.built += added;
+        if head.built >= head.documents && head.leaving == 0 {
+            head.switch();
+        }
+    }
     head.write(pages, partition)?;
     Ok(added)
 }

@@ -5,6 +5,7 @@
 
 pub mod access;
 pub mod doctor;
+mod embedders;
 pub mod embedding;
 pub mod engine;
 pub mod forget;

@@ -5,9 +5,10 @@ use xxhash_rust::xxh3::Xxh3;
 use super::kind::{Kind, MAX_TRUST, trust_of};
 use super::record::{self, Ending, Memory, State, number_in};
 use super::scope::Scope;
-use super::writer::{PartitionWriter, analyze, duplicate_key, newest};
-use crate::index::vectors::UnitVector;
-use crate::store::pages::PagesMut;
+use super::writer::{MEMORIES, PartitionWriter, analyze, content_key, duplicate_key, newest};
+use crate::index::bm25::{IndexId, Reader};
+use crate::index::vectors::{UnitVector, VectorSet};
+use crate::store::pages::{Pages, PagesMut};
 use crate::text::{self, Analysis};
 use crate::{Error, ErrorKind, Result};
 
@@ -45,6 +46,8 @@ pub struct NewMemory {
     pub metadata: Vec<u8>,
     /// Its embedding; `None` leaves it to the built-in one, or pending where that is not the store's.
     pub vector: Option<UnitVector>,
+    /// Who made that: the place of the embedder among those of the engine.
+    pub made_by: u32,
 }
 
 impl NewMemory {
@@ -64,6 +67,7 @@ impl NewMemory {
             occurred_at: None,
             metadata: Vec::new(),
             vector: None,
+            made_by: 0,
         }
     }
 }
@@ -133,6 +137,22 @@ impl NewMemory {
         self.slot.as_deref().map_or(Ok(()), |slot| normal_slot(slot).map(drop))?;
         check_metadata(&self.metadata)
     }
+}
+
+/// The vector of an embedding (number, dimensions) that a current memory of the same kind, slot and text has.
+pub(super) fn known_vector<P: Pages>(pages: &P, scope: &Scope, new: &NewMemory, embedding: (u16, usize)) -> Result<Option<UnitVector>> {
+    let Some(partition) = scope.find(pages)? else { return Ok(None) };
+    let (seed, slot) = (scope.term_seed(), new.slot.as_deref().map(normal_slot).transpose()?);
+    let set = VectorSet::new(partition, embedding.0, embedding.1)?;
+    let reader = Reader::open(pages, IndexId { partition, index: MEMORIES })?;
+    for number in reader.find(content_key(seed, new.kind, slot.as_deref(), &new.text))? {
+        if record::current(pages, partition, number)?.is_some_and(|memory| memory.text == new.text)
+            && let Some(vector) = set.get(pages, number)?
+        {
+            return Ok(Some(UnitVector::stored(vector)));
+        }
+    }
+    Ok(None)
 }
 
 /// Checks and analyses a memory.

@@ -23,6 +23,8 @@ pub struct Revision {
     pub reason: Option<String>,
     /// The embedding of the new text; `None` leaves it to the built-in one, or pending where that is not the store's.
     pub vector: Option<UnitVector>,
+    /// Who made that: the place of the embedder among those of the engine.
+    pub made_by: u32,
 }
 
 impl Revision {

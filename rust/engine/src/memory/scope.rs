@@ -167,9 +167,46 @@ pub struct Head {
     pub ids_taken: bool,
     /// Whether the memories that prompts begin with have a key of their kind: those of a scope of format 1 have none.
     pub kinds_indexed: bool,
+    /// The embedding that is to take the place of `embedding`, while its vectors are made beside the old ones; 0 where there is none.
+    pub building: u16,
+    /// Current memories that have a vector of that one.
+    pub built: u64,
+    /// The embedding whose vectors are of no use any more and are being removed; 0 where there is none.
+    pub leaving: u16,
 }
 
 impl Head {
+    /// How many current memories have a vector of that embedding.
+    #[must_use]
+    pub fn vectors_of(&self, embedding: u16) -> u64 {
+        match embedding {
+            0 => 0,
+            number if number == self.embedding => self.vectors,
+            number if number == self.building => self.built,
+            _ => 0,
+        }
+    }
+
+    /// The vectors that were being built are those that are searched from now on; the old ones leave.
+    pub(super) fn switch(&mut self) {
+        self.leaving = self.embedding;
+        (self.embedding, self.vectors) = (self.building, self.built);
+        (self.building, self.built) = (0, 0);
+    }
+
+    /// Begins to build the vectors of `embedding` beside those that are searched. Where none are, there is nothing to wait for.
+    pub(super) fn begin(&mut self, embedding: u16) {
+        if embedding == self.embedding || self.leaving != 0 {
+            return;
+        }
+        if embedding != self.building {
+            (self.leaving, self.building, self.built) = (self.building, embedding, 0);
+        }
+        if self.vectors == 0 {
+            (self.embedding, self.vectors) = (self.building, self.built);
+            (self.building, self.built) = (0, 0);
+        }
+    }
     /// That of a partition; a fresh one where nothing was written.
     pub fn read<P: Pages + ?Sized>(pages: &P, partition: Partition) -> Result<Self> {
         let key = Key::new(partition, Table::Head);
@@ -186,13 +223,17 @@ impl Head {
             vectors: r.uint()?,
             ids_taken: r.bool()?,
             kinds_indexed: r.bool()?,
+            building: r.uint()? as u16,
+            built: r.uint()?,
+            leaving: r.uint()? as u16,
         })
     }
 
     /// Writes it.
     pub fn write(&self, pages: &mut impl PagesMut, partition: Partition) -> Result<()> {
         let key = Key::new(partition, Table::Head);
-        let mut w = Writer::array(10);
+        let migrates = self.building != 0 || self.leaving != 0;
+        let mut w = Writer::array(if migrates { 13 } else { 10 });
         w.uint(u64::from(self.next_number));
         w.uint(self.sequence);
         w.int(self.last_time);
@@ -203,6 +244,11 @@ impl Head {
         w.uint(self.vectors);
         w.bool(self.ids_taken);
         w.bool(self.kinds_indexed);
+        if migrates {
+            w.uint(u64::from(self.building));
+            w.uint(self.built);
+            w.uint(u64::from(self.leaving));
+        }
         pages.put(key.as_slice(), &envelope::seal(key.as_slice(), 1, Codec::MessagePack, w.bytes()))
     }
 }

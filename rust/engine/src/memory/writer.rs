@@ -4,8 +4,9 @@
 //! page is rewritten once. Lookups by key see what the batch has done so far.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
+use super::embedding::{self, Embedding, EmbeddingNumber};
 use super::kind::Kind;
 use super::record::{self, Ending, Memory, State};
 use super::scope::{Head, Scope};
@@ -32,8 +33,10 @@ pub(super) struct PartitionWriter<'t, P: PagesMut> {
     operations: Vec<IndexOperation>,
     /// Key term -> numbers added (true) or removed (false) by this batch.
     keys: HashMap<u64, Vec<(u32, bool)>>,
-    vectors: Vec<(u32, Option<UnitVector>)>,
+    vectors: BTreeMap<u32, Change>,
     embedding: Option<(u16, usize)>,
+    /// Whether the vectors that are searched are the built-in ones, while the engine's own embedding is building others.
+    old_is_built_in: bool,
     sequence_before: u64,
 }
 
@@ -44,6 +47,16 @@ pub(super) enum Vector {
     Drop,
     /// It stays: the memory comes back with the same text.
     Keep,
+}
+
+/// What a batch does to the vectors of one memory: first it loses those it had, then it gets these.
+#[derive(Default)]
+struct Change {
+    drop: bool,
+    /// Of the engine's embedding.
+    own: Option<UnitVector>,
+    /// Of the built-in one, where the partition is still searched by it.
+    old: Option<UnitVector>,
 }
 
 enum IndexOperation {
@@ -72,14 +85,20 @@ impl<'t, P: PagesMut> PartitionWriter<'t, P> {
             now,
             operations: Vec::new(),
             keys: HashMap::new(),
-            vectors: Vec::new(),
+            vectors: BTreeMap::new(),
             embedding,
+            old_is_built_in: false,
             sequence_before: head.sequence,
         };
-        if let Some((number, _)) = embedding
-            && writer.head.embedding == 0
-        {
-            writer.head.embedding = number;
+        if let Some((number, _)) = embedding {
+            // What another embedder is building is not given up by a mere write.
+            if writer.head.building == 0 || writer.head.building == number {
+                writer.head.begin(number);
+            }
+            if writer.head.embedding != number {
+                let built_in = embedding::find(writer.pages, &Embedding::built_in())?;
+                writer.old_is_built_in = built_in == Some(writer.head.embedding);
+            }
         }
         Ok(writer)
     }
@@ -137,8 +156,10 @@ impl<'t, P: PagesMut> PartitionWriter<'t, P> {
             self.keys.entry(*key).or_default().push((memory.number, true));
         }
         self.operations.push(IndexOperation::Add { number: memory.number, row: row_of(memory, length), terms, keys });
-        if let Some(vector) = vector {
-            self.vectors.push((memory.number, Some(vector)));
+        let old = self.old_is_built_in.then(|| crate::embedding::embed(&memory.text));
+        if vector.is_some() || old.is_some() {
+            let change = self.vectors.entry(memory.number).or_default();
+            (change.own, change.old) = (vector, old);
         }
         Ok(())
     }
@@ -204,7 +225,7 @@ impl<'t, P: PagesMut> PartitionWriter<'t, P> {
 
     /// Drops the vector of a memory, if it has one.
     pub fn forget_vector(&mut self, number: u32) {
-        self.vectors.push((number, None));
+        self.vectors.insert(number, Change { drop: true, ..Change::default() });
     }
 
     /// The slot of that normal name.
@@ -252,33 +273,52 @@ impl<'t, P: PagesMut> PartitionWriter<'t, P> {
     }
 
     fn apply_vectors(&mut self) -> Result<()> {
-        let vectors = std::mem::take(&mut self.vectors);
-        if self.head.embedding == 0 || vectors.is_empty() {
+        let changes = std::mem::take(&mut self.vectors);
+        if changes.is_empty() {
             return Ok(());
         }
-        let dims = match self.embedding {
-            Some((number, dims)) if number == self.head.embedding => dims,
-            _ => super::embedding::dimensions(self.pages, self.head.embedding)?,
-        };
-        let set = VectorSet::new(self.partition, self.head.embedding, dims)?;
-        // The last word on each number counts; removals go first, so that a block is not filled only to be emptied.
-        let mut last: HashMap<u32, usize> = HashMap::new();
-        for (at, (number, _)) in vectors.iter().enumerate() {
-            last.insert(*number, at);
-        }
-        let usable = self.embedding.is_some_and(|(number, _)| number == self.head.embedding);
-        let mut upserts = Vec::new();
-        for (at, (number, vector)) in vectors.into_iter().enumerate() {
-            if last.get(&number) != Some(&at) {
-                continue;
-            }
-            match vector.filter(|_| usable) {
-                Some(vector) => upserts.push((number, vector)),
-                None => self.head.vectors -= u64::from(set.remove(self.pages, number)?),
+        let own = self.embedding.map(|(number, _)| number);
+        let (searched, building, leaving) = (self.head.embedding, self.head.building, self.head.leaving);
+        let old = self.old_is_built_in.then_some(searched);
+        for number in [searched, building, leaving].into_iter().filter(|number| *number != 0) {
+            let vector_of = |change: &Change| match number {
+                _ if number == leaving => None,
+                _ if Some(number) == own => change.own.clone(),
+                _ if Some(number) == old => change.old.clone(),
+                _ => None,
+            };
+            let (added, removed) = self.apply_to(number, &changes, vector_of)?;
+            if number == searched {
+                self.head.vectors = self.head.vectors + added - removed;
+            } else if number == building {
+                self.head.built = self.head.built + added - removed;
             }
         }
-        self.head.vectors += put_vectors(self.pages, set, &upserts)?;
         Ok(())
+    }
+
+    /// Changes the vectors of one embedding; how many were added and removed.
+    fn apply_to(
+        &mut self,
+        number: EmbeddingNumber,
+        changes: &BTreeMap<u32, Change>,
+        vector_of: impl Fn(&Change) -> Option<UnitVector>,
+    ) -> Result<(u64, u64)> {
+        let dims = match self.embedding {
+            Some((own, dims)) if own == number => dims,
+            _ => embedding::dimensions(self.pages, number)?,
+        };
+        let set = VectorSet::new(self.partition, number, dims)?;
+        let (mut upserts, mut removed) = (Vec::new(), 0);
+        // Removals go first, so that a block is not filled only to be emptied.
+        for (memory, change) in changes {
+            match vector_of(change) {
+                Some(vector) => upserts.push((*memory, vector)),
+                None if change.drop => removed += u64::from(set.remove(self.pages, *memory)?),
+                None => {}
+            }
+        }
+        Ok((put_vectors(self.pages, set, &upserts)?, removed))
     }
 }
 
@@ -332,9 +372,13 @@ pub(super) fn id_key(seed: u64, id: &str) -> u64 {
 
 /// The key term by which an exact duplicate is found: kind, slot and text.
 pub(super) fn duplicate_key(seed: u64, memory: &Memory) -> u64 {
-    let slot = memory.slot.as_deref().unwrap_or_default();
-    let text = text::duplicate_key(&memory.text);
-    text::term_hash(TermClass::Key, &format!("same\0{}\0{slot}\0{text}", memory.kind.name()), seed)
+    content_key(seed, memory.kind, memory.slot.as_deref(), &memory.text)
+}
+
+/// The same, of what is not a memory yet; `slot` is in normal form.
+pub(super) fn content_key(seed: u64, kind: Kind, slot: Option<&str>, text: &str) -> u64 {
+    let (slot, text) = (slot.unwrap_or_default(), text::duplicate_key(text));
+    text::term_hash(TermClass::Key, &format!("same\0{}\0{slot}\0{text}", kind.name()), seed)
 }
 
 pub(super) fn keys_of(seed: u64, memory: &Memory, head: &Head) -> Vec<u64> {

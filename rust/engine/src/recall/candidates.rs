@@ -1,10 +1,12 @@
 //! Nominating: the memories of one scope that may be among the answers.
 
+use std::cell::OnceCell;
+
 use super::explain::LexicalQuery;
 use super::{Request, past};
 use crate::Result;
 use crate::index::bm25::{Hit, IndexId, Reader, Row, Statistics};
-use crate::index::vectors::{Scores, VectorSet};
+use crate::index::vectors::{Query, Scores, VectorSet};
 use crate::memory::{Engine, Head, MEMORIES, Memory, record};
 use crate::store::keys::Partition;
 use crate::store::pages::Pages;
@@ -37,11 +39,30 @@ pub struct Nominated {
     /// In the order of their scopes, then numbers.
     pub candidates: Vec<Candidate>,
     /// The vectors of each scope, where they were used.
-    pub sets: Vec<Option<VectorSet>>,
+    pub sets: Vec<Option<Searched>>,
+    /// The question by the built-in embedding, once a scope was searched by it that the engine's own embedding is still to reach.
+    pub built_in: OnceCell<Option<Query>>,
     /// Why vectors were not used, or not all.
     pub degraded: Option<String>,
     /// Whether a memory holds every identifier of the question, and there is one.
     pub identified: bool,
+}
+
+/// The vectors of a scope, and which form of the question they are compared with.
+#[derive(Debug, Clone, Copy)]
+pub struct Searched {
+    /// The vectors.
+    pub set: VectorSet,
+    /// The built-in embedding's, not that of the request.
+    built_in: bool,
+}
+
+impl Nominated {
+    /// The question as the vectors of a scope were searched with.
+    #[must_use]
+    pub fn question<'q>(&'q self, request: &'q Request, searched: Searched) -> Option<&'q Query> {
+        if searched.built_in { self.built_in.get()?.as_ref() } else { request.vector.as_ref() }
+    }
 }
 
 /// Adds the candidates of one scope; returns what was asked of its words.
@@ -61,10 +82,12 @@ pub fn nominate<P: Pages>(
     let wanted = request.limit.saturating_mul(PER_ANSWER).max(FEWEST);
 
     let lexical = scope.lexical(&mut reader, &mut query, wanted)?;
-    let set = vectors_of(engine, snapshot, request, partition, &head, found)?;
+    let searched = vectors_of(engine, snapshot, request, partition, &head, found)?;
     let mut dense = Scores::new();
-    if let (Some(set), Some(vector)) = (set, &request.vector) {
-        set.scan(snapshot, vector, &mut dense)?;
+    if let Some(searched) = searched
+        && let Some(question) = found.question(request, searched)
+    {
+        searched.set.scan(snapshot, question, &mut dense)?;
     }
     let mut numbers: Vec<u32> = lexical.best.iter().map(|hit| hit.number).collect();
     numbers.extend(scope.dense(&mut reader, &dense, wanted)?);
@@ -80,11 +103,14 @@ pub fn nominate<P: Pages>(
     if request.filter.reaches_back() {
         past::nominate(snapshot, request, place, partition, &query, found)?;
     }
-    found.sets.push(set);
+    found.sets.push(searched);
     Ok(query)
 }
 
 /// The vectors to scan, and in `found` why there are none or not all.
+///
+/// While a partition waits for the vectors of another embedding, it is searched by those it has: with the question as its own embedder
+/// made it, or, where that is the built-in one, as the engine makes it now.
 fn vectors_of<P: Pages>(
     engine: &Engine,
     snapshot: &P,
@@ -92,21 +118,36 @@ fn vectors_of<P: Pages>(
     partition: Partition,
     head: &Head,
     found: &mut Nominated,
-) -> Result<Option<VectorSet>> {
+) -> Result<Option<Searched>> {
     if engine.embedding().is_none() || head.documents == 0 {
         return Ok(None);
     }
-    let set = engine.vector_set(snapshot, partition)?;
-    let why = match set {
-        _ if request.vector.is_none() => Some("the question could not be embedded: answered by words alone".to_owned()),
-        Some((number, _)) if number == head.embedding && head.vectors >= head.documents => None,
-        Some((number, _)) if number == head.embedding => {
+    let place = request.vector.as_ref().map(Query::place);
+    let asked = place.map_or(Ok(None), |place| engine.vector_set_of(place, snapshot, partition))?;
+    let searched = match asked {
+        Some((number, set)) if number == head.embedding => Some(Searched { set, built_in: false }),
+        _ if head.embedding == 0 => None,
+        _ => match engine.built_in_set(snapshot, partition, head.embedding)? {
+            Some(set) if found.built_in.get_or_init(|| super::built_in_question(&request.text)).is_some() => {
+                Some(Searched { set, built_in: true })
+            }
+            _ => None,
+        },
+    };
+    let other = found.sets.iter().flatten().any(|before| searched.is_some_and(|now| !now.set.is_comparable(&before.set)));
+    let why = match searched {
+        Some(_) if head.vectors < head.documents => {
             Some(format!("{} of {} memories have no vector yet: maintain() makes them", head.documents - head.vectors, head.documents))
         }
-        _ => Some("the memories were embedded by another embedder, or by none: maintain() embeds them anew".to_owned()),
+        Some(_) if other => {
+            Some("the scopes were embedded by different embedders, whose cosines compare badly: reembed() makes them one".to_owned())
+        }
+        Some(_) => None,
+        None if request.vector.is_none() => Some("the question could not be embedded: answered by words alone".to_owned()),
+        None => Some("the memories were embedded by another embedder, or by none: maintain() embeds them anew".to_owned()),
     };
     found.degraded = found.degraded.take().or(why);
-    Ok(set.filter(|(number, _)| *number == head.embedding && request.vector.is_some()).map(|(_, set)| set))
+    Ok(searched)
 }
 
 /// One scope's search and what it filters by.

@@ -70,6 +70,8 @@ pub struct Recall {
     pub hits: Vec<Hit>,
     /// Why vectors were not used where they could have been; `None` where nothing is missing.
     pub degraded: Option<String>,
+    /// Whether vectors of any scope were searched.
+    pub by_vectors: bool,
     /// What was asked of each scope's words, for explanations.
     pub queries: Vec<LexicalQuery>,
     /// The partition of each scope; `None` where nothing was ever written.
@@ -122,7 +124,13 @@ fn embedded(engine: &Engine, request: &Request) -> Option<Request> {
 /// What the built-in embedding makes of a question; nothing of a blank one, or where the store's embedding is another.
 #[must_use]
 pub fn question_vector(engine: &Engine, text: &str) -> Option<vectors::Query> {
-    if text.trim().is_empty() { None } else { engine.embed(text).map(vectors::Query::from_unit) }
+    let place = engine.embedding_place();
+    if text.trim().is_empty() { None } else { engine.embed(text).map(|unit| vectors::Query::from_unit(unit).made_by(place)) }
+}
+
+/// The same of scopes that are searched by the built-in embedding, whatever the engine's own is.
+fn built_in_question(text: &str) -> Option<vectors::Query> {
+    if text.trim().is_empty() { None } else { Some(vectors::Query::from_unit(crate::embedding::embed(text))) }
 }
 
 /// Answers a question from a snapshot.
@@ -141,7 +149,8 @@ pub(crate) fn answer<P: Pages>(engine: &Engine, snapshot: &P, request: &Request)
         recall.queries.push(query);
     }
     let fusion = if found.identified { request.fusion.identified() } else { request.fusion };
-    let ranked = fusion::rank(fusion, request.limit, found.candidates, |candidate| exact(snapshot, &found.sets, request, candidate))?;
+    let candidates = std::mem::take(&mut found.candidates);
+    let ranked = fusion::rank(fusion, request.limit, candidates, |candidate| exact(snapshot, &found, request, candidate))?;
     let mut tokens_left = request.max_tokens;
     for (candidate, parts) in ranked {
         if parts.score() < request.min_score {
@@ -156,6 +165,7 @@ pub(crate) fn answer<P: Pages>(engine: &Engine, snapshot: &P, request: &Request)
         }
         recall.hits.push(hit);
     }
+    recall.by_vectors = found.sets.iter().any(Option::is_some);
     recall.degraded = found.degraded;
     Ok(recall)
 }
@@ -167,11 +177,9 @@ pub fn tokens_of(text: &str) -> usize {
 }
 
 /// The exact cosine of a candidate, where it has a vector.
-fn exact<P: Pages>(snapshot: &P, sets: &[Option<vectors::VectorSet>], request: &Request, candidate: &Candidate) -> Result<Option<i32>> {
-    match (&request.vector, sets.get(candidate.scope).copied().flatten()) {
-        (Some(query), Some(set)) if candidate.dense.is_some() => set.cosine(snapshot, candidate.number, query),
-        _ => Ok(None),
-    }
+fn exact<P: Pages>(snapshot: &P, found: &Nominated, request: &Request, candidate: &Candidate) -> Result<Option<i32>> {
+    let Some(searched) = found.sets.get(candidate.scope).copied().flatten().filter(|_| candidate.dense.is_some()) else { return Ok(None) };
+    found.question(request, searched).map_or(Ok(None), |question| searched.set.cosine(snapshot, candidate.number, question))
 }
 
 fn load<P: Pages>(snapshot: &P, partitions: &[Option<Partition>], candidate: Candidate, parts: fusion::Parts) -> Result<Hit> {

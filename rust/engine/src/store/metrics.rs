@@ -39,6 +39,12 @@ metrics! {
     memories_written,
     /// Vectors that could not be made when their memory was written.
     vectors_pending,
+    /// Texts that an embedder of the caller's was asked to embed, questions and probes included.
+    texts_embedded,
+    /// Vectors for which it was not asked, because a current memory of the same text had them.
+    vectors_reused,
+    /// Questions for which it was not asked, because the same one had been asked before.
+    questions_reused,
     /// Times another process compacted the store and this one moved on.
     generations_followed,
     /// Slots of the reader table taken back from processes that died.

@@ -17,6 +17,7 @@
 
 mod audit;
 mod block;
+mod clear;
 mod exact;
 mod kernel;
 mod query;
@@ -66,6 +67,12 @@ impl VectorSet {
         ))
         .with("dimensions", dims)
         .with("embedding", i64::from(embedding)))
+    }
+
+    /// Whether both sets are of one embedding.
+    #[must_use]
+    pub fn is_comparable(&self, other: &Self) -> bool {
+        self.embedding == other.embedding
     }
 
     /// Dimensions of every vector of the set.

@@ -17,6 +17,7 @@ pub struct Query {
     /// Where the codes begin in `buffer`: at a cache line. (A clone may lie elsewhere: slower, not wrong.)
     start: usize,
     pub(super) scale: f32,
+    made_by: u32,
     /// Sum of the codes: kernels that need unsigned rows add 128 to each code and take 128 * sum off again.
     pub(super) sum: i32,
 }
@@ -37,7 +38,19 @@ impl Query {
         let scale = quantise(unit.as_slice(), &mut buffer);
         buffer.resize(start + padded, 0);
         let sum = buffer.iter().map(|&code| i32::from(code)).sum();
-        Self { unit, buffer, start, scale, sum }
+        Self { unit, buffer, start, scale, made_by: 0, sum }
+    }
+
+    /// The same, made by another than the first embedder of its engine: by that at `place`.
+    #[must_use]
+    pub fn made_by(self, place: u32) -> Self {
+        Self { made_by: place, ..self }
+    }
+
+    /// The place of its embedder among those of its engine.
+    #[must_use]
+    pub fn place(&self) -> u32 {
+        self.made_by
     }
 
     /// The direction, as it is reranked with.

@@ -28,6 +28,12 @@ impl UnitVector {
         Ok(Self(unit))
     }
 
+    /// A vector as it was stored, that is checked before.
+    #[must_use]
+    pub fn stored(values: Vec<f32>) -> Self {
+        Self(values)
+    }
+
     /// The components.
     #[must_use]
     pub fn as_slice(&self) -> &[f32] {

@@ -158,17 +158,24 @@ impl<P: Pages> Visit<'_, P> {
 
     fn vectors(&mut self) -> Result<()> {
         self.foreign_vectors()?;
+        self.vectors_of(self.head.embedding, Some(self.head.vectors))?;
+        self.vectors_of(self.head.building, Some(self.head.built))?;
+        // What is being removed is not counted; but a forgotten memory has nothing left even there.
+        self.vectors_of(self.head.leaving, None)
+    }
+
+    fn vectors_of(&mut self, embedding: u16, counted: Option<u64>) -> Result<()> {
         let mut numbers = Vec::new();
-        if self.head.embedding != 0 {
-            let dimensions = embedding::dimensions(self.pages, self.head.embedding);
-            let set = dimensions.and_then(|dims| VectorSet::new(self.partition, self.head.embedding, dims));
+        if embedding != 0 {
+            let dimensions = embedding::dimensions(self.pages, embedding);
+            let set = dimensions.and_then(|dims| VectorSet::new(self.partition, embedding, dims));
             let audited = set.and_then(|set| set.audit(self.pages));
             let Some(found) = self.read("vector", audited)? else { return Ok(()) };
             numbers = found;
         }
         self.report.vectors += numbers.len() as u64;
-        if self.head.vectors != numbers.len() as u64 {
-            self.note("head", format!("it counts {} vectors and there are {}", self.head.vectors, numbers.len()));
+        if let Some(counted) = counted.filter(|counted| *counted != numbers.len() as u64) {
+            self.note("head", format!("it counts {counted} vectors and there are {}", numbers.len()));
         }
         for number in numbers.iter().filter(|number| !self.current.contains_key(number)).copied().collect::<Vec<_>>() {
             self.note("vector", format!("memory {number} has a vector and is not current"));
@@ -176,13 +183,13 @@ impl<P: Pages> Visit<'_, P> {
         Ok(())
     }
 
-    /// Vectors of another embedding than the head's are never searched, and never removed.
+    /// Vectors of another embedding than the head names are never searched, and never removed.
     fn foreign_vectors(&mut self) -> Result<()> {
         for table in [Table::VectorExact, Table::VectorBlock] {
             let (mut foreign, range) = (0_u64, Key::new(self.partition, table).prefix_range());
             self.pages.scan(&range.start, &range.end, &mut |key, _| {
                 let number = key.get(5..7).map_or(0, |bytes| u16::from_be_bytes([bytes[0], bytes[1]]));
-                foreign += u64::from(number != self.head.embedding);
+                foreign += u64::from(![self.head.embedding, self.head.building, self.head.leaving].contains(&number));
                 Ok(ControlFlow::Continue(()))
             })?;
             if foreign > 0 {
