@@ -82,13 +82,14 @@ class MaintenanceReport:
     """What `Engine.maintain` did.
 
     Attributes:
-        expired: Memories forgotten because their time to live was over.
-        vectors_made: Vectors made for memories that had none.
-        vectors_pending: Memories that still have none, because the embedder failed; 0 without an embedder.
+        expired: Memories forgotten, and documents removed, because their time to live was over.
+        vectors_made: Vectors made for memories and chunks that had none.
+        vectors_pending: Memories and chunks that still have none, because the embedder failed; 0 without an embedder.
         recalls_stored: Memories whose buffered recalls were made durable.
         sessions_removed: Sessions cleared away that an interrupted delete or fork had left.
         compacted: Whether the store was rewritten.
         file_bytes: Bytes of the data file afterwards.
+        collections_swept: Unfinished versions of documents, and remains of dropped collections, that were cleared away.
     """
 
     expired: int
@@ -98,6 +99,7 @@ class MaintenanceReport:
     sessions_removed: int
     compacted: bool
     file_bytes: int
+    collections_swept: int = 0
 
 
 @dataclass(frozen=True)
@@ -111,6 +113,8 @@ class CheckReport:
         ended: Revisions that are not current any more, and what is left of forgotten memories.
         postings: Terms and keys of the index.
         vectors: Vectors.
+        documents: Documents of collections.
+        chunks: Their chunks.
         findings: What contradicts what, one sentence each; empty for a sound store.
     """
 
@@ -120,6 +124,8 @@ class CheckReport:
     ended: int
     postings: int
     vectors: int
+    documents: int
+    chunks: int
     findings: tuple[str, ...]
 
     @property
@@ -261,11 +267,13 @@ class Engine:
         made = self._store.make_vectors()
         recalls = self._core.flush_accesses()
         swept = self._core.sweep_sessions()
+        cleared = self._core.sweep_collections()
         if compact:
             self._core.compact()
         contents = self._core.metrics()
-        pending = 0 if self._store.dimensions is None else contents["memories"] - contents["vectors"]
-        return MaintenanceReport(expired, made, pending, recalls, swept, compact, contents["file_bytes"])
+        missing = contents["memories"] - contents["vectors"] + contents["chunks"] - contents["chunk_vectors"]
+        pending = 0 if self._store.dimensions is None else missing
+        return MaintenanceReport(expired, made, pending, recalls, swept, compact, contents["file_bytes"], cleared)
 
     def metrics(self) -> dict[str, int]:
         """What is in the store, and what happened since this process opened it; the counters are shared by its engines.

@@ -180,7 +180,13 @@ impl EngineCore {
         run(py, Hold::Detached, || memspan_engine::session::sweep(self.handle.engine()?, now))
     }
 
-    /// The next partition behind `after` in which memories lack a vector.
+    /// Clears away what was written of documents and never finished, and what is left of dropped collections; how many.
+    fn sweep_collections(&self, py: Python<'_>) -> PyResult<u64> {
+        let now = self.handle.clock.now(py)?;
+        run(py, Hold::Detached, || memspan_engine::collection::sweep(self.handle.engine()?, now))
+    }
+
+    /// The next partition behind `after` in which memories or chunks lack a vector.
     fn next_pending(&self, py: Python<'_>, after: u32) -> PyResult<Option<u32>> {
         run(py, Hold::Detached, || self.handle.engine()?.next_pending(after))
     }
@@ -225,6 +231,10 @@ impl EngineCore {
         values.set_item("scopes", contents.scopes)?;
         values.set_item("memories", contents.memories)?;
         values.set_item("vectors", contents.vectors)?;
+        values.set_item("collections", contents.collections)?;
+        values.set_item("documents", contents.documents)?;
+        values.set_item("chunks", contents.chunks)?;
+        values.set_item("chunk_vectors", contents.chunk_vectors)?;
         for (name, value) in counters {
             values.set_item(name, value)?;
         }
@@ -241,6 +251,8 @@ impl EngineCore {
         values.set_item("ended", report.ended)?;
         values.set_item("postings", report.postings)?;
         values.set_item("vectors", report.vectors)?;
+        values.set_item("documents", report.documents)?;
+        values.set_item("chunks", report.chunks)?;
         let mut findings: Vec<String> =
             report.findings.iter().map(|one| format!("{} of partition {}: {}", one.part, one.partition, one.what)).collect();
         if report.more_findings > 0 {

@@ -18,9 +18,10 @@ use super::read;
 use super::record::{self, Memory};
 use super::remember::{self, NewMemory, Prepared, Remembered};
 use super::revise::{self, Revision};
-use super::scope::{self, Head, Scope};
+use super::scope::{self, Head, Row, Scope};
 use super::slots::{self, Slot};
 use super::writer;
+use crate::collection;
 use crate::index::vectors::{UnitVector, VectorSet};
 use crate::session::WarmSessions;
 use crate::store::environment::WriteTransaction;
@@ -70,6 +71,14 @@ pub struct Engine {
 pub struct Contents {
     /// Scopes that were ever written to.
     pub scopes: u64,
+    /// Their collections.
+    pub collections: u64,
+    /// Documents of the collections.
+    pub documents: u64,
+    /// Their chunks.
+    pub chunks: u64,
+    /// Chunks that have a vector.
+    pub chunk_vectors: u64,
     /// Current memories.
     pub memories: u64,
     /// Current memories that have a vector.
@@ -393,6 +402,9 @@ impl Engine {
                 contents.vectors += head.vectors;
             }
         }
+        let (collections, heads) = self.store.read(collection::contents)?;
+        (contents.collections, contents.documents) = (collections, heads.documents);
+        (contents.chunks, contents.chunk_vectors) = (heads.chunks, heads.vectors);
         (contents.generation, contents.file_bytes) = self.store.size()?;
         Ok(contents)
     }
@@ -416,7 +428,7 @@ impl Engine {
         }
     }
 
-    /// Forgets the memories whose time to live is over; how many.
+    /// Forgets the memories, and removes the documents, whose time to live is over; how many.
     pub fn expire(&self, now: i64) -> Result<u64> {
         self.check_writable()?;
         let mut expired = 0;
@@ -427,10 +439,14 @@ impl Engine {
             }
             let before = expired;
             for (partition, numbers) in due {
-                let scope = self.store.read(|snapshot| scope::list(snapshot, partition - 1, 1))?;
-                let Some((_, scope)) = scope.into_iter().next() else { continue };
-                let seed = scope.term_seed();
-                expired += self.write(move |txn| forget::expire_many(txn, partition, seed, &numbers, now))?;
+                expired += match self.store.read(|snapshot| scope::row(snapshot, partition))? {
+                    Some(Row::Scope(scope)) => {
+                        let seed = scope.term_seed();
+                        self.write(move |txn| forget::expire_many(txn, partition, seed, &numbers, now))?
+                    }
+                    Some(Row::Collection { .. }) => collection::expire(self, partition, &numbers, now)?,
+                    Some(Row::Dropped) | None => 0,
+                };
             }
             if expired == before {
                 return Ok(expired); // another process was faster, or the index names what is not there: the doctor says which
@@ -443,10 +459,10 @@ impl Engine {
     pub fn next_pending(&self, after: Partition) -> Result<Option<Partition>> {
         let Some((number, _)) = self.write(self.registration())? else { return Ok(None) };
         let next = self.store.read(|snapshot| maintain::next_pending(snapshot, number, after))?;
-        if let Some((partition, _)) = next {
+        if let Some(partition) = next {
             self.write(move |txn| maintain::adopt(txn, partition, number))?;
         }
-        Ok(next.map(|(partition, _)| partition))
+        Ok(next)
     }
 
     /// Memories of a partition from number `first` on that lack a vector of this engine's embedding.
@@ -494,7 +510,7 @@ impl Engine {
         Ok(Some((number, VectorSet::new(partition, number, embedding.dimensions as usize)?)))
     }
 
-    fn embedding_in_write(&self) -> EmbeddingInWrite {
+    pub(crate) fn embedding_in_write(&self) -> EmbeddingInWrite {
         EmbeddingInWrite { embedding: self.embedding.clone(), number: Arc::clone(&self.embedding_number) }
     }
 
@@ -527,14 +543,14 @@ impl Engine {
 }
 
 /// This engine's embedding, for use inside a transaction.
-struct EmbeddingInWrite {
+pub(crate) struct EmbeddingInWrite {
     embedding: Option<Arc<Embedding>>,
     number: Arc<AtomicU16>,
 }
 
 impl EmbeddingInWrite {
     /// Its number and dimensions; registered where the store does not know it yet.
-    fn number(&self, txn: &mut WriteTransaction<'_>) -> Result<Option<(EmbeddingNumber, usize)>> {
+    pub(crate) fn number(&self, txn: &mut WriteTransaction<'_>) -> Result<Option<(EmbeddingNumber, usize)>> {
         let Some(embedding) = &self.embedding else { return Ok(None) };
         let known = self.number.load(Ordering::Relaxed);
         // A number is remembered only once a snapshot has shown it (see `vector_set`): this transaction may yet be undone.

@@ -7,9 +7,10 @@ use std::ops::ControlFlow;
 
 use super::embedding::EmbeddingNumber;
 use super::record;
-use super::scope::{self, Head, Scope};
+use super::scope::{self, Head, Row};
 use super::writer::put_vectors;
 use crate::Result;
+use crate::collection;
 use crate::index::vectors::{UnitVector, VectorSet};
 use crate::store::keys::{Key, Partition, STORE, Table, u32_at};
 use crate::store::pages::{Pages, PagesMut};
@@ -43,21 +44,24 @@ pub(super) fn due<P: Pages + ?Sized>(pages: &P, now: i64) -> Result<BTreeMap<Par
     Ok(found)
 }
 
-/// The next partition behind `after` in which memories lack a vector of `embedding`.
-pub(super) fn next_pending<P: Pages + ?Sized>(
-    pages: &P,
-    embedding: EmbeddingNumber,
-    after: Partition,
-) -> Result<Option<(Partition, Scope)>> {
+/// The next partition behind `after` in which memories, or chunks of a collection, lack a vector of `embedding`.
+pub(super) fn next_pending<P: Pages + ?Sized>(pages: &P, embedding: EmbeddingNumber, after: Partition) -> Result<Option<Partition>> {
     let mut after = after;
     loop {
-        let page = scope::list(pages, after, STEP)?;
+        let page = scope::rows(pages, after, STEP)?;
         let Some((last, _)) = page.last() else { return Ok(None) };
         after = *last;
-        for (partition, scope) in page {
-            let head = Head::read(pages, partition)?;
-            if head.documents > 0 && (head.embedding != embedding || head.vectors < head.documents) {
-                return Ok(Some((partition, scope)));
+        for (partition, row) in page {
+            let lacks = match row {
+                Row::Scope(_) => {
+                    let head = Head::read(pages, partition)?;
+                    head.documents > 0 && (head.embedding != embedding || head.vectors < head.documents)
+                }
+                Row::Collection { .. } => collection::next_pending(pages, partition, embedding)?,
+                Row::Dropped => false,
+            };
+            if lacks {
+                return Ok(Some(partition));
             }
         }
     }
@@ -65,6 +69,9 @@ pub(super) fn next_pending<P: Pages + ?Sized>(
 
 /// Memories of a partition from number `first` on that lack a vector of `embedding`; at most [`STEP`].
 pub(super) fn pending<P: Pages + ?Sized>(pages: &P, partition: Partition, set: VectorSet, first: u32) -> Result<Vec<Pending>> {
+    if collection::is_collection(pages, partition)? {
+        return collection::pending(pages, partition, set, first);
+    }
     let (mut found, mut failed) = (Vec::new(), Ok(()));
     record::each_current(pages, partition, first, &mut |memory| {
         match set.contains(pages, memory.number) {
@@ -82,18 +89,25 @@ pub(super) fn pending<P: Pages + ?Sized>(pages: &P, partition: Partition, set: V
 
 /// Makes `embedding` that of a partition: the vectors of another are dropped, all of its memories wait for new ones.
 pub(super) fn adopt(pages: &mut impl PagesMut, partition: Partition, embedding: EmbeddingNumber) -> Result<()> {
+    if collection::is_collection(pages, partition)? {
+        let before = collection::adopt(pages, partition, embedding)?;
+        return if before == embedding { Ok(()) } else { remove_vectors(pages, partition, before) };
+    }
     let mut head = Head::read(pages, partition)?;
     if head.embedding == embedding {
         return Ok(());
     }
-    if head.embedding != 0 {
-        for table in [Table::VectorExact, Table::VectorBlock] {
-            remove_all(pages, &Key::new(partition, table).u16(head.embedding))?;
-        }
-    }
+    remove_vectors(pages, partition, head.embedding)?;
     head.embedding = embedding;
     head.vectors = 0;
     head.write(pages, partition)
+}
+
+fn remove_vectors(pages: &mut impl PagesMut, partition: Partition, embedding: EmbeddingNumber) -> Result<()> {
+    if embedding == 0 {
+        return Ok(());
+    }
+    [Table::VectorExact, Table::VectorBlock].into_iter().try_for_each(|table| remove_all(pages, &Key::new(partition, table).u16(embedding)))
 }
 
 fn remove_all(pages: &mut impl PagesMut, prefix: &Key) -> Result<()> {
@@ -121,6 +135,9 @@ pub(super) fn fill(
     embedding: EmbeddingNumber,
     vectors: &[(u32, u32, UnitVector)],
 ) -> Result<u64> {
+    if collection::is_collection(pages, partition)? {
+        return collection::fill(pages, partition, set, embedding, vectors);
+    }
     let mut head = Head::read(pages, partition)?;
     if head.embedding != embedding {
         return Ok(0);

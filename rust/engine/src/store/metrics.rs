@@ -39,6 +39,12 @@ metrics! {
     memories_written,
     /// Vectors that could not be made when their memory was written.
     vectors_pending,
+    /// Documents added to collections, duplicates left out.
+    documents_written,
+    /// Searches of collections.
+    searches,
+    /// Those answered without the vectors that were expected.
+    searches_degraded,
     /// Times another process compacted the store and this one moved on.
     generations_followed,
     /// Slots of the reader table taken back from processes that died.
