@@ -6,6 +6,7 @@ import asyncio
 import os
 import threading
 from datetime import date
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,8 +15,7 @@ import memspan
 from memspan.testing import FakeClock, FakeEmbedder, temporary_engine
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+    from collections.abc import Iterator, Sequence
 
 HANDBOOK = """# Handbook
 
@@ -63,8 +63,11 @@ def test_a_hit_cites_its_place(engine: memspan.Engine, docs: memspan.Collection)
     for one in docs.search("weekdays deploy Überraschungen port", 10):
         assert docs.get("handbook.md").text[one.start : one.end] == one.text
         assert one.explain().score == pytest.approx(one.score)
-    assert found.mode == "hybrid" and not found.degraded and found.confidence > 0.3
-    assert isinstance(found[:1], tuple) and found == docs.search("which port does payments-api listen on?")
+    assert found.mode == "hybrid"
+    assert not found.degraded
+    assert found.confidence > 0.3
+    assert isinstance(found[:1], tuple)
+    assert found == docs.search("which port does payments-api listen on?")
     sound(engine)
 
 
@@ -79,11 +82,17 @@ def test_a_version_is_idempotent_and_another_replaces(engine: memspan.Engine, do
     assert docs.add("b", "quokka").action == "duplicate"
     assert docs.add("b", "wombat").action == "replaced"
     assert [one.id for one in docs.documents()] == ["a", "b"]
-    assert len(docs) == 2 and "a" in docs and "c" not in docs
-    assert docs.delete("a") and not docs.delete("a") and len(docs) == 1
+    assert len(docs) == 2
+    assert "a" in docs
+    assert "c" not in docs
+    assert docs.delete("a")
+    assert not docs.delete("a")
+    assert len(docs) == 1
     with pytest.raises(memspan.NotFound):
         docs.get("a")
-    assert docs.drop() == 1 and len(docs) == 0 and docs
+    assert docs.drop() == 1
+    assert len(docs) == 0
+    assert docs
     assert docs.scope.collections() == ()
     assert docs.add("a", "again").action == "added"
     sound(engine)
@@ -108,14 +117,15 @@ def test_what_expires_is_not_found() -> None:
         docs.add("a", "walrus", ttl_seconds=60)
         docs.add("b", "walrus")
         assert docs.expire("b", 120).expires_at is not None
-        clock.advance(61)
+        clock.advance(seconds=61)
         assert [hit.document_id for hit in docs.search("walrus")] == ["b"]
         assert [one.id for one in docs.documents()] == ["b"]
         with pytest.raises(memspan.NotFound):
             docs.expire("a", None)
-        assert engine.maintain().expired == 1 and len(docs) == 1
+        assert engine.maintain().expired == 1
+        assert len(docs) == 1
         docs.expire("b", None)
-        clock.advance(1000)
+        clock.advance(seconds=1000)
         assert engine.maintain().expired == 0
         assert engine.metrics()["documents"] == 1
         sound(engine)
@@ -130,7 +140,8 @@ def test_notes_of_a_day(engine: memspan.Engine) -> None:
     for thread in threads:
         thread.join()
     text = notes.get(clock_day).text
-    assert text.startswith("# 2025-01-01\n") and all(f"\n\nnote number {n}\n" in f"\n{text}" for n in range(8))
+    assert text.startswith("# 2025-01-01\n")
+    assert all(f"\n\nnote number {n}\n" in f"\n{text}" for n in range(8))
     assert notes.note("later", date(2025, 3, 4)).document.id == "2025-03-04.md"
     with pytest.raises(memspan.InvalidInput):
         notes.note("  ")
@@ -187,7 +198,10 @@ def test_a_folder_is_brought_up_to_date(engine: memspan.Engine, docs: memspan.Co
 
 def test_nothing_in_a_folder_is_fatal(engine: memspan.Engine, docs: memspan.Collection, tmp_path: Path) -> None:
     root = tmp_path / "root"
-    write(root, {"good.md": "fine", "binary.bin": b"\0\1\2", "latin.txt": "Wörter".encode("latin-1"), "bom.txt": "﻿with a mark", "empty.txt": ""})
+    write(
+        root,
+        {"good.md": "fine", "binary.bin": b"\0\1\2", "latin.txt": "Wörter".encode("latin-1"), "bom.txt": "﻿with a mark", "empty.txt": ""},
+    )
     write(root, {"closed/inside.txt": "hidden walrus"})
     (root / "sub").mkdir()
     (root / "sub" / "loop").symlink_to(root, target_is_directory=True)
@@ -204,7 +218,7 @@ def test_nothing_in_a_folder_is_fatal(engine: memspan.Engine, docs: memspan.Coll
     (root / "empty.txt").chmod(0)
     report = docs.add_path(root)
     (root / "closed").chmod(0o755)
-    reasons = {(os.path.basename(one.path), one.reason) for one in report.skipped}
+    reasons = {(Path(one.path).name, one.reason) for one in report.skipped}
     expected = {("binary.bin", "binary"), ("latin.txt", "not UTF-8"), ("loop", "loop"), ("self", "no file"), ("broken", "no file")}
     expected |= {("etc", "outside"), ("pipe", "no file"), ("huge.txt", "too large"), ("bad-�.txt", "name")}
     assert reasons >= expected
@@ -262,7 +276,7 @@ def test_an_embedder_of_the_callers_that_fails(tmp_path: Path) -> None:
     class Sometimes:
         name, dimensions = embedder.name, embedder.dimensions
 
-        def embed(self, texts: list[str]) -> Any:
+        def embed(self, texts: Sequence[str], /) -> Any:
             if broken[0]:
                 raise RuntimeError("no")
             return embedder.embed(texts)
@@ -276,7 +290,9 @@ def test_an_embedder_of_the_callers_that_fails(tmp_path: Path) -> None:
         assert (report.vectors_made, report.vectors_pending) == (docs.chunks, 0)
         docs.add("b", "quokka")
         found = docs.search("quokka")
-        assert found[0].document_id == "b" and not found.degraded and found.mode == "hybrid"
+        assert found[0].document_id == "b"
+        assert not found.degraded
+        assert found.mode == "hybrid"
         assert [event.kind for event in events] == ["pending", "degraded"]
         sound(engine)
 

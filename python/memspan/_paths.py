@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from memspan.collection import PathReport, Skipped
+from memspan.collection import NewDocument, PathReport, Skipped
 from memspan.exceptions import InvalidInput, NotFound
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _MAX_FILE_BYTES = 64 << 20
 _LEFT_OUT = {"__pycache__", "node_modules"}
+
 
 def add_path(
     collection: Collection,
@@ -52,7 +53,11 @@ def add_path(
         if stored is not None and stored.source != source:
             found.skip(file, "other source", f"{document_id!r} is from {stored.source!r}: give prefix=")
         else:
-            action = _add(collection, found, file, document_id, stored and stored.version, source, options, metadata, chunk_tokens)
+            text, version = found.read(file, options, None if stored is None else stored.version)
+            action: Literal["added", "replaced", "duplicate"] | None = "duplicate" if version is not None else None
+            if text is not None:
+                new = NewDocument(document_id, text, version, metadata, None, source, None, chunk_tokens)
+                action = _add(collection, found, file, new)
             if action is not None:
                 changes[action].append(document_id)
         if progress is not None:
@@ -60,41 +65,15 @@ def add_path(
     seen = {prefix + below for below, _ in found.files}
     removed = [one.id for one in known.values() if one.source == source and one.id not in seen and not found.hides(one.id, prefix)]
     removed = [one for one in removed if collection.delete(one)]
-    return PathReport(
-        tuple(changes["added"]), tuple(changes["replaced"]), tuple(removed), len(changes["duplicate"]), tuple(found.skipped)
-    )
+    return PathReport(tuple(changes["added"]), tuple(changes["replaced"]), tuple(removed), len(changes["duplicate"]), tuple(found.skipped))
 
 
-def _add(
-    collection: Collection,
-    found: _Found,
-    file: Path,
-    document_id: str,
-    version: str | None,
-    source: str,
-    options: bytes,
-    metadata: Mapping[str, Any] | None,
-    chunk_tokens: int,
-) -> Literal["added", "replaced", "duplicate"] | None:
-    data = found.read(file)
-    if data is None:
-        return None
-    content = hashlib.blake2b(options, digest_size=16)
-    content.update(data)
-    if content.hexdigest() == version:
-        return "duplicate"
-    if b"\0" in data:
-        return found.skip(file, "binary")
+def _add(collection: Collection, found: _Found, file: Path, new: NewDocument) -> Literal["added", "replaced", "duplicate"] | None:
     try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        return found.skip(file, "not UTF-8", str(error))
-    try:
-        return collection.add(
-            document_id, text, version=content.hexdigest(), metadata=metadata, source=source, chunk_tokens=chunk_tokens
-        ).action
+        return collection.add_many([new])[0].action
     except InvalidInput as error:
-        return found.skip(file, "refused", str(error))
+        found.skip(file, "refused", str(error))
+        return None
 
 
 def _patterns(pattern: str | Iterable[str] | None) -> tuple[str, ...]:
@@ -144,31 +123,49 @@ class _Found:
         document_id = "/".join(below)
         try:
             document_id.encode()
-        except UnicodeEncodeError:
-            return self.skip(path, "name")
-        try:
             if path.is_symlink() and not path.resolve().is_relative_to(self._root):
                 return self.skip(path, "outside")
             mode = path.stat().st_mode
+        except UnicodeEncodeError:
+            return self.skip(path, "name")
         except (OSError, RuntimeError) as error:  # a link to itself is a RuntimeError before Python 3.13
             return self.skip(path, "no file", str(error))
         if stat.S_ISDIR(mode):
-            return self.walk(path, below, above)
-        if not any(fnmatchcase(document_id, one) or fnmatchcase(below[-1], one) for one in self._patterns):
-            return None
-        if not stat.S_ISREG(mode):
-            return self.skip(path, "no file")  # never opened: a pipe would wait for a writer
-        self.files.append((document_id, path))
+            self.walk(path, below, above)
+        elif any(fnmatchcase(document_id, one) or fnmatchcase(below[-1], one) for one in self._patterns):
+            if not stat.S_ISREG(mode):
+                return self.skip(path, "no file")  # never opened: a pipe would wait for a writer
+            self.files.append((document_id, path))
         return None
 
-    def read(self, file: Path) -> bytes | None:
-        """The bytes of a file; `None`, and a note, where it has too many or cannot be read."""
+    def read(self, file: Path, options: bytes, known: str | None) -> tuple[str | None, str | None]:
+        """The text of a file and its version. No text where the version is the known one; neither, and a note, where it is no text."""
+        data = self._bytes(file)
+        if data is None:
+            return None, None
+        content = hashlib.blake2b(options, digest_size=16)
+        content.update(data)
+        version = content.hexdigest()
+        if version == known:
+            return None, version
+        if b"\0" in data:
+            self.skip(file, "binary")
+            return None, None
+        try:
+            return data.decode("utf-8-sig"), version
+        except UnicodeDecodeError as error:
+            self.skip(file, "not UTF-8", str(error))
+            return None, None
+
+    def _bytes(self, file: Path) -> bytes | None:
         try:
             size = file.stat().st_size
-            if size > _MAX_FILE_BYTES:
-                return self.skip(file, "too large", f"{size:,} bytes")
-            with file.open("rb") as opened:
-                data = opened.read(_MAX_FILE_BYTES + 1)
+            if size <= _MAX_FILE_BYTES:
+                with file.open("rb") as opened:
+                    data = opened.read(_MAX_FILE_BYTES + 1)
+                if len(data) <= _MAX_FILE_BYTES:
+                    return data
+            self.skip(file, "too large", f"{size:,} bytes")
         except OSError as error:
-            return self.skip(file, "unreadable", str(error))
-        return data if len(data) <= _MAX_FILE_BYTES else self.skip(file, "too large")
+            self.skip(file, "unreadable", str(error))
+        return None

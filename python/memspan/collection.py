@@ -22,7 +22,19 @@ if TYPE_CHECKING:
     from memspan._store import OpenStore
     from memspan.long_term import Scope
 
-__all__ = ["AddedDocument", "Collection", "Document", "DocumentInfo", "Format", "NewDocument", "Passage", "Passages", "PathReport", "SkipReason", "Skipped"]
+__all__ = [
+    "AddedDocument",
+    "Collection",
+    "Document",
+    "DocumentInfo",
+    "Format",
+    "NewDocument",
+    "Passage",
+    "Passages",
+    "PathReport",
+    "SkipReason",
+    "Skipped",
+]
 
 Format: TypeAlias = Literal["markdown", "text", "code"]
 """How a document is cut: by headings, fences, tables and lists; by paragraphs and sentences; by functions, classes and blank lines."""
@@ -145,7 +157,16 @@ class Passage:
 
 
 SkipReason: TypeAlias = Literal[
-    "binary", "not UTF-8", "too large", "unreadable", "no file", "outside", "loop", "name", "other source", "refused",
+    "binary",
+    "not UTF-8",
+    "too large",
+    "unreadable",
+    "no file",
+    "outside",
+    "loop",
+    "name",
+    "other source",
+    "refused",
 ]
 """Why a file was not added: see `Skipped`."""
 
@@ -156,8 +177,8 @@ class Skipped:
 
     Attributes:
         path: As it was found.
-        reason: "binary" (it has a NUL byte), "not UTF-8", "too large" (above 64 MiB), "unreadable", "no file" (a socket, a pipe, a device, a
-            broken link), "outside" (a link that leads out of the folder), "loop" (a link to a folder that it lies in, or that was read
+        reason: "binary" (it has a NUL byte), "not UTF-8", "too large" (above 64 MiB), "unreadable", "no file" (a socket, a pipe, a device,
+            a broken link), "outside" (a link that leads out of the folder), "loop" (a link to a folder that it lies in, or that was read
             before), "name" (it is not UTF-8), "other source" (a document of that id was added by something else), "refused" (the store's
             error).
         detail: What the system or the store said; "" where there is nothing to say.
@@ -188,7 +209,7 @@ class PathReport:
 
 
 class Passages(Sequence[Passage]):
-    """An answer: a frozen sequence of `Passage`, the best first.
+    r"""An answer: a frozen sequence of `Passage`, the best first.
 
     Examples:
         >>> docs = user.collection("handbook")
@@ -281,7 +302,7 @@ class Collection:
         ttl_seconds: float | None = None,
         chunk_tokens: int = _CHUNK_TOKENS,
     ) -> AddedDocument:
-        """Adds a document, or another version of one. Durable when it returns, and found at once by every process.
+        r"""Adds a document, or another version of one. Durable when it returns, and found at once by every process.
 
         A retry is harmless: the same id and version with the same content is a "duplicate". Another version replaces: in one commit the
         chunks of the old one are not found any more, and those of the new one are. A process that is killed on the way leaves the old
@@ -360,7 +381,7 @@ class Collection:
         chunk_tokens: int = _CHUNK_TOKENS,
         progress: Callable[[int, int, str], object] | None = None,
     ) -> PathReport:
-        """Brings the collection up to date with a file, or a folder of notes or code: what is new or changed is added, what vanished goes.
+        r"""Brings the collection up to date with a file, or a folder of notes or code: what is new or changed is added, what vanished goes.
 
         A document's id is its path below the folder with `/`, its version a hash of its bytes, its `source` the folder. Only documents of
         that source are ever replaced or removed. Names that begin with a dot, `__pycache__` and `node_modules` are left out. Symbolic
@@ -413,17 +434,17 @@ class Collection:
         if not _core.check_text("text", text):
             raise InvalidInput("noting: the text is blank: leave the call out")
         name = (self._core.now().date() if day is None else day).isoformat()
-        for _ in range(_NOTE_TRIES):
+        for left in reversed(range(_NOTE_TRIES)):
             found = self._core.get(f"{name}.md")
             version, before = (None, f"# {name}\n") if found is None else (found[0][1], found[1])
-            draft = _core.DocumentDraft(
-                f"{name}.md", f"{before}\n{text.strip()}\n", None, None, "markdown", None, None, _CHUNK_TOKENS, (version,)
-            )
+            whole = f"{before}\n{text.strip()}\n"
+            draft = _core.DocumentDraft(f"{name}.md", whole, None, None, "markdown", None, None, _CHUNK_TOKENS, (version,))
             try:
                 return self._add(draft)
-            except IdConflict as error:
-                conflict = error  # another process noted something in between
-        raise conflict
+            except IdConflict:  # another process noted something in between
+                if left == 0:
+                    raise
+        raise AssertionError("the last try returns or raises")
 
     def search(
         self,
@@ -434,7 +455,7 @@ class Collection:
         documents: str | Iterable[str] | None = None,
         min_score: float | None = None,
     ) -> Passages:
-        """Finds the chunks that answer a question: by their words and, where there is an embedder, by their meaning.
+        r"""Finds the chunks that answer a question: by their words and, where there is an embedder, by their meaning.
 
         Deterministic: the same store, clock and question give the same answer. Never waits for a disk. Cost: one read transaction.
 
@@ -569,7 +590,7 @@ def _arguments(row: object) -> dict[str, Any]:
         unknown = given.keys() - {one.name for one in fields(NewDocument)}
         if unknown or not given.keys() >= {"id", "text"}:
             raise InvalidInput(
-                f"adding documents: a mapping has 'id', 'text' and other arguments of add(), and this one has {sorted(given)}: change its keys"
+                f"adding documents: a mapping has 'id', 'text' and other arguments of add(), and it has {sorted(given)}: change its keys"
             )
         return given
     if isinstance(row, tuple | list) and len(row) == 2:  # noqa: PLR2004  # pyright: ignore[reportUnknownArgumentType]
