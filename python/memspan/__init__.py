@@ -1,7 +1,7 @@
 """memspan: an embedded memory-and-context engine for LLM applications.
 
 Start at `open`, which gives an `Engine`; `Engine.user` and `Engine.shared` give a `Scope`, which remembers and recalls;
-`Scope.session` gives a `Session`, which keeps a conversation and assembles its prompts.
+`Scope.session` gives a `Session`, which keeps a conversation and assembles its prompts; `Scope.collection` a `Collection` of documents.
 `count_tokens`, `truncate`, `TokenCounter`, `fit` and `models` need no store.
 Values that are returned (`Memory`, `Recall`, ...) are frozen, made in Rust and described in `_core.pyi`; errors are one tree below `Error`.
 
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from memspan import _core, tokenizers
 from memspan._core import Explanation, Memory, Message, Recall, Recalled, Remembered, TermScore
+from memspan.collection import AddedDocument, Collection, Document, DocumentInfo, NewDocument, Passage, Passages, PathReport, Skipped
 from memspan.counting import Fit, SdkObject, TokenCounter, count_tokens, fit, truncate
 from memspan.embedding import Embedder, Event
 from memspan.engine import BuildInfo, CheckReport, Engine, ImportReport, MaintenanceReport, ReembedReport, aopen, build_info, open  # noqa: A004  `memspan.open`
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Added",
+    "AddedDocument",
     "Breakpoint",
     "Budget",
     "BudgetExceeded",
@@ -66,6 +68,9 @@ __all__ = [
     "Call",
     "CheckReport",
     "Closed",
+    "Collection",
+    "Document",
+    "DocumentInfo",
     "Embedder",
     "EmbedderError",
     "Engine",
@@ -90,10 +95,14 @@ __all__ = [
     "ModelMismatch",
     "ModelSwitch",
     "Models",
+    "NewDocument",
     "NewMemory",
     "NewMessage",
     "NotFound",
     "OutcomeUnknown",
+    "Passage",
+    "Passages",
+    "PathReport",
     "Prices",
     "Prompt",
     "ReadOnly",
@@ -107,6 +116,7 @@ __all__ = [
     "Session",
     "SessionMoved",
     "SharedPrefix",
+    "Skipped",
     "Slots",
     "StateError",
     "StoreBusy",

@@ -106,6 +106,15 @@ class OpenStore:
             return known
         return self.stored_vector(text, scope)
 
+    def stored_vectors(self, texts: list[str], scope: Scope) -> _core.Vectors | None:
+        """The vectors of texts that are to be stored, some of which may be missing; `None` leaves them to the core."""
+        if self.embedding is None or not texts:
+            return None
+        vectors, why = self.embedding.embed_many(texts)
+        if why is not None:
+            self._note_pending(vectors.bad, why, scope)
+        return vectors
+
     def import_rows(
         self, rows: Iterable[object], *, scope: Scope | None, core: _core.ScopeCore | None = None, skip: bool
     ) -> Iterator[tuple[list[Failed], list[Remembered], int]]:

@@ -82,13 +82,15 @@ class MaintenanceReport:
     """What `Engine.maintain` did.
 
     Attributes:
-        expired: Memories forgotten because their time to live was over.
-        vectors_made: Vectors made for memories that had none.
-        vectors_pending: Memories that still have none of the engine's embedding, because the embedder failed; 0 without an embedder.
+        expired: Memories forgotten, and documents removed, because their time to live was over.
+        vectors_made: Vectors made for memories and chunks that had none.
+        vectors_pending: Memories and chunks that still have none of the engine's embedding, because the embedder failed; 0 without an
+            embedder.
         recalls_stored: Memories whose buffered recalls were made durable.
         sessions_removed: Sessions cleared away that an interrupted delete or fork had left.
         compacted: Whether the store was rewritten.
         file_bytes: Bytes of the data file afterwards.
+        collections_swept: Unfinished versions of documents, and remains of dropped collections, that were cleared away.
     """
 
     expired: int
@@ -98,6 +100,7 @@ class MaintenanceReport:
     sessions_removed: int
     compacted: bool
     file_bytes: int
+    collections_swept: int = 0
 
 
 @dataclass(frozen=True)
@@ -125,6 +128,8 @@ class CheckReport:
         ended: Revisions that are not current any more, and what is left of forgotten memories.
         postings: Terms and keys of the index.
         vectors: Vectors.
+        documents: Documents of collections.
+        chunks: Their chunks.
         findings: What contradicts what, one sentence each; empty for a sound store.
     """
 
@@ -134,6 +139,8 @@ class CheckReport:
     ended: int
     postings: int
     vectors: int
+    documents: int
+    chunks: int
     findings: tuple[str, ...]
 
     @property
@@ -281,10 +288,11 @@ class Engine:
             pass  # logged; what is left is in the report
         recalls = self._core.flush_accesses()
         swept = self._core.sweep_sessions()
+        cleared = self._core.sweep_collections()
         if compact:
             self._core.compact()
         contents = self._core.metrics()
-        return MaintenanceReport(expired, made, contents["to_embed"], recalls, swept, compact, contents["file_bytes"])
+        return MaintenanceReport(expired, made, contents["to_embed"], recalls, swept, compact, contents["file_bytes"], cleared)
 
     def reembed(self, embedder: Embedder | None = None, *, progress: Callable[[int, int], object] | None = None) -> ReembedReport:
         """Makes the vectors of another embedding, scope by scope, while the store is in use.

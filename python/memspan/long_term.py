@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from memspan import _core
 from memspan._twins import async_iterable, awaitable
+from memspan.collection import Collection
 from memspan.exceptions import InvalidInput, NotFound
 from memspan.short_term import Session
 from memspan.transcript import TranscriptHit
@@ -456,6 +457,28 @@ class Scope:
             for after, session_id in page:  # noqa: B007  the last one is where the next page begins
                 yield session_id
 
+    def collection(self, name: str) -> Collection:
+        """A collection of this scope: documents, notes or code that are searched by chunks. Reads and writes nothing.
+
+        Args:
+            name: 1 to 1,024 bytes of UTF-8, unique in the scope.
+
+        Examples:
+            >>> user.collection("handbook")
+            Collection('handbook' of Scope(user 'u-42'))
+        """
+        return Collection(self._store, self, _core.CollectionCore.open(self._core, name))
+
+    def collections(self) -> tuple[Collection, ...]:
+        """The collections of this scope that were written to, in the order in which that first happened.
+
+        Examples:
+            >>> _ = user.collection("notes").add("a", "Tea at four")
+            >>> user.collections()
+            (Collection('notes' of Scope(user 'u-42')),)
+        """
+        return tuple(map(self.collection, _core.collection_names(self._core)))
+
     def search_transcripts(self, query: str, limit: int = 10) -> tuple[TranscriptHit, ...]:
         """Finds messages of this scope's sessions by their words, also those that are in no prompt any more.
 
@@ -497,6 +520,7 @@ class Scope:
     aexport = awaitable(export)
     asession = awaitable(session)
     asessions = async_iterable(sessions)
+    acollections = awaitable(collections)
     asearch_transcripts = awaitable(search_transcripts)
 
 

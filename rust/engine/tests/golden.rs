@@ -10,11 +10,13 @@ use std::fmt::Write as _;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
+use memspan_engine::collection::add::add as add_document;
+use memspan_engine::collection::{self, CollectionName, NewDocument, Prepared, Request, remove, search};
 use memspan_engine::context::render::{RequestOptions, to_openai};
 use memspan_engine::memory::revise::Revision;
 use memspan_engine::memory::{Engine, Kind, Memory, NewMemory, Scope, ScopeType};
 use memspan_engine::models::Model;
-use memspan_engine::session::{Ask, NewMessage, Options, Session, TaskEdit, search};
+use memspan_engine::session::{self, Ask, NewMessage, Options, Session, TaskEdit};
 use memspan_engine::store::pages::Pages;
 use support::{ALL_KINDS, Folder, ask, assert_sound, copy_folder, embed, one, open, options, with_id, with_vector};
 
@@ -41,6 +43,7 @@ fn scopes() -> [Scope; 3] {
 fn fill(engine: &Engine) {
     fill_memories(engine);
     fill_session(engine);
+    fill_collection(engine);
 }
 
 /// Every kind of record that format 1 knows.
@@ -229,6 +232,63 @@ fn fill_session(engine: &Engine) {
     session.switch_model(&Model::named("gpt-4").expect("known"), None, None, START + 61 * DAY).expect("switched");
 }
 
+/// What format 3 added: a handbook with a version that was replaced, a document that expires, and one that was removed.
+fn fill_collection(engine: &Engine) {
+    let name = handbook();
+    let mut now = START + 70 * DAY;
+    let mut add = |new: NewDocument, embedded: bool| {
+        now += DAY;
+        let mut prepared = Prepared::new(NewDocument { chunk_tokens: 32, ..new }).expect("fine");
+        prepared.cut();
+        let vectors = (0..prepared.chunks()).map(|chunk| embedded.then(|| embed(&prepared.to_embed(chunk)))).collect();
+        add_document(engine, &name, prepared, Some(vectors), now).expect("added");
+    };
+    let ports: String =
+        (0..60).map(|at| format!("## Service {at}\n\nservice-{at} answers on port {}, Größe {at}.\n\n", 9000 + at)).collect();
+    add(NewDocument { version: Some("1".into()), ..NewDocument::new("ports.md", "# Ports\n\nNothing yet.") }, true);
+    add(
+        NewDocument {
+            version: Some("2".into()),
+            source: Some("wiki".into()),
+            ..NewDocument::new("ports.md", format!("# Ports\n\n{ports}"))
+        },
+        true,
+    );
+    add(
+        NewDocument {
+            metadata: b"\x81\xa1n\x05".to_vec(),
+            ..NewDocument::new("lib.py", "class Store:\n    def open(self):\n        return 8443\n")
+        },
+        false,
+    );
+    add(NewDocument { ttl: Some(3650 * DAY), ..NewDocument::new("note", "Tea at four.") }, true);
+    add(NewDocument::new("gone", "The door code is 4711."), true);
+    remove::delete(engine, &name, "gone", now + DAY).expect("removed");
+}
+
+fn handbook() -> CollectionName {
+    let [.., shared] = scopes();
+    CollectionName::new(&shared, "handbook").expect("a name")
+}
+
+/// The documents of the collection, and what it answers by words alone.
+fn collection_lines(engine: &Engine) -> String {
+    let (name, now) = (handbook(), START + 90 * DAY);
+    let mut lines = String::new();
+    let (page, _) = engine.store().read(|pages| collection::page(pages, &name, 0, 100, now)).expect("listed");
+    for document in page {
+        let (_, text) = engine.store().read(|pages| collection::get(pages, &name, &document.id, now)).expect("read").expect("there");
+        let _ = writeln!(lines, "{} {} {} {} {}", document.id, document.version, document.chunks, document.characters, json(&text));
+    }
+    for query in ["which port does service-17 answer on?", "Store.open", "tea", "4711", "größe"] {
+        let answer = search::ask(engine, &Request::new(query, vec![name.clone()], 3, now)).expect("answered");
+        for hit in answer.hits {
+            let _ = writeln!(lines, "{} {:?} {} {:?} {}", hit.document.id, hit.characters, hit.parts.fixed, hit.path, json(&hit.text));
+        }
+    }
+    lines
+}
+
 /// The conversation, the prompt that follows and the one of its first call.
 fn conversation(engine: &Engine) -> String {
     let [user, ..] = scopes();
@@ -244,7 +304,7 @@ fn conversation(engine: &Engine) -> String {
     for prompt in [&next.prompt, &sent.assembled.prompt] {
         let _ = writeln!(lines, "{} {}", prompt.total_tokens, String::from_utf8_lossy(&to_openai(prompt, options)));
     }
-    let hits = search(engine, &user, "port 8443", 3).expect("found");
+    let hits = session::search(engine, &user, "port 8443", 3).expect("found");
     let _ = writeln!(lines, "{}", list(hits.iter().map(|hit| format!("{} {}", hit.session_id, hit.message.record.placed.index))));
     lines
 }
@@ -269,6 +329,10 @@ fn everything_is_found(format: u32) {
     if format > 1 {
         let expected = std::fs::read_to_string(place(format).join("conversation.txt")).expect("conversation.txt");
         assert_eq!(conversation(&engine), expected);
+    }
+    if format > 2 {
+        let expected = std::fs::read_to_string(place(format).join("collection.txt")).expect("collection.txt");
+        assert_eq!(collection_lines(&engine), expected);
     }
     assert_sound(&engine);
     one(&engine, &scopes()[0], with_vector("written to a copy of the golden store"), START + 50 * DAY);
@@ -320,4 +384,5 @@ fn make_it() {
     }
     std::fs::write(place(NEWEST).join("expected.json"), everything(&engine)).expect("written");
     std::fs::write(place(NEWEST).join("conversation.txt"), conversation(&engine)).expect("written");
+    std::fs::write(place(NEWEST).join("collection.txt"), collection_lines(&engine)).expect("written");
 }

@@ -210,7 +210,13 @@ impl EngineCore {
         run(py, Hold::Detached, || memspan_engine::session::sweep(self.handle.engine()?, now))
     }
 
-    /// The next partition behind `after` in which memories lack a vector.
+    /// Clears away what was written of documents and never finished, and what is left of dropped collections; how many.
+    fn sweep_collections(&self, py: Python<'_>) -> PyResult<u64> {
+        let now = self.handle.clock.now(py)?;
+        run(py, Hold::Detached, || memspan_engine::collection::sweep(self.handle.engine()?, now))
+    }
+
+    /// The next partition behind `after` in which memories or chunks lack a vector.
     ///
     /// With `alone`, what is being built of any other embedding is given up.
     fn next_pending(&self, py: Python<'_>, after: u32, alone: bool) -> PyResult<Option<u32>> {
@@ -269,6 +275,10 @@ impl EngineCore {
         values.set_item("memories", contents.memories)?;
         values.set_item("vectors", contents.vectors)?;
         values.set_item("to_embed", contents.to_embed)?;
+        values.set_item("collections", contents.collections)?;
+        values.set_item("documents", contents.documents)?;
+        values.set_item("chunks", contents.chunks)?;
+        values.set_item("chunk_vectors", contents.chunk_vectors)?;
         for (name, value) in counters {
             values.set_item(name, value)?;
         }
@@ -285,6 +295,8 @@ impl EngineCore {
         values.set_item("ended", report.ended)?;
         values.set_item("postings", report.postings)?;
         values.set_item("vectors", report.vectors)?;
+        values.set_item("documents", report.documents)?;
+        values.set_item("chunks", report.chunks)?;
         let mut findings: Vec<String> =
             report.findings.iter().map(|one| format!("{} of partition {}: {}", one.part, one.partition, one.what)).collect();
         if report.more_findings > 0 {

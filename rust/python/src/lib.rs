@@ -1,6 +1,7 @@
 //! The Python border of memspan: conversions and frozen classes, no algorithm.
 //!
-//! `EngineCore`, `ScopeCore`, `SessionCore` and `TaskCore` are what the package's `Engine`, `Scope`, `Session` and `Task` call; everything
+//! `EngineCore`, `ScopeCore`, `SessionCore`, `TaskCore` and `CollectionCore` are what the package's `Engine`, `Scope`, `Session`, `Task` and
+//! `Collection` call; everything
 //! else here is a value that they return.
 //! Rules that hold for every call: arguments are converted before the engine is entered and results after it is left, so that
 //! no Python code ever runs inside a transaction or under a lock of the engine; what can wait for a disk runs detached from
@@ -13,6 +14,7 @@ mod arguments;
 mod budget;
 mod build;
 mod clock;
+mod collection;
 mod embedding;
 mod engine;
 mod errors;
@@ -45,6 +47,8 @@ mod _core {
     use super::arguments::{check_memory_text, check_text};
     #[pymodule_export]
     use super::build::build_info;
+    #[pymodule_export]
+    use super::collection::{CollectionCore, DocumentDraft, SearchCore, collection_names};
     #[pymodule_export]
     use super::embedding::BuiltInCore;
     #[pymodule_export]

@@ -92,7 +92,8 @@ impl<'py> Fields<'py> {
     }
 }
 
-fn ttl(seconds: &Bound<'_, PyAny>) -> PyResult<i64> {
+/// Microseconds to live.
+pub fn ttl(seconds: &Bound<'_, PyAny>) -> PyResult<i64> {
     let given = number("ttl_seconds", seconds)?;
     if given > 0.0 && given <= MAX_TTL_SECONDS {
         return Ok((given * 1e6).ceil() as i64);
@@ -100,7 +101,7 @@ fn ttl(seconds: &Bound<'_, PyAny>) -> PyResult<i64> {
     Err(invalid(
         seconds.py(),
         format!(
-            "reading ttl_seconds: it must be above 0 and at most {MAX_TTL_SECONDS} (100 years), and it is {given}: leave it out to keep the memory"
+            "reading ttl_seconds: it must be above 0 and at most {MAX_TTL_SECONDS} (100 years), and it is {given}: leave it out to keep it for ever"
         ),
     ))
 }

@@ -14,7 +14,7 @@ use crate::store::pages::Pages;
 
 /// One of them.
 #[derive(Debug, Default)]
-pub(super) struct Embedder {
+pub struct Embedder {
     /// What it says of itself; `None` where the engine goes by words alone.
     pub embedding: Option<Embedding>,
     /// Its place in the row, from 0.

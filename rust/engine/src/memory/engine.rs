@@ -19,9 +19,10 @@ use super::read;
 use super::record::{self, Memory};
 use super::remember::{self, NewMemory, Prepared, Remembered};
 use super::revise::{self, Revision};
-use super::scope::{self, Head, Scope};
+use super::scope::{self, Head, Row, Scope};
 use super::slots::{self, Slot};
 use super::writer;
+use crate::collection;
 use crate::index::vectors::{UnitVector, VectorSet};
 use crate::session::WarmSessions;
 use crate::store::environment::WriteTransaction;
@@ -69,11 +70,19 @@ pub struct Engine {
 pub struct Contents {
     /// Scopes that were ever written to.
     pub scopes: u64,
+    /// Their collections.
+    pub collections: u64,
+    /// Documents of the collections.
+    pub documents: u64,
+    /// Their chunks.
+    pub chunks: u64,
+    /// Chunks that have a vector.
+    pub chunk_vectors: u64,
     /// Current memories.
     pub memories: u64,
     /// Current memories that have a vector.
     pub vectors: u64,
-    /// Current memories that have none of the engine's embedding, where it has one.
+    /// Current memories and chunks that have none of the engine's embedding, where it has one.
     pub to_embed: u64,
     /// Bytes of the data file.
     pub file_bytes: u64,
@@ -457,6 +466,10 @@ impl Engine {
                 contents.to_embed += number.map_or(0, |number| head.documents.saturating_sub(head.vectors_of(number)));
             }
         }
+        let (collections, heads) = self.store.read(collection::contents)?;
+        (contents.collections, contents.documents) = (collections, heads.documents);
+        (contents.chunks, contents.chunk_vectors) = (heads.chunks, heads.vectors);
+        contents.to_embed += number.map_or(0, |_| heads.chunks.saturating_sub(heads.vectors));
         (contents.generation, contents.file_bytes) = self.store.size()?;
         Ok(contents)
     }
@@ -480,7 +493,7 @@ impl Engine {
         }
     }
 
-    /// Forgets the memories whose time to live is over; how many.
+    /// Forgets the memories, and removes the documents, whose time to live is over; how many.
     pub fn expire(&self, now: i64) -> Result<u64> {
         self.check_writable()?;
         let mut expired = 0;
@@ -491,10 +504,14 @@ impl Engine {
             }
             let before = expired;
             for (partition, numbers) in due {
-                let scope = self.store.read(|snapshot| scope::list(snapshot, partition - 1, 1))?;
-                let Some((_, scope)) = scope.into_iter().next() else { continue };
-                let seed = scope.term_seed();
-                expired += self.write(move |txn| forget::expire_many(txn, partition, seed, &numbers, now))?;
+                expired += match self.store.read(|snapshot| scope::row(snapshot, partition))? {
+                    Some(Row::Scope(scope)) => {
+                        let seed = scope.term_seed();
+                        self.write(move |txn| forget::expire_many(txn, partition, seed, &numbers, now))?
+                    }
+                    Some(Row::Collection { .. }) => collection::expire(self, partition, &numbers, now)?,
+                    Some(Row::Dropped) | None => 0,
+                };
             }
             if expired == before {
                 return Ok(expired); // another process was faster, or the index names what is not there: the doctor says which
@@ -519,6 +536,10 @@ impl Engine {
         loop {
             let next = self.store.read(|snapshot| maintain::next_pending(snapshot, number, after, alone))?;
             let Some(partition) = next else { return Ok(None) };
+            if self.store.read(|snapshot| collection::is_collection(snapshot, partition))? {
+                while self.write(move |txn| collection::adopt(txn, partition, number))? {}
+                return Ok(Some(partition));
+            }
             self.sweep(partition)?;
             self.write(move |txn| maintain::begin(txn, partition, number, alone))?;
             self.sweep(partition)?;
@@ -622,6 +643,11 @@ impl Engine {
             return Ok(None);
         }
         VectorSet::new(partition, number, crate::embedding::DIMENSIONS).map(Some)
+    }
+
+    /// What makes this engine's vectors, for use inside a transaction.
+    pub(crate) fn embedder(&self) -> Arc<Embedder> {
+        Arc::clone(self.embedders.now())
     }
 
     /// A whole, verified, compacted copy in `target`; how many values it has.

@@ -15,9 +15,10 @@ use std::ops::ControlFlow;
 
 use super::embedding::{self, EmbeddingNumber};
 use super::record;
-use super::scope::{self, Head};
+use super::scope::{self, Head, Row};
 use super::writer::put_vectors;
 use crate::Result;
+use crate::collection;
 use crate::index::vectors::{UnitVector, VectorSet, vectors_per_block};
 use crate::store::keys::{Key, Partition, STORE, Table, u32_at};
 use crate::store::pages::{Pages, PagesMut};
@@ -51,8 +52,8 @@ pub(super) fn due<P: Pages + ?Sized>(pages: &P, now: i64) -> Result<BTreeMap<Par
     Ok(found)
 }
 
-/// The next partition behind `after` in which memories lack a vector of `embedding`, or vectors that nobody needs are left.
-/// With `alone`, also one that builds vectors of another embedding.
+/// The next partition behind `after` in which memories, or chunks of a collection, lack a vector of `embedding`, or vectors that nobody
+/// needs are left. With `alone`, also one that builds vectors of another embedding.
 pub(super) fn next_pending<P: Pages + ?Sized>(
     pages: &P,
     embedding: EmbeddingNumber,
@@ -61,12 +62,19 @@ pub(super) fn next_pending<P: Pages + ?Sized>(
 ) -> Result<Option<Partition>> {
     let mut after = after;
     loop {
-        let page = scope::list(pages, after, STEP)?;
+        let page = scope::rows(pages, after, STEP)?;
         let Some((last, _)) = page.last() else { return Ok(None) };
         after = *last;
-        for (partition, _) in page {
-            let head = Head::read(pages, partition)?;
-            if head.leaving != 0 || lacks(&head, embedding) || (alone && head.building != 0) {
+        for (partition, row) in page {
+            let lacks = match row {
+                Row::Scope(_) => {
+                    let head = Head::read(pages, partition)?;
+                    head.leaving != 0 || lacks(&head, embedding) || (alone && head.building != 0)
+                }
+                Row::Collection { .. } => collection::next_pending(pages, partition, embedding)?,
+                Row::Dropped => false,
+            };
+            if lacks {
                 return Ok(Some(partition));
             }
         }
@@ -80,6 +88,9 @@ pub(super) fn lacks(head: &Head, embedding: EmbeddingNumber) -> bool {
 
 /// Memories of a partition from number `first` on that lack a vector of `embedding`; at most [`STEP`].
 pub(super) fn pending<P: Pages + ?Sized>(pages: &P, partition: Partition, set: VectorSet, first: u32) -> Result<Vec<Pending>> {
+    if collection::is_collection(pages, partition)? {
+        return collection::pending(pages, partition, set, first);
+    }
     let (mut found, mut failed) = (Vec::new(), Ok(()));
     record::each_current(pages, partition, first, &mut |memory| {
         match set.contains(pages, memory.number) {
@@ -142,6 +153,9 @@ pub(super) fn fill(
     embedding: EmbeddingNumber,
     vectors: &[(u32, u32, UnitVector)],
 ) -> Result<u64> {
+    if collection::is_collection(pages, partition)? {
+        return collection::fill(pages, partition, set, embedding, vectors);
+    }
     let mut head = Head::read(pages, partition)?;
     if head.embedding != embedding && head.building != embedding {
         return Ok(0);

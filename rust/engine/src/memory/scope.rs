@@ -88,24 +88,82 @@ impl Scope {
         if let Some(partition) = self.find(pages)? {
             return Ok(partition);
         }
-        let partition = last_partition(pages)? + 1;
+        let partition = add_row(pages, &Row::Scope(self.clone()))?;
         let name = self.bytes();
         let mut body = Writer::array(2);
         body.uint(u64::from(partition));
         body.bin(&name);
         let by_name = Key::new(STORE, Table::ScopeByName).u128(xxh3_128(&name));
         pages.put(by_name.as_slice(), &envelope::seal(by_name.as_slice(), 1, Codec::MessagePack, body.bytes()))?;
-        let by_number = Key::new(STORE, Table::ScopeByNumber).u32(partition);
-        pages.put(by_number.as_slice(), &envelope::seal(by_number.as_slice(), 1, Codec::MessagePack, &name))?;
         Ok(partition)
+    }
+}
+
+/// Whose a partition is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Row {
+    /// A scope's.
+    Scope(Scope),
+    /// A collection's, which belongs to the scope of another partition.
+    Collection {
+        /// The scope's partition.
+        owner: Partition,
+        /// What it is called in its scope.
+        name: String,
+    },
+    /// Nobody's any more: its collection was dropped, and its number is never given again.
+    Dropped,
+}
+
+const COLLECTION: u64 = 2;
+const DROPPED: u64 = 3;
+
+impl Row {
+    fn bytes(&self) -> Vec<u8> {
+        let (kind, name, owner) = match self {
+            Self::Scope(scope) => return scope.bytes(),
+            Self::Collection { owner, name } => (COLLECTION, name.as_str(), *owner),
+            Self::Dropped => (DROPPED, "", 0),
+        };
+        let mut row = Writer::array(4);
+        row.maybe_text(None);
+        row.uint(kind);
+        row.text(name);
+        row.uint(u64::from(owner));
+        row.into_bytes()
     }
 
     fn decode(key: &[u8], value: &[u8]) -> Result<Self> {
         let mut body = Reader::array(key, envelope::open(key, value)?.body)?;
         let tenant = body.maybe_text()?.map(str::to_owned);
-        let scope_type = if body.uint()? == 0 { ScopeType::User } else { ScopeType::Shared };
-        Ok(Self { tenant, scope_type, id: body.text()?.to_owned() })
+        let kind = body.uint()?;
+        let name = body.text()?.to_owned();
+        Ok(match kind {
+            COLLECTION => Self::Collection { owner: body.uint()? as Partition, name },
+            DROPPED => Self::Dropped,
+            0 => Self::Scope(Scope { tenant, scope_type: ScopeType::User, id: name }),
+            _ => Self::Scope(Scope { tenant, scope_type: ScopeType::Shared, id: name }),
+        })
     }
+}
+
+/// The next partition, which belongs to `row` from now on.
+pub(crate) fn add_row(pages: &mut impl PagesMut, row: &Row) -> Result<Partition> {
+    let partition = last_partition(pages)? + 1;
+    put_row(pages, partition, row)?;
+    Ok(partition)
+}
+
+/// Says whose a partition is.
+pub(crate) fn put_row(pages: &mut impl PagesMut, partition: Partition, row: &Row) -> Result<()> {
+    let key = Key::new(STORE, Table::ScopeByNumber).u32(partition);
+    pages.put(key.as_slice(), &envelope::seal(key.as_slice(), 1, Codec::MessagePack, &row.bytes()))
+}
+
+/// Whose a partition is; `None` where its number was never given.
+pub fn row<P: Pages + ?Sized>(pages: &P, partition: Partition) -> Result<Option<Row>> {
+    let key = Key::new(STORE, Table::ScopeByNumber).u32(partition);
+    pages.get(key.as_slice())?.map(|value| Row::decode(key.as_slice(), value)).transpose()
 }
 
 pub(crate) fn check_id(what: &str, id: &str) -> Result<()> {
@@ -129,19 +187,40 @@ fn last_partition(pages: &impl Pages) -> Result<Partition> {
     })
 }
 
-/// The scopes behind partition `after`, in the order in which they were first written to; at most `limit`.
-pub fn list<P: Pages + ?Sized>(pages: &P, after: Partition, limit: usize) -> Result<Vec<(Partition, Scope)>> {
-    let mut range = Key::new(STORE, Table::ScopeByNumber).prefix_range();
-    range.start = Key::new(STORE, Table::ScopeByNumber).u32(after.saturating_add(1)).as_slice().to_vec();
+/// Whose the partitions behind `after` are, in the order in which they were first written to; at most `limit`.
+pub fn rows<P: Pages + ?Sized>(pages: &P, after: Partition, limit: usize) -> Result<Vec<(Partition, Row)>> {
     let mut found = Vec::new();
-    pages.scan(&range.start, &range.end, &mut |key, value| {
-        if found.len() == limit {
-            return Ok(ControlFlow::Break(()));
+    each_row(pages, after, &mut |partition, row| {
+        if found.len() < limit {
+            found.push((partition, row));
         }
-        found.push((u32_at(key, 5).unwrap_or(0), Scope::decode(key, value)?));
-        Ok(ControlFlow::Continue(()))
+        found.len() < limit
     })?;
     Ok(found)
+}
+
+/// The scopes behind partition `after`, in the order in which they were first written to; at most `limit`.
+pub fn list<P: Pages + ?Sized>(pages: &P, after: Partition, limit: usize) -> Result<Vec<(Partition, Scope)>> {
+    let mut found = Vec::new();
+    each_row(pages, after, &mut |partition, row| {
+        if let Row::Scope(scope) = row
+            && found.len() < limit
+        {
+            found.push((partition, scope));
+        }
+        found.len() < limit
+    })?;
+    Ok(found)
+}
+
+/// Visits whose the partitions behind `after` are, until `visit` says no.
+fn each_row<P: Pages + ?Sized>(pages: &P, after: Partition, visit: &mut dyn FnMut(Partition, Row) -> bool) -> Result<()> {
+    let mut range = Key::new(STORE, Table::ScopeByNumber).prefix_range();
+    range.start = Key::new(STORE, Table::ScopeByNumber).u32(after.saturating_add(1)).as_slice().to_vec();
+    pages.scan(&range.start, &range.end, &mut |key, value| {
+        let goes_on = visit(u32_at(key, 5).unwrap_or(0), Row::decode(key, value)?);
+        Ok(if goes_on { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+    })
 }
 
 /// The counters of a partition: read and rewritten by every write to it.

@@ -48,7 +48,7 @@ impl Default for Fusion {
 impl Fusion {
     /// The same for a question whose identifiers a memory holds.
     #[must_use]
-    pub(super) fn identified(self) -> Self {
+    pub(crate) fn identified(self) -> Self {
         match self {
             Self::Weighted { lexical } => Self::Weighted { lexical: lexical.max(IDENTIFIED_LEXICAL) },
             Self::ReciprocalRank => self,

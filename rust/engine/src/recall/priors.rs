@@ -55,6 +55,11 @@ pub struct Attributes {
     pub recalls: u32,
 }
 
+impl Attributes {
+    /// Those of what is ranked by relevance alone: a chunk of a document.
+    pub const NONE: Self = Self { kind: Kind::Semantic, importance: 128, occurred_at: 0, recalls: 0 };
+}
+
 /// What a question brings to its priors.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Moment {

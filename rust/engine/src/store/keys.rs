@@ -1,7 +1,7 @@
 //! The key space: every key of the store is made here, and nowhere else.
 //!
 //! One sorted tree. A key is `partition u32 | table u8 | rest`, all big-endian, at most [`MAX_KEY`] bytes; no text of a user
-//! is ever part of a key. Partition 0 belongs to the store itself, every scope (and, later, every collection) has its
+//! is ever part of a key. Partition 0 belongs to the store itself, every scope and every collection has its
 //! own number, given once and never again. What one write touches stands together, so that a commit dirties few pages.
 
 use std::ops::Range;
@@ -92,11 +92,29 @@ pub enum Table {
     Document = 0x5A,
     /// One value: counters of the scope's sessions. Next to the newest document: it changes with it.
     SessionsHead = 0x5B,
+
+    // --- collections of a scope: the first in the scope's partition, the others in the collection's own
+    /// hash128 of a collection's name -> its partition.
+    CollectionByName = 0x60,
+    /// One value: counters of the collection.
+    CollectionHead = 0x61,
+    /// hash128 of a document's id -> its number.
+    CollectionId = 0x62,
+    /// number u32 | chunk u16 -> a document, without its text.
+    CollectionDocument = 0x63,
+    /// revision u32 | part u16 -> a part of a document's text.
+    CollectionText = 0x64,
+    /// number u32 -> where a chunk stands.
+    CollectionChunk = 0x65,
+    /// revision u32 | chunk u16 -> which chunks a revision has, and whether it is found.
+    CollectionRevision = 0x66,
+    /// revision u32 -> nothing: it is being written or removed.
+    CollectionWork = 0x67,
 }
 
 impl Table {
     /// All of them, in key order.
-    pub const ALL: [Self; 32] = [
+    pub const ALL: [Self; 40] = [
         Self::Meta,
         Self::Retired,
         Self::ScopeByName,
@@ -129,6 +147,14 @@ impl Table {
         Self::BlobChunk,
         Self::Document,
         Self::SessionsHead,
+        Self::CollectionByName,
+        Self::CollectionHead,
+        Self::CollectionId,
+        Self::CollectionDocument,
+        Self::CollectionText,
+        Self::CollectionChunk,
+        Self::CollectionRevision,
+        Self::CollectionWork,
     ];
 }
 

@@ -45,6 +45,12 @@ metrics! {
     vectors_reused,
     /// Questions for which it was not asked, because the same one had been asked before.
     questions_reused,
+    /// Documents added to collections, duplicates left out.
+    documents_written,
+    /// Searches of collections.
+    searches,
+    /// Those answered without the vectors that were expected.
+    searches_degraded,
     /// Times another process compacted the store and this one moved on.
     generations_followed,
     /// Slots of the reader table taken back from processes that died.

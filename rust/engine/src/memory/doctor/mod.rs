@@ -1,7 +1,7 @@
 //! The doctor: reads a whole store and says what contradicts what.
 //!
 //! Every value against its checksum; then each scope: what the records say against counters, postings, rows, vectors, slots, the
-//! expiry index and history; and its sessions, which [`crate::session::doctor`] looks at. A text is analysed again, and the
+//! expiry index and history; its sessions, which [`crate::session::doctor`] looks at, and collections (`collection/doctor.rs`). A text is analysed again, and the
 //! index must hold exactly its terms. Nothing is repaired: what is damaged comes back from a backup, and what is not is named,
 //! so that one knows what to look at.
 //!
@@ -16,7 +16,8 @@ mod values;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
-use super::scope::Scope;
+use super::scope::Row;
+use crate::collection::{self, CollectionName};
 use crate::session;
 use crate::store::keys::{Key, Partition, STORE, Table, u32_at};
 use crate::store::pages::Pages;
@@ -33,7 +34,7 @@ pub struct Finding {
     /// The partition it was found in; 0 is the store's own.
     pub partition: Partition,
     /// What it belongs to: "checksum", "key", "scope", "head", "memory", "postings", "row", "vector", "slot", "expiry", "history",
-    /// "session", "message", "tokens", "turn", "call", "epoch", "message id", "task", "document", "blob".
+    /// "session", "message", "tokens", "turn", "call", "epoch", "message id", "task", "document", "blob", and of a collection "document", "revision", "chunk".
     pub part: &'static str,
     /// What contradicts what.
     pub what: String,
@@ -60,6 +61,10 @@ pub struct Report {
     pub messages: u64,
     /// Blobs of their messages, system prompts and tools.
     pub blobs: u64,
+    /// Documents of collections.
+    pub documents: u64,
+    /// Chunks, those of revisions included that are being written or removed.
+    pub chunks: u64,
     /// What should not be, in the order of partitions; at most 1,000.
     pub findings: Vec<Finding>,
     /// How many more there were.
@@ -103,13 +108,19 @@ pub fn check<P: Pages>(pages: &P) -> Result<Report> {
     let mut partitions = values::check(pages, &mut report)?;
     let mut expiry = expiry_of(pages)?;
     let mut after = 0;
-    while let Some((partition, scope)) = next_scope(pages, &mut report, after)? {
+    while let Some((partition, row)) = next_row(pages, &mut report, after)? {
         after = partition;
-        report.scopes += 1;
         partitions.remove(&partition);
-        if let Some(scope) = scope {
-            scope::check(pages, &mut report, partition, &scope, &expiry.remove(&partition).unwrap_or_default())?;
-            session::doctor::check(pages, &mut report, partition, scope.term_seed())?;
+        report.scopes += u64::from(matches!(row, None | Some(Row::Scope(_))));
+        let Some(row) = row else { continue };
+        let expiry = expiry.remove(&partition).unwrap_or_default();
+        match row {
+            Row::Scope(scope) => {
+                scope::check(pages, &mut report, partition, &scope, &expiry)?;
+                session::doctor::check(pages, &mut report, partition, scope.term_seed())?;
+            }
+            Row::Collection { owner, name } => collection_of(pages, &mut report, partition, owner, &name, &expiry)?,
+            Row::Dropped => {} // whatever is left of it is being removed
         }
     }
     for partition in partitions {
@@ -121,8 +132,8 @@ pub fn check<P: Pages>(pages: &P) -> Result<Report> {
     Ok(report)
 }
 
-/// The scope behind partition `after`, `None` in its place where its name is damaged.
-fn next_scope<P: Pages>(pages: &P, report: &mut Report, after: Partition) -> Result<Option<(Partition, Option<Scope>)>> {
+/// Whose the partition behind `after` is, `None` in its place where that is damaged.
+fn next_row<P: Pages>(pages: &P, report: &mut Report, after: Partition) -> Result<Option<(Partition, Option<Row>)>> {
     let table = Key::new(STORE, Table::ScopeByNumber);
     let Some(first) = after.checked_add(1) else { return Ok(None) };
     let mut found = None;
@@ -131,14 +142,36 @@ fn next_scope<P: Pages>(pages: &P, report: &mut Report, after: Partition) -> Res
         Ok(ControlFlow::Break(()))
     })?;
     let Some(partition) = found else { return Ok(None) };
-    let scope = report.read(partition, "scope", super::scope::list(pages, partition - 1, 1))?.and_then(|mut list| list.pop());
-    let Some((_, scope)) = scope else { return Ok(Some((partition, None))) };
-    if let Some(by_name) = report.read(partition, "scope", scope.find(pages))?
+    let row = report.read(partition, "scope", super::scope::row(pages, partition))?.flatten();
+    if let Some(Row::Scope(scope)) = &row
+        && let Some(by_name) = report.read(partition, "scope", scope.find(pages))?
         && by_name != Some(partition)
     {
         report.note(partition, "scope", format!("its name leads to partition {by_name:?}"));
     }
-    Ok(Some((partition, Some(scope))))
+    Ok(Some((partition, row)))
+}
+
+/// A collection, and whether its scope knows it.
+fn collection_of<P: Pages>(
+    pages: &P,
+    report: &mut Report,
+    partition: Partition,
+    owner: Partition,
+    name: &str,
+    expiry: &BTreeSet<(i64, u32)>,
+) -> Result<()> {
+    let Some(Some(Row::Scope(scope))) = report.read(owner, "scope", super::scope::row(pages, owner))? else {
+        report.note(partition, "scope", format!("its collection belongs to partition {owner}, which is no scope"));
+        return Ok(());
+    };
+    let name = CollectionName { scope, name: name.to_owned() };
+    if let Some(by_name) = report.read(partition, "scope", name.find(pages))?
+        && by_name != Some(partition)
+    {
+        report.note(partition, "scope", format!("its collection's name leads to partition {by_name:?}"));
+    }
+    collection::doctor::check(pages, report, partition, name.term_seed(), expiry)
 }
 
 fn expiry_of<P: Pages>(pages: &P) -> Result<Expiry> {

@@ -18,6 +18,7 @@
 mod append;
 mod catalog;
 mod delete;
+mod frequencies;
 mod lengths;
 mod merge;
 mod search;

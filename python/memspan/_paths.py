@@ -1,0 +1,171 @@
+"""Files and folders on their way into a collection: what is read, what is left out and why, what vanished."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from memspan.collection import NewDocument, PathReport, Skipped
+from memspan.exceptions import InvalidInput, NotFound
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from memspan.collection import Collection, SkipReason
+
+_MAX_FILE_BYTES = 64 << 20
+_LEFT_OUT = {"__pycache__", "node_modules"}
+
+
+def add_path(
+    collection: Collection,
+    path: str | os.PathLike[str],
+    pattern: str | Iterable[str] | None,
+    *,
+    prefix: str,
+    metadata: Mapping[str, Any] | None,
+    chunk_tokens: int,
+    progress: Callable[[int, int, str], object] | None,
+) -> PathReport:
+    """See `Collection.add_path`."""
+    root = Path(os.fspath(path))
+    if not root.exists():
+        raise NotFound(f"adding {str(root)!r} to {collection!r}: there is no such file or folder: check the path", path=str(root))
+    if not isinstance(prefix, str):
+        raise InvalidInput(f"adding {str(root)!r}: prefix is a str that stands before each id, and it is {prefix!r}: pass a str")
+    real = root.resolve()
+    source = str(real)
+    found = _Found(real, _patterns(pattern))
+    if real.is_dir():
+        found.walk(real, (), frozenset())
+    else:
+        found.files.append((real.name, real))
+    known = {one.id: one for one in collection.documents()}
+    changes: dict[str, list[str]] = {"added": [], "replaced": [], "duplicate": []}
+    options = f"{chunk_tokens}\0{sorted((metadata or {}).items(), key=repr)!r}".encode()
+    for place, (below, file) in enumerate(found.files, 1):
+        document_id = prefix + below
+        stored = known.get(document_id)
+        if stored is not None and stored.source != source:
+            found.skip(file, "other source", f"{document_id!r} is from {stored.source!r}: give prefix=")
+        else:
+            text, version = found.read(file, options, None if stored is None else stored.version)
+            action: Literal["added", "replaced", "duplicate"] | None = "duplicate" if version is not None else None
+            if text is not None:
+                new = NewDocument(document_id, text, version, metadata, None, source, None, chunk_tokens)
+                action = _add(collection, found, file, new)
+            if action is not None:
+                changes[action].append(document_id)
+        if progress is not None:
+            progress(place, len(found.files), document_id)
+    seen = {prefix + below for below, _ in found.files}
+    removed = [one.id for one in known.values() if one.source == source and one.id not in seen and not found.hides(one.id, prefix)]
+    removed = [one for one in removed if collection.delete(one)]
+    return PathReport(tuple(changes["added"]), tuple(changes["replaced"]), tuple(removed), len(changes["duplicate"]), tuple(found.skipped))
+
+
+def _add(collection: Collection, found: _Found, file: Path, new: NewDocument) -> Literal["added", "replaced", "duplicate"] | None:
+    try:
+        return collection.add_many([new])[0].action
+    except InvalidInput as error:
+        found.skip(file, "refused", str(error))
+        return None
+
+
+def _patterns(pattern: str | Iterable[str] | None) -> tuple[str, ...]:
+    if pattern is None:
+        return ("*",)
+    return (pattern,) if isinstance(pattern, str) else tuple(pattern)
+
+
+class _Found:
+    """The files of a folder, and what is none of them."""
+
+    def __init__(self, root: Path, patterns: tuple[str, ...]) -> None:
+        self.files: list[tuple[str, Path]] = []
+        self.skipped: list[Skipped] = []
+        self._root = root
+        self._patterns = patterns
+        self._read: set[tuple[int, int]] = set()
+        self._closed: list[str] = []
+
+    def skip(self, path: Path, reason: SkipReason, detail: str = "") -> None:
+        """Notes what is not added."""
+        shown = os.fsencode(path).decode("utf-8", "replace")
+        self.skipped.append(Skipped(shown, reason, detail.encode("utf-8", "replace").decode()))
+
+    def hides(self, document_id: str, prefix: str) -> bool:
+        """Whether a document's file may still be there, in a folder that could not be read."""
+        return any(document_id.startswith(prefix + closed) for closed in self._closed)
+
+    def walk(self, folder: Path, below: tuple[str, ...], above: frozenset[tuple[int, int]]) -> None:
+        """Collects the files of a folder, in the order of their names."""
+        try:
+            status = folder.stat()
+            names = sorted(os.listdir(folder))  # noqa: PTH208  names, without a Path for each
+        except OSError as error:
+            self._closed.append("".join(f"{name}/" for name in below))
+            return self.skip(folder, "unreadable", str(error))
+        identity = (status.st_dev, status.st_ino)
+        if identity in self._read or identity in above:
+            return self.skip(folder, "loop")
+        self._read.add(identity)
+        for name in names:
+            if not name.startswith(".") and name not in _LEFT_OUT:
+                self._entry(folder / name, (*below, name), above | {identity})
+        return None
+
+    def _entry(self, path: Path, below: tuple[str, ...], above: frozenset[tuple[int, int]]) -> None:
+        document_id = "/".join(below)
+        try:
+            document_id.encode()
+            if path.is_symlink() and not path.resolve().is_relative_to(self._root):
+                return self.skip(path, "outside")
+            mode = path.stat().st_mode
+        except UnicodeEncodeError:
+            return self.skip(path, "name")
+        except (OSError, RuntimeError) as error:  # a link to itself is a RuntimeError before Python 3.13
+            return self.skip(path, "no file", str(error))
+        if stat.S_ISDIR(mode):
+            self.walk(path, below, above)
+        elif any(fnmatchcase(document_id, one) or fnmatchcase(below[-1], one) for one in self._patterns):
+            if not stat.S_ISREG(mode):
+                return self.skip(path, "no file")  # never opened: a pipe would wait for a writer
+            self.files.append((document_id, path))
+        return None
+
+    def read(self, file: Path, options: bytes, known: str | None) -> tuple[str | None, str | None]:
+        """The text of a file and its version. No text where the version is the known one; neither, and a note, where it is no text."""
+        data = self._bytes(file)
+        if data is None:
+            return None, None
+        content = hashlib.blake2b(options, digest_size=16)
+        content.update(data)
+        version = content.hexdigest()
+        if version == known:
+            return None, version
+        if b"\0" in data:
+            self.skip(file, "binary")
+            return None, None
+        try:
+            return data.decode("utf-8-sig"), version
+        except UnicodeDecodeError as error:
+            self.skip(file, "not UTF-8", str(error))
+            return None, None
+
+    def _bytes(self, file: Path) -> bytes | None:
+        try:
+            size = file.stat().st_size
+            if size <= _MAX_FILE_BYTES:
+                with file.open("rb") as opened:
+                    data = opened.read(_MAX_FILE_BYTES + 1)
+                if len(data) <= _MAX_FILE_BYTES:
+                    return data
+            self.skip(file, "too large", f"{size:,} bytes")
+        except OSError as error:
+            self.skip(file, "unreadable", str(error))
+        return None

@@ -1,0 +1,600 @@
+"""Collections: documents, notes and code of a scope, cut into chunks that a question finds, each with its place in its document.
+
+`Scope.collection` gives a `Collection`. Files are read by `memspan._paths`; cutting, storing and searching are the engine's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
+
+from memspan import _core
+from memspan._twins import async_iterable, awaitable
+from memspan.exceptions import Error, IdConflict, InvalidInput, NotFound
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Iterator
+    from datetime import date, datetime
+
+    from memspan._core import Explanation
+    from memspan._store import OpenStore
+    from memspan.long_term import Scope
+
+__all__ = [
+    "AddedDocument",
+    "Collection",
+    "Document",
+    "DocumentInfo",
+    "Format",
+    "NewDocument",
+    "Passage",
+    "Passages",
+    "PathReport",
+    "SkipReason",
+    "Skipped",
+]
+
+Format: TypeAlias = Literal["markdown", "text", "code"]
+"""How a document is cut: by headings, fences, tables and lists; by paragraphs and sentences; by functions, classes and blank lines."""
+
+_PAGE = 256
+_CHUNK_TOKENS = 300
+_NOTE_TRIES = 100
+
+
+@dataclass(frozen=True)
+class DocumentInfo:
+    """A document as it is stored, without its text.
+
+    Attributes:
+        id: The id that it was added by.
+        version: The version that was given, or one made of its content.
+        format: How it is cut.
+        source: Where it comes from, as the caller said.
+        metadata: What the caller attached.
+        created_at: When the id was first added.
+        updated_at: When this version was.
+        expires_at: When it is to be removed; `None` for never.
+        size_bytes: Bytes of its text in UTF-8.
+        characters: Characters of its text.
+        chunks: How many chunks it is cut into.
+    """
+
+    id: str
+    version: str
+    format: Format
+    source: str | None
+    metadata: dict[str, Any] = field(hash=False)
+    created_at: datetime
+    updated_at: datetime
+    expires_at: datetime | None
+    size_bytes: int
+    characters: int
+    chunks: int
+
+
+@dataclass(frozen=True)
+class Document(DocumentInfo):
+    """A document with its text.
+
+    Attributes:
+        text: As it was given.
+    """
+
+    text: str = field(repr=False)
+
+
+@dataclass(frozen=True)
+class AddedDocument:
+    """What became of a document.
+
+    Attributes:
+        action: "added": its id is new. "replaced": it took the place of another version. "duplicate": this version was there already.
+        document: As it is stored now.
+    """
+
+    action: Literal["added", "replaced", "duplicate"]
+    document: DocumentInfo
+
+
+@dataclass(frozen=True)
+class NewDocument:
+    """A row of `Collection.add_many`: the arguments of `Collection.add`."""
+
+    id: str
+    text: str
+    version: str | None = None
+    metadata: Mapping[str, Any] | None = None
+    format: Format | None = None
+    source: str | None = None
+    ttl_seconds: float | None = None
+    chunk_tokens: int = _CHUNK_TOKENS
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A chunk that was found, with its citation: `document.text[start:end] == passage.text`.
+
+    Attributes:
+        document_id: Of its document.
+        version: The document's version when it was found.
+        source: Where the document comes from.
+        metadata: The document's.
+        start: Where it begins in the document's text, in characters (as Python counts them).
+        end: Where it ends, exclusive.
+        text: The document's text from `start` to `end`.
+        heading: The headings above it, outermost first; of code the lines that open what encloses it.
+        score: 0 to 1: how it compares with the other answers to this question. Not comparable between questions.
+    """
+
+    document_id: str
+    version: str
+    source: str | None
+    metadata: dict[str, Any] = field(hash=False)
+    start: int
+    end: int
+    text: str
+    heading: tuple[str, ...]
+    score: float
+    _search: _core.SearchCore = field(repr=False, compare=False)
+    _place: int = field(repr=False, compare=False)
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """`start` and `end`."""
+        return (self.start, self.end)
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of its text, exact for `o200k_base` (GPT-4o and later). Counted at each use."""
+        return self._search.tokens(self._place)
+
+    def explain(self) -> Explanation:
+        """Where the score comes from. Cost: the text is analysed again."""
+        return self._search.explain(self._place)
+
+
+SkipReason: TypeAlias = Literal[
+    "binary",
+    "not UTF-8",
+    "too large",
+    "unreadable",
+    "no file",
+    "outside",
+    "loop",
+    "name",
+    "other source",
+    "refused",
+]
+"""Why a file was not added: see `Skipped`."""
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A file or folder that was not added.
+
+    Attributes:
+        path: As it was found.
+        reason: "binary" (it has a NUL byte), "not UTF-8", "too large" (above 64 MiB), "unreadable", "no file" (a socket, a pipe, a device,
+            a broken link), "outside" (a link that leads out of the folder), "loop" (a link to a folder that it lies in, or that was read
+            before), "name" (it is not UTF-8), "other source" (a document of that id was added by something else), "refused" (the store's
+            error).
+        detail: What the system or the store said; "" where there is nothing to say.
+    """
+
+    path: str
+    reason: SkipReason
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class PathReport:
+    """What `Collection.add_path` did. Documents by id, in the order of their paths.
+
+    Attributes:
+        added: New documents.
+        replaced: Documents whose file had changed.
+        removed: Documents whose file is gone.
+        unchanged: How many documents were as they are.
+        skipped: What was not added, and why.
+    """
+
+    added: tuple[str, ...]
+    replaced: tuple[str, ...]
+    removed: tuple[str, ...]
+    unchanged: int
+    skipped: tuple[Skipped, ...]
+
+
+class Passages(Sequence[Passage]):
+    r"""An answer: a frozen sequence of `Passage`, the best first.
+
+    Examples:
+        >>> docs = user.collection("handbook")
+        >>> _ = docs.add("deploys.md", "# Deploys\\n\\nNever on a Friday.")
+        >>> found = docs.search("when do we deploy?")
+        >>> len(found), found.mode, found.degraded
+        (1, 'hybrid', False)
+    """
+
+    __slots__ = ("_hits", "_search")
+
+    def __init__(self, search: _core.SearchCore) -> None:
+        self._search = search
+        self._hits = tuple(Passage(*search.hit(place), search, place) for place in range(len(search)))
+
+    @property
+    def confidence(self) -> float:
+        """0 to 1: how sure the engine is that the best answers the question; 0 where nothing was found."""
+        return self._search.confidence
+
+    @property
+    def degraded(self) -> bool:
+        """Whether vectors are missing that could have been used."""
+        return self._search.degraded_reason is not None
+
+    @property
+    def degraded_reason(self) -> str | None:
+        """Why they are."""
+        return self._search.degraded_reason
+
+    @property
+    def mode(self) -> Literal["hybrid", "lexical"]:
+        """Whether words and vectors were searched, or words alone."""
+        return "hybrid" if self._search.hybrid else "lexical"
+
+    def __len__(self) -> int:
+        return len(self._hits)
+
+    @overload
+    def __getitem__(self, index: int) -> Passage: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Passage, ...]: ...
+    def __getitem__(self, index: int | slice) -> Passage | tuple[Passage, ...]:
+        return self._hits[index]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Passages) and self._hits == other._hits and self.degraded_reason == other.degraded_reason
+
+    def __hash__(self) -> int:
+        return hash(self._hits)
+
+    def __repr__(self) -> str:
+        best = f", best={self._hits[0]!r}" if self._hits else ""
+        return f"Passages({len(self)} hits, {self.mode}, confidence={self.confidence:.3f}{best})"
+
+
+class Collection:
+    """Documents of a scope. Made by `Scope.collection`; costs nothing to make, and is stored with its first document.
+
+    Nothing of it is ever found from another collection or scope. All methods may be called from any thread. Methods that begin with an `a`
+    are awaitable twins of those without it. `len()` counts documents; those that have expired count until `Engine.maintain`.
+    """
+
+    __slots__ = ("_core", "_scope", "_store")
+
+    def __init__(self, store: OpenStore, scope: Scope, core: _core.CollectionCore) -> None:
+        self._store = store
+        self._scope = scope
+        self._core = core
+
+    @property
+    def name(self) -> str:
+        """What it is called in its scope."""
+        return self._core.name
+
+    @property
+    def scope(self) -> Scope:
+        """Whose it is."""
+        return self._scope
+
+    def add(
+        self,
+        id: str,  # noqa: A002  the field's own word
+        text: str,
+        *,
+        version: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        format: Format | None = None,  # noqa: A002
+        source: str | None = None,
+        ttl_seconds: float | None = None,
+        chunk_tokens: int = _CHUNK_TOKENS,
+    ) -> AddedDocument:
+        r"""Adds a document, or another version of one. Durable when it returns, and found at once by every process.
+
+        A retry is harmless: the same id and version with the same content is a "duplicate". Another version replaces: in one commit the
+        chunks of the old one are not found any more, and those of the new one are. A process that is killed on the way leaves the old
+        version.
+
+        Cost: a write transaction for each 32 chunks or MiB, none longer than some 20 ms; the embedder is called before them.
+
+        Args:
+            id: 1 to 1,024 bytes of UTF-8, unique in the collection; for instance a path.
+            text: At most 64 MiB of UTF-8; may be empty.
+            version: The same; `None` makes it of the content, so that other content is another version.
+            metadata: At most 64 KiB as MessagePack; `search` can filter by it.
+            format: How it is cut. By default what the id's ending says (`.md`, `.py`, ...), else what the text looks like.
+            source: Where it comes from, for citations: 1 to 1,024 bytes.
+            ttl_seconds: Seconds until it is removed, above 0 and at most 100 years; `None` keeps it.
+            chunk_tokens: Tokens that a chunk aims at (`o200k_base`), 16 to 8,192. A section, fence, table, list or function that fits is
+                not cut.
+
+        Raises:
+            IdConflict: The version is stored with another text, format, source or metadata. Nothing was written.
+            InvalidInput: An argument breaks one of these rules. Nothing was written.
+            StoreBusy: Another writer held the store for `busy_timeout_seconds`. The document is as it was before.
+
+        Examples:
+            >>> docs = user.collection("handbook")
+            >>> docs.add("deploys.md", "# Deploys\\n\\nNever on a Friday.", version="1").action
+            'added'
+            >>> docs.add("deploys.md", "# Deploys\\n\\nNever on a Friday.", version="1").action
+            'duplicate'
+            >>> docs.add("deploys.md", "# Deploys\\n\\nAny day.", version="2").action
+            'replaced'
+        """
+        return self._add(_core.DocumentDraft(id, text, version, metadata, format, source, ttl_seconds, chunk_tokens))
+
+    def _add(self, draft: _core.DocumentDraft) -> AddedDocument:
+        vectors = None
+        if self._store.embedding is not None:
+            vectors = self._store.stored_vectors(self._core.to_embed(draft), self._scope)
+        action, row = self._core.add(draft, vectors)
+        return AddedDocument(action, DocumentInfo(*row))
+
+    def add_many(self, rows: Iterable[NewDocument | Mapping[str, Any] | tuple[str, str]]) -> tuple[AddedDocument, ...]:
+        """Adds documents one after the other, read as they are written. Running it again is harmless.
+
+        Args:
+            rows: `NewDocument` objects, mappings with the arguments of `add`, or pairs of id and text.
+
+        Raises:
+            Error: Of the first row that cannot be added; its attribute `row` says which. Rows before it are stored.
+
+        Examples:
+            >>> added = user.collection("notes").add_many([("a", "Tea at four"), {"id": "b", "text": "Scones", "version": "1"}])
+            >>> [one.action for one in added]
+            ['added', 'added']
+        """
+        if isinstance(rows, str | bytes | Mapping):
+            raise InvalidInput(f"adding documents: rows must be several, and this is one {type(rows).__name__}: put it into a list")
+        added: list[AddedDocument] = []
+        for place, row in enumerate(rows):
+            try:
+                added.append(self.add(**_arguments(row)))
+            except Error as error:
+                error.fields["row"] = place
+                setattr(error, "row", place)  # noqa: B010  fields are attributes too, and no class declares them
+                error.add_note(f"in row {place:,}")
+                raise
+        return tuple(added)
+
+    def add_path(
+        self,
+        path: str | os.PathLike[str],
+        pattern: str | Iterable[str] | None = None,
+        *,
+        prefix: str = "",
+        metadata: Mapping[str, Any] | None = None,
+        chunk_tokens: int = _CHUNK_TOKENS,
+        progress: Callable[[int, int, str], object] | None = None,
+    ) -> PathReport:
+        r"""Brings the collection up to date with a file, or a folder of notes or code: what is new or changed is added, what vanished goes.
+
+        A document's id is its path below the folder with `/`, its version a hash of its bytes, its `source` the folder. Only documents of
+        that source are ever replaced or removed. Names that begin with a dot, `__pycache__` and `node_modules` are left out. Symbolic
+        links are followed within the folder. Nothing that a file is makes it fail: what cannot be added is in the report, and keeps the
+        version that is stored.
+
+        Args:
+            path: A file or a folder.
+            pattern: Only files whose path below the folder, or whose name, matches: "*.md", or several. All by default.
+            prefix: Stands before each id, for several folders in one collection.
+            metadata: Of every document.
+            chunk_tokens: See `add`.
+            progress: Called after each file with how many are done, how many there are, and the id, on the thread of the call.
+
+        Raises:
+            NotFound: There is no such file or folder.
+
+        Examples:
+            >>> from pathlib import Path
+            >>> Path("notes").mkdir()
+            >>> _ = Path("notes/tea.md").write_text("# Tea\\n\\nAt four.")
+            >>> docs = user.collection("notes")
+            >>> docs.add_path("notes").added, docs.add_path("notes").unchanged
+            (('tea.md',), 1)
+        """
+        from memspan._paths import add_path  # noqa: PLC0415  what few programs need is not paid for at import
+
+        return add_path(self, path, pattern, prefix=prefix, metadata=metadata, chunk_tokens=chunk_tokens, progress=progress)
+
+    def note(self, text: str, day: date | None = None) -> AddedDocument:
+        """Appends a paragraph to the note of a day: one Markdown document for each day, with the id `2026-11-22.md`.
+
+        Two processes may write to one note at the same time: nothing is lost.
+
+        Args:
+            text: What is noted; not blank.
+            day: Today by the engine's clock, in UTC, by default.
+
+        Examples:
+            >>> notes = user.collection("notes")
+            >>> _ = notes.note("payments-api moved to port 8443"), notes.note("Tea at four")
+            >>> print(notes.get("2025-01-01.md").text)
+            # 2025-01-01
+            <BLANKLINE>
+            payments-api moved to port 8443
+            <BLANKLINE>
+            Tea at four
+            <BLANKLINE>
+        """
+        if not _core.check_text("text", text):
+            raise InvalidInput("noting: the text is blank: leave the call out")
+        name = (self._core.now().date() if day is None else day).isoformat()
+        for left in reversed(range(_NOTE_TRIES)):
+            found = self._core.get(f"{name}.md")
+            version, before = (None, f"# {name}\n") if found is None else (found[0][1], found[1])
+            whole = f"{before}\n{text.strip()}\n"
+            draft = _core.DocumentDraft(f"{name}.md", whole, None, None, "markdown", None, None, _CHUNK_TOKENS, (version,))
+            try:
+                return self._add(draft)
+            except IdConflict:  # another process noted something in between
+                if left == 0:
+                    raise
+        raise AssertionError("the last try returns or raises")
+
+    def search(
+        self,
+        query: str,
+        limit: int = 5,
+        *,
+        where: Mapping[str, Any] | None = None,
+        documents: str | Iterable[str] | None = None,
+        min_score: float | None = None,
+    ) -> Passages:
+        r"""Finds the chunks that answer a question: by their words and, where there is an embedder, by their meaning.
+
+        Deterministic: the same store, clock and question give the same answer. Never waits for a disk. Cost: one read transaction.
+
+        Args:
+            query: The question. An empty one finds nothing.
+            limit: At most so many chunks, 0 or more.
+            where: Only documents whose metadata has these keys with these values; a list, tuple or set names alternatives.
+            documents: Only these documents, by id.
+            min_score: Only what scores at least this, 0 to 1.
+
+        Returns:
+            The best first, each with its citation. What has expired is not found.
+
+        Examples:
+            >>> docs = user.collection("handbook")
+            >>> _ = docs.add("ports.md", "# Ports\\n\\n## Payments\\n\\npayments-api listens on port 8443.", version="3")
+            >>> hit = docs.search("which port does payments-api use?")[0]
+            >>> hit.document_id, hit.version, hit.heading, hit.span
+            ('ports.md', '3', ('Ports', 'Payments'), (0, 57))
+            >>> docs.get("ports.md").text[hit.start : hit.end] == hit.text
+            True
+        """
+        vector, why = self._store.query_vector(query, self._scope)
+        return Passages(self._core.search(query, limit, where, documents, min_score, vector, why))
+
+    def get(self, id: str) -> Document:  # noqa: A002
+        """A document with its text. Cost: one read transaction, and the text.
+
+        Raises:
+            NotFound: There is no document of that id, or it has expired.
+        """
+        found = self._core.get(id)
+        if found is None:
+            raise self._missing("looking up", id)
+        return Document(*found[0], found[1])
+
+    def documents(self) -> Iterator[DocumentInfo]:
+        """Every document, in the order in which their ids were first added. Reads 256 at a time and holds no transaction between.
+
+        Examples:
+            >>> docs = user.collection("notes")
+            >>> _ = docs.add("a", "Tea at four"), docs.add("b", "Scones")
+            >>> [document.id for document in docs.documents()]
+            ['a', 'b']
+        """
+        following: int | None = 0
+        while following is not None:
+            page, following = self._core.page(following, _PAGE)
+            for row in page:
+                yield DocumentInfo(*row)
+
+    def delete(self, id: str) -> bool:  # noqa: A002
+        """Removes a document with its chunks; its id is free again.
+
+        Returns:
+            Whether it was there.
+
+        Examples:
+            >>> docs = user.collection("notes")
+            >>> _ = docs.add("a", "Tea at four")
+            >>> docs.delete("a"), docs.delete("a"), len(docs.search("tea"))
+            (True, False, 0)
+        """
+        return self._core.delete(id)
+
+    def expire(self, id: str, ttl_seconds: float | None) -> DocumentInfo:  # noqa: A002
+        """Says in how many seconds a document is to be removed; `None` keeps it. From then on it is not found.
+
+        Raises:
+            NotFound: There is no document of that id, or it has expired.
+        """
+        row = self._core.expire(id, ttl_seconds)
+        if row is None:
+            raise self._missing("expiring", id)
+        return DocumentInfo(*row)
+
+    def drop(self) -> int:
+        """Removes the collection with every document. The next `add` begins a new one.
+
+        Returns:
+            How many documents it had.
+        """
+        return self._core.drop()
+
+    @property
+    def chunks(self) -> int:
+        """How many chunks it has."""
+        return self._core.counts()[1]
+
+    def __len__(self) -> int:
+        return self._core.counts()[0]
+
+    def __bool__(self) -> bool:
+        return True  # an empty collection is one
+
+    def __contains__(self, id: object) -> bool:  # noqa: A002
+        return isinstance(id, str) and self._core.info(id) is not None
+
+    def _missing(self, doing: str, document_id: str) -> NotFound:
+        return NotFound(
+            f"{doing} document {document_id[:80]!r} of {self!r}: no document has that id, or it has expired: take ids from documents()",
+            id=document_id,
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Collection) and self._core.is_same(other._core)
+
+    def __hash__(self) -> int:
+        return hash((self._scope, self.name))
+
+    def __repr__(self) -> str:
+        return f"Collection({self.name!r} of {self._scope!r})"
+
+    aadd = awaitable(add)
+    aadd_many = awaitable(add_many)
+    aadd_path = awaitable(add_path)
+    anote = awaitable(note)
+    asearch = awaitable(search)
+    aget = awaitable(get)
+    adocuments = async_iterable(documents)
+    adelete = awaitable(delete)
+    aexpire = awaitable(expire)
+    adrop = awaitable(drop)
+
+
+def _arguments(row: object) -> dict[str, Any]:
+    """The arguments of `add` from a row."""
+    if isinstance(row, NewDocument):
+        return {one.name: getattr(row, one.name) for one in fields(row)}
+    if isinstance(row, Mapping):
+        given = {str(name): value for name, value in row.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+        unknown = given.keys() - {one.name for one in fields(NewDocument)}
+        if unknown or not given.keys() >= {"id", "text"}:
+            raise InvalidInput(
+                f"adding documents: a mapping has 'id', 'text' and other arguments of add(), and it has {sorted(given)}: change its keys"
+            )
+        return given
+    if isinstance(row, tuple | list) and len(row) == 2:  # noqa: PLR2004  # pyright: ignore[reportUnknownArgumentType]
+        return {"id": row[0], "text": row[1]}
+    raise InvalidInput(
+        f"adding documents: a row is a NewDocument, a mapping or a pair of id and text, and this is {type(row).__name__}: convert it"
+    )

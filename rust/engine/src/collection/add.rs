@@ -1,0 +1,406 @@
+//! Adding a document: from a text to a revision that is found, in transactions of bounded size.
+//!
+//! A short document is one transaction. Of a long one the text and the chunks are written ahead, 32 chunks or 1 MiB at a time; other
+//! writers come between, and readers see the version before until the last transaction has switched.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use xxhash_rust::xxh3::Xxh3;
+
+use super::chunk::{self, Chunk, Format};
+use super::name::CollectionName;
+use super::record::{self, ChunkRecord, Document, Revision};
+use super::writer::{NewChunk, STEP_CHUNKS, STEP_PARTS, Writer};
+use super::{MAX_DOCUMENT_BYTES, remove};
+use crate::index::vectors::UnitVector;
+use crate::memory::{Engine, analyze, check_id};
+use crate::store::keys::Partition;
+use crate::store::metrics::add as count;
+use crate::store::pages::{Pages, PagesMut};
+use crate::{Error, ErrorKind, Result};
+
+/// The most bytes of metadata.
+const MAX_METADATA_BYTES: usize = 64 << 10;
+
+/// A document to be added.
+#[derive(Debug, Clone)]
+pub struct NewDocument {
+    /// Unique in the collection.
+    pub id: String,
+    /// Its text.
+    pub text: String,
+    /// Its version; made of the content where the caller gives none.
+    pub version: Option<String>,
+    /// MessagePack of a mapping; empty for none.
+    pub metadata: Vec<u8>,
+    /// How it is read; guessed from the id where the caller does not say.
+    pub format: Option<Format>,
+    /// Where it comes from.
+    pub source: Option<String>,
+    /// Microseconds until it is removed.
+    pub ttl: Option<i64>,
+    /// Tokens that a chunk aims at.
+    pub chunk_tokens: usize,
+    /// Only if the stored version is this one, or, where it is `Some(None)`, if there is none: for what is read, changed and written back.
+    pub if_version: Option<Option<String>>,
+}
+
+impl NewDocument {
+    /// One with nothing but an id and a text.
+    #[must_use]
+    pub fn new(id: impl Into<String>, text: impl Into<String>) -> Self {
+        Self {
+            id: id.into(),
+            text: text.into(),
+            version: None,
+            metadata: Vec::new(),
+            format: None,
+            source: None,
+            ttl: None,
+            chunk_tokens: chunk::DEFAULT_TOKENS,
+            if_version: None,
+        }
+    }
+
+    /// Checks what needs no transaction: lengths and ranges.
+    pub fn check(&self) -> Result<()> {
+        check_id("document", &self.id)?;
+        self.version.as_deref().map_or(Ok(()), |version| check_id("version", version))?;
+        self.source.as_deref().map_or(Ok(()), |source| check_id("source", source))?;
+        if self.text.len() > MAX_DOCUMENT_BYTES {
+            return Err(Error::invalid(format!(
+                "adding document {:?}: a text has at most {MAX_DOCUMENT_BYTES} bytes of UTF-8 (64 MiB), and it has {}: split it into several documents",
+                shown(&self.id),
+                self.text.len()
+            ))
+            .with("size_bytes", self.text.len()));
+        }
+        if self.metadata.len() > MAX_METADATA_BYTES {
+            return Err(Error::invalid(format!(
+                "adding document {:?}: metadata has at most {MAX_METADATA_BYTES} bytes as MessagePack, and it has {}: put the rest into the text",
+                shown(&self.id),
+                self.metadata.len()
+            )));
+        }
+        if self.ttl.is_some_and(|ttl| ttl <= 0) {
+            return Err(Error::invalid("adding a document: ttl_seconds must be above 0: leave it out to keep the document"));
+        }
+        if !chunk::TOKENS.contains(&self.chunk_tokens) {
+            return Err(Error::invalid(format!(
+                "adding document {:?}: chunk_tokens must be from {} to {}, and it is {}: change it",
+                shown(&self.id),
+                chunk::TOKENS.start,
+                chunk::TOKENS.end - 1,
+                self.chunk_tokens
+            )));
+        }
+        Ok(())
+    }
+}
+
+fn shown(id: &str) -> String {
+    id.chars().take(80).collect()
+}
+
+/// What became of a document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    /// Its id is new.
+    Added,
+    /// It took the place of another version.
+    Replaced,
+    /// This version was there already.
+    Duplicate,
+}
+
+impl Action {
+    /// Its name in the API.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Added => "added",
+            Self::Replaced => "replaced",
+            Self::Duplicate => "duplicate",
+        }
+    }
+}
+
+/// The answer to an `add`.
+#[derive(Debug, Clone)]
+pub struct Added {
+    /// What became of it.
+    pub action: Action,
+    /// The document as it is stored now.
+    pub document: Document,
+}
+
+/// A document, checked and cut.
+#[derive(Debug, Clone)]
+pub struct Prepared {
+    new: NewDocument,
+    version: String,
+    format: Format,
+    request: u64,
+    chunks: Vec<Chunk>,
+    /// Where each chunk stands, in characters.
+    characters: Vec<Range<usize>>,
+    all_characters: usize,
+}
+
+impl Prepared {
+    /// Checks a document, without cutting it yet.
+    pub fn new(new: NewDocument) -> Result<Self> {
+        new.check()?;
+        let format = new.format.unwrap_or_else(|| Format::guess(&new.id, &new.text));
+        let request = request_hash(&new, format);
+        let version = new.version.clone().unwrap_or_else(|| format!("{request:016x}"));
+        Ok(Self { new, version, format, request, chunks: Vec::new(), characters: Vec::new(), all_characters: 0 })
+    }
+
+    /// Cuts it into chunks.
+    pub fn cut(&mut self) {
+        if !self.chunks.is_empty() || self.all_characters > 0 {
+            return;
+        }
+        let text = &self.new.text;
+        self.chunks = chunk::chunk(text, self.format, self.new.chunk_tokens);
+        let (mut at, mut seen) = (0, 0);
+        let mut place = |byte: usize| {
+            seen += text[at..byte].chars().count();
+            at = byte;
+            seen
+        };
+        self.characters = self.chunks.iter().map(|chunk| place(chunk.span.start)..place(chunk.span.end)).collect();
+        self.all_characters = place(text.len());
+    }
+
+    /// How many chunks it has, once it is cut.
+    #[must_use]
+    pub fn chunks(&self) -> usize {
+        self.chunks.len()
+    }
+
+    /// What the vector of a chunk is made of: its headings and its text.
+    #[must_use]
+    pub fn to_embed(&self, chunk: usize) -> String {
+        let chunk = &self.chunks[chunk];
+        record::indexed(&chunk.path, &self.new.text[chunk.span.clone()])
+    }
+
+    /// The stored document, where this one is that one; an error where its version has other content.
+    fn known(&self, stored: Option<&Document>, now: i64) -> Result<Option<Added>> {
+        let Some(stored) = stored.filter(|stored| stored.version == self.version && !stored.is_expired(now)) else { return Ok(None) };
+        if stored.request == self.request {
+            return Ok(Some(Added { action: Action::Duplicate, document: stored.clone() }));
+        }
+        Err(Error::new(
+            ErrorKind::IdConflict,
+            format!(
+                "adding document {:?}: its version {:?} is stored with another text, format or metadata: give the new content another version, or none",
+                shown(&self.new.id),
+                shown(&self.version)
+            ),
+        )
+        .with("id", self.new.id.as_str())
+        .with("version", self.version.as_str()))
+    }
+
+    /// Refuses what was made from another version than the one that is stored.
+    fn check_version(&self, stored: Option<&Document>, now: i64) -> Result<()> {
+        let stored = stored.filter(|stored| !stored.is_expired(now)).map(|stored| &stored.version);
+        match &self.new.if_version {
+            Some(expected) if expected.as_ref() != stored => Err(Error::new(
+                ErrorKind::IdConflict,
+                format!(
+                    "adding document {:?}: it was to take the place of version {expected:?}, and {stored:?} is stored: read it again",
+                    shown(&self.new.id)
+                ),
+            )
+            .with("id", self.new.id.as_str())),
+            _ => Ok(()),
+        }
+    }
+
+    fn document(&self, now: i64) -> Document {
+        Document {
+            number: 0,
+            id: self.new.id.clone(),
+            version: self.version.clone(),
+            revision: 0,
+            format: self.format,
+            source: self.new.source.clone(),
+            metadata: self.new.metadata.clone(),
+            created_at: now,
+            updated_at: now,
+            expires_at: self.new.ttl.map(|ttl| now.saturating_add(ttl)),
+            bytes: self.new.text.len() as u64,
+            characters: self.all_characters as u64,
+            chunks: self.chunks.len() as u32,
+            chunk_tokens: self.new.chunk_tokens as u32,
+            request: self.request,
+        }
+    }
+
+    /// The chunks of a range, analysed.
+    fn analysed(&self, range: Range<usize>, seed: u64, mut vector: impl FnMut(usize, &str) -> Option<UnitVector>) -> Vec<NewChunk> {
+        let one = |at: usize| {
+            let (chunk, text) = (&self.chunks[at], self.to_embed(at));
+            let record =
+                ChunkRecord { revision: 0, span: chunk.span.clone(), characters: self.characters[at].clone(), path: chunk.path.clone() };
+            NewChunk { record, analysis: analyze(&text, seed), vector: vector(at, &text) }
+        };
+        range.map(one).collect()
+    }
+}
+
+fn request_hash(new: &NewDocument, format: Format) -> u64 {
+    let mut hasher = Xxh3::new();
+    for part in [new.text.as_bytes(), format.name().as_bytes(), new.source.as_deref().unwrap_or_default().as_bytes(), &new.metadata] {
+        hasher.update(&(part.len() as u64).to_le_bytes());
+        hasher.update(part);
+    }
+    hasher.update(&(new.chunk_tokens as u64).to_le_bytes());
+    hasher.digest()
+}
+
+/// The stored document, where `prepared` is in the collection already: one read.
+pub fn known<P: Pages>(pages: &P, name: &CollectionName, prepared: &Prepared, now: i64) -> Result<Option<Added>> {
+    let Some(partition) = name.find(pages)? else { return Ok(None) };
+    let stored = record::by_id(pages, partition, name.term_seed(), &prepared.new.id)?;
+    prepared.known(stored.as_ref(), now)
+}
+
+/// Adds a document: durable when it returns, and found at once by every process. `vectors` has one for each chunk where a caller's
+/// embedder made them; the built-in embedding makes its own.
+///
+/// Cost: one write transaction for up to 32 chunks, and one more for each 32 or each MiB of text beyond; of a version that is replaced,
+/// one for each 16 chunks.
+pub fn add(
+    engine: &Engine,
+    name: &CollectionName,
+    mut prepared: Prepared,
+    vectors: Option<Vec<Option<UnitVector>>>,
+    now: i64,
+) -> Result<Added> {
+    if let Some(known) = engine.store().read(|pages| known(pages, name, &prepared, now))? {
+        return Ok(known);
+    }
+    prepared.cut();
+    let (prepared, vectors) = (Arc::new(prepared), vectors.unwrap_or_default());
+    let mut progress = Progress::default();
+    loop {
+        let step = Arc::new(progress.step(engine, &prepared, &vectors, name.term_seed()));
+        let (name, prepared, embedding, ahead) = (name.clone(), Arc::clone(&prepared), engine.embedder(), progress.ahead);
+        let writes = Arc::clone(&step);
+        let outcome = engine.write(move |txn| {
+            let embedding = embedding.number_in_write(txn)?;
+            write_step(txn, &name, &prepared, &writes, ahead, embedding, now)
+        })?;
+        match outcome {
+            Outcome::Goes(ahead) => progress.advance(ahead, &step),
+            Outcome::Done(added, left) => {
+                if let Some((partition, revision)) = left {
+                    remove::revision(engine, partition, revision, now)?;
+                }
+                let added = added?;
+                if added.action != Action::Duplicate {
+                    count(&engine.store().metrics().documents_written, 1);
+                }
+                return Ok(added);
+            }
+        }
+    }
+}
+
+/// How far a document is written.
+#[derive(Default)]
+struct Progress {
+    ahead: Option<Ahead>,
+    chunks: usize,
+    text: usize,
+}
+
+/// What one transaction writes.
+struct Step {
+    chunks: Vec<NewChunk>,
+    /// Whether all chunks and all of the text are there after it.
+    last: bool,
+    parts: usize,
+}
+
+impl Progress {
+    fn step(&self, engine: &Engine, prepared: &Prepared, vectors: &[Option<UnitVector>], seed: u64) -> Step {
+        let all = record::parts(prepared.new.text.len() as u64);
+        let parts = (all - self.text).min(STEP_PARTS);
+        let text_is_long = all - self.text > STEP_PARTS / 4;
+        let until = if text_is_long { self.chunks } else { prepared.chunks().min(self.chunks + STEP_CHUNKS) };
+        let vector = |at: usize, text: &str| vectors.get(at).cloned().unwrap_or_else(|| engine.embed(text));
+        let last = until == prepared.chunks() && self.text + parts == all;
+        Step { chunks: prepared.analysed(self.chunks..until, seed, vector), last, parts }
+    }
+
+    fn advance(&mut self, ahead: Ahead, step: &Step) {
+        self.ahead = Some(ahead);
+        self.chunks += step.chunks.len();
+        self.text += step.parts;
+    }
+}
+
+/// A revision that is being written: partition and number.
+type Ahead = (Partition, u32);
+
+/// What one transaction came to.
+enum Outcome {
+    /// It goes on with this revision.
+    Goes(Ahead),
+    /// It is over; what is left to remove.
+    Done(Result<Added>, Option<Ahead>),
+}
+
+fn write_step<P: PagesMut>(
+    pages: &mut P,
+    name: &CollectionName,
+    prepared: &Prepared,
+    step: &Step,
+    ahead: Option<Ahead>,
+    embedding: Option<(u16, usize)>,
+    clock: i64,
+) -> Result<Outcome> {
+    if let Some((partition, _)) = ahead
+        && name.find(pages)? != Some(partition)
+    {
+        return Err(name.missing());
+    }
+    let mut writer = Writer::open(pages, name, clock, embedding)?;
+    let stored = record::by_id(writer.pages, writer.partition, writer.seed, &prepared.new.id)?;
+    let known = prepared.known(stored.as_ref(), clock);
+    let known =
+        known.and_then(|known| if known.is_none() { prepared.check_version(stored.as_ref(), clock).map(|()| None) } else { Ok(known) });
+    match (known, ahead) {
+        (Ok(None), _) => {}
+        (Err(error), None) => return Err(error),
+        // Another writer was faster: what this one wrote ahead is seen by nobody, and goes.
+        (Ok(Some(added)), ahead) => return Ok(Outcome::Done(Ok(added), ahead)),
+        (Err(error), ahead) => return Ok(Outcome::Done(Err(error), ahead)),
+    }
+    let mut written: Revision = match ahead {
+        None => writer.begin(),
+        Some((_, number)) => writer.resume(number)?.ok_or_else(|| name.missing())?,
+    };
+    writer.put_text(&mut written, &prepared.new.text, step.parts)?;
+    writer.append(&mut written, &step.chunks)?;
+    if !step.last {
+        written.write(writer.pages, writer.partition)?;
+        let ahead = (writer.partition, written.number);
+        writer.finish()?;
+        return Ok(Outcome::Goes(ahead));
+    }
+    let document = prepared.document(writer.now);
+    let (document, replaced) = writer.switch(written, document, stored.as_ref())?;
+    let left = replaced.map_or(Ok(None), |old| writer.remove_short(old))?.map(|old| (writer.partition, old));
+    let was_there = stored.is_some_and(|stored| !stored.is_expired(clock));
+    let action = if was_there { Action::Replaced } else { Action::Added };
+    writer.finish()?;
+    Ok(Outcome::Done(Ok(Added { action, document }), left))
+}

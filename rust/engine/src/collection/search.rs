@@ -1,0 +1,334 @@
+//! From a question to the chunks that answer it, each with its place in its document.
+//!
+//! ```text
+//! nominate   every collection: BM25 over its chunks, an exact scan over their vectors, chunks that hold all identifiers
+//! fuse       as memories are (`recall/fusion.rs`): a weighted sum of normalised scores
+//! ```
+//!
+//! A chunk is seen if its revision is that of its document, and the document is not expired: this is asked while candidates are
+//! chosen, so that a filter never loses results.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::name::CollectionName;
+use super::record::{self, ChunkRecord, Document, Revision, State};
+use super::writer;
+use crate::Result;
+use crate::index::bm25::runs::Runs;
+use crate::index::bm25::{Parameters, QueryTerm};
+use crate::index::vectors::{Query, Scores, VectorSet};
+use crate::memory::{Engine, analyze};
+use crate::recall::candidates::Candidate;
+use crate::recall::explain::LexicalQuery;
+use crate::recall::filter::Filter;
+use crate::recall::fusion::{self, Fusion, Parts};
+use crate::recall::priors::{Attributes, Moment};
+use crate::recall::question_vector;
+use crate::store::keys::Partition;
+use crate::store::metrics::add;
+use crate::store::pages::Pages;
+
+/// Nominated by words, and as many by vectors, for each hit that is asked for; not fewer than [`FEWEST`].
+const PER_ANSWER: usize = 3;
+const FEWEST: usize = 40;
+/// Chunks with the words of all identifiers that are looked at.
+const HOLDERS: usize = 16;
+
+/// What words weigh where vectors weigh the rest. `docs/decisions/0016-collections.md` has the figures.
+pub const LEXICAL_WEIGHT: f64 = 0.5;
+
+/// A question to collections.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// What is asked.
+    pub text: String,
+    /// Its embedding; the built-in one makes its own where this is `None`.
+    pub vector: Option<Query>,
+    /// What is searched.
+    pub collections: Vec<CollectionName>,
+    /// At most so many chunks.
+    pub limit: usize,
+    /// Keys of documents' metadata with the values (MessagePack) of which one must stand there.
+    pub metadata: Vec<(String, Vec<Vec<u8>>)>,
+    /// Only documents of these ids.
+    pub documents: Option<Vec<String>>,
+    /// How words and vectors are weighed.
+    pub fusion: Fusion,
+    /// Only what scores at least this, 0 to 1.
+    pub min_score: f64,
+    /// The time of the question.
+    pub now: i64,
+}
+
+impl Request {
+    /// A question without filters.
+    #[must_use]
+    pub fn new(text: impl Into<String>, collections: Vec<CollectionName>, limit: usize, now: i64) -> Self {
+        Self {
+            text: text.into(),
+            vector: None,
+            collections,
+            limit,
+            metadata: Vec::new(),
+            documents: None,
+            fusion: Fusion::Weighted { lexical: LEXICAL_WEIGHT },
+            min_score: 0.0,
+            now,
+        }
+    }
+}
+
+/// A chunk that was found.
+#[derive(Debug, Clone)]
+pub struct Hit {
+    /// Place of its collection in the request.
+    pub collection: usize,
+    /// Its document.
+    pub document: Arc<Document>,
+    /// Its number in the collection.
+    pub chunk: u32,
+    /// Where it stands in the document's text, in bytes.
+    pub span: std::ops::Range<usize>,
+    /// The same in characters.
+    pub characters: std::ops::Range<usize>,
+    /// The headings above it, outermost first.
+    pub path: Vec<String>,
+    /// The document's text at `span`.
+    pub text: String,
+    /// 0 to 1: how it compares with the other answers to this question.
+    pub score: f64,
+    /// Where the score comes from.
+    pub parts: Parts,
+}
+
+impl Hit {
+    /// What its score was made of: the headings that its text does not begin with, and the text.
+    #[must_use]
+    pub fn indexed(&self) -> String {
+        record::indexed(&self.path, &self.text)
+    }
+}
+
+/// The answer.
+#[derive(Debug, Clone, Default)]
+pub struct Search {
+    /// The best first.
+    pub hits: Vec<Hit>,
+    /// Why vectors were not used where they could have been.
+    pub degraded: Option<String>,
+    /// What each collection's words were asked, for explanations.
+    pub queries: Vec<LexicalQuery>,
+}
+
+/// Answers a question from one snapshot of its own, and counts it.
+pub fn ask(engine: &Engine, request: &Request) -> Result<Search> {
+    let answer = engine.store().read(|pages| search(engine, pages, request))?;
+    let metrics = engine.store().metrics();
+    add(&metrics.searches, 1);
+    add(&metrics.searches_degraded, u64::from(answer.degraded.is_some()));
+    Ok(answer)
+}
+
+/// Answers a question from the snapshot that its caller holds.
+pub fn search<P: Pages>(engine: &Engine, pages: &P, request: &Request) -> Result<Search> {
+    let vector = request.vector.clone().or_else(|| question_vector(engine, &request.text));
+    let mut found = Found::default();
+    let mut answer = Search::default();
+    for (place, name) in request.collections.iter().enumerate() {
+        let query = match name.find(pages)? {
+            Some(partition) => nominate(engine, pages, request, vector.as_ref(), place, (partition, name.term_seed()), &mut found)?,
+            None => LexicalQuery::default(),
+        };
+        answer.queries.push(query);
+    }
+    let fusion = if found.identified { request.fusion.identified() } else { request.fusion };
+    let exact = |candidate: &Candidate| match (found.sets.get(&candidate.scope), &vector) {
+        (Some(set), Some(query)) if candidate.dense.is_some() => set.cosine(pages, candidate.number, query),
+        _ => Ok(None),
+    };
+    let moment = Moment { now: request.now, asked: None };
+    for (candidate, parts) in fusion::rank(fusion, request.limit, &moment, found.candidates, exact)? {
+        if answer.hits.len() >= request.limit || parts.score() < request.min_score {
+            break;
+        }
+        if let Some(hit) = load(pages, &found.documents, &found.partitions, &candidate, parts)? {
+            answer.hits.push(hit);
+        }
+    }
+    answer.degraded = found.degraded.filter(|_| !request.text.trim().is_empty());
+    Ok(answer)
+}
+
+/// What was nominated so far.
+#[derive(Default)]
+struct Found {
+    candidates: Vec<Candidate>,
+    sets: BTreeMap<usize, VectorSet>,
+    partitions: BTreeMap<usize, Partition>,
+    /// By collection and revision.
+    documents: BTreeMap<(usize, u32), Option<Arc<Document>>>,
+    degraded: Option<String>,
+    identified: bool,
+}
+
+fn nominate<P: Pages>(
+    engine: &Engine,
+    pages: &P,
+    request: &Request,
+    vector: Option<&Query>,
+    place: usize,
+    (partition, seed): (Partition, u64),
+    found: &mut Found,
+) -> Result<LexicalQuery> {
+    found.partitions.insert(place, partition);
+    let runs = Runs::open(pages, writer::index(partition))?;
+    let mut query = LexicalQuery::new(&request.text, seed, runs.statistics(pages)?);
+    let terms: Vec<QueryTerm> = query.question().terms.to_vec();
+    let hashes: Vec<u64> = terms.iter().map(|term| term.hash).collect();
+    query.frequencies = runs.frequencies(pages, &hashes)?;
+    let only = request.documents.as_ref().map(|ids| numbers(pages, partition, seed, ids)).transpose()?;
+    let mut sight = Sight { pages, request, place, partition, only, documents: &mut found.documents };
+    let wanted = request.limit.saturating_mul(PER_ANSWER).max(FEWEST);
+
+    let by_words = runs.search(pages, &terms, Parameters::default(), wanted, &mut |number| sight.shows(number))?;
+    let mut lexical: BTreeMap<u32, i64> = by_words.iter().map(|hit| (hit.number, hit.score)).collect();
+    let mut scores = Scores::new();
+    let (set, degraded) = vectors_of(engine, pages, partition, vector.is_some())?;
+    found.degraded = found.degraded.take().or(degraded);
+    if let (Some(set), Some(vector)) = (set, vector) {
+        set.scan(pages, vector, &mut scores)?;
+        found.sets.insert(place, set);
+    }
+    let mut all: Vec<u32> = lexical.keys().copied().collect();
+    let mut failed = Ok(());
+    let mut shows = |number: u32| {
+        sight.shows(number).unwrap_or_else(|error| {
+            failed = Err(error);
+            false
+        })
+    };
+    all.extend(scores.best(wanted, &mut shows).into_iter().map(|scored| scored.number));
+    failed?;
+    if !query.identifiers.is_empty() {
+        let named: Vec<QueryTerm> = query.identifiers.iter().map(|hash| QueryTerm { hash: *hash, weight: 1.0 }).collect();
+        for hit in runs.search(pages, &named, Parameters::default(), HOLDERS, &mut |number| sight.shows(number))? {
+            let text = ChunkRecord::read(pages, partition, hit.number)?.indexed(pages, partition)?;
+            let terms = analyze(&text, seed).terms;
+            if query.identifiers.iter().all(|hash| terms.binary_search_by_key(hash, |term| term.hash).is_ok()) {
+                found.identified = true;
+                all.push(hit.number);
+            }
+        }
+    }
+    all.sort_unstable();
+    all.dedup();
+    for number in all {
+        let score = match lexical.remove(&number) {
+            Some(score) => score,
+            None => {
+                let text = ChunkRecord::read(pages, partition, number)?.indexed(pages, partition)?;
+                query.terms_of(&text).iter().map(|term| term.score).sum()
+            }
+        };
+        found.candidates.push(Candidate {
+            scope: place,
+            number,
+            lexical: score,
+            dense: scores.get(number),
+            attributes: Attributes::NONE,
+            past: None,
+        });
+    }
+    Ok(query)
+}
+
+/// The numbers of documents by their ids, ascending.
+fn numbers<P: Pages>(pages: &P, partition: Partition, seed: u64, ids: &[String]) -> Result<Vec<u32>> {
+    let mut numbers = Vec::with_capacity(ids.len());
+    for id in ids {
+        numbers.extend(record::by_id(pages, partition, seed, id)?.map(|document| document.number));
+    }
+    numbers.sort_unstable();
+    Ok(numbers)
+}
+
+/// The vectors to scan, and why there are none or not all.
+fn vectors_of<P: Pages>(engine: &Engine, pages: &P, partition: Partition, asked: bool) -> Result<(Option<VectorSet>, Option<String>)> {
+    let head = super::Head::read(pages, partition)?;
+    if engine.embedding().is_none() || head.chunks == 0 {
+        return Ok((None, None));
+    }
+    let set = engine.vector_set(pages, partition)?;
+    let why = match set {
+        _ if !asked => Some("the question could not be embedded: answered by words alone".to_owned()),
+        Some((number, _)) if number == head.embedding && head.vectors >= head.chunks => None,
+        Some((number, _)) if number == head.embedding => {
+            Some(format!("{} of {} chunks have no vector yet: maintain() makes them", head.chunks - head.vectors, head.chunks))
+        }
+        _ => Some("the chunks were embedded by another embedder, or by none: maintain() embeds them anew".to_owned()),
+    };
+    Ok((set.filter(|(number, _)| *number == head.embedding && asked).map(|(_, set)| set), why))
+}
+
+/// What a question may see of one collection.
+struct Sight<'s, P> {
+    pages: &'s P,
+    request: &'s Request,
+    place: usize,
+    partition: Partition,
+    /// Only documents of these numbers.
+    only: Option<Vec<u32>>,
+    documents: &'s mut BTreeMap<(usize, u32), Option<Arc<Document>>>,
+}
+
+impl<P: Pages> Sight<'_, P> {
+    fn shows(&mut self, number: u32) -> Result<bool> {
+        let Some(revision) = ChunkRecord::revision_of(self.pages, self.partition, number)? else { return Ok(false) };
+        if let Some(known) = self.documents.get(&(self.place, revision)) {
+            return Ok(known.is_some());
+        }
+        let document = self.document(revision)?.filter(|document| self.lets_through(document)).map(Arc::new);
+        let shown = document.is_some();
+        self.documents.insert((self.place, revision), document);
+        Ok(shown)
+    }
+
+    /// The document whose current revision it is.
+    fn document(&self, number: u32) -> Result<Option<Document>> {
+        let revision = Revision::read(self.pages, self.partition, number)?.filter(|revision| revision.state == State::Current);
+        let Some(revision) = revision else { return Ok(None) };
+        Ok(Document::read(self.pages, self.partition, revision.document)?.filter(|document| document.revision == number))
+    }
+
+    fn lets_through(&self, document: &Document) -> bool {
+        let filter = Filter { metadata: self.request.metadata.clone(), ..Filter::all(self.request.now) };
+        !document.is_expired(self.request.now)
+            && self.only.as_ref().is_none_or(|only| only.binary_search(&document.number).is_ok())
+            && (filter.metadata.is_empty() || filter.keeps_metadata(&document.metadata))
+    }
+}
+
+fn load<P: Pages>(
+    pages: &P,
+    documents: &BTreeMap<(usize, u32), Option<Arc<Document>>>,
+    partitions: &BTreeMap<usize, Partition>,
+    candidate: &Candidate,
+    parts: Parts,
+) -> Result<Option<Hit>> {
+    let Some(partition) = partitions.get(&candidate.scope).copied() else { return Ok(None) };
+    let chunk = ChunkRecord::read(pages, partition, candidate.number)?;
+    let Some(Some(document)) = documents.get(&(candidate.scope, chunk.revision)) else { return Ok(None) };
+    let text = record::text(pages, partition, chunk.revision, chunk.span.clone())?;
+    Ok(Some(Hit {
+        collection: candidate.scope,
+        document: Arc::clone(document),
+        chunk: candidate.number,
+        span: chunk.span,
+        characters: chunk.characters,
+        path: chunk.path,
+        text,
+        score: parts.score(),
+        parts,
+    }))
+}

@@ -1,0 +1,64 @@
+//! What a process that died left behind: revisions that were being written or removed, and collections that were dropped.
+
+use super::name::is_collection;
+use super::record::{Revision, State};
+use super::remove;
+use crate::Result;
+use crate::memory::Engine;
+use crate::memory::scope::{self, Row};
+use crate::store::keys::Partition;
+
+/// A revision that nothing was written to for so long is not being written any more: a day, in microseconds.
+const ABANDONED: i64 = 86_400_000_000;
+const PAGE: usize = 256;
+
+/// Sweeps every collection; how many revisions and dropped collections it removed.
+pub fn sweep(engine: &Engine, now: i64) -> Result<u64> {
+    let (mut removed, mut after) = (0, 0);
+    loop {
+        let rows = engine.store().read(|pages| scope::rows(pages, after, PAGE))?;
+        let Some((last, _)) = rows.last() else { return Ok(removed) };
+        after = *last;
+        for (partition, row) in rows {
+            removed += match row {
+                Row::Scope(_) => 0,
+                Row::Collection { .. } => collection(engine, partition, now)?,
+                Row::Dropped => dropped(engine, partition)?,
+            };
+        }
+    }
+}
+
+fn collection(engine: &Engine, partition: Partition, now: i64) -> Result<u64> {
+    let left = engine.store().read(|pages| {
+        let mut left = Vec::new();
+        for number in Revision::unfinished(pages, partition)? {
+            let revision = Revision::read(pages, partition, number)?;
+            if revision.is_some_and(|revision| revision.state == State::Removing || revision.written_at < now - ABANDONED) {
+                left.push(number);
+            }
+        }
+        Ok(left)
+    })?;
+    for number in &left {
+        remove::revision(engine, partition, *number, now)?;
+    }
+    Ok(left.len() as u64)
+}
+
+fn dropped(engine: &Engine, partition: Partition) -> Result<u64> {
+    let has_values = engine.store().read(|pages| {
+        debug_assert!(is_collection(pages, partition)?);
+        let mut found = false;
+        let (from, to) = (partition.to_be_bytes(), partition.saturating_add(1).to_be_bytes());
+        crate::store::pages::Pages::scan(pages, &from, &to, &mut |_, _| {
+            found = true;
+            Ok(std::ops::ControlFlow::Break(()))
+        })?;
+        Ok(found)
+    })?;
+    if has_values {
+        remove::empty(engine, partition)?;
+    }
+    Ok(u64::from(has_values))
+}
