@@ -4,7 +4,7 @@ The values are frozen and may be shared between threads; what they do not show i
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import Any, Literal, SupportsIndex, TypeAlias, final, overload
 
@@ -179,7 +179,8 @@ class Recall(Sequence[Recalled]):
     def confidence(self) -> float:
         """0 to 1: how sure the engine is that the best answers the question.
 
-        The share of the question's words, by their rarity, that it has, or its cosine where that is higher. 0 where nothing was found.
+        The mean of its cosine and of the share of the question's words, by their rarity, that it has; that share alone where there is no
+        vector. 0 where nothing was found. It orders answers by how far to trust them, and is no probability: docs/ranking.md measures it.
         """
     @property
     def degraded(self) -> bool:
@@ -232,7 +233,9 @@ class Recalled:
 class Explanation:
     """Every number of a score; `str()` prints them as a table.
 
-    `score = lexical_weight * lexical_normalised + cosine_weight * cosine_normalised`, rounded to units of 2**-30.
+    `relevance = lexical_weight * lexical_normalised + cosine_weight * cosine_normalised`, and `score` is that, multiplied by
+    `time * recency * importance * usage / highest_prior`, rounded to units of 2**-30. Where no time was asked for and the candidates
+    are facts, every factor is 1.
 
     Examples:
         >>> _ = user.remember("payments-api listens on port 8443")
@@ -244,6 +247,42 @@ class Explanation:
     @property
     def score(self) -> float:
         """The score of the hit, to the bit."""
+    @property
+    def relevance(self) -> float:
+        """What words and vectors give together, before all that follows: 0 to 1."""
+    @property
+    def time_range(self) -> tuple[datetime | None, datetime | None] | None:
+        """The time that the question asks about; `None` where it names none.
+
+        From the first moment to before the second, either of which may be `None`: open. Not read where the caller limits the time.
+        """
+    @property
+    def time(self) -> float:
+        """How near to that time it happened: 1 within it, 0.9 just outside, towards 0.5 far from it."""
+    @property
+    def age_days(self) -> float:
+        """Days since it happened; 0 in the future."""
+    @property
+    def half_life_days(self) -> float | None:
+        """Days in which `recency` loses half of what it can lose; `None` for kinds that do not age."""
+    @property
+    def recency(self) -> float:
+        """1 for what is new or does not age, towards 0.9 for old events."""
+    @property
+    def importance(self) -> float:
+        """The factor of its importance: 0.95 to 1.05; 1 for facts and at 0.5."""
+    @property
+    def recalls(self) -> int:
+        """How often it was recalled, as stored; 0 for facts."""
+    @property
+    def usage(self) -> float:
+        """The factor of `recalls`: 1 to 1.03."""
+    @property
+    def highest_prior(self) -> float:
+        """The highest product of these four factors among the candidates."""
+    @property
+    def duplicates(self) -> tuple[str, ...]:
+        """The ids of memories that the answer leaves out because they say the same as this one."""
     @property
     def lexical(self) -> float:
         """BM25: the sum of the terms' scores."""
@@ -448,6 +487,7 @@ class ScopeCore:
         min_score: float | None,
         min_trust: int | None,
         max_tokens: int | None,
+        zone: tzinfo | None,
         vector: Vectors | None,
         degraded: str | None,
     ) -> Recall: ...

@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from memspan import _core
@@ -220,6 +220,7 @@ class Scope:
         min_score: float | None = None,
         min_trust: int | None = None,
         max_tokens: int | None = None,
+        timezone: tzinfo | str | None = None,
         also: Sequence[Scope] = (),
         over: Sequence[str] = ("memories",),
     ) -> Recall:
@@ -227,6 +228,10 @@ class Scope:
 
         Deterministic: the same store, clock and question give the same answer, bit for bit. Never waits for a disk. Cost: one read
         transaction; microseconds for scopes of thousands of memories.
+
+        A time in the question ("last Tuesday", "in May 2023", "3 weeks ago", "before 2024", "2026-03-01"; English) is read: what happened
+        then comes first, and nothing is lost. Events also rank a little by recency, and everything but facts by importance and use. Of
+        memories that say the same the first is in the answer. `explain()` has every number; docs/ranking.md says where each comes from.
 
         Args:
             query: The question. An empty one finds nothing.
@@ -240,6 +245,7 @@ class Scope:
             min_score: Only what scores at least this, 0 to 1. Scores compare the answers to one question with each other.
             min_trust: Only what is trusted at least so much, 0 to 3.
             max_tokens: Ends before the texts have together more than so many tokens (`o200k_base`).
+            timezone: Whose days "yesterday" and "on 7 May" are: a `tzinfo`, or a name such as "Europe/Berlin". UTC by default.
             also: Scopes of the same engine to search along with this one.
             over: What is searched; this version has "memories" only.
 
@@ -264,9 +270,9 @@ class Scope:
         vector, why = self._store.query_vector(query, self)
         if isinstance(also, Scope):
             raise InvalidInput(f"recalling: also= takes several scopes, and it is one, {also!r}: put it into a list")
-        scopes = (self, *also)
+        scopes, zone = (self, *also), _zone(timezone)
         return self._core.recall(
-            scopes, query, limit, kinds, where, since, until, valid_at, known_at, min_score, min_trust, max_tokens, vector, why
+            scopes, query, limit, kinds, where, since, until, valid_at, known_at, min_score, min_trust, max_tokens, zone, vector, why
         )
 
     def get(self, memory_id: str) -> Memory:
@@ -553,6 +559,22 @@ class Slots(Mapping[str, Any]):
         return f"Slots({', '.join(map(repr, self))})"
 
     adeclare = awaitable(declare)
+
+
+def _zone(timezone: tzinfo | str | None) -> tzinfo | None:
+    """The zone of that name; `None` is UTC."""
+    if timezone is None or isinstance(timezone, tzinfo):
+        return timezone
+    from zoneinfo import ZoneInfo  # noqa: PLC0415
+
+    try:
+        return ZoneInfo(timezone)
+    except (KeyError, ValueError, TypeError, OSError) as error:
+        raise InvalidInput(
+            f"recalling: timezone= is a tzinfo or the name of a zone that this machine knows, for instance 'Europe/Berlin', and it is "
+            f"{timezone!r}: correct it; where a machine knows no zones at all, pip install tzdata",
+            timezone=repr(timezone),
+        ) from error
 
 
 def _plain(value: Any) -> Any:

@@ -161,6 +161,7 @@ impl FilterArguments<'_, '_> {
             until: time::maybe_from_python("until", self.until)?,
             valid_at: time::maybe_from_python("valid_at", self.valid_at)?,
             known_at: time::maybe_from_python("known_at", self.known_at)?,
+            preferred: None,
             min_trust: self.min_trust.map_or(Ok(0), |trust| whole("min_trust", trust, 0, 3))? as u8,
             now,
         })

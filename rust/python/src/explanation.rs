@@ -2,9 +2,16 @@
 
 use std::fmt::Write as _;
 
+use memspan_engine::recall::priors::Prior;
+use memspan_engine::recall::when::{self, Range};
 use memspan_engine::recall::{self, explain::lexical_score};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
+
+use crate::time;
+
+/// Two moments, either of which may be open.
+type TimeRange<'py> = (Option<Bound<'py, PyAny>>, Option<Bound<'py, PyAny>>);
 
 /// What one term of the question adds to the score of one memory.
 #[pyclass(frozen, eq, module = "memspan")]
@@ -72,7 +79,9 @@ impl TermScore {
 
 /// Every number of a score; `str()` prints them as a table.
 ///
-/// `score = lexical_weight * lexical_normalised + cosine_weight * cosine_normalised`, rounded to units of 2**-30.
+/// `relevance = lexical_weight * lexical_normalised + cosine_weight * cosine_normalised`, and `score` is that, multiplied by
+/// `time * recency * importance * usage / highest_prior`, rounded to units of 2**-30. Where no time was asked for and the candidates
+/// are facts, every factor is 1.
 ///
 /// Examples:
 ///     >>> _ = user.remember("payments-api listens on port 8443")
@@ -81,11 +90,15 @@ impl TermScore {
 ///     (0.85, True, ['payments-api'])
 #[pyclass(frozen, eq, module = "memspan")]
 #[derive(Debug, Clone, PartialEq)]
-pub struct Explanation(recall::Explanation);
+pub struct Explanation(recall::Explanation, Vec<String>);
 
 impl Explanation {
-    pub fn new(explanation: recall::Explanation) -> Self {
-        Self(explanation)
+    pub fn new(explanation: recall::Explanation, duplicates: Vec<String>) -> Self {
+        Self(explanation, duplicates)
+    }
+
+    fn prior(&self) -> Prior {
+        self.0.parts.prior
     }
 }
 
@@ -95,6 +108,75 @@ impl Explanation {
     #[getter]
     fn score(&self) -> f64 {
         self.0.parts.score()
+    }
+
+    /// What words and vectors give together, before all that follows: 0 to 1.
+    #[getter]
+    fn relevance(&self) -> f64 {
+        self.0.parts.relevance()
+    }
+
+    /// The time that the question asks about; `None` where it names none.
+    ///
+    /// From the first moment to before the second, either of which may be `None`: open. Not read where the caller limits the time.
+    #[getter]
+    fn time_range<'py>(&self, py: Python<'py>) -> PyResult<Option<TimeRange<'py>>> {
+        let sides = |range: Range| Ok((time::maybe_to_python(py, range.since)?, time::maybe_to_python(py, range.until)?));
+        self.prior().asked.map(sides).transpose()
+    }
+
+    /// How near to that time it happened: 1 within it, 0.9 just outside, towards 0.5 far from it.
+    #[getter]
+    fn time(&self) -> f64 {
+        self.prior().time
+    }
+
+    /// Days since it happened; 0 in the future.
+    #[getter]
+    fn age_days(&self) -> f64 {
+        self.prior().age_days
+    }
+
+    /// Days in which `recency` loses half of what it can lose; `None` for kinds that do not age.
+    #[getter]
+    fn half_life_days(&self) -> Option<f64> {
+        self.prior().half_life_days
+    }
+
+    /// 1 for what is new or does not age, towards 0.9 for old events.
+    #[getter]
+    fn recency(&self) -> f64 {
+        self.prior().recency
+    }
+
+    /// The factor of its importance: 0.95 to 1.05; 1 for facts and at 0.5.
+    #[getter]
+    fn importance(&self) -> f64 {
+        self.prior().importance
+    }
+
+    /// How often it was recalled, as stored; 0 for facts.
+    #[getter]
+    fn recalls(&self) -> u32 {
+        self.prior().recalls
+    }
+
+    /// The factor of `recalls`: 1 to 1.03.
+    #[getter]
+    fn usage(&self) -> f64 {
+        self.prior().usage
+    }
+
+    /// The highest product of these four factors among the candidates.
+    #[getter]
+    fn highest_prior(&self) -> f64 {
+        self.prior().highest
+    }
+
+    /// The ids of memories that the answer leaves out because they say the same as this one.
+    #[getter]
+    fn duplicates<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, &self.1)
     }
 
     /// BM25: the sum of the terms' scores.
@@ -157,6 +239,21 @@ impl Explanation {
         if let Some(cosine) = self.cosine() {
             let _ = write!(table, " + {:.2} x {:.3} vector (cosine {cosine:.3})", self.cosine_weight(), self.cosine_normalised());
         }
+        let prior = self.prior();
+        if prior.product().to_bits() != prior.highest.to_bits() || prior.asked.is_some() {
+            let _ = write!(table, "\n  relevance {:.3}", self.relevance());
+            if let Some(range) = prior.asked {
+                let _ = write!(table, " x time {:.3} ({})", prior.time, shown(range));
+            }
+            if let Some(half_life) = prior.half_life_days {
+                let _ = write!(table, " x recency {:.3} ({:.1} days old, half-life {half_life})", prior.recency, prior.age_days);
+            }
+            let _ = write!(table, " x importance {:.3} x use {:.3} ({} recalls)", prior.importance, prior.usage, prior.recalls);
+            let _ = write!(table, " / {:.3}, the highest of these", prior.highest);
+        }
+        if !self.1.is_empty() {
+            let _ = write!(table, "\n  says the same as {}", self.1.join(", "));
+        }
         let width = self.0.terms.iter().map(|term| term.text.chars().count()).max().unwrap_or(0).min(40);
         for term in &self.0.terms {
             let text: String = term.text.chars().take(40).collect();
@@ -186,4 +283,10 @@ fn times(count: u8) -> String {
         2 => "twice".to_owned(),
         n => format!("{n} times"),
     }
+}
+
+/// A range by its days in UTC.
+fn shown(range: Range) -> String {
+    let side = |side: Option<i64>| side.map_or_else(String::new, when::day_of);
+    format!("{}..{}", side(range.since), side(range.until))
 }

@@ -43,12 +43,14 @@ pub struct Found {
     known: Arc<Known>,
     scope: usize,
     parts: Parts,
+    /// The ids of memories that were left out because they say the same.
+    duplicates: Vec<String>,
     tokens: OnceLock<usize>,
 }
 
 impl Found {
-    pub fn new(known: Arc<Known>, scope: usize, parts: Parts) -> Self {
-        Self { known, scope, parts, tokens: OnceLock::new() }
+    pub fn new(known: Arc<Known>, scope: usize, parts: Parts, duplicates: Vec<String>) -> Self {
+        Self { known, scope, parts, duplicates, tokens: OnceLock::new() }
     }
 }
 
@@ -93,7 +95,8 @@ impl Recall {
 impl Recall {
     /// 0 to 1: how sure the engine is that the best answers the question.
     ///
-    /// The share of the question's words, by their rarity, that it has, or its cosine where that is higher. 0 where nothing was found.
+    /// The mean of its cosine and of the share of the question's words, by their rarity, that it has; that share alone where there is no
+    /// vector. 0 where nothing was found. It orders answers by how far to trust them, and is no probability: docs/ranking.md measures it.
     #[getter]
     fn confidence(&self) -> f64 {
         self.answer.confidence()
@@ -233,7 +236,8 @@ impl Recalled {
     /// Where the score comes from. Cost: the text is analysed again.
     fn explain(&self, py: Python<'_>) -> PyResult<Explanation> {
         let query = &self.answer.queries[self.found().scope];
-        run(py, hold_for(self.text()), || Ok(query.explain(self.found().parts, self.text()))).map(Explanation::new)
+        let why = run(py, hold_for(self.text()), || Ok(query.explain(self.found().parts, self.text())))?;
+        Ok(Explanation::new(why, self.found().duplicates.clone()))
     }
 
     fn __copy__(&self) -> Self {

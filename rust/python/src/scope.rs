@@ -6,6 +6,7 @@ use memspan_engine::Result;
 use memspan_engine::memory::forget::Stale;
 use memspan_engine::memory::revise::Revision;
 use memspan_engine::memory::{self, Scope};
+use memspan_engine::recall::when::{self, Range};
 use memspan_engine::recall::{self, Fusion, Request};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -17,6 +18,7 @@ use crate::memory::{Memory, Remembered, known, known_one};
 use crate::metadata;
 use crate::recall::{Answer, Found, Recall};
 use crate::rows::Draft;
+use crate::time;
 use crate::vectors::Vectors;
 
 const DAY_MICROSECONDS: f64 = 86_400e6;
@@ -113,13 +115,18 @@ impl ScopeCore {
         min_score: Option<&Bound<'py, PyAny>>,
         min_trust: Option<&Bound<'py, PyAny>>,
         max_tokens: Option<&Bound<'py, PyAny>>,
+        zone: Option<&Bound<'py, PyAny>>,
         vector: Option<&Bound<'py, Vectors>>,
         degraded: Option<&str>,
     ) -> PyResult<Recall> {
         let now = self.handle.clock.now(py)?;
-        let filter = FilterArguments { kinds, conditions, since, until, valid_at, known_at, min_trust }.filter(now)?;
+        let mut filter = FilterArguments { kinds, conditions, since, until, valid_at, known_at, min_trust }.filter(now)?;
+        let text = text_of("query", query)?;
+        if !filter.limits_time() {
+            filter.preferred = asked_time(&text, now, zone)?;
+        }
         let mut request = Request {
-            text: text_of("query", query)?,
+            text,
             vector: vector.and_then(|vector| vector.get().query()),
             scopes: self.searched(scopes)?,
             limit: whole("limit", limit, 0, i64::MAX)? as usize,
@@ -251,19 +258,31 @@ impl ScopeCore {
     }
 }
 
+/// The time that a question asks about, by the clock of a `tzinfo`; of UTC where there is none.
+fn asked_time(text: &str, now: i64, zone: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Range>> {
+    let Some(zone) = zone else { return Ok(when::read(text, now, 0)) };
+    let Some(local) = when::read_local(text, time::to_local(now, zone)?) else { return Ok(None) };
+    let side = |side: Option<i64>| side.map(|side| time::from_local(side, zone)).transpose();
+    Ok(Some(Range { since: side(local.since)?, until: side(local.until)? }))
+}
+
 /// The hits of an answer, their memories with the ids that they name.
 fn known_hits(engine: &memory::Engine, request: &Request, hits: Vec<recall::Hit>) -> Result<Vec<Found>> {
     let mut by_scope = vec![Vec::new(); request.scopes.len()];
     let mut rest = Vec::with_capacity(hits.len());
     for hit in hits {
         by_scope[hit.scope].push(hit.memory);
-        rest.push((hit.scope, hit.parts));
+        rest.push((hit.scope, hit.parts, hit.duplicates));
     }
     let mut memories = Vec::with_capacity(by_scope.len());
     for (scope, found) in request.scopes.iter().zip(by_scope) {
         memories.push(known(engine, scope, found)?.into_iter());
     }
-    Ok(rest.into_iter().filter_map(|(scope, parts)| Some(Found::new(memories[scope].next()?, scope, parts))).collect())
+    let mut found = Vec::with_capacity(rest.len());
+    for (scope, parts, duplicates) in rest {
+        found.extend(memories[scope].next().map(|known| Found::new(known, scope, parts, duplicates)));
+    }
+    Ok(found)
 }
 
 fn fraction(value: &Bound<'_, PyAny>) -> PyResult<f64> {

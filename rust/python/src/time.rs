@@ -80,3 +80,21 @@ pub fn from_python(name: &str, value: &Bound<'_, PyAny>, naive: Naive) -> PyResu
 pub fn maybe_from_python(name: &str, value: Option<&Bound<'_, PyAny>>) -> PyResult<Option<i64>> {
     value.map(|value| from_python(name, value, Naive::Utc)).transpose()
 }
+
+/// What a clock in a zone shows at a time, as if that were UTC.
+pub fn to_local(microseconds: i64, zone: &Bound<'_, PyAny>) -> PyResult<i64> {
+    let py = zone.py();
+    let local = to_python(py, microseconds)?.call_method1("astimezone", (zone,))?;
+    from_python("timezone", &replace_zone(&local, py.None().bind(py))?, Naive::Utc)
+}
+
+/// When a clock in a zone shows that; the first time where it does so twice. Times beyond what a `datetime` can say become its limits.
+pub fn from_local(local: i64, zone: &Bound<'_, PyAny>) -> PyResult<i64> {
+    from_python("timezone", &replace_zone(&to_python(zone.py(), local)?, zone)?, Naive::Utc)
+}
+
+fn replace_zone<'py>(moment: &Bound<'py, PyAny>, zone: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let options = PyDict::new(moment.py());
+    options.set_item("tzinfo", zone)?;
+    moment.call_method("replace", (), Some(&options))
+}

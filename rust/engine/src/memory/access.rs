@@ -70,9 +70,37 @@ fn read_row(body: &[u8], number: u32) -> Access {
 
 /// What is on disk of one memory's recalls.
 pub fn get<P: Pages + ?Sized>(pages: &P, partition: Partition, number: u32) -> Result<Access> {
-    let key = key(partition, number);
-    let Some(value) = pages.get(key.as_slice())? else { return Ok(Access::default()) };
-    Ok(read_row(envelope::open(key.as_slice(), value)?.body, number))
+    AccessBlocks::new(pages, partition).get(number)
+}
+
+/// The same for many memories of a partition: a block is looked up and verified once for neighbours.
+#[derive(Debug)]
+pub struct AccessBlocks<'p, P: ?Sized> {
+    pages: &'p P,
+    partition: Partition,
+    newest: Option<(u32, &'p [u8])>,
+}
+
+impl<'p, P: Pages + ?Sized> AccessBlocks<'p, P> {
+    /// Those of a partition.
+    pub fn new(pages: &'p P, partition: Partition) -> Self {
+        Self { pages, partition, newest: None }
+    }
+
+    /// What is on disk of one memory's recalls.
+    pub fn get(&mut self, number: u32) -> Result<Access> {
+        let block = number / ROWS;
+        let body = match self.newest {
+            Some((known, body)) if known == block => body,
+            _ => {
+                let key = key(self.partition, number);
+                let value = self.pages.get(key.as_slice())?;
+                value.map_or(Ok(&[][..]), |value| envelope::open(key.as_slice(), value).map(|opened| opened.body))?
+            }
+        };
+        self.newest = Some((block, body));
+        Ok(read_row(body, number))
+    }
 }
 
 /// Adds what was buffered to what is on disk; a block of 256 memories is one page.

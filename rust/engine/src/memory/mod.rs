@@ -25,4 +25,4 @@ pub use record::{Ending, Memory, State};
 pub use remember::{Action, NewMemory, Remembered};
 pub(crate) use scope::check_id;
 pub use scope::{Head, Scope, ScopeType};
-pub(crate) use writer::{MEMORIES, PINNED_KINDS, analyze, kind_key, with_analyzer};
+pub(crate) use writer::{MEMORIES, PINNED_KINDS, analyze, importance_of, kind_key, with_analyzer};

@@ -317,6 +317,11 @@ pub(crate) fn analyze(text: &str, seed: u64) -> Analysis {
     analysis
 }
 
+/// Importance as a row of the index has it: 0 to 255.
+pub(crate) fn importance_of(memory: &Memory) -> u8 {
+    (memory.importance * 255.0).round() as u8
+}
+
 /// Runs `work` with this thread's analyzer, whose scratch memory is used again.
 pub(crate) fn with_analyzer<T>(work: impl FnOnce(&mut Analyzer) -> T) -> T {
     thread_local! {
@@ -357,7 +362,7 @@ pub(super) fn row_of(memory: &Memory, length: u32) -> Row {
         kind: memory.kind as u8,
         trust: memory.trust,
         flags: 0,
-        importance: (memory.importance * 255.0).round() as u8,
+        importance: importance_of(memory),
         length,
         occurred_at: memory.occurred_at,
         known_from: memory.known_from,

@@ -1,11 +1,14 @@
 //! Nominating: the memories of one scope that may be among the answers.
 
 use super::explain::LexicalQuery;
+use super::priors::Attributes;
+use super::when::Range;
 use super::{Request, past};
 use crate::Result;
 use crate::index::bm25::{Hit, IndexId, Reader, Row, Statistics};
 use crate::index::vectors::{Scores, VectorSet};
-use crate::memory::{Engine, Head, MEMORIES, Memory, record};
+use crate::memory::access::AccessBlocks;
+use crate::memory::{Engine, Head, Kind, MEMORIES, Memory, record};
 use crate::store::keys::Partition;
 use crate::store::pages::Pages;
 
@@ -27,6 +30,8 @@ pub struct Candidate {
     pub lexical: i64,
     /// Its cosine in units of 2^-30, from int8; `None` without a vector.
     pub dense: Option<i32>,
+    /// What its prior is made of.
+    pub attributes: Attributes,
     /// What it said, where it is not current any more.
     pub past: Option<Box<Memory>>,
 }
@@ -57,7 +62,7 @@ pub fn nominate<P: Pages>(
     let statistics = Statistics { documents: head.documents, total_length: head.total_length };
     let mut query = LexicalQuery::new(&request.text, request.scopes[place].term_seed(), statistics);
     let mut reader = Reader::open(snapshot, IndexId { partition, index: MEMORIES })?;
-    let mut scope = ScopeSearch { snapshot, request, partition, failed: None };
+    let mut scope = ScopeSearch { snapshot, request, partition, within: None, failed: None };
     let wanted = request.limit.saturating_mul(PER_ANSWER).max(FEWEST);
 
     let lexical = scope.lexical(&mut reader, &mut query, wanted)?;
@@ -68,20 +73,37 @@ pub fn nominate<P: Pages>(
     }
     let mut numbers: Vec<u32> = lexical.best.iter().map(|hit| hit.number).collect();
     numbers.extend(scope.dense(&mut reader, &dense, wanted)?);
+    if request.filter.preferred.is_some() {
+        // As many again of the time that was asked about: it may have none among the best of all times.
+        scope.within = request.filter.preferred;
+        numbers.extend(scope.lexical_within(&mut reader, &query, &lexical, wanted)?);
+        numbers.extend(scope.dense(&mut reader, &dense, wanted)?);
+        scope.within = None;
+    }
     let holders = scope.with_every_identifier(&mut reader, &query)?;
     found.identified |= !holders.is_empty();
     numbers.extend(holders);
     numbers.sort_unstable();
     numbers.dedup();
+    let mut accesses = AccessBlocks::new(snapshot, partition);
     for number in numbers {
         let lexical = lexical.score(&mut reader, &query, number)?;
-        found.candidates.push(Candidate { scope: place, number, lexical, dense: dense.get(number), past: None });
+        let Some(row) = reader.row(number)? else { continue };
+        let attributes = attributes(&row, number, &mut accesses)?;
+        found.candidates.push(Candidate { scope: place, number, lexical, dense: dense.get(number), attributes, past: None });
     }
     if request.filter.reaches_back() {
         past::nominate(snapshot, request, place, partition, &query, found)?;
     }
     found.sets.push(set);
     Ok(query)
+}
+
+/// What a current memory's prior is made of. What a fact was recalled counts for nothing, and is not read.
+fn attributes<P: Pages>(row: &Row, number: u32, accesses: &mut AccessBlocks<'_, P>) -> Result<Attributes> {
+    let kind = Kind::from_number(row.kind).unwrap_or(Kind::Semantic);
+    let recalls = if kind == Kind::Semantic { 0 } else { accesses.get(number)?.recalls };
+    Ok(Attributes { kind, importance: row.importance, occurred_at: row.occurred_at, recalls })
 }
 
 /// The vectors to scan, and in `found` why there are none or not all.
@@ -114,6 +136,8 @@ struct ScopeSearch<'s, P> {
     snapshot: &'s P,
     request: &'s Request,
     partition: Partition,
+    /// Only what happened within this, while it is set.
+    within: Option<Range>,
     /// An error met inside a filter, which cannot return one.
     failed: Option<crate::Error>,
 }
@@ -122,8 +146,11 @@ impl<P: Pages> ScopeSearch<'_, P> {
     /// Whether a memory may be found. Its record is read only where the question asks for metadata.
     fn keeps(&mut self, number: u32, row: &Row) -> bool {
         let filter = &self.request.filter;
-        if !filter.keeps_row(row) || filter.metadata.is_empty() {
-            return filter.keeps_row(row);
+        if !filter.keeps_row(row) || self.within.is_some_and(|range| !range.contains(row.occurred_at)) {
+            return false;
+        }
+        if filter.metadata.is_empty() {
+            return true;
         }
         match record::current(self.snapshot, self.partition, number) {
             Ok(memory) => memory.is_some_and(|memory| filter.keeps_metadata(&memory.metadata)),
@@ -146,16 +173,7 @@ impl<P: Pages> ScopeSearch<'_, P> {
         }
         if query.statistics.documents <= SCORED_WHOLE {
             let found = reader.score_all(&question)?;
-            for hit in best_first(&found.hits, wanted) {
-                if answer.best.len() == wanted {
-                    break;
-                }
-                if let Some(row) = reader.row(hit.number)?
-                    && self.keeps(hit.number, &row)
-                {
-                    answer.best.push(hit);
-                }
-            }
+            answer.best = self.best(reader, &found.hits, wanted)?;
             answer.all = Some(found.hits);
             query.frequencies = found.frequencies;
         } else {
@@ -164,6 +182,32 @@ impl<P: Pages> ScopeSearch<'_, P> {
             query.frequencies = found.frequencies;
         }
         self.checked(answer)
+    }
+
+    /// The best of the asked time, by the words that were scored before.
+    fn lexical_within(&mut self, reader: &mut Reader<'_, P>, query: &LexicalQuery, scored: &Lexical, wanted: usize) -> Result<Vec<u32>> {
+        let best = match &scored.all {
+            Some(all) => self.best(reader, all, wanted)?,
+            None if query.question().terms.is_empty() || query.statistics.documents == 0 => Vec::new(),
+            None => reader.top_k(&query.question(), wanted, |number, row| self.keeps(number, row))?.hits,
+        };
+        self.checked(best.into_iter().map(|hit| hit.number).collect())
+    }
+
+    /// The best hits that may be found.
+    fn best(&mut self, reader: &mut Reader<'_, P>, hits: &[Hit], wanted: usize) -> Result<Vec<Hit>> {
+        let mut best = Vec::new();
+        for hit in best_first(hits, wanted) {
+            if best.len() == wanted {
+                break;
+            }
+            if let Some(row) = reader.row(hit.number)?
+                && self.keeps(hit.number, &row)
+            {
+                best.push(hit);
+            }
+        }
+        Ok(best)
     }
 
     fn dense(&mut self, reader: &mut Reader<'_, P>, scores: &Scores, wanted: usize) -> Result<Vec<u32>> {

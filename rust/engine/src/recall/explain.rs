@@ -5,7 +5,7 @@
 
 use crate::index::bm25::{Formula, Parameters, Query, QueryTerm, SCORE_UNIT, Statistics};
 use crate::memory::analyze;
-use crate::text::{self, Analysis};
+use crate::text::{self, Analysis, Role};
 
 /// What was asked of one scope's words.
 #[derive(Debug, Clone, Default)]
@@ -96,13 +96,27 @@ impl LexicalQuery {
         Formula::new(Parameters::default(), self.statistics)
     }
 
-    /// The share of the question's words, by weight and rarity, that a text has: 0 to 1. A word that no memory has counts
-    /// as one that a single memory has: in a small scope its idf would drown all others.
+    /// The share of the question's terms, by weight and rarity, that a text has: 0 to 1. A word that the text has in another form
+    /// counts half; stems and accented forms are not asked for on their own. A term that no memory has counts as one that a
+    /// single memory has: in a small scope its idf would drown all others.
     #[must_use]
     pub fn coverage(&self, text: &str) -> f64 {
-        let formula = self.formula();
-        let all: f64 = self.terms.iter().zip(&self.frequencies).map(|(term, n)| f64::from(term.weight) * formula.idf((*n).max(1))).sum();
-        let there: f64 = self.terms_of(text).iter().map(|term| term.weight * term.idf).sum();
+        let (formula, analysis) = (self.formula(), analyze(text, self.seed));
+        let has = |term: &text::QueryTerm| analysis.terms.binary_search_by_key(&term.hash, |known| known.hash).is_ok();
+        let stems: Vec<_> = self.terms.iter().filter(|term| term.role == Role::Stem && has(term)).collect();
+        let (mut all, mut there) = (0.0, 0.0);
+        for (term, frequency) in self.terms.iter().zip(&self.frequencies) {
+            if matches!(term.role, Role::Stem | Role::Accent) {
+                continue;
+            }
+            let weight = f64::from(term.weight) * formula.idf((*frequency).max(1));
+            all += weight;
+            if has(term) {
+                there += weight;
+            } else if term.role == Role::Word && stems.iter().any(|stem| may_be_stem(&stem.text, &term.text)) {
+                there += weight * f64::from(text::STEM_WEIGHT);
+            }
+        }
         if all > 0.0 { there / all } else { 0.0 }
     }
 
@@ -119,4 +133,9 @@ impl LexicalQuery {
 #[must_use]
 pub fn lexical_score(fixed: i64) -> f64 {
     fixed as f64 / SCORE_UNIT
+}
+
+/// Whether a term can be the stem of a word: the word begins with it, but for its last letter.
+fn may_be_stem(stem: &str, word: &str) -> bool {
+    stem.char_indices().next_back().is_some_and(|(last, _)| last > 1 && word.starts_with(&stem[..last]))
 }

@@ -1,8 +1,9 @@
 //! What may be found: by kind, trust, time and metadata.
 //!
 //! Two times: an event's own (`since`, `until`, `valid_at`) and the store's (`known_at`). A filter never loses results: it is
-//! asked while candidates are chosen, not afterwards.
+//! asked while candidates are chosen, not afterwards. One of its times is a preference only: `preferred`.
 
+use super::when::Range;
 use crate::index::bm25::Row;
 use crate::memory::{Memory, State};
 use crate::store::msgpack::skip;
@@ -25,6 +26,8 @@ pub struct Filter {
     pub valid_at: Option<i64>,
     /// The store knew it at this time.
     pub known_at: Option<i64>,
+    /// What happened in this range comes first, and what happened elsewhere is not lost: what [`super::when`] read in the question.
+    pub preferred: Option<Range>,
     /// At least so trusted.
     pub min_trust: u8,
     /// The time of the question: what has expired by then is not found.
@@ -35,7 +38,17 @@ impl Filter {
     /// Lets everything through that is current at `now`.
     #[must_use]
     pub fn all(now: i64) -> Self {
-        Self { kinds: ALL_KINDS, metadata: Vec::new(), since: None, until: None, valid_at: None, known_at: None, min_trust: 0, now }
+        Self {
+            kinds: ALL_KINDS,
+            metadata: Vec::new(),
+            since: None,
+            until: None,
+            valid_at: None,
+            known_at: None,
+            preferred: None,
+            min_trust: 0,
+            now,
+        }
     }
 
     /// Whether a current memory with these attributes may be found; its metadata is asked for separately.
@@ -52,6 +65,12 @@ impl Filter {
             && trust >= self.min_trust
             && self.since.is_none_or(|since| occurred_at >= since)
             && self.until.is_none_or(|until| occurred_at < until)
+    }
+
+    /// Whether the caller says which time is meant, so that the question need not be read for it.
+    #[must_use]
+    pub fn limits_time(&self) -> bool {
+        self.since.is_some() || self.until.is_some() || self.reaches_back()
     }
 
     /// Whether the question reaches back, so that what is not current any more may answer it.

@@ -6,9 +6,11 @@
 //! ```
 //!
 //! Weighted sums keep what ranks throw away: on conversations RRF falls below BM25 alone where the vectors are weak
-//! (57.3 against 62.0 R@10 on LoCoMo). Scores are rounded to units of 2^-30 before they are compared.
+//! (57.3 against 62.0 R@10 on LoCoMo). That relevance is multiplied by what counts besides it ([`super::priors`]). Scores are
+//! rounded to units of 2^-30 before they are compared.
 
 use super::candidates::Candidate;
+use super::priors::{Moment, Prior};
 use crate::Result;
 use crate::index::vectors::SCORE_ONE;
 
@@ -21,7 +23,7 @@ const ONE: f64 = SCORE_ONE as f64;
 const IDENTIFIED_LEXICAL: f64 = 0.85;
 
 /// Candidates beyond the limit whose vectors are compared exactly: int8 may misplace a few, not many.
-const RERANKED_BEYOND: usize = 10;
+const BEYOND: usize = 10;
 
 const RRF_CONSTANT: f64 = 60.0;
 
@@ -69,6 +71,8 @@ pub struct Parts {
     pub dense_normalised: f64,
     /// The weight of the vectors.
     pub dense_weight: f64,
+    /// What counts besides relevance.
+    pub prior: Prior,
     /// The score, in units of 2^-30.
     pub fixed: i64,
 }
@@ -80,6 +84,12 @@ impl Parts {
         self.fixed as f64 / ONE
     }
 
+    /// What words and vectors give together, 0 to 1.
+    #[must_use]
+    pub fn relevance(&self) -> f64 {
+        self.lexical_weight * self.lexical_normalised + self.dense_weight * self.dense_normalised
+    }
+
     /// The cosine, -1 to 1.
     #[must_use]
     pub fn cosine(&self) -> Option<f64> {
@@ -87,16 +97,17 @@ impl Parts {
     }
 }
 
-/// The best candidates in order, each with the parts of its score.
+/// The best candidates in order, each with the parts of its score: [`BEYOND`] more than `limit`, for those that say the same.
 pub fn rank(
     fusion: Fusion,
     limit: usize,
+    moment: &Moment,
     candidates: Vec<Candidate>,
     mut exact: impl FnMut(&Candidate) -> Result<Option<i32>>,
 ) -> Result<Vec<(Candidate, Parts)>> {
-    let scale = Scale::of(&candidates);
+    let scale = Scale::of(&candidates, moment);
     let mut ranked = score_all(fusion, &scale, candidates);
-    ranked.truncate(limit.saturating_add(RERANKED_BEYOND));
+    ranked.truncate(limit.saturating_add(BEYOND));
     if scale.any_dense && matches!(fusion, Fusion::Weighted { .. }) {
         for (candidate, parts) in &mut ranked {
             candidate.dense = exact(candidate)?.or(candidate.dense);
@@ -104,7 +115,6 @@ pub fn rank(
         }
         sort(&mut ranked);
     }
-    ranked.truncate(limit);
     Ok(ranked)
 }
 
@@ -116,11 +126,14 @@ struct Scale {
     highest_dense: i32,
     any_lexical: bool,
     any_dense: bool,
+    moment: Moment,
+    highest_prior: f64,
 }
 
 impl Scale {
-    fn of(candidates: &[Candidate]) -> Self {
+    fn of(candidates: &[Candidate], moment: &Moment) -> Self {
         let dense = || candidates.iter().filter_map(|candidate| candidate.dense);
+        let priors = candidates.iter().map(|candidate| Prior::of(&candidate.attributes, moment).product());
         let best_lexical = candidates.iter().map(|candidate| candidate.lexical).max().unwrap_or(0);
         Self {
             best_lexical,
@@ -128,6 +141,8 @@ impl Scale {
             highest_dense: dense().max().unwrap_or(0),
             any_lexical: best_lexical > 0,
             any_dense: dense().next().is_some(),
+            moment: *moment,
+            highest_prior: priors.reduce(f64::max).unwrap_or(1.0),
         }
     }
 
@@ -168,7 +183,8 @@ fn weighted(fusion: Fusion, scale: &Scale, candidate: &Candidate) -> Parts {
 
 fn combine(fusion: Fusion, scale: &Scale, candidate: &Candidate, lexical: f64, dense: f64) -> Parts {
     let (lexical_weight, dense_weight) = scale.weights(fusion);
-    let score = lexical_weight * lexical + dense_weight * dense;
+    let prior = Prior { highest: scale.highest_prior, ..Prior::of(&candidate.attributes, &scale.moment) };
+    let relevance = lexical_weight * lexical + dense_weight * dense;
     Parts {
         lexical: candidate.lexical,
         lexical_normalised: lexical,
@@ -176,7 +192,8 @@ fn combine(fusion: Fusion, scale: &Scale, candidate: &Candidate, lexical: f64, d
         dense: candidate.dense,
         dense_normalised: dense,
         dense_weight,
-        fixed: (score * ONE) as i64,
+        prior,
+        fixed: (relevance * prior.share() * ONE) as i64,
     }
 }
 
@@ -213,14 +230,20 @@ fn sort(ranked: &mut [(Candidate, Parts)]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::Kind;
+    use crate::recall::priors::Attributes;
+    use crate::recall::when::Range;
+
+    const LONG_AGO: i64 = -1000 * 86_400_000_000;
 
     fn candidate(number: u32, lexical: i64, dense: i32) -> Candidate {
-        Candidate { scope: 0, number, lexical, dense: Some(dense), past: None }
+        let attributes = Attributes { kind: Kind::Episodic, importance: 128, occurred_at: 0, recalls: 0 };
+        Candidate { scope: 0, number, lexical, dense: Some(dense), attributes, past: None }
     }
 
     fn order(fusion: Fusion) -> Vec<u32> {
         let candidates = vec![candidate(1, 100, 0), candidate(2, 70, 1 << 29), candidate(3, 95, 1 << 28)];
-        let ranked = rank(fusion, 3, candidates, |candidate| Ok(candidate.dense)).expect("no store");
+        let ranked = rank(fusion, 3, &Moment::default(), candidates, |candidate| Ok(candidate.dense)).expect("no store");
         ranked.into_iter().map(|(candidate, _)| candidate.number).collect()
     }
 
@@ -230,5 +253,26 @@ mod tests {
         assert_eq!(order(Fusion::default().identified()), [3, 1, 2], "vectors still decide among those that nearly tie");
         assert_eq!(order(Fusion::Weighted { lexical: 1.0 }.identified()), [1, 3, 2]);
         assert_eq!(Fusion::ReciprocalRank.identified(), Fusion::ReciprocalRank);
+    }
+
+    #[test]
+    fn the_asked_time_comes_first_unless_nothing_is_of_it() {
+        let candidates = |times: [i64; 2]| {
+            let at = |number, lexical, occurred_at| {
+                let mut candidate = candidate(number, lexical, 0);
+                candidate.attributes.occurred_at = occurred_at;
+                candidate
+            };
+            vec![at(1, 100, times[0]), at(2, 80, times[1])]
+        };
+        let asked = Some(Range { since: Some(0), until: Some(1000) });
+        let best = |times| {
+            let fusion = Fusion::Weighted { lexical: 1.0 };
+            let ranked = rank(fusion, 2, &Moment { now: 0, asked }, candidates(times), |_| Ok(None)).expect("no store");
+            (ranked[0].0.number, ranked[0].1.score())
+        };
+        assert_eq!(best([LONG_AGO, 500]), (2, (0.8 * ONE).floor() / ONE));
+        assert_eq!(best([500, 500]), (1, 1.0));
+        assert_eq!(best([LONG_AGO, LONG_AGO]), (1, 1.0), "nothing is of that time: everything is as it was");
     }
 }

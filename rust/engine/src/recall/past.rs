@@ -9,8 +9,9 @@ use std::ops::ControlFlow;
 use super::Request;
 use super::candidates::{Candidate, Nominated};
 use super::explain::LexicalQuery;
+use super::priors::Attributes;
 use crate::Result;
-use crate::memory::{Memory, record};
+use crate::memory::{Memory, importance_of, record};
 use crate::store::keys::Partition;
 use crate::store::pages::Pages;
 
@@ -41,8 +42,14 @@ pub(super) fn nominate<P: Pages>(
     for memory in held.into_iter().chain(by_slot.into_values()) {
         let lexical = query.terms_of(&memory.text).iter().map(|term| term.score).sum();
         if lexical > 0 && request.filter.keeps_metadata(&memory.metadata) {
+            let attributes = Attributes {
+                kind: memory.kind,
+                importance: importance_of(&memory),
+                occurred_at: memory.occurred_at,
+                recalls: 0, // counted by number, for the revision that is current
+            };
             let (number, past) = (memory.number, Some(Box::new(memory)));
-            found.candidates.push(Candidate { scope: place, number, lexical, dense: None, past });
+            found.candidates.push(Candidate { scope: place, number, lexical, dense: None, attributes, past });
         }
     }
     Ok(())

@@ -179,12 +179,13 @@ fn recall<P: Pages>(engine: &Engine, pages: &P, scopes: Vec<Scope>, view: &View<
         None => newest_question(view)?,
     };
     let Some(text) = question.filter(|text| !text.trim().is_empty()) else { return Ok(None) };
+    let preferred = recall::when::read(&text, ask.now, 0);
     let request = Request {
         text,
         vector: ask.vector.clone(),
         scopes,
         limit: RECALLED,
-        filter: Filter::all(ask.now),
+        filter: Filter { preferred, ..Filter::all(ask.now) },
         fusion: Fusion::default(),
         min_score: 0.0,
         max_tokens: None,

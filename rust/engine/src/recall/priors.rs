@@ -1,0 +1,207 @@
+//! What counts besides relevance: the time that was asked about, age, importance, use.
+//!
+//! ```text
+//! score      = relevance * prior / highest prior of the candidates
+//! prior      = time * recency * importance * use
+//! time       = 0.9 - 0.4 * (1 - 2^(-days from the range / 7))        1 within the range, and where none was asked for
+//! recency    = 1 - 0.1 * (1 - 2^(-age / half-life))                  for events only
+//! importance = 1 + 0.05 * (importance - 0.5) / 0.5
+//! use        = 1 + 0.03 * min(1, log2(1 + recalls) / 6)
+//! ```
+//!
+//! A fact (`semantic`) has the first factor alone: it is as true when it is old, and not truer because it was asked for often.
+//! Because priors are compared with the highest, a question whose candidates are alike in them has its plain relevance as score,
+//! and one whose range holds nothing falls back to everything. Powers and logarithms are `libm`'s: the same bits on every CPU.
+//!
+//! Deliberately not here: relevance (`fusion`), hard limits of time (`filter`). docs/ranking.md says where each number was measured.
+
+use super::when::Range;
+use crate::memory::Kind;
+
+/// What a memory just outside the asked time loses: enough to come behind its like from within.
+const TIME_STEP: f64 = 0.1;
+/// What one far from it loses. On LoCoMo (development split, the 35 questions with a date) R@10 is 82.9 at 0, 85.7 at .3, 88.6 from
+/// .4 on, with a soft edge; with a hard one 85.7 at best (2026-11-22).
+const TIME_WEIGHT: f64 = 0.5;
+/// Days from the range at which half of the rest is lost: what happened on a day is mostly told in the week after it.
+const TIME_EDGE_DAYS: f64 = 7.0;
+
+/// What an event loses at most by its age. On LoCoMo R@10 of turns is 69.1 at 0, 69.8 at .05, 69.3 at .1, 68.8 at .15, 68.4 at .2.
+const RECENCY_WEIGHT: f64 = 0.1;
+/// A month: what somebody did is mostly asked for within a few weeks.
+const EVENT_HALF_LIFE_DAYS: f64 = 30.0;
+/// A quarter: how a task ended is asked for when it, or one like it, comes up again.
+const OUTCOME_HALF_LIFE_DAYS: f64 = 90.0;
+
+/// What the highest importance adds, and the lowest takes: the order among memories that are about equally relevant.
+const IMPORTANCE_WEIGHT: f64 = 0.05;
+/// What use adds at most. Less than importance: what was recalled once is recalled more easily, and must not feed on itself.
+const USE_WEIGHT: f64 = 0.03;
+/// log2 of how many recalls add all of it: 63.
+const USE_SATURATION: f64 = 6.0;
+
+const DAY_MICROSECONDS: f64 = 86_400e6;
+
+/// What a candidate's prior is made of.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Attributes {
+    /// What it is about.
+    pub kind: Kind,
+    /// 0 to 255.
+    pub importance: u8,
+    /// When it happened, microseconds since 1970.
+    pub occurred_at: i64,
+    /// How often it was recalled, as stored.
+    pub recalls: u32,
+}
+
+/// What a question brings to its priors.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Moment {
+    /// The time of the question.
+    pub now: i64,
+    /// The time that it asks about.
+    pub asked: Option<Range>,
+}
+
+/// Every factor of one memory's prior.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Prior {
+    /// The time that the question asks about, where it names one.
+    pub asked: Option<Range>,
+    /// 0.5 to 1: how near to that time it happened.
+    pub time: f64,
+    /// Days since it happened; 0 in the future.
+    pub age_days: f64,
+    /// Days in which recency loses half of what it can lose; `None` for what does not age.
+    pub half_life_days: Option<f64>,
+    /// 0.9 to 1.
+    pub recency: f64,
+    /// 0.95 to 1.05.
+    pub importance: f64,
+    /// How often it was recalled.
+    pub recalls: u32,
+    /// 1 to 1.03.
+    pub usage: f64,
+    /// The highest prior among the candidates.
+    pub highest: f64,
+}
+
+impl Default for Prior {
+    fn default() -> Self {
+        Self {
+            asked: None,
+            time: 1.0,
+            age_days: 0.0,
+            half_life_days: None,
+            recency: 1.0,
+            importance: 1.0,
+            recalls: 0,
+            usage: 1.0,
+            highest: 1.0,
+        }
+    }
+}
+
+impl Prior {
+    /// The prior of a memory at the moment of a question.
+    #[must_use]
+    pub fn of(attributes: &Attributes, moment: &Moment) -> Self {
+        let days = |microseconds: i64| microseconds.max(0) as f64 / DAY_MICROSECONDS;
+        let (at, age_days) = (attributes.occurred_at, days(moment.now.saturating_sub(attributes.occurred_at)));
+        let distance = moment.asked.map_or(0.0, |range| {
+            let before = range.since.map_or(0, |since| since.saturating_sub(at));
+            let after = range.until.map_or(0, |until| at.saturating_sub(until).saturating_add(1));
+            days(before.max(after))
+        });
+        let half_life_days = half_life_days(attributes.kind);
+        let fact = attributes.kind == Kind::Semantic;
+        // 128 is 0.5, the default, as a row stores it.
+        let importance = ((f64::from(attributes.importance) - 128.0) / 127.0).max(-1.0);
+        let recalls = if fact { 0 } else { attributes.recalls };
+        Self {
+            asked: moment.asked,
+            time: if distance > 0.0 { 1.0 - TIME_STEP - (TIME_WEIGHT - TIME_STEP) * lost(distance, TIME_EDGE_DAYS) } else { 1.0 },
+            age_days,
+            half_life_days,
+            recency: half_life_days.map_or(1.0, |half_life| 1.0 - RECENCY_WEIGHT * lost(age_days, half_life)),
+            importance: if fact { 1.0 } else { 1.0 + IMPORTANCE_WEIGHT * importance },
+            recalls,
+            usage: 1.0 + USE_WEIGHT * (libm::log2(1.0 + f64::from(recalls)) / USE_SATURATION).min(1.0),
+            highest: 1.0,
+        }
+    }
+
+    /// All factors together.
+    #[must_use]
+    pub fn product(&self) -> f64 {
+        self.time * self.recency * self.importance * self.usage
+    }
+
+    /// What relevance is multiplied by: above 0, at most 1.
+    #[must_use]
+    pub fn share(&self) -> f64 {
+        self.product() / self.highest
+    }
+}
+
+/// The half-life of a kind of memory: events age, what holds does not.
+fn half_life_days(kind: Kind) -> Option<f64> {
+    match kind {
+        Kind::Episodic => Some(EVENT_HALF_LIFE_DAYS),
+        Kind::TaskOutcome => Some(OUTCOME_HALF_LIFE_DAYS),
+        Kind::Semantic | Kind::Preference | Kind::Decision | Kind::Constraint | Kind::Profile => None,
+    }
+}
+
+/// 0 at once, a half after one half-life, towards 1.
+fn lost(days: f64, half_life: f64) -> f64 {
+    if days > 0.0 { 1.0 - libm::exp2(-days / half_life) } else { 0.0 }
+}
+
+#[cfg(test)]
+#[allow(clippy::float_cmp)] // exactly 1 is what is promised
+mod tests {
+    use super::*;
+
+    const DAY: i64 = 86_400_000_000;
+
+    fn of(kind: Kind, occurred_at: i64, asked: Option<Range>) -> Prior {
+        Prior::of(&Attributes { kind, importance: 128, occurred_at, recalls: 0 }, &Moment { now: 100 * DAY, asked })
+    }
+
+    #[test]
+    fn events_age_and_facts_do_not() {
+        assert!((of(Kind::Episodic, 70 * DAY, None).product() - 0.95).abs() < 1e-12, "one half-life");
+        assert!((of(Kind::TaskOutcome, 10 * DAY, None).product() - 0.95).abs() < 1e-12);
+        for kind in [Kind::Semantic, Kind::Preference, Kind::Decision, Kind::Constraint, Kind::Profile] {
+            assert_eq!(of(kind, i64::MIN, None).product(), 1.0);
+        }
+        assert_eq!(of(Kind::Episodic, 200 * DAY, None).recency, 1.0, "the future is new");
+        assert!(of(Kind::Episodic, i64::MIN, None).recency >= 0.9);
+    }
+
+    #[test]
+    fn the_asked_time_has_a_soft_edge() {
+        let asked = Some(Range { since: Some(50 * DAY), until: Some(60 * DAY) });
+        assert_eq!(of(Kind::Semantic, 50 * DAY, asked).time, 1.0);
+        assert_eq!(of(Kind::Semantic, 60 * DAY - 1, asked).time, 1.0);
+        assert!((of(Kind::Semantic, 60 * DAY, asked).time - 0.9).abs() < 1e-9);
+        assert!((of(Kind::Semantic, 43 * DAY, asked).time - 0.7).abs() < 1e-12);
+        assert!((of(Kind::Semantic, 67 * DAY - 1, asked).time - 0.7).abs() < 1e-12);
+        assert!(of(Kind::Semantic, i64::MAX, asked).time >= 0.5 && of(Kind::Semantic, i64::MIN, asked).time >= 0.5);
+    }
+
+    #[test]
+    fn importance_and_use_are_small_and_not_for_facts() {
+        let prior = |kind, importance, recalls| {
+            Prior::of(&Attributes { kind, importance, occurred_at: 0, recalls }, &Moment { now: 0, asked: None }).product()
+        };
+        assert_eq!(prior(Kind::Preference, 128, 0), 1.0);
+        assert!((prior(Kind::Preference, 255, 0) - 1.05).abs() < 1e-12);
+        assert!((prior(Kind::Preference, 0, 0) - 0.95).abs() < 1e-12);
+        assert!((prior(Kind::Decision, 128, 7) - 1.015).abs() < 1e-12);
+        assert!((prior(Kind::Decision, 128, u32::MAX) - 1.03).abs() < 1e-12);
+        assert_eq!(prior(Kind::Semantic, 255, 1000), 1.0);
+    }
+}

@@ -1,0 +1,135 @@
+//! Near-duplicates: memories that say the same in an answer. The better-ranked one stays.
+//!
+//! Two say the same where they belong to one scope, have the same slot and metadata, and their words are the same but for case,
+//! punctuation around words and articles. Events must also be of the same day (UTC): who ran on Monday and on Tuesday ran twice.
+//!
+//! Deliberately not by a threshold on cosines or shared words: "port 8443" and "port 9443", "likes" and "dislikes", "Ann pays
+//! Bob" and "Bob pays Ann" are near by both, and a fact that is left out of an answer is lost for the caller.
+
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::memory::{Kind, Memory};
+
+const DAY: i64 = 86_400_000_000;
+
+/// Longer texts are compared as they stand.
+const MOST_BYTES: usize = 8192;
+
+/// What two memories of a scope share where they say the same; `None` for what is not current, each revision of which is its own.
+pub(super) fn signature(memory: &Memory) -> Option<u64> {
+    if memory.ending.is_some() {
+        return None;
+    }
+    let mut hash = Xxh3::new();
+    let event = matches!(memory.kind, Kind::Episodic | Kind::TaskOutcome);
+    let day = if event { memory.occurred_at.div_euclid(DAY) } else { i64::MIN };
+    hash.update(&day.to_le_bytes());
+    for part in [memory.slot.as_deref().unwrap_or_default().as_bytes(), memory.metadata.as_slice()] {
+        hash.update(&(part.len() as u64).to_le_bytes());
+        hash.update(part);
+    }
+    if memory.text.len() > MOST_BYTES {
+        hash.update(memory.text.as_bytes());
+        return Some(hash.digest());
+    }
+    let mut words = 0;
+    for chunk in memory.text.split_whitespace() {
+        let word = chunk.trim_matches(['.', ',', ';', ':', '!', '?', '"', '\'', '(', ')', '\u{2026}']);
+        if word.is_empty() || ["a", "an", "the"].iter().any(|article| article.eq_ignore_ascii_case(word)) {
+            continue;
+        }
+        words += 1;
+        if is_plain(word) {
+            word.chars().flat_map(char::to_lowercase).for_each(|c| hash.update(c.encode_utf8(&mut [0; 4]).as_bytes()));
+        } else {
+            hash.update(word.as_bytes());
+        }
+        hash.update(b" ");
+    }
+    (words > 0).then(|| hash.digest())
+}
+
+/// A word whose case says nothing: small letters, the first of which may be a capital. `US`, `getUser` and `X1` keep theirs.
+fn is_plain(word: &str) -> bool {
+    word.chars().all(char::is_alphabetic) && word.chars().skip(1).all(|c| !c.is_uppercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::{Ending, State};
+
+    fn memory(text: &str) -> Memory {
+        Memory {
+            number: 1,
+            given_id: None,
+            text: text.into(),
+            kind: Kind::Semantic,
+            slot: None,
+            importance: 0.5,
+            confidence: 1.0,
+            trust: 3,
+            source: "user".into(),
+            sequence: 1,
+            revision: 1,
+            created_at: 0,
+            known_from: 0,
+            occurred_at: 0,
+            expires_at: None,
+            metadata: Vec::new(),
+            supersedes: None,
+            request: 0,
+            ending: None,
+        }
+    }
+
+    fn same(a: &Memory, b: &Memory) -> bool {
+        signature(a).is_some() && signature(a) == signature(b)
+    }
+
+    #[test]
+    fn case_punctuation_and_articles_say_nothing() {
+        let pairs = [
+            ("Prefers tea", "prefers tea."),
+            ("The runbook is \"docs/runbooks/payments.md\"", "runbook is docs/runbooks/payments.md"),
+            ("Lives in Porto!", "lives  in\nPorto"),
+            ("Ärger mit der Straße", "ärger mit der Straße"),
+        ];
+        for (a, b) in pairs {
+            assert!(same(&memory(a), &memory(b)), "{a} | {b}");
+        }
+    }
+
+    #[test]
+    fn everything_else_does() {
+        let pairs = [
+            ("listens on port 8443", "listens on port 9443"),
+            ("likes tea", "dislikes tea"),
+            ("Ann pays Bob", "Bob pays Ann"),
+            ("moved from Berlin to Porto", "moved to Berlin from Porto"),
+            ("deploys to US", "deploys to us"),
+            ("calls getUser", "calls getuser"),
+            ("prefers C", "prefers C++"),
+            ("ab c", "a bc"),
+            ("do not deploy", "do deploy"),
+        ];
+        for (a, b) in pairs {
+            assert!(!same(&memory(a), &memory(b)), "{a} | {b}");
+        }
+        let tea = || memory("tea");
+        assert!(!same(&tea(), &Memory { slot: Some("breakfast".into()), ..tea() }));
+        assert!(!same(&tea(), &Memory { metadata: b"\x81\xa1n\x01".to_vec(), ..tea() }));
+        let ended = |state| Ending { state, known_until: 0, valid_until: 0, superseded_by: None, reason: None };
+        assert_eq!(signature(&Memory { ending: Some(ended(State::Superseded)), ..tea() }), None);
+        assert_eq!(signature(&memory("the ... a")), None);
+    }
+
+    #[test]
+    fn events_of_two_days_are_two_events() {
+        let ran = |occurred_at| Memory { kind: Kind::Episodic, occurred_at, ..memory("Went for a run") };
+        assert!(same(&ran(1), &ran(DAY - 1)));
+        assert!(!same(&ran(1), &ran(DAY + 1)));
+        let long = |end: &str| memory(&format!("{}{end}", "word ".repeat(4000)));
+        assert!(same(&long("x"), &long("x")) && !same(&long("x"), &long("X")));
+    }
+}

@@ -1,0 +1,113 @@
+//! When a question asks about: "what did we decide last Tuesday?" -> the day that is meant, as a range of event time.
+//!
+//! A pure function of the text, the local time and English. It reads days, weeks, months, quarters, seasons, years, dates in
+//! words and in digits, "3 weeks ago", "in the last 10 days", and since, before, after, until, between and from ... to around
+//! them; docs/ranking.md has the table. What lies in the past is meant where both would do: "in May" is the last May that has begun.
+//!
+//! Deliberately not: times of day, holidays, repeated days ("on Fridays"), other languages, dates that two countries read
+//! differently (`3/4/2025`), texts of more than [`MAX_BYTES`], which are no questions. What is read is a preference, never a
+//! filter ([`super::priors`]): a wrong reading costs ranks, not answers.
+
+mod calendar;
+mod period;
+mod words;
+
+#[cfg(test)]
+mod tests;
+
+use calendar::{DAY, Days};
+use words::Word;
+
+/// A longer text is not read.
+pub const MAX_BYTES: usize = 1000;
+
+/// A range of time, in microseconds since 1970; open where a side is `None`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Range {
+    /// At or after this.
+    pub since: Option<i64>,
+    /// Before this.
+    pub until: Option<i64>,
+}
+
+impl Range {
+    /// Whether a time lies in it.
+    #[must_use]
+    pub fn contains(&self, at: i64) -> bool {
+        self.since.is_none_or(|since| at >= since) && self.until.is_none_or(|until| at < until)
+    }
+
+    /// The same range with each side moved, for instance from local time to UTC.
+    #[must_use]
+    pub fn map(self, mut side: impl FnMut(i64) -> i64) -> Self {
+        Self { since: self.since.map(&mut side), until: self.until.map(&mut side) }
+    }
+}
+
+/// The time that a question asks about; `None` where it names none.
+///
+/// `now` and the range are in UTC; `offset_seconds` is what the local time is ahead of it. Of several expressions the range
+/// covers all. Cost: linear in the text, about a microsecond for a question.
+#[must_use]
+pub fn read(text: &str, now: i64, offset_seconds: i32) -> Option<Range> {
+    let offset = i64::from(offset_seconds) * 1_000_000;
+    read_local(text, now.saturating_add(offset)).map(|range| range.map(|side| side.saturating_sub(offset)))
+}
+
+/// The same in local time: what the clock on the wall shows, as if it were UTC. For zones whose offset changes.
+#[must_use]
+pub fn read_local(text: &str, now: i64) -> Option<Range> {
+    if text.len() > MAX_BYTES {
+        return None;
+    }
+    let words = words::split(text);
+    let days = days(&words, now.div_euclid(DAY))?;
+    let time = |day: Option<i64>| day.map(|day| day.saturating_mul(DAY));
+    Some(Range { since: time(days.first), until: time(days.end) })
+}
+
+/// The date of a time in UTC, with the time of day where it is not midnight: `2025-06-18`, `2025-06-18T22:00Z`.
+#[must_use]
+pub fn day_of(at: i64) -> String {
+    let ((year, month, day), minutes) = (calendar::date(at.div_euclid(DAY)), at.rem_euclid(DAY) / 60_000_000);
+    let time = if minutes == 0 { String::new() } else { format!("T{:02}:{:02}Z", minutes / 60, minutes % 60) };
+    format!("{year:04}-{month:02}-{day:02}{time}")
+}
+
+/// All expressions of a text together.
+fn days(words: &[Word<'_>], today: i64) -> Option<Days> {
+    let (mut all, mut at): (Option<Days>, usize) = (None, 0);
+    while at < words.len() {
+        match expression(words, at, today) {
+            Some((days, used)) => {
+                all = Some(all.map_or(days, |others| others.and(days)));
+                at += used;
+            }
+            None => at += 1,
+        }
+    }
+    all
+}
+
+/// The expression that begins at a word, and how many words it has.
+fn expression(words: &[Word<'_>], at: usize, today: i64) -> Option<(Days, usize)> {
+    let period = |at| period::read(words, at, today);
+    let word = words.get(at)?;
+    let open = |since: fn(Days) -> Days| period(at + 1).map(|(days, used)| (since(days), used + 1));
+    match word.lower.as_str() {
+        "since" => open(|days| Days { end: None, ..days }),
+        "after" => open(|days| Days { first: days.end, end: None }),
+        "before" => open(|days| Days { first: None, end: days.first }),
+        "until" | "till" | "by" => open(|days| Days { first: None, ..days }),
+        "between" | "from" => {
+            let (from, used) = period(at + 1)?;
+            let next = at + 1 + used;
+            let joins = words.get(next).is_some_and(|word| ["and", "to", "until", "till", "through"].contains(&word.lower.as_str()));
+            match period(next + 1).filter(|_| joins) {
+                Some((to, more)) if to.end > from.first => Some((Days { first: from.first, end: to.end }, used + more + 2)),
+                _ => Some((from, used + 1)),
+            }
+        }
+        _ => period(at),
+    }
+}

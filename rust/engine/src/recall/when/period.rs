@@ -1,0 +1,276 @@
+//! One period: a day, a week, a month, a year, by its name or by how far it is from today.
+
+use super::calendar::{Days, date, day, months, valid, weekday};
+use super::words::Word;
+
+/// What must stand before a name that could be something else: a month ("June said"), a year, a season.
+const LEADS: [&str; 17] = [
+    "in", "of", "since", "until", "till", "before", "after", "by", "during", "between", "and", "from", "to", "through", "early", "late",
+    "mid",
+];
+
+/// The period that begins at a word, and how many words it has.
+pub(super) fn read(words: &[Word<'_>], at: usize, today: i64) -> Option<(Days, usize)> {
+    let name = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
+    // "in the last week", "during the summer", "on the 7th of May"
+    let skipped = match name(at) {
+        "in" | "on" | "during" | "within" | "over" | "at" | "around" | "for" => 1,
+        _ => 0,
+    };
+    let start = at + skipped + usize::from(name(at + skipped) == "the");
+    let found = fixed(words, start, today)
+        .or_else(|| related(words, start, today))
+        .or_else(|| ago(words, start, today))
+        .or_else(|| dated(words, start, at, today));
+    found.map(|(days, used)| (days, start - at + used))
+}
+
+/// Words that mean one day.
+fn fixed(words: &[Word<'_>], at: usize, today: i64) -> Option<(Days, usize)> {
+    let name = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
+    match (name(at), name(at + 1), name(at + 2)) {
+        ("day", "before", "yesterday") => Some((Days::one(today - 2), 3)),
+        ("day", "after", "tomorrow") => Some((Days::one(today + 2), 3)),
+        ("today" | "tonight" | "now", ..) => Some((Days::one(today), 1)),
+        ("yesterday", ..) => Some((Days::one(today - 1), 1)),
+        ("tomorrow", ..) => Some((Days::one(today + 1), 1)),
+        ("this", "morning" | "afternoon" | "evening", _) => Some((Days::one(today), 2)),
+        ("last", "night" | "evening", _) => Some((Days::one(today - 1), 2)),
+        _ => None,
+    }
+}
+
+/// Last, this, next and past, and what follows: a unit, a weekday, a month, a season, or "3 days".
+fn related(words: &[Word<'_>], at: usize, today: i64) -> Option<(Days, usize)> {
+    let step = match words.get(at)?.lower.as_str() {
+        "last" | "previous" | "past" => -1,
+        "this" | "current" => 0,
+        "next" | "coming" => 1,
+        _ => return None,
+    };
+    let next = words.get(at + 1)?;
+    let rolling = step < 0 && (words[at].lower == "past" || words[at].lower == "last");
+    if rolling
+        && let Some((count, used)) = several(words, at + 1)
+        && let Some(unit) = words.get(at + 1 + used).and_then(unit)
+    {
+        return Some((Days { first: Some(back(today, unit, count)), end: Some(today + 1) }, used + 2));
+    }
+    let found = match unit(next) {
+        Some(unit) if words[at].lower == "past" => Days::new(back(today, unit, 1), today + 1),
+        Some(unit) => around(today, unit, step),
+        None if next.lower == "weekend" => {
+            let saturday = today - weekday(today) + 5;
+            let ours = saturday + 7 * step;
+            Days::new(ours, ours + 2)
+        }
+        None if next.lower == "quarter" => {
+            let (year, month, _) = date(today);
+            months(year, (month - 1) / 3 * 3 + 1 + 3 * step, 3)
+        }
+        None => named(next, step, today)?,
+    };
+    Some((found, 2))
+}
+
+/// "last Tuesday", "this May", "next summer".
+fn named(word: &Word<'_>, step: i64, today: i64) -> Option<Days> {
+    if let Some(wanted) = word.weekday() {
+        let monday = today - weekday(today);
+        return Some(Days::one(match step {
+            0 => monday + wanted,
+            1 => today + 1 + (wanted - weekday(today + 1)).rem_euclid(7),
+            _ => today - 1 - (weekday(today - 1) - wanted).rem_euclid(7),
+        }));
+    }
+    let (first, count) = word.month().map(|(month, _)| (month, 1)).or_else(|| word.season().map(|month| (month, 3)))?;
+    let year = date(today).0;
+    let of = |year| months(year, first, count);
+    Some(match step {
+        0 if of(year - 1).end > Some(today) => of(year - 1),
+        0 => of(year),
+        1 => {
+            if of(year).first > Some(today) {
+                of(year)
+            } else {
+                of(year + 1)
+            }
+        }
+        _ => [year, year - 1].map(of).into_iter().find(|days| days.end <= Some(today)).unwrap_or_else(|| of(year - 2)),
+    })
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Unit {
+    Day,
+    Week,
+    Month,
+    Year,
+}
+
+fn unit(word: &Word<'_>) -> Option<Unit> {
+    match word.lower.as_str() {
+        "day" | "days" => Some(Unit::Day),
+        "week" | "weeks" => Some(Unit::Week),
+        "month" | "months" => Some(Unit::Month),
+        "year" | "years" => Some(Unit::Year),
+        _ => None,
+    }
+}
+
+/// The unit that is `step` units from the one of today.
+fn around(today: i64, unit: Unit, step: i64) -> Days {
+    let (year, month, _) = date(today);
+    match unit {
+        Unit::Day => Days::one(today + step),
+        Unit::Week => Days::new(today - weekday(today) + 7 * step, today - weekday(today) + 7 * step + 7),
+        Unit::Month => months(year, month + step, 1),
+        Unit::Year => months(year + step, 1, 12),
+    }
+}
+
+/// The same day so many units before.
+fn back(today: i64, unit: Unit, count: i64) -> i64 {
+    let (year, month, of_month) = date(today);
+    match unit {
+        Unit::Day => today - count,
+        Unit::Week => today - 7 * count,
+        Unit::Month => (day(year, month - count, of_month)).min(day(year, month - count + 1, 1) - 1),
+        Unit::Year => (day(year - count, month, of_month)).min(day(year - count, month + 1, 1) - 1),
+    }
+}
+
+/// "3", "three", "a", "a couple of", "a few", "several": how many, and how many words it took.
+fn several(words: &[Word<'_>], at: usize) -> Option<(i64, usize)> {
+    let name = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
+    match (name(at), name(at + 1), name(at + 2)) {
+        ("a", "couple", "of") => Some((2, 3)),
+        ("a", "couple", _) | ("couple", "of", _) => Some((2, 2)),
+        ("a", "few", _) => Some((3, 2)),
+        ("couple", ..) => Some((2, 1)),
+        ("few" | "several", ..) => Some((3, 1)),
+        _ => words.get(at)?.count().map(|count| (count, 1)),
+    }
+}
+
+/// "3 weeks ago": the longer ago, the less exactly it is meant.
+fn ago(words: &[Word<'_>], at: usize, today: i64) -> Option<(Days, usize)> {
+    let (count, used) = several(words, at)?;
+    let unit = unit(words.get(at + used)?)?;
+    if words.get(at + used + 1)?.lower != "ago" {
+        return None;
+    }
+    let vague = !matches!(words.get(at + used - 1).map(|word| word.lower.as_str()), Some("few" | "several"));
+    let (there, (year, month, _)) = (back(today, unit, count), date(back(today, unit, count)));
+    let days = match unit {
+        Unit::Day if vague => Days::one(there),
+        Unit::Day => Days::new(today - 6, today - 1),
+        Unit::Week if vague => Days::new(there - 3, there + 4),
+        Unit::Week => Days::new(today - 7 * 6, today - 7),
+        Unit::Month if vague => months(year, month, 1),
+        Unit::Month => months(year, month - 3, 6),
+        Unit::Year if vague => months(year, 1, 12),
+        Unit::Year => months(year - 3, 1, 6 * 12),
+    };
+    Some((days, used + 2))
+}
+
+/// A date in words or digits. `lead` is where the whole expression begins: the word there, or the one before, may be the preposition.
+fn dated(words: &[Word<'_>], at: usize, lead: usize, today: i64) -> Option<(Days, usize)> {
+    let word = words.get(at)?;
+    if let Some(days) = word.date() {
+        return Some((days, 1));
+    }
+    let before = |at: usize| at.checked_sub(1).and_then(|at| words.get(at)).map_or("", |word| word.lower.as_str());
+    let led = LEADS.contains(&before(at))
+        || lead < at && LEADS.contains(&words[lead].lower.as_str())
+        || lead == at && LEADS.contains(&before(lead));
+    day_first(words, at, today)
+        .or_else(|| month_first(words, at, led, today))
+        .or_else(|| weekday_alone(words, at, &before, today))
+        .or_else(|| quarter_or_season(words, at, led, today))
+        .or_else(|| word.year().filter(|_| led).map(|year| (months(year, 1, 12), 1)))
+}
+
+/// "7 May", "7th of May, 2023", "the 15th".
+fn day_first(words: &[Word<'_>], at: usize, today: i64) -> Option<(Days, usize)> {
+    let (of_month, ordinal) = words.get(at)?.of_month()?;
+    let of = usize::from(words.get(at + 1).is_some_and(|word| word.lower == "of"));
+    if let Some(name) = words.get(at + 1 + of)
+        && let Some((month, ambiguous)) = name.month()
+        && (!ambiguous || name.is_capital() || ordinal)
+    {
+        let year = words.get(at + 2 + of).and_then(Word::year);
+        return Some((Days::one(of_year(year, month, of_month, today)?), 2 + of + usize::from(year.is_some())));
+    }
+    let alone = ordinal
+        && at > 0
+        && words[at - 1].lower == "the"
+        && at > 1
+        && ["on", "since", "before", "after"].contains(&words[at - 2].lower.as_str());
+    let (year, month, _) = date(today);
+    let latest = (0..3).filter_map(|back| valid_in(year, month - back, of_month)).find(|day| *day <= today);
+    latest.filter(|_| alone).map(|day| (Days::one(day), 1))
+}
+
+fn valid_in(year: i64, month: i64, of_month: i64) -> Option<i64> {
+    let (year, month, _) = date(day(year, month, 1));
+    valid(year, month, of_month)
+}
+
+/// "May 7th, 2023", "May 2023", "in May".
+fn month_first(words: &[Word<'_>], at: usize, led: bool, today: i64) -> Option<(Days, usize)> {
+    let name = words.get(at)?;
+    let (month, ambiguous) = name.month()?;
+    if let Some((of_month, ordinal)) = words.get(at + 1).and_then(Word::of_month)
+        && (!ambiguous || name.is_capital() || ordinal)
+    {
+        let year = words.get(at + 2).and_then(Word::year);
+        return Some((Days::one(of_year(year, month, of_month, today)?), 2 + usize::from(year.is_some())));
+    }
+    let of = usize::from(words.get(at + 1).is_some_and(|word| word.lower == "of"));
+    if let Some(year) = words.get(at + 1 + of).and_then(Word::year) {
+        return Some((months(year, month, 1), 2 + of));
+    }
+    led.then(|| (latest(today, |year| months(year, month, 1)), 1))
+}
+
+/// The day in its year, or the last such day that has come.
+fn of_year(year: Option<i64>, month: i64, of_month: i64, today: i64) -> Option<i64> {
+    match year {
+        Some(year) => valid(year, month, of_month),
+        // The 29th of February comes every fourth year, but for the turn of some centuries.
+        None => (0..=8).filter_map(|back| valid(date(today).0 - back, month, of_month)).find(|day| *day <= today),
+    }
+}
+
+/// The last of these periods, one a year, that has begun.
+fn latest(today: i64, of: impl Fn(i64) -> Days) -> Days {
+    let this = of(date(today).0);
+    if this.first <= Some(today) { this } else { of(date(today).0 - 1) }
+}
+
+/// "on Friday", "Friday": the last one, or today. Not "on a Friday", "every Friday".
+fn weekday_alone<'w>(words: &'w [Word<'_>], at: usize, before: &dyn Fn(usize) -> &'w str, today: i64) -> Option<(Days, usize)> {
+    let word = &words[at];
+    let wanted = word.weekday()?;
+    let repeated = ["a", "an", "every", "each", "any", "most", "black", "good", "or"].contains(&before(at));
+    let meant = word.is_capital() && at > 0 || before(at) == "on";
+    (meant && !repeated).then(|| (Days::one(today - (weekday(today) - wanted).rem_euclid(7)), 1))
+}
+
+/// "Q2 2025", "2025 Q2", "Q2", "summer 2024", "in the summer of 2024", "in summer".
+fn quarter_or_season(words: &[Word<'_>], at: usize, led: bool, today: i64) -> Option<(Days, usize)> {
+    let word = &words[at];
+    if let (Some(year), Some(quarter)) = (word.year(), words.get(at + 1).and_then(Word::quarter)) {
+        return Some((months(year, quarter * 3 - 2, 3), 2));
+    }
+    let quarter = word.quarter().map(|quarter| quarter * 3 - 2);
+    let first = quarter.or_else(|| word.season())?;
+    let of = usize::from(words.get(at + 1).is_some_and(|word| word.lower == "of"));
+    match words.get(at + 1 + of).and_then(Word::year) {
+        Some(year) => Some((months(year, first, 3), 2 + of)),
+        None if quarter.is_some() && word.is_capital() || led => Some((latest(today, |year| months(year, first, 3)), 1)),
+        None => None,
+    }
+}

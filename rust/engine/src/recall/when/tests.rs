@@ -1,0 +1,192 @@
+//! What is read out of questions, and what is not.
+
+use super::calendar::{DAY, date, day, valid, weekday};
+use super::{Range, read, read_local};
+
+/// A Wednesday.
+const TODAY: (i64, i64, i64) = (2025, 6, 18);
+
+fn today() -> i64 {
+    day(TODAY.0, TODAY.1, TODAY.2)
+}
+
+fn shown(text: &str) -> String {
+    let side = |side: Option<i64>| side.map_or_else(|| "..".to_owned(), |at| iso(at / DAY));
+    // A quarter past noon: the time of day plays no part.
+    match read_local(text, today() * DAY + 44_100_000_000) {
+        None => "-".to_owned(),
+        Some(range) => format!("{} {}", side(range.since), side(range.until)),
+    }
+}
+
+fn iso(number: i64) -> String {
+    let (year, month, day) = date(number);
+    format!("{year}-{month:02}-{day:02}")
+}
+
+#[test]
+fn expressions_of_time_are_read() {
+    let cases = [
+        ("what did we decide yesterday?", "2025-06-17 2025-06-18"),
+        ("anything today", "2025-06-18 2025-06-19"),
+        ("the day before yesterday", "2025-06-16 2025-06-17"),
+        ("Where did I eat last night?", "2025-06-17 2025-06-18"),
+        ("what's up tomorrow", "2025-06-19 2025-06-20"),
+        ("last week's meeting", "2025-06-09 2025-06-16"),
+        ("what happened this week", "2025-06-16 2025-06-23"),
+        ("next week", "2025-06-23 2025-06-30"),
+        ("last month", "2025-05-01 2025-06-01"),
+        ("this month", "2025-06-01 2025-07-01"),
+        ("next year", "2026-01-01 2027-01-01"),
+        ("in the past week", "2025-06-11 2025-06-19"),
+        ("in the last 10 days", "2025-06-08 2025-06-19"),
+        ("over the past three months", "2025-03-18 2025-06-19"),
+        ("last quarter", "2025-01-01 2025-04-01"),
+        ("last weekend", "2025-06-14 2025-06-16"),
+        ("What did I say last Tuesday?", "2025-06-17 2025-06-18"),
+        ("last wednesday", "2025-06-11 2025-06-12"),
+        ("next wednesday", "2025-06-25 2025-06-26"),
+        ("this Friday", "2025-06-20 2025-06-21"),
+        ("what did we discuss on Friday", "2025-06-13 2025-06-14"),
+        ("on Wednesday", "2025-06-18 2025-06-19"),
+        ("who called on Tue?", "2025-06-17 2025-06-18"),
+        ("in May", "2025-05-01 2025-06-01"),
+        ("in July", "2024-07-01 2024-08-01"),
+        ("in june", "2025-06-01 2025-07-01"),
+        ("last June", "2024-06-01 2024-07-01"),
+        ("next June", "2026-06-01 2026-07-01"),
+        ("Where did Ann go in May 2023?", "2023-05-01 2023-06-01"),
+        ("in May of 2023", "2023-05-01 2023-06-01"),
+        ("a plan from march 2024", "2024-03-01 2024-04-01"),
+        ("last summer", "2024-06-01 2024-09-01"),
+        ("this summer", "2025-06-01 2025-09-01"),
+        ("last winter", "2024-12-01 2025-03-01"),
+        ("in the summer of 2023", "2023-06-01 2023-09-01"),
+        ("in summer", "2025-06-01 2025-09-01"),
+        ("3 days ago", "2025-06-15 2025-06-16"),
+        ("two weeks ago", "2025-06-01 2025-06-08"),
+        ("a week ago", "2025-06-08 2025-06-15"),
+        ("3 months ago", "2025-03-01 2025-04-01"),
+        ("a couple of months ago", "2025-04-01 2025-05-01"),
+        ("a few days ago", "2025-06-12 2025-06-17"),
+        ("2 years ago", "2023-01-01 2024-01-01"),
+        ("since March", "2025-03-01 .."),
+        ("since yesterday", "2025-06-17 .."),
+        ("since 2 weeks ago", "2025-06-01 .."),
+        ("before 2024", ".. 2024-01-01"),
+        ("after 2022", "2023-01-01 .."),
+        ("after 2022 and before 2024", "2023-01-01 2024-01-01"),
+        ("until May", ".. 2025-06-01"),
+        ("between March and May", "2025-03-01 2025-06-01"),
+        ("between 2 May 2023 and 7 June 2023", "2023-05-02 2023-06-08"),
+        ("from 2021 to 2023", "2021-01-01 2024-01-01"),
+        ("between last summer and now", "2024-06-01 2025-06-19"),
+        ("What happened on 7 May?", "2025-05-07 2025-05-08"),
+        ("on 7 July", "2024-07-07 2024-07-08"),
+        ("on 29 February", "2024-02-29 2024-03-01"),
+        ("May 7th, 2023", "2023-05-07 2023-05-08"),
+        ("on Oct 22, 2023?", "2023-10-22 2023-10-23"),
+        ("the 15th of June", "2025-06-15 2025-06-16"),
+        ("the 7th of may, 2023", "2023-05-07 2023-05-08"),
+        ("on the 15th", "2025-06-15 2025-06-16"),
+        ("on the 31st", "2025-05-31 2025-06-01"),
+        ("2026-03-01", "2026-03-01 2026-03-02"),
+        ("on 2026-03-01T10:00:00Z", "2026-03-01 2026-03-02"),
+        ("(2026-03)", "2026-03-01 2026-04-01"),
+        ("3/2026", "2026-03-01 2026-04-01"),
+        ("2026/03/01", "2026-03-01 2026-03-02"),
+        ("15.6.2025", "2025-06-15 2025-06-16"),
+        ("6/15/2025", "2025-06-15 2025-06-16"),
+        ("Q2 2025", "2025-04-01 2025-07-01"),
+        ("revenue in Q4", "2024-10-01 2025-01-01"),
+        ("2024-Q3", "2024-07-01 2024-10-01"),
+        ("in 2024", "2024-01-01 2025-01-01"),
+        ("did I run in May 2024 or in June 2024", "2024-05-01 2024-07-01"),
+    ];
+    let wrong: Vec<_> = cases.iter().map(|(text, range)| (text, shown(text), range)).filter(|(_, got, range)| got != *range).collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn what_is_no_time_is_not_read() {
+    let texts = [
+        "",
+        "which port does payments-api use?",
+        "May I march in?",
+        "what did June say about April",
+        "never deploy on a Friday",
+        "every Tuesday",
+        "is Sunday's the best ice cream", // the first word is no proof of a name, this one is in the middle
+        "port 2024",
+        "ticket #2024 in #2023",
+        "release-2026-03-01.tar",
+        "/var/log/2026-03-01",
+        "version 1.2.2024",
+        "3/4/2025",
+        "2026-13-01 and 2026-02-30",
+        "the last man",
+        "a second opinion",
+        "between you and me",
+        "since when",
+        "before lunch",
+        "spring boot falls",
+        "on 31 June",
+        "99999999999999999999 days ago",
+        "last 2 bugs",
+        "ago",
+        "last",
+        "in",
+        "between",
+        "from May",
+    ];
+    let read: Vec<_> = texts.into_iter().map(|text| (text, shown(text))).filter(|(_, got)| got != "-").collect();
+    let exceptions = ["is Sunday's the best ice cream", "version 1.2.2024", "from May"];
+    let wrong: Vec<_> = read.iter().filter(|(text, _)| !exceptions.contains(text)).collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn the_zone_moves_the_days() {
+    // 2025-06-18T23:30Z is the 19th in Berlin, and the 18th in New York.
+    let now = today() * DAY + 84_600_000_000;
+    let of = |offset_hours: i32| read("yesterday", now, offset_hours * 3600).expect("a range");
+    let hours = |range: Range| range.since.map(|at| (at - today() * DAY) / 3_600_000_000);
+    assert_eq!(hours(of(0)), Some(-24));
+    assert_eq!(hours(of(2)), Some(-2));
+    assert_eq!(hours(of(-4)), Some(-20));
+    assert!(of(2).contains(now - 2 * 3_600_000_000) && !of(2).contains(now));
+}
+
+#[test]
+fn a_text_is_no_question() {
+    let long = format!("yesterday {}", "x".repeat(super::MAX_BYTES));
+    assert_eq!(read(&long, 0, 0), None);
+    for now in [i64::MIN, -1, 0, i64::MAX] {
+        for text in ["yesterday", "999 years ago", "next week", "in May", "on the 31st", "since Q1"] {
+            let _ = read(text, now, i32::MAX);
+        }
+    }
+}
+
+#[test]
+fn the_calendar_is_the_civil_one() {
+    let (mut expected, mut number) = ((1896, 1, 1), day(1896, 1, 1));
+    while expected.0 < 2105 {
+        assert_eq!(date(number), expected);
+        assert_eq!(day(expected.0, expected.1, expected.2), number);
+        number += 1;
+        let (year, month, of_month) = expected;
+        let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+        let length = [31, if leap { 29 } else { 28 }, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month as usize - 1];
+        expected = if of_month < length {
+            (year, month, of_month + 1)
+        } else if month < 12 {
+            (year, month + 1, 1)
+        } else {
+            (year + 1, 1, 1)
+        };
+    }
+    assert_eq!((day(1970, 1, 1), weekday(0), weekday(today())), (0, 3, 2));
+    assert_eq!((day(2025, 13, 1), day(2025, 0, 1)), (day(2026, 1, 1), day(2024, 12, 1)));
+    assert_eq!((valid(2025, 2, 29), valid(2024, 2, 29)), (None, Some(day(2024, 2, 29))));
+}
