@@ -359,7 +359,8 @@ class Collection:
             ['added', 'added']
         """
         if isinstance(rows, str | bytes | Mapping):
-            raise InvalidInput(f"adding documents: rows must be several, and this is one {_kind(rows)}: put it into a list")
+            kind = _kind(rows)  # pyright: ignore[reportUnknownArgumentType]
+            raise InvalidInput(f"adding documents: rows must be several, and this is one {kind}: put it into a list")
         added: list[AddedDocument] = []
         for place, row in enumerate(rows):
             try:

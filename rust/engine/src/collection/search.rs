@@ -222,12 +222,11 @@ fn nominate<P: Pages>(
     all.sort_unstable();
     all.dedup();
     for number in all {
-        let score = match lexical.remove(&number) {
-            Some(score) => score,
-            None => {
-                let text = ChunkRecord::read(pages, partition, number)?.indexed(pages, partition)?;
-                query.terms_of(&text).iter().map(|term| term.score).sum()
-            }
+        let score = if let Some(score) = lexical.remove(&number) {
+            score
+        } else {
+            let text = ChunkRecord::read(pages, partition, number)?.indexed(pages, partition)?;
+            query.terms_of(&text).iter().map(|term| term.score).sum()
         };
         found.candidates.push(Candidate { scope: place, number, lexical: score, dense: scores.get(number), past: None });
     }
