@@ -34,7 +34,7 @@ const FEWEST: usize = 40;
 /// Chunks with the words of all identifiers that are looked at.
 const HOLDERS: usize = 16;
 
-/// What words weigh where vectors weigh the rest. `docs/decisions/0016-collections.md` has the figures.
+/// What words weigh where vectors weigh the rest. `docs/decisions/0016-collections-on-sealed-runs.md` has the figures.
 pub const LEXICAL_WEIGHT: f64 = 0.5;
 
 /// A question to collections.
