@@ -35,8 +35,6 @@ def add_path(
     root = Path(os.fspath(path))
     if not root.exists():
         raise NotFound(f"adding {str(root)!r} to {collection!r}: there is no such file or folder: check the path", path=str(root))
-    if not isinstance(prefix, str):
-        raise InvalidInput(f"adding {str(root)!r}: prefix is a str that stands before each id, and it is {prefix!r}: pass a str")
     real = root.resolve()
     source = str(real)
     found = _Found(real, _patterns(pattern))

@@ -213,7 +213,7 @@ class Passages(Sequence[Passage]):
 
     Examples:
         >>> docs = user.collection("handbook")
-        >>> _ = docs.add("deploys.md", "# Deploys\\n\\nNever on a Friday.")
+        >>> _ = docs.add("deploys.md", "# Deploys\n\nNever on a Friday.")
         >>> found = docs.search("when do we deploy?")
         >>> len(found), found.mode, found.degraded
         (1, 'hybrid', False)
@@ -328,11 +328,11 @@ class Collection:
 
         Examples:
             >>> docs = user.collection("handbook")
-            >>> docs.add("deploys.md", "# Deploys\\n\\nNever on a Friday.", version="1").action
+            >>> docs.add("deploys.md", "# Deploys\n\nNever on a Friday.", version="1").action
             'added'
-            >>> docs.add("deploys.md", "# Deploys\\n\\nNever on a Friday.", version="1").action
+            >>> docs.add("deploys.md", "# Deploys\n\nNever on a Friday.", version="1").action
             'duplicate'
-            >>> docs.add("deploys.md", "# Deploys\\n\\nAny day.", version="2").action
+            >>> docs.add("deploys.md", "# Deploys\n\nAny day.", version="2").action
             'replaced'
         """
         return self._add(_core.DocumentDraft(id, text, version, metadata, format, source, ttl_seconds, chunk_tokens))
@@ -359,7 +359,8 @@ class Collection:
             ['added', 'added']
         """
         if isinstance(rows, str | bytes | Mapping):
-            raise InvalidInput(f"adding documents: rows must be several, and this is one {type(rows).__name__}: put it into a list")
+            kind = _kind(rows)  # pyright: ignore[reportUnknownArgumentType]
+            raise InvalidInput(f"adding documents: rows must be several, and this is one {kind}: put it into a list")
         added: list[AddedDocument] = []
         for place, row in enumerate(rows):
             try:
@@ -402,7 +403,7 @@ class Collection:
         Examples:
             >>> from pathlib import Path
             >>> Path("notes").mkdir()
-            >>> _ = Path("notes/tea.md").write_text("# Tea\\n\\nAt four.")
+            >>> _ = Path("notes/tea.md").write_text("# Tea\n\nAt four.")
             >>> docs = user.collection("notes")
             >>> docs.add_path("notes").added, docs.add_path("notes").unchanged
             (('tea.md',), 1)
@@ -471,7 +472,7 @@ class Collection:
 
         Examples:
             >>> docs = user.collection("handbook")
-            >>> _ = docs.add("ports.md", "# Ports\\n\\n## Payments\\n\\npayments-api listens on port 8443.", version="3")
+            >>> _ = docs.add("ports.md", "# Ports\n\n## Payments\n\npayments-api listens on port 8443.", version="3")
             >>> hit = docs.search("which port does payments-api use?")[0]
             >>> hit.document_id, hit.version, hit.heading, hit.span
             ('ports.md', '3', ('Ports', 'Payments'), (0, 57))
@@ -586,15 +587,19 @@ def _arguments(row: object) -> dict[str, Any]:
     if isinstance(row, NewDocument):
         return {one.name: getattr(row, one.name) for one in fields(row)}
     if isinstance(row, Mapping):
-        given = {str(name): value for name, value in row.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+        given: dict[str, Any] = {str(name): value for name, value in row.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
         unknown = given.keys() - {one.name for one in fields(NewDocument)}
         if unknown or not given.keys() >= {"id", "text"}:
             raise InvalidInput(
                 f"adding documents: a mapping has 'id', 'text' and other arguments of add(), and it has {sorted(given)}: change its keys"
             )
         return given
-    if isinstance(row, tuple | list) and len(row) == 2:  # noqa: PLR2004  # pyright: ignore[reportUnknownArgumentType]
+    if isinstance(row, tuple) and len(row) == 2:  # noqa: PLR2004  # pyright: ignore[reportUnknownArgumentType]
         return {"id": row[0], "text": row[1]}
     raise InvalidInput(
-        f"adding documents: a row is a NewDocument, a mapping or a pair of id and text, and this is {type(row).__name__}: convert it"
+        f"adding documents: a row is a NewDocument, a mapping or a pair of id and text, and this is {_kind(row)}: convert it"
     )
+
+
+def _kind(value: object) -> str:
+    return type(value).__name__

@@ -4,6 +4,7 @@
 mod support;
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -12,7 +13,9 @@ use memspan_engine::ErrorKind;
 use memspan_engine::collection::{self, Action, CollectionName, NewDocument, Prepared, Request, remove, search};
 use memspan_engine::memory::embedding::Embedding;
 use memspan_engine::memory::{Engine, EngineOptions, Scope, ScopeType};
-use support::{Chance, Folder, assert_sound, open, options, role, spawn, user};
+use memspan_engine::store::keys::{Key, Table};
+use memspan_engine::store::pages::Pages;
+use support::{Chance, Folder, assert_sound, open, options, role, spawn, user, wait_until};
 
 fn name(scope: &Scope, name: &str) -> CollectionName {
     CollectionName::new(scope, name).expect("a name")
@@ -222,6 +225,23 @@ fn long(word: usize) -> String {
     (0..3_000).map(|n| format!("Line {n} of the document has word{word} in it.\n\n")).collect()
 }
 
+/// Whether a revision is being written or removed at this moment.
+fn is_writing(path: &std::path::Path) -> bool {
+    let engine = open(path, false);
+    let read = engine.store().read(|pages| {
+        let mut found = false;
+        for partition in 1..10 {
+            let range = Key::new(partition, Table::CollectionWork).prefix_range();
+            pages.scan(&range.start, &range.end, &mut |_, _| {
+                found = true;
+                Ok(ControlFlow::Break(()))
+            })?;
+        }
+        Ok(found)
+    });
+    read.expect("read")
+}
+
 /// The other process: replaces one long document for ever.
 #[test]
 fn killed_child() {
@@ -240,9 +260,10 @@ fn death_while_a_long_document_is_written_leaves_the_one_before() {
     let docs = name(&user("u-1"), "notes");
     drop(open(&folder.0, false));
     let (mut unfinished, started, mut chance) = (0, Instant::now(), Chance(5));
-    for round in 0..4 {
+    for round in 0..5 {
         let mut child = spawn("killed_child", "replace", &folder.0);
-        std::thread::sleep(Duration::from_millis(700 + chance.below(900) as u64));
+        wait_until("a document that is being written", || is_writing(&folder.0));
+        std::thread::sleep(Duration::from_millis(chance.below(40) as u64));
         child.kill().expect("killed");
         child.wait().expect("gone");
         let engine = open(&folder.0, false);

@@ -160,7 +160,8 @@ impl<P: Pages> Visit<'_, P> {
         match self.current.remove(&document.revision) {
             Some(found) if found == expected => {}
             found => {
-                self.note("document", format!("document {} expects {expected:?} of its revision, and finds {found:?}", document.number))
+                let what = format!("document {} expects {expected:?} of its revision, and finds {found:?}", document.number);
+                self.note("document", what);
             }
         }
         let read = record::by_id(self.pages, self.partition, self.seed, &document.id);

@@ -35,7 +35,7 @@ const FEWEST: usize = 40;
 /// Chunks with the words of all identifiers that are looked at.
 const HOLDERS: usize = 16;
 
-/// What words weigh where vectors weigh the rest. `docs/decisions/0016-collections.md` has the figures.
+/// What words weigh where vectors weigh the rest. `docs/decisions/0016-collections-on-sealed-runs.md` has the figures.
 pub const LEXICAL_WEIGHT: f64 = 0.5;
 
 /// A question to collections.
@@ -224,12 +224,11 @@ fn nominate<P: Pages>(
     all.sort_unstable();
     all.dedup();
     for number in all {
-        let score = match lexical.remove(&number) {
-            Some(score) => score,
-            None => {
-                let text = ChunkRecord::read(pages, partition, number)?.indexed(pages, partition)?;
-                query.terms_of(&text).iter().map(|term| term.score).sum()
-            }
+        let score = if let Some(score) = lexical.remove(&number) {
+            score
+        } else {
+            let text = ChunkRecord::read(pages, partition, number)?.indexed(pages, partition)?;
+            query.terms_of(&text).iter().map(|term| term.score).sum()
         };
         found.candidates.push(Candidate {
             scope: place,

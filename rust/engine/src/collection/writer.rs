@@ -129,19 +129,16 @@ impl<'t, P: PagesMut> Writer<'t, P> {
         mut document: Document,
         before: Option<&Document>,
     ) -> Result<(Document, Option<Revision>)> {
-        match before {
-            Some(before) => {
-                document.number = before.number;
-                document.created_at = before.created_at;
-                self.head.bytes -= before.bytes;
-                self.drop_expiry(before)?;
-            }
-            None => {
-                self.head.last_document += 1;
-                self.head.documents += 1;
-                document.number = self.head.last_document;
-                document.created_at = self.now;
-            }
+        if let Some(before) = before {
+            document.number = before.number;
+            document.created_at = before.created_at;
+            self.head.bytes -= before.bytes;
+            self.drop_expiry(before)?;
+        } else {
+            self.head.last_document += 1;
+            self.head.documents += 1;
+            document.number = self.head.last_document;
+            document.created_at = self.now;
         }
         document.updated_at = self.now;
         self.head.bytes += document.bytes;

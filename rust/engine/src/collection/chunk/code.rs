@@ -47,16 +47,15 @@ pub(super) fn blocks(text: &str) -> Blocks {
             continue;
         }
         let end = line.start + line.text.len();
-        match &mut open {
-            Some((_, open_end, ..)) => *open_end = end,
-            None => {
-                if !closes(line.text) {
-                    above.retain(|(deep, _)| *deep < line.indent);
-                }
-                let path = found.path(above.iter().map(|(_, title)| *title));
-                let unit = (line.indent == 0 && !closes(line.text)).then_some(1);
-                open = Some((line.start, end, path, unit));
+        if let Some((_, open_end, ..)) = &mut open {
+            *open_end = end;
+        } else {
+            if !closes(line.text) {
+                above.retain(|(deep, _)| *deep < line.indent);
             }
+            let path = found.path(above.iter().map(|(_, title)| *title));
+            let unit = (line.indent == 0 && !closes(line.text)).then_some(1);
+            open = Some((line.start, end, path, unit));
         }
         at += 1;
     }

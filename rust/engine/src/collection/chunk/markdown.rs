@@ -1,6 +1,6 @@
 //! Markdown's blocks: headings make the path; a fence, a table, a list, a paragraph is one block.
 //!
-//! Source of the rules: CommonMark 0.31, sections 4 and 5, as far as they say where a block ends; tables as in GitHub's dialect.
+//! Source of the rules: the specification `CommonMark` 0.31, sections 4 and 5, as far as they say where a block ends; tables as in GitHub's dialect.
 
 use super::{Blocks, indent, lines, shortened};
 
