@@ -30,6 +30,7 @@ __all__ = [
     "SessionCore",
     "TaskCore",
     "TermScore",
+    "ToEmbed",
     "TokenCounterCore",
     "Vectors",
     "build_info",

@@ -9,6 +9,8 @@ from memspan.embedders.service import Retry, Service, known_dimensions, sdk
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+__all__ = ["Cohere"]
+
 _DIMENSIONS = {
     "embed-v4.0": 1536,
     "embed-english-v3.0": 1024,

@@ -10,6 +10,8 @@ from memspan.exceptions import InvalidInput
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+__all__ = ["FastEmbed"]
+
 _DIMENSIONS = {
     "BAAI/bge-small-en-v1.5": 384,
     "BAAI/bge-base-en-v1.5": 768,

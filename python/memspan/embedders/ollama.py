@@ -14,6 +14,8 @@ from memspan.exceptions import EmbedderError, InvalidInput
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+__all__ = ["Ollama"]
+
 _DIMENSIONS = {
     "nomic-embed-text": 768,
     "mxbai-embed-large": 1024,

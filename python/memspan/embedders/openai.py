@@ -9,6 +9,8 @@ from memspan.embedders.service import Retry, Service, known_dimensions, sdk
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+__all__ = ["OpenAI"]
+
 _DIMENSIONS = {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072, "text-embedding-ada-002": 1536}
 _FIXED = "text-embedding-ada-002"  # takes no `dimensions`
 

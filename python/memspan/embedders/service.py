@@ -17,6 +17,8 @@ from memspan.exceptions import EmbedderError, InvalidInput, MissingExtra
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+__all__ = ["Retry", "Service", "known_dimensions", "sdk"]
+
 _TRANSIENT = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 
 

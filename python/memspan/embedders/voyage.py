@@ -9,6 +9,8 @@ from memspan.embedders.service import Retry, Service, known_dimensions, sdk
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+__all__ = ["Voyage"]
+
 _DIMENSIONS = {
     "voyage-3.5": 1024,
     "voyage-3.5-lite": 1024,
