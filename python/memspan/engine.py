@@ -261,6 +261,7 @@ class Engine:
         made = self._store.make_vectors()
         recalls = self._core.flush_accesses()
         swept = self._core.sweep_sessions()
+        self._core.fill_transcripts()
         if compact:
             self._core.compact()
         contents = self._core.metrics()

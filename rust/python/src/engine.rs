@@ -180,6 +180,11 @@ impl EngineCore {
         run(py, Hold::Detached, || memspan_engine::session::sweep(self.handle.engine()?, now))
     }
 
+    /// Makes what searches of transcripts read of messages that an older version added; how many messages.
+    fn fill_transcripts(&self, py: Python<'_>) -> PyResult<u64> {
+        run(py, Hold::Detached, || memspan_engine::session::fill_rows(self.handle.engine()?))
+    }
+
     /// The next partition behind `after` in which memories lack a vector.
     fn next_pending(&self, py: Python<'_>, after: u32) -> PyResult<Option<u32>> {
         run(py, Hold::Detached, || self.handle.engine()?.next_pending(after))

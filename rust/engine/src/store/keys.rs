@@ -41,6 +41,8 @@ pub enum Table {
     VectorExact = 0x10,
     /// embedding u16 | first number u32 -> a block of int8 vectors.
     VectorBlock = 0x11,
+    /// revision of the built-in embedding u16 | first number u32 -> a block of int8 vectors of messages.
+    MessageVector = 0x13,
     /// number u32 | chunk u16 -> the current revision of a memory.
     Memory = 0x20,
     /// One value: counters and statistics of the partition. Next to the newest memories: it changes with them.
@@ -96,7 +98,7 @@ pub enum Table {
 
 impl Table {
     /// All of them, in key order.
-    pub const ALL: [Self; 32] = [
+    pub const ALL: [Self; 33] = [
         Self::Meta,
         Self::Retired,
         Self::ScopeByName,
@@ -105,6 +107,7 @@ impl Table {
         Self::Embedding,
         Self::VectorExact,
         Self::VectorBlock,
+        Self::MessageVector,
         Self::Memory,
         Self::Head,
         Self::Tail,
