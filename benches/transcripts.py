@@ -20,9 +20,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parent.parent / "tools" / "transcripts"))
 
-import corpus
 from locomo import CATEGORIES, JUDGED, conversations, load
 
+import corpus
 import memspan
 
 KS = (5, 10, 20)

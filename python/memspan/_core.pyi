@@ -631,7 +631,7 @@ def transcript_features() -> list[str]:
     """What the score of a transcript hit is made of, in order. Private."""
 
 def search_transcripts(scope: ScopeCore, query: str, limit: int) -> list[tuple[str, Message, float, list[float]]]:
-    """Messages that answer a question, each with its score and what that is made of. Private: `memspan.Scope.search_transcripts` is its face."""
+    """Messages that answer a question, each with its score and the parts of it. Private: `memspan.Scope.search_transcripts` is its face."""
 
 def check_memory_text(text: str) -> None:
     """Raises `InvalidInput` where a text cannot be a memory's. Private."""

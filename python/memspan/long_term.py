@@ -455,8 +455,8 @@ class Scope:
 
         Messages are found by their words, by the built-in embedding whatever embedder memories have, and by who spoke (`name` of the
         message, else `author` of `add`); what stands beside a message that has the words counts too, and who a question names is
-        preferred. A message that holds every identifier of the question comes first. One that shares no word with the question and is
-        not near its meaning is no hit. `TranscriptHit.explain` names the parts of a score. Cost: one read transaction, a scan of one
+        preferred. A message that holds every identifier of the question comes first. One that shares no word with the question, follows
+        no message that does and is not near its meaning is no hit. `TranscriptHit.explain` names the parts of a score. Cost: one read transaction, a scan of one
         vector a message.
 
         Args:
@@ -471,7 +471,10 @@ class Scope:
             >>> [(hit.session_id, hit.index, hit.text) for hit in user.search_transcripts("port 8443")]
             [('s-1', 0, 'payments-api listens on port 8443')]
         """
-        return tuple(TranscriptHit(session, message, score, tuple(parts)) for session, message, score, parts in _core.search_transcripts(self._core, query, limit))
+        return tuple(
+            TranscriptHit(session, message, score, tuple(parts))
+            for session, message, score, parts in _core.search_transcripts(self._core, query, limit)
+        )
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Scope) and self._core.is_same(other._core)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def load(user: memspan.Scope, sample: dict[str, Any]) -> list[Question]:
     places: dict[str, tuple[str, int]] = {}
     talk = sample["conversation"]
     for number in range(1, 1 + sum(bool(re.fullmatch(r"session_\d+", name)) for name in talk)):
-        at = datetime.strptime(talk[f"session_{number}_date_time"], "%I:%M %p on %d %B, %Y").replace(tzinfo=timezone.utc)
+        at = datetime.strptime(talk[f"session_{number}_date_time"], "%I:%M %p on %d %B, %Y").replace(tzinfo=UTC)
         session = user.session(f"s{number:02d}", model="gpt-4o")
         for index, turn in enumerate(talk.get(f"session_{number}", [])):
             image = f" [image: {turn['blip_caption']}]" if turn.get("blip_caption") else ""

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Nothing is read of the messages themselves but of those that are returned. A message is a hit only if it shares a word with the
-//! question or its vector is near: one that merely stands beside a hit is none. It does not expand the question and asks no model.
+//! question, follows one that does in its session, or its vector is near. It does not expand the question and asks no model.
 
 pub(super) mod fill;
 pub(super) mod row;
@@ -39,7 +39,7 @@ const BY_WORDS: usize = 128;
 const BY_VECTORS: usize = 64;
 /// Candidates whose rows are read, beyond those that are wanted.
 const BEYOND: usize = 76;
-/// A message without a word of the question is a hit from this cosine on, in units of 2^-30: texts that have nothing to do with each
+/// A message that neither has a word of the question nor follows one is a hit from this cosine on, in units of 2^-30: texts that have nothing to do with each
 /// other stay below .25.
 const NEAR: i32 = (0.3 * (1 << 30) as f64) as i32;
 
@@ -158,9 +158,6 @@ impl Candidates {
         let mut promising = Vec::with_capacity(pool.len());
         for number in pool {
             let cosine = scores.get(number).unwrap_or(0).max(0);
-            if !found.words.contains_key(&number) && cosine < NEAR {
-                continue; // it merely follows a message that has words of the question
-            }
             found.cosines.insert(number, cosine);
             let first = Features::first_sight(
                 found.word(number),
@@ -213,9 +210,14 @@ impl<P: Pages> Ranking<'_, P> {
     fn score(&self) -> Result<Vec<Found>> {
         let mut rows: BTreeMap<u32, Row<'static>> = BTreeMap::new();
         for &number in &self.candidates.numbers {
-            rows.insert(number, Row::expect(self.pages, self.partition, number)?);
+            match Row::read(self.pages, self.partition, number)? {
+                Some(row) => drop(rows.insert(number, row)),
+                None if self.candidates.word(number) > 0.0 => drop(Row::expect(self.pages, self.partition, number)?),
+                None => {} // what follows a message was taken back
+            }
         }
-        let speakers: BTreeSet<&str> = rows.values().map(|row| &*row.speaker).filter(|speaker| self.question.names(speaker)).collect();
+        let mut speakers: BTreeSet<&str> = rows.values().map(|row| &*row.speaker).collect();
+        speakers.retain(|speaker| self.question.names(speaker));
         let names: Vec<u8> = speakers.iter().flat_map(|speaker| distinct_tokens(speaker, row::MAX_TOKENS)).collect();
         let mut wanted = Wanted::new(&self.question.text, &names);
         let (mut hidden, mut found) = (BTreeMap::new(), Vec::with_capacity(rows.len()));
@@ -224,6 +226,9 @@ impl<P: Pages> Ranking<'_, P> {
                 continue;
             }
             let features = self.features(number, row, &rows, &mut wanted, speakers.contains(&*row.speaker))?;
+            if !self.is_hit(number, &features) {
+                continue;
+            }
             let place = Place { partition: self.partition, session: row.session };
             found.push(Found { place, index: row.index, number, score: features.score(), features });
         }
@@ -258,6 +263,12 @@ impl<P: Pages> Ranking<'_, P> {
             is(row.asks),
             is(candidates.identified.contains(&number)),
         ]))
+    }
+
+    /// Whether a message has words of the question, is near it, or follows one that has words of it.
+    fn is_hit(&self, number: u32, features: &Features) -> bool {
+        let near = self.candidates.cosines.get(&number).is_some_and(|cosine| *cosine >= NEAR);
+        near || features.words() > 0.0 || features.before() > 0.0
     }
 
     /// The words of the document `other`, and whether it asks, if it is message `index` of the same session.

@@ -45,6 +45,18 @@ impl Features {
         (((sum - least) / (most - least)).clamp(0.0, 1.0) * SCORE_ONE as f64) as i64
     }
 
+    /// Its own words.
+    #[must_use]
+    pub fn words(&self) -> f64 {
+        self.0[0]
+    }
+
+    /// The words of the message before it.
+    #[must_use]
+    pub fn before(&self) -> f64 {
+        self.0[1]
+    }
+
     /// What speaks for a message before its tokens are read.
     pub fn first_sight(words: f64, before: f64, after: f64, meaning: f64) -> f64 {
         words + 0.7 * before + 0.2 * after + meaning

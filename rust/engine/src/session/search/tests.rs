@@ -60,7 +60,7 @@ impl Store {
         for session in 0..4 {
             store.open(&format!("s-{session}"));
         }
-        for _ in 0..120 {
+        for _ in 0..80 {
             let (session, speaker) = (random.below(4), *random.pick(&["Anna", "Bob", ""]));
             let said = text(&mut random, 9);
             store.say(&format!("s-{session}"), speaker, &said);
@@ -129,9 +129,6 @@ impl Store {
                     let (said, parsed) = (message.text.clone(), message.record.parse(&message.given)?);
                     let text_vector = embed(&said);
                     let cosine = cosine(&asked.vector, &text_vector);
-                    if words(number) <= 0.0 && cosine < NEAR {
-                        continue;
-                    }
                     let beside = |by: i64| {
                         let other =
                             rows.iter().find(|(_, other)| other.session == row.session && other.index as i64 == row.index as i64 + by);
@@ -139,6 +136,9 @@ impl Store {
                         other.map_or((0.0, false), |(number, other)| (words(*number), stored(other).unwrap().text.ends_with('?')))
                     };
                     let ((before, asks), (after, _)) = (beside(-1), beside(1));
+                    if words(number) <= 0.0 && before <= 0.0 && cosine < NEAR {
+                        continue;
+                    }
                     let is = |is: bool| f64::from(u8::from(is));
                     let tokens = distinct_tokens(&said, 256);
                     let features = Features([
@@ -172,12 +172,12 @@ fn cosine(query: &Query, vector: &UnitVector) -> i32 {
 
 #[test]
 fn a_search_is_a_naive_scorer_that_reads_everything() {
-    for seed in 0..6 {
+    for seed in 0..3 {
         let (store, mut random) = (Store::new(seed), Random::new(seed + 100));
-        for round in 0..12 {
+        for round in 0..6 {
             let question = text(&mut random, 6);
-            if round == 6 {
-                store.session("s-0").redact(random.below(10), None, store.tick()).unwrap();
+            if round == 3 {
+                store.session("s-0").redact(random.below(8), None, store.tick()).unwrap();
                 store.session("s-1").rewind(5, store.tick()).unwrap();
                 store.session("s-2").delete(store.tick()).unwrap();
             }
