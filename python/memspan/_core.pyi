@@ -48,6 +48,7 @@ __all__ = [
     "restore_remembered",
     "search_transcripts",
     "session_ids",
+    "transcript_features",
     "truncate",
 ]
 
@@ -453,6 +454,7 @@ class EngineCore:
     def flush_accesses(self) -> int: ...
     def sweep_sessions(self) -> int: ...
     def sweep_collections(self) -> int: ...
+    def fill_transcripts(self) -> int: ...
     def compact(self) -> int: ...
     def check(self) -> dict[str, Any]: ...
     def note_embedded(self, texts: int, reused: int, questions_reused: int) -> None: ...
@@ -755,8 +757,11 @@ def restore_remembered(action: str, memory: Memory, reason: str | None) -> Remem
 def session_ids(scope: ScopeCore, after: int, limit: int) -> list[tuple[int, str]]:
     """Ids of a scope's sessions, a page of them. Private."""
 
-def search_transcripts(scope: ScopeCore, query: str, limit: int) -> list[tuple[str, Message, float]]:
-    """Messages by their words. Private: `memspan.Scope.search_transcripts` is its face."""
+def transcript_features() -> list[str]:
+    """What the score of a transcript hit is made of, in order. Private."""
+
+def search_transcripts(scope: ScopeCore, query: str, limit: int) -> list[tuple[str, Message, float, list[float]]]:
+    """Messages that answer a question, each with its score and the parts of it. Private: `memspan.Scope.search_transcripts` is its face."""
 
 def check_memory_text(text: str) -> None:
     """Raises `InvalidInput` where a text cannot be a memory's. Private."""

@@ -289,6 +289,7 @@ class Engine:
         recalls = self._core.flush_accesses()
         swept = self._core.sweep_sessions()
         cleared = self._core.sweep_collections()
+        self._core.fill_transcripts()
         if compact:
             self._core.compact()
         contents = self._core.metrics()

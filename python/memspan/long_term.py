@@ -480,23 +480,30 @@ class Scope:
         return tuple(map(self.collection, _core.collection_names(self._core)))
 
     def search_transcripts(self, query: str, limit: int = 10) -> tuple[TranscriptHit, ...]:
-        """Finds messages of this scope's sessions by their words, also those that are in no prompt any more.
+        """Finds what was said in this scope's sessions, also what is in no prompt any more.
 
-        Identifiers count most, whole or by their parts. Cost: one read transaction.
+        Messages are found by their words, by the built-in embedding whatever embedder memories have, and by who spoke (`name` of the
+        message, else `author` of `add`); what stands beside a message that has the words counts too, and who a question names is
+        preferred. A message that holds every identifier of the question comes first. One that shares no word with the question, follows
+        no message that does and is not near its meaning is no hit. `TranscriptHit.explain` names the parts of a score. Cost: one read transaction, a scan of one
+        vector a message.
 
         Args:
-            query: The question; an empty one finds nothing.
+            query: The question; one without a word finds nothing.
             limit: At most so many hits.
 
         Returns:
-            The best first.
+            The best first, of equals the newest.
 
         Examples:
             >>> _ = user.session("s-1", model="gpt-4o").add({"role": "user", "content": "payments-api listens on port 8443"})
             >>> [(hit.session_id, hit.index, hit.text) for hit in user.search_transcripts("port 8443")]
             [('s-1', 0, 'payments-api listens on port 8443')]
         """
-        return tuple(TranscriptHit(*row) for row in _core.search_transcripts(self._core, query, limit))
+        return tuple(
+            TranscriptHit(session, message, score, tuple(parts))
+            for session, message, score, parts in _core.search_transcripts(self._core, query, limit)
+        )
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Scope) and self._core.is_same(other._core)

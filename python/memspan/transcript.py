@@ -7,10 +7,11 @@ iteration reads pages. `Turn` and `Call` are frozen; the prompt of a call is com
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from operator import index as whole_number
 from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
+from memspan import _core
 from memspan._core import Message
 from memspan.working import Prompt
 
@@ -262,17 +263,35 @@ class Turns(Sequence[Turn]):
 
 @dataclass(frozen=True, slots=True)
 class TranscriptHit:
-    """A message that was found by its words.
+    """A message that was found.
 
     Attributes:
         session_id: Its session.
         message: The message.
-        score: BM25 over the scope's transcripts: higher is better. Not comparable between questions.
+        score: From 0 to 1, higher is better: a weighted sum of what `explain` names. Not comparable between questions, whose best
+            words count as 1 whatever they are.
     """
 
     session_id: str
     message: Message
     score: float
+    _parts: tuple[float, ...] = field(default=(), repr=False, compare=False)
+
+    def explain(self) -> dict[str, float]:
+        """What the score is made of, each part from 0 to 1, before its weight.
+
+        "words" is BM25 against the best message's; "before" and "after" are the words of the messages beside it in its session;
+        "answers" is "before" where that message asks; "meaning" is the cosine of the built-in embedding, "closeness" the same word by
+        word; "speaker" is 1 where the question names who speaks; "length" grows with its distinct words; "asks" is 1 where it ends with a
+        question mark, which speaks against it; "identified" is 1 where it holds every identifier of the question.
+
+        Examples:
+            >>> _ = user.session("s-1", model="gpt-4o").add({"role": "user", "content": "payments-api listens on port 8443"})
+            >>> [hit] = user.search_transcripts("port of payments-api")
+            >>> hit.explain()["words"], hit.explain()["identified"]
+            (1.0, 1.0)
+        """
+        return dict(zip(_core.transcript_features(), self._parts, strict=False))
 
     @property
     def index(self) -> int:

@@ -210,6 +210,11 @@ impl EngineCore {
         run(py, Hold::Detached, || memspan_engine::session::sweep(self.handle.engine()?, now))
     }
 
+    /// Makes what searches of transcripts read of messages that an older version added; how many messages.
+    fn fill_transcripts(&self, py: Python<'_>) -> PyResult<u64> {
+        run(py, Hold::Detached, || memspan_engine::session::fill_rows(self.handle.engine()?))
+    }
+
     /// Clears away what was written of documents and never finished, and what is left of dropped collections; how many.
     fn sweep_collections(&self, py: Python<'_>) -> PyResult<u64> {
         let now = self.handle.clock.now(py)?;

@@ -70,7 +70,7 @@ mod _core {
     #[pymodule_export]
     use super::scope::ScopeCore;
     #[pymodule_export]
-    use super::session::{SessionCore, search_transcripts, session_ids};
+    use super::session::{SessionCore, search_transcripts, session_ids, transcript_features};
     #[pymodule_export]
     use super::task::TaskCore;
     #[pymodule_export]

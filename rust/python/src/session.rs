@@ -325,7 +325,7 @@ pub fn session_ids(py: Python<'_>, scope: &Bound<'_, ScopeCore>, after: u32, lim
     Ok(page.into_iter().map(|one| (one.number, one.record.id)).collect())
 }
 
-/// Messages of a scope's sessions by their words: session, message, score.
+/// Messages of a scope's sessions that answer a question: session, message, score, what the score is made of.
 #[pyfunction]
 pub fn search_transcripts<'py>(
     py: Python<'py>,
@@ -336,5 +336,12 @@ pub fn search_transcripts<'py>(
     let (query, limit) = (text_of("query", query)?, whole("limit", limit, 0, 1 << 20)? as usize);
     let owner = scope.get();
     let hits = run(py, Hold::Detached, || session::search(owner.handle.engine()?, &owner.scope, &query, limit))?;
-    PyList::new(py, hits.into_iter().map(|hit| (hit.session_id, Message::from(hit.message), budget::score(hit.score))))
+    let one = session::TRANSCRIPT_SCORE_ONE as f64;
+    PyList::new(py, hits.into_iter().map(|hit| (hit.session_id, Message::from(hit.message), hit.score as f64 / one, hit.features.0)))
+}
+
+/// What the score of a transcript hit is made of, in order.
+#[pyfunction]
+pub fn transcript_features() -> Vec<&'static str> {
+    session::FEATURES.to_vec()
 }

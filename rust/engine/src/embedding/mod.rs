@@ -15,12 +15,15 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))] // a test may panic
 
 mod classes;
+mod closeness;
 mod normalise;
 mod table;
 mod wordpiece;
 
 #[cfg(test)]
 mod tests;
+
+pub(crate) use closeness::Wanted;
 
 use crate::index::vectors::UnitVector;
 
@@ -37,6 +40,18 @@ pub fn embed(text: &str) -> UnitVector {
     let mut sum = table::Sum::new();
     wordpiece::each_token(text, &mut |token| sum.add(token));
     sum.finish()
+}
+
+/// The distinct tokens of a text in the order of its words, at most `most`, each as two bytes, little-endian.
+#[must_use]
+pub(crate) fn distinct_tokens(text: &str, most: usize) -> Vec<u8> {
+    let (mut seen, mut found) = (vec![false; wordpiece::count()], Vec::new());
+    wordpiece::each_token(text, &mut |token| {
+        if found.len() < most * 2 && !std::mem::replace(&mut seen[token as usize], true) {
+            found.extend(token.to_le_bytes());
+        }
+    });
+    found
 }
 
 /// The tokens of a text as the vocabulary spells them: `##` before a piece that continues a word, `[UNK]` for an unknown word.

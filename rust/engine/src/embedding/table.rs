@@ -67,7 +67,7 @@ fn unknown() -> UnitVector {
     UnitVector::new(&values, DIMENSIONS).expect("the unknown token's row is not zero: tested")
 }
 
-fn row(token: Token) -> &'static [u8] {
+pub(super) fn row(token: Token) -> &'static [u8] {
     let start = ROWS + token as usize * DIMENSIONS;
     &FILE[start..start + DIMENSIONS]
 }

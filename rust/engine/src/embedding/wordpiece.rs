@@ -43,6 +43,11 @@ pub(super) fn each_token(text: &str, each: &mut impl FnMut(Token)) {
     each_word(text, &mut |word| pieces(word, each));
 }
 
+/// The same with the word that each token is of; an unknown word may have no bytes.
+pub(super) fn each_token_of_word(text: &str, each: &mut impl FnMut(&[u8], Token)) {
+    each_word(text, &mut |word| pieces(word, &mut |token| each(word.bytes().unwrap_or_default(), token)));
+}
+
 /// The pieces of one word, or the unknown token: a word is never cut in part.
 fn pieces(word: &Word, each: &mut impl FnMut(Token)) {
     let (mut found, mut count, mut start) = ([UNKNOWN; MAX_WORD_CHARS], 0, 0);

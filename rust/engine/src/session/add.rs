@@ -7,12 +7,10 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::blob::{self, Hole};
 use super::message::{result_key, results_mut, show};
 use super::record::{SessionRecord, StoredEpoch};
-use super::words;
+use super::words::{self, Findable};
 use crate::context::message::Part;
 use crate::context::shorten::shorten;
 use crate::context::{Arguments, Format, Framing, Message, Stored};
-use crate::memory::analyze;
-use crate::text::Analysis;
 use crate::tokens::CachedCounter;
 use crate::{Error, Result};
 
@@ -56,8 +54,8 @@ pub(super) struct Prepared {
     pub request: u64,
     pub rest: Vec<u8>,
     pub blobs: Vec<(Hole, Arc<[u8]>)>,
-    pub words: Analysis,
-    pub has_words: bool,
+    /// What it is found by; nothing where it has no text.
+    pub findable: Option<Findable>,
     counted: Option<CountedFor>,
 }
 
@@ -87,9 +85,9 @@ impl Prepared {
         let (rest, holes) = blob::split(&new.given, &message, seed);
         let blobs = holes.into_iter().map(|(hole, data)| (hole, Arc::from(data.as_bytes()))).collect();
         let request = message.digest().hash as u64 ^ xxh3_64(new.author.as_deref().unwrap_or_default().as_bytes());
-        let text = words::text_of(&message);
-        let (words, has_words) = (analyze(&text, seed), !text.trim().is_empty());
-        let mut prepared = Self { new, format, message, request, rest, blobs, words, has_words, counted: None };
+        let has_words = !words::text_of(&message).trim().is_empty();
+        let findable = has_words.then(|| Findable::new(&message, new.author.as_deref(), seed));
+        let mut prepared = Self { new, format, message, request, rest, blobs, findable, counted: None };
         let room = room(record, epoch)?;
         prepared.counted = Some(prepared.count(record.tally.messages, epoch.model.framing, CachedCounter::new(epoch.model.encoding), room));
         Ok(prepared)

@@ -7,12 +7,11 @@ use super::place::Place;
 use super::record::{SentBlock, SessionRecord, SessionState, StoredEpoch};
 use super::recount;
 use super::view::{TurnRecord, View, read_recount, write_recount};
-use super::words::{self, Words};
+use super::words::Words;
 use super::writer::{KnownId, SessionWriter, put_id};
 use crate::Result;
 use crate::context::message::{Part, REDACTED, Role};
 use crate::context::{Format, History, Message, Reason, Stored, Tally};
-use crate::memory::analyze;
 use crate::store::chunks;
 use crate::store::keys::{Key, Table};
 use crate::store::pages::{Pages, PagesMut};
@@ -128,8 +127,7 @@ impl<P: PagesMut> SessionWriter<'_, P> {
             return Ok(());
         }
         let message = record.whole(&*self.pages, self.place)?;
-        let words = analyze(&words::text_of(&message), self.seed);
-        self.words.remove(self.pages, self.place.partition, record.document, words)
+        self.words.remove(self.pages, (self.place.partition, self.seed), record.document, &message, record.author.as_deref())
     }
 
     fn recount_of(&self, index: u64) -> Result<Option<u64>> {
@@ -177,7 +175,7 @@ fn remove_message(pages: &mut impl PagesMut, place: Place, seed: u64, index: u64
     let record = MessageRecord::expect(&*pages, place, index)?;
     if record.document != 0 {
         let message = record.whole(&*pages, place)?;
-        words.remove(pages, place.partition, record.document, analyze(&words::text_of(&message), seed))?;
+        words.remove(pages, (place.partition, seed), record.document, &message, record.author.as_deref())?;
     }
     release_blobs(pages, place, &record)?;
     if let Some(id) = &record.id {

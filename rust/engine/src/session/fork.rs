@@ -11,10 +11,10 @@ use super::record::{self, SessionRecord, SessionState, StoredEpoch};
 use super::session::{Session, Status};
 use super::sweep::purge;
 use super::view::{TurnRecord, View, find_recount, write_recount};
-use super::words::{self, Words};
+use super::words::{Findable, Words};
 use super::writer::{KnownId, SessionWriter, moved, put_id};
 use crate::context::{History, Reason, Tally};
-use crate::memory::{Scope, analyze};
+use crate::memory::Scope;
 use crate::store::pages::PagesMut;
 use crate::{Error, ErrorKind, Result};
 
@@ -139,7 +139,8 @@ impl Copy {
         let mut record = MessageRecord::expect(&*pages, self.source.place, index)?;
         if record.document != 0 {
             let message = record.whole(&*pages, self.source.place)?;
-            record.document = words.add(pages, head, place, index, analyze(&words::text_of(&message), seed))?;
+            let findable = Findable::new(&message, record.author.as_deref(), seed);
+            record.document = words.add(pages, head, place, index, findable)?;
         }
         for hole in &record.holes {
             blob::refer(pages, place.partition, hole.hash, hole.length)?;

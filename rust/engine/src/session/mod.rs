@@ -27,6 +27,7 @@ mod recount;
 mod replay;
 mod response;
 mod scope_sessions;
+mod search;
 #[allow(clippy::module_inception)] // the type is looked for under its name
 mod session;
 mod sweep;
@@ -46,7 +47,8 @@ pub use record::{SessionBudget, SessionRecord, SessionState, StoredEpoch};
 pub use recount::Kept;
 pub use replay::Replayed;
 pub use response::{Response, UsageTokens};
-pub use scope_sessions::{Listed, TranscriptHit, list, search};
+pub use scope_sessions::{Listed, list};
+pub use search::{FEATURES, Features, SCORE_ONE as TRANSCRIPT_SCORE_ONE, TranscriptHit, fill_rows, search};
 pub use session::{Options, Replied, ResultText, Session, Status, StoredMessage, SwitchPlan, TurnView, format_named};
 pub use sweep::sweep;
 pub use task::TaskState;

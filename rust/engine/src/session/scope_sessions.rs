@@ -1,9 +1,7 @@
-//! The sessions of a scope together: which there are, what was said in them.
+//! The sessions of a scope together: which there are. What was said in them is found by [`super::search`].
 
 use super::place::{Place, SessionsHead};
 use super::record::{SessionRecord, SessionState};
-use super::session::{StoredMessage, stored_message};
-use super::words;
 use crate::Result;
 use crate::memory::{Engine, Scope};
 
@@ -14,17 +12,6 @@ pub struct Listed {
     pub number: u32,
     /// What is known of it.
     pub record: SessionRecord,
-}
-
-/// A message that was found by its words.
-#[derive(Debug, Clone)]
-pub struct TranscriptHit {
-    /// The session.
-    pub session_id: String,
-    /// The message.
-    pub message: StoredMessage,
-    /// In units of 2^-32.
-    pub score: i64,
 }
 
 /// Sessions behind number `after`, in the order in which they were made; at most `limit`.
@@ -43,22 +30,5 @@ pub fn list(engine: &Engine, scope: &Scope, after: u32, limit: usize) -> Result<
             }
         }
         Ok(found)
-    })
-}
-
-/// The messages of a scope's sessions that have words of the question, best first.
-pub fn search(engine: &Engine, scope: &Scope, question: &str, limit: usize) -> Result<Vec<TranscriptHit>> {
-    engine.store().read(|pages| {
-        let Some(partition) = scope.find(pages)? else { return Ok(Vec::new()) };
-        let mut hits = Vec::new();
-        for found in words::search(pages, partition, scope.term_seed(), question, limit)? {
-            let Some(record) = SessionRecord::read(pages, found.place)? else { continue };
-            if record.state == SessionState::Hidden {
-                continue; // being deleted: its words go step by step
-            }
-            let message = stored_message(pages, found.place, found.index)?;
-            hits.push(TranscriptHit { session_id: record.id, message, score: found.score });
-        }
-        Ok(hits)
     })
 }

@@ -1,22 +1,27 @@
-//! The words of transcripts: the second index of a scope's partition, and how a message is found by them.
-
-use std::collections::BTreeMap;
-use std::ops::ControlFlow;
+//! What a message is found by: its words in the second index of a scope's partition, its vector, its row. How it is found is
+//! [`super::search`].
 
 use super::place::{Place, SessionsHead};
+use super::search::row::{self, Row};
 use crate::Result;
 use crate::context::{Message, Part};
+use crate::embedding::embed;
 use crate::index::bm25::runs::{Document, Runs};
-use crate::index::bm25::{IndexId, Parameters, QueryTerm, TermCount};
-use crate::memory::with_analyzer;
-use crate::store::envelope::{self, Codec, damaged};
-use crate::store::keys::{Key, Partition, Table, u32_at};
-use crate::store::msgpack;
-use crate::store::pages::{Pages, PagesMut};
+use crate::index::bm25::{IndexId, TermCount};
+use crate::index::vectors::{UnitVector, VectorSet};
+use crate::memory::analyze;
+use crate::store::keys::Partition;
+use crate::store::pages::PagesMut;
 use crate::text::Analysis;
 
 /// The index of transcripts among the indexes of a partition.
 pub(super) const TRANSCRIPTS: u8 = 1;
+/// Which table of the built-in embedding made the vectors: `embedding::REVISION` as a number, part of their keys.
+const VECTORS_REVISION: u16 = 1;
+/// How much of a message is embedded.
+const MAX_EMBEDDED_BYTES: usize = 16 << 10;
+/// How much of a speaker's name counts.
+const MAX_SPEAKER_BYTES: usize = 64;
 
 /// What a message can be found by: all its text, calls and results included. Not names of files, nor what only a vendor reads.
 pub(super) fn text_of(message: &Message) -> String {
@@ -45,30 +50,89 @@ fn append(part: &Part, text: &mut String) {
     }
 }
 
+/// What a message is found by, made before the transaction that stores it.
+#[derive(Debug, Clone)]
+pub(super) struct Findable {
+    words: Analysis,
+    row: Row<'static>,
+    vector: UnitVector,
+}
+
+impl Findable {
+    /// `author` speaks where the message itself names nobody.
+    pub fn new(message: &Message, author: Option<&str>, seed: u64) -> Self {
+        let text = text_of(message);
+        let speaker = speaker(message, author);
+        let words = analyze(&with_speaker(&speaker, &text), seed);
+        Self { words, row: Row::of(speaker, &text), vector: vector(&text) }
+    }
+}
+
+/// The words of a message as the index has them.
+pub(super) fn words_of(message: &Message, author: Option<&str>, seed: u64, named: bool) -> Analysis {
+    let text = text_of(message);
+    if named { analyze(&with_speaker(&speaker(message, author), &text), seed) } else { analyze(&text, seed) }
+}
+
+/// Who speaks, as far as it is said, cut to [`MAX_SPEAKER_BYTES`].
+pub(super) fn speaker(message: &Message, author: Option<&str>) -> String {
+    let name = message.name.as_deref().or(author).unwrap_or_default();
+    cut(name, MAX_SPEAKER_BYTES).to_owned()
+}
+
+/// The beginning of a text, at most so many bytes, no character cut in two.
+fn cut(text: &str, most: usize) -> &str {
+    let mut end = text.len().min(most);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+fn with_speaker(speaker: &str, text: &str) -> String {
+    if speaker.is_empty() { text.to_owned() } else { format!("{speaker}\n{text}") }
+}
+
+/// The vector of a message's beginning: what follows would change little in the mean of so many words.
+pub(super) fn vector(text: &str) -> UnitVector {
+    embed(cut(text, MAX_EMBEDDED_BYTES))
+}
+
 /// Changes to the index within one transaction.
 #[derive(Debug, Default)]
 pub(super) struct Words {
     added: Vec<(u32, Analysis)>,
     removed: Vec<(u32, Analysis)>,
+    vectors: Vec<(u32, UnitVector)>,
 }
 
 impl Words {
     /// Gives a message a number in the index; it is findable once the transaction is [`Self::apply`]d.
-    pub fn add(&mut self, pages: &mut impl PagesMut, head: &mut SessionsHead, place: Place, index: u64, words: Analysis) -> Result<u32> {
+    pub fn add(&mut self, pages: &mut impl PagesMut, head: &mut SessionsHead, place: Place, index: u64, found_by: Findable) -> Result<u32> {
         head.last_document += 1;
-        let (number, key) = (head.last_document, document(place.partition, head.last_document));
-        let mut w = msgpack::Writer::array(2);
-        w.uint(u64::from(place.session));
-        w.uint(index);
-        pages.put(key.as_slice(), &envelope::seal(key.as_slice(), 1, Codec::MessagePack, w.bytes()))?;
-        self.added.push((number, words));
+        let number = head.last_document;
+        found_by.row.at(place.session, index).write(pages, place.partition, number)?;
+        self.added.push((number, found_by.words));
+        self.vectors.push((number, found_by.vector));
         Ok(number)
     }
 
-    /// Takes a message out.
-    pub fn remove(&mut self, pages: &mut impl PagesMut, partition: Partition, number: u32, words: Analysis) -> Result<()> {
-        pages.delete(document(partition, number).as_slice())?;
-        self.removed.push((number, words));
+    /// Takes a message out; `message` and `author` are what it was added with.
+    pub fn remove(
+        &mut self,
+        pages: &mut impl PagesMut,
+        (partition, seed): (Partition, u64),
+        number: u32,
+        message: &Message,
+        author: Option<&str>,
+    ) -> Result<()> {
+        let row = Row::expect(&*pages, partition, number)?;
+        let (named, has_vector) = (row.named, row.embedded);
+        pages.delete(row::key(partition, number).as_slice())?;
+        if has_vector {
+            vectors(partition).remove(pages, number)?;
+        }
+        self.removed.push((number, words_of(message, author, seed, named)));
         Ok(())
     }
 
@@ -83,55 +147,16 @@ impl Words {
         for (number, words) in &self.added {
             runs.append(pages, &Document { number: *number, length: words.length, terms: &words.terms })?;
         }
-        Ok(())
+        let added: Vec<(u32, &UnitVector)> = self.vectors.iter().map(|(number, vector)| (*number, vector)).collect();
+        vectors(partition).put_many(pages, &added)
     }
 }
 
-fn index(partition: Partition) -> IndexId {
+/// The vectors of a scope's messages.
+pub(super) fn vectors(partition: Partition) -> VectorSet {
+    VectorSet::of_messages(partition, VECTORS_REVISION)
+}
+
+pub(super) fn index(partition: Partition) -> IndexId {
     IndexId { partition, index: TRANSCRIPTS }
-}
-
-/// By document, the session and the message that it is.
-pub(super) type Documents = BTreeMap<u32, (u32, u64)>;
-
-/// All documents of a partition's transcripts.
-pub(super) fn documents<P: Pages>(pages: &P, partition: Partition) -> Result<Documents> {
-    let range = Key::new(partition, Table::Document).prefix_range();
-    let mut found = Documents::new();
-    pages.scan(&range.start, &range.end, &mut |key, value| {
-        let mut r = msgpack::Reader::array(key, envelope::open(key, value)?.body)?;
-        found.insert(u32_at(key, 5).unwrap_or_default(), (r.uint()? as u32, r.uint()?));
-        Ok(ControlFlow::Continue(()))
-    })?;
-    Ok(found)
-}
-
-fn document(partition: Partition, number: u32) -> Key {
-    Key::new(partition, Table::Document).u32(number)
-}
-
-/// A message that was found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Found {
-    pub place: Place,
-    pub index: u64,
-    /// In units of 2^-32.
-    pub score: i64,
-}
-
-/// The messages that have words of the question, best first, of equals the newest.
-pub(super) fn search<P: Pages>(pages: &P, partition: Partition, seed: u64, question: &str, limit: usize) -> Result<Vec<Found>> {
-    let runs = Runs::open(pages, index(partition))?;
-    let query = with_analyzer(|analyzer| analyzer.query(question, seed));
-    let terms: Vec<QueryTerm> = query.terms.iter().map(|term| QueryTerm { hash: term.hash, weight: term.weight }).collect();
-    let hits = runs.search(pages, &terms, Parameters::default(), limit, &mut |_| Ok(true))?;
-    hits.into_iter().map(|hit| found(pages, partition, hit.number, hit.score)).collect()
-}
-
-fn found<P: Pages>(pages: &P, partition: Partition, number: u32, score: i64) -> Result<Found> {
-    let key = document(partition, number);
-    let missing = || damaged(key.as_slice(), "the transcript index refers to it and it is missing");
-    let value = pages.get(key.as_slice())?.ok_or_else(missing)?;
-    let mut r = msgpack::Reader::array(key.as_slice(), envelope::open(key.as_slice(), value)?.body)?;
-    Ok(Found { place: Place { partition, session: r.uint()? as u32 }, index: r.uint()?, score })
 }

@@ -152,8 +152,10 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
         let placed = tally.push(&shown.stored.message, shown.stored.cost.tokens, &framing, &counter)?;
         self.record.tally = tally;
         self.enter_turn(placed, kept.map(|block| block.0))?;
-        let document =
-            if prepared.has_words { self.words.add(self.pages, &mut self.head, self.place, index, prepared.words.clone())? } else { 0 };
+        let document = match &prepared.findable {
+            Some(findable) => self.words.add(self.pages, &mut self.head, self.place, index, findable.clone())?,
+            None => 0,
+        };
         for (hole, data) in &prepared.blobs {
             blob::put(self.pages, self.place.partition, hole.hash, data, self.now)?;
         }

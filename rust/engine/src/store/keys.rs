@@ -41,6 +41,8 @@ pub enum Table {
     VectorExact = 0x10,
     /// embedding u16 | first number u32 -> a block of int8 vectors.
     VectorBlock = 0x11,
+    /// revision of the built-in embedding u16 | first number u32 -> a block of int8 vectors of messages.
+    MessageVector = 0x13,
     /// number u32 | chunk u16 -> the current revision of a memory.
     Memory = 0x20,
     /// One value: counters and statistics of the partition. Next to the newest memories: it changes with them.
@@ -114,7 +116,7 @@ pub enum Table {
 
 impl Table {
     /// All of them, in key order.
-    pub const ALL: [Self; 40] = [
+    pub const ALL: [Self; 41] = [
         Self::Meta,
         Self::Retired,
         Self::ScopeByName,
@@ -123,6 +125,7 @@ impl Table {
         Self::Embedding,
         Self::VectorExact,
         Self::VectorBlock,
+        Self::MessageVector,
         Self::Memory,
         Self::Head,
         Self::Tail,

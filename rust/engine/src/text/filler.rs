@@ -33,7 +33,7 @@ const fn pack(word: &[u8]) -> u64 {
 }
 
 /// Whether a folded word is filler of an English question.
-pub(super) fn is_filler(word: &[u8]) -> bool {
+pub(crate) fn is_filler(word: &[u8]) -> bool {
     word.len() <= size_of::<u64>() && PACKED.contains(&pack(word))
 }
 

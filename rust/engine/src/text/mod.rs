@@ -31,6 +31,7 @@ mod golden;
 mod properties;
 
 pub use document::{Analysis, TermCount};
+pub(crate) use filler::is_filler;
 pub use keys::{duplicate_key, slot_key};
 pub use query::{MAX_QUERY_TERMS, MAX_TEXT_BYTES, Query, QueryTerm};
 pub use terms::{

@@ -53,13 +53,15 @@ pub struct VectorSet {
     partition: Partition,
     embedding: u16,
     dims: usize,
+    /// The table of its blocks.
+    blocks: Table,
 }
 
 impl VectorSet {
     /// The vectors that `embedding` (its number in the store) made in `partition`, of `dims` dimensions each.
     pub fn new(partition: Partition, embedding: u16, dims: usize) -> Result<Self> {
         if (1..=MAX_DIMENSIONS).contains(&dims) {
-            return Ok(Self { partition, embedding, dims });
+            return Ok(Self { partition, embedding, dims, blocks: Table::VectorBlock });
         }
         Err(Error::invalid(format!(
             "opening the vectors of embedding {embedding}: an embedding has 1 to {MAX_DIMENSIONS} dimensions, got {dims} (partition {partition}): \
@@ -75,6 +77,18 @@ impl VectorSet {
         self.embedding == other.embedding
     }
 
+    /// The vectors of a partition's messages, which `revision` of the built-in embedding made: codes only, without exact vectors, because
+    /// transcripts are large and a text's vector can be made again.
+    #[must_use]
+    pub fn of_messages(partition: Partition, revision: u16) -> Self {
+        Self { partition, embedding: revision, dims: crate::embedding::DIMENSIONS, blocks: Table::MessageVector }
+    }
+
+    /// Whether each vector is stored exactly, too.
+    fn is_exact(&self) -> bool {
+        self.blocks == Table::VectorBlock
+    }
+
     /// Dimensions of every vector of the set.
     #[must_use]
     pub fn dims(&self) -> usize {
@@ -83,7 +97,7 @@ impl VectorSet {
 
     /// What every block key of the set begins with.
     fn blocks(&self) -> Key {
-        Key::new(self.partition, Table::VectorBlock).u16(self.embedding)
+        Key::new(self.partition, self.blocks).u16(self.embedding)
     }
 
     /// Key of the block whose first vector belongs to `first`.

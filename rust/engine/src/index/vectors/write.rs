@@ -32,6 +32,9 @@ impl VectorSet {
             self.put_run(pages, target, run)?;
             rest = after;
         }
+        if !self.is_exact() {
+            return Ok(());
+        }
         vectors.iter().try_for_each(|&(number, vector)| self.put_exact(pages, number, vector))
     }
 
@@ -49,7 +52,9 @@ impl VectorSet {
         }
         let blocks = self.encode_all(&entries, true);
         self.replace(pages, &dropped, &blocks)?;
-        self.delete_exact(pages, number)?;
+        if self.is_exact() {
+            self.delete_exact(pages, number)?;
+        }
         Ok(true)
     }
 

@@ -15,15 +15,17 @@ use std::ops::ControlFlow;
 use self::blobs::References;
 use super::place::{Place, SessionsHead};
 use super::record::{SessionRecord, SessionState};
-use super::words::{self, Documents};
+use super::search::row::{self, Row, Rows};
+use super::words;
+use crate::ErrorKind;
 use crate::Result;
+use crate::context::Message;
 use crate::index::bm25::IndexId;
 use crate::memory::doctor::{Index, Report};
 use crate::store::envelope;
 use crate::store::keys::{Key, Partition, Table, u32_at};
 use crate::store::msgpack::Reader;
 use crate::store::pages::Pages;
-use crate::{ErrorKind, text::Analysis};
 
 /// The tables whose keys begin with a session's number.
 const PARTS: [Table; 7] = [Table::Transcript, Table::Turn, Table::Recount, Table::Call, Table::Epoch, Table::MessageId, Table::Task];
@@ -32,9 +34,11 @@ const PARTS: [Table; 7] = [Table::Transcript, Table::Turn, Table::Recount, Table
 pub(crate) fn check<P: Pages>(pages: &P, report: &mut Report, partition: Partition, seed: u64) -> Result<()> {
     let Some(head) = report.read(partition, "head", SessionsHead::read(pages, partition))? else { return Ok(()) };
     let index = Index::read_runs(pages, report, IndexId { partition, index: words::TRANSCRIPTS })?;
-    let documents = report.read(partition, "document", words::documents(pages, partition))?.unwrap_or_default();
+    let documents = report.read(partition, "document", row::rows(pages, partition, 0, usize::MAX, |_| true))?.unwrap_or_default();
+    let audited = words::vectors(partition).audit(pages);
+    let vectors = report.read(partition, "vector", audited)?.map(|numbers| numbers.into_iter().collect());
     let (names, references) = (BTreeMap::new(), References::default());
-    let mut visit = Visit { pages, partition, seed, report, head, index, documents, names, references };
+    let mut visit = Visit { pages, partition, seed, report, head, index, documents, vectors, names, references };
     visit.read_names()?;
     for session in visit.sessions()? {
         visit.session(session)?;
@@ -51,7 +55,9 @@ struct Visit<'v, P> {
     head: SessionsHead,
     index: Index<'v, P>,
     /// What the index refers to; each message takes its own.
-    documents: Documents,
+    documents: Rows,
+    /// The documents that have a vector; each message takes its own. `None` where the vectors are damaged.
+    vectors: Option<BTreeSet<u32>>,
     /// The hashes of names that lead to a session; each session takes its own.
     names: BTreeMap<u32, Vec<u128>>,
     references: References,
@@ -146,23 +152,36 @@ impl<P: Pages> Visit<'_, P> {
         for number in std::mem::take(&mut self.names).into_keys() {
             self.note("session", format!("a name leads to session {number}, which is not there"));
         }
-        for (number, (session, index)) in std::mem::take(&mut self.documents) {
+        for (number, Row { session, index, .. }) in std::mem::take(&mut self.documents) {
             self.note("document", format!("document {number} is message {index} of session {session}, which does not know it"));
+        }
+        for number in self.vectors.take().unwrap_or_default() {
+            self.note("vector", format!("document {number} has a vector, and no message is that document"));
         }
         let Self { pages, partition, seed, report, index, references, .. } = self;
         index.leftovers(report, "document");
         blobs::check(pages, report, partition, seed, &references)
     }
 
-    /// Takes a message's words out of the index, which must be exactly those that its text has.
-    fn words(&mut self, place: Place, index: u64, document: u32, words: &Analysis) {
+    /// Takes out what a message is found by, which must be exactly what its text gives: words, row, vector.
+    fn findable(&mut self, place: Place, index: u64, document: u32, given: &Message, author: Option<&str>) {
         let message = format!("message {index} of session {}", place.session);
         if document > self.head.last_document {
             self.note("head", format!("{message} is document {document}, and it counts {}", self.head.last_document));
         }
-        if self.documents.remove(&document) != Some((place.session, index)) {
+        let row = self.documents.remove(&document);
+        let (named, embedded) = row.as_ref().map_or((false, false), |row| (row.named, row.embedded));
+        if row.as_ref().is_none_or(|row| (row.session, row.index) != (place.session, index)) {
             self.note("document", format!("{message} is document {document}, which is not known as that"));
         }
+        let full = Row { named, ..Row::of(words::speaker(given, author), &words::text_of(given)).at(place.session, index) };
+        if embedded && row.is_some_and(|row| row != full) {
+            self.note("document", format!("{message} is document {document}, whose row is not what its text gives"));
+        }
+        if self.vectors.as_mut().is_some_and(|vectors| vectors.remove(&document) != embedded) {
+            self.note("vector", format!("{message} is document {document}, which has a vector or has none against its row"));
+        }
+        let words = words::words_of(given, author, self.seed, named);
         self.index.length(self.report, &message, document, words.length);
         self.index.terms(self.report, &message, document, &words.terms);
     }

@@ -7,7 +7,6 @@ use super::ledger;
 use super::sums::{self, Sums};
 use super::{Visit, numbers};
 use crate::context::Stored;
-use crate::memory::analyze;
 use crate::session::message::{MessageRecord, MessageState};
 use crate::session::place::{Place, RECORD};
 use crate::session::record::{SessionRecord, SessionState, StoredEpoch};
@@ -118,7 +117,7 @@ impl<P: Pages> One<'_, '_, P> {
             self.note("document", &format!("message {index} has words, or none, and is document {}", record.document));
         }
         if record.document != 0 {
-            self.visit.words(self.place, index, record.document, &analyze(&text, self.visit.seed));
+            self.visit.findable(self.place, index, record.document, &message, record.author.as_deref());
         }
         let stored = record.stored(self.visit.pages, self.place);
         let Some(stored) = self.visit.read("message", stored)? else { return Ok(None) };

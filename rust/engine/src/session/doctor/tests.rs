@@ -121,18 +121,19 @@ fn session_record(txn: &mut WriteTransaction<'_>, change: impl Fn(&mut SessionRe
 #[test]
 fn what_is_missing_is_named() {
     assert_eq!(without(table(Table::SessionByName)), ["session"]);
-    assert_eq!(without(PLACE.record()), ["blob", "document", "postings", "row", "session"]);
-    assert_eq!(without(PLACE.message(3)), ["call", "document", "message", "postings", "row"]);
-    assert_eq!(without(PLACE.message(2).u16(1)), ["document", "key", "message", "postings", "row"]);
+    assert_eq!(without(PLACE.record()), ["blob", "document", "postings", "row", "session", "vector"]);
+    assert_eq!(without(PLACE.message(3)), ["call", "document", "message", "postings", "row", "vector"]);
+    assert_eq!(without(PLACE.message(2).u16(1)), ["document", "key", "message", "postings", "row", "vector"]);
     assert_eq!(without(PLACE.turn(1)), ["tokens", "turn"]);
     assert_eq!(without(PLACE.recount(1, 2)), ["tokens"]);
     assert_eq!(without(PLACE.call(0, 1)), ["call", "message id", "tokens", "turn"]);
     assert_eq!(without(PLACE.call(0, 0)), ["call", "message id"]);
     assert_eq!(without(PLACE.epoch(0)), ["blob", "epoch"]);
     assert_eq!(without(PLACE.id(scope().term_seed(), "m0")), ["message id"]);
-    assert_eq!(without(table(Table::Blob)), ["blob", "document", "message", "postings", "row"]);
-    assert_eq!(without(table(Table::BlobChunk)), ["blob", "document", "message", "postings", "row"]);
-    assert_eq!(without(table(Table::Document)), ["document"]);
+    assert_eq!(without(table(Table::Blob)), ["blob", "document", "message", "postings", "row", "vector"]);
+    assert_eq!(without(table(Table::BlobChunk)), ["blob", "document", "message", "postings", "row", "vector"]);
+    assert_eq!(without(table(Table::Document)), ["document", "vector"]);
+    assert_eq!(without(table(Table::MessageVector)), ["vector"]);
     assert_eq!(without(table(Table::SessionsHead)), ["head"]);
     assert_eq!(without(table(Table::Tail).u8(1)), ["postings", "row"]);
 }
@@ -145,12 +146,12 @@ fn what_a_message_says_wrongly_is_named() {
     assert_eq!(after(|txn| message(txn, 3, |record| record.placed.turn = 1)), ["call", "turn"]);
     assert_eq!(after(|txn| message(txn, 3, |record| record.digest.hash ^= 1)), ["message"]);
     assert_eq!(after(|txn| message(txn, 3, |record| record.call = None)), ["call"]);
-    assert_eq!(after(|txn| message(txn, 3, |record| record.document = 0)), ["document", "postings", "row"]);
+    assert_eq!(after(|txn| message(txn, 3, |record| record.document = 0)), ["document", "postings", "row", "vector"]);
     assert_eq!(after(|txn| message(txn, 0, |record| record.id = Some("other".into()))), ["message id"]);
     assert_eq!(after(|txn| message(txn, 0, |record| record.added_at = i64::MAX)), ["message"]);
-    assert_eq!(after(|txn| message(txn, 0, |record| record.rest = b"{".to_vec())), ["document", "message", "postings", "row"]);
+    assert_eq!(after(|txn| message(txn, 0, |record| record.rest = b"{".to_vec())), ["document", "message", "postings", "row", "vector"]);
     let other_words = |record: &mut MessageRecord| record.rest = String::from_utf8_lossy(&record.rest).replace("8443", "8444").into();
-    assert_eq!(after(move |txn| message(txn, 3, other_words)), ["message", "postings"]);
+    assert_eq!(after(move |txn| message(txn, 3, other_words)), ["document", "message", "postings"]);
     assert_eq!(after(|txn| message(txn, 4, |record| record.holes.clear())), ["blob", "message", "tokens"]);
     let surplus = |txn: &mut WriteTransaction<'_>| {
         let record = MessageRecord::expect(txn, PLACE, 3)?;

@@ -1,0 +1,52 @@
+//! Rows and vectors of messages that an older version added: made by maintenance, a step at a time.
+
+use super::super::message::MessageRecord;
+use super::super::place::Place;
+use super::super::words::{speaker, text_of, vector, vectors};
+use super::row::{Row, Rows, rows};
+use crate::Result;
+use crate::index::vectors::UnitVector;
+use crate::memory::Engine;
+use crate::store::keys::Partition;
+use crate::store::pages::PagesMut;
+
+/// Messages in one transaction: each costs a page or two.
+const STEP: usize = 128;
+const SCOPES: usize = 256;
+
+/// Makes what messages of an older version lack, in every scope; how many there were. Their words stay as they are: a speaker's
+/// name is among the words of newer messages only.
+pub fn fill_rows(engine: &Engine) -> Result<u64> {
+    let (mut after, mut filled) = (0, 0);
+    loop {
+        let page = engine.scopes(after, SCOPES)?;
+        let Some((last, _)) = page.last() else { return Ok(filled) };
+        after = *last;
+        for (partition, _) in page {
+            let mut first = 0;
+            loop {
+                let bare = engine.store().read(|pages| rows(pages, partition, first, STEP, |row| !row.embedded))?;
+                let Some((&last, _)) = bare.last_key_value() else { break };
+                filled += engine.write(move |txn| fill(txn, partition, &bare))?;
+                first = last.saturating_add(1);
+            }
+        }
+    }
+}
+
+/// Writes rows and vectors of documents, as far as they are still there.
+pub(super) fn fill(pages: &mut impl PagesMut, partition: Partition, bare: &Rows) -> Result<u64> {
+    let mut made: Vec<(u32, UnitVector)> = Vec::with_capacity(bare.len());
+    for &number in bare.keys() {
+        let Some(row) = Row::read(&*pages, partition, number)?.filter(|row| !row.embedded) else { continue };
+        let record = MessageRecord::expect(&*pages, Place { partition, session: row.session }, row.index)?;
+        let message = record.whole(&*pages, Place { partition, session: row.session })?;
+        let text = text_of(&message);
+        let full = Row::of(speaker(&message, record.author.as_deref()), &text).at(row.session, row.index);
+        Row { named: row.named, ..full }.write(pages, partition, number)?;
+        made.push((number, vector(&text)));
+    }
+    let vectors_made: Vec<(u32, &UnitVector)> = made.iter().map(|(number, vector)| (*number, vector)).collect();
+    vectors(partition).put_many(pages, &vectors_made)?;
+    Ok(made.len() as u64)
+}

@@ -1,0 +1,119 @@
+//! What a search reads of a message: the row of its document, table 0x5A.
+
+use crate::Result;
+use crate::embedding::distinct_tokens;
+use crate::store::envelope::{self, Codec, damaged};
+use crate::store::keys::{Key, Partition, Table};
+use crate::store::msgpack::{Reader, Writer};
+use crate::store::pages::{Pages, PagesMut};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+/// The most distinct tokens of a message that are kept.
+pub(in crate::session) const MAX_TOKENS: usize = 256;
+
+/// The speaker's name is among the words.
+const NAMED: u64 = 1;
+/// It has tokens, and its vector is stored.
+const EMBEDDED: u64 = 2;
+/// It ends with a question mark.
+const ASKS: u64 = 4;
+
+/// The row of a document. One that an older version wrote has neither speaker nor tokens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::session) struct Row<'p> {
+    pub session: u32,
+    pub index: u64,
+    /// The words hold the speaker's name.
+    pub named: bool,
+    /// Tokens and vector are there.
+    pub embedded: bool,
+    /// Its last character asks.
+    pub asks: bool,
+    pub speaker: Cow<'p, str>,
+    /// Two bytes each.
+    pub tokens: Cow<'p, [u8]>,
+}
+
+impl Row<'static> {
+    /// That of a message which gets its place later.
+    pub fn of(speaker: String, text: &str) -> Self {
+        let tokens = Cow::Owned(distinct_tokens(text, MAX_TOKENS));
+        let asks = text.trim_end().ends_with(['?', '\u{ff1f}', '\u{61f}']);
+        Self { session: 0, index: 0, named: true, embedded: true, asks, speaker: Cow::Owned(speaker), tokens }
+    }
+}
+
+impl<'p> Row<'p> {
+    /// The same at a place.
+    pub fn at(self, session: u32, index: u64) -> Self {
+        Self { session, index, ..self }
+    }
+
+    pub fn write(&self, pages: &mut impl PagesMut, partition: Partition, number: u32) -> Result<()> {
+        let key = key(partition, number);
+        let flag = |is: bool, bit: u64| if is { bit } else { 0 };
+        let mut w = Writer::array(5);
+        w.uint(u64::from(self.session));
+        w.uint(self.index);
+        w.uint(flag(self.named, NAMED) | flag(self.embedded, EMBEDDED) | flag(self.asks, ASKS));
+        w.text(&self.speaker);
+        w.bin(&self.tokens);
+        pages.put(key.as_slice(), &envelope::seal(key.as_slice(), 1, Codec::MessagePack, w.bytes()))
+    }
+
+    fn decode(key: &'p [u8], value: &'p [u8]) -> Result<Self> {
+        let mut r = Reader::array(key, envelope::open(key, value)?.body)?;
+        let (session, index, flags) = (r.uint()? as u32, r.uint()?, r.uint()?);
+        let (speaker, tokens) = (Cow::Borrowed(r.text()?), Cow::Borrowed(r.bin()?));
+        let is = |bit: u64| flags & bit != 0;
+        Ok(Self { session, index, named: is(NAMED), embedded: is(EMBEDDED), asks: is(ASKS), speaker, tokens })
+    }
+
+    /// The row of a document; `None` where there is no such document.
+    pub fn read<P: Pages>(pages: &'p P, partition: Partition, number: u32) -> Result<Option<Row<'static>>> {
+        let key = key(partition, number);
+        let Some(value) = pages.get(key.as_slice())? else { return Ok(None) };
+        Row::decode(key.as_slice(), value).map(|row| Some(row.owned()))
+    }
+
+    /// The same of a document that must be there.
+    pub fn expect<P: Pages>(pages: &'p P, partition: Partition, number: u32) -> Result<Row<'static>> {
+        let missing = || damaged(key(partition, number).as_slice(), "the transcript index refers to it and it is missing");
+        Self::read(pages, partition, number)?.ok_or_else(missing)
+    }
+
+    fn owned(self) -> Row<'static> {
+        let Self { session, index, named, embedded, asks, speaker, tokens } = self;
+        let (speaker, tokens) = (Cow::Owned(speaker.into_owned()), Cow::Owned(tokens.into_owned()));
+        Row { session, index, named, embedded, asks, speaker, tokens }
+    }
+}
+
+/// Where a document's row stands.
+pub(in crate::session) fn key(partition: Partition, number: u32) -> Key {
+    Key::new(partition, Table::Document).u32(number)
+}
+
+/// The rows of a partition by document.
+pub(in crate::session) type Rows = BTreeMap<u32, Row<'static>>;
+
+/// All rows of documents from `first` on, at most `limit` of those that `keep` lets through.
+pub(in crate::session) fn rows<P: Pages>(
+    pages: &P,
+    partition: Partition,
+    first: u32,
+    limit: usize,
+    keep: impl Fn(&Row<'_>) -> bool,
+) -> Result<Rows> {
+    let mut found = Rows::new();
+    pages.scan(key(partition, first).as_slice(), &Key::new(partition, Table::Document).prefix_range().end, &mut |key, value| {
+        let row = Row::decode(key, value)?;
+        if keep(&row) {
+            found.insert(crate::store::keys::u32_at(key, 5).unwrap_or_default(), row.owned());
+        }
+        Ok(if found.len() < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+    })?;
+    Ok(found)
+}

@@ -1,0 +1,114 @@
+"""What `search_transcripts` finds, prefers and never finds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+import memspan
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TALK = [
+    ("Caroline", "I went to a support group yesterday and it was so powerful."),
+    ("Melanie", "Wow! What did you hear there?"),
+    ("Caroline", "Stories that moved me to tears."),
+    ("Melanie", "I took the kids to the gallery on Saturday, they loved the dinosaurs."),
+    ("Caroline", "My guitar needs new strings before the recital."),
+    ("Melanie", "My guitar needs new strings before the recital, too."),
+]
+
+
+@pytest.fixture
+def talk(user: memspan.Scope) -> memspan.Session:
+    session = user.session("talk", model="gpt-4o")
+    for speaker, said in TALK:
+        session.add({"role": "user", "name": speaker, "content": said})
+    return session
+
+
+def test_a_paraphrase_is_found_whatever_embedder_memories_have(tmp_path: Path) -> None:
+    for number, embedder in enumerate(("default", None)):
+        with memspan.open(tmp_path / f"{number}.memspan", embedder=embedder) as engine:
+            session = engine.user("u").session("s", model="gpt-4o")
+            session.add({"role": "user", "content": "We adopted a puppy last week"})
+            session.add({"role": "user", "content": "The invoice is due in April"})
+            [hit] = engine.user("u").search_transcripts("dogs pets animals")
+            assert (hit.index, hit.explain()["words"]) == (0, 0.0)
+
+
+def test_who_is_named_is_preferred(talk: memspan.Session, user: memspan.Scope) -> None:
+    del talk
+    assert user.search_transcripts("Does Caroline's guitar need strings?")[0].index == 4
+    assert user.search_transcripts("Does Melanie's guitar need strings?")[0].index == 5
+    assert {hit.index for hit in user.search_transcripts("Melanie") if hit.explain()["words"]} == {1, 3, 5}
+
+
+def test_an_author_speaks_where_the_message_names_nobody(user: memspan.Scope) -> None:
+    session = user.session("s", model="gpt-4o")
+    session.add({"role": "user", "content": "the report is ready"}, author="Ines")
+    session.add({"role": "user", "content": "the report is ready"}, author="Omar")
+    assert [user.search_transcripts(f"which report did {name} write?")[0].index for name in ("Ines", "Omar")] == [0, 1]
+    session.redact(0)
+    assert [hit.index for hit in user.search_transcripts("Ines")] == []
+
+
+def test_an_identifier_comes_first(user: memspan.Scope) -> None:
+    session = user.session("s", model="gpt-4o")
+    for number in range(60):
+        session.add({"role": "user", "content": f"the meeting about ticket OPS-{4000 + number} was moved, we said it again in the meeting"})
+    session.add({"role": "user", "content": "see OPS-4711"})
+    assert user.search_transcripts("what did we say about OPS-4711 in the last meeting about tickets?")[0].text == "see OPS-4711"
+
+
+def test_scores_are_from_0_to_1_in_order_and_explained(talk: memspan.Session, user: memspan.Scope) -> None:
+    del talk
+    hits = user.search_transcripts("support group stories", limit=6)
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+    for hit in hits:
+        assert 0 <= hit.score <= 1
+        parts = hit.explain()
+        assert parts.keys() >= {"words", "before", "after", "meaning", "closeness", "speaker"}
+        assert all(0 <= value <= 1 for value in parts.values())
+    assert hits[0].explain()["words"] == max(hit.explain()["words"] for hit in hits) == 1
+
+
+def test_what_is_taken_back_is_never_found(talk: memspan.Session, user: memspan.Scope) -> None:
+    talk.redact(3)
+    talk.rewind(5)
+    for question in ("gallery dinosaurs", "Where did Melanie take the kids?", "recital"):
+        assert not {3, 5} & {hit.index for hit in user.search_transcripts(question)}
+    talk.delete()
+    assert user.search_transcripts("guitar") == ()
+
+
+def test_nothing_is_found_without_a_word_or_a_meaning(talk: memspan.Session, user: memspan.Scope) -> None:
+    del talk
+    for question in ("", "  ", "?!", "\U0001f600", "xqzt-9001"):
+        assert user.search_transcripts(question) == ()
+    assert user.search_transcripts("guitar", limit=0) == ()
+
+
+def test_the_same_question_has_the_same_answer_in_another_engine(tmp_path: Path) -> None:
+    answers = []
+    for number in range(2):
+        with memspan.open(tmp_path / f"{number}.memspan") as engine:
+            session = engine.user("u").session("s", model="gpt-4o")
+            for speaker, said in TALK * 20:
+                session.add({"role": "user", "name": speaker, "content": said})
+            hits = engine.user("u").search_transcripts("guitar strings for Caroline", limit=50)
+            answers.append([(hit.index, hit.score) for hit in hits])
+    assert answers[0] == answers[1]
+    newest = [index for index, score in answers[0] if score == answers[0][0][1]]
+    assert newest == sorted(newest, reverse=True), "of equals the newest first"
+
+
+def test_a_long_message_is_found(user: memspan.Scope) -> None:
+    session = user.session("s", model="gpt-4o")
+    session.add({"role": "user", "content": "word " * 50_000 + "zebra-77"})
+    session.add({"role": "user", "content": "nothing"})
+    assert user.search_transcripts("zebra-77")[0].index == 0
+    session.delete()
+    assert user.search_transcripts("zebra-77") == ()
