@@ -33,7 +33,7 @@ pub struct Finding {
     /// The partition it was found in; 0 is the store's own.
     pub partition: Partition,
     /// What it belongs to: "checksum", "key", "scope", "head", "memory", "postings", "row", "vector", "slot", "expiry", "history",
-    /// "session", "message", "tokens", "turn", "call", "epoch", "message id", "task", "document", "blob".
+    /// "session", "message", "tokens", "turn", "call", "epoch", "message id", "task", "document", "blob", "learned".
     pub part: &'static str,
     /// What contradicts what.
     pub what: String,
@@ -112,6 +112,7 @@ pub fn check<P: Pages>(pages: &P) -> Result<Report> {
             session::doctor::check(pages, &mut report, partition, scope.term_seed())?;
         }
     }
+    session::bounds::check(pages, &mut report)?;
     for partition in partitions {
         report.note(partition, "scope", "the partition has values and belongs to no scope");
     }

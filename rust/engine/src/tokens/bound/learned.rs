@@ -16,11 +16,8 @@
 
 use std::collections::VecDeque;
 
-use serde_json::{Value, json};
-
 use super::{Anchor, Class, Tally, slack};
 use crate::context::Factor;
-use crate::{Error, ErrorKind, Result};
 
 /// Samples of a class that are kept.
 const WINDOW: usize = 64;
@@ -36,13 +33,16 @@ const LEAST_RATIO: u64 = 500;
 /// A ratio above is a mistake of the caller's or of the provider's, in thousandths.
 const MOST_RATIO: u64 = 20_000;
 
+/// The largest ratio that is kept: two bytes.
+const MOST_STORED: u32 = u16::MAX as u32;
+
 /// Factors of one model, learned or not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Learned {
     prior: Factor,
     /// Thousandths, oldest first, of each class.
     ratios: [VecDeque<u32>; Class::ALL.len()],
-    /// What does not make a sample yet: counted tokens, and what they did cost. Not kept with the store.
+    /// What does not make a sample yet: counted tokens, and what they did cost.
     open: [(u64, u64); Class::ALL.len()],
     /// How often the truth was above a bound.
     exceeded: u64,
@@ -88,6 +88,18 @@ impl Learned {
         self.ratios[class as usize].len()
     }
 
+    /// What the factors are while nothing is learned.
+    #[must_use]
+    pub fn prior(&self) -> Factor {
+        self.prior
+    }
+
+    /// Whether there is a sample of any class.
+    #[must_use]
+    pub fn has_samples(&self) -> bool {
+        self.ratios.iter().any(|ratios| !ratios.is_empty())
+    }
+
     /// How often the truth was above what the factors had said.
     #[must_use]
     pub fn exceeded(&self) -> u64 {
@@ -98,8 +110,13 @@ impl Learned {
     #[must_use]
     pub fn shortened(&self, anchor: &Anchor, end: &Tally) -> Option<Anchor> {
         let counted = anchor.counted.beyond(end)?;
-        let gone: u64 = Class::ALL.iter().map(|class| end.classes[*class as usize].tokens * self.least(*class) / 1_000).sum();
-        Some(Anchor { counted, truth: anchor.truth.saturating_sub(gone) })
+        Some(Anchor { counted, truth: anchor.truth.saturating_sub(self.least_of(end)) })
+    }
+
+    /// The least that content costs.
+    #[must_use]
+    pub fn least_of(&self, content: &Tally) -> u64 {
+        Class::ALL.iter().map(|class| content.classes[*class as usize].tokens * self.least(*class) / 1_000).sum()
     }
 
     /// What a counted token costs at least, in thousandths.
@@ -127,8 +144,24 @@ impl Learned {
                 self.ratios[class as usize].clear();
             }
             self.add(class, own, cost, exceeded);
+        } else if exceeded {
+            self.raise(&new, cost);
         }
         exceeded
+    }
+
+    /// A mixture cost more than its bound, and nobody knows which class of it: each that is more than a tenth of it is taken to have.
+    fn raise(&mut self, new: &Tally, cost: u64) {
+        let (all, bound) = (new.tokens(), new.bound(&self.factors()).max(1));
+        for class in Class::ALL {
+            let tokens = new.classes[class as usize].tokens;
+            if tokens == 0 || tokens * UNKNOWN < all {
+                continue;
+            }
+            let ratio = u128::from(self.factor(class).per_mille()) * u128::from(cost) / u128::from(bound) + 1;
+            self.ratios[class as usize].clear();
+            self.ratios[class as usize].push_back(u32::try_from(ratio).unwrap_or(u32::MAX).min(MOST_STORED));
+        }
     }
 
     /// Adds to the open sample of a class, and closes it if it is large enough, or if it cannot wait.
@@ -165,43 +198,36 @@ impl Learned {
         if ratios.len() < FEW { LEAST_RATIO } else { ratios.iter().map(|ratio| u64::from(*ratio)).sum::<u64>() / ratios.len() as u64 }
     }
 
-    /// All of it as JSON, to be kept with the store.
+    /// What was learned, to be kept with the store.
     #[must_use]
-    pub fn to_json(&self) -> String {
-        let classes: serde_json::Map<String, Value> =
-            Class::ALL.into_iter().map(|class| (class.name().to_owned(), json!(self.ratios[class as usize]))).collect();
-        json!({ "version": 1, "prior": self.prior.per_mille(), "exceeded": self.exceeded, "ratios": classes }).to_string()
+    pub fn state(&self) -> State {
+        let ratios = Class::ALL.map(|class| self.ratios[class as usize].iter().copied().collect());
+        State { ratios, open: self.open, exceeded: self.exceeded }
     }
 
-    /// Reads what [`Self::to_json`] wrote.
-    pub fn from_json(text: &str) -> Result<Self> {
-        let value: Value = serde_json::from_str(text).map_err(|error| corrupt(&error.to_string()))?;
-        let prior = value["prior"].as_u64().and_then(|prior| u32::try_from(prior).ok());
-        let (Some(1), Some(prior), Some(exceeded)) = (value["version"].as_u64(), prior, value["exceeded"].as_u64()) else {
-            return Err(corrupt("another version, or none"));
-        };
-        let mut learned = Self { exceeded, ..Self::new(Factor::new(prior)) };
-        for class in Class::ALL {
-            let ratios = value["ratios"][class.name()].as_array().filter(|ratios| ratios.len() <= WINDOW);
-            for ratio in ratios.ok_or_else(|| corrupt(class.name()))? {
-                let ratio = ratio.as_u64().filter(|ratio| *ratio <= MOST_RATIO).ok_or_else(|| corrupt(class.name()))?;
-                learned.ratios[class as usize].push_back(ratio as u32);
-            }
-        }
-        Ok(learned)
+    /// The factors of a model from what was kept; `None` where no such thing can have been learned.
+    #[must_use]
+    pub fn from_state(prior: Factor, state: &State) -> Option<Self> {
+        let sound = |ratios: &Vec<u32>| ratios.len() <= WINDOW && ratios.iter().all(|ratio| *ratio <= MOST_STORED);
+        let ratios = || Class::ALL.map(|class| state.ratios[class as usize].iter().copied().collect());
+        state.ratios.iter().all(sound).then(|| Self { prior, ratios: ratios(), open: state.open, exceeded: state.exceeded })
     }
+}
+
+/// What was learned of a model, without its prior.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct State {
+    /// Thousandths, oldest first, of each class in the order of [`Class::ALL`].
+    pub ratios: [Vec<u32>; Class::ALL.len()],
+    /// What does not make a sample yet: counted tokens, and what they did cost.
+    pub open: [(u64, u64); Class::ALL.len()],
+    /// How often the truth was above a bound.
+    pub exceeded: u64,
 }
 
 /// In thousandths.
 fn margin(samples: usize) -> u64 {
     30 + 1_000 / samples.max(1) as u64
-}
-
-fn corrupt(got: &str) -> Error {
-    Error::new(
-        ErrorKind::StoreCorrupt,
-        format!("reading learned token factors: they must be what this version wrote, got {got}: reset them, and they are learned again"),
-    )
 }
 
 #[cfg(test)]
@@ -264,12 +290,25 @@ mod tests {
     }
 
     #[test]
-    fn it_is_read_back_and_damage_is_an_error() {
-        let learned = taught(Class::Dense, &[1_400, 1_500, 1_600]);
-        assert_eq!(Learned::from_json(&learned.to_json()).unwrap(), learned);
-        for bad in ["", "{}", "{\"version\":2}", &learned.to_json().replace("1400", "-1"), &learned.to_json().replace("prose", "poem")] {
-            assert_eq!(Learned::from_json(bad).unwrap_err().kind(), ErrorKind::StoreCorrupt, "{bad}");
-        }
+    fn it_is_read_back_and_what_cannot_be_is_not() {
+        let mut learned = taught(Class::Dense, &[1_400, 1_500, 1_600]);
+        learned.observe(None, &Anchor { counted: of(Class::Code, 100), truth: 120 });
+        let state = learned.state();
+        assert_eq!(Learned::from_state(Factor::new(2_500), &state), Some(learned));
+        let mut many = state.clone();
+        many.ratios[0] = vec![1_000; WINDOW + 1];
+        let mut large = state;
+        large.ratios[2].push(MOST_STORED + 1);
+        assert_eq!([many, large].map(|bad| Learned::from_state(Factor::new(2_500), &bad)), [None, None]);
+    }
+
+    #[test]
+    fn a_bound_that_failed_on_a_mixture_raises_all_that_was_in_it() {
+        let mut learned = taught(Class::Prose, &[1_200; 64]);
+        let mixed = of(Class::Prose, 5_000).plus(&of(Class::Code, 5_000));
+        assert!(learned.observe(None, &Anchor { counted: mixed, truth: 30_000 }));
+        assert!(mixed.bound(&learned.factors()) >= 30_000);
+        assert_eq!(learned.samples(Class::Cjk), 0);
     }
 
     #[test]
