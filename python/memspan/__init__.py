@@ -50,6 +50,7 @@ from memspan.model import CacheRules, Model, Models, Prices, models
 from memspan.short_term import Added, ModelSwitch, NewMessage, Session, ToolText
 from memspan.task import Task
 from memspan.transcript import Call, Messages, TranscriptHit, Turn, Turns, Usage
+from memspan.usage import CallUsage, ModelFactors, SessionUsage, TokenFactors
 from memspan.working import Breakpoint, Budget, Explained, Explanations, Grant, Item, Prompt, Section, SharedPrefix
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ __all__ = [
     "BuildInfo",
     "CacheRules",
     "Call",
+    "CallUsage",
     "CheckReport",
     "Closed",
     "Embedder",
@@ -86,6 +88,7 @@ __all__ = [
     "Messages",
     "MissingExtra",
     "Model",
+    "ModelFactors",
     "ModelMismatch",
     "ModelSwitch",
     "Models",
@@ -104,6 +107,7 @@ __all__ = [
     "Section",
     "Session",
     "SessionMoved",
+    "SessionUsage",
     "SharedPrefix",
     "Slots",
     "StateError",
@@ -117,6 +121,7 @@ __all__ = [
     "Task",
     "TermScore",
     "TokenCounter",
+    "TokenFactors",
     "TokenizerError",
     "ToolCallClosed",
     "ToolText",

@@ -11,7 +11,7 @@
 //!
 //! With exchangeable samples the largest of `n` is exceeded by the next with probability `1 / (n + 1)` (Vovk, Gammerman and Shafer,
 //! "Algorithmic Learning in a Random World", 2005, 2.2); the margin is for what is not exchangeable. Fewer than [`FEW`] samples only raise the
-//! prior, never lower it. Samples older than the last [`WINDOW`] of their class are forgotten, so that a factor follows its model down again.
+//! prior, where one of them is above it, and never lower it. Samples older than the last [`WINDOW`] of their class are forgotten, so that a factor follows its model down again.
 //! One that is exceeded begins anew: what it was learned from is not what comes now.
 
 use std::collections::VecDeque;
@@ -24,7 +24,7 @@ const WINDOW: usize = 64;
 /// So many are needed to go below the prior.
 const FEW: usize = 5;
 /// A sample has at least so many counted tokens.
-const BLOCK: u64 = 256;
+const BLOCK: u64 = 1_024;
 /// The class of an addition has at least this share of it, in percent, and classes that are not known yet have at most this one.
 const DOMINANT: u64 = 60;
 const UNKNOWN: u64 = 10;
@@ -65,7 +65,8 @@ impl Learned {
         let Some(most) = ratios.iter().max() else { return self.prior };
         let learned = u64::from(*most) * (1_000 + margin(ratios.len())) / 1_000;
         let learned = Factor::new(u32::try_from(learned).unwrap_or(u32::MAX));
-        if ratios.len() < FEW { Factor::new(learned.per_mille().max(self.prior.per_mille())) } else { learned }
+        let surprised = u64::from(*most) * (1_000 + MARGIN) / 1_000 > u64::from(self.prior.per_mille());
+        if ratios.len() >= FEW || surprised { learned } else { self.prior }
     }
 
     /// All factors, in the order of [`Class::ALL`].
@@ -225,9 +226,12 @@ pub struct State {
     pub exceeded: u64,
 }
 
+/// For what is not exchangeable, in thousandths.
+const MARGIN: u64 = 30;
+
 /// In thousandths.
 fn margin(samples: usize) -> u64 {
-    30 + 1_000 / samples.max(1) as u64
+    MARGIN + 1_000 / samples.max(1) as u64
 }
 
 #[cfg(test)]
