@@ -18,7 +18,7 @@ use crate::store::envelope::{self, Codec, damaged};
 use crate::store::keys::{Key, STORE, Table};
 use crate::store::msgpack::{Reader, Writer};
 use crate::store::pages::{Pages, PagesMut};
-use crate::tokens::bound::{Class, Learned, State, Tally};
+use crate::tokens::bound::{Class, Learned, Open, Ratio, State, Tally};
 
 /// What was learned of one model.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,10 +56,11 @@ pub(super) fn write(pages: &mut impl PagesMut, model: &Model, learned: &Learned)
     w.uint(state.exceeded);
     w.nested(Class::ALL.len() as u32);
     for (ratios, open) in state.ratios.iter().zip(state.open) {
-        w.nested(3);
-        w.bin(&ratios.iter().flat_map(|ratio| (*ratio as u16).to_be_bytes()).collect::<Vec<u8>>());
-        w.uint(open.0);
-        w.uint(open.1);
+        w.nested(4);
+        w.bin(&ratios.iter().flat_map(|ratio| [ratio.most, ratio.least]).flat_map(|one| (one as u16).to_be_bytes()).collect::<Vec<u8>>());
+        for number in [open.tokens, open.most, open.least] {
+            w.uint(number);
+        }
     }
     pages.put(key.as_slice(), &envelope::seal(key.as_slice(), 1, Codec::MessagePack, w.bytes()))
 }
@@ -72,12 +73,13 @@ fn decode(key: &[u8], value: &[u8]) -> Result<LearnedModel> {
     let mut classes = codec::inner(&mut r, key)?;
     for class in Class::ALL {
         let mut r = codec::inner(&mut classes, key)?;
-        let (pairs, rest) = r.bin()?.as_chunks::<2>();
+        let (ratios, rest) = r.bin()?.as_chunks::<4>();
         if !rest.is_empty() {
-            return Err(damaged(key, "a ratio in it has not two bytes"));
+            return Err(damaged(key, "a ratio in it has not four bytes"));
         }
-        state.ratios[class as usize] = pairs.iter().map(|pair| u16::from_be_bytes(*pair).into()).collect();
-        state.open[class as usize] = (r.uint()?, r.uint()?);
+        let ratio = |[a, b, c, d]: &[u8; 4]| Ratio { most: u16::from_be_bytes([*a, *b]).into(), least: u16::from_be_bytes([*c, *d]).into() };
+        state.ratios[class as usize] = ratios.iter().map(ratio).collect();
+        state.open[class as usize] = Open { tokens: r.uint()?, most: r.uint()?, least: r.uint()? };
     }
     let learned = Learned::from_state(prior, &state).ok_or_else(|| damaged(key, "it has more samples of a class than are kept"))?;
     Ok(LearnedModel { model, encoding, learned })

@@ -146,7 +146,7 @@ impl Session<'_> {
     ///
     /// # Errors
     /// `ModelMismatch` for another model, `NotFound` where there is none and no model is named, `BudgetExceeded` where the
-    /// system prompt and the tools alone do not fit.
+    /// budget's floors do not fit. Instructions that do not are an error of [`Self::assemble`]: another limit may hold them.
     pub fn open(&self, options: Options, now: i64) -> Result<Status> {
         crate::memory::check_id("session", self.id)?;
         let tools = super::open::read_tools(options.tools.as_deref())?;

@@ -24,10 +24,13 @@ const WINDOW: usize = 64;
 /// So many are needed to go below the prior.
 const FEW: usize = 5;
 /// A sample has at least so many counted tokens.
-const BLOCK: u64 = 1_024;
-/// The class of an addition has at least this share of it, in percent, and classes that are not known yet have at most this one.
+const BLOCK: u64 = 512;
+/// The class of an addition has at least this share of it, in percent.
 const DOMINANT: u64 = 60;
-const UNKNOWN: u64 = 10;
+/// The most and the least of a sample that says enough are so close, in percent.
+const CLOSE: u32 = 8;
+/// A class with so much of a mixture, in percent, may be why it was dearer than its bound.
+const SUSPECT: u64 = 10;
 /// No byte-level tokenizer is known that makes fewer than half as many tokens as o200k or cl100k.
 const LEAST_RATIO: u64 = 500;
 /// A ratio above is a mistake of the caller's or of the provider's, in thousandths.
@@ -36,14 +39,42 @@ const MOST_RATIO: u64 = 20_000;
 /// The largest ratio that is kept: two bytes.
 const MOST_STORED: u32 = u16::MAX as u32;
 
+/// What a counted token of a sample did cost, in thousandths. A sample that is not of one class alone leaves open what of its cost the
+/// others had: `most` takes them for cheap, `least` for dear.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Ratio {
+    /// At most.
+    pub most: u32,
+    /// At least.
+    pub least: u32,
+}
+
+impl Ratio {
+    /// It says enough of its class: one that does not serves until there are others.
+    fn is_close(&self) -> bool {
+        (self.most - self.least.min(self.most)) * 100 <= self.most * CLOSE
+    }
+}
+
+/// Content that does not make a sample yet: counted tokens, and the most and the least that they did cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Open {
+    /// Counted.
+    pub tokens: u64,
+    /// At most.
+    pub most: u64,
+    /// At least.
+    pub least: u64,
+}
+
 /// Factors of one model, learned or not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Learned {
     prior: Factor,
-    /// Thousandths, oldest first, of each class.
-    ratios: [VecDeque<u32>; Class::ALL.len()],
-    /// What does not make a sample yet: counted tokens, and what they did cost.
-    open: [(u64, u64); Class::ALL.len()],
+    /// Of each class, oldest first.
+    ratios: [VecDeque<Ratio>; Class::ALL.len()],
+    /// What does not make a sample yet.
+    open: [Open; Class::ALL.len()],
     /// How often the truth was above a bound.
     exceeded: u64,
 }
@@ -62,10 +93,10 @@ impl Learned {
             return Factor::EXACT;
         }
         let ratios = &self.ratios[class as usize];
-        let Some(most) = ratios.iter().max() else { return self.prior };
-        let learned = u64::from(*most) * (1_000 + margin(ratios.len())) / 1_000;
+        let Some(most) = ratios.iter().map(|ratio| ratio.most).max() else { return self.prior };
+        let learned = u64::from(most) * (1_000 + margin(ratios.len())) / 1_000;
         let learned = Factor::new(u32::try_from(learned).unwrap_or(u32::MAX));
-        let surprised = u64::from(*most) * (1_000 + MARGIN) / 1_000 > u64::from(self.prior.per_mille());
+        let surprised = u64::from(most) * (1_000 + MARGIN) / 1_000 > u64::from(self.prior.per_mille());
         if ratios.len() >= FEW || surprised { learned } else { self.prior }
     }
 
@@ -123,9 +154,9 @@ impl Learned {
     /// What a counted token costs at least, in thousandths.
     fn least(&self, class: Class) -> u64 {
         let ratios = &self.ratios[class as usize];
-        match ratios.iter().min() {
+        match ratios.iter().map(|ratio| ratio.least).min() {
             _ if self.prior == Factor::EXACT => 1_000,
-            Some(least) if ratios.len() >= FEW => u64::from(*least) * 1_000 / (1_000 + margin(ratios.len())),
+            Some(least) if ratios.len() >= FEW => u64::from(least) * 1_000 / (1_000 + margin(ratios.len())),
             _ => LEAST_RATIO,
         }
     }
@@ -140,11 +171,11 @@ impl Learned {
         }
         let exceeded = cost > new.bound(&self.factors()).saturating_add(slack(&new));
         self.exceeded += u64::from(exceeded);
-        if let Some((class, own, cost)) = self.attributed(&new, cost) {
+        if let Some((class, sample)) = self.attributed(&new, cost) {
             if exceeded {
                 self.ratios[class as usize].clear();
             }
-            self.add(class, own, cost, exceeded);
+            self.add(class, sample, exceeded);
         } else if exceeded {
             self.raise(&new, cost);
         }
@@ -156,47 +187,63 @@ impl Learned {
         let (all, bound) = (new.tokens(), new.bound(&self.factors()).max(1));
         for class in Class::ALL {
             let tokens = new.classes[class as usize].tokens;
-            if tokens == 0 || tokens * UNKNOWN < all {
+            if tokens == 0 || tokens * 100 < all * SUSPECT {
                 continue;
             }
             let ratio = u128::from(self.factor(class).per_mille()) * u128::from(cost) / u128::from(bound) + 1;
             self.ratios[class as usize].clear();
-            self.ratios[class as usize].push_back(u32::try_from(ratio).unwrap_or(u32::MAX).min(MOST_STORED));
+            let most = u32::try_from(ratio).unwrap_or(u32::MAX).min(MOST_STORED);
+            self.ratios[class as usize].push_back(Ratio { most, least: LEAST_RATIO as u32 });
         }
     }
 
     /// Adds to the open sample of a class, and closes it if it is large enough, or if it cannot wait.
-    fn add(&mut self, class: Class, own: u64, cost: u64, at_once: bool) {
+    fn add(&mut self, class: Class, sample: Open, at_once: bool) {
         let open = &mut self.open[class as usize];
-        *open = (open.0 + own, open.1 + cost);
-        if open.0 < BLOCK && !at_once {
+        *open = Open { tokens: open.tokens + sample.tokens, most: open.most + sample.most, least: open.least + sample.least };
+        if open.tokens < BLOCK && !at_once {
             return;
         }
-        let (tokens, cost) = std::mem::take(open);
+        let Open { tokens, most, least } = std::mem::take(open);
+        let ratio = |cost: u64| (cost.saturating_mul(1_000).div_ceil(tokens) as u32).min(MOST_STORED);
         let ratios = &mut self.ratios[class as usize];
-        ratios.push_back((cost.saturating_mul(1_000).div_ceil(tokens)) as u32);
+        ratios.push_back(Ratio { most: ratio(most), least: ratio(least) });
+        if ratios.iter().filter(|ratio| ratio.is_close()).count() >= FEW {
+            ratios.retain(Ratio::is_close);
+        }
         ratios.drain(..ratios.len().saturating_sub(WINDOW));
     }
 
-    /// The class that most of it belongs to, its tokens, and what they did cost if the others cost what they usually do.
-    fn attributed(&self, new: &Tally, cost: u64) -> Option<(Class, u64, u64)> {
+    /// The class that most of it belongs to, and what its tokens did cost, if the others cost what they usually do. Of a class that is
+    /// not known yet, that is anything from the least that tokenizers make of it to the prior.
+    fn attributed(&self, new: &Tally, cost: u64) -> Option<(Class, Open)> {
         let tokens = |class: Class| new.classes[class as usize].tokens;
         let class = Class::ALL.into_iter().max_by_key(|class| (tokens(*class), std::cmp::Reverse(*class)))?;
-        let others = || Class::ALL.into_iter().filter(|other| *other != class);
-        let unknown: u64 = others().filter(|other| self.samples(*other) < FEW).map(tokens).sum();
         let (own, all) = (tokens(class), new.tokens());
-        if own == 0 || own * 100 < all * DOMINANT || unknown * 100 > all * UNKNOWN {
+        if own == 0 || own * 100 < all * DOMINANT {
             return None;
         }
-        let others: u64 = others().map(|other| tokens(other) * self.usual(other) / 1_000).sum();
-        let cost = cost.saturating_sub(new.frames).saturating_sub(others);
-        (own * LEAST_RATIO / 2..=own * MOST_RATIO).contains(&(cost * 1_000)).then_some((class, own, cost))
+        let mut others = [0, 0];
+        for other in Class::ALL.into_iter().filter(|other| *other != class) {
+            let [cheap, dear] = self.usual(other);
+            others = [others[0] + tokens(other) * cheap / 1_000, others[1] + tokens(other) * dear / 1_000];
+        }
+        let cost = cost.saturating_sub(new.frames);
+        let most = cost.saturating_sub(others[0]);
+        let least = cost.saturating_sub(others[1]).max(own * LEAST_RATIO / 1_000).min(most);
+        let sample = Open { tokens: own, most, least };
+        (own * LEAST_RATIO / 2..=own * MOST_RATIO).contains(&(most * 1_000)).then_some((class, sample))
     }
 
-    /// What a counted token usually costs, in thousandths; as little as it can while that is not known.
-    fn usual(&self, class: Class) -> u64 {
+    /// What a counted token usually costs, in thousandths: what it can at least and at most while that is not known.
+    fn usual(&self, class: Class) -> [u64; 2] {
         let ratios = &self.ratios[class as usize];
-        if ratios.len() < FEW { LEAST_RATIO } else { ratios.iter().map(|ratio| u64::from(*ratio)).sum::<u64>() / ratios.len() as u64 }
+        if ratios.len() < FEW {
+            return [LEAST_RATIO, u64::from(self.factor(class).per_mille())];
+        }
+        let mean = |pick: fn(&Ratio) -> u32| ratios.iter().map(|ratio| u64::from(pick(ratio))).sum::<u64>() / ratios.len() as u64;
+        let usual = u64::midpoint(mean(|ratio| ratio.least), mean(|ratio| ratio.most));
+        [usual, usual]
     }
 
     /// What was learned, to be kept with the store.
@@ -209,7 +256,7 @@ impl Learned {
     /// The factors of a model from what was kept; `None` where no such thing can have been learned.
     #[must_use]
     pub fn from_state(prior: Factor, state: &State) -> Option<Self> {
-        let sound = |ratios: &Vec<u32>| ratios.len() <= WINDOW && ratios.iter().all(|ratio| *ratio <= MOST_STORED);
+        let sound = |ratios: &Vec<Ratio>| ratios.len() <= WINDOW && ratios.iter().all(|ratio| ratio.most.max(ratio.least) <= MOST_STORED);
         let ratios = || Class::ALL.map(|class| state.ratios[class as usize].iter().copied().collect());
         state.ratios.iter().all(sound).then(|| Self { prior, ratios: ratios(), open: state.open, exceeded: state.exceeded })
     }
@@ -218,10 +265,10 @@ impl Learned {
 /// What was learned of a model, without its prior.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct State {
-    /// Thousandths, oldest first, of each class in the order of [`Class::ALL`].
-    pub ratios: [Vec<u32>; Class::ALL.len()],
-    /// What does not make a sample yet: counted tokens, and what they did cost.
-    pub open: [(u64, u64); Class::ALL.len()],
+    /// Oldest first, of each class in the order of [`Class::ALL`].
+    pub ratios: [Vec<Ratio>; Class::ALL.len()],
+    /// What does not make a sample yet.
+    pub open: [Open; Class::ALL.len()],
     /// How often the truth was above a bound.
     pub exceeded: u64,
 }
@@ -276,7 +323,7 @@ mod tests {
         let mut learned = Learned::new(Factor::new(2_500));
         let mixed = of(Class::Prose, 500).plus(&of(Class::Code, 500));
         for (counted, truth) in
-            [(mixed, 1_200), (of(Class::Prose, 200), 240), (of(Class::Prose, 1_000), 40_000), (of(Class::Prose, 1_000), 3)]
+            [(mixed, 1_200), (of(Class::Prose, 100), 120), (of(Class::Prose, 1_000), 40_000), (of(Class::Prose, 1_000), 3)]
         {
             learned.observe(None, &Anchor { counted, truth });
         }
@@ -300,9 +347,9 @@ mod tests {
         let state = learned.state();
         assert_eq!(Learned::from_state(Factor::new(2_500), &state), Some(learned));
         let mut many = state.clone();
-        many.ratios[0] = vec![1_000; WINDOW + 1];
+        many.ratios[0] = vec![Ratio { most: 1_000, least: 900 }; WINDOW + 1];
         let mut large = state;
-        large.ratios[2].push(MOST_STORED + 1);
+        large.ratios[2].push(Ratio { most: MOST_STORED + 1, least: 0 });
         assert_eq!([many, large].map(|bad| Learned::from_state(Factor::new(2_500), &bad)), [None, None]);
     }
 

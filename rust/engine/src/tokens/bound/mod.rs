@@ -22,7 +22,7 @@ mod too_long;
 mod usage;
 
 pub use class::Class;
-pub use learned::{Learned, State};
+pub use learned::{Learned, Open, Ratio, State};
 pub use too_long::{TooLong, too_long};
 pub use usage::{Usage, usage};
 
