@@ -79,7 +79,12 @@ impl PromptCore {
     /// The same prompt, counted by its provider.
     fn costing(&self, tokens: &Bound<'_, PyAny>) -> PyResult<Self> {
         let tokens = whole("the provider's count", tokens, 1, 1 << 40)? as u64;
-        Ok(Self { assembled: Arc::new(self.assembled.costing(tokens)), degraded: self.degraded.clone(), erased: Vec::new(), same_bytes: true })
+        Ok(Self {
+            assembled: Arc::new(self.assembled.costing(tokens)),
+            degraded: self.degraded.clone(),
+            erased: Vec::new(),
+            same_bytes: true,
+        })
     }
 
     #[getter]

@@ -107,7 +107,8 @@ impl Prompt {
 
     /// What its provider counted is what it costs: the parts' shares follow.
     pub fn costs(&mut self, tokens: u64) {
-        let scale = |share: u64| u64::try_from(u128::from(share) * u128::from(tokens) / u128::from(self.total_tokens.max(1))).unwrap_or(u64::MAX);
+        let scale =
+            |share: u64| u64::try_from(u128::from(share) * u128::from(tokens) / u128::from(self.total_tokens.max(1))).unwrap_or(u64::MAX);
         let (mut before, mut after) = (0, 0);
         for section in &mut self.sections {
             before += section.tokens;

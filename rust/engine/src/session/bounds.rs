@@ -77,7 +77,8 @@ fn decode(key: &[u8], value: &[u8]) -> Result<LearnedModel> {
         if !rest.is_empty() {
             return Err(damaged(key, "a ratio in it has not four bytes"));
         }
-        let ratio = |[a, b, c, d]: &[u8; 4]| Ratio { most: u16::from_be_bytes([*a, *b]).into(), least: u16::from_be_bytes([*c, *d]).into() };
+        let ratio =
+            |[a, b, c, d]: &[u8; 4]| Ratio { most: u16::from_be_bytes([*a, *b]).into(), least: u16::from_be_bytes([*c, *d]).into() };
         state.ratios[class as usize] = ratios.iter().map(ratio).collect();
         state.open[class as usize] = Open { tokens: r.uint()?, most: r.uint()?, least: r.uint()? };
     }

@@ -24,8 +24,8 @@ use crate::memory::{Engine, Scope};
 use crate::models::Model;
 use crate::recall;
 use crate::store::Snapshot;
-use crate::store::metrics::add;
 use crate::store::environment::WriteTransaction;
+use crate::store::metrics::add;
 use crate::tokens::bound::TooLong;
 use crate::{Error, ErrorKind, Result};
 
@@ -318,7 +318,14 @@ impl Session<'_> {
                 writer.record.sent = Some(SentBlock { turn: added.turn, call: number, tokens: sent.block_tokens });
             }
             let usage = response.usage_tokens;
-            Ok(Replied { added, call: number, usage, planned: call_planned, exceeded, usage_ignored: response.usage.is_some() && usage.is_none() })
+            Ok(Replied {
+                added,
+                call: number,
+                usage,
+                planned: call_planned,
+                exceeded,
+                usage_ignored: response.usage.is_some() && usage.is_none(),
+            })
         })?;
         self.note(&replied);
         Ok(replied)

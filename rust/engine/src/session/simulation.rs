@@ -199,7 +199,8 @@ fn play(requests: u64) {
         let engine = engine(&folder.0);
         let scope = Scope::new(None, ScopeType::User, "u").unwrap();
         let session = Session { engine: &engine, scope: &scope, id: "s" };
-        let options = Options { model: Some(closed(prior)), budget: Some(budget()), system: Some("You help.".into()), ..Options::default() };
+        let options =
+            Options { model: Some(closed(prior)), budget: Some(budget()), system: Some("You help.".into()), ..Options::default() };
         session.open(options, 1).unwrap();
         let source = Fuzz::new(seed as u64 + 1);
         let mut talk = Conversation { session, truth, source, about: Class::Prose, now: 10, seen: Seen::default() };

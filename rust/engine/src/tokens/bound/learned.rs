@@ -176,7 +176,7 @@ impl Learned {
                 self.ratios[class as usize].clear();
             }
             self.add(class, sample, exceeded);
-        } else if exceeded {
+        } else if exceeded && cost.saturating_mul(1_000) <= new.tokens().saturating_mul(MOST_RATIO) {
             self.raise(&new, cost);
         }
         exceeded
@@ -315,7 +315,7 @@ mod tests {
         assert_eq!(learned.factor(Class::Code).per_mille(), 1_300 * 1_045 / 1_000);
         assert!(learned.observe(None, &Anchor { counted: of(Class::Code, 1_000), truth: 1_600 }));
         assert_eq!((learned.samples(Class::Code), learned.exceeded()), (1, 1));
-        assert!(learned.factor(Class::Code).per_mille() > 2_500);
+        assert_eq!(learned.factor(Class::Code).per_mille(), 2_500);
     }
 
     #[test]
