@@ -35,7 +35,7 @@ class Windows:
         self._reached: dict[tuple[Scope, str], tuple[int, int]] = {}
 
     def watch(self, scope: Scope, core: _core.SessionCore, prompt_tokens: int = 0) -> None:
-        """Looks at a session after something was added to it, or a prompt of so many tokens was made. Costs nothing where nobody listens."""
+        """Looks at a session after something was added to it, or a prompt of so many tokens was made."""
         if not self._reporter.listening:
             return
         try:

@@ -106,7 +106,13 @@ def _stats(options: argparse.Namespace) -> int:
         metrics = dict(engine.metrics())
         users = sum(1 for _ in engine.users())
         learned = {f"tokens.{name}": str(factors) for name, factors in engine.token_factors.items()}
-    facts = {"store": str(options.store), "users": users, **metrics, **learned, **{f"build.{k}": v for k, v in memspan.build_info().items()}}
+    facts = {
+        "store": str(options.store),
+        "users": users,
+        **metrics,
+        **learned,
+        **{f"build.{k}": v for k, v in memspan.build_info().items()},
+    }
     table(facts, ("name", "value"), facts.items())
     return 0
 

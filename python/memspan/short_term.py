@@ -304,7 +304,9 @@ class Session:
         budget: Budget | None = None,
         count: Callable[[dict[str, Any]], int] | None = None,
     ) -> Prompt:
-        """Makes the next prompt. A pure read: nothing on disk changes, except by `count`. The same store, clock and session give the same bytes.
+        """Makes the next prompt. A pure read: nothing on disk changes, except by `count`.
+
+        The same store, clock and session give the same bytes.
 
         Cost: one read transaction; a fraction of a millisecond whatever the length of the history.
 
@@ -315,7 +317,7 @@ class Session:
             items: The caller's own chunks, which compete for the volatile block.
             budget: Another budget for this call.
             count: Asks the provider what the prompt is, for models whose tokenizer is closed: a function of the request without what only a
-                call has, that returns the input tokens; for Anthropic `lambda request: client.messages.count_tokens(**request).input_tokens`.
+                call has, that returns the input tokens; for Anthropic `lambda r: client.messages.count_tokens(**r).input_tokens`.
                 The answer is the prompt's `total_tokens`, is learned, and makes the prompt smaller where it is above the limit. Where
                 the function fails, the prompt is bounded as without it, and `on_event` is told.
 
@@ -400,7 +402,9 @@ class Session:
             return Prompt(smaller)
         if isinstance(error, BaseException):
             raise error
-        raise InvalidInput(f"making a prompt smaller: the error must say that the prompt is too long and name its count, got {error[:200]!r}")
+        raise InvalidInput(
+            f"making a prompt smaller: the error must say that the prompt is too long and name its count, got {error[:200]!r}"
+        )
 
     @property
     def usage(self) -> SessionUsage:
