@@ -51,6 +51,7 @@ from memspan.model import CacheRules, Model, Models, Prices, models
 from memspan.short_term import Added, ModelSwitch, NewMessage, Session, ToolText
 from memspan.task import Task
 from memspan.transcript import Call, Messages, TranscriptHit, Turn, Turns, Usage
+from memspan.usage import CallUsage, ModelFactors, SessionUsage, TokenFactors
 from memspan.working import Breakpoint, Budget, Explained, Explanations, Grant, Item, Prompt, Section, SharedPrefix
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ __all__ = [
     "BuildInfo",
     "CacheRules",
     "Call",
+    "CallUsage",
     "CheckReport",
     "Closed",
     "Collection",
@@ -92,6 +94,7 @@ __all__ = [
     "Messages",
     "MissingExtra",
     "Model",
+    "ModelFactors",
     "ModelMismatch",
     "ModelSwitch",
     "Models",
@@ -115,6 +118,7 @@ __all__ = [
     "Section",
     "Session",
     "SessionMoved",
+    "SessionUsage",
     "SharedPrefix",
     "Skipped",
     "Slots",
@@ -129,6 +133,7 @@ __all__ = [
     "Task",
     "TermScore",
     "TokenCounter",
+    "TokenFactors",
     "TokenizerError",
     "ToolCallClosed",
     "ToolText",

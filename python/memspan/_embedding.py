@@ -231,6 +231,11 @@ class Reporter:
             )
         self._on_event = on_event
 
+    @property
+    def listening(self) -> bool:
+        """Whether anybody is told."""
+        return self._on_event is not None
+
     def report(self, event: Event) -> None:
         """Tells the caller's function, if there is one."""
         if self._on_event is None:

@@ -22,21 +22,53 @@ if TYPE_CHECKING:
 _CHUNK = 1_000
 _QUESTIONS = 256
 _LONGEST_KEPT_QUESTION = 10_000
+_MOST_WATCHED = 10_000
+
+SHARES = (0.70, 0.85)
+"""Of a model's window: what `on_event` is told of."""
 
 Failed: TypeAlias = tuple[int, str | None, Error]
 """A row that was not written: index, id if it has one, error."""
 
 
+class Windows:
+    """Tells when a session reaches a share of its model's window: once for each share in an epoch, as far as this engine has seen."""
+
+    def __init__(self, reporter: Reporter) -> None:
+        self._reporter = reporter
+        self._reached: dict[tuple[Scope, str], tuple[int, int]] = {}
+
+    def watch(self, scope: Scope, core: _core.SessionCore, prompt_tokens: int = 0) -> None:
+        """Looks at a session after something was added to it, or a prompt of so many tokens was made."""
+        if not self._reporter.listening:
+            return
+        try:
+            epoch, tokens, window = core.fill()
+        except Error:  # what was done is done, and stands
+            return
+        tokens, key = max(tokens, prompt_tokens), (scope, core.id)
+        reached = sum(tokens >= share * window for share in SHARES)
+        before = self._reached.pop(key, (epoch, 0))
+        known = before[1] if before[0] == epoch else 0
+        self._reached[key] = (epoch, max(known, reached))
+        if len(self._reached) > _MOST_WATCHED:
+            self._reached.pop(next(iter(self._reached)), None)
+        for share in SHARES[known:reached]:
+            reason = f"session {core.id!r} has {tokens:,} tokens of {window:,}, {share:.0%} or more"
+            self._reporter.report(Event("window", reason, scope, session=core.id, tokens=tokens, limit=window, fraction=share))
+
+
 class OpenStore:
     """The engine's core, what makes vectors for it (`None` where the core does, or nothing), and whom to tell when that fails."""
 
-    __slots__ = ("_embeddings", "_lock", "_questions", "core", "embedding", "reporter", "space")
+    __slots__ = ("_embeddings", "_lock", "_questions", "core", "embedding", "reporter", "space", "windows")
 
     def __init__(self, core: _core.EngineCore, embedding: Embedding | None, reporter: Reporter) -> None:
         self.core = core
         self.reporter = reporter
         self.embedding = embedding
         self.space = core.space
+        self.windows = Windows(reporter)
         self._embeddings = {0: embedding}
         self._questions: OrderedDict[tuple[object, ...], _core.Vectors] = OrderedDict()
         self._lock = threading.Lock()

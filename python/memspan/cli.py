@@ -106,7 +106,14 @@ def _stats(options: argparse.Namespace) -> int:
     with _open(options, read_only=True, embedder=None) as engine:
         metrics = dict(engine.metrics())
         users = sum(1 for _ in engine.users())
-    facts = {"store": str(options.store), "users": users, **metrics, **{f"build.{k}": v for k, v in memspan.build_info().items()}}
+        learned = {f"tokens.{name}": str(factors) for name, factors in engine.token_factors.items()}
+    facts = {
+        "store": str(options.store),
+        "users": users,
+        **metrics,
+        **learned,
+        **{f"build.{k}": v for k, v in memspan.build_info().items()},
+    }
     table(facts, ("name", "value"), facts.items())
     return 0
 

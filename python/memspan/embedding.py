@@ -100,13 +100,23 @@ class Event:
     """Something that an operator wants to know: given to the `on_event` of `memspan.open`.
 
     Attributes:
-        kind: "degraded": a recall was answered by words alone. "pending": memories were stored without a vector.
-        reason: What the embedder did.
+        kind: "degraded": a recall was answered by words alone. "pending": memories were stored without a vector. "window": a session
+            reached 70 % or 85 % of its model's window, once for each in an epoch. "usage": a reply's usage contradicts itself; the reply
+            is stored and the usage not believed. "count": the function that `Session.assemble(count=)` was given failed.
+        reason: What the embedder did, what was reached, what is wrong.
         scope: Whose memory it was; `None` where it was that of several scopes.
-        memories: How many memories were stored without a vector; 0 for a recall.
+        memories: How many memories were stored without a vector; 0 for anything else.
+        session: The id of the session, where it is about one.
+        tokens: With "window", the most that the session's history or prompt is.
+        limit: With "window", the model's window.
+        fraction: With "window", what was reached: 0.70 or 0.85.
     """
 
-    kind: Literal["degraded", "pending"]
+    kind: Literal["degraded", "pending", "window", "usage", "count"]
     reason: str
     scope: Scope | None
     memories: int = 0
+    session: str | None = None
+    tokens: int | None = None
+    limit: int | None = None
+    fraction: float | None = None

@@ -13,6 +13,7 @@ from memspan._twins import async_iterable, awaitable
 from memspan.embedding import BuiltIn
 from memspan.exceptions import EmbedderError, InvalidInput
 from memspan.long_term import Scope
+from memspan.usage import TokenFactors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -356,6 +357,24 @@ class Engine:
         """
         return self._core.metrics()
 
+    @property
+    def token_factors(self) -> TokenFactors:
+        """What this store has learned of closed tokenizers, by the name of the model; `token_factors.reset(model)` forgets it.
+
+        Learned from the usage of replies, from refusals that name a count, and from `Session.assemble(count=)`.
+
+        Examples:
+            >>> session = user.session("s-1", model="claude-sonnet-4-5")
+            >>> _ = session.add({"role": "user", "content": "a question of some length, asked again and again " * 60})
+            >>> prompt = session.assemble()
+            >>> _ = session.add_response(memspan.testing.anthropic_response("so it is", input_tokens=900), prompt=prompt)
+            >>> list(engine.token_factors), engine.token_factors["claude-sonnet-4-5"].exceeded
+            (['claude-sonnet-4-5'], 0)
+            >>> engine.token_factors.reset("claude-sonnet-4-5")
+            True
+        """
+        return TokenFactors(self._core)
+
     def check(self) -> CheckReport:
         """Reads the whole store: every value against its checksum, a scope's index, vectors, slots and counters against its records.
 
@@ -423,7 +442,8 @@ def open(  # noqa: A001  `memspan.open` reads like what it does
         read_only: Refuse every write, and make no store.
         busy_timeout_seconds: How long a write may wait for other writers, 0 to 86,400.
         embed_timeout_seconds: How long a call of the embedder may take; what takes longer has failed. `None` waits for ever.
-        on_event: Called with an `Event` when a recall is degraded or a memory stays without a vector, on the thread of the call.
+        on_event: Called with an `Event` when a recall is degraded, a memory stays without a vector, a session reaches 70 % or 85 % of its
+            model's window, or a provider's usage cannot be: on the thread of the call, when that is done. What it raises is logged.
 
     Raises:
         InvalidInput: An option breaks one of these rules.

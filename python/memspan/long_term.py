@@ -425,7 +425,7 @@ class Scope:
             NotFound: There is no such session, and no model is named.
             UnknownModel: The model is not in the registry.
             ModelMismatch: The session runs on another model: `Session.switch_model` says it on purpose.
-            BudgetExceeded: The system prompt and the tools alone do not fit.
+            BudgetExceeded: The budget's floors do not fit. Instructions that do not are an error of `assemble`.
             InvalidInput: Another argument breaks its rule.
 
         Examples:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
 from memspan import _core
 from memspan._twins import awaitable
-from memspan.exceptions import Error, InvalidInput
+from memspan.embedding import Event
+from memspan.exceptions import BudgetExceeded, Error, InvalidInput
 from memspan.task import Task
 from memspan.transcript import Messages, Turn, Turns
+from memspan.usage import SessionUsage
 from memspan.working import Item, Prompt
 
 if TYPE_CHECKING:
@@ -26,6 +28,10 @@ if TYPE_CHECKING:
 __all__ = ["Added", "ModelSwitch", "NewMessage", "Session", "ToolText"]
 
 _CHUNK = 1_000
+_USAGE_PAGE = 64
+_MOST_COUNTS = 4
+_MAX_REASON = 500
+_OF_A_CALL = frozenset({"max_tokens", "max_completion_tokens", "stream", "stream_options"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +220,9 @@ class Session:
             >>> session.add({"role": "user", "content": "hello"}, id="m-1").action
             'duplicate'
         """
-        return Added(*self._core.add((message, id, author, created_at, format), expect_index))
+        added = Added(*self._core.add((message, id, author, created_at, format), expect_index))
+        self._store.windows.watch(self._scope, self._core)
+        return added
 
     def add_many(self, messages: Iterable[Mapping[str, Any] | SdkObject | NewMessage]) -> tuple[Added, ...]:
         """Adds messages in order; up to 1,000 of them and 256 KB are one transaction, more are several.
@@ -250,6 +258,7 @@ class Session:
                     error.add_note(f"in message {first + place:,}")
                 raise
             first += len(chunk)
+        self._store.windows.watch(self._scope, self._core)
         return tuple(added)
 
     def add_response(self, response: Mapping[str, Any] | SdkObject, *, prompt: Prompt | None = None) -> Turn:
@@ -277,7 +286,12 @@ class Session:
             raise InvalidInput(
                 f"adding a response: prompt is what assemble() returned, got a {type(prompt).__name__} (prompt=): pass the Prompt itself"
             )
-        turn, _ = self._core.add_response(response, None if prompt is None else prompt._core)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  its core is the engine's
+        core = None if prompt is None else prompt._core  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  its core is the engine's
+        turn, _, ignored = self._core.add_response(response, core)
+        if ignored:
+            reason = "the usage of a reply contradicts itself: the reply is stored, and the usage is kept as it came and not counted"
+            self._store.reporter.report(Event("usage", reason, self._scope, session=self.id))
+        self._store.windows.watch(self._scope, self._core)
         return self.turn(turn)
 
     def assemble(
@@ -288,8 +302,11 @@ class Session:
         max_output_tokens: int | None = None,
         items: Iterable[Item] = (),
         budget: Budget | None = None,
+        count: Callable[[dict[str, Any]], int] | None = None,
     ) -> Prompt:
-        """Makes the next prompt. A pure read: nothing on disk changes. The same store, clock and session give the same bytes.
+        """Makes the next prompt. A pure read: nothing on disk changes, except by `count`.
+
+        The same store, clock and session give the same bytes.
 
         Cost: one read transaction; a fraction of a millisecond whatever the length of the history.
 
@@ -299,6 +316,10 @@ class Session:
             max_output_tokens: Another reserve for the reply of this call.
             items: The caller's own chunks, which compete for the volatile block.
             budget: Another budget for this call.
+            count: Asks the provider what the prompt is, for models whose tokenizer is closed: a function of the request without what only a
+                call has, that returns the input tokens; for Anthropic `lambda r: client.messages.count_tokens(**r).input_tokens`.
+                The answer is the prompt's `total_tokens`, is learned, and makes the prompt smaller where it is above the limit. Where
+                the function fails, the prompt is bounded as without it, and `on_event` is told.
 
         Raises:
             BudgetExceeded: The system prompt, the tools and the newest message do not fit; every number is in the message and an attribute.
@@ -317,7 +338,88 @@ class Session:
             question = self._core.question() if query is None else query
             if question is not None:
                 vector, why = self._store.query_vector(question, self._scope)
-        return Prompt(self._core.assemble(query, max_input_tokens, max_output_tokens, _items(items), budget, vector, why))
+        prompt = Prompt(self._core.assemble(query, max_input_tokens, max_output_tokens, _items(items), budget, vector, why))
+        if count is not None:
+            prompt = self._counted(prompt, count)
+        self._store.windows.watch(self._scope, self._core, prompt.total_tokens)
+        return prompt
+
+    def _counted(self, prompt: Prompt, count: Callable[[dict[str, Any]], int]) -> Prompt:
+        for _ in range(_MOST_COUNTS):
+            core = prompt._core  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  its core is the engine's
+            try:
+                request = {name: value for name, value in prompt.render().items() if name not in _OF_A_CALL}
+                tokens = count(request)
+                counted = core.costing(tokens)
+            except Exception as error:  # noqa: BLE001  whatever a client raises: the prompt is good without it
+                reason = f"counting a prompt: count= failed, {type(error).__name__}: {_said(error)[:_MAX_REASON]}"
+                self._store.reporter.report(Event("count", reason, self._scope, session=self.id))
+                return prompt
+            if tokens > prompt.max_input_tokens:
+                prompt = Prompt(self._core.too_large(core, tokens, prompt.max_input_tokens))
+                continue
+            try:
+                self._core.learn_cost(core, tokens)
+            except Error as error:  # the session went on, or nobody may write: the count is right all the same
+                self._store.reporter.report(Event("count", f"learning a count: {error}", self._scope, session=self.id))
+            return Prompt(counted)
+        raise BudgetExceeded(
+            f"assembling a prompt of session {self.id!r}: count= must settle below {prompt.max_input_tokens:,} tokens, and it said more of "
+            f"{_MOST_COUNTS} prompts, each smaller than the one before: see whether it counts the request that it is given",
+            limit_tokens=prompt.max_input_tokens,
+        )
+
+    def refused(self, prompt: Prompt, error: BaseException | str) -> Prompt:
+        """Another prompt for one that the provider refused as too long: smaller, by the count that the refusal names.
+
+        OpenAI, Anthropic and Gemini say what a request really was; that is learned for the model, and the same question is assembled
+        again within the true limit. To be called once and the request sent again.
+
+        Args:
+            prompt: What was sent.
+            error: What the SDK raised, or its message.
+
+        Raises:
+            BaseException: `error` itself, where it is about something else.
+            InvalidInput: The same for a message.
+            SessionMoved: The session went on since the prompt was assembled.
+            BudgetExceeded: Nothing of it can be left out.
+
+        Examples:
+            >>> session = user.session("s-1", model="claude-sonnet-4-5", budget=memspan.Budget(max_input_tokens=8_000))
+            >>> _ = session.add_many([{"role": "user", "content": f"question {n} " + "of some length " * 90} for n in range(9)])
+            >>> prompt = session.assemble()
+            >>> again = session.refused(prompt, "prompt is too long: 9100 tokens > 8000 maximum")
+            >>> again.counted_tokens < prompt.counted_tokens
+            True
+        """
+        if not isinstance(prompt, Prompt):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidInput(
+                f"making a prompt smaller: prompt is what assemble() returned, got a {type(prompt).__name__}: pass the Prompt itself"
+            )
+        smaller = self._core.refused(prompt._core, error if isinstance(error, str) else _said(error))  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  its core is the engine's
+        if smaller is not None:
+            return Prompt(smaller)
+        if isinstance(error, BaseException):
+            raise error
+        raise InvalidInput(
+            f"making a prompt smaller: the error must say that the prompt is too long and name its count, got {error[:200]!r}"
+        )
+
+    @property
+    def usage(self) -> SessionUsage:
+        """What its calls were planned to cost and did cost, call by call, with totals. Cost: one read of each ledger entry.
+
+        Examples:
+            >>> session = user.session("s-1", model="gpt-4o")
+            >>> _ = session.add({"role": "user", "content": "2 + 2?"})
+            >>> _ = session.add_response(memspan.testing.openai_response("4", input_tokens=12), prompt=session.assemble())
+            >>> session.usage[0].planned, session.usage[0].input_tokens, session.usage.dollars > 0
+            (12, 12, True)
+        """
+        turns = self._core.status()[3]
+        pages = (self._core.usage(first, _USAGE_PAGE) for first in range(0, turns, _USAGE_PAGE))
+        return SessionUsage._of(row for page in pages for row in page)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  rows of the engine
 
     def rewind(self, index: int) -> None:
         """Takes back message `index` and everything behind it, with its words, its calls and their ledger. A new epoch begins.
@@ -462,6 +564,7 @@ class Session:
     adelete = awaitable(delete)
     afork = awaitable(fork)
     aend = awaitable(end)
+    arefused = awaitable(refused)
     atool_result = awaitable(tool_result)
     acancel_tool_calls = awaitable(cancel_tool_calls)
     aplan_switch = awaitable(plan_switch)
@@ -472,6 +575,13 @@ def _row(message: Mapping[str, Any] | SdkObject | NewMessage) -> _core.NewRow:
     if isinstance(message, NewMessage):
         return (message.message, message.id, message.author, message.created_at, message.format)
     return (message, None, None, None, None)
+
+
+def _said(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001  an exception that cannot say what it is says nothing
+        return ""
 
 
 def _items(items: Iterable[Item]) -> tuple[Item, ...]:

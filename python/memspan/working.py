@@ -300,8 +300,17 @@ class Prompt:
 
     @property
     def total_tokens(self) -> int:
-        """Tokens of the whole request, frames and tools included. Never above `max_input_tokens`."""
+        """Tokens of the whole request, frames and tools included. Never above `max_input_tokens`.
+
+        Where `exact` is true it is the true number. Where the model's tokenizer is closed it is a bound: what the provider billed for the
+        last call of the epoch, plus the most that what came since can be.
+        """
         return self._core.total_tokens
+
+    @property
+    def counted_tokens(self) -> int:
+        """What was counted: the same as `total_tokens`, or by the reference encoding where the model's tokenizer is closed."""
+        return self._core.counted_tokens
 
     @property
     def max_input_tokens(self) -> int:
@@ -315,7 +324,7 @@ class Prompt:
 
     @property
     def exact(self) -> bool:
-        """Whether `total_tokens` is the true number, rather than a bound above it."""
+        """Whether `total_tokens` is the true number, rather than a bound above it: the tokenizer is known, or the provider counted."""
         return self._core.exact
 
     @property

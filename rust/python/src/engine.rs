@@ -5,11 +5,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use memspan_engine::context::Factor;
 use memspan_engine::index::vectors::MAX_DIMENSIONS;
 use memspan_engine::memory::embedding::{Embedding, PROBE};
 use memspan_engine::memory::{Engine, EngineOptions, Scope, ScopeType};
+use memspan_engine::session::LearnedModel;
 use memspan_engine::store::Durability;
 use memspan_engine::store::metrics::add;
+use memspan_engine::tokens::bound::Class;
+use memspan_engine::tokens::shared_cache;
 use memspan_engine::{Error, ErrorKind, Result};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
@@ -55,6 +59,9 @@ impl Handle {
 
 /// What an embedder says of itself: name, dimensions, revision.
 type Identity<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Option<Bound<'py, PyAny>>);
+
+/// Model, encoding, prior, exceeded, classes: name, factor, samples.
+type LearnedRow = (String, String, f64, u64, Vec<(&'static str, f64, usize)>);
 
 #[pyclass(frozen, module = "memspan._core")]
 #[derive(Debug)]
@@ -287,7 +294,29 @@ impl EngineCore {
         for (name, value) in counters {
             values.set_item(name, value)?;
         }
+        let counts = shared_cache().metrics();
+        values.set_item("token_cache_hits", counts.hits)?;
+        values.set_item("token_cache_misses", counts.misses)?;
         Ok(values)
+    }
+
+    /// What was learned of closed tokenizers: model, encoding, prior, times a bound was exceeded, and of each class its name, factor and
+    /// samples.
+    fn learned(&self, py: Python<'_>) -> PyResult<Vec<LearnedRow>> {
+        let found = run(py, Hold::Attached, || memspan_engine::session::learned(self.handle.engine()?))?;
+        let factor = |factor: Factor| f64::from(factor.per_mille()) / 1000.0;
+        let row = |one: LearnedModel| {
+            let class = |class: Class| (class.name(), factor(one.learned.factor(class)), one.learned.samples(class));
+            let classes = Class::ALL.into_iter().map(class).collect();
+            (one.model, one.encoding, factor(one.learned.prior()), one.learned.exceeded(), classes)
+        };
+        Ok(found.into_iter().map(row).collect())
+    }
+
+    /// Forgets what was learned of a model; whether there was something.
+    fn forget_learned(&self, py: Python<'_>, model: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let model = text_of("model", model)?;
+        run(py, Hold::Detached, || memspan_engine::session::forget_learned(self.handle.engine()?, &model))
     }
 
     /// Reads everything; what was counted, and what contradicts what.

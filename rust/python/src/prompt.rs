@@ -9,7 +9,7 @@ use memspan_engine::session::{Assembled, Replayed, format_named};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::arguments::text_of;
+use crate::arguments::{text_of, whole};
 use crate::budget::score;
 use crate::errors::{Hold, corrupt, run, to_python};
 use crate::from_json;
@@ -68,6 +68,23 @@ impl PromptCore {
     #[getter]
     fn total_tokens(&self) -> u64 {
         self.prompt().total_tokens
+    }
+
+    /// What the counter said, by the reference encoding where the tokenizer is closed.
+    #[getter]
+    fn counted_tokens(&self) -> u64 {
+        self.prompt().counted_tokens
+    }
+
+    /// The same prompt, counted by its provider.
+    fn costing(&self, tokens: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let tokens = whole("the provider's count", tokens, 1, 1 << 40)? as u64;
+        Ok(Self {
+            assembled: Arc::new(self.assembled.costing(tokens)),
+            degraded: self.degraded.clone(),
+            erased: Vec::new(),
+            same_bytes: true,
+        })
     }
 
     #[getter]
@@ -167,7 +184,7 @@ impl PromptCore {
         let prompt = self.prompt();
         let same = shared_segments(&prompt.chain, &other.get().prompt().chain).min(prompt.segments.len());
         let tokens: u64 = prompt.segments[..same].iter().map(|segment| segment.tokens).sum();
-        (same, prompt.factor.bound(tokens), prompt.segments.get(same).map(segment_name))
+        (same, prompt.scale().of(tokens), prompt.segments.get(same).map(segment_name))
     }
 
     /// The request as JSON bytes; `format` is the model's own by default.

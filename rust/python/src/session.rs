@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use memspan_engine::Result;
 use memspan_engine::memory::Scope;
-use memspan_engine::session::{self, Added, Ask, NewMessage, Options, Session, SessionState, SwitchPlan, format_named};
+use memspan_engine::session::{self, Added, Ask, NewMessage, Options, Session, SessionState, SwitchPlan, UsageTokens, format_named};
+use memspan_engine::tokens::bound::{TooLong, too_long};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 
@@ -23,7 +24,7 @@ use crate::prompt::{ATTACHED_TOKENS, PromptCore};
 use crate::rows::scope_core;
 use crate::scope::ScopeCore;
 use crate::time;
-use crate::turn::{Message, TurnRow, turn_row};
+use crate::turn::{Message, TurnRow, UsageRow, turn_row};
 use crate::vectors::Vectors;
 
 /// The largest items, together, with which an assembly is still short.
@@ -61,6 +62,8 @@ pub struct SessionCore {
 type AddedRow = (u64, u64, &'static str);
 /// Model, whether it goes on, messages, turns, epoch, when it was made, calls without a result.
 type StatusRow<'py> = (String, bool, u64, u64, u64, Bound<'py, PyAny>, Vec<String>);
+/// Turn, call, model, planned, counted, billed.
+type CallUsageRow = (u64, u16, Option<String>, Option<u64>, Option<u64>, Option<UsageRow>);
 /// Models, limit, kept messages, left out messages, tokens, first message.
 type SwitchRow = (String, String, u64, u64, u64, u64, u64);
 /// A message on its way in: itself, id, author, created_at, format.
@@ -132,13 +135,56 @@ impl SessionCore {
         Ok(added.into_iter().map(added_row).collect())
     }
 
-    /// Adds a reply; turn, call.
-    fn add_response(&self, py: Python<'_>, response: &Bound<'_, PyAny>, prompt: Option<&Bound<'_, PromptCore>>) -> PyResult<(u64, u16)> {
+    /// Adds a reply; turn, call, whether its usage contradicts itself.
+    fn add_response(
+        &self,
+        py: Python<'_>,
+        response: &Bound<'_, PyAny>,
+        prompt: Option<&Bound<'_, PromptCore>>,
+    ) -> PyResult<(u64, u16, bool)> {
         let bytes = json::encode("a response", response)?;
         let prompt = prompt.map(|prompt| Arc::clone(&prompt.get().assembled));
         let now = self.named.now(py)?;
         let replied = self.named.run(py, Hold::Detached, |session| session.add_response(&bytes, prompt.as_deref(), now))?;
-        Ok((replied.added.turn, replied.call))
+        Ok((replied.added.turn, replied.call, replied.usage_ignored))
+    }
+
+    /// Another prompt for one that a provider refused with these words; `None` where they are about something else.
+    fn refused(&self, py: Python<'_>, prompt: &Bound<'_, PromptCore>, words: &Bound<'_, PyAny>) -> PyResult<Option<PromptCore>> {
+        let Some(refusal) = too_long(&text_of("an error", words)?) else { return Ok(None) };
+        self.smaller(py, prompt, refusal).map(Some)
+    }
+
+    /// The same for one that a provider counted: so many tokens, and so many it may have.
+    fn too_large(
+        &self,
+        py: Python<'_>,
+        prompt: &Bound<'_, PromptCore>,
+        tokens: &Bound<'_, PyAny>,
+        limit: &Bound<'_, PyAny>,
+    ) -> PyResult<PromptCore> {
+        let tokens = whole("the provider's count", tokens, 1, 1 << 40)? as u64;
+        self.smaller(py, prompt, TooLong { tokens, limit: whole("limit", limit, 1, 1 << 40)? as u64 })
+    }
+
+    /// Learns what a prompt costs.
+    fn learn_cost(&self, py: Python<'_>, prompt: &Bound<'_, PromptCore>, tokens: &Bound<'_, PyAny>) -> PyResult<()> {
+        let (assembled, now) = (Arc::clone(&prompt.get().assembled), self.named.now(py)?);
+        let tokens = whole("the provider's count", tokens, 1, 1 << 40)? as u64;
+        self.named.run(py, Hold::Detached, |session| session.learn_cost(&assembled, tokens, now))
+    }
+
+    /// What the calls of at most `limit` turns from `first` on were planned to cost and did.
+    fn usage(&self, py: Python<'_>, first: u64, limit: u64) -> PyResult<Vec<CallUsageRow>> {
+        let rows = self.named.run(py, Hold::Detached, |session| session.usage(first, limit))?;
+        let tokens = |one: UsageTokens| (one.input_tokens, one.output_tokens, one.cached_tokens, one.cache_write_tokens);
+        Ok(rows.into_iter().map(|row| (row.turn, row.call, row.model, row.planned, row.counted, row.billed.map(tokens))).collect())
+    }
+
+    /// How full the model's window is: epoch, tokens, window.
+    fn fill(&self, py: Python<'_>) -> PyResult<(u64, u64, u64)> {
+        let fill = self.named.run(py, Hold::Attached, |session| session.fill())?;
+        Ok((fill.epoch, fill.tokens, fill.window))
     }
 
     /// The text to embed before `assemble`.
@@ -273,6 +319,12 @@ impl SessionCore {
 }
 
 impl SessionCore {
+    fn smaller(&self, py: Python<'_>, prompt: &Bound<'_, PromptCore>, refusal: TooLong) -> PyResult<PromptCore> {
+        let (assembled, now) = (Arc::clone(&prompt.get().assembled), self.named.now(py)?);
+        let next = self.named.run(py, Hold::Detached, |session| session.refused(&assembled, refusal, now))?;
+        Ok(PromptCore::assembled(next, None))
+    }
+
     /// How a read of the window is run, by the size of the last prompt.
     fn hold(&self) -> Hold {
         if self.last_tokens.load(Ordering::Relaxed) <= ATTACHED_TOKENS { Hold::Attached } else { Hold::Detached }

@@ -5,8 +5,7 @@
 //! sections; the end of the system prompt, which sessions share. A marker is not part of what is cached (Anthropic, "Prompt
 //! caching": 4 breakpoints, each looks back 20 blocks), so moving it costs nothing.
 
-use super::framing::Factor;
-use super::prompt::Breakpoint;
+use super::prompt::{Breakpoint, Scale};
 use super::segment::{Body, Segment, SegmentKind};
 
 /// The most a provider takes.
@@ -37,7 +36,7 @@ pub(super) struct Landmarks {
 }
 
 /// The breakpoints of a prompt.
-pub(super) fn place(segments: &[Segment], chain: &[u128], marks: Landmarks, factor: Factor) -> Vec<Breakpoint> {
+pub(super) fn place(segments: &[Segment], chain: &[u128], marks: Landmarks, scale: Scale) -> Vec<Breakpoint> {
     let mut positions = positions(segments, marks);
     positions.sort_by_key(|(at, _)| *at);
     let mut breakpoints = Vec::with_capacity(positions.len());
@@ -45,7 +44,7 @@ pub(super) fn place(segments: &[Segment], chain: &[u128], marks: Landmarks, fact
     for (at, lasting) in positions {
         tokens += segments[next..at].iter().map(|segment| segment.tokens).sum::<u64>();
         next = at;
-        breakpoints.push(Breakpoint { segments: at, tokens: factor.bound(tokens), hash: chain[at], lasting });
+        breakpoints.push(Breakpoint { segments: at, tokens: scale.of(tokens), hash: chain[at], lasting });
     }
     breakpoints
 }

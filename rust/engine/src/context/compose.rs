@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::block::{self, Item};
+use super::bounded::{self, Bounds, Content, KnownCost};
 use super::breakpoints;
 use super::cut::{Grid, Window};
 use super::epoch::Epoch;
@@ -17,12 +18,13 @@ use super::history::{History, Stored};
 use super::layout::{Laid, Layout};
 use super::limit::{Budget, Order, section};
 use super::message::Role;
-use super::prompt::{Prompt, SetAside};
+use super::prompt::{Prompt, Scale, SetAside};
 use super::report::{Report, disagrees, exceeded};
 use super::segment::{Segment, chain};
 use super::select::{Chooser, Chosen};
 use super::squeeze::squeeze;
 use super::turns::opens_round;
+use crate::tokens::bound::{Class, Tally};
 use crate::{Error, Result};
 
 /// What the volatile block is made of.
@@ -68,6 +70,8 @@ pub struct Inputs<'a> {
     /// The model requires that nothing that was sent is changed. A frozen block then counts as history, so `add` must ask
     /// [`Epoch::window`] with the block's tokens among the pending ones.
     pub append_only: bool,
+    /// For a closed tokenizer: what is known of it beyond the epoch's factor.
+    pub bounds: Option<&'a Bounds>,
 }
 
 /// Composes the prompt.
@@ -77,7 +81,35 @@ pub struct Inputs<'a> {
 /// contradict themselves; `StoreCorrupt` if the stored counts are not those of the messages.
 pub fn compose(inputs: &Inputs<'_>) -> Result<Prompt> {
     check_sections(inputs.volatile)?;
-    Composer::new(inputs)?.compose()
+    match inputs.bounds.filter(|bounds| bounds.informed()) {
+        Some(bounds) => compose_bounded(inputs, bounds),
+        None => Composer::new(inputs)?.compose(),
+    }
+}
+
+/// Tries of [`compose_bounded`]: each takes off at least what was over.
+const MOST_TRIES: usize = 16;
+
+/// Where the epoch's own window is over the limit by what was learned since, this call gets a smaller one, as it would for a smaller
+/// limit; the epoch's record stays, and the next `add` begins another.
+fn compose_bounded(inputs: &Inputs<'_>, bounds: &Bounds) -> Result<Prompt> {
+    let slides = inputs.budget.cut_step.millionths() == 0;
+    let mut factor = if slides { bounds.overall } else { inputs.epoch.factor };
+    let mut tries = 0;
+    loop {
+        let epoch = Epoch { factor, ..inputs.epoch.clone() };
+        let inputs = Inputs { epoch: &epoch, ..*inputs };
+        let prompt = Composer::new(&inputs)?.compose()?;
+        if prompt.total_tokens <= inputs.limit {
+            return Ok(prompt);
+        }
+        tries += 1;
+        if tries == MOST_TRIES {
+            return Err(exceeded(&inputs, prompt.counted_tokens));
+        }
+        let over = u128::from(factor.per_mille()) * u128::from(prompt.total_tokens) / u128::from(inputs.limit.max(1));
+        factor = Factor::new(u32::try_from(over).unwrap_or(u32::MAX).saturating_add(factor.per_mille() / 100 + 1));
+    }
 }
 
 /// A block holds volatile sections and the caller's own, not what has its place elsewhere.
@@ -188,7 +220,7 @@ impl<'a> Composer<'a> {
     /// Fills the block with what fits into `room`.
     fn choose(&self, room: u64) -> Result<Chosen> {
         let pinned = self.inputs.fixed.pinned.as_ref().map_or(&[][..], |pinned| &pinned.items);
-        let room = room.saturating_sub(self.overhead());
+        let room = if matches!(self.inputs.volatile, Volatile::Sent(..)) { u64::MAX } else { room.saturating_sub(self.overhead()) };
         let chooser = Chooser { budget: self.inputs.budget, space: self.space(), room, counter: self.inputs.counter, pinned };
         match self.inputs.volatile {
             Volatile::Fresh(candidates) => chooser.choose(candidates),
@@ -250,12 +282,19 @@ impl<'a> Composer<'a> {
 
     /// Lays out and counts again. Where counts of parts do not add up to the count of the whole, the block gives way.
     fn finish(&self, window: &Window, mut chosen: Chosen, squeezed: &BTreeMap<u64, Arc<Stored>>) -> Result<Prompt> {
+        if let Some(bounds) = self.inputs.bounds.filter(|bounds| bounds.informed()) {
+            return self.finish_bounded(bounds, window, squeezed);
+        }
+        // What was sent was within its limit, by what was known then.
+        let most = if matches!(self.inputs.volatile, Volatile::Sent(..)) { u64::MAX } else { self.room };
         let mut room = self.available() - window.tokens;
         loop {
             let laid = self.lay(window, &chosen, squeezed)?;
-            let counted = self.inputs.framing.reply + laid.segments.iter().map(|segment| segment.tokens).sum::<u64>();
-            let Some(over) = counted.checked_sub(self.room).filter(|over| *over > 0) else {
-                return self.prompt(laid, window, chosen, squeezed, counted);
+            let counted = self.counted(&laid);
+            let Some(over) = counted.checked_sub(most).filter(|over| *over > 0) else {
+                let content = self.inputs.bounds.map(|_| self.content(window, &chosen, squeezed, &laid));
+                let total = self.inputs.epoch.factor.bound(counted);
+                return self.prompt(laid, window, chosen, squeezed, total, content);
             };
             if chosen.block.is_none() {
                 return Err(disagrees(counted, self.room));
@@ -263,6 +302,87 @@ impl<'a> Composer<'a> {
             room = room.saturating_sub(over);
             chosen = self.choose(room)?;
         }
+    }
+
+    /// The same where something was learned of the tokenizer: the block gets what the bound leaves. A total above the limit means that
+    /// the window alone is.
+    fn finish_bounded(&self, bounds: &Bounds, window: &Window, squeezed: &BTreeMap<u64, Arc<Stored>>) -> Result<Prompt> {
+        let limit = self.inputs.limit;
+        let empty = Chosen::default();
+        let history = match self.known(bounds, window, squeezed) {
+            Some(known) => known,
+            None => (self.walked(window, &empty, squeezed)?, None),
+        };
+        let at = |chosen: &Chosen| bounds.of(&history.0, history.1, &self.block_content(chosen));
+        let base = at(&empty);
+        let mut room = match self.inputs.volatile {
+            Volatile::Frozen(_) => u64::MAX,
+            _ => bounds.most().room(limit.saturating_sub(base)),
+        };
+        let mut best = empty;
+        for _ in 0..MOST_TRIES {
+            let chosen = self.choose(room)?;
+            let Some(block) = &chosen.block else {
+                if best.block.is_none() {
+                    best = chosen;
+                }
+                break;
+            };
+            let (total, used, shown) = (at(&chosen), block.tokens + self.overhead(), block.items.len());
+            if let Some(over) = total.checked_sub(limit).filter(|over| *over > 0) {
+                room = room.min(used).saturating_sub(over.max(8));
+                continue;
+            }
+            let spare = bounds.most().room(limit - total);
+            best = chosen;
+            if shown == self.inputs.volatile.items().len() || spare < 8 || used + spare <= room {
+                break;
+            }
+            room = used + spare;
+        }
+        let total = at(&best);
+        let laid = self.lay(window, &best, squeezed)?;
+        let content = self.content(window, &best, squeezed, &laid);
+        self.prompt(laid, window, best, squeezed, total, Some(content))
+    }
+
+    /// Content and anchor of the window, where it is the epoch's own.
+    fn known<'b>(
+        &self,
+        bounds: &'b Bounds,
+        window: &Window,
+        squeezed: &BTreeMap<u64, Arc<Stored>>,
+    ) -> Option<(Tally, Option<&'b KnownCost>)> {
+        let known = bounds.window.as_ref().filter(|known| known.cut == window.cut && known.messages == self.inputs.history.messages())?;
+        // A window that slides is not summed up as it grows.
+        let own = squeezed.is_empty() && self.grid.step > 0;
+        own.then(|| (known.content.plus(&bounded::like(Class::Prose, self.pending)), known.anchor.as_ref()))
+    }
+
+    fn walked(&self, window: &Window, chosen: &Chosen, squeezed: &BTreeMap<u64, Arc<Stored>>) -> Result<Tally> {
+        let laid = self.lay(window, chosen, squeezed)?;
+        Ok(bounded::segments(&laid.segments, self.inputs.framing, self.inputs.counter))
+    }
+
+    fn block_content(&self, chosen: &Chosen) -> Tally {
+        let content = |block: &Arc<block::Block>| bounded::block(block, self.overhead(), self.inputs.counter);
+        chosen.block.as_ref().map_or_else(Tally::default, content)
+    }
+
+    /// What the prompt is made of.
+    fn content(&self, window: &Window, chosen: &Chosen, squeezed: &BTreeMap<u64, Arc<Stored>>, laid: &Laid) -> Content {
+        let block = self.block_content(chosen);
+        match self.inputs.bounds.and_then(|bounds| self.known(bounds, window, squeezed)) {
+            Some((history, _)) => Content { request: history.plus(&block), block, anchors: true },
+            None => {
+                let request = bounded::segments(&laid.segments, self.inputs.framing, self.inputs.counter);
+                Content { request, block, anchors: false }
+            }
+        }
+    }
+
+    fn counted(&self, laid: &Laid) -> u64 {
+        self.inputs.framing.reply + laid.segments.iter().map(|segment| segment.tokens).sum::<u64>()
     }
 
     fn lay(&self, window: &Window, chosen: &Chosen, squeezed: &BTreeMap<u64, Arc<Stored>>) -> Result<Laid> {
@@ -282,9 +402,18 @@ impl<'a> Composer<'a> {
         layout.lay()
     }
 
-    fn prompt(&self, laid: Laid, window: &Window, chosen: Chosen, squeezed: &BTreeMap<u64, Arc<Stored>>, counted: u64) -> Result<Prompt> {
-        let inputs = self.inputs;
-        let report = Report { inputs, grid: self.grid, space: self.space() };
+    fn prompt(
+        &self,
+        laid: Laid,
+        window: &Window,
+        chosen: Chosen,
+        squeezed: &BTreeMap<u64, Arc<Stored>>,
+        total: u64,
+        content: Option<Content>,
+    ) -> Result<Prompt> {
+        let (inputs, counted) = (self.inputs, self.counted(&laid));
+        let scale = Scale { counted, total, factor: inputs.epoch.factor };
+        let report = Report { inputs, grid: self.grid, space: self.space(), scale };
         let sections = report.sections(&laid, &chosen, counted);
         let mut explained = report.explain_fixed();
         explained.extend(report.explain_history(window, squeezed)?);
@@ -292,7 +421,7 @@ impl<'a> Composer<'a> {
         let factor = inputs.epoch.factor;
         let chain = chain(&laid.segments);
         Ok(Prompt {
-            breakpoints: breakpoints::place(&laid.segments, &chain, laid.marks, factor),
+            breakpoints: breakpoints::place(&laid.segments, &chain, laid.marks, scale),
             exact: factor == Factor::EXACT && laid.segments.iter().all(Segment::is_exact),
             segments: laid.segments,
             chain,
@@ -302,7 +431,9 @@ impl<'a> Composer<'a> {
             carried: self.carried,
             set_aside: SetAside { for_block: if squeezed.is_empty() { 0 } else { self.block_tokens() }, as_history: self.held },
             window: window.clone(),
-            total_tokens: factor.bound(counted),
+            total_tokens: total,
+            counted_tokens: counted,
+            content,
             max_input_tokens: inputs.limit,
             max_output_tokens: inputs.output_tokens,
             factor,

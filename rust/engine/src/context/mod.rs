@@ -8,6 +8,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))] // a test that unwraps fails, as it should
 
 pub mod block;
+pub mod bounded;
 mod breakpoints;
 pub mod budget;
 pub mod canonical_json;
@@ -43,6 +44,7 @@ pub(crate) mod properties;
 pub(crate) mod testing;
 
 pub use block::{Block, Item};
+pub use bounded::{Bounds, Content, KnownCost, KnownWindow};
 pub use budget::Grant;
 pub use compose::{Inputs, Volatile, carries_block, compose};
 pub use cut::{Cut, Grid, Window};

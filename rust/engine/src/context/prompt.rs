@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::block::Block;
+use super::bounded::Content;
 use super::cut::Window;
 use super::explain::{Explained, SectionUse};
 use super::framing::Factor;
@@ -52,16 +53,43 @@ pub struct Prompt {
     pub set_aside: SetAside,
     /// The window of history.
     pub window: Window,
-    /// Tokens of the whole request, bounded by [`Self::factor`]. Never above [`Self::max_input_tokens`].
+    /// Tokens of the whole request: the count, or the most it can be where the tokenizer is closed. Never above
+    /// [`Self::max_input_tokens`].
     pub total_tokens: u64,
+    /// What the counter said of it, by the reference encoding where the tokenizer is closed.
+    pub counted_tokens: u64,
+    /// What it is made of, where the tokenizer is closed.
+    pub content: Option<Content>,
     /// The limit.
     pub max_input_tokens: u64,
     /// What is reserved for the reply.
     pub max_output_tokens: u64,
     /// [`Self::total_tokens`] is the true number, not a bound.
     pub exact: bool,
-    /// The bound's factor.
+    /// The factor that its window was cut by.
     pub factor: Factor,
+}
+
+/// From counted tokens of a part to its share of the prompt's total: shares add up to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Scale {
+    /// What was counted of the whole.
+    pub counted: u64,
+    /// The total.
+    pub total: u64,
+    /// The epoch's factor: where it makes the total, it makes the shares.
+    pub factor: Factor,
+}
+
+impl Scale {
+    /// The share of so many counted tokens, from the first on.
+    #[must_use]
+    pub fn of(self, counted: u64) -> u64 {
+        if self.factor.bound(self.counted) == self.total || self.counted == 0 {
+            return self.factor.bound(counted);
+        }
+        u64::try_from(u128::from(counted) * u128::from(self.total) / u128::from(self.counted)).unwrap_or(u64::MAX)
+    }
 }
 
 impl Prompt {
@@ -75,6 +103,30 @@ impl Prompt {
     #[must_use]
     pub fn prefix_hash(&self) -> u128 {
         self.boundary().map_or(self.chain[0], |boundary| boundary.hash)
+    }
+
+    /// What its provider counted is what it costs: the parts' shares follow.
+    pub fn costs(&mut self, tokens: u64) {
+        let scale =
+            |share: u64| u64::try_from(u128::from(share) * u128::from(tokens) / u128::from(self.total_tokens.max(1))).unwrap_or(u64::MAX);
+        let (mut before, mut after) = (0, 0);
+        for section in &mut self.sections {
+            before += section.tokens;
+            let next = scale(before);
+            section.tokens = next - after;
+            (section.asked, section.granted) = (scale(section.asked), scale(section.granted).max(section.tokens));
+            after = next;
+        }
+        for breakpoint in &mut self.breakpoints {
+            breakpoint.tokens = scale(breakpoint.tokens);
+        }
+        (self.total_tokens, self.exact) = (tokens, true);
+    }
+
+    /// From counted tokens of its beginning to their share of the total.
+    #[must_use]
+    pub fn scale(&self) -> Scale {
+        Scale { counted: self.counted_tokens, total: self.total_tokens, factor: self.factor }
     }
 
     /// Indices of the session's messages in it, in order.

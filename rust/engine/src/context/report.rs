@@ -12,6 +12,7 @@ use super::fixed::FixedText;
 use super::history::Stored;
 use super::layout::Laid;
 use super::limit::section;
+use super::prompt::Scale;
 use super::segment::{Body, Segment, SegmentKind};
 use super::select::Chosen;
 use crate::{Error, ErrorKind, Result};
@@ -21,6 +22,7 @@ pub(super) struct Report<'a> {
     pub(super) inputs: &'a Inputs<'a>,
     pub(super) grid: Grid,
     pub(super) space: u64,
+    pub(super) scale: Scale,
 }
 
 impl Report<'_> {
@@ -31,11 +33,11 @@ impl Report<'_> {
         rows.extend(chosen.sections.iter().cloned());
         let named: u64 = rows.iter().map(|row| row.tokens).sum();
         rows.push(row(section::FRAME, counted.saturating_sub(named), 1));
-        let (mut sum, factor) = (0, self.inputs.epoch.factor);
+        let (mut sum, scale) = (0, self.scale);
         for row in &mut rows {
             let next = (sum + row.tokens).min(counted);
-            row.tokens = factor.bound(next) - factor.bound(sum);
-            (row.asked, row.granted) = (factor.bound(row.asked), factor.bound(row.granted).max(row.tokens));
+            row.tokens = scale.of(next) - scale.of(sum);
+            (row.asked, row.granted) = (scale.of(row.asked), scale.of(row.granted).max(row.tokens));
             sum = next;
         }
         rows

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use super::bounds;
 use super::ledger::{self, Call, SentPrompt};
 use super::pinned::{self, Pinned};
 use super::place::Place;
@@ -15,7 +16,7 @@ use super::writer::{fixed, scopes};
 use crate::context::explain::{Explained, Why};
 use crate::context::limit::section;
 use crate::context::message::Part;
-use crate::context::{Fixed, History, Inputs, Item, Message, Prompt, Role, Volatile, carries_block, compose};
+use crate::context::{Bounds, Factor, Fixed, History, Inputs, Item, KnownWindow, Message, Prompt, Role, Volatile, carries_block, compose};
 use crate::index::bm25::SCORE_UNIT;
 use crate::index::vectors;
 use crate::memory::{Engine, Scope};
@@ -65,6 +66,21 @@ pub struct Assembled {
     pub sent: Arc<SentPrompt>,
     /// Why memory was searched by words alone, or in part, where that is so.
     pub degraded: Option<String>,
+    /// What was asked for.
+    pub ask: Arc<Ask>,
+}
+
+impl Assembled {
+    /// The same, now that its provider has counted it: so many tokens, exactly.
+    #[must_use]
+    pub fn costing(&self, tokens: u64) -> Self {
+        let mut counted = self.clone();
+        counted.prompt.costs(tokens);
+        let sent = Arc::make_mut(&mut counted.sent);
+        (sent.planned, sent.exact) = (tokens, true);
+        sent.sections.clone_from(&counted.prompt.sections);
+        counted
+    }
 }
 
 /// Everything that one snapshot says.
@@ -94,6 +110,7 @@ pub(super) fn assemble<P: Pages>(engine: &Engine, pages: &P, scope: &Scope, stat
     let Gathered { view, record, epoch, fixed, volatile, frozen, recalled } = gathered;
     let budget = effective(&record.budget, ask);
     let (limit, output_tokens) = budget.limit(&epoch.model)?;
+    let bounds = bounds_of(pages, &record, &epoch, frozen)?;
     let mut prompt = compose(&Inputs {
         framing: &epoch.model.framing,
         counter: &CachedCounter::new(epoch.model.encoding),
@@ -105,18 +122,36 @@ pub(super) fn assemble<P: Pages>(engine: &Engine, pages: &P, scope: &Scope, stat
         history: &view,
         volatile: if frozen { Volatile::Frozen(&volatile) } else { Volatile::Fresh(&volatile) },
         append_only: epoch.model.append_only,
+        bounds: bounds.as_ref(),
     })?;
     if frozen {
         let waits = |item: &Item| Explained::other(&item.section, Arc::clone(&item.id), 0, Why::NextTurn);
         prompt.explained.extend(ask.items.iter().map(waits));
     }
-    let sent = SentPrompt::of(&record, &prompt, output_tokens, budget.sections, ask.query.clone());
+    let sent = SentPrompt::of(&record, &epoch, &prompt, output_tokens, budget.sections, ask.query.clone());
     let mut warm = view.warmed(prompt.window.cut.start.min(epoch.epoch.cut.start), record.edits);
     warm.fixed = Some(fixed);
     let degraded = recalled.as_ref().and_then(|(_, answer)| answer.degraded.clone());
     let (model, session_id, epoch) = (epoch.model, record.id, record.epoch);
-    let assembled = Assembled { prompt, model, place, session_id, epoch, sent: Arc::new(sent), degraded };
+    let assembled = Assembled { prompt, model, place, session_id, epoch, sent: Arc::new(sent), degraded, ask: Arc::new(ask.clone()) };
     Ok(Done { assembled, warm, recalled })
+}
+
+/// What is known of a closed tokenizer; `goes_on` in a turn whose block was sent.
+fn bounds_of<P: Pages>(pages: &P, record: &SessionRecord, epoch: &StoredEpoch, goes_on: bool) -> Result<Option<Bounds>> {
+    if epoch.model.factor == Factor::EXACT {
+        return Ok(None);
+    }
+    let learned = bounds::read(pages, &epoch.model)?;
+    let content = record.window.as_ref().map(|window| window.content).unwrap_or_default();
+    let window = record.window.as_ref().map(|window| KnownWindow {
+        cut: epoch.epoch.cut,
+        messages: record.tally.messages,
+        content: window.content,
+        anchor: window.known(goes_on, &learned),
+    });
+    let overall = if learned.has_samples() { learned.factor_of(&content) } else { epoch.model.factor };
+    Ok(Some(Bounds { factors: learned.factors(), learned: learned.has_samples(), overall, window }))
 }
 
 fn gather<'s, P: Pages>(

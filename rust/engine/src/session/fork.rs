@@ -86,6 +86,7 @@ impl Copy {
             edits: 0,
             tally: Tally::default(),
             sent: None,
+            window: None,
             ..source.clone()
         };
         record.write(pages, place)?;

@@ -9,11 +9,11 @@ use std::sync::Arc;
 use super::codec;
 use super::pinned;
 use super::place::Place;
-use super::record::{SessionRecord, read_hash};
+use super::record::{SessionRecord, StoredEpoch, read_hash};
 use super::response::UsageTokens;
 use super::writer::{KnownId, find_id, put_id};
 use crate::Result;
-use crate::context::{Block, Budget, Counter, Explained, Item, Prompt, SectionUse, SetAside};
+use crate::context::{Block, Budget, Counter, Explained, Factor, Item, Prompt, SectionUse, SetAside};
 use crate::store::chunks;
 use crate::store::envelope::{Codec, damaged};
 use crate::store::keys::{Key, Partition};
@@ -55,11 +55,26 @@ pub struct SentPrompt {
     pub sections: Vec<SectionUse>,
     /// The chain's last link: proves the bytes.
     pub chain: u128,
+    /// What it was planned to cost: its count, or the most it could be.
+    pub planned: u64,
+    /// What the counter said.
+    pub counted: u64,
+    /// What its window was cut by, where that was another factor than the epoch's.
+    pub factor: Option<Factor>,
+    /// The plan was the true number.
+    pub exact: bool,
 }
 
 impl SentPrompt {
     /// What the ledger keeps of a prompt of a session.
-    pub(super) fn of(record: &SessionRecord, prompt: &Prompt, output_tokens: u64, budget: Budget, query: Option<String>) -> Self {
+    pub(super) fn of(
+        record: &SessionRecord,
+        epoch: &StoredEpoch,
+        prompt: &Prompt,
+        output_tokens: u64,
+        budget: Budget,
+        query: Option<String>,
+    ) -> Self {
         let items = prompt.block.as_ref().map_or_else(Vec::new, |block| block.items.clone());
         Self {
             messages: record.tally.messages,
@@ -77,11 +92,15 @@ impl SentPrompt {
             explained: prompt.explained.clone(),
             sections: prompt.sections.clone(),
             chain: prompt.chain.last().copied().unwrap_or_default(),
+            planned: prompt.total_tokens,
+            counted: prompt.counted_tokens,
+            factor: (prompt.factor != epoch.epoch.factor).then_some(prompt.factor),
+            exact: prompt.exact,
         }
     }
 
     fn write(&self, w: &mut Writer) {
-        w.nested(15);
+        w.nested(19);
         for number in [self.messages, self.turns, self.tokens, self.epoch, self.limit, self.output_tokens] {
             w.uint(number);
         }
@@ -94,12 +113,16 @@ impl SentPrompt {
         codec::write_list(w, &self.explained, codec::write_explained);
         codec::write_list(w, &self.sections, codec::write_section_use);
         w.bin(&self.chain.to_be_bytes());
+        w.uint(self.planned);
+        w.uint(self.counted);
+        w.uint(self.factor.map_or(0, |factor| factor.per_mille().into()));
+        w.bool(self.exact);
     }
 
     fn read<'b>(r: &mut Reader<'b>, key: &'b [u8]) -> Result<Option<Self>> {
         let Some(mut inner) = codec::maybe_inner(r, key)? else { return Ok(None) };
         let r = &mut inner;
-        Ok(Some(Self {
+        let mut sent = Self {
             messages: r.uint()?,
             turns: r.uint()?,
             tokens: r.uint()?,
@@ -115,7 +138,16 @@ impl SentPrompt {
             explained: codec::read_list(r, |r| codec::read_explained(r, key))?,
             sections: codec::read_list(r, |r| codec::read_section_use(r, key))?,
             chain: read_hash(r, key)?,
-        }))
+            planned: r.uint()?,
+            counted: r.uint()?,
+            factor: Some(r.uint()? as u32).filter(|factor| *factor > 0).map(Factor::new),
+            exact: r.bool()?,
+        };
+        if sent.planned == 0 {
+            // Written before the plan was kept: sections add up to it.
+            sent.planned = sent.sections.iter().map(|section| section.tokens).sum();
+        }
+        Ok(Some(sent))
     }
 }
 
@@ -261,7 +293,14 @@ pub(super) fn count<P: Pages>(pages: &P, place: Place, turn: u64) -> Result<u16>
     let last = place.call(turn, u16::MAX).u16(u16::MAX);
     let Some((key, _)) = pages.floor(last.as_slice())? else { return Ok(0) };
     let own = key >= range.start.as_slice() && key.len() > range.start.len() + 1;
-    Ok(if own { u16::from_be_bytes([key[range.start.len()], key[range.start.len() + 1]]) + 1 } else { 0 })
+    if !own {
+        return Ok(0);
+    }
+    let last = u16::from_be_bytes([key[range.start.len()], key[range.start.len() + 1]]);
+    last.checked_add(1).ok_or_else(|| {
+        let message = format!("adding a call: a turn has at most {} of them, and turn {turn} has as many: begin the next turn", u16::MAX);
+        crate::Error::invalid(message).with("turn", turn as i64)
+    })
 }
 
 /// Items of the ledger with the texts that they refer to, and the ids of those whose text is gone at `now`.

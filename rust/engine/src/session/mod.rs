@@ -11,6 +11,7 @@
 mod add;
 mod assemble;
 mod blob;
+pub(crate) mod bounds;
 mod codec;
 pub(crate) mod doctor;
 mod edit;
@@ -30,9 +31,12 @@ mod scope_sessions;
 mod search;
 #[allow(clippy::module_inception)] // the type is looked for under its name
 mod session;
+#[cfg(test)]
+mod simulation;
 mod sweep;
 mod task;
 mod tasks;
+mod usage;
 mod view;
 mod warm;
 mod words;
@@ -40,6 +44,7 @@ mod writer;
 
 pub use add::{MAX_MESSAGE_BYTES, NewMessage};
 pub use assemble::{Ask, Assembled};
+pub use bounds::{LearnedModel, StoredAnchor, WindowContent, forget_learned, learned};
 pub use ledger::{Call, SentPrompt};
 pub use message::{MessageRecord, MessageState};
 pub use place::Place;
@@ -53,5 +58,6 @@ pub use session::{Options, Replied, ResultText, Session, Status, StoredMessage, 
 pub use sweep::sweep;
 pub use task::TaskState;
 pub use tasks::TaskEdit;
+pub use usage::{CallUsage, Fill};
 pub use warm::WarmSessions;
 pub use writer::{AddAction, Added};

@@ -100,6 +100,7 @@ fn make<P: PagesMut>(pages: &mut P, scope: &Scope, id: &str, options: &Options, 
         sent: None,
         budget: options.budget.clone().unwrap_or_default(),
         reads: checked_reads(options.reads.clone().unwrap_or_default(), scope)?,
+        window: None,
     };
     let mut writer = SessionWriter::make(pages, scope, record, model, now)?;
     record::name(writer.pages, writer.place, writer.seed, id)?;

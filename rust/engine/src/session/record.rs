@@ -1,5 +1,6 @@
 //! A session as it is stored: what every `add` reads and rewrites, and the epochs it has been through.
 
+use super::bounds::WindowContent;
 use super::codec;
 use super::place::{Place, by_name};
 use crate::context::limit::input_limit;
@@ -141,11 +142,13 @@ pub struct SessionRecord {
     pub budget: SessionBudget,
     /// The scopes it reads along.
     pub reads: Vec<Scope>,
+    /// What its window is made of, where the model's tokenizer is closed.
+    pub window: Option<WindowContent>,
 }
 
 impl SessionRecord {
     fn encode(&self) -> Vec<u8> {
-        let mut w = Writer::array(13);
+        let mut w = Writer::array(13 + u32::from(self.window.is_some()));
         w.text(&self.id);
         w.uint(self.state as u64);
         w.int(self.created_at);
@@ -172,6 +175,9 @@ impl SessionRecord {
             w.maybe_text(scope.tenant.as_deref());
             w.uint(scope.scope_type as u64);
             w.text(&scope.id);
+        }
+        if let Some(window) = &self.window {
+            window.write(&mut w);
         }
         w.into_bytes()
     }
@@ -204,7 +210,8 @@ impl SessionRecord {
             let scope_type = if r.uint()? == 0 { ScopeType::User } else { ScopeType::Shared };
             reads.push(Scope { tenant, scope_type, id: r.text()?.to_owned() });
         }
-        Ok(Self { id, state, created_at, last_time, epoch, edits, tally, sent, budget, reads })
+        let window = WindowContent::read(&mut r, key)?;
+        Ok(Self { id, state, created_at, last_time, epoch, edits, tally, sent, budget, reads, window })
     }
 
     /// The record of a session, whatever its state.

@@ -79,7 +79,13 @@ pub(super) fn switch<P: PagesMut>(writer: &mut SessionWriter<'_, P>, model: Mode
     let view = View::cold(&*writer.pages, writer.place, &writer.record, &before);
     let recounted = recount(&view, &model, grant, &writer.record.tally)?;
     let end = view.messages();
-    writer.epoch = StoredEpoch { model, switch: before.switch + 1, recounted: (recounted.origin, end), ..before };
+    let switch = before.switch.checked_add(1).ok_or_else(|| {
+        crate::Error::invalid(format!(
+            "switching the model: a session does so at most {} times, and this one did: fork() it to go on",
+            u16::MAX
+        ))
+    })?;
+    writer.epoch = StoredEpoch { model, switch, recounted: (recounted.origin, end), ..before };
     for (index, (cost, tokens_before)) in (recounted.origin..).zip(&recounted.counts) {
         write_recount(writer.pages, writer.place, writer.epoch.switch, index, *cost, *tokens_before)?;
     }

@@ -56,6 +56,7 @@ pub(super) fn replay<P: Pages>(pages: &P, place: Place, record: &SessionRecord, 
         epoch: sent.epoch,
         sent: Arc::new(sent.clone()),
         degraded: None,
+        ask: Arc::default(),
     };
     Ok(Some(Replayed { assembled, erased, same_bytes }))
 }
@@ -71,18 +72,22 @@ fn again<P: Pages>(
 ) -> Result<Prompt> {
     let extent = Extent { messages: sent.messages, turns: sent.turns, tokens: sent.tokens };
     let view = View::new(pages, place, extent, epoch, Arc::default(), now);
+    let factor = sent.factor.unwrap_or(epoch.epoch.factor);
+    let cut_by = crate::context::Epoch { factor, ..epoch.epoch.clone() };
     let mut prompt = compose(&Inputs {
         framing: &epoch.model.framing,
         counter: &CachedCounter::new(epoch.model.encoding),
         limit: sent.limit,
         output_tokens: sent.output_tokens,
         budget: &sent.budget,
-        epoch: &epoch.epoch,
+        epoch: &cut_by,
         fixed: &fixed(pages, place, epoch, pinned)?,
         history: &view,
         volatile: Volatile::Sent(items, sent.set_aside),
         append_only: epoch.model.append_only,
+        bounds: None,
     })?;
+    (prompt.total_tokens, prompt.exact) = (sent.planned, sent.exact || prompt.exact);
     prompt.explained.clone_from(&sent.explained);
     prompt.sections.clone_from(&sent.sections);
     Ok(prompt)

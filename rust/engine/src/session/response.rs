@@ -12,6 +12,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use crate::context::json::{self, Object, Place};
 use crate::context::{Arguments, Format, Message, Part, detect};
+use crate::tokens::bound::usage;
 use crate::{Error, Result};
 
 const DOING: &str = "read a response";
@@ -220,29 +221,15 @@ fn owned(object: &Object<'_>, key: &str) -> Option<String> {
     object.get(key).and_then(json::text).map(std::borrow::Cow::into_owned)
 }
 
-/// `OpenAI` counts the whole prompt and says what of it was cached; Anthropic's three numbers add up to the prompt.
+/// The provider's account in one vocabulary; `None` where it is of no known form or contradicts itself.
 fn usage_tokens(raw: &str) -> Option<UsageTokens> {
-    let usage = json::object(raw)?;
-    if usage.get("prompt_tokens").is_some() {
-        let details = usage.get("prompt_tokens_details").and_then(json::object);
-        let detail = |key| details.as_ref().map_or(Some(0), |details| tokens(details, key));
-        return Some(UsageTokens {
-            input_tokens: tokens(&usage, "prompt_tokens")?,
-            output_tokens: tokens(&usage, "completion_tokens")?,
-            cached_tokens: detail("cached_tokens")?,
-            cache_write_tokens: detail("cache_write_tokens")?,
-        });
-    }
-    usage.get("input_tokens")?;
-    let cached_tokens = tokens(&usage, "cache_read_input_tokens")?;
-    let cache_write_tokens = tokens(&usage, "cache_creation_input_tokens")?;
-    let input_tokens = tokens(&usage, "input_tokens")?.checked_add(cached_tokens)?.checked_add(cache_write_tokens)?;
-    Some(UsageTokens { input_tokens, output_tokens: tokens(&usage, "output_tokens")?, cached_tokens, cache_write_tokens })
-}
-
-/// A number of tokens; 0 where it is missing, `None` where it is no such number.
-fn tokens(usage: &Object<'_>, key: &str) -> Option<u64> {
-    usage.get(key).map_or(Some(0), |raw| raw.parse().ok())
+    let usage = usage(raw).ok()?;
+    Some(UsageTokens {
+        input_tokens: usage.input_tokens,
+        output_tokens: usage.output_tokens,
+        cached_tokens: usage.cache_read_tokens,
+        cache_write_tokens: usage.cache_write_tokens,
+    })
 }
 
 #[cfg(test)]
@@ -378,6 +365,7 @@ mod tests {
             "{}",
             r#"{"prompt_tokens":-1}"#,
             r#"{"prompt_tokens":"7"}"#,
+            r#"{"prompt_tokens":7,"prompt_tokens_details":{"cached_tokens":8}}"#,
             r#"{"input_tokens":18446744073709551615,"cache_read_input_tokens":1}"#,
         ] {
             let body = format!(r#"{{"choices":[{{"message":{{"role":"assistant","content":"x"}}}}],"usage":{usage}}}"#);

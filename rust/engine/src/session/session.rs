@@ -15,16 +15,18 @@ use super::place::Place;
 use super::record::{self, SentBlock, SessionRecord, SessionState, StoredEpoch};
 use super::recount::{self, Kept};
 use super::replay::{Replayed, replay};
-use super::response::Response;
+use super::response::{Response, UsageTokens};
 use super::view::{TurnRecord, View};
 use super::writer::{AddAction, Added, KnownId, SessionWriter, moved, scopes};
 use crate::context::message::Part;
-use crate::context::{Arguments, Format, Reason, carries_block};
+use crate::context::{Arguments, Factor, Format, Reason, carries_block};
 use crate::memory::{Engine, Scope};
 use crate::models::Model;
 use crate::recall;
 use crate::store::Snapshot;
 use crate::store::environment::WriteTransaction;
+use crate::store::metrics::add;
+use crate::tokens::bound::TooLong;
 use crate::{Error, ErrorKind, Result};
 
 /// Messages, and bytes of them, of one transaction of [`Session::add_many`].
@@ -103,6 +105,14 @@ pub struct Replied {
     pub added: Added,
     /// Its call in its turn.
     pub call: u16,
+    /// What it was billed, where the provider told.
+    pub usage: Option<UsageTokens>,
+    /// What its prompt was planned to cost.
+    pub planned: Option<u64>,
+    /// It cost more than the bound.
+    pub exceeded: bool,
+    /// The provider's usage contradicts itself, and was stored and not used.
+    pub usage_ignored: bool,
 }
 
 /// A part of a tool result.
@@ -136,7 +146,7 @@ impl Session<'_> {
     ///
     /// # Errors
     /// `ModelMismatch` for another model, `NotFound` where there is none and no model is named, `BudgetExceeded` where the
-    /// system prompt and the tools alone do not fit.
+    /// budget's floors do not fit. Instructions that do not are an error of [`Self::assemble`]: another limit may hold them.
     pub fn open(&self, options: Options, now: i64) -> Result<Status> {
         crate::memory::check_id("session", self.id)?;
         let tools = super::open::read_tools(options.tools.as_deref())?;
@@ -171,7 +181,7 @@ impl Session<'_> {
         Ok(Some(Status { place, record, epoch }))
     }
 
-    fn expect(&self, pages: &Snapshot) -> Result<Status> {
+    pub(super) fn expect(&self, pages: &Snapshot) -> Result<Status> {
         self.find(pages)?.ok_or_else(|| record::no_such_session(self.id))
     }
 
@@ -270,9 +280,10 @@ impl Session<'_> {
         let given = String::from_utf8_lossy(&response.message).into_owned();
         let new = NewMessage { format: Some(response.format), ..NewMessage::given(given) };
         let prepared = self.prepare(new, Arguments::Keep, now)?;
-        let sent = prompt.map(|prompt| (prompt.place, Arc::clone(&prompt.sent)));
+        let prompt = prompt.cloned().map(Arc::new);
+        let sent = prompt.as_ref().map(|prompt| (prompt.place, Arc::clone(&prompt.sent)));
         let response = Arc::new(response);
-        self.edit("adding a response", now, move |writer| {
+        let replied = self.edit("adding a response", now, move |writer| {
             let known_by = (response.id.as_deref(), response.hash);
             let asked = sent.as_ref().map_or(writer.record.tally.messages.saturating_sub(1), |(_, sent)| sent.messages);
             if let Some(known) = ledger::find_response(&*writer.pages, writer.place, writer.seed, known_by, asked)? {
@@ -283,6 +294,10 @@ impl Session<'_> {
             }
             let turn = writer.record.tally.turns.saturating_sub(1);
             let number = ledger::count(&*writer.pages, writer.place, turn)?;
+            let exceeded = match (&prompt, response.usage_tokens) {
+                (Some(prompt), Some(usage)) => writer.observe(prompt, usage.input_tokens)?,
+                _ => false,
+            };
             let added = writer.add(&prepared, None, Some(number))?;
             let call = Call {
                 number,
@@ -298,11 +313,77 @@ impl Session<'_> {
             };
             call.write(writer.pages, writer.place, added.turn)?;
             call.put_name(writer.pages, writer.place, writer.seed)?;
+            let call_planned = call.sent.as_ref().map(|sent| sent.planned);
             if let Some(sent) = call.sent.filter(|sent| sent.carried) {
                 writer.record.sent = Some(SentBlock { turn: added.turn, call: number, tokens: sent.block_tokens });
             }
-            Ok(Replied { added, call: number })
-        })
+            let usage = response.usage_tokens;
+            Ok(Replied {
+                added,
+                call: number,
+                usage,
+                planned: call_planned,
+                exceeded,
+                usage_ignored: response.usage.is_some() && usage.is_none(),
+            })
+        })?;
+        self.note(&replied);
+        Ok(replied)
+    }
+
+    /// Counts what was planned and billed.
+    fn note(&self, replied: &Replied) {
+        let metrics = self.engine.store().metrics();
+        add(&metrics.tokens_planned, replied.planned.unwrap_or_default());
+        if let Some(usage) = replied.usage {
+            add(&metrics.tokens_billed, usage.input_tokens);
+            add(&metrics.tokens_cached, usage.cached_tokens);
+            add(&metrics.tokens_output, usage.output_tokens);
+        }
+        add(&metrics.bounds_exceeded, u64::from(replied.exceeded));
+        add(&metrics.usages_ignored, u64::from(replied.usage_ignored));
+    }
+
+    /// What a provider counted of a prompt, by its endpoint for that or in the refusal of one that was too long: the truth of its cost.
+    ///
+    /// # Errors
+    /// `SessionMoved` where the session went on since the prompt was assembled.
+    pub fn learn_cost(&self, prompt: &Assembled, cost: u64, now: i64) -> Result<()> {
+        let prompt = Arc::new(prompt.clone());
+        let exceeded = self.edit("learning what a prompt costs", now, move |writer| {
+            check_prompt(writer, prompt.place, &prompt.sent)?;
+            writer.observe(&prompt, cost)
+        })?;
+        add(&self.engine.store().metrics().bounds_exceeded, u64::from(exceeded));
+        Ok(())
+    }
+
+    /// Another prompt for what `prompt` was for, after a provider refused it as too long: smaller, by what the refusal says.
+    ///
+    /// # Errors
+    /// `SessionMoved` where the session went on; `BudgetExceeded` where nothing is left to leave out.
+    pub fn refused(&self, prompt: &Assembled, refusal: TooLong, now: i64) -> Result<Assembled> {
+        self.learn_cost(prompt, refusal.tokens, now)?;
+        let planned = prompt.prompt.total_tokens.max(1);
+        let limit = prompt.prompt.max_input_tokens.min(refusal.limit);
+        // A count that was too low is so again: by as much. A bound has learned.
+        let exact = prompt.model.factor == Factor::EXACT && refusal.tokens > planned;
+        let scaled = u128::from(limit) * u128::from(planned) / u128::from(refusal.tokens.max(1));
+        let limit = if exact { u64::try_from(scaled).unwrap_or(limit) } else { limit };
+        let ask = Ask { max_input_tokens: Some(limit), now, ..Ask::clone(&prompt.ask) };
+        let next = self.assemble(&ask)?;
+        if next.prompt.chain.last() != prompt.prompt.chain.last() {
+            return Ok(next);
+        }
+        Err(Error::new(
+            ErrorKind::BudgetExceeded,
+            format!(
+                "making a prompt smaller: the provider refused one of {} tokens for a limit of {}, and nothing of it can be left out (session {:?}): shorten the newest message or the system prompt",
+                refusal.tokens, refusal.limit, self.id
+            ),
+        )
+        .with("needed_tokens", refusal.tokens as i64)
+        .with("limit_tokens", refusal.limit as i64))
     }
 
     /// The text to embed for the next [`Self::assemble`]: what the user said last; `None` where memory will not be asked.
@@ -504,7 +585,8 @@ fn replied_before(writer: &SessionWriter<'_, WriteTransaction<'_>>, known: Known
         .with("index", known.index as i64));
     }
     let added = Added { index: known.index, turn: record.placed.turn, tokens: record.cost.tokens, action: AddAction::Duplicate };
-    Ok(Replied { added, call: record.call.unwrap_or_default() })
+    let call = record.call.unwrap_or_default();
+    Ok(Replied { added, call, usage: None, planned: None, exceeded: false, usage_ignored: false })
 }
 
 fn check_prompt(writer: &SessionWriter<'_, WriteTransaction<'_>>, place: Place, sent: &SentPrompt) -> Result<()> {

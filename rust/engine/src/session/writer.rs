@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use super::add::Prepared;
+use super::assemble::Assembled;
 use super::blob;
+use super::bounds::{self, StoredAnchor, WindowContent};
 use super::ledger::Call;
 use super::message::{MessageRecord, MessageState};
 use super::pinned::{self, Pinned};
@@ -13,13 +15,16 @@ use super::view::{TurnRecord, View, kept_turns};
 use super::words::Words;
 use crate::context::epoch::RENDERER_VERSION;
 use crate::context::fixed::choose_pinned;
-use crate::context::{Epoch, Fixed, FixedText, FixedTools, History, Item, MemoryRef, Opening, Placed, Reason, Tools, block};
+use crate::context::{
+    Bounds, Epoch, Factor, Fixed, FixedText, FixedTools, History, Item, MemoryRef, Opening, Placed, Reason, Tools, Window, block, bounded,
+};
 use crate::memory::Scope;
 use crate::models::Model;
 use crate::store::envelope::{self, Codec};
 use crate::store::msgpack::{Reader, Writer};
 use crate::store::pages::{Pages, PagesMut};
 use crate::tokens::CachedCounter;
+use crate::tokens::bound::{Anchor, Class, Tally};
 use crate::{Error, ErrorKind, Result};
 
 /// What became of a message.
@@ -150,8 +155,13 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
         let kept = self.block_that_stays(prepared)?;
         tally.keep_block(kept.map_or(0, |block| block.1));
         let placed = tally.push(&shown.stored.message, shown.stored.cost.tokens, &framing, &counter)?;
+        let others = (tally.tokens - self.record.tally.tokens).saturating_sub(shown.stored.cost.tokens + kept.map_or(0, |block| block.1));
         self.record.tally = tally;
         self.enter_turn(placed, kept.map(|block| block.0))?;
+        if let Some(window) = &mut self.record.window {
+            let own = bounded::message(&shown.stored.message, shown.stored.cost.tokens, framing.format, &counter);
+            window.extend(&own.plus(&bounded::like(Class::Prose, others)));
+        }
         let document = match &prepared.findable {
             Some(findable) => self.words.add(self.pages, &mut self.head, self.place, index, findable.clone())?,
             None => 0,
@@ -234,8 +244,59 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
             let turn = TurnRecord::read(&*self.pages, self.place, before)?;
             TurnRecord { kept: Some(kept), ..turn }.write(self.pages, self.place, before)?;
         }
+        self.end_turn(kept.zip(placed.turn.checked_sub(1)))?;
         (self.record.sent, self.turn_opened) = (None, true);
         TurnRecord { start: placed.index, kept: None }.write(self.pages, self.place, placed.turn)
+    }
+
+    /// What the turn before was sent with leaves the window, or stays in it: `kept` are its call and its turn.
+    fn end_turn(&mut self, kept: Option<(u16, u64)>) -> Result<()> {
+        if self.record.window.is_none() {
+            return Ok(());
+        }
+        let (counter, learned) = (self.counter(), bounds::read(&*self.pages, &self.epoch.model)?);
+        let block = match kept {
+            Some((call, turn)) => Call::read(&*self.pages, self.place, turn, call)?.block(&*self.pages, &counter, self.now)?,
+            None => None,
+        };
+        let block = block.map(|block| bounded::block(&block, 0, &counter));
+        if let Some(window) = &mut self.record.window {
+            window.end_turn(block.as_ref(), &learned);
+        }
+        Ok(())
+    }
+
+    /// A provider told what a prompt did cost: what that says of the model's tokenizer, and of the next prompt.
+    pub fn observe(&mut self, sent: &Assembled, cost: u64) -> Result<bool> {
+        let Some(content) = sent.prompt.content.filter(|_| sent.model.name == self.epoch.model.name) else { return Ok(false) };
+        if !plausible(&content.request, cost) {
+            return Ok(false);
+        }
+        let mut learned = bounds::read(&*self.pages, &self.epoch.model)?;
+        let anchor = self.record.window.as_ref().and_then(|window| window.anchor.as_ref()).filter(|anchor| {
+            content.anchors && sent.epoch == self.record.epoch && anchor.block == content.block && anchor.since.tokens() > 0
+        });
+        let now = Anchor { counted: content.request, truth: cost };
+        let exceeded = match anchor {
+            Some(anchor) if cost >= anchor.cost => {
+                let before = Anchor { counted: Default::default(), truth: anchor.cost };
+                learned.observe(Some(&before), &Anchor { counted: anchor.since, truth: cost })
+            }
+            // What a provider adds to every request weighs little in a long one.
+            _ if self.epoch.tools.is_none() || content.request.tokens() >= LONG_REQUEST => learned.observe(None, &now),
+            _ => false,
+        };
+        bounds::write(self.pages, &self.epoch.model, &learned)?;
+        if let Some(window) = self.record.window.as_mut().filter(|_| content.anchors && sent.epoch == self.epoch.epoch.number) {
+            let (cost, block) = if sent.prompt.carried {
+                (cost, content.block)
+            } else {
+                (cost.saturating_sub(learned.least_of(&content.block)), Default::default())
+            };
+            window.anchor = Some(StoredAnchor { cost, since: Default::default(), block });
+        }
+        self.unsettled = true;
+        Ok(exceeded)
     }
 
     /// Begins the next epoch if what stands before the newest turn must change.
@@ -245,12 +306,25 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
         let slides = self.record.budget.sections.cut_step.millionths() == 0;
         let over = if slides { self.epoch.epoch.renderer_version != RENDERER_VERSION } else { self.epoch.epoch.is_over(&window) };
         let reason = match () {
-            () if over => Reason::Cut,
+            () if over || !slides && self.too_dear(limit)? => Reason::Cut,
             () if self.turn_opened && self.lost_text(window.first_turn)? => Reason::Forgotten,
             () if self.record.tally.messages == 1 && self.pinned_changed()? => Reason::Began,
             () => return Ok(()),
         };
         self.begin(reason, self.epoch.epoch.origin)
+    }
+
+    /// Whether the window is known to cost more than its epoch was planned with, and another factor would say so.
+    fn too_dear(&self, limit: u64) -> Result<bool> {
+        let Some(window) = &self.record.window else { return Ok(false) };
+        let learned = bounds::read(&*self.pages, &self.epoch.model)?;
+        let known = window.known(self.record.sent.is_some(), &learned);
+        if !learned.has_samples() && known.is_none() {
+            return Ok(false);
+        }
+        let own = Bounds { factors: learned.factors(), learned: true, overall: Factor::EXACT, window: None };
+        let most = own.of(&window.content, known.as_ref(), &Default::default());
+        Ok(most > most_of_history(limit) && learned.factor_of(&window.content).per_mille() > self.epoch.epoch.factor.per_mille())
     }
 
     /// Tokens beside the stored messages that the window must leave room for.
@@ -292,13 +366,15 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
         let scopes = scopes(self.scope, &self.record);
         let (mut fixed, items) = fixed_for(&*self.pages, self.place, &self.epoch, &scopes, limit, self.now)?;
         let pinned = items.iter().filter_map(|item| item.memory).collect();
-        self.epoch.epoch = match self.next_epoch(reason, origin, limit, &fixed, pinned) {
+        let mut factor = self.factor_now()?;
+        self.epoch.epoch = match self.next_epoch((reason, &mut factor), origin, limit, &fixed, pinned) {
             // The caller's own floors leave no room for pinned memory: a message is not refused for that.
             Err(error) if error.kind() == ErrorKind::BudgetExceeded && fixed.pinned.take().is_some() => {
-                self.next_epoch(reason, origin, limit, &fixed, Vec::new())?
+                self.next_epoch((reason, &mut factor), origin, limit, &fixed, Vec::new())?
             }
             opened => opened?,
         };
+        self.record.window = self.window_content(limit, &fixed)?.map(|content| WindowContent { content, anchor: None });
         self.epoch.began_at = self.now;
         for text in [self.epoch.system, self.epoch.tools].into_iter().flatten() {
             blob::refer(self.pages, self.place.partition, text.hash, text.length)?;
@@ -308,7 +384,78 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
         self.epoch.write(self.pages, self.place)
     }
 
-    fn next_epoch(&self, reason: Reason, origin: u64, limit: u64, fixed: &Fixed, pinned: Vec<MemoryRef>) -> Result<Epoch> {
+    /// The factor that an epoch begins with: what was learned, for content like that of the window before it.
+    fn factor_now(&self) -> Result<Factor> {
+        let model = &self.epoch.model;
+        if model.factor == Factor::EXACT {
+            return Ok(model.factor);
+        }
+        let learned = bounds::read(&*self.pages, model)?;
+        let content = self.record.window.as_ref().map(|window| window.content).filter(|content| content.tokens() > 0);
+        Ok(content.filter(|_| learned.has_samples()).map_or(model.factor, |content| learned.factor_of(&content)))
+    }
+
+    /// What the epoch's window is made of, where the tokenizer is closed.
+    fn window_content(&self, limit: u64, fixed: &Fixed) -> Result<Option<Tally>> {
+        if self.epoch.model.factor == Factor::EXACT {
+            return Ok(None);
+        }
+        let window = self.epoch.epoch.window(limit, &self.record.budget.sections, &self.view(), self.pending())?;
+        self.content_of(&window, fixed).map(Some)
+    }
+
+    fn content_of(&self, window: &Window, fixed: &Fixed) -> Result<Tally> {
+        let (framing, counter, view) = (&self.epoch.model.framing, self.counter(), self.view());
+        let (mut sum, mut tokens) = (bounded::fixed(fixed, framing, &counter), 0);
+        for index in window.parts.iter().flat_map(Clone::clone) {
+            let stored = view.message(index)?;
+            tokens += stored.cost.tokens;
+            sum = sum.plus(&bounded::message(&stored.message, stored.cost.tokens, framing.format, &counter));
+        }
+        for turn in window.first_turn..view.turns() {
+            if let Some(block) = view.kept_block(turn)? {
+                tokens += block.tokens;
+                sum = sum.plus(&bounded::block(&block, 0, &counter));
+            }
+        }
+        // Results that were rendered for calls without one, for good.
+        let others = window.tokens.saturating_sub(tokens + self.pending());
+        Ok(sum.plus(&bounded::like(Class::Prose, others)))
+    }
+
+    /// The next epoch, by a factor that bounds its window.
+    fn next_epoch(
+        &self,
+        (reason, factor): (Reason, &mut Factor),
+        origin: u64,
+        limit: u64,
+        fixed: &Fixed,
+        pinned: Vec<MemoryRef>,
+    ) -> Result<Epoch> {
+        let mut opened = self.epoch_by(*factor, reason, origin, limit, fixed, pinned.clone())?;
+        if self.epoch.model.factor == Factor::EXACT {
+            return Ok(opened);
+        }
+        let learned = bounds::read(&*self.pages, &self.epoch.model)?;
+        if !learned.has_samples() {
+            return Ok(opened);
+        }
+        let bounds = Bounds { factors: learned.factors(), learned: true, overall: *factor, window: None };
+        for _ in 0..MOST_FACTORS {
+            let window = opened.window(limit, &self.record.budget.sections, &self.view(), self.pending())?;
+            let content = self.content_of(&window, fixed)?;
+            let (most, room) = (bounds.of(&content, None, &Tally::default()), most_of_history(limit).max(1));
+            if most <= room || window.first_turn + 1 >= self.record.tally.turns {
+                break;
+            }
+            let over = u128::from(factor.per_mille()) * u128::from(most) / u128::from(room) + 1;
+            *factor = Factor::new(u32::try_from(over).unwrap_or(u32::MAX));
+            opened = self.epoch_by(*factor, reason, origin, limit, fixed, pinned.clone())?;
+        }
+        Ok(opened)
+    }
+
+    fn epoch_by(&self, factor: Factor, reason: Reason, origin: u64, limit: u64, fixed: &Fixed, pinned: Vec<MemoryRef>) -> Result<Epoch> {
         let (before, model) = (&self.epoch.epoch, &self.epoch.model);
         let opening = Opening {
             previous: (before.renderer_version > 0).then_some(before),
@@ -316,7 +463,7 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
             origin,
             pinned,
             versions: [0, before.system_version, before.tools_version],
-            factor: model.factor,
+            factor,
             fixed_tokens: fixed.tokens(&model.framing),
         };
         Epoch::open(opening, limit, &self.record.budget.sections, &self.view(), self.pending())
@@ -344,6 +491,22 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
         self.record.last_time = self.now;
         self.record.write(self.pages, self.place)
     }
+}
+
+/// Requests of so many counted tokens tell what tokens cost, whatever a provider adds to each.
+const LONG_REQUEST: u64 = 2_048;
+/// Factors that are tried for an epoch: each takes off what was over.
+const MOST_FACTORS: usize = 8;
+
+/// What the history may cost by what is known of it, so that a block has a place beside it.
+fn most_of_history(limit: u64) -> u64 {
+    limit - limit / 64
+}
+
+/// Whether a request of this content can have cost that: a provider that says so of a prompt that it did not get is not believed.
+fn plausible(content: &Tally, cost: u64) -> bool {
+    let counted = content.tokens();
+    cost >= counted / 4 && cost <= counted.saturating_mul(20).saturating_add(4_000)
 }
 
 /// The fixed sections of an epoch that begins now, and what is pinned in them: as much as an eighth of what the instructions leave,

@@ -35,6 +35,8 @@ pub enum Table {
     Expiry = 0x05,
     /// embedding u16 -> its identity.
     Embedding = 0x06,
+    /// hash128 of a model's name -> what was learned of its tokenizer.
+    Learned = 0x08,
 
     // --- a scope's partition
     /// embedding u16 | number u32 | chunk u16 -> the vector as float32.
@@ -116,13 +118,14 @@ pub enum Table {
 
 impl Table {
     /// All of them, in key order.
-    pub const ALL: [Self; 41] = [
+    pub const ALL: [Self; 42] = [
         Self::Meta,
         Self::Retired,
         Self::ScopeByName,
         Self::ScopeByNumber,
         Self::Expiry,
         Self::Embedding,
+        Self::Learned,
         Self::VectorExact,
         Self::VectorBlock,
         Self::MessageVector,

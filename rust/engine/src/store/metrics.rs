@@ -51,6 +51,18 @@ metrics! {
     searches,
     /// Those answered without the vectors that were expected.
     searches_degraded,
+    /// Tokens that prompts were planned to cost whose replies were added: counted, or bounded.
+    tokens_planned,
+    /// Input tokens that providers billed for them, cached ones included.
+    tokens_billed,
+    /// Of these, read from a provider's cache.
+    tokens_cached,
+    /// Tokens of replies that were billed.
+    tokens_output,
+    /// Prompts that cost more than their bound.
+    bounds_exceeded,
+    /// Usages of replies that contradict themselves.
+    usages_ignored,
     /// Times another process compacted the store and this one moved on.
     generations_followed,
     /// Slots of the reader table taken back from processes that died.

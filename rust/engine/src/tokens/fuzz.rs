@@ -35,15 +35,15 @@ const ALPHABETS: &[&str] = &[
 const RUNS: &[usize] = &[1, 2, 3, 5, 8, 16, 33, 64, 65, 100, 129, 300, 700];
 
 /// A deterministic source of strings.
-pub(super) struct Fuzz(u64);
+pub(crate) struct Fuzz(u64);
 
 impl Fuzz {
-    pub(super) fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
     }
 
     /// A number below `limit` (xorshift64*).
-    pub(super) fn below(&mut self, limit: usize) -> usize {
+    pub(crate) fn below(&mut self, limit: usize) -> usize {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
         self.0 ^= self.0 >> 27;

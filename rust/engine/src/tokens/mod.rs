@@ -23,7 +23,7 @@ mod deepseek;
 mod encode;
 mod encoding;
 #[cfg(test)]
-mod fuzz;
+pub(crate) mod fuzz;
 mod gpt2;
 mod load;
 mod long;

@@ -106,6 +106,7 @@ impl Session {
             history: &self.transcript,
             volatile,
             append_only: self.append_only,
+            bounds: None,
         }
     }
 

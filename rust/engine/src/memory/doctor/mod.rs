@@ -34,7 +34,8 @@ pub struct Finding {
     /// The partition it was found in; 0 is the store's own.
     pub partition: Partition,
     /// What it belongs to: "checksum", "key", "scope", "head", "memory", "postings", "row", "vector", "slot", "expiry", "history",
-    /// "session", "message", "tokens", "turn", "call", "epoch", "message id", "task", "document", "blob", and of a collection "document", "revision", "chunk".
+    /// "session", "message", "tokens", "turn", "call", "epoch", "message id", "task", "document", "blob", "learned", and of a collection
+    /// "document", "revision", "chunk".
     pub part: &'static str,
     /// What contradicts what.
     pub what: String,
@@ -123,6 +124,7 @@ pub fn check<P: Pages>(pages: &P) -> Result<Report> {
             Row::Dropped => {} // whatever is left of it is being removed
         }
     }
+    session::bounds::check(pages, &mut report)?;
     for partition in partitions {
         report.note(partition, "scope", "the partition has values and belongs to no scope");
     }

@@ -11,39 +11,70 @@
 //!
 //! With exchangeable samples the largest of `n` is exceeded by the next with probability `1 / (n + 1)` (Vovk, Gammerman and Shafer,
 //! "Algorithmic Learning in a Random World", 2005, 2.2); the margin is for what is not exchangeable. Fewer than [`FEW`] samples only raise the
-//! prior, never lower it. Samples older than the last [`WINDOW`] of their class are forgotten, so that a factor follows its model down again.
+//! prior, where one of them is above it, and never lower it. Samples older than the last [`WINDOW`] of their class are forgotten, so that a factor follows its model down again.
 //! One that is exceeded begins anew: what it was learned from is not what comes now.
 
 use std::collections::VecDeque;
 
-use serde_json::{Value, json};
-
 use super::{Anchor, Class, Tally, slack};
 use crate::context::Factor;
-use crate::{Error, ErrorKind, Result};
 
 /// Samples of a class that are kept.
 const WINDOW: usize = 64;
 /// So many are needed to go below the prior.
 const FEW: usize = 5;
 /// A sample has at least so many counted tokens.
-const BLOCK: u64 = 256;
-/// The class of an addition has at least this share of it, in percent, and classes that are not known yet have at most this one.
+const BLOCK: u64 = 512;
+/// The class of an addition has at least this share of it, in percent.
 const DOMINANT: u64 = 60;
-const UNKNOWN: u64 = 10;
+/// The most and the least of a sample that says enough are so close, in percent.
+const CLOSE: u32 = 8;
+/// A class with so much of a mixture, in percent, may be why it was dearer than its bound.
+const SUSPECT: u64 = 10;
 /// No byte-level tokenizer is known that makes fewer than half as many tokens as o200k or cl100k.
 const LEAST_RATIO: u64 = 500;
 /// A ratio above is a mistake of the caller's or of the provider's, in thousandths.
 const MOST_RATIO: u64 = 20_000;
 
+/// The largest ratio that is kept: two bytes.
+const MOST_STORED: u32 = u16::MAX as u32;
+
+/// What a counted token of a sample did cost, in thousandths. A sample that is not of one class alone leaves open what of its cost the
+/// others had: `most` takes them for cheap, `least` for dear.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Ratio {
+    /// At most.
+    pub most: u32,
+    /// At least.
+    pub least: u32,
+}
+
+impl Ratio {
+    /// It says enough of its class: one that does not serves until there are others.
+    fn is_close(&self) -> bool {
+        (self.most - self.least.min(self.most)) * 100 <= self.most * CLOSE
+    }
+}
+
+/// Content that does not make a sample yet: counted tokens, and the most and the least that they did cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Open {
+    /// Counted.
+    pub tokens: u64,
+    /// At most.
+    pub most: u64,
+    /// At least.
+    pub least: u64,
+}
+
 /// Factors of one model, learned or not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Learned {
     prior: Factor,
-    /// Thousandths, oldest first, of each class.
-    ratios: [VecDeque<u32>; Class::ALL.len()],
-    /// What does not make a sample yet: counted tokens, and what they did cost. Not kept with the store.
-    open: [(u64, u64); Class::ALL.len()],
+    /// Of each class, oldest first.
+    ratios: [VecDeque<Ratio>; Class::ALL.len()],
+    /// What does not make a sample yet.
+    open: [Open; Class::ALL.len()],
     /// How often the truth was above a bound.
     exceeded: u64,
 }
@@ -62,10 +93,11 @@ impl Learned {
             return Factor::EXACT;
         }
         let ratios = &self.ratios[class as usize];
-        let Some(most) = ratios.iter().max() else { return self.prior };
-        let learned = u64::from(*most) * (1_000 + margin(ratios.len())) / 1_000;
+        let Some(most) = ratios.iter().map(|ratio| ratio.most).max() else { return self.prior };
+        let learned = u64::from(most) * (1_000 + margin(ratios.len())) / 1_000;
         let learned = Factor::new(u32::try_from(learned).unwrap_or(u32::MAX));
-        if ratios.len() < FEW { Factor::new(learned.per_mille().max(self.prior.per_mille())) } else { learned }
+        let surprised = u64::from(most) * (1_000 + MARGIN) / 1_000 > u64::from(self.prior.per_mille());
+        if ratios.len() >= FEW || surprised { learned } else { self.prior }
     }
 
     /// All factors, in the order of [`Class::ALL`].
@@ -88,6 +120,18 @@ impl Learned {
         self.ratios[class as usize].len()
     }
 
+    /// What the factors are while nothing is learned.
+    #[must_use]
+    pub fn prior(&self) -> Factor {
+        self.prior
+    }
+
+    /// Whether there is a sample of any class.
+    #[must_use]
+    pub fn has_samples(&self) -> bool {
+        self.ratios.iter().any(|ratios| !ratios.is_empty())
+    }
+
     /// How often the truth was above what the factors had said.
     #[must_use]
     pub fn exceeded(&self) -> u64 {
@@ -98,16 +142,21 @@ impl Learned {
     #[must_use]
     pub fn shortened(&self, anchor: &Anchor, end: &Tally) -> Option<Anchor> {
         let counted = anchor.counted.beyond(end)?;
-        let gone: u64 = Class::ALL.iter().map(|class| end.classes[*class as usize].tokens * self.least(*class) / 1_000).sum();
-        Some(Anchor { counted, truth: anchor.truth.saturating_sub(gone) })
+        Some(Anchor { counted, truth: anchor.truth.saturating_sub(self.least_of(end)) })
+    }
+
+    /// The least that content costs.
+    #[must_use]
+    pub fn least_of(&self, content: &Tally) -> u64 {
+        Class::ALL.iter().map(|class| content.classes[*class as usize].tokens * self.least(*class) / 1_000).sum()
     }
 
     /// What a counted token costs at least, in thousandths.
     fn least(&self, class: Class) -> u64 {
         let ratios = &self.ratios[class as usize];
-        match ratios.iter().min() {
+        match ratios.iter().map(|ratio| ratio.least).min() {
             _ if self.prior == Factor::EXACT => 1_000,
-            Some(least) if ratios.len() >= FEW => u64::from(*least) * 1_000 / (1_000 + margin(ratios.len())),
+            Some(least) if ratios.len() >= FEW => u64::from(least) * 1_000 / (1_000 + margin(ratios.len())),
             _ => LEAST_RATIO,
         }
     }
@@ -122,86 +171,114 @@ impl Learned {
         }
         let exceeded = cost > new.bound(&self.factors()).saturating_add(slack(&new));
         self.exceeded += u64::from(exceeded);
-        if let Some((class, own, cost)) = self.attributed(&new, cost) {
+        if let Some((class, sample)) = self.attributed(&new, cost) {
             if exceeded {
                 self.ratios[class as usize].clear();
             }
-            self.add(class, own, cost, exceeded);
+            self.add(class, sample, exceeded);
+        } else if exceeded && cost.saturating_mul(1_000) <= new.tokens().saturating_mul(MOST_RATIO) {
+            self.raise(&new, cost);
         }
         exceeded
     }
 
+    /// A mixture cost more than its bound, and nobody knows which class of it: each that is more than a tenth of it is taken to have.
+    fn raise(&mut self, new: &Tally, cost: u64) {
+        let (all, bound) = (new.tokens(), new.bound(&self.factors()).max(1));
+        for class in Class::ALL {
+            let tokens = new.classes[class as usize].tokens;
+            if tokens == 0 || tokens * 100 < all * SUSPECT {
+                continue;
+            }
+            let ratio = u128::from(self.factor(class).per_mille()) * u128::from(cost) / u128::from(bound) + 1;
+            self.ratios[class as usize].clear();
+            let most = u32::try_from(ratio).unwrap_or(u32::MAX).min(MOST_STORED);
+            self.ratios[class as usize].push_back(Ratio { most, least: LEAST_RATIO as u32 });
+        }
+    }
+
     /// Adds to the open sample of a class, and closes it if it is large enough, or if it cannot wait.
-    fn add(&mut self, class: Class, own: u64, cost: u64, at_once: bool) {
+    fn add(&mut self, class: Class, sample: Open, at_once: bool) {
         let open = &mut self.open[class as usize];
-        *open = (open.0 + own, open.1 + cost);
-        if open.0 < BLOCK && !at_once {
+        *open = Open { tokens: open.tokens + sample.tokens, most: open.most + sample.most, least: open.least + sample.least };
+        if open.tokens < BLOCK && !at_once {
             return;
         }
-        let (tokens, cost) = std::mem::take(open);
+        let Open { tokens, most, least } = std::mem::take(open);
+        let ratio = |cost: u64| (cost.saturating_mul(1_000).div_ceil(tokens) as u32).min(MOST_STORED);
         let ratios = &mut self.ratios[class as usize];
-        ratios.push_back((cost.saturating_mul(1_000).div_ceil(tokens)) as u32);
+        ratios.push_back(Ratio { most: ratio(most), least: ratio(least) });
+        if ratios.iter().filter(|ratio| ratio.is_close()).count() >= FEW {
+            ratios.retain(Ratio::is_close);
+        }
         ratios.drain(..ratios.len().saturating_sub(WINDOW));
     }
 
-    /// The class that most of it belongs to, its tokens, and what they did cost if the others cost what they usually do.
-    fn attributed(&self, new: &Tally, cost: u64) -> Option<(Class, u64, u64)> {
+    /// The class that most of it belongs to, and what its tokens did cost, if the others cost what they usually do. Of a class that is
+    /// not known yet, that is anything from the least that tokenizers make of it to the prior.
+    fn attributed(&self, new: &Tally, cost: u64) -> Option<(Class, Open)> {
         let tokens = |class: Class| new.classes[class as usize].tokens;
         let class = Class::ALL.into_iter().max_by_key(|class| (tokens(*class), std::cmp::Reverse(*class)))?;
-        let others = || Class::ALL.into_iter().filter(|other| *other != class);
-        let unknown: u64 = others().filter(|other| self.samples(*other) < FEW).map(tokens).sum();
         let (own, all) = (tokens(class), new.tokens());
-        if own == 0 || own * 100 < all * DOMINANT || unknown * 100 > all * UNKNOWN {
+        if own == 0 || own * 100 < all * DOMINANT {
             return None;
         }
-        let others: u64 = others().map(|other| tokens(other) * self.usual(other) / 1_000).sum();
-        let cost = cost.saturating_sub(new.frames).saturating_sub(others);
-        (own * LEAST_RATIO / 2..=own * MOST_RATIO).contains(&(cost * 1_000)).then_some((class, own, cost))
-    }
-
-    /// What a counted token usually costs, in thousandths; as little as it can while that is not known.
-    fn usual(&self, class: Class) -> u64 {
-        let ratios = &self.ratios[class as usize];
-        if ratios.len() < FEW { LEAST_RATIO } else { ratios.iter().map(|ratio| u64::from(*ratio)).sum::<u64>() / ratios.len() as u64 }
-    }
-
-    /// All of it as JSON, to be kept with the store.
-    #[must_use]
-    pub fn to_json(&self) -> String {
-        let classes: serde_json::Map<String, Value> =
-            Class::ALL.into_iter().map(|class| (class.name().to_owned(), json!(self.ratios[class as usize]))).collect();
-        json!({ "version": 1, "prior": self.prior.per_mille(), "exceeded": self.exceeded, "ratios": classes }).to_string()
-    }
-
-    /// Reads what [`Self::to_json`] wrote.
-    pub fn from_json(text: &str) -> Result<Self> {
-        let value: Value = serde_json::from_str(text).map_err(|error| corrupt(&error.to_string()))?;
-        let prior = value["prior"].as_u64().and_then(|prior| u32::try_from(prior).ok());
-        let (Some(1), Some(prior), Some(exceeded)) = (value["version"].as_u64(), prior, value["exceeded"].as_u64()) else {
-            return Err(corrupt("another version, or none"));
-        };
-        let mut learned = Self { exceeded, ..Self::new(Factor::new(prior)) };
-        for class in Class::ALL {
-            let ratios = value["ratios"][class.name()].as_array().filter(|ratios| ratios.len() <= WINDOW);
-            for ratio in ratios.ok_or_else(|| corrupt(class.name()))? {
-                let ratio = ratio.as_u64().filter(|ratio| *ratio <= MOST_RATIO).ok_or_else(|| corrupt(class.name()))?;
-                learned.ratios[class as usize].push_back(ratio as u32);
-            }
+        let mut others = [0, 0];
+        for other in Class::ALL.into_iter().filter(|other| *other != class) {
+            let [cheap, dear] = self.usual(other);
+            others = [others[0] + tokens(other) * cheap / 1_000, others[1] + tokens(other) * dear / 1_000];
         }
-        Ok(learned)
+        let cost = cost.saturating_sub(new.frames);
+        let most = cost.saturating_sub(others[0]);
+        let least = cost.saturating_sub(others[1]).max(own * LEAST_RATIO / 1_000).min(most);
+        let sample = Open { tokens: own, most, least };
+        (own * LEAST_RATIO / 2..=own * MOST_RATIO).contains(&(most * 1_000)).then_some((class, sample))
+    }
+
+    /// What a counted token usually costs, in thousandths: what it can at least and at most while that is not known.
+    fn usual(&self, class: Class) -> [u64; 2] {
+        let ratios = &self.ratios[class as usize];
+        if ratios.len() < FEW {
+            return [LEAST_RATIO, u64::from(self.factor(class).per_mille())];
+        }
+        let mean = |pick: fn(&Ratio) -> u32| ratios.iter().map(|ratio| u64::from(pick(ratio))).sum::<u64>() / ratios.len() as u64;
+        let usual = u64::midpoint(mean(|ratio| ratio.least), mean(|ratio| ratio.most));
+        [usual, usual]
+    }
+
+    /// What was learned, to be kept with the store.
+    #[must_use]
+    pub fn state(&self) -> State {
+        let ratios = Class::ALL.map(|class| self.ratios[class as usize].iter().copied().collect());
+        State { ratios, open: self.open, exceeded: self.exceeded }
+    }
+
+    /// The factors of a model from what was kept; `None` where no such thing can have been learned.
+    #[must_use]
+    pub fn from_state(prior: Factor, state: &State) -> Option<Self> {
+        let sound = |ratios: &Vec<Ratio>| ratios.len() <= WINDOW && ratios.iter().all(|ratio| ratio.most.max(ratio.least) <= MOST_STORED);
+        let ratios = || Class::ALL.map(|class| state.ratios[class as usize].iter().copied().collect());
+        state.ratios.iter().all(sound).then(|| Self { prior, ratios: ratios(), open: state.open, exceeded: state.exceeded })
     }
 }
+
+/// What was learned of a model, without its prior.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct State {
+    /// Oldest first, of each class in the order of [`Class::ALL`].
+    pub ratios: [Vec<Ratio>; Class::ALL.len()],
+    /// What does not make a sample yet.
+    pub open: [Open; Class::ALL.len()],
+    /// How often the truth was above a bound.
+    pub exceeded: u64,
+}
+
+/// For what is not exchangeable, in thousandths.
+const MARGIN: u64 = 30;
 
 /// In thousandths.
 fn margin(samples: usize) -> u64 {
-    30 + 1_000 / samples.max(1) as u64
-}
-
-fn corrupt(got: &str) -> Error {
-    Error::new(
-        ErrorKind::StoreCorrupt,
-        format!("reading learned token factors: they must be what this version wrote, got {got}: reset them, and they are learned again"),
-    )
+    MARGIN + 1_000 / samples.max(1) as u64
 }
 
 #[cfg(test)]
@@ -238,7 +315,7 @@ mod tests {
         assert_eq!(learned.factor(Class::Code).per_mille(), 1_300 * 1_045 / 1_000);
         assert!(learned.observe(None, &Anchor { counted: of(Class::Code, 1_000), truth: 1_600 }));
         assert_eq!((learned.samples(Class::Code), learned.exceeded()), (1, 1));
-        assert!(learned.factor(Class::Code).per_mille() > 2_500);
+        assert_eq!(learned.factor(Class::Code).per_mille(), 2_500);
     }
 
     #[test]
@@ -246,7 +323,7 @@ mod tests {
         let mut learned = Learned::new(Factor::new(2_500));
         let mixed = of(Class::Prose, 500).plus(&of(Class::Code, 500));
         for (counted, truth) in
-            [(mixed, 1_200), (of(Class::Prose, 200), 240), (of(Class::Prose, 1_000), 40_000), (of(Class::Prose, 1_000), 3)]
+            [(mixed, 1_200), (of(Class::Prose, 100), 120), (of(Class::Prose, 1_000), 40_000), (of(Class::Prose, 1_000), 3)]
         {
             learned.observe(None, &Anchor { counted, truth });
         }
@@ -264,12 +341,25 @@ mod tests {
     }
 
     #[test]
-    fn it_is_read_back_and_damage_is_an_error() {
-        let learned = taught(Class::Dense, &[1_400, 1_500, 1_600]);
-        assert_eq!(Learned::from_json(&learned.to_json()).unwrap(), learned);
-        for bad in ["", "{}", "{\"version\":2}", &learned.to_json().replace("1400", "-1"), &learned.to_json().replace("prose", "poem")] {
-            assert_eq!(Learned::from_json(bad).unwrap_err().kind(), ErrorKind::StoreCorrupt, "{bad}");
-        }
+    fn it_is_read_back_and_what_cannot_be_is_not() {
+        let mut learned = taught(Class::Dense, &[1_400, 1_500, 1_600]);
+        learned.observe(None, &Anchor { counted: of(Class::Code, 100), truth: 120 });
+        let state = learned.state();
+        assert_eq!(Learned::from_state(Factor::new(2_500), &state), Some(learned));
+        let mut many = state.clone();
+        many.ratios[0] = vec![Ratio { most: 1_000, least: 900 }; WINDOW + 1];
+        let mut large = state;
+        large.ratios[2].push(Ratio { most: MOST_STORED + 1, least: 0 });
+        assert_eq!([many, large].map(|bad| Learned::from_state(Factor::new(2_500), &bad)), [None, None]);
+    }
+
+    #[test]
+    fn a_bound_that_failed_on_a_mixture_raises_all_that_was_in_it() {
+        let mut learned = taught(Class::Prose, &[1_200; 64]);
+        let mixed = of(Class::Prose, 5_000).plus(&of(Class::Code, 5_000));
+        assert!(learned.observe(None, &Anchor { counted: mixed, truth: 30_000 }));
+        assert!(mixed.bound(&learned.factors()) >= 30_000);
+        assert_eq!(learned.samples(Class::Cjk), 0);
     }
 
     #[test]

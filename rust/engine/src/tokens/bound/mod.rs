@@ -22,7 +22,7 @@ mod too_long;
 mod usage;
 
 pub use class::Class;
-pub use learned::Learned;
+pub use learned::{Learned, Open, Ratio, State};
 pub use too_long::{TooLong, too_long};
 pub use usage::{Usage, usage};
 
@@ -80,8 +80,13 @@ impl Anchor {
 impl Tally {
     /// Adds a text.
     pub fn text(&mut self, encoding: Encoding, text: &str) {
+        self.text_by(&CachedCounter::new(encoding), text);
+    }
+
+    /// Adds a text, counted by the reference counter.
+    pub fn text_by(&mut self, counter: &dyn Counter, text: &str) {
         let counted = &mut self.classes[Class::of(text) as usize];
-        counted.tokens += CachedCounter::new(encoding).count(text);
+        counted.tokens += counter.count(text);
         counted.bytes += text.len() as u64;
     }
 

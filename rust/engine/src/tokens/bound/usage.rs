@@ -62,7 +62,7 @@ impl Fields<'_> {
         Ok(Usage {
             input_tokens: self.need(&["prompt_tokens", "input_tokens"])?,
             cache_read_tokens: Fields(details).get(&["cached_tokens"])?,
-            cache_write_tokens: 0,
+            cache_write_tokens: Fields(details).get(&["cache_write_tokens"])?,
             output_tokens: self.get(&["completion_tokens", "output_tokens"])?,
         })
     }
