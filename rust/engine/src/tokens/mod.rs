@@ -12,6 +12,7 @@
 //! (`qwen2`), 465 KB (`tekken`) and 453 KB (`deepseek_v3`); the first use of an encoding unpacks it into 8 to 15 MB.
 
 mod backtrack;
+mod bigrams;
 pub mod bound;
 mod cache;
 mod cached;
@@ -24,11 +25,13 @@ mod encode;
 mod encoding;
 #[cfg(test)]
 mod fuzz;
+mod gemma3;
 mod gpt2;
 mod load;
 mod long;
 mod merge;
 mod o200k;
+mod packed;
 mod pieces;
 mod recent;
 mod scan;
