@@ -9,6 +9,7 @@ import io
 import itertools
 import os
 import random
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,10 @@ import pytest
 import sentencepiece
 
 import memspan
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "benches"))
+
+from rivals import vocabularies
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -78,6 +83,13 @@ def test_texts_are_counted_as_the_library_counts_them(
 @pytest.mark.timeout(1_800)
 def test_a_given_file_is_counted_as_the_library_counts_it(path: Path, request: pytest.FixtureRequest) -> None:
     compare(path, 1_000_000 if request.config.getoption("--soak") else 20_000)
+
+
+def test_gemma3_is_embedded_as_its_own_file_says(tmp_path: Path) -> None:
+    path = tmp_path / "gemma3.model"
+    path.write_bytes(vocabularies.pieces("gemma3"))
+    loaded = memspan.tokenizers.load(path)
+    assert not [text for text in strings(10, 3_000) if loaded.count(text) != memspan.count_tokens(text, "gemini-2.5-flash")]
 
 
 def compare(path: Path, number: int) -> None:

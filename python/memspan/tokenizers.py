@@ -44,8 +44,8 @@ def load(path: str | os.PathLike[str], *, pattern: str | None = None) -> Tokeniz
 
     Args:
         path: The file.
-        pattern: For a `.tiktoken` file, which does not say how a text is cut: "cl100k_base", "o200k_base", "llama3", "qwen2", "tekken",
-            "deepseek_v3" or "gpt2".
+        pattern: For a `.tiktoken` file, which does not say how a text is cut: "cl100k_base", "o200k_base", "llama3", "llama4", "qwen2",
+            "tekken", "deepseek_v3" or "gpt2". The `tokenizer.model` of Llama 3 and 4 is such a file.
 
     Raises:
         TokenizerError: The file cannot be read, is damaged, or is of a kind that is not understood; the message says what.

@@ -202,7 +202,7 @@ mod tests {
     /// The checksum was computed by the script from the published file, over the tokens rather than over the packed bytes.
     #[test]
     fn unpacks_to_the_tokens_that_were_packed() {
-        for (encoding, count) in Encoding::ALL.into_iter().zip([100_256, 199_998, 151_643, 130_072, 127_997, 262_022]) {
+        for (encoding, count) in Encoding::ALL.into_iter().zip([100_256, 199_998, 151_643, 130_072, 127_997, 262_026]) {
             let (vocabulary, packed) = (Vocabulary::get(encoding), encoding.packed());
             assert_eq!(vocabulary.len(), count);
             let mut hasher = crc32fast::Hasher::new();
