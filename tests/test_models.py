@@ -48,7 +48,12 @@ def test_the_seeds_and_this_years_models_are_built_in() -> None:
 def test_gemini_is_counted_by_its_own_tokenizer_and_framed_by_a_bound() -> None:
     # Google, "Understand and count tokens": 10 tokens, and 11 as a request.
     text = "The quick brown fox jumps over the lazy dog."
-    for name, factor in [("gemini-2.5-pro", 1.0), ("gemini-2.0-flash-001", 1.0), ("gemini-3-flash-preview", 1.0), ("gemini-3.5-flash", 1.2)]:
+    for name, factor in [
+        ("gemini-2.5-pro", 1.0),
+        ("gemini-2.0-flash-001", 1.0),
+        ("gemini-3-flash-preview", 1.0),
+        ("gemini-3.5-flash", 1.2),
+    ]:
         model = memspan.models[name]
         assert (model.encoding, model.factor, model.exact) == ("gemma3", factor, False), name
     assert memspan.count_tokens(text, "gemini-2.5-pro") == 10

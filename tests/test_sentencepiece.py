@@ -47,7 +47,22 @@ def trained(path: Path, *, kind: str = "bpe", **options: object) -> Path:
     return path
 
 
-WORDS = [*USER_DEFINED, " ", "   ", "\u2581", "the the  t", "<tag", "\0", "\U00020000", "memory", " of", "na\u00efve", "\u4e2d", "\U0001f600", "e\u0301"]
+WORDS = [
+    *USER_DEFINED,
+    " ",
+    "   ",
+    "\u2581",
+    "the the  t",
+    "<tag",
+    "\0",
+    "\U00020000",
+    "memory",
+    " of",
+    "na\u00efve",
+    "\u4e2d",
+    "\U0001f600",
+    "e\u0301",
+]
 
 
 def strings(seed: int, number: int) -> Iterable[str]:
@@ -64,10 +79,11 @@ def strings(seed: int, number: int) -> Iterable[str]:
             yield "".join(source.choice(WORDS) + source.choice(("", " ", "\n")) for _ in range(length))
 
 
-@pytest.mark.parametrize(("prefix", "trim", "byte_fallback", "user_defined"), OPTIONS)
+@pytest.mark.parametrize("options", OPTIONS)
 def test_texts_are_counted_as_the_library_counts_them(
-    prefix: bool, trim: bool, byte_fallback: bool, user_defined: list[str], tmp_path: Path, request: pytest.FixtureRequest
+    options: tuple[bool, bool, bool, list[str]], tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
+    prefix, trim, byte_fallback, user_defined = options
     path = trained(
         tmp_path / "own.model",
         add_dummy_prefix=prefix,
@@ -99,7 +115,9 @@ def compare(path: Path, number: int) -> None:
 
 def test_a_growing_text_is_counted_as_the_whole(tmp_path: Path) -> None:
     tokenizer = memspan.tokenizers.load(trained(tmp_path / "own.model", user_defined_symbols=USER_DEFINED))
-    memspan.models.register(memspan.Model(name="test-sentencepiece", context_window=8_192, max_output_tokens=1_024, encoding=tokenizer.name))
+    memspan.models.register(
+        memspan.Model(name="test-sentencepiece", context_window=8_192, max_output_tokens=1_024, encoding=tokenizer.name)
+    )
     for text in strings(9, 200):
         counter = memspan.TokenCounter("test-sentencepiece")
         for at in range(0, len(text), 7):

