@@ -34,7 +34,7 @@ def test_the_seeds_and_this_years_models_are_built_in() -> None:
         ("claude-3-7-sonnet", 200_000, False),
         ("claude-sonnet-4-20250514", 200_000, False),
         ("gemini-1.5-pro", 2_097_152, False),
-        ("gemini-2.0-flash", 1_048_576, False),
+        ("gemini-2.0-flash", 1_048_576, False),  # its tokenizer, and a bound of its frame
         ("llama-3.3-70b", 128_000, False),
         ("claude-opus-5-5", 1_000_000, False),
         ("gpt-5.5", 1_050_000, True),
@@ -43,6 +43,24 @@ def test_the_seeds_and_this_years_models_are_built_in() -> None:
     ]:
         assert (memspan.models[name].context_window, memspan.models[name].exact) == (window, exact), name
     assert {model.vendor for model in memspan.models.values()} >= {"anthropic", "google", "meta", "mistral", "openai", "qwen", "deepseek"}
+
+
+def test_gemini_is_counted_by_its_own_tokenizer_and_framed_by_a_bound() -> None:
+    # Google, "Understand and count tokens": 10 tokens, and 11 as a request.
+    text = "The quick brown fox jumps over the lazy dog."
+    for name, factor in [
+        ("gemini-2.5-pro", 1.0),
+        ("gemini-2.0-flash-001", 1.0),
+        ("gemini-3-flash-preview", 1.0),
+        ("gemini-3.5-flash", 1.2),
+    ]:
+        model = memspan.models[name]
+        assert (model.encoding, model.factor, model.exact) == ("gemma3", factor, False), name
+    assert memspan.count_tokens(text, "gemini-2.5-pro") == 10
+    messages = [{"role": "user", "content": text}]
+    assert 11 <= memspan.count_tokens(messages, "gemini-2.5-pro") <= 20
+    assert not memspan.fit(messages, "gemini-2.5-pro").exact
+    assert memspan.fit(messages, "gpt-4o").exact
 
 
 def test_a_model_says_what_it_costs_and_can_do() -> None:

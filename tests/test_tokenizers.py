@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import functools
 import json
+import os
 import random
 import sys
 from dataclasses import replace
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import tiktoken
+import tiktoken.load
 import tokenizers
 from tokenizers import Regex, models, normalizers, pre_tokenizers, trainers
 
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parent.parent
 LLAMA3 = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+CASED = r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]%s[\p{Ll}\p{Lm}\p{Lo}\p{M}]%s(?i:'s|'t|'re|'ve|'m|'ll|'d)?|"
+LLAMA4 = CASED % ("*", "+") + CASED % ("+", "*") + r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 WORDS = [
     "the",
     " of",
@@ -194,6 +198,19 @@ def test_a_tiktoken_file_is_counted_as_tiktoken_counts_it(pattern: str, tmp_path
     spelled = LLAMA3 if pattern == "llama3" else vocabularies.openai("cl100k_base", tmp_path)._pat_str
     theirs = tiktoken.Encoding("test", pat_str=spelled, mergeable_ranks=ranks, special_tokens={})
     assert not [text for text in texts(5, 3_000) if ours.count(text) != len(theirs.encode_ordinary(text))]
+
+
+@pytest.mark.parametrize(("pattern", "variable"), [("llama3", "MEMSPAN_LLAMA3"), ("llama4", "MEMSPAN_LLAMA4")])
+@pytest.mark.timeout(600)
+def test_llamas_own_file_is_counted_as_its_library_counts_it(pattern: str, variable: str) -> None:
+    """The variables name `tokenizer.model` of llama-models, which Meta's licence keeps out of here."""
+    path = os.environ.get(variable)
+    if path is None:
+        pytest.skip(f"{variable} names no file")
+    ranks = tiktoken.load.load_tiktoken_bpe(path)
+    theirs = tiktoken.Encoding("test", pat_str=LLAMA3 if pattern == "llama3" else LLAMA4, mergeable_ranks=ranks, special_tokens={})
+    ours = memspan.tokenizers.load(path, pattern=pattern)
+    assert not [text for text in texts(8, 20_000) if ours.count(text) != len(theirs.encode_ordinary(text))]
 
 
 def test_a_tekken_file_is_counted_as_the_embedded_one(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from rivals import vocabularies
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-ENCODINGS = ["o200k_base", "cl100k_base", "qwen2", "tekken", "deepseek_v3"]
+ENCODINGS = ["o200k_base", "cl100k_base", "qwen2", "tekken", "deepseek_v3", "gemma3"]
 EDGES = [
     *("'s", "'S", "'LL", "'re", "'RE", "'\u017f", "\u212a", "\n", "\r", "\r\n", "\n/", "/", " ", "  ", "\t", "\u00a0", "\u3000", "\u2028"),
     *(
@@ -49,6 +49,22 @@ EDGES = [
     ),
     *("e\u0301", "\u0301", "A", "AB", "Abc", "aBC", "ǅ", "ʰ", "дом", "שלום", "हिन्दी", "ไทย", "😀", "👩\u200d👧", "🇩🇪", "<|endoftext|>"),
     *("\0", "x", "ß", "ﬁ", "𠀀", "the", " of", "getUserById", "payments-api", "naïve", "def ", "return ", "self.", "=>", "::", "// x\n"),
+    # What gemma3 finds first, what nearly is that, and what it shows spaces as.
+    *("\n\n", "\n" * 32, "  ", " " * 33, "\t\t", "<div>", "</div>", "<", ">", "> </", "</p>", "<b", "b>", "<unused6241>", "<unused6242>"),
+    *(
+        "<start_of_turn>",
+        "[multimodal]",
+        "[multi",
+        "\u2581",
+        "x\u2581\u2581y",
+        "<0x41>",
+        "::::::::",
+        " YYYY",
+        "SSSR",
+        "======",
+        "\u2764\ufe0f",
+        "২০",
+    ),
 ]
 
 

@@ -67,8 +67,9 @@ OPENAI: dict[str, Any] = {"cache_min": 1_024, "cache_step": 128, "capabilities":
 # Anthropic, "Prompt caching": four breakpoints, five minutes, or an hour at the price for long. The tokenizer is closed; the factors are
 # above the ratios to o200k_base that were observed on identifiers, code and CJK.
 CLAUDE: dict[str, Any] = {"framing": "claude", "encoding": "o200k_base", "breakpoints": 4}
-# Gemini API, "Context caching": implicit. The tokenizer is closed and cuts every digit off.
-GEMINI: dict[str, Any] = {"encoding": "o200k_base", "factor": 2_000, "cache_ttl": 300}
+# Gemini API, "Context caching": implicit. Google's SDK (google-genai 3.4, _local_tokenizer_loader.py) counts the models up to Gemini 3.0 by
+# gemma3, exactly, and three later ones by gemma4, which is of the same size but cannot be had here. Of later models it says nothing.
+GEMINI: dict[str, Any] = {"encoding": "gemma3", "cache_ttl": 300, "cache_min": 1_024}
 
 
 def same(*names: str, prefix: str = "") -> dict[str, str]:
@@ -124,10 +125,23 @@ FAMILIES = [
     ),
     Family(
         "google",
-        same("gemini-2.5-pro", "gemini-2.5-flash", "gemini-2.5-flash-lite", "gemini-3-flash-preview", prefix="gemini/")
-        | same("gemini-3.1-pro-preview", "gemini-3.1-flash-lite", "gemini-3.5-flash", "gemini-3.5-flash-lite", prefix="gemini/")
-        | same("gemini-3.6-flash", "gemini-3.7-flash", "gemini-3.8-flash", "gemini-4-argon", prefix="gemini/"),
-        cache_min=1_024,
+        same("gemini-2.5-pro", "gemini-2.5-flash", "gemini-2.5-flash-lite", prefix="gemini/"),
+        framing="gemini",
+        **GEMINI,
+    ),
+    Family("google", same("gemini-3-flash-preview", prefix="gemini/"), framing="gemini-3", **GEMINI),
+    Family(
+        "google",
+        same("gemini-3.1-pro-preview", "gemini-3.1-flash-lite", "gemini-3.5-flash", prefix="gemini/"),
+        factor=1_200,
+        framing="gemini-3",
+        **GEMINI,
+    ),
+    Family(
+        "google",
+        same("gemini-3.5-flash-lite", "gemini-3.6-flash", "gemini-3.7-flash", "gemini-3.8-flash", "gemini-4-argon", prefix="gemini/"),
+        factor=1_350,
+        framing="gemini-3",
         **GEMINI,
     ),
     # "The Llama 3 Herd of Models", 3.2: 100K tokens of tiktoken's cl100k and 28K more, so texts are hardly ever longer than in cl100k.
@@ -224,10 +238,10 @@ FAMILIES = [
     Family("cohere", same("command-a-03-2025", "command-r7b-12-2024"), "o200k_base", 1_500),
 ]
 # Models that the tables list no more, but transcripts do: the Gemini API's pages "Models" and "Pricing" of 2024-09 and 2025-02.
-# RULER: Gemini 1.5 Pro is as good up to 128K at least.
+# RULER: Gemini 1.5 Pro is as good up to 128K at least. Its tokenizer is gemma2, of the same size (Vertex AI's SDK, preview/tokenization).
 RETIRED = [
-    "gemini-1.5-pro||google|2097152|2097152|8192|131072|o200k_base|2000|gpt-4o|1.25|5|0.3125|||32768|1|3600|0|pdf,structured_output,tools,vision|2025-09-24",
-    "gemini-2.0-flash||google|1048576|1048576|8192|0|o200k_base|2000|gpt-4o|0.1|0.4|0.025|||4096|1|3600|0|pdf,structured_output,tools,vision|",
+    "gemini-1.5-pro||google|2097152|2097152|8192|131072|gemma3|1350|gemini|1.25|5|0.3125|||32768|1|3600|0|pdf,structured_output,tools,vision|2025-09-24",
+    "gemini-2.0-flash||google|1048576|1048576|8192|0|gemma3|1000|gemini|0.1|0.4|0.025|||4096|1|3600|0|pdf,structured_output,tools,vision|",
 ]
 
 

@@ -1,4 +1,4 @@
-"""tiktoken and Hugging Face's `tokenizers` without a download: made of the vocabularies that memspan has packed.
+"""tiktoken, Hugging Face's `tokenizers` and `sentencepiece` without a download: made of the vocabularies that memspan has packed.
 
 For OpenAI's encodings tiktoken's own files are written anew, and tiktoken checks them against the SHA-256 that it pins. For the others the
 published pattern is written down here, and the vocabulary was checked against its file's SHA-256 when it was packed.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
+import struct
 import unicodedata
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -44,6 +45,11 @@ def counter(name: str, folder: Path) -> Callable[[str], int]:
     if name == "deepseek_v3":
         tokenizer = byte_level(name, DEEPSEEK)
         return lambda text: len(tokenizer.encode(text, add_special_tokens=False).ids)
+    if name == "gemma3":
+        import sentencepiece  # noqa: PLC0415  only for this one
+
+        gemma = sentencepiece.SentencePieceProcessor(model_proto=pieces(name))
+        return lambda text: len(gemma.encode(text))
     if name == "qwen2":
         qwen = tiktoken.Encoding(name, pat_str=QWEN2, mergeable_ranks=ranks(name), special_tokens={})
         return lambda text: len(qwen.encode_ordinary(unicodedata.normalize("NFC", text)))
@@ -111,6 +117,49 @@ def _ids(packed: bytes) -> Iterator[int]:
         yield value | 1 << width if magnitude else value
         held >>= 4 + width
         have -= 4 + width
+
+
+def pieces(name: str) -> bytes:
+    """A SentencePiece model of a packed vocabulary of characters; without the few pieces that nothing can contain."""
+    packed = (DATA / f"{name}.bin").read_bytes()
+    at, point, found = 268, 128, []
+    for _ in range(int.from_bytes(packed[264:268], "little")):
+        step, shift = 0, 0
+        while True:
+            step, shift, at = step | (packed[at] & 127) << shift, shift + 7, at + 1
+            if packed[at - 1] < 128:
+                break
+        point += step
+        found.append(chr(point).encode())
+    characters = len(found)
+    count, at = int.from_bytes(packed[at : at + 4], "little"), at + 4
+    for _ in range(count):
+        found.append(packed[at + 1 : at + 1 + packed[at]])
+        at += 1 + packed[at]
+    found += [f"<unused{number}>".encode() for number in range(int.from_bytes(packed[at : at + 4], "little"))]
+    words = len(found)
+    at += 5 + 4 * packed[at + 4]
+    spelled, ids = [bytes([byte]) for byte in range(256)] + found, _ids(packed[at:])
+    for _ in range(int.from_bytes(packed[:4], "little") - len(spelled)):
+        spelled.append(spelled[next(ids)] + spelled[next(ids)])
+    merged = spelled[256 + words :]
+    ascii_characters = sorted({token[i : i + 1] for token in merged for i in range(len(token)) if token[i] < 128})
+    made = [(b"<unk>", 0, 2), (b"\n", 0, 4), (b"\t", 0, 4), *((token, 0, 4) for token in found[characters:])]
+    made += [(b"<0x%02X>" % byte, 0, 6) for byte in range(256)]
+    made += [(token, -rank, 1) for rank, token in enumerate(merged)]
+    made += [(token, -len(merged) - rank, 1) for rank, token in enumerate(ascii_characters + found[:characters])]
+    model = b"".join(
+        _field(1, _field(1, text.replace(b" ", "\u2581".encode())) + b"\x15" + struct.pack("<f", score) + bytes([0x18, kind]))
+        for text, score, kind in made
+    )
+    trainer = b"\x18\x02" + b"\x98\x02\x01"  # a byte-pair encoding, with pieces for bytes
+    return model + _field(2, trainer) + _field(3, b"\x18\x00\x20\x00\x28\x01")  # spaces are shown, and no more
+
+
+def _field(number: int, value: bytes) -> bytes:
+    """A field of a protocol buffer."""
+    assert len(value) < 128
+    return bytes([number << 3 | 2, len(value)]) + value
 
 
 def byte_letters() -> list[str]:

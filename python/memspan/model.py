@@ -16,6 +16,8 @@ from memspan.exceptions import InvalidInput
 
 __all__ = ["CacheRules", "Model", "Models", "Prices", "models"]
 
+_BOUNDED_FRAMES = frozenset({"gemini", "gemini-3"})
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Prices:
@@ -63,8 +65,8 @@ class Model:
         factor: 1.0 where `encoding` is its own. Otherwise counts are multiplied by it; it is meant to be above what the model's
             tokenizer makes of any ordinary text.
         framing: Whose frame is put around messages and tools: that of `gpt-4o`; of models of OpenAI with other prices of images,
-            `gpt-4o-mini`, `gpt-4.1-mini`, `gpt-4.1-nano`, `o1`, `o4-mini`, `gpt-5`; of `gpt-4` and gpt-3.5; of `claude`; of the chat
-            templates `llama-3`, `chatml` (Qwen and others), `mistral`, `deepseek`.
+            `gpt-4o-mini`, `gpt-4.1-mini`, `gpt-4.1-nano`, `o1`, `o4-mini`, `gpt-5`; of `gpt-4` and gpt-3.5; of `claude`; of `gemini` (up to
+            2.5) and `gemini-3`, which are bounds; of the chat templates `llama-3`, `chatml` (Qwen and others), `mistral`, `deepseek`.
         append_only: What was sent may not change, because the model's signed thinking covers it.
         min_cached_tokens: The shortest prefix that its provider caches; 0 where it caches none.
         max_input_tokens: The most a request may have, where that is less than the window; `None` is the window.
@@ -86,7 +88,7 @@ class Model:
     name: str
     context_window: int
     max_output_tokens: int
-    encoding: Literal["o200k_base", "o200k_harmony", "cl100k_base", "qwen2", "tekken", "deepseek_v3"] | str  # noqa: PYI051  shown by editors
+    encoding: Literal["o200k_base", "o200k_harmony", "cl100k_base", "qwen2", "tekken", "deepseek_v3", "gemma3"] | str  # noqa: PYI051  shown by editors
     factor: float = 1.0
     framing: str = "gpt-4o"
     append_only: bool = False
@@ -101,8 +103,11 @@ class Model:
 
     @property
     def exact(self) -> bool:
-        """Whether texts are counted by the model's own tokenizer."""
-        return self.factor == 1.0
+        """Whether texts and frames are counted as the model counts them.
+
+        False with a `factor` of 1.0 where the tokenizer is the model's own and only the frame around messages is a bound: Gemini's.
+        """
+        return self.factor == 1.0 and self.framing not in _BOUNDED_FRAMES
 
 
 class Models(Mapping[str, Model]):

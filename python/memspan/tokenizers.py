@@ -33,18 +33,19 @@ class Tokenizer:
 
 
 def load(path: str | os.PathLike[str], *, pattern: str | None = None) -> Tokenizer:
-    """Loads a tokenizer: a `tokenizer.json` of Hugging Face, a `tekken.json` of Mistral, or a `.tiktoken` file.
+    """Loads a tokenizer: a `tokenizer.json` of Hugging Face, a SentencePiece `.model`, a `tekken.json` of Mistral, or a `.tiktoken` file.
 
     Of a tokenizer.json, byte-pair encodings are understood: byte-level ones (Llama 3, Qwen, DeepSeek, GPT-2), `ignore_merges` included,
-    and those of SentencePiece with tokens for bytes (Llama 2, Mistral, Gemma). Counts are those of the library that the file is for. What
-    is not understood is an error, never a guess.
+    and those of SentencePiece with tokens for bytes (Llama 2, Mistral, Gemma). Of a SentencePiece model, byte-pair encodings without a
+    table of characters; user-defined pieces are found, as the library finds them. Counts are those of the library that the file is for.
+    What is not understood (a unigram model, for example) is an error, never a guess.
 
     Loading takes about a second for 100,000 tokens, and some tens of megabytes. The same file again is found at once.
 
     Args:
         path: The file.
-        pattern: For a `.tiktoken` file, which does not say how a text is cut: "cl100k_base", "o200k_base", "llama3", "qwen2", "tekken",
-            "deepseek_v3" or "gpt2".
+        pattern: For a `.tiktoken` file, which does not say how a text is cut: "cl100k_base", "o200k_base", "llama3", "llama4", "qwen2",
+            "tekken", "deepseek_v3" or "gpt2". The `tokenizer.model` of Llama 3 and 4 is such a file.
 
     Raises:
         TokenizerError: The file cannot be read, is damaged, or is of a kind that is not understood; the message says what.

@@ -69,17 +69,18 @@ fn first_use() {
 }
 
 fn kinds() {
-    let mut costs = vec![Vec::new(); KINDS.len() * 2];
+    let sides = Encoding::ALL.len();
+    let mut costs = vec![Vec::new(); KINDS.len() * sides];
     for seed in 1..=ROUNDS {
         for (kind, &generator) in KINDS.iter().enumerate() {
             let texts = messages(generator, seed);
             for (side, encoding) in Encoding::ALL.into_iter().enumerate() {
-                costs[kind * 2 + side].extend(texts.iter().map(|text| nanoseconds(|| count(encoding, text)) / text.len() as f64));
+                costs[kind * sides + side].extend(texts.iter().map(|text| nanoseconds(|| count(encoding, text)) / text.len() as f64));
             }
         }
     }
     for (index, cost) in costs.iter_mut().enumerate() {
-        println!("unseen     {:12} {:12} {:8.2} ns/byte", Encoding::ALL[index % 2].name(), KINDS[index / 2].0, median(cost));
+        println!("unseen     {:12} {:12} {:8.2} ns/byte", Encoding::ALL[index % sides].name(), KINDS[index / sides].0, median(cost));
     }
 }
 

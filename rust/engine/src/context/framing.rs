@@ -9,6 +9,10 @@
 //! - per tool call 3, its arguments, and its name twice: once in the call and once in the frame of its result. Makes 35 for
 //!   the pair whose `usage` is reported in forestwanglin/openai-java issue 5 (2024-01); 3 also hmarr/openai-chat-tokens.
 //! - images: [`super::image`]. Files: Anthropic, "PDF support": up to 3,000 tokens of text a page and the page as an image.
+//! - Gemini: Google's SDK (google-genai 3.4, `local_tokenizer.py`) counts the texts of messages, calls, results and schemas by `gemma3`, and
+//!   nothing around them; in Google's own example a request bills 11 for a text of 10 ("Understand and count tokens"). No rule is published, so
+//!   the frame is a bound, Gemma's own chat template: 4 a message and its role, 3 to begin the reply. Calls and schemas count as above, which
+//!   is more than the SDK counts, and the names of a schema's `required` once more. 258 tokens a page of a PDF, 32 a second of audio.
 //!
 //! For closed tokenizers the same structure is counted with a reference encoding and a [`Factor`] bounds what is unknown.
 //! It does not tokenise: that is the [`Counter`].
@@ -108,6 +112,18 @@ impl Framing {
     /// Claude, to be used with a [`Factor`].
     pub const ANTHROPIC: Self = Self { format: Format::Anthropic, per_tool_call: 12, images: ImageRule::Anthropic, ..Self::GPT_4O };
 
+    /// Gemini up to 2.5, a bound.
+    pub const GEMINI: Self = Self { per_message: 4, images: ImageRule::GeminiTiles, ..Self::GPT_4O };
+
+    /// Gemini from 3 on, the same with another price of images.
+    pub const GEMINI_3: Self = Self { images: ImageRule::GeminiResolution, ..Self::GEMINI };
+
+    /// Whether even a message of plain text is counted by a bound, because nobody has published what stands around it.
+    #[must_use]
+    pub fn is_bound(&self) -> bool {
+        matches!(self.images, ImageRule::GeminiTiles | ImageRule::GeminiResolution)
+    }
+
     /// A message of plain text, as the fixed sections are sent.
     #[must_use]
     pub fn text(&self, role: Role, text: &str, counter: &dyn Counter) -> u64 {
@@ -123,7 +139,7 @@ impl Framing {
     /// A message as it is sent in this format. `OpenAI` takes each tool result as a message of its own.
     #[must_use]
     pub fn message(&self, message: &Message, counter: &dyn Counter) -> Cost {
-        let mut tally = CostTally::default();
+        let mut tally = CostTally { tokens: 0, bounded: self.is_bound() };
         let mut alone = false;
         for piece in pieces(message, self.format) {
             alone |= !matches!(piece, Piece::Result(_));
@@ -146,10 +162,10 @@ impl Framing {
             Piece::Text(text) => tally.add(counter.count(text)),
             Piece::Refusal(text) => tally.add(counter.count(text)),
             Piece::Image(image) => tally.merge(self.images.cost(image)),
-            Piece::Document(document) => tally.merge(Self::document(document, counter)),
+            Piece::Document(document) => tally.merge(self.document(document, counter)),
             Piece::Call(call) => tally.add(self.call(call, counter)),
             Piece::Result(result) => self.result(result, counter, tally),
-            Piece::Vendor(raw) => tally.merge(vendor(raw, counter)),
+            Piece::Vendor(raw) => tally.merge(self.vendor(raw, counter)),
         }
     }
 
@@ -164,13 +180,36 @@ impl Framing {
         }
     }
 
-    fn document(document: &Document, counter: &dyn Counter) -> Cost {
+    fn document(&self, document: &Document, counter: &dyn Counter) -> Cost {
         let named = [&document.title, &document.context].into_iter().flatten().map(|text| counter.count(text)).sum::<u64>();
         match &document.source {
             Source::Text(text) => Cost { tokens: named + counter.count(text), exact: true },
-            Source::Base64 { data, .. } => Cost { tokens: named + pages(data.len() as u64) * PAGE_TOKENS, exact: false },
-            Source::Url(_) => Cost { tokens: named + UNSEEN_PAGES * PAGE_TOKENS, exact: false },
+            Source::Base64 { data, .. } => Cost { tokens: named + pages(data.len() as u64) * self.page(), exact: false },
+            Source::Url(_) => Cost { tokens: named + UNSEEN_PAGES * self.page(), exact: false },
         }
+    }
+
+    /// The most a page of a PDF costs.
+    fn page(&self) -> u64 {
+        match self.images {
+            ImageRule::GeminiTiles => 258,
+            // At the medium resolution, which documents have where none is set.
+            ImageRule::GeminiResolution => 560,
+            _ => PAGE_TOKENS,
+        }
+    }
+
+    /// A vendor's own block: its JSON text bounds it, except files, images, and audio of at least 1 KB a second.
+    fn vendor(&self, raw: &str, counter: &dyn Counter) -> Cost {
+        let kind = json::object(raw).and_then(|block| block.get("type")).and_then(json::text).unwrap_or_default();
+        let second = if self.is_bound() { 32 } else { 10 };
+        let tokens = match &*kind {
+            "input_audio" => (raw.len() as u64 * 3 / 4 * second).div_ceil(1_000),
+            "file" | "document" => UNSEEN_PAGES * self.page(),
+            "image" => LARGEST_IMAGE,
+            _ => counter.count(raw),
+        };
+        Cost { tokens, exact: false }
     }
 
     /// All schemas together.
@@ -181,6 +220,7 @@ impl Framing {
 
     fn tool(&self, tool: &Tool, counter: &dyn Counter) -> u64 {
         match &tool.function {
+            Some(function) if self.is_bound() => self.per_tool + function_tokens(function, counter) + repeated(function, counter),
             Some(function) => self.per_tool + function_tokens(function, counter),
             None if tool.format == self.format => self.per_tool + counter.count(&tool.given),
             None => 0,
@@ -206,23 +246,34 @@ fn pages(base64: u64) -> u64 {
     (base64 / 4 * 3).div_ceil(3_072).clamp(1, 100)
 }
 
-/// A vendor's own block: its JSON text bounds it, except audio, which costs ten tokens a second of at least 1 KB.
-fn vendor(raw: &str, counter: &dyn Counter) -> Cost {
-    let kind = json::object(raw).and_then(|block| block.get("type")).and_then(json::text).unwrap_or_default();
-    let tokens = match &*kind {
-        "input_audio" => (raw.len() as u64 * 3 / 4).div_ceil(100),
-        "file" | "document" => UNSEEN_PAGES * PAGE_TOKENS,
-        "image" => LARGEST_IMAGE,
-        _ => counter.count(raw),
-    };
-    Cost { tokens, exact: false }
-}
-
 fn function_tokens(function: &Function, counter: &dyn Counter) -> u64 {
     let description = function.description.as_deref().unwrap_or_default();
     let line = format!("{}:{}", function.name, without_stop(description));
-    let schema = function.parameters.as_deref().and_then(|raw| serde_json::from_str(raw).ok()).unwrap_or(Value::Null);
-    counter.count(&line) + schema_tokens(&schema, counter)
+    counter.count(&line) + schema_tokens(&schema(function), counter)
+}
+
+fn schema(function: &Function) -> Value {
+    function.parameters.as_deref().and_then(|raw| serde_json::from_str(raw).ok()).unwrap_or(Value::Null)
+}
+
+/// What Gemini counts of a schema and the recipe passes over: the description of all of it, and the names that are required.
+fn repeated(function: &Function, counter: &dyn Counter) -> u64 {
+    let schema = schema(function);
+    counter.count(schema["description"].as_str().unwrap_or_default()) + required(&schema, counter)
+}
+
+fn required(schema: &Value, counter: &dyn Counter) -> u64 {
+    match schema {
+        Value::Object(fields) => fields
+            .iter()
+            .map(|(key, value)| match value {
+                Value::Array(names) if key == "required" => names.iter().filter_map(Value::as_str).map(|name| counter.count(name)).sum(),
+                other => required(other, counter),
+            })
+            .sum(),
+        Value::Array(items) => items.iter().map(|item| required(item, counter)).sum(),
+        _ => 0,
+    }
 }
 
 fn without_stop(text: &str) -> &str {
@@ -292,5 +343,50 @@ impl CostTally {
 
     fn cost(&self) -> Cost {
         Cost { tokens: self.tokens, exact: !self.bounded }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A token a byte: what shows every text that is left out.
+    struct Bytes;
+
+    impl Counter for Bytes {
+        fn count(&self, text: &str) -> u64 {
+            text.len() as u64
+        }
+    }
+
+    /// The texts that Google's SDK counts of a schema (google-genai 3.4, `_TextsAccumulator.add_schema`).
+    fn counted(schema: &Value) -> u64 {
+        let text = |key: &str| schema[key].as_str().map_or(0, |text| text.len() as u64);
+        let texts =
+            |key: &str| schema[key].as_array().into_iter().flatten().filter_map(Value::as_str).map(|text| text.len() as u64).sum::<u64>();
+        let properties =
+            schema["properties"].as_object().into_iter().flatten().map(|(name, property)| name.len() as u64 + counted(property));
+        let items = schema.get("items").map_or(0, counted);
+        text("format") + text("description") + texts("enum") + texts("required") + items + properties.sum::<u64>()
+    }
+
+    #[test]
+    fn gemini_counts_no_less_than_googles_sdk() {
+        let schema = serde_json::json!({
+            "type": "object", "description": "All of it.", "required": ["city", "days", "where"],
+            "properties": {
+                "city": {"type": "string", "description": "A city", "enum": ["Paris", "Rome"]},
+                "days": {"type": "array", "items": {"type": "string", "format": "date", "description": "A day"}},
+                "where": {"type": "object", "required": ["at"], "properties": {"at": {"type": "number", "format": "float"}}},
+            },
+        });
+        let tool =
+            serde_json::json!([{"type": "function", "function": {"name": "weather", "description": "The weather.", "parameters": schema}}]);
+        let tools = Tools::parse(tool.to_string().as_bytes()).expect("tools").expect("a tool");
+        let sdk = "weather".len() as u64 + "The weather.".len() as u64 + counted(&schema);
+        for framing in [Framing::GEMINI, Framing::GEMINI_3] {
+            assert!(framing.tools(&tools, &Bytes) >= sdk && framing.is_bound());
+        }
+        assert!(Framing::GPT_4O.tools(&tools, &Bytes) < Framing::GEMINI.tools(&tools, &Bytes) && !Framing::GPT_4O.is_bound());
     }
 }

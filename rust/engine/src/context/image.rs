@@ -6,7 +6,8 @@
 //! Sources: `OpenAI`, "Images and vision", calculating costs: tiles of 512 px after fitting 2048 x 2048 and a shortest side of
 //! 768 (1024 x 1024 costs 765, 2048 x 4096 costs 1105; small images are not enlarged: 128 x 64 costs one tile); patches of
 //! 32 px, at most 1,536, times a factor per model. Anthropic, "Vision": patches of 28 px after fitting 1568 x 1568, at most
-//! 1,568 tokens.
+//! 1,568 tokens. Google, "Understand and count tokens" (2026-11): up to Gemini 2.5, 258 if both sides are at most 384 px, else 258 for
+//! each tile of 768 px; "Media resolution": from Gemini 3 on at most 1,120 unless the caller sets another resolution.
 
 use super::message::{Detail, Image};
 
@@ -27,6 +28,10 @@ pub enum ImageRule {
     },
     /// Anthropic: patches of 28 px, at most 1,568.
     Anthropic,
+    /// Gemini up to 2.5: 258 a tile.
+    GeminiTiles,
+    /// Gemini from 3 on: what the resolution allots that holds where none is set.
+    GeminiResolution,
 }
 
 /// A number of tokens, and whether it is the true number or a bound above it.
@@ -49,8 +54,23 @@ impl ImageRule {
             (Self::Tiles { base, tile }, size) => Cost { tokens: base + tile * size.map_or(MOST_TILES, tiles), exact },
             (Self::Patches { per_mille }, size) => Cost { tokens: (size.map_or(1536, patches) * per_mille).div_ceil(1000), exact },
             (Self::Anthropic, size) => Cost { tokens: size.map_or(1568, anthropic_patches), exact },
+            // How a large image is cropped to tiles is not published.
+            (Self::GeminiTiles, size) => Cost { tokens: size.map_or(GEMINI_UNSEEN, gemini_tiles), exact: size.is_some_and(is_small) },
+            (Self::GeminiResolution, _) => Cost { tokens: 1_120, exact: false },
         }
     }
+}
+
+const GEMINI_TILE: u64 = 258;
+/// Of an image whose size is not known: sides of up to 3,072 px.
+const GEMINI_UNSEEN: u64 = 16 * GEMINI_TILE;
+
+fn is_small((width, height): (u32, u32)) -> bool {
+    width.max(height) <= 384
+}
+
+fn gemini_tiles((width, height): (u32, u32)) -> u64 {
+    u64::from(width).div_ceil(768).max(1) * u64::from(height).div_ceil(768).max(1) * GEMINI_TILE
 }
 
 /// Of any image: 768 x 2048 covers 2 x 4 tiles.
@@ -176,6 +196,11 @@ mod tests {
         assert_eq!(ImageRule::Patches { per_mille: 1000 }.cost(&image(Some((1024, 1024)), Detail::Auto)).tokens, 1024);
         assert_eq!(ImageRule::Anthropic.cost(&image(Some((1568, 728)), Detail::Auto)).tokens, 1456);
         assert_eq!(ImageRule::Anthropic.cost(&image(Some((3000, 2000)), Detail::Auto)).tokens, 1568);
+        let gemini = |size| ImageRule::GeminiTiles.cost(&image(size, Detail::Auto));
+        assert_eq!(gemini(Some((384, 384))), Cost { tokens: 258, exact: true });
+        assert_eq!(gemini(Some((385, 384))), Cost { tokens: 258, exact: false });
+        assert_eq!([gemini(Some((960, 540))).tokens, gemini(Some((3_072, 3_072))).tokens, gemini(None).tokens], [516, 4_128, 4_128]);
+        assert_eq!(ImageRule::GeminiResolution.cost(&image(Some((16, 16)), Detail::Low)), Cost { tokens: 1_120, exact: false });
     }
 
     #[test]

@@ -18,6 +18,8 @@ const FRAMINGS: &[(&str, Framing)] = &[
     ("gpt-5", tiles(70, 140)),
     ("gpt-4", Framing::GPT_4),
     ("claude", Framing::ANTHROPIC),
+    ("gemini", Framing::GEMINI),
+    ("gemini-3", Framing::GEMINI_3),
     ("llama-3", Framing { per_message: 4, reply: 5, ..Framing::GPT_4O }),
     ("chatml", Framing { per_message: 4, ..Framing::GPT_4O }),
     ("mistral", Framing { per_message: 1, reply: 1, ..Framing::GPT_4O }),

@@ -1,6 +1,8 @@
 //! The models of this process: the built-in ones, and those that the program registered, which go before them.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use super::Model;
@@ -14,9 +16,30 @@ const MAX_NAME: usize = 256;
 
 static REGISTERED: RwLock<BTreeMap<Arc<str>, Arc<Profile>>> = RwLock::new(BTreeMap::new());
 
+/// How often a model was registered: what was found before may be another's now.
+static REGISTRATIONS: AtomicU64 = AtomicU64::new(0);
+
+thread_local! {
+    /// What this thread found last, and when. A program counts by one model for a long time.
+    static LAST: RefCell<Option<(u64, Box<str>, Arc<Profile>)>> = const { RefCell::new(None) };
+}
+
 /// The model of a name: a registered one of exactly that name, else a built-in one; a dated name (`gpt-4o-2024-08-06`) is its
 /// family's.
 pub fn get(name: &str) -> Result<Arc<Profile>> {
+    let now = REGISTRATIONS.load(Ordering::Acquire);
+    let same = |last: &(u64, Box<str>, Arc<Profile>)| last.0 == now && &*last.1 == name;
+    let last = LAST.try_with(|last| last.borrow().as_ref().filter(|last| same(last)).map(|last| Arc::clone(&last.2)));
+    if let Ok(Some(profile)) = last {
+        return Ok(profile);
+    }
+    let profile = find(name)?;
+    // A thread that is ending remembers nothing.
+    let _ = LAST.try_with(|last| last.replace(Some((now, name.into(), Arc::clone(&profile)))));
+    Ok(profile)
+}
+
+fn find(name: &str) -> Result<Arc<Profile>> {
     let registered = REGISTERED.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned();
     registered.or_else(|| catalogue::find(name)).ok_or_else(|| unknown(name))
 }
@@ -26,6 +49,7 @@ pub fn register(profile: Profile) -> Result<()> {
     check(&profile.model)?;
     let name = Arc::clone(&profile.model.name);
     REGISTERED.write().unwrap_or_else(PoisonError::into_inner).insert(name, Arc::new(profile));
+    REGISTRATIONS.fetch_add(1, Ordering::Release);
     Ok(())
 }
 

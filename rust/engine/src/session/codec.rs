@@ -126,6 +126,8 @@ fn write_framing(w: &mut Writer, framing: &Framing) {
         ImageRule::Tiles { base, tile } => numbered(w, 0, &[base, tile]),
         ImageRule::Patches { per_mille } => numbered(w, 1, &[per_mille]),
         ImageRule::Anthropic => numbered(w, 2, &[]),
+        ImageRule::GeminiTiles => numbered(w, 3, &[]),
+        ImageRule::GeminiResolution => numbered(w, 4, &[]),
     }
 }
 
@@ -148,6 +150,8 @@ fn read_image_rule<'b>(r: &mut Reader<'b>, key: &'b [u8]) -> Result<ImageRule> {
         0 => Ok(ImageRule::Tiles { base: r.uint()?, tile: r.uint()? }),
         1 => Ok(ImageRule::Patches { per_mille: r.uint()? }),
         2 => Ok(ImageRule::Anthropic),
+        3 => Ok(ImageRule::GeminiTiles),
+        4 => Ok(ImageRule::GeminiResolution),
         other => Err(unknown(key, "price of images", other)),
     }
 }

@@ -43,9 +43,11 @@ fn score(random: &mut Random) -> Option<i64> {
 }
 
 fn model(random: &mut Random) -> Model {
-    let images = match random.below(3) {
+    let images = match random.below(5) {
         0 => ImageRule::Tiles { base: number(random), tile: number(random) },
         1 => ImageRule::Patches { per_mille: number(random) },
+        2 => ImageRule::GeminiTiles,
+        3 => ImageRule::GeminiResolution,
         _ => ImageRule::Anthropic,
     };
     let framing = Framing {

@@ -5,9 +5,11 @@
 //! And the tokens of every prefix are unique, so a position at which no token fits is dead whatever follows. So: take the
 //! longest token that fits its left neighbour, and on a dead end step back and take a shorter one. Each position dies at most once.
 //!
-//! Both need a vocabulary in which merging reaches every token and parents are older than their token; tests hold that.
+//! Both need a vocabulary in which merging reaches every token and parents are older than their token; tests hold that. The few tokens
+//! of gemma3 whose parents are not older are merged to see.
 
-use super::vocabulary::{FIRST_MERGED, Vocabulary};
+use super::merge;
+use super::vocabulary::{MAX_WIDTH, Vocabulary};
 
 /// Appends the tokens of `text[start..end]`.
 pub(super) fn encode(vocabulary: &Vocabulary, text: &[u8], start: usize, end: usize, tokens: &mut Vec<u32>) {
@@ -37,7 +39,9 @@ fn fitting(
     last: Option<u32>,
     alive: impl Fn(usize) -> bool,
 ) -> Option<(u32, usize)> {
-    while limit > 0 {
+    // A character that is a token is never spelled in bytes.
+    let least = vocabulary.first_width(text, at);
+    while limit >= least {
         let (id, width) = vocabulary.longest_prefix(text, at, limit);
         if alive(at + width) && last.is_none_or(|last| stay_apart(vocabulary, text, at, last, id)) {
             return Some((id, width));
@@ -52,13 +56,16 @@ fn fitting(
 /// Undoes their merges, youngest first. At each step the two parts that meet at the boundary existed together until the merge
 /// just undone, so merging across would have come first if its id is lower; of equal ids the leftmost merge comes first.
 pub(super) fn stay_apart(vocabulary: &Vocabulary, text: &[u8], boundary: usize, mut left: u32, mut right: u32) -> bool {
+    if vocabulary.is_odd(left) || vocabulary.is_odd(right) {
+        return are_merged_so(vocabulary, text, boundary, left, right);
+    }
     let mut undone = u32::MAX;
     loop {
         let (start, end) = (boundary - vocabulary.width(left), boundary + vocabulary.width(right));
         if vocabulary.find_rare(text, start, end) < undone {
             return false;
         }
-        if left.max(right) < FIRST_MERGED {
+        if vocabulary.is_single(left.max(right)) {
             return true;
         }
         if left > right {
@@ -69,4 +76,13 @@ pub(super) fn stay_apart(vocabulary: &Vocabulary, text: &[u8], boundary: usize, 
             right = vocabulary.parents(right)[0];
         }
     }
+}
+
+/// The same by merging them.
+#[cold]
+fn are_merged_so(vocabulary: &Vocabulary, text: &[u8], boundary: usize, left: u32, right: u32) -> bool {
+    let mut tokens = Vec::new();
+    let (start, end) = (boundary - vocabulary.width(left), boundary + vocabulary.width(right));
+    merge::encode::<{ 2 * MAX_WIDTH }>(vocabulary, text, start, end, &mut tokens);
+    tokens == [left, right]
 }

@@ -2,6 +2,7 @@
 
 use super::cl100k::{Cl100k, Qwen2};
 use super::deepseek::DeepSeek;
+use super::gemma3::Gemma3;
 use super::o200k::{O200k, Tekken};
 use super::pieces::{NONE, medium_key};
 use super::recent::Recent;
@@ -48,6 +49,7 @@ pub(super) fn each_piece(encoding: Encoding, text: &str, mut visit: impl FnMut(u
         Encoding::Qwen2 => each_piece_of::<Qwen2>(vocabulary, recent, text, &mut visit),
         Encoding::Tekken => each_piece_of::<Tekken>(vocabulary, recent, text, &mut visit),
         Encoding::DeepSeekV3 => each_piece_of::<DeepSeek>(vocabulary, recent, text, &mut visit),
+        Encoding::Gemma3 => each_piece_of::<Gemma3>(vocabulary, recent, text, &mut visit),
         Encoding::Loaded(_) => {}
     });
 }

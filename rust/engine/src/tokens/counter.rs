@@ -1,7 +1,8 @@
 //! Counting a text that grows at its end, at the cost of what was appended.
 //!
 //! A pretoken cannot change any more once enough of the text stands behind it: with cl100k only the last one can, with o200k
-//! the last two (`中A` is two pretokens, `中Ab` one; restarting at the last one is wrong for 3 appended texts in 100). So the
+//! the last two (`中A` is two pretokens, `中Ab` one; restarting at the last one is wrong for 3 appended texts in 100), with gemma3 the last
+//! six (`<start_of_turn` becomes one with `>` behind it). So the
 //! counter keeps the bytes of those only. A single pretoken that grows without end (a megabyte of letters) is counted anew
 //! each time, because its tokens may change back to its start.
 
@@ -12,6 +13,9 @@ use unicode_normalization::{IsNormalized, is_nfc_quick};
 
 use super::Encoding;
 use super::count::each_piece;
+
+/// The most pretokens at the end of a text that can change in any encoding.
+const MOST_UNSETTLED: usize = 8;
 
 /// How many tokens a growing text is.
 #[derive(Debug, Clone)]
@@ -45,15 +49,17 @@ impl TokenCounter {
     /// Appends to the text and gives the new count.
     pub fn append(&mut self, text: &str) -> usize {
         self.extend_tail(text);
-        // Where the newest pretokens start, and the count before each; the oldest is what remains unsettled.
-        let (mut newest, mut total) = ([(0, 0); 2], 0);
+        // Where the newest pretokens start, and the count before each, in a ring.
+        let (mut newest, mut pieces, mut total) = ([(0, 0); MOST_UNSETTLED], 0, 0);
         each_piece(self.encoding, &self.tail, |start, tokens| {
-            newest = [newest[1], (start, total)];
+            newest[pieces % MOST_UNSETTLED] = (start, total);
+            pieces += 1;
             total += tokens;
             true
         });
-        let (mut unsettled, mut before) = newest[2 - self.encoding.unsettled()];
-        if !self.encoding.is_local() || self.encoding.normalizes() && !starts_apart(&self.tail[unsettled..]) {
+        let oldest = pieces.checked_sub(self.encoding.unsettled());
+        let (mut unsettled, mut before) = oldest.map_or((0, 0), |piece| newest[piece % MOST_UNSETTLED]);
+        if !self.encoding.is_local() || self.encoding.composes() && !starts_apart(&self.tail[unsettled..]) {
             (unsettled, before) = (0, 0);
         }
         self.tail.drain(..unsettled);

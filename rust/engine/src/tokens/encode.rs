@@ -2,6 +2,7 @@
 
 use super::cl100k::{Cl100k, Qwen2};
 use super::deepseek::DeepSeek;
+use super::gemma3::Gemma3;
 use super::o200k::{O200k, Tekken};
 use super::pieces::NONE;
 use super::scan::{Pattern, Text};
@@ -9,7 +10,7 @@ use super::vocabulary::Vocabulary;
 use super::{Encoding, long, merge};
 use crate::{Error, Result};
 
-/// Appends the tokens of `text` to `tokens`.
+/// Appends the tokens of `text` to `tokens`: the ids of the published vocabulary, but for `gemma3`, whose are ours (see the tool that packs it).
 pub fn encode(encoding: Encoding, text: &str, tokens: &mut Vec<u32>) {
     let normal = encoding.normalized(text);
     if let Encoding::Loaded(loaded) = encoding {
@@ -36,6 +37,7 @@ pub(super) fn piece_end(encoding: Encoding, text: Text<'_>, start: usize) -> usi
         Encoding::Qwen2 => Qwen2::end(text, start),
         Encoding::Tekken => Tekken::end(text, start),
         Encoding::DeepSeekV3 => DeepSeek::end(text, start),
+        Encoding::Gemma3 => Gemma3::end(text, start),
         Encoding::Loaded(_) => text.bytes.len(),
     }
 }

@@ -7,6 +7,7 @@ use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 use super::cl100k::{Cl100k, Qwen2};
 use super::custom::{self, Loaded};
 use super::deepseek::DeepSeek;
+use super::gemma3::Gemma3;
 use super::o200k::{O200k, Tekken};
 use super::scan::Pattern;
 use super::vocabulary::MAX_WIDTH;
@@ -25,13 +26,15 @@ pub enum Encoding {
     Tekken,
     /// `deepseek_v3`: `DeepSeek` V3, R1 and later.
     DeepSeekV3,
+    /// `gemma3`: Gemma 3, and Gemini from 2.0 to 3.0.
+    Gemma3,
     /// One from a user's file.
     Loaded(Loaded),
 }
 
 impl Encoding {
     /// Those that are embedded.
-    pub const ALL: [Self; 5] = [Self::Cl100k, Self::O200k, Self::Qwen2, Self::Tekken, Self::DeepSeekV3];
+    pub const ALL: [Self; 6] = [Self::Cl100k, Self::O200k, Self::Qwen2, Self::Tekken, Self::DeepSeekV3, Self::Gemma3];
 
     /// The name: tiktoken's where it has one.
     #[must_use]
@@ -42,6 +45,7 @@ impl Encoding {
             Self::Qwen2 => "qwen2",
             Self::Tekken => "tekken",
             Self::DeepSeekV3 => "deepseek_v3",
+            Self::Gemma3 => "gemma3",
             Self::Loaded(loaded) => loaded.name(),
         }
     }
@@ -69,6 +73,7 @@ impl Encoding {
             Self::Qwen2 => 2,
             Self::Tekken => 3,
             Self::DeepSeekV3 => 4,
+            Self::Gemma3 => 5,
             Self::Loaded(loaded) => loaded.number(),
         }
     }
@@ -81,6 +86,7 @@ impl Encoding {
             Self::Qwen2 => include_bytes!("data/qwen2.bin"),
             Self::Tekken => include_bytes!("data/tekken.bin"),
             Self::DeepSeekV3 => include_bytes!("data/deepseek_v3.bin"),
+            Self::Gemma3 => include_bytes!("data/gemma3.bin"),
             Self::Loaded(_) => &[],
         }
     }
@@ -95,7 +101,13 @@ impl Encoding {
             // The most of any pattern.
             Self::Loaded(_) => 2,
             Self::DeepSeekV3 => DeepSeek::UNSETTLED,
+            Self::Gemma3 => Gemma3::UNSETTLED,
         }
+    }
+
+    /// Whether its merges begin with characters rather than with bytes.
+    pub(super) fn merges_characters(self) -> bool {
+        self == Self::Gemma3
     }
 
     /// Whether a pretoken depends only on what stands right behind it.
@@ -109,7 +121,7 @@ impl Encoding {
     }
 
     /// Whether texts are brought into Unicode normal form C before they are cut.
-    pub(super) fn normalizes(self) -> bool {
+    pub(super) fn composes(self) -> bool {
         match self {
             Self::Qwen2 => true,
             Self::Loaded(loaded) => loaded.normalizes(),
@@ -117,9 +129,12 @@ impl Encoding {
         }
     }
 
-    /// The text that is cut: itself, but for characters that its normal form writes otherwise.
+    /// The text that is cut: itself, but for characters that its normal form writes otherwise. To `gemma3` U+2581 is a space.
     pub(super) fn normalized(self, text: &str) -> Cow<'_, str> {
-        if !self.normalizes() || text.is_ascii() || is_nfc_quick(text.chars()) == IsNormalized::Yes {
+        if self == Self::Gemma3 && text.contains('\u{2581}') {
+            return Cow::Owned(text.replace('\u{2581}', " "));
+        }
+        if !self.composes() || text.is_ascii() || is_nfc_quick(text.chars()) == IsNormalized::Yes {
             return Cow::Borrowed(text);
         }
         Cow::Owned(text.nfc().collect())

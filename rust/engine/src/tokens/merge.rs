@@ -1,6 +1,6 @@
 //! Byte-pair merging of one pretoken that is not a token.
 //!
-//! The rule (tiktoken's `byte_pair_merge`): start from single bytes; while two neighbours together spell a token, merge the
+//! The rule (tiktoken's `byte_pair_merge`): start from single bytes, or as `SentencePiece` from characters; while two neighbours together spell a token, merge the
 //! pair whose token has the lowest id, the leftmost of equals. This is that rule, for up to `N` bytes; its work is quadratic
 //! in the length of the piece, so [`super::long`] cuts longer ones.
 
@@ -46,7 +46,12 @@ pub(super) fn encode<const N: usize>(vocabulary: &Vocabulary, text: &[u8], start
 }
 
 fn merge<const N: usize>(vocabulary: &Vocabulary, text: &[u8], start: usize, end: usize) -> Parts<N> {
-    let mut parts = Parts::<N>::of_bytes(vocabulary, &text[start..end]);
+    let characters = vocabulary.bigrams().is_some() && !text[start..end].is_ascii();
+    let mut parts = if characters {
+        Parts::<N>::of_characters(vocabulary, text, start, end)
+    } else {
+        Parts::<N>::of_bytes(vocabulary, &text[start..end])
+    };
     let size = end - start;
     let pair = |from: usize, to: usize| packed(vocabulary.find_rare(text, start + from, start + to), from);
     while let Some(at) = parts.lowest() {
@@ -79,6 +84,22 @@ impl<const N: usize> Parts<N> {
         for at in 0..N {
             parts.next[at] = at as u16 + 1;
             parts.previous[at] = (at as u16).saturating_sub(1);
+        }
+        parts
+    }
+
+    /// Every character that is a token a part, and of the others every byte.
+    fn of_characters(vocabulary: &Vocabulary, text: &[u8], start: usize, end: usize) -> Self {
+        let mut parts = Self { pairs: [NO_PAIR; N], next: [0; N], previous: [0; N], count: 0 };
+        let (mut before, mut at) = (0, 0);
+        while at < end - start {
+            let next = at + vocabulary.first_width(&text[..end], start + at);
+            (parts.next[at], parts.previous[at]) = (next as u16, before as u16);
+            if at > 0 {
+                parts.pairs[before] = packed(vocabulary.find_rare(text, start + before, start + next), before);
+            }
+            parts.count += 1;
+            (before, at) = (at, next);
         }
         parts
     }

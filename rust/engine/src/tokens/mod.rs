@@ -1,17 +1,18 @@
-//! Exact token counts: `OpenAI`'s encodings and those of Qwen, Mistral and `DeepSeek`, embedded, with no download.
+//! Exact token counts: `OpenAI`'s encodings and those of Qwen, Mistral, `DeepSeek` and Gemini, embedded, with no download.
 //!
 //! A text is cut into pretokens by a hand-written scanner (`scan`, one file for each family of patterns); a pretoken that is a token is
 //! found in a hash table (`pieces`); the others are merged (`merge`, or `backtrack` where they are long). The result is
-//! `tiktoken`'s `encode_ordinary`, for every string (for Qwen after its normal form C): the strings of special tokens inside a text are
+//! `tiktoken`'s `encode_ordinary`, for every string (for Qwen after its normal form C; for gemma3 `sentencepiece`'s `encode`): the strings of special tokens inside a text are
 //! text like any other, and whoever frames messages adds the framing's own tokens. `o200k_harmony` cuts and counts ordinary text as
 //! `o200k_base` does.
 //!
 //! [`load`] reads other tokenizers from a user's file, [`bound`] bounds those that are closed. Not here: message framing.
 //!
 //! Sources and licences of the vocabularies are in NOTICE. Packed they take 342 KB (`cl100k_base`), 727 KB (`o200k_base`), 568 KB
-//! (`qwen2`), 465 KB (`tekken`) and 453 KB (`deepseek_v3`); the first use of an encoding unpacks it into 8 to 15 MB.
+//! (`qwen2`), 465 KB (`tekken`), 453 KB (`deepseek_v3`) and 1,047 KB (`gemma3`); the first use of an encoding unpacks it into 8 to 20 MB.
 
 mod backtrack;
+mod bigrams;
 pub mod bound;
 mod cache;
 mod cached;
@@ -24,11 +25,13 @@ mod encode;
 mod encoding;
 #[cfg(test)]
 pub(crate) mod fuzz;
+mod gemma3;
 mod gpt2;
 mod load;
 mod long;
 mod merge;
 mod o200k;
+mod packed;
 mod pieces;
 mod recent;
 mod scan;

@@ -6,6 +6,8 @@
 use std::sync::OnceLock;
 
 use super::Encoding;
+use super::bigrams::{Bigrams, character};
+use super::packed::Packed;
 use super::pieces::{NONE, PieceTable};
 
 /// The longest token of any encoding here, in bytes: what bounds a count from below.
@@ -23,24 +25,82 @@ pub(super) struct Vocabulary {
     table: PieceTable,
     /// The token of every two bytes, or `NONE`: where merging begins.
     twos: Box<[u32]>,
+    /// The first token that a merge makes; those before are bytes, characters and words.
+    first_merged: u32,
+    /// Tokens whose parents here only spell them: their last merge is of a younger token.
+    odd: Box<[u32]>,
+    /// Of a vocabulary that merges characters: which stand side by side.
+    bigrams: Option<Bigrams>,
 }
 
 impl Vocabulary {
     /// The vocabulary of an encoding, unpacked on first use.
     pub(super) fn get(encoding: Encoding) -> &'static Self {
         static LOADED: [OnceLock<Vocabulary>; Encoding::ALL.len()] = [const { OnceLock::new() }; Encoding::ALL.len()];
-        LOADED[encoding.number() as usize].get_or_init(|| Self::unpack(encoding.packed()))
+        LOADED[encoding.number() as usize].get_or_init(|| Self::unpack(encoding))
     }
 
-    fn unpack(packed: &[u8]) -> Self {
-        let parents = unpack_parents(packed);
-        let (offsets, bytes) = spell(&parents, &packed[8..8 + FIRST_MERGED as usize]);
+    fn unpack(encoding: Encoding) -> Self {
+        let mut packed = Packed::read(encoding.packed(), encoding.merges_characters());
+        let first_merged = packed.offsets.len() as u32;
+        let parents: Box<[[u32; 2]]> = (0..first_merged)
+            .map(|id| [id, id])
+            .chain((first_merged..packed.count).map(|_| [packed.bits.id(), packed.bits.id()]))
+            .collect();
+        let odd = std::mem::take(&mut packed.odd);
+        let (offsets, bytes) = spell(&parents, packed);
         let mut table = PieceTable::with_room_for(&offsets);
         for (id, span) in offsets.windows(2).enumerate() {
             table.insert(&bytes, span[0] as usize..span[1] as usize, id as u32);
         }
         let twos = (0..=u16::MAX).map(|two| table.find_short(&two.to_le_bytes(), 0, 2)).collect();
-        Self { offsets, bytes, parents, table, twos }
+        let mut vocabulary = Self { offsets, bytes, parents, table, twos, first_merged, odd, bigrams: None };
+        vocabulary.bigrams = encoding.merges_characters().then(|| vocabulary.pairs());
+        vocabulary
+    }
+
+    /// The characters that meet in each token; those inside its parents meet in them.
+    fn pairs(&self) -> Bigrams {
+        let mut bigrams = Bigrams::new();
+        for id in self.first_merged as usize..self.len() {
+            let token = self.spelling(id as u32);
+            bigrams.insert(token, self.width(self.parents[id][0]));
+        }
+        bigrams
+    }
+
+    /// Which characters stand side by side in a token, if characters are merged and not bytes.
+    #[inline]
+    pub(super) fn bigrams(&self) -> Option<&Bigrams> {
+        self.bigrams.as_ref()
+    }
+
+    /// Whether a token is found before anything is merged: one of several characters that no merge makes.
+    #[inline]
+    pub(super) fn is_word(&self, id: u32) -> bool {
+        (FIRST_MERGED..self.first_merged).contains(&id) && self.width(id) > character(self.spelling(id), 0).1
+    }
+
+    /// Whether no merge makes a token.
+    #[inline]
+    pub(super) fn is_single(&self, id: u32) -> bool {
+        id < self.first_merged
+    }
+
+    /// Whether the parents of a token are not what its last merge is of.
+    #[inline]
+    pub(super) fn is_odd(&self, id: u32) -> bool {
+        self.odd.contains(&id)
+    }
+
+    /// How many bytes at `at` merging begins with as one part: a byte, or a character that is a token.
+    #[inline]
+    pub(super) fn first_width(&self, text: &[u8], at: usize) -> usize {
+        if self.bigrams.is_none() {
+            return 1;
+        }
+        let width = character(text, at).1;
+        if width > 1 && at + width <= text.len() && self.find(text, at, at + width) != NONE { width } else { 1 }
     }
 
     /// How many tokens there are; ids run from 0 to one less.
@@ -118,59 +178,21 @@ impl Vocabulary {
     }
 }
 
-/// Reads the pairs of parents. The data is embedded and checked by a test, so a damaged one is a bug, not an input.
-fn unpack_parents(packed: &[u8]) -> Box<[[u32; 2]]> {
-    let count = u32::from_le_bytes([packed[0], packed[1], packed[2], packed[3]]);
-    let mut bits = Bits { bytes: &packed[8 + FIRST_MERGED as usize..], held: 0, have: 0 };
-    let single = (0..FIRST_MERGED).map(|id| [id, id]);
-    single.chain((FIRST_MERGED..count).map(|_| [bits.id(), bits.id()])).collect()
-}
-
 /// The spellings of all tokens one behind the other, and where each starts.
-fn spell(parents: &[[u32; 2]], single: &[u8]) -> (Box<[u32]>, Box<[u8]>) {
-    let mut offsets = Vec::with_capacity(parents.len() + 1);
-    let mut bytes = Vec::with_capacity(parents.len() * 8);
-    for (id, pair) in parents.iter().enumerate() {
+fn spell(parents: &[[u32; 2]], packed: Packed) -> (Box<[u32]>, Box<[u8]>) {
+    let (mut offsets, mut bytes) = (packed.offsets, packed.bytes);
+    let first_merged = offsets.len();
+    for pair in &parents[first_merged..] {
         offsets.push(bytes.len() as u32);
-        if let Some(&byte) = single.get(id) {
-            bytes.push(byte);
-            continue;
-        }
         for &part in pair {
-            bytes.extend_from_within(offsets[part as usize] as usize..offsets[part as usize + 1] as usize);
+            let start = offsets[part as usize] as usize;
+            // The next token starts where one ends; behind the last one nothing is asked for.
+            let end = offsets[part as usize + 1] as usize;
+            bytes.extend_from_within(start..end);
         }
     }
     offsets.push(bytes.len() as u32);
     (offsets.into(), bytes.into())
-}
-
-/// Bits of a byte string, low first.
-struct Bits<'a> {
-    bytes: &'a [u8],
-    held: u64,
-    have: u32,
-}
-
-impl Bits<'_> {
-    fn take(&mut self, width: u32) -> u32 {
-        while self.have < width {
-            let (byte, rest) = self.bytes.split_first().map_or((0, self.bytes), |(&byte, rest)| (byte, rest));
-            self.held |= u64::from(byte) << self.have;
-            (self.bytes, self.have) = (rest, self.have + 8);
-        }
-        let value = self.held & ((1 << width) - 1);
-        self.held >>= width;
-        self.have -= width;
-        value as u32
-    }
-
-    /// An id: its magnitude, then the bits below its leading one.
-    fn id(&mut self) -> u32 {
-        match self.take(4) {
-            0 => self.take(3),
-            magnitude => 1 << (magnitude + 2) | self.take(magnitude + 2),
-        }
-    }
 }
 
 #[cfg(test)]
@@ -180,7 +202,7 @@ mod tests {
     /// The checksum was computed by the script from the published file, over the tokens rather than over the packed bytes.
     #[test]
     fn unpacks_to_the_tokens_that_were_packed() {
-        for (encoding, count) in Encoding::ALL.into_iter().zip([100_256, 199_998, 151_643, 130_072, 127_997]) {
+        for (encoding, count) in Encoding::ALL.into_iter().zip([100_256, 199_998, 151_643, 130_072, 127_997, 262_026]) {
             let (vocabulary, packed) = (Vocabulary::get(encoding), encoding.packed());
             assert_eq!(vocabulary.len(), count);
             let mut hasher = crc32fast::Hasher::new();
@@ -209,7 +231,7 @@ mod tests {
     fn parents_are_older_and_spell_the_token() {
         for encoding in Encoding::ALL {
             let vocabulary = Vocabulary::get(encoding);
-            for id in FIRST_MERGED..vocabulary.len() as u32 {
+            for id in vocabulary.first_merged..vocabulary.len() as u32 {
                 let [left, right] = vocabulary.parents(id);
                 assert!(left < id && right < id);
                 assert_eq!([vocabulary.spelling(left), vocabulary.spelling(right)].concat(), vocabulary.spelling(id));

@@ -23,6 +23,8 @@ const NAMES: &[(&str, Cut)] = &[
     ("cl100k_base", Cut::Cl100k),
     ("o200k_base", Cut::O200k),
     ("llama3", Cut::Llama3),
+    // llama-models, llama4/tokenizer.py: the very pattern.
+    ("llama4", Cut::O200k),
     ("qwen2", Cut::Qwen2),
     ("tekken", Cut::Tekken),
     ("deepseek_v3", Cut::DeepSeek),

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::{Cut, Parsed, json, ranks};
+use super::{Cut, Parsed, json, ranks, sentencepiece};
 use crate::{Error, ErrorKind, Result};
 
 /// The largest file that is read: five times the largest that is known (Gemma 3, 33 MB).
@@ -42,14 +42,18 @@ pub(super) fn read(path: &Path) -> Result<Vec<u8>> {
 /// What the bytes say; `pattern` is for files that say none.
 pub(super) fn parse(path: &Path, bytes: &[u8], pattern: Option<&str>) -> Result<Parsed> {
     let place = Place(path);
-    if bytes.iter().find(|byte| !byte.is_ascii_whitespace()) != Some(&b'{') {
+    let is_json = bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
+    if !is_json && pattern.is_none() && sentencepiece::is_model(bytes) {
+        return sentencepiece::parse(place, bytes);
+    }
+    if !is_json {
         let cut = named(place, pattern)?;
         return Ok(Parsed::of_bytes(cut, ranks::tiktoken(place, bytes)?));
     }
     if pattern.is_some() {
         return Err(place.wrong("a JSON file names its own pattern", "pattern=", "leave pattern out"));
     }
-    let next = "pass a tokenizer.json, a tekken.json or a .tiktoken file";
+    let next = "pass a tokenizer.json, a tekken.json, a SentencePiece .model or a .tiktoken file";
     let value: Value = serde_json::from_slice(bytes).map_err(|error| place.wrong("the file must be JSON", &error.to_string(), next))?;
     if value.get("model").is_some() {
         return json::parse(place, &value);

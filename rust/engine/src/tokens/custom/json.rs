@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::file::Place;
 use super::literals::Literals;
-use super::merges::{Merges, NONE, Pairs, pair};
+use super::merges::{Merges, NONE, Pairs, Rule, pair};
 use super::ranks::single_bytes;
 use super::space::{Prepended, Space};
 use super::{Cut, Parsed, Way};
@@ -112,7 +112,7 @@ impl Before {
         let vocabulary = ids.iter().filter_map(|(token, id)| Some((spell(token)?.into(), *id))).collect();
         let bytes = single_bytes(place, &vocabulary)?;
         let whole_pieces = model["ignore_merges"] == true;
-        Ok(Way::Bytes { cut, merges: Merges { vocabulary, bytes, pairs: Some(pairs), whole_pieces, unknown: NONE } })
+        Ok(Way::Bytes { cut, merges: Merges { vocabulary, bytes, rule: Rule::Listed(pairs), whole_pieces, unknown: NONE } })
     }
 
     /// Characters: those without a token are spelled in tokens for bytes, or are unknown.
@@ -132,7 +132,7 @@ impl Before {
             return Err(place.wrong("characters without a token need tokens for bytes or an unknown token", "neither", NEXT));
         }
         let vocabulary = ids.into_iter().map(|(token, id)| (token.as_bytes().into(), id)).collect();
-        let merges = Merges { vocabulary, bytes, pairs: Some(pairs), whole_pieces: false, unknown: unknown.unwrap_or(NONE) };
+        let merges = Merges { vocabulary, bytes, rule: Rule::Listed(pairs), whole_pieces: false, unknown: unknown.unwrap_or(NONE) };
         Ok(Way::Characters { space: self.space, merges })
     }
 }

@@ -1,12 +1,13 @@
-//! Added tokens that are not special: words that a file wants to find in any text before it is cut.
+//! Words that a file wants to find in any text before it is cut: added tokens that are not special, and `SentencePiece`'s user-defined pieces.
+
+use std::collections::HashMap;
 
 /// Such words with their ids.
 #[derive(Default)]
 pub(super) struct Literals {
-    /// Longest first, so that the first that fits is the one.
-    words: Vec<(Box<str>, u32)>,
-    /// By first byte: whether any word begins so.
-    begins: Vec<bool>,
+    ids: HashMap<Box<str>, u32>,
+    /// By first byte: how long the words are that begin so, longest first.
+    lengths: Box<[Vec<usize>]>,
 }
 
 /// A part of a text.
@@ -16,30 +17,33 @@ pub(super) enum Segment<'a> {
 }
 
 impl Literals {
-    pub(super) fn new(mut words: Vec<(Box<str>, u32)>) -> Self {
-        words.retain(|(word, _)| !word.is_empty());
-        words.sort_unstable_by(|one, other| other.0.len().cmp(&one.0.len()).then_with(|| one.cmp(other)));
-        let mut begins = vec![false; 256];
-        for (word, _) in &words {
-            begins[usize::from(word.as_bytes()[0])] = true;
+    /// The id of a word that stands twice is that of its first.
+    pub(super) fn new(words: Vec<(Box<str>, u32)>) -> Self {
+        let (mut ids, mut lengths) = (HashMap::new(), vec![Vec::new(); 256]);
+        for (word, id) in words {
+            let Some(first) = word.bytes().next() else { continue };
+            lengths[usize::from(first)].push(word.len());
+            ids.entry(word).or_insert(id);
         }
-        Self { words, begins }
+        for lengths in &mut lengths {
+            lengths.sort_unstable_by(|one, other| other.cmp(one));
+            lengths.dedup();
+        }
+        Self { ids, lengths: lengths.into() }
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.words.is_empty()
+        self.ids.is_empty()
     }
 
     /// The parts of a text, each with where it starts: leftmost words, the longest of those at one place.
     pub(super) fn segments<'a>(&self, text: &'a str) -> Vec<(usize, Segment<'a>)> {
         let (mut segments, mut from, mut at) = (Vec::new(), 0, 0);
-        while !self.words.is_empty() && at < text.len() {
-            if self.begins[usize::from(text.as_bytes()[at])]
-                && let Some((word, id)) = self.words.iter().find(|(word, _)| text.as_bytes()[at..].starts_with(word.as_bytes()))
-            {
+        while !self.ids.is_empty() && at < text.len() {
+            if let Some((width, id)) = self.at(text, at) {
                 segments.extend((from < at).then(|| (from, Segment::Text(&text[from..at]))));
-                segments.push((at, Segment::Literal(*id)));
-                at += word.len();
+                segments.push((at, Segment::Literal(id)));
+                at += width;
                 from = at;
             } else {
                 at += 1;
@@ -47,6 +51,12 @@ impl Literals {
         }
         segments.extend((from < text.len()).then(|| (from, Segment::Text(&text[from..]))));
         segments
+    }
+
+    /// Width and id of the longest word at `at`.
+    fn at(&self, text: &str, at: usize) -> Option<(usize, u32)> {
+        let lengths = &self.lengths[usize::from(text.as_bytes()[at])];
+        lengths.iter().find_map(|&width| self.ids.get(text.get(at..at + width)?).map(|id| (width, *id)))
     }
 }
 
@@ -56,7 +66,8 @@ mod tests {
 
     #[test]
     fn the_leftmost_and_longest_word_is_found() {
-        let literals = Literals::new(vec![("ab".into(), 1), ("abc".into(), 2), ("é".into(), 3), ("".into(), 4)]);
+        let words = [("ab", 1), ("abc", 2), ("é", 3), ("", 4), ("ab", 5)].map(|(word, id)| (word.into(), id));
+        let literals = Literals::new(words.into());
         let shown: Vec<String> = literals
             .segments("xabcabyéz")
             .into_iter()

@@ -2,8 +2,8 @@
 //!
 //! While two neighbours can merge, the pair of the lowest rank does, the leftmost of equals (Sennrich, Haddow and Birch, "Neural
 //! machine translation of rare words with subword units", 2016, algorithm 1). A heap of candidate pairs over a linked list of parts makes
-//! that O(n log n) for a piece of any length. Ranks are those of a list of pairs (`tokenizer.json`), or the ids of the tokens that two
-//! parts spell together (tiktoken, tekken).
+//! that O(n log n) for a piece of any length. Ranks are those of a list of pairs (`tokenizer.json`), or those of the tokens that two
+//! parts spell together: their ids (tiktoken, tekken), or the order of their scores (`SentencePiece`).
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -11,6 +11,8 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 /// No token, or no part.
 pub(super) const NONE: u32 = u32::MAX;
+/// A character that is no token, until it is spelled otherwise.
+const STRANGE: u32 = NONE - 1;
 
 /// A vocabulary and its rule.
 pub(super) struct Merges {
@@ -18,12 +20,21 @@ pub(super) struct Merges {
     pub(super) vocabulary: HashMap<Box<[u8]>, u32>,
     /// The tokens of single bytes; of `SentencePiece`, those that stand for bytes of characters without a token.
     pub(super) bytes: Box<[u32; 256]>,
-    /// Rank and result of each pair that merges; `None` where the id of what they spell is the rank.
-    pub(super) pairs: Option<Pairs>,
+    pub(super) rule: Rule,
     /// A piece that is a token is that token, whether merging reaches it or not.
     pub(super) whole_pieces: bool,
     /// What stands for characters that have neither a token nor bytes, once for a run of them.
     pub(super) unknown: u32,
+}
+
+/// Which pairs merge, and which of them first.
+pub(super) enum Rule {
+    /// Those of a list, in its order.
+    Listed(Pairs),
+    /// Those that together spell a token, in the order of ids.
+    Spelled,
+    /// Those that together spell a token, in the order of these ranks by id.
+    Ranked(Box<[u32]>),
 }
 
 /// Rank and result by the two ids.
@@ -77,7 +88,7 @@ struct Candidate {
 impl Merges {
     /// Appends the tokens of a pretoken.
     pub(super) fn encode_bytes(&self, piece: &[u8], tokens: &mut Vec<u32>) {
-        if (self.whole_pieces || self.pairs.is_none())
+        if (self.whole_pieces || matches!(self.rule, Rule::Spelled))
             && let Some(id) = self.vocabulary.get(piece)
         {
             tokens.push(*id);
@@ -106,7 +117,29 @@ impl Merges {
         self.merge(text.as_bytes(), parts.into_iter(), tokens);
     }
 
+    /// The same where characters that are no token can still merge into one, and are spelled in bytes only if they did not.
+    pub(super) fn encode_pieces(&self, text: &str, tokens: &mut Vec<u32>) {
+        let parts = text.char_indices().map(|(start, character)| {
+            let end = start + character.len_utf8();
+            (self.vocabulary.get(&text.as_bytes()[start..end]).copied().unwrap_or(STRANGE), start, end)
+        });
+        self.each_merged(text.as_bytes(), parts, |part| match part.id {
+            STRANGE if self.unknown == NONE => {
+                let bytes = &text.as_bytes()[part.start as usize..part.end as usize];
+                tokens.extend(bytes.iter().map(|byte| self.bytes[usize::from(*byte)]));
+            }
+            STRANGE if tokens.last() == Some(&self.unknown) => {}
+            STRANGE => tokens.push(self.unknown),
+            id => tokens.push(id),
+        });
+    }
+
     fn merge(&self, text: &[u8], parts: impl Iterator<Item = (u32, usize, usize)>, tokens: &mut Vec<u32>) {
+        self.each_merged(text, parts, |part| tokens.push(part.id));
+    }
+
+    /// Calls `visit` with the parts that merging leaves, in order.
+    fn each_merged(&self, text: &[u8], parts: impl Iterator<Item = (u32, usize, usize)>, mut visit: impl FnMut(&Part)) {
         let mut parts: Vec<Part> = parts
             .enumerate()
             .map(|(at, (id, start, end))| Part {
@@ -129,7 +162,7 @@ impl Merges {
         }
         let mut at = 0;
         while at != NONE {
-            tokens.push(parts[at as usize].id);
+            visit(&parts[at as usize]);
             at = parts[at as usize].next;
         }
     }
@@ -138,9 +171,11 @@ impl Merges {
     fn candidate(&self, text: &[u8], parts: &[Part], at: u32) -> Option<Candidate> {
         let left = parts.get(at as usize)?;
         let right = parts.get(left.next as usize)?;
-        let (rank, result) = match &self.pairs {
-            Some(pairs) => *pairs.get(&pair(left.id, right.id))?,
-            None => self.vocabulary.get(&text[left.start as usize..right.end as usize]).map(|id| (*id, *id))?,
+        let spelled = || self.vocabulary.get(&text[left.start as usize..right.end as usize]).copied();
+        let (rank, result) = match &self.rule {
+            Rule::Listed(pairs) => *pairs.get(&pair(left.id, right.id))?,
+            Rule::Spelled => spelled().map(|id| (id, id))?,
+            Rule::Ranked(ranks) => spelled().map(|id| (ranks[id as usize], id))?,
         };
         Some(Candidate { rank, at, left: left.id, right: right.id, result })
     }

@@ -1,7 +1,7 @@
 //! Tokenizers from a user's own file: byte-pair encodings that are not embedded, for licences or for size.
 //!
-//! [`load`] reads a `tokenizer.json` of Hugging Face (byte-level, or `SentencePiece` with byte fallback), a `tekken.json` or a `.tiktoken`
-//! file. A pretoken is cut by one of the patterns that this crate has a scanner for ([`cut`]), then merged by the file's own rule
+//! [`load`] reads a `tokenizer.json` of Hugging Face (byte-level, or `SentencePiece` with byte fallback), a `.model` of `SentencePiece`, a
+//! `tekken.json` or a `.tiktoken` file. A pretoken is cut by one of the patterns that this crate has a scanner for ([`cut`]), then merged by the file's own rule
 //! ([`merges`]), which is exact for any vocabulary and slower than the embedded ones: the cache of counts makes up for it. What is not
 //! understood in a file is an error: a tokenizer that is almost right counts wrongly without a sign.
 //!
@@ -12,7 +12,9 @@ mod file;
 mod json;
 mod literals;
 mod merges;
+mod protobuf;
 mod ranks;
+mod sentencepiece;
 mod space;
 
 use std::hash::{Hash, Hasher};
@@ -24,6 +26,7 @@ use xxhash_rust::xxh3::xxh3_64;
 pub(super) use cut::Cut;
 use literals::{Literals, Segment};
 use merges::Merges;
+use sentencepiece::Pieces;
 use space::Space;
 
 use super::Encoding;
@@ -56,6 +59,8 @@ enum Way {
     Bytes { cut: Cut, merges: Merges },
     /// Spaces shown, then merged from characters.
     Characters { space: Space, merges: Merges },
+    /// As `SentencePiece` does it.
+    Pieces(Box<Pieces>),
 }
 
 static LOADED: RwLock<Vec<Loaded>> = RwLock::new(Vec::new());
@@ -134,6 +139,10 @@ impl Way {
                 for pretoken in space.pretokens(&space.shown(part, first)) {
                     merges.encode_characters(pretoken, &mut tokens);
                 }
+                visit(0, &tokens)
+            }
+            Self::Pieces(pieces) => {
+                pieces.encode(part, &mut tokens);
                 visit(0, &tokens)
             }
             Self::Bytes { cut, merges } => {

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::file::Place;
-use super::merges::{Merges, NONE};
+use super::merges::{Merges, NONE, Rule};
 use super::{Cut, Parsed};
 use crate::Result;
 
@@ -58,7 +58,7 @@ fn by_rank(place: Place<'_>, tokens: Vec<(Vec<u8>, u32)>) -> Result<Merges> {
         }
     }
     let bytes = single_bytes(place, &vocabulary)?;
-    Ok(Merges { vocabulary, bytes, pairs: None, whole_pieces: true, unknown: NONE })
+    Ok(Merges { vocabulary, bytes, rule: Rule::Spelled, whole_pieces: true, unknown: NONE })
 }
 
 /// The tokens of the 256 single bytes.
