@@ -1,5 +1,6 @@
 //! Collections from outside: random operations against a naive model, isolation, what happens to the pieces of long documents, and
 //! death while one is written.
+#![allow(clippy::format_collect, clippy::format_push_string)] // short texts: what reads best
 
 mod support;
 

@@ -3,6 +3,7 @@
 //! `tests/golden/format-N` holds a compacted store and what it answers, made by [`make_it`] with a fixed clock by the first engine
 //! of that format. When this test fails, the format has changed: give it a new number and a migration, and keep these stores.
 //! The newest is made anew (before a release only) by `cargo test -p memspan-engine --test golden make_it -- --ignored`.
+#![allow(clippy::format_collect, clippy::format_push_string)] // short texts: what reads best
 
 mod support;
 

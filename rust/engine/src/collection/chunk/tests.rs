@@ -1,4 +1,5 @@
 //! Chunks against the rules that every one of them keeps, and against documents whose structure is known.
+#![allow(clippy::format_collect, clippy::format_push_string)] // short texts: what reads best
 
 use super::*;
 use crate::tokens::{self, Encoding};
