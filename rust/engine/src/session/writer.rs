@@ -279,7 +279,7 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
         let now = Anchor { counted: content.request, truth: cost };
         let exceeded = match anchor {
             Some(anchor) if cost >= anchor.cost => {
-                let before = Anchor { counted: Default::default(), truth: anchor.cost };
+                let before = Anchor { counted: Tally::default(), truth: anchor.cost };
                 learned.observe(Some(&before), &Anchor { counted: anchor.since, truth: cost })
             }
             // What a provider adds to every request weighs little in a long one.
@@ -291,9 +291,9 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
             let (cost, block) = if sent.prompt.carried {
                 (cost, content.block)
             } else {
-                (cost.saturating_sub(learned.least_of(&content.block)), Default::default())
+                (cost.saturating_sub(learned.least_of(&content.block)), Tally::default())
             };
-            window.anchor = Some(StoredAnchor { cost, since: Default::default(), block });
+            window.anchor = Some(StoredAnchor { cost, since: Tally::default(), block });
         }
         self.unsettled = true;
         Ok(exceeded)
@@ -323,7 +323,7 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
             return Ok(false);
         }
         let own = Bounds { factors: learned.factors(), learned: true, overall: Factor::EXACT, window: None };
-        let most = own.of(&window.content, known.as_ref(), &Default::default());
+        let most = own.of(&window.content, known.as_ref(), &Tally::default());
         Ok(most > most_of_history(limit) && learned.factor_of(&window.content).per_mille() > self.epoch.epoch.factor.per_mille())
     }
 
