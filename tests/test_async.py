@@ -25,7 +25,7 @@ WAITING = {
         *["cancel_tool_calls", "plan_switch", "switch_model"],
     ],
     memspan.Task: ["set", "get", "update", "remove", "items", "clear"],
-    memspan.Engine: ["users", "scopes", "remember_many", "backup", "maintain", "check", "metrics", "close"],
+    memspan.Engine: ["users", "scopes", "remember_many", "backup", "maintain", "reembed", "check", "metrics", "close"],
     memspan.Slots: ["declare"],
 }
 
