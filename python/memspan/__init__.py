@@ -46,6 +46,7 @@ from memspan.exceptions import (
     UnknownModel,
     UsageError,
 )
+from memspan.findings import Finding, Findings, Over
 from memspan.long_term import NewMemory, Scope, Slots
 from memspan.model import CacheRules, Model, Models, Prices, models
 from memspan.short_term import Added, ModelSwitch, NewMessage, Session, ToolText
@@ -81,6 +82,8 @@ __all__ = [
     "Explained",
     "Explanation",
     "Explanations",
+    "Finding",
+    "Findings",
     "Fit",
     "Forked",
     "Grant",
@@ -103,6 +106,7 @@ __all__ = [
     "NewMessage",
     "NotFound",
     "OutcomeUnknown",
+    "Over",
     "Passage",
     "Passages",
     "PathReport",

@@ -7,12 +7,13 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 from memspan import _core
 from memspan._twins import async_iterable, awaitable
 from memspan.collection import Collection
 from memspan.exceptions import InvalidInput, NotFound
+from memspan.findings import Conditions, Findings, Over, checked_sources, findings
 from memspan.short_term import Session
 from memspan.transcript import TranscriptHit
 
@@ -207,6 +208,7 @@ class Scope:
         vector = self._store.stored_vector(text, self)
         return self._core.revise(memory_id, text, slot, importance, metadata, reason, vector)
 
+    @overload
     def recall(
         self,
         query: str,
@@ -223,8 +225,45 @@ class Scope:
         max_tokens: int | None = None,
         timezone: tzinfo | str | None = None,
         also: Sequence[Scope] = (),
-        over: Sequence[str] = ("memories",),
-    ) -> Recall:
+        over: tuple[Literal["memories"]] = ("memories",),
+    ) -> Recall: ...
+    @overload
+    def recall(
+        self,
+        query: str,
+        limit: int = 5,
+        *,
+        kinds: Kind | str | Iterable[Kind | str] | None = None,
+        where: Mapping[str, Any] | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        valid_at: datetime | None = None,
+        known_at: datetime | None = None,
+        min_score: float | None = None,
+        min_trust: int | None = None,
+        max_tokens: int | None = None,
+        timezone: tzinfo | str | None = None,
+        also: Sequence[Scope] = (),
+        over: Sequence[Over],
+    ) -> Recall | Findings: ...
+    def recall(
+        self,
+        query: str,
+        limit: int = 5,
+        *,
+        kinds: Kind | str | Iterable[Kind | str] | None = None,
+        where: Mapping[str, Any] | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        valid_at: datetime | None = None,
+        known_at: datetime | None = None,
+        min_score: float | None = None,
+        min_trust: int | None = None,
+        max_tokens: int | None = None,
+        timezone: tzinfo | str | None = None,
+        also: Sequence[Scope] = (),
+        over: Sequence[Over] = ("memories",),
+    ) -> Recall | Findings:
         """Finds the memories that answer a question: by its words and, where there is an embedder, by its meaning.
 
         Deterministic: the same store, clock and question give the same answer, bit for bit. Never waits for a disk. Cost: one read
@@ -248,7 +287,9 @@ class Scope:
             max_tokens: Ends before the texts have together more than so many tokens (`o200k_base`).
             timezone: Whose days "yesterday" and "on 7 May" are: a `tzinfo`, or a name such as "Europe/Berlin". UTC by default.
             also: Scopes of the same engine to search along with this one.
-            over: What is searched; this version has "memories" only.
+            over: What is searched: "memories", "transcripts" (what was said in sessions), "collections" (the scope's own, and those of
+                `also`). With more than memories the answer is `Findings`, of all sources in one order, and of the conditions above only
+                `where` (for memories and documents), `max_tokens` and `timezone` may be given.
 
         Returns:
             The best first. `.degraded` says whether vectors are missing that could have been used, `.mode` whether they were used at all.
@@ -263,11 +304,11 @@ class Scope:
             >>> recall[0].memory.text, recall.mode
             ('payments-api listens on port 8443 in prod-eu-west-1', 'hybrid')
         """
-        if tuple(over) != ("memories",):
-            raise InvalidInput(
-                f"recalling: over= is ('memories',), anything else is not available in this version, and it is {over!r}: leave it out",
-                over=repr(over),
-            )
+        sources = checked_sources(over)
+        if sources != ("memories",):
+            given = {"kinds": kinds, "since": since, "until": until, "valid_at": valid_at, "known_at": known_at, "min_trust": min_trust}
+            conditions = Conditions(where, min_score, max_tokens, timezone)
+            return findings(self, query, limit, sources, conditions, also, only_of_memories=given)
         vector, why = self._store.query_vector(query, self)
         if isinstance(also, Scope):
             raise InvalidInput(f"recalling: also= takes several scopes, and it is one, {also!r}: put it into a list")
@@ -404,7 +445,7 @@ class Scope:
         system: str | None = None,
         tools: Iterable[Any] | None = None,
         reads: Sequence[Scope] | None = None,
-        collections: Sequence[object] | None = None,
+        collections: Sequence[Collection] | None = None,
         budget: Budget | None = None,
     ) -> Session:
         """Opens a session of this scope, or makes it. What is `None` stays as it is stored.
@@ -418,7 +459,7 @@ class Scope:
             system: The system prompt; "" is none.
             tools: Tool schemas of OpenAI's or Anthropic's shape; an empty list is none.
             reads: Scopes of the same engine whose memory it reads along with this one's.
-            collections: Not available in this version.
+            collections: Collections of the same engine, whose passages its prompts may show; at most 16.
             budget: What its prompts may cost.
 
         Raises:
@@ -434,15 +475,13 @@ class Scope:
             >>> user.session("s-1").model
             'gpt-4o'
         """
-        if collections is not None:
-            raise InvalidInput(
-                f"opening a session: collections= is not available in this version, and it is {collections!r}: leave it out, and pass what "
-                "you retrieve as items= of assemble()"
-            )
+        if isinstance(collections, Collection):
+            raise InvalidInput(f"opening a session: collections= takes several, and it is one, {collections!r}: put it into a list")
+        shown = None if collections is None else [collection._core for collection in collections]
         if isinstance(reads, Scope):
             raise InvalidInput(f"opening a session: reads= takes several scopes, and it is one, {reads!r}: put it into a list")
         along = None if reads is None else tuple(reads)
-        return Session(self._store, self, _core.SessionCore.open(self._core, session_id, model, system, tools, along, budget))
+        return Session(self._store, self, _core.SessionCore.open(self._core, session_id, model, system, tools, along, budget, shown))
 
     def sessions(self) -> Iterator[str]:
         """The ids of every session of this scope, in the order in which they were made. Reads 256 at a time.
@@ -501,8 +540,8 @@ class Scope:
             [('s-1', 0, 'payments-api listens on port 8443')]
         """
         return tuple(
-            TranscriptHit(session, message, score, tuple(parts))
-            for session, message, score, parts in _core.search_transcripts(self._core, query, limit)
+            TranscriptHit(session, message, score, tuple(parts), confidence)
+            for session, message, score, parts, confidence in _core.search_transcripts(self._core, query, limit)
         )
 
     def __eq__(self, other: object) -> bool:

@@ -270,12 +270,14 @@ class TranscriptHit:
         message: The message.
         score: From 0 to 1, higher is better: a weighted sum of what `explain` names. Not comparable between questions, whose best
             words count as 1 whatever they are.
+        confidence: From 0 to 1: how sure it is that it answers, comparable with that of other answers.
     """
 
     session_id: str
     message: Message
     score: float
     _parts: tuple[float, ...] = field(default=(), repr=False, compare=False)
+    confidence: float = field(default=0.0, repr=False, compare=False)
 
     def explain(self) -> dict[str, float]:
         """What the score is made of, each part from 0 to 1, before its weight.

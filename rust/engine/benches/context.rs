@@ -53,6 +53,7 @@ fn line(messages: usize) {
         history: &transcript,
         volatile: Volatile::Fresh(&candidates),
         append_only: false,
+        bounds: None,
     };
     let prompt: Prompt = compose(&inputs).expect("8,000 tokens hold a message of 250");
     let composed = median(|| drop(black_box(compose(black_box(&inputs)))));
@@ -106,7 +107,7 @@ fn epoch(fixed: &Fixed, budget: &Budget, history: &dyn History) -> Epoch {
 fn candidate(index: u64) -> Item {
     let text = format!("memory {index} {}", "says this and that ".repeat(12)).into();
     let attributes = vec![("kind".into(), "semantic".into())];
-    Item { section: "recalled".into(), id: "m".into(), attributes, text, memory: None, score: Some(1_000 - index as i64) }
+    Item { section: "recalled".into(), id: "m".into(), attributes, text, memory: None, message: None, score: Some(1_000 - index as i64) }
 }
 
 /// Microseconds of one call.

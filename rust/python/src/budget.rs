@@ -95,6 +95,7 @@ fn read_item(place: usize, item: &Bound<'_, PyAny>) -> PyResult<Item> {
         attributes,
         text: text_of("an item's text", &item.getattr("text")?)?.into(),
         memory: None,
+        message: None,
         score: score.map(|score| (score.clamp(-MOST_SCORE, MOST_SCORE) * SCORE_ONE) as i64),
     })
 }

@@ -24,6 +24,18 @@ pub struct CollectionCore {
     name: CollectionName,
 }
 
+impl CollectionCore {
+    /// The engine that it belongs to.
+    pub fn handle(&self) -> &Arc<Handle> {
+        &self.handle
+    }
+
+    /// Which one it is.
+    pub fn collection(&self) -> &CollectionName {
+        &self.name
+    }
+}
+
 /// A document on its way into the store: checked. Frozen.
 #[pyclass(frozen, module = "memspan._core")]
 #[derive(Debug)]

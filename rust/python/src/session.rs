@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use memspan_engine::Result;
+use memspan_engine::collection::CollectionName;
 use memspan_engine::memory::Scope;
 use memspan_engine::session::{self, Added, Ask, NewMessage, Options, Session, SessionState, SwitchPlan, UsageTokens, format_named};
 use memspan_engine::tokens::bound::{TooLong, too_long};
@@ -15,6 +16,7 @@ use pyo3::types::{PyList, PyTuple};
 
 use crate::arguments::{maybe_text, text_of, whole};
 use crate::budget;
+use crate::collection::CollectionCore;
 use crate::engine::Handle;
 use crate::errors::{Hold, invalid, run, to_python};
 use crate::json;
@@ -84,6 +86,7 @@ impl SessionCore {
         tools: Option<&Bound<'py, PyAny>>,
         reads: Option<&Bound<'py, PyTuple>>,
         own_budget: Option<&Bound<'py, PyAny>>,
+        collections: Option<Vec<Bound<'py, CollectionCore>>>,
     ) -> PyResult<Self> {
         let owner = scope.get();
         let options = Options {
@@ -91,6 +94,7 @@ impl SessionCore {
             system: maybe_text("system", system)?,
             tools: tools.map(tools_json).transpose()?,
             reads: reads.map(|reads| read_along(owner, reads)).transpose()?,
+            collections: collections.map(|collections| shown(owner, &collections)).transpose()?,
             budget: own_budget.map(budget::budget).transpose()?,
         };
         let named = Named { handle: Arc::clone(&owner.handle), scope: Arc::clone(&owner.scope), id: text_of("a session's id", id)? };
@@ -369,6 +373,20 @@ fn read_along(own: &ScopeCore, reads: &Bound<'_, PyTuple>) -> PyResult<Vec<Scope
     Ok(scopes)
 }
 
+fn shown(own: &ScopeCore, collections: &[Bound<'_, CollectionCore>]) -> PyResult<Vec<CollectionName>> {
+    let mut names = Vec::with_capacity(collections.len());
+    for collection in collections {
+        if !Arc::ptr_eq(collection.get().handle(), &own.handle) {
+            return Err(invalid(
+                collection.py(),
+                "opening a session: collections= takes collections of the same engine, and one belongs to another: take it from a scope of this engine",
+            ));
+        }
+        names.push(collection.get().collection().clone());
+    }
+    Ok(names)
+}
+
 /// Ids of a scope's sessions behind number `after`, in the order in which they were made: number, id.
 #[pyfunction]
 pub fn session_ids(py: Python<'_>, scope: &Bound<'_, ScopeCore>, after: u32, limit: usize) -> PyResult<Vec<(u32, String)>> {
@@ -389,7 +407,11 @@ pub fn search_transcripts<'py>(
     let owner = scope.get();
     let hits = run(py, Hold::Detached, || session::search(owner.handle.engine()?, &owner.scope, &query, limit))?;
     let one = session::TRANSCRIPT_SCORE_ONE as f64;
-    PyList::new(py, hits.into_iter().map(|hit| (hit.session_id, Message::from(hit.message), hit.score as f64 / one, hit.features.0)))
+    PyList::new(
+        py,
+        hits.into_iter()
+            .map(|hit| (hit.session_id, Message::from(hit.message), hit.score as f64 / one, hit.features.0, hit.features.sureness())),
+    )
 }
 
 /// What the score of a transcript hit is made of, in order.

@@ -126,6 +126,7 @@ mod tests {
                     attributes: vec![("kind".into(), "constraint".into())],
                     text: nasty(&mut random, 4).into(),
                     memory: None,
+                    message: None,
                     score: None,
                 })
                 .collect();

@@ -8,6 +8,7 @@ use super::ledger::{self, Call, SentPrompt};
 use super::pinned::{self, Pinned};
 use super::place::Place;
 use super::record::{SessionBudget, SessionRecord, StoredEpoch};
+use super::retrieved;
 use super::session::Status;
 use super::task;
 use super::view::{Extent, View};
@@ -92,6 +93,8 @@ struct Gathered<'s, P> {
     volatile: Vec<Item>,
     frozen: bool,
     recalled: Option<(Request, Recall)>,
+    /// Why collections were searched by words alone, where they were.
+    degraded: Option<String>,
 }
 
 /// A prompt, and what is left to do outside of the snapshot.
@@ -107,7 +110,7 @@ pub(super) struct Done {
 pub(super) fn assemble<P: Pages>(engine: &Engine, pages: &P, scope: &Scope, status: Status, ask: &Ask, warm: Arc<Warm>) -> Result<Done> {
     let place = status.place;
     let gathered = gather(engine, pages, scope, status, ask, warm)?;
-    let Gathered { view, record, epoch, fixed, volatile, frozen, recalled } = gathered;
+    let Gathered { view, record, epoch, fixed, volatile, frozen, recalled, degraded } = gathered;
     let budget = effective(&record.budget, ask);
     let (limit, output_tokens) = budget.limit(&epoch.model)?;
     let bounds = bounds_of(pages, &record, &epoch, frozen)?;
@@ -131,7 +134,7 @@ pub(super) fn assemble<P: Pages>(engine: &Engine, pages: &P, scope: &Scope, stat
     let sent = SentPrompt::of(&record, &epoch, &prompt, output_tokens, budget.sections, ask.query.clone());
     let mut warm = view.warmed(prompt.window.cut.start.min(epoch.epoch.cut.start), record.edits);
     warm.fixed = Some(fixed);
-    let degraded = recalled.as_ref().and_then(|(_, answer)| answer.degraded.clone());
+    let degraded = recalled.as_ref().and_then(|(_, answer)| answer.degraded.clone()).or(degraded);
     let (model, session_id, epoch) = (epoch.model, record.id, record.epoch);
     let assembled = Assembled { prompt, model, place, session_id, epoch, sent: Arc::new(sent), degraded, ask: Arc::new(ask.clone()) };
     Ok(Done { assembled, warm, recalled })
@@ -174,7 +177,7 @@ fn gather<'s, P: Pages>(
         let call = Call::read(pages, place, sent.turn, sent.call)?;
         let items = call.sent.map_or_else(Vec::new, |sent| sent.items);
         let volatile = ledger::shown(pages, &items, ask.now)?.0;
-        return Ok(Gathered { view, record, epoch, fixed, volatile, frozen: true, recalled: None });
+        return Ok(Gathered { view, record, epoch, fixed, volatile, frozen: true, recalled: None, degraded: None });
     }
     let mut volatile = fixed.pinned.newer(&epoch.epoch.pinned);
     volatile.extend(task::items(&task::list(pages, place.partition, place.session, ask.now)?));
@@ -182,8 +185,15 @@ fn gather<'s, P: Pages>(
     if let Some((_, answer)) = &recalled {
         volatile.extend(recalled_items(answer));
     }
+    let mut degraded = None;
+    if let Some((request, _)) = &recalled {
+        let passages = retrieved::passages(engine, pages, &record, request)?;
+        volatile.extend(retrieved::messages(pages, scope, place, &record, epoch.epoch.cut.start, &request.text)?);
+        volatile.extend(passages.0);
+        degraded = passages.1;
+    }
     volatile.extend(ask.items.iter().cloned());
-    Ok(Gathered { view, record, epoch, fixed, volatile, frozen: false, recalled })
+    Ok(Gathered { view, record, epoch, fixed, volatile, frozen: false, recalled, degraded })
 }
 
 /// The fixed sections, as they were when the epoch began, less what was forgotten since.

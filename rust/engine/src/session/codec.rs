@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 use crate::context::image::ImageRule;
 use crate::context::{
-    Budget, Cut, Epoch, Explained, Factor, Format, Framing, Grant, Item, MemoryRef, Order, Reason, RelevanceFloor, SectionUse, SetAside,
-    Share, Tally, Why,
+    Budget, Cut, Epoch, Explained, Factor, Format, Framing, Grant, Item, MemoryRef, MessageRef, Order, Reason, RelevanceFloor, SectionUse,
+    SetAside, Share, Tally, Why,
 };
 use crate::models::Model;
 use crate::store::envelope::damaged;
@@ -291,12 +291,25 @@ fn read_cut(r: &mut Reader<'_>, key: &[u8]) -> Result<Cut> {
 
 /// `[section, id, memory, score, [[name, value]], text]`; the last two only of what is no memory.
 pub(super) fn write_item(w: &mut Writer, item: &Item) {
-    w.nested(if item.memory.is_some() { 4 } else { 6 });
+    w.nested(if item.memory.is_some() {
+        4
+    } else if item.message.is_some() {
+        7
+    } else {
+        6
+    });
     w.text(&item.section);
     w.text(&item.id);
     write_memory_ref(w, item.memory.as_ref());
     w.maybe_int(item.score);
-    if item.memory.is_none() {
+    if let Some(message) = &item.message {
+        w.nested(0);
+        w.text("");
+        w.nested(4);
+        for number in [message.partition, message.session, message.index, message.document] {
+            w.uint(number);
+        }
+    } else if item.memory.is_none() {
         write_list(w, &item.attributes, |w, (name, value)| {
             w.nested(2);
             w.text(name);
@@ -306,7 +319,7 @@ pub(super) fn write_item(w: &mut Writer, item: &Item) {
     }
 }
 
-/// See [`write_item`]; one that is a memory comes back without attributes and text, which the caller fills in.
+/// See [`write_item`]; one that is a memory or a message comes back without attributes and text, which the caller fills in.
 pub(super) fn read_item<'b>(r: &mut Reader<'b>, key: &'b [u8]) -> Result<Item> {
     let mut r = inner(r, key)?;
     Ok(Item {
@@ -319,6 +332,10 @@ pub(super) fn read_item<'b>(r: &mut Reader<'b>, key: &'b [u8]) -> Result<Item> {
             Ok((r.text()?.into(), r.text()?.into()))
         })?,
         text: r.text()?.into(),
+        message: match maybe_inner(&mut r, key)? {
+            None => None,
+            Some(mut r) => Some(MessageRef { partition: r.uint()?, session: r.uint()?, index: r.uint()?, document: r.uint()? }),
+        },
     })
 }
 

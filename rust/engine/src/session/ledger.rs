@@ -11,6 +11,7 @@ use super::pinned;
 use super::place::Place;
 use super::record::{SessionRecord, StoredEpoch, read_hash};
 use super::response::UsageTokens;
+use super::retrieved;
 use super::writer::{KnownId, find_id, put_id};
 use crate::Result;
 use crate::context::{Block, Budget, Counter, Explained, Factor, Item, Prompt, SectionUse, SetAside};
@@ -307,12 +308,14 @@ pub(super) fn count<P: Pages>(pages: &P, place: Place, turn: u64) -> Result<u16>
 pub(super) fn shown<P: Pages>(pages: &P, items: &[Item], now: i64) -> Result<(Vec<Item>, Vec<Arc<str>>)> {
     let (mut shown, mut gone) = (Vec::with_capacity(items.len()), Vec::new());
     for item in items {
-        let Some(memory) = item.memory else {
-            shown.push(item.clone());
-            continue;
+        let found = match (item.memory, item.message) {
+            (Some(memory), _) => pinned::revision(pages, memory, now)?
+                .map(|found| pinned::item(memory.partition as Partition, &found, &item.section, item.score)),
+            (None, Some(message)) => retrieved::said(pages, message, item.score)?,
+            (None, None) => Some(item.clone()),
         };
-        match pinned::revision(pages, memory, now)? {
-            Some(found) => shown.push(pinned::item(memory.partition as Partition, &found, &item.section, item.score)),
+        match found {
+            Some(item) => shown.push(item),
             None => gone.push(Arc::clone(&item.id)),
         }
     }

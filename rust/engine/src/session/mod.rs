@@ -27,6 +27,7 @@ mod record;
 mod recount;
 mod replay;
 mod response;
+mod retrieved;
 mod scope_sessions;
 mod search;
 #[allow(clippy::module_inception)] // the type is looked for under its name

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::record::{self, BlobRef, SessionRecord, SessionState};
 use super::session::{Options, Status};
 use super::writer::SessionWriter;
+use crate::collection::CollectionName;
 use crate::context::{Reason, Tally, Tools};
 use crate::memory::Scope;
 use crate::models::Model;
@@ -16,6 +17,8 @@ use crate::{Error, ErrorKind, Result};
 const MAX_INSTRUCTION_BYTES: usize = 16 << 20;
 /// Scopes that a session may read along.
 const MAX_READS: usize = 64;
+/// Collections that a session may have.
+const MAX_COLLECTIONS: usize = 16;
 
 /// Tools as given, and what they mean.
 #[derive(Debug, Clone)]
@@ -47,7 +50,8 @@ pub(super) fn changes(status: &Status, options: &Options, tools: Option<&GivenTo
     let reads = options.reads.as_ref().is_some_and(|reads| *reads != status.record.reads);
     let budget = options.budget.as_ref().is_some_and(|budget| *budget != status.record.budget);
     let told = new_system(status.epoch.system, seed, options).is_some() || new_tools(stored, options, tools)?.is_some();
-    Ok(told || reads || budget)
+    let collections = options.collections.as_ref().is_some_and(|collections| *collections != status.record.collections);
+    Ok(told || reads || budget || collections)
 }
 
 /// Whether tools mean what stored ones mean.
@@ -100,6 +104,7 @@ fn make<P: PagesMut>(pages: &mut P, scope: &Scope, id: &str, options: &Options, 
         sent: None,
         budget: options.budget.clone().unwrap_or_default(),
         reads: checked_reads(options.reads.clone().unwrap_or_default(), scope)?,
+        collections: checked_collections(options.collections.clone().unwrap_or_default())?,
         window: None,
     };
     let mut writer = SessionWriter::make(pages, scope, record, model, now)?;
@@ -123,13 +128,20 @@ fn reopen<P: PagesMut>(mut writer: SessionWriter<'_, P>, options: &Options, tool
         _ => None,
     };
     let budget = options.budget.clone().filter(|budget| *budget != writer.record.budget);
-    if new.system.is_none() && new.tools.is_none() && reads.is_none() && budget.is_none() {
+    let collections = match &options.collections {
+        Some(collections) if *collections != writer.record.collections => Some(checked_collections(collections.clone())?),
+        _ => None,
+    };
+    if new.system.is_none() && new.tools.is_none() && reads.is_none() && budget.is_none() && collections.is_none() {
         return Ok(()); // nothing is new: nothing is written
     }
     writer.record.check_live("opening a session with something new")?;
     if let Some(budget) = budget {
         writer.record.budget = budget;
         writer.unsettle();
+    }
+    if let Some(collections) = collections {
+        writer.record.collections = collections; // they stand in the volatile block: no epoch begins
     }
     let others = reads.is_some();
     if let Some(reads) = reads {
@@ -194,6 +206,23 @@ pub(super) fn instruct<P: PagesMut>(writer: &mut SessionWriter<'_, P>, new: &Ins
         writer.epoch.epoch.tools_version += u64::from(writer.epoch.tools.is_some() || writer.epoch.epoch.tools_version > 0);
     }
     Ok(())
+}
+
+fn checked_collections(collections: Vec<CollectionName>) -> Result<Vec<CollectionName>> {
+    if let Some(twice) = collections.iter().find(|one| collections.iter().filter(|other| other == one).count() > 1) {
+        return Err(Error::invalid(format!(
+            "opening a session: collections= names each collection once, and {:?} is named twice: leave one out",
+            twice.name
+        ))
+        .with("collection", twice.name.as_str()));
+    }
+    if collections.len() > MAX_COLLECTIONS {
+        return Err(Error::invalid(format!(
+            "opening a session: it may have {MAX_COLLECTIONS} collections, and {} are named: put documents that are asked together into one",
+            collections.len()
+        )));
+    }
+    Ok(collections)
 }
 
 fn checked_reads(reads: Vec<Scope>, own: &Scope) -> Result<Vec<Scope>> {

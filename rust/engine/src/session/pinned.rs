@@ -128,11 +128,19 @@ pub(super) fn item(partition: Partition, memory: &Memory, section: &str, score: 
         attributes.push(("date".into(), date(memory.occurred_at).into()));
     }
     let place = MemoryRef { partition: partition.into(), memory: memory.number.into(), revision: memory.revision.into() };
-    Item { section: section.into(), id: memory.id().into(), attributes, text: Arc::from(memory.text.as_str()), memory: Some(place), score }
+    Item {
+        section: section.into(),
+        id: memory.id().into(),
+        attributes,
+        text: Arc::from(memory.text.as_str()),
+        memory: Some(place),
+        message: None,
+        score,
+    }
 }
 
 /// The day of a time, as ISO 8601 (the civil calendar from days, after Howard Hinnant's "chrono-compatible low-level date algorithms").
-fn date(microseconds: i64) -> String {
+pub(super) fn date(microseconds: i64) -> String {
     let days = microseconds.div_euclid(86_400_000_000) + 719_468;
     let (era, of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
     let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;

@@ -3,6 +3,7 @@
 use super::bounds::WindowContent;
 use super::codec;
 use super::place::{Place, by_name};
+use crate::collection::CollectionName;
 use crate::context::limit::input_limit;
 use crate::context::{Budget, Epoch, Share, Tally};
 use crate::memory::{Scope, ScopeType};
@@ -142,13 +143,30 @@ pub struct SessionRecord {
     pub budget: SessionBudget,
     /// The scopes it reads along.
     pub reads: Vec<Scope>,
+    /// The collections that its prompts may show passages of.
+    pub collections: Vec<CollectionName>,
     /// What its window is made of, where the model's tokenizer is closed.
     pub window: Option<WindowContent>,
 }
 
+fn write_scope(w: &mut Writer, scope: &Scope) {
+    w.nested(3);
+    w.maybe_text(scope.tenant.as_deref());
+    w.uint(scope.scope_type as u64);
+    w.text(&scope.id);
+}
+
+fn read_scope<'b>(r: &mut Reader<'b>, key: &'b [u8]) -> Result<Scope> {
+    let mut r = codec::inner(r, key)?;
+    let tenant = r.maybe_text()?.map(str::to_owned);
+    let scope_type = if r.uint()? == 0 { ScopeType::User } else { ScopeType::Shared };
+    Ok(Scope { tenant, scope_type, id: r.text()?.to_owned() })
+}
+
 impl SessionRecord {
     fn encode(&self) -> Vec<u8> {
-        let mut w = Writer::array(13 + u32::from(self.window.is_some()));
+        let collections = !self.collections.is_empty();
+        let mut w = Writer::array(if collections { 15 } else { 13 + u32::from(self.window.is_some()) });
         w.text(&self.id);
         w.uint(self.state as u64);
         w.int(self.created_at);
@@ -171,13 +189,19 @@ impl SessionRecord {
         codec::write_budget(&mut w, &self.budget.sections);
         w.nested(self.reads.len() as u32);
         for scope in &self.reads {
-            w.nested(3);
-            w.maybe_text(scope.tenant.as_deref());
-            w.uint(scope.scope_type as u64);
-            w.text(&scope.id);
+            write_scope(&mut w, scope);
         }
-        if let Some(window) = &self.window {
-            window.write(&mut w);
+        match &self.window {
+            Some(window) => window.write(&mut w),
+            None if collections => w.nil(),
+            None => {}
+        }
+        if collections {
+            codec::write_list(&mut w, &self.collections, |w, collection| {
+                w.nested(2);
+                write_scope(w, &collection.scope);
+                w.text(&collection.name);
+            });
         }
         w.into_bytes()
     }
@@ -205,13 +229,14 @@ impl SessionRecord {
         };
         let mut reads = Vec::new();
         for _ in 0..r.nested()? {
-            let mut r = codec::inner(&mut r, key)?;
-            let tenant = r.maybe_text()?.map(str::to_owned);
-            let scope_type = if r.uint()? == 0 { ScopeType::User } else { ScopeType::Shared };
-            reads.push(Scope { tenant, scope_type, id: r.text()?.to_owned() });
+            reads.push(read_scope(&mut r, key)?);
         }
         let window = WindowContent::read(&mut r, key)?;
-        Ok(Self { id, state, created_at, last_time, epoch, edits, tally, sent, budget, reads, window })
+        let collections = codec::read_list(&mut r, |r| {
+            let mut r = codec::inner(r, key)?;
+            Ok(CollectionName { scope: read_scope(&mut r, key)?, name: r.text()?.to_owned() })
+        })?;
+        Ok(Self { id, state, created_at, last_time, epoch, edits, tally, sent, budget, reads, collections, window })
     }
 
     /// The record of a session, whatever its state.

@@ -18,6 +18,7 @@ use super::replay::{Replayed, replay};
 use super::response::{Response, UsageTokens};
 use super::view::{TurnRecord, View};
 use super::writer::{AddAction, Added, KnownId, SessionWriter, moved, scopes};
+use crate::collection::CollectionName;
 use crate::context::message::Part;
 use crate::context::{Arguments, Factor, Format, Reason, carries_block};
 use crate::memory::{Engine, Scope};
@@ -59,6 +60,8 @@ pub struct Options {
     pub tools: Option<Vec<u8>>,
     /// Scopes whose memory it reads along.
     pub reads: Option<Vec<Scope>>,
+    /// Collections that its prompts may show passages of.
+    pub collections: Option<Vec<CollectionName>>,
     /// What its prompts may cost.
     pub budget: Option<super::record::SessionBudget>,
 }

@@ -153,6 +153,7 @@ impl Conversation<'_> {
                 attributes: Vec::new(),
                 text: self.content(500).into(),
                 memory: None,
+                message: None,
                 score: None,
             })
             .collect();

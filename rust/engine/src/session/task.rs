@@ -144,6 +144,7 @@ impl TaskState {
             attributes: vec![("task".into(), self.name.as_str().into()), ("key".into(), key.as_str().into())],
             text: json::text(value).map_or_else(|| value.as_str().into(), Into::into),
             memory: None,
+            message: None,
             score: None,
         })
     }

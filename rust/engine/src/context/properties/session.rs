@@ -233,6 +233,7 @@ pub(in super::super) fn item(section: &str, text: &str, memory: u64, score: Opti
         attributes: vec![("kind".into(), text.chars().take(9).collect::<String>().into())],
         text: text.into(),
         memory,
+        message: None,
         score,
     }
 }

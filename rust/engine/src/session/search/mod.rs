@@ -77,6 +77,12 @@ pub fn search(engine: &Engine, scope: &Scope, question: &str, limit: usize) -> R
     })
 }
 
+/// The same from a snapshot that the caller holds, without the messages themselves.
+pub(super) fn found<P: Pages>(pages: &P, partition: Partition, seed: u64, question: &str, limit: usize) -> Result<Vec<Found>> {
+    let question = Question::new(question, seed);
+    if question.terms.is_empty() { Ok(Vec::new()) } else { rank(pages, partition, &question, limit) }
+}
+
 /// What is looked for.
 struct Question {
     text: String,
@@ -105,12 +111,12 @@ impl Question {
 
 /// A message that was found, not yet read.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Found {
-    place: Place,
-    index: u64,
-    number: u32,
-    score: i64,
-    features: Features,
+pub(super) struct Found {
+    pub place: Place,
+    pub index: u64,
+    pub number: u32,
+    pub score: i64,
+    pub features: Features,
 }
 
 /// The best messages: score descending, of equals the newest document.

@@ -51,6 +51,24 @@ impl Features {
         self.0[0]
     }
 
+    /// Cosine of its vector with the question's.
+    #[must_use]
+    pub fn meaning(&self) -> f64 {
+        self.0[4]
+    }
+
+    /// From 0 to 1: how sure it is that the message answers; as of a memory, the mean of what it has of the question and its cosine.
+    #[must_use]
+    pub fn sureness(&self) -> f64 {
+        (self.closeness() + self.meaning()) / 2.0
+    }
+
+    /// How much of the question it has, token by token.
+    #[must_use]
+    pub fn closeness(&self) -> f64 {
+        self.0[5]
+    }
+
     /// The words of the message before it.
     #[must_use]
     pub fn before(&self) -> f64 {
