@@ -5,6 +5,8 @@
 //! Everything goes through LMDB, in a store that does not wait for the disk. Prints medians and 99th percentiles of the
 //! thread's processor time, so that neighbours on the machine do not count.
 
+mod support;
+
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Duration;
@@ -13,49 +15,15 @@ use memspan_engine::index::bm25::{IndexId, NEVER, Op, Parameters, Query, QueryTe
 use memspan_engine::store::environment::{Environment, Mode};
 use memspan_engine::store::pages::{MemoryPages, Pages, PagesMut};
 use memspan_engine::{Error, Result};
+use support::{Random, Zipf};
 
 const WORDS: usize = 20_000;
 const INDEX: IndexId = IndexId { partition: 1, index: 0 };
 const QUESTIONS: usize = 1000;
 
-/// `SplitMix64`.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn unit(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1u64 << 53) as f64
-    }
-}
-
-/// A Zipf distribution with exponent 1.
-struct Zipf(Vec<f64>);
-
-impl Zipf {
-    fn new() -> Self {
-        let mut sum = 0.0;
-        Self(
-            (1..=WORDS)
-                .map(|rank| {
-                    sum += 1.0 / rank as f64;
-                    sum
-                })
-                .collect(),
-        )
-    }
-
-    fn word(&self, random: &mut Random, skip: usize) -> u64 {
-        let skipped = if skip == 0 { 0.0 } else { self.0[skip - 1] };
-        let at = skipped + random.unit() * (self.0[WORDS - 1] - skipped);
-        let rank = self.0.partition_point(|sum| *sum < at);
-        Random(rank as u64).next()
-    }
+/// The hash of a word that is not one of the `skip` commonest.
+fn word(zipf: &Zipf, random: &mut Random, skip: usize) -> u64 {
+    Random(zipf.rank(random, skip) as u64).next()
 }
 
 struct Document {
@@ -67,7 +35,7 @@ struct Document {
 fn document(zipf: &Zipf, number: u32, words: usize) -> Document {
     let mut random = Random(u64::from(number) << 20);
     let length = words / 2 + random.next() as usize % (words + 1);
-    let mut hashes: Vec<u64> = (0..length).map(|_| zipf.word(&mut random, 0)).collect();
+    let mut hashes: Vec<u64> = (0..length).map(|_| word(zipf, &mut random, 0)).collect();
     hashes.sort_unstable();
     let terms = hashes.chunk_by(|a, b| a == b).map(|same| TermCount { hash: same[0], count: same.len().min(255) as u8 }).collect();
     Document { terms, keys: [random.next(), random.next()], length: length as u32 }
@@ -118,7 +86,7 @@ fn ask<P: Pages>(zipf: &Zipf, pages: &P, statistics: Statistics, skip: usize, al
     let (mut times, mut found) = (Times(Vec::new()), 0);
     let rounds = if statistics.documents > 50_000 { QUESTIONS / 5 } else { QUESTIONS };
     for _ in 0..rounds {
-        let terms: Vec<_> = (0..7).map(|_| QueryTerm { hash: zipf.word(&mut random, skip), weight: 1.0 }).collect();
+        let terms: Vec<_> = (0..7).map(|_| QueryTerm { hash: word(zipf, &mut random, skip), weight: 1.0 }).collect();
         let query = Query { terms: &terms, parameters: Parameters::default(), statistics };
         let started = now();
         let mut reader = Reader::open(pages, INDEX).expect("a reader");
@@ -276,7 +244,7 @@ fn main() {
     if wanted.is_empty() {
         wanted = vec![1000, 5000, 100_000];
     }
-    let zipf = Zipf::new();
+    let zipf = Zipf::new(WORDS);
     if std::env::args().any(|argument| argument == "memory") {
         return wanted.into_iter().for_each(|documents| in_memory(&zipf, documents));
     }

@@ -8,6 +8,8 @@
 //! was grown. Time is measured on three copies of one store in turn: `full` and `relaxed` in the folder for temporary files,
 //! `no disk` in /dev/shm, whose sync does nothing.
 
+mod support;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::ops::ControlFlow;
@@ -21,6 +23,7 @@ use memspan_engine::memory::embedding::Embedding;
 use memspan_engine::memory::{Engine, EngineOptions, NewMemory, Scope, ScopeType};
 use memspan_engine::store::Durability;
 use memspan_engine::store::pages::Pages;
+use support::Random;
 
 const DIMS: usize = 384;
 const USERS: usize = 100;
@@ -31,42 +34,12 @@ const BATCH: usize = 50;
 const BATCHES: [(usize, usize); 2] = [(BATCH, 40), (1000, 4)];
 const VOCABULARY: f64 = 3000.0;
 const PAGE: u64 = 4096;
-const SYLLABLES: [&str; 24] = [
-    "ba", "be", "bi", "bo", "da", "de", "do", "fa", "fe", "ga", "ge", "ka", "ke", "ko", "la", "le", "li", "ma", "me", "na", "no", "pa",
-    "ra", "so",
-];
-
-/// `SplitMix64`.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// The word of a rank: rank r is about twice as common as rank 2r.
-    fn word(&mut self) -> String {
-        let unit = (self.next() >> 11) as f64 / (1u64 << 53) as f64;
-        let mut left = VOCABULARY.powf(unit) as usize + SYLLABLES.len();
-        let mut word = String::new();
-        while left > 0 {
-            word.push_str(SYLLABLES[left % SYLLABLES.len()]);
-            left /= SYLLABLES.len();
-        }
-        word
-    }
-}
-
 fn new_memory(words: usize, at: usize) -> NewMemory {
     let mut random = Random(at as u64 + 1);
     let mut text = format!("ID-{at:07}");
     for _ in 1..words {
         text.push(' ');
-        text.push_str(&random.word());
+        text.push_str(&random.word(VOCABULARY));
     }
     let vector: Vec<f32> = (0..DIMS).map(|_| (random.next() >> 40) as f32 - 8_388_608.0).collect();
     NewMemory { vector: Some(UnitVector::new(&vector, DIMS).expect("a vector")), ..NewMemory::new(text) }

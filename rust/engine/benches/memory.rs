@@ -2,6 +2,8 @@
 //!
 //! `cargo bench -p memspan-engine --bench memory [-- MEMORIES [REPEATS]]`. Prints medians and 99th percentiles in microseconds.
 
+mod support;
+
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -11,46 +13,15 @@ use memspan_engine::memory::embedding::Embedding;
 use memspan_engine::memory::{Engine, EngineOptions, NewMemory, Scope, ScopeType};
 use memspan_engine::recall::{Filter, Fusion, Request, recall};
 use memspan_engine::store::Durability;
+use support::{Random, Times};
 
 const DIMS: usize = 384;
 const USERS: usize = 100;
-const SYLLABLES: [&str; 24] = [
-    "ba", "be", "bi", "bo", "da", "de", "do", "fa", "fe", "ga", "ge", "ka", "ke", "ko", "la", "le", "li", "ma", "me", "na", "no", "pa",
-    "ra", "so",
-];
-
-/// `SplitMix64`.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn unit(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1u64 << 53) as f64
-    }
-}
-
-/// The word of a rank: rank r is about twice as common as rank 2r.
-fn word(random: &mut Random) -> String {
-    let rank = (20_000f64.powf(random.unit()) - 1.0) as usize;
-    let mut text = String::new();
-    let mut left = rank + 600;
-    while left > 0 {
-        text.push_str(SYLLABLES[left % SYLLABLES.len()]);
-        left /= SYLLABLES.len();
-    }
-    text
-}
+const VOCABULARY: f64 = 20_000.0;
 
 fn memory(at: usize) -> String {
     let mut random = Random(at as u64 + 1);
-    let mut words: Vec<String> = (0..14 + random.next() as usize % 20).map(|_| word(&mut random)).collect();
+    let mut words: Vec<String> = (0..14 + random.next() as usize % 20).map(|_| random.word(VOCABULARY)).collect();
     words.insert(3, format!("ID-{at:06}"));
     words.join(" ")
 }
@@ -94,7 +65,7 @@ fn open(path: &Path) -> Engine {
     Engine::open(path, options).expect("open")
 }
 
-fn ask(engine: &Engine, at: usize, dense: bool) -> bool {
+fn ask(engine: &Engine, at: usize, dense: bool, times: &mut Times) -> bool {
     let text = question(at);
     let vector = dense.then(|| Query::new(&embed(&text), DIMS).expect("a vector"));
     let request = Request {
@@ -107,23 +78,9 @@ fn ask(engine: &Engine, at: usize, dense: bool) -> bool {
         min_score: 0.0,
         max_tokens: None,
     };
-    let started = Instant::now();
-    let answer = recall(engine, &request).expect("answered");
-    TIMES.with_borrow_mut(|times| times.push(started.elapsed()));
+    let answer = times.take(|| recall(engine, &request)).expect("answered");
     let wanted = memory(at);
     answer.hits.iter().any(|hit| hit.memory.text == wanted)
-}
-
-thread_local! {
-    static TIMES: std::cell::RefCell<Vec<Duration>> = const { std::cell::RefCell::new(Vec::new()) };
-}
-
-fn report(what: &str) {
-    let mut times = TIMES.take();
-    times.sort_unstable();
-    let at = |share: f64| times[((times.len() - 1) as f64 * share) as usize].as_nanos() as f64 / 1000.0;
-    let mean = times.iter().map(Duration::as_nanos).sum::<u128>() as f64 / times.len() as f64 / 1000.0;
-    println!("{what:<44} p50 {:>8.1}  p99 {:>8.1}  mean {mean:>8.1} us  (n={})", at(0.5), at(0.99), times.len());
 }
 
 fn main() {
@@ -145,27 +102,28 @@ fn main() {
     println!("{count} memories, {:.0}/s in batches of {}", count as f64 / writing.as_secs_f64(), 5000 / USERS);
     println!("{:.1} MB on disk", engine.contents().expect("contents").file_bytes as f64 / 1e6);
     drop(engine);
+    let mut times = Times::default();
     for _ in 0..20 {
-        let started = Instant::now();
-        let engine = open(&path);
-        ask(&engine, 17, true);
-        TIMES.with_borrow_mut(|times| *times.last_mut().expect("one") = started.elapsed());
-        drop(engine);
+        times.take(|| {
+            let engine = open(&path);
+            ask(&engine, 17, true, &mut Times::default());
+            engine
+        });
     }
-    report("open + first recall");
+    times.report("open + first recall");
     let engine = open(&path);
     let repeats: usize = std::env::args().filter_map(|a| a.parse().ok()).nth(1).unwrap_or(1);
     for dense in [true, false].repeat(repeats) {
-        let found = (0..1000).filter(|i| ask(&engine, i * 7919 % count, dense)).count();
-        report(&format!("recall, {} ({found}/1000 found)", if dense { "hybrid" } else { "lexical" }));
+        let mut times = Times::default();
+        let found = (0..1000).filter(|i| ask(&engine, i * 7919 % count, dense, &mut times)).count();
+        times.report(&format!("recall, {} ({found}/1000 found)", if dense { "hybrid" } else { "lexical" }));
     }
+    let mut times = Times::default();
     for at in 0..500 {
         let new = new_memory(10_000_000 + at);
-        let started = Instant::now();
-        engine.remember(&scope(at), new, 0).expect("written");
-        TIMES.with_borrow_mut(|times| times.push(started.elapsed()));
+        times.take(|| engine.remember(&scope(at), new, 0)).expect("written");
     }
-    report("remember, durable, one thread");
+    times.report("remember, durable, one thread");
     let started = Instant::now();
     std::thread::scope(|threads| {
         for thread in 0..32 {

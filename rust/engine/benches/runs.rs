@@ -6,6 +6,8 @@
 //! Everything goes through LMDB, in a store that does not wait for the disk. Times are of the thread's processor, so that
 //! neighbours on the machine do not count.
 
+mod support;
+
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -17,6 +19,7 @@ use memspan_engine::index::runs::{Document, Runs};
 use memspan_engine::store::environment::{Environment, Mode, WriteTransaction};
 use memspan_engine::store::folder::FORMAT_VERSION;
 use memspan_engine::store::pages::{Pages, PagesMut};
+use support::{Random, Zipf};
 
 const WORDS: usize = 50_000;
 const COMMON: usize = 100;
@@ -26,46 +29,11 @@ const QUESTIONS: usize = 2000;
 const STEADY: u32 = 5000;
 const COUNTED: u32 = 2000;
 
-/// `SplitMix64`.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn unit(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
-    }
-}
-
-/// A Zipf distribution with exponent 1.
-struct Zipf(Vec<f64>);
-
-impl Zipf {
-    fn new() -> Self {
-        let mut sum = 0.0;
-        let add = |rank| {
-            sum += 1.0 / rank as f64;
-            sum
-        };
-        Self((1..=WORDS).map(add).collect())
-    }
-
-    /// The rank of a word, from 0.
-    fn word(&self, random: &mut Random) -> usize {
-        let at = random.unit() * self.0[WORDS - 1];
-        self.0.partition_point(|sum| *sum < at)
-    }
-
-    fn ranks(&self, number: u32, words: (u32, u32)) -> Vec<usize> {
-        let mut random = Random(u64::from(number) << 20);
-        let n = u64::from(words.0) + random.next() % u64::from(words.1 - words.0 + 1);
-        (0..n).map(|_| self.word(&mut random)).collect()
-    }
+/// The words of a message, as ranks.
+fn ranks(zipf: &Zipf, number: u32, words: (u32, u32)) -> Vec<usize> {
+    let mut random = Random(u64::from(number) << 20);
+    let n = u64::from(words.0) + random.next() % u64::from(words.1 - words.0 + 1);
+    (0..n).map(|_| zipf.rank(&mut random, 0)).collect()
 }
 
 fn hash(rank: usize) -> u64 {
@@ -165,7 +133,7 @@ fn append<P: PagesMut>(pages: &mut P, number: u32, ranks: &[usize]) {
 fn build(zipf: &Zipf, store: &Store, messages: u32, words: (u32, u32)) -> f64 {
     let mut spent = Duration::ZERO;
     for first in (0..messages).step_by(100) {
-        let texts: Vec<_> = (first..messages.min(first + 100)).map(|number| zipf.ranks(number, words)).collect();
+        let texts: Vec<_> = (first..messages.min(first + 100)).map(|number| ranks(zipf, number, words)).collect();
         let started = now();
         let mut transaction = store.environment.write().expect("a transaction");
         for (number, ranks) in (first..).zip(&texts) {
@@ -185,7 +153,7 @@ fn appends(zipf: &Zipf, words: u32) {
     println!("messages of {words} words: {each:.1} us each, a hundred to a transaction");
     let (mut pages, mut removed, mut times) = (Sample(Vec::new()), Sample(Vec::new()), Sample(Vec::new()));
     for number in STEADY..STEADY + COUNTED {
-        let ranks = zipf.ranks(number, range);
+        let ranks = ranks(zipf, number, range);
         let started = now();
         let mut transaction = store.environment.write().expect("a transaction");
         let mut counting = Counting { pages: &mut transaction, written: BTreeSet::new(), deleted: 0 };
@@ -237,7 +205,7 @@ fn questions(zipf: &Zipf, messages: u32) {
 /// Different words of one message that are not among the commonest.
 fn question(zipf: &Zipf, random: &mut Random, messages: u32, words: (u32, u32), common: usize, asked: usize) -> Vec<QueryTerm> {
     loop {
-        let mut ranks = zipf.ranks((random.next() % u64::from(messages)) as u32, words);
+        let mut ranks = ranks(zipf, (random.next() % u64::from(messages)) as u32, words);
         ranks.retain(|rank| *rank >= common);
         let mut chosen = BTreeSet::new();
         for _ in 0..20 {
@@ -264,7 +232,7 @@ fn bytes_of<P: Pages>(pages: &P) -> usize {
 fn main() {
     const { assert!(!cfg!(debug_assertions), "a debug build is not to be timed") };
     let mut wanted: Vec<u32> = std::env::args().filter_map(|argument| argument.parse().ok()).collect();
-    let zipf = Zipf::new();
+    let zipf = Zipf::new(WORDS);
     if wanted.is_empty() {
         for words in [20, 190, 1500] {
             appends(&zipf, words);

@@ -3,52 +3,24 @@
 //! `cargo bench -p memspan-engine --bench session [-- MESSAGES]`. Prints medians and 99th percentiles in microseconds, and pages
 //! of 4 KiB.
 
+mod support;
+
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use memspan_engine::context::render::{self, RequestOptions};
 use memspan_engine::memory::{Engine, EngineOptions, Kind, NewMemory, Scope, ScopeType};
 use memspan_engine::models::Model;
 use memspan_engine::session::{self, Ask, NewMessage, Options, Session};
 use memspan_engine::store::Durability;
+use support::{Random, Times};
 
-const SYLLABLES: [&str; 24] = [
-    "ba", "be", "bi", "bo", "da", "de", "do", "fa", "fe", "ga", "ge", "ka", "ke", "ko", "la", "le", "li", "ma", "me", "na", "no", "pa",
-    "ra", "so",
-];
-
-/// `SplitMix64`.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn unit(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1u64 << 53) as f64
-    }
-}
-
-/// The word of a rank: rank r is about twice as common as rank 2r.
-fn word(random: &mut Random) -> String {
-    let rank = (20_000f64.powf(random.unit()) - 1.0) as usize;
-    let (mut text, mut left) = (String::new(), rank + 600);
-    while left > 0 {
-        text.push_str(SYLLABLES[left % SYLLABLES.len()]);
-        left /= SYLLABLES.len();
-    }
-    text
-}
+const VOCABULARY: f64 = 20_000.0;
 
 /// About 250 tokens for 95 words.
 fn text(at: usize, words: usize) -> String {
     let mut random = Random(at as u64 + 1);
-    (0..words).map(|_| word(&mut random)).collect::<Vec<_>>().join(" ")
+    (0..words).map(|_| random.word(VOCABULARY)).collect::<Vec<_>>().join(" ")
 }
 
 fn message(at: usize, words: usize) -> NewMessage {
@@ -60,25 +32,6 @@ fn open(path: &Path) -> Engine {
     let options =
         EngineOptions { durability: Durability::Full, read_only: false, busy_timeout: Duration::from_secs(5), embedding: None, now: 0 };
     Engine::open(path, options).expect("open")
-}
-
-#[derive(Default)]
-struct Times(Vec<Duration>);
-
-impl Times {
-    fn take<T>(&mut self, work: impl FnOnce() -> T) -> T {
-        let started = Instant::now();
-        let done = work();
-        self.0.push(started.elapsed());
-        done
-    }
-
-    fn report(mut self, what: &str) {
-        self.0.sort_unstable();
-        let at = |share: f64| self.0[((self.0.len() - 1) as f64 * share) as usize].as_nanos() as f64 / 1000.0;
-        let mean = self.0.iter().map(Duration::as_nanos).sum::<u128>() as f64 / self.0.len() as f64 / 1000.0;
-        println!("{what:<52} p50 {:>8.1}  p99 {:>8.1}  mean {mean:>8.1} us  (n={})", at(0.5), at(0.99), self.0.len());
-    }
 }
 
 /// Kilobytes that this process wrote so far.

@@ -1,6 +1,7 @@
 //! Nominating: the memories of one scope that may be among the answers.
 
 use std::cell::OnceCell;
+use std::cmp::Ordering;
 
 use super::explain::LexicalQuery;
 use super::priors::Attributes;
@@ -235,20 +236,32 @@ impl<P: Pages> ScopeSearch<'_, P> {
         self.checked(best.into_iter().map(|hit| hit.number).collect())
     }
 
-    /// The best hits that may be found.
+    /// The best hits that may be found. Mostly they are the best hits: only where one of these may not be found is more put in order.
     fn best(&mut self, reader: &mut Reader<'_, P>, hits: &[Hit], wanted: usize) -> Result<Vec<Hit>> {
-        let mut best = Vec::new();
-        for hit in best_first(hits, wanted) {
-            if best.len() == wanted {
+        let first = first(hits, wanted);
+        let mut best = self.found(reader, &first, wanted)?;
+        if best.len() < wanted && first.len() < hits.len() {
+            let mut order = hits.to_vec();
+            order.sort_unstable_by(by_score);
+            best = self.found(reader, &order, wanted)?;
+        }
+        Ok(best)
+    }
+
+    /// The first of `order` that may be found.
+    fn found(&mut self, reader: &mut Reader<'_, P>, order: &[Hit], wanted: usize) -> Result<Vec<Hit>> {
+        let mut found = Vec::with_capacity(wanted.min(order.len()));
+        for hit in order {
+            if found.len() == wanted {
                 break;
             }
             if let Some(row) = reader.row(hit.number)?
                 && self.keeps(hit.number, &row)
             {
-                best.push(hit);
+                found.push(*hit);
             }
         }
-        Ok(best)
+        Ok(found)
     }
 
     fn dense(&mut self, reader: &mut Reader<'_, P>, scores: &Scores, wanted: usize) -> Result<Vec<u32>> {
@@ -287,23 +300,29 @@ impl<P: Pages> ScopeSearch<'_, P> {
     }
 }
 
-/// The hits in order: score descending, number ascending. Only as many are sorted at a time as are likely to be looked at.
-fn best_first(hits: &[Hit], likely: usize) -> impl Iterator<Item = Hit> {
-    let mut order = hits.to_vec();
-    let mut sorted = 0;
-    let by_score = |a: &Hit, b: &Hit| b.score.cmp(&a.score).then(a.number.cmp(&b.number));
-    (0..order.len()).map(move |at| {
-        if at == sorted {
-            let rest = &mut order[sorted..];
-            let next = likely.min(rest.len());
-            if next < rest.len() {
-                rest.select_nth_unstable_by(next, by_score);
+/// Score descending, then number ascending.
+fn by_score(a: &Hit, b: &Hit) -> Ordering {
+    b.score.cmp(&a.score).then(a.number.cmp(&b.number))
+}
+
+/// The best `n` of hits whose numbers ascend, in order. Most are compared once, with a bar that rises: a later hit of the bar's score is no
+/// better than the ones before.
+fn first(hits: &[Hit], n: usize) -> Vec<Hit> {
+    let mut best: Vec<Hit> = Vec::with_capacity((2 * n).min(hits.len()));
+    let mut bar = i64::MIN;
+    for hit in hits.iter().filter(|_| n > 0) {
+        if hit.score > bar {
+            best.push(*hit);
+            if best.len() == 2 * n {
+                best.select_nth_unstable_by(n - 1, by_score);
+                best.truncate(n);
+                bar = best[n - 1].score;
             }
-            rest[..next].sort_unstable_by(by_score);
-            sorted += next;
         }
-        order[at]
-    })
+    }
+    best.sort_unstable_by(by_score);
+    best.truncate(n);
+    best
 }
 
 /// What the words of a question found.
@@ -324,6 +343,23 @@ impl Lexical {
             Some(hit) => Ok(hit.score),
             None if query.terms.is_empty() => Ok(0),
             None => Ok(reader.explain(&query.question(), number)?.iter().map(|part| part.score).sum()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_hits_are_those_of_sorting_all() {
+        for (count, spread) in [(0, 1), (5, 3), (200, 7), (1_000, 10_007)] {
+            let hits: Vec<Hit> = (0..count).map(|at| Hit { number: at * 3, score: i64::from(at * 7_919 % spread) }).collect();
+            let mut sorted = hits.clone();
+            sorted.sort_by(by_score);
+            for n in [0, 1, 2, 40, 1_000] {
+                assert_eq!(first(&hits, n), sorted[..n.min(sorted.len())], "{count} {spread} {n}");
+            }
         }
     }
 }

@@ -50,8 +50,8 @@ impl Scores {
         numbers.iter().zip(scores).map(|(&number, &score)| Scored { number, score })
     }
 
-    /// The first `n` of those that `keep` lets through: score descending, number ascending. O(len) and at most one call of
-    /// `keep` a number, in ascending order.
+    /// The first `n` of those that `keep` lets through: score descending, number ascending. O(len); `keep` is asked about the best `n`,
+    /// and only if it refuses one of them about others.
     pub fn best(&self, n: usize, keep: impl FnMut(u32) -> bool) -> Vec<Scored> {
         let (numbers, scores) = self.filled();
         select::best(numbers, scores, n, keep)

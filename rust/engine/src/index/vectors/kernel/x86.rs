@@ -110,8 +110,12 @@ fn rows_512<const N: usize>(query: &Query, rows: &[u8], dims: usize) -> __m128i 
             *sum = _mm512_dpbusd_epi32(*sum, _mm512_xor_si512(bytes, flip), code);
         }
     }
-    let half = |sum: __m512i| _mm256_add_epi32(_mm512_castsi512_si256(sum), _mm512_extracti64x4_epi64::<1>(sum));
-    fold(sums.map(half))
+    // A loop, not `map`: a closure that is compiled for these instructions is not inlined into a function of the library that is not.
+    let mut halves = [_mm256_setzero_si256(); N];
+    for (half, sum) in halves.iter_mut().zip(sums) {
+        *half = _mm256_add_epi32(_mm512_castsi512_si256(sum), _mm512_extracti64x4_epi64::<1>(sum));
+    }
+    fold(halves)
 }
 
 /// Dot products of the first N rows of `rows`, in the first N lanes.
