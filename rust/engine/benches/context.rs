@@ -53,6 +53,7 @@ fn line(messages: usize) {
         history: &transcript,
         volatile: Volatile::Fresh(&candidates),
         append_only: false,
+        bounds: None,
     };
     let prompt: Prompt = compose(&inputs).expect("8,000 tokens hold a message of 250");
     let composed = median(|| drop(black_box(compose(black_box(&inputs)))));

@@ -8,9 +8,6 @@ use super::vocabulary::FIRST_MERGED;
 pub(super) struct Packed {
     /// How many tokens there are.
     pub(super) count: u32,
-    /// CRC-32 of all of them.
-    #[cfg_attr(not(test), allow(dead_code, reason = "the tests check it"))]
-    pub(super) checksum: u32,
     /// The tokens that no merge makes, one behind the other, and where each starts: first the single bytes.
     pub(super) bytes: Vec<u8>,
     pub(super) offsets: Vec<u32>,
@@ -24,9 +21,9 @@ impl Packed {
     /// Reads the head; `characters` tells that characters are merged rather than bytes.
     pub(super) fn read(packed: &'static [u8], characters: bool) -> Self {
         let mut rest = Bits { bytes: packed, held: 0, have: 0 };
-        let (count, checksum) = (rest.take(32), rest.take(32));
-        let mut read =
-            Self { count, checksum, bytes: Vec::with_capacity(count as usize * 8), offsets: Vec::new(), odd: Box::default(), bits: rest };
+        // Behind the count stands a checksum of the tokens: the tests compare it, nobody else.
+        let (count, _) = (rest.take(32), rest.take(32));
+        let mut read = Self { count, bytes: Vec::with_capacity(count as usize * 8), offsets: Vec::new(), odd: Box::default(), bits: rest };
         for _ in 0..FIRST_MERGED {
             let byte = [read.bits.take(8) as u8];
             read.push(&byte);
