@@ -253,7 +253,8 @@ def test_an_embedder_is_asked_first_and_may_fail(store: Path) -> None:
         prompt = session.assemble()
         assert (prompt.degraded, prompt.degraded_reason, embedder.calls) == (False, None, calls + 1)
         embedder.break_with("raise")
-        broken = session.assemble()
+        assert not session.assemble().degraded  # the question's embedding is kept
+        broken = session.assemble("which port has payments-api?")
         assert broken.degraded
         assert "told to fail" in (broken.degraded_reason or "")
         assert "8443" in broken.text  # found by its words

@@ -475,7 +475,7 @@ class Collection:
             >>> _ = docs.add("ports.md", "# Ports\n\n## Payments\n\npayments-api listens on port 8443.", version="3")
             >>> hit = docs.search("which port does payments-api use?")[0]
             >>> hit.document_id, hit.version, hit.heading, hit.span
-            ('ports.md', '3', ('Ports', 'Payments'), (0, 57))
+            ('ports.md', '3', ('Ports', 'Payments'), (0, 56))
             >>> docs.get("ports.md").text[hit.start : hit.end] == hit.text
             True
         """

@@ -367,7 +367,7 @@ class Engine:
             >>> session = user.session("s-1", model="claude-sonnet-4-5")
             >>> _ = session.add({"role": "user", "content": "a question of some length, asked again and again " * 60})
             >>> prompt = session.assemble()
-            >>> _ = session.add_response(memspan.testing.anthropic_response("so it is", input_tokens=900), prompt=prompt)
+            >>> _ = session.add_response(memspan.testing.anthropic_response("so it is", input_tokens=750), prompt=prompt)
             >>> list(engine.token_factors), engine.token_factors["claude-sonnet-4-5"].exceeded
             (['claude-sonnet-4-5'], 0)
             >>> engine.token_factors.reset("claude-sonnet-4-5")

@@ -524,8 +524,8 @@ class Scope:
         Messages are found by their words, by the built-in embedding whatever embedder memories have, and by who spoke (`name` of the
         message, else `author` of `add`); what stands beside a message that has the words counts too, and who a question names is
         preferred. A message that holds every identifier of the question comes first. One that shares no word with the question, follows
-        no message that does and is not near its meaning is no hit. `TranscriptHit.explain` names the parts of a score. Cost: one read transaction, a scan of one
-        vector a message.
+        no message that does and is not near its meaning is no hit. `TranscriptHit.explain` names the parts of a score. Cost: one read
+        transaction, a scan of one vector a message.
 
         Args:
             query: The question; one without a word finds nothing.

@@ -225,11 +225,8 @@ impl CollectionCore {
         request.documents = documents.map(ids).transpose()?;
         request.min_score = min_score.map_or(Ok(0.0), fraction)?;
         request.vector = vector.and_then(|vector| vector.get().query());
-        let hold = match hold_for(&request.text) {
-            Hold::Detached => Hold::Detached,
-            Hold::Attached if self.counts(py)?.1 <= ATTACHED_UP_TO / 4 => Hold::Attached,
-            Hold::Attached => Hold::Detached,
-        };
+        let is_small = hold_for(&request.text) == Hold::Attached && self.counts(py)?.1 <= ATTACHED_UP_TO / 4;
+        let hold = if is_small { Hold::Attached } else { Hold::Detached };
         let (answer, hybrid) = run(py, hold, || {
             let engine = self.handle.engine()?;
             request.vector = request.vector.take().or_else(|| recall::question_vector(engine, &request.text));

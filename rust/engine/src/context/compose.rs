@@ -372,13 +372,11 @@ impl<'a> Composer<'a> {
     /// What the prompt is made of.
     fn content(&self, window: &Window, chosen: &Chosen, squeezed: &BTreeMap<u64, Arc<Stored>>, laid: &Laid) -> Content {
         let block = self.block_content(chosen);
-        match self.inputs.bounds.and_then(|bounds| self.known(bounds, window, squeezed)) {
-            Some((history, _)) => Content { request: history.plus(&block), block, anchors: true },
-            None => {
-                let request = bounded::segments(&laid.segments, self.inputs.framing, self.inputs.counter);
-                Content { request, block, anchors: false }
-            }
+        if let Some((history, _)) = self.inputs.bounds.and_then(|bounds| self.known(bounds, window, squeezed)) {
+            return Content { request: history.plus(&block), block, anchors: true };
         }
+        let request = bounded::segments(&laid.segments, self.inputs.framing, self.inputs.counter);
+        Content { request, block, anchors: false }
     }
 
     fn counted(&self, laid: &Laid) -> u64 {

@@ -7,7 +7,7 @@
 //!
 //! A fitted row is long where its token says much, so its length stands for the rarity of a word, and no statistics are read. The
 //! dot products are those of integers; what is left is one division in one order. It does not read word order, and it needs a text's
-//! tokens: it is for the few candidates that something cheaper found. Source of the form: Khattab and Zaharia, "ColBERT", 2020.
+//! tokens: it is for the few candidates that something cheaper found. Source of the form: Khattab and Zaharia, "`ColBERT`", 2020.
 
 use super::table::{self, DIMENSIONS};
 use super::wordpiece::{self, Token};
@@ -81,7 +81,7 @@ impl Wanted {
 impl Want {
     fn new(token: Token, squared_scales: &[i32; DIMENSIONS]) -> Self {
         let codes = table::row(token);
-        let row = std::array::from_fn(|d| (squared_scales[d] * i32::from(codes[d] as i8) >> (SCALE_BITS - ROW_BITS)) as i16);
+        let row = std::array::from_fn(|d| ((squared_scales[d] * i32::from(codes[d] as i8)) >> (SCALE_BITS - ROW_BITS)) as i16);
         Self { row, length: length(token, squared_scales) }
     }
 }

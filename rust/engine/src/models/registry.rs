@@ -19,11 +19,15 @@ static REGISTERED: RwLock<BTreeMap<Arc<str>, Arc<Profile>>> = RwLock::new(BTreeM
 /// How often a model was registered: what was found before may be another's now.
 static REGISTRATIONS: AtomicU64 = AtomicU64::new(0);
 
-/// What was found: the number of registrations before, the name that was asked for, and the model.
-type Found = (u64, Box<str>, Arc<Profile>);
+/// What a name stood for after so many registrations.
+struct Found {
+    registrations: u64,
+    name: Box<str>,
+    profile: Arc<Profile>,
+}
 
 thread_local! {
-    /// What this thread found last, and when. A program counts by one model for a long time.
+    /// What this thread found last. A program counts by one model for a long time.
     static LAST: RefCell<Option<Found>> = const { RefCell::new(None) };
 }
 
@@ -31,14 +35,14 @@ thread_local! {
 /// family's.
 pub fn get(name: &str) -> Result<Arc<Profile>> {
     let now = REGISTRATIONS.load(Ordering::Acquire);
-    let same = |last: &&Found| last.0 == now && &*last.1 == name;
-    let last = LAST.try_with(|last| last.borrow().as_ref().filter(same).map(|last| Arc::clone(&last.2)));
+    let same = |last: &&Found| last.registrations == now && &*last.name == name;
+    let last = LAST.try_with(|last| last.borrow().as_ref().filter(same).map(|last| Arc::clone(&last.profile)));
     if let Ok(Some(profile)) = last {
         return Ok(profile);
     }
     let profile = find(name)?;
     // A thread that is ending remembers nothing.
-    let _ = LAST.try_with(|last| last.replace(Some((now, name.into(), Arc::clone(&profile)))));
+    let _ = LAST.try_with(|last| last.replace(Some(Found { registrations: now, name: name.into(), profile: Arc::clone(&profile) })));
     Ok(profile)
 }
 

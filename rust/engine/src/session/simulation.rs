@@ -4,6 +4,8 @@
 //! of four classes, and what a conversation is about shifts every few turns. Each turn retrieves more than fits; some call tools.
 //! Figures are printed: `cargo test -p memspan-engine --lib session::simulation -- --nocapture`, and with `--ignored` the long form.
 
+use std::fmt::Write as _;
+
 use serde_json::json;
 
 use super::properties::{Folder, engine};
@@ -62,7 +64,10 @@ fn text(source: &mut Fuzz, class: Class, size: usize) -> String {
         match class {
             Class::Prose => out += &(words[source.below(words.len())].to_owned() + if source.below(9) == 0 { ". " } else { " " }),
             Class::Code => out += &(lines[source.below(lines.len())].to_owned() + "\n"),
-            Class::Dense => out += &format!("{}-{:08x} ", PARTS[source.below(PARTS.len())], source.below(1 << 30)),
+            Class::Dense => {
+                let part = PARTS[source.below(PARTS.len())];
+                write!(out, "{part}-{:08x} ", source.below(1 << 30)).unwrap();
+            }
             Class::Cjk => out.push(characters[source.below(characters.len())]),
         }
     }
@@ -238,7 +243,7 @@ fn five_thousand_requests_of_sessions() {
     play(5_000, 850);
 }
 
-fn opened<'e>(session: Session<'e>, prior: u32) -> Session<'e> {
+fn opened(session: Session<'_>, prior: u32) -> Session<'_> {
     session.open(Options { model: Some(closed(prior)), budget: Some(budget()), ..Options::default() }, 1).unwrap();
     session
 }

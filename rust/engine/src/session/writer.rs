@@ -365,12 +365,12 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
         let (limit, _) = self.record.budget.limit(&self.epoch.model)?;
         let scopes = scopes(self.scope, &self.record);
         let (mut fixed, items) = fixed_for(&*self.pages, self.place, &self.epoch, &scopes, limit, self.now)?;
-        let pinned = items.iter().filter_map(|item| item.memory).collect();
+        let pinned: Vec<_> = items.iter().filter_map(|item| item.memory).collect();
         let mut factor = self.factor_now()?;
-        self.epoch.epoch = match self.next_epoch((reason, &mut factor), origin, limit, &fixed, pinned) {
+        self.epoch.epoch = match self.next_epoch((reason, &mut factor), origin, limit, &fixed, &pinned) {
             // The caller's own floors leave no room for pinned memory: a message is not refused for that.
             Err(error) if error.kind() == ErrorKind::BudgetExceeded && fixed.pinned.take().is_some() => {
-                self.next_epoch((reason, &mut factor), origin, limit, &fixed, Vec::new())?
+                self.next_epoch((reason, &mut factor), origin, limit, &fixed, &[])?
             }
             opened => opened?,
         };
@@ -430,9 +430,9 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
         origin: u64,
         limit: u64,
         fixed: &Fixed,
-        pinned: Vec<MemoryRef>,
+        pinned: &[MemoryRef],
     ) -> Result<Epoch> {
-        let mut opened = self.epoch_by(*factor, reason, origin, limit, fixed, pinned.clone())?;
+        let mut opened = self.epoch_by(*factor, reason, origin, limit, fixed, pinned)?;
         if self.epoch.model.factor == Factor::EXACT {
             return Ok(opened);
         }
@@ -450,18 +450,18 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
             }
             let over = u128::from(factor.per_mille()) * u128::from(most) / u128::from(room) + 1;
             *factor = Factor::new(u32::try_from(over).unwrap_or(u32::MAX));
-            opened = self.epoch_by(*factor, reason, origin, limit, fixed, pinned.clone())?;
+            opened = self.epoch_by(*factor, reason, origin, limit, fixed, pinned)?;
         }
         Ok(opened)
     }
 
-    fn epoch_by(&self, factor: Factor, reason: Reason, origin: u64, limit: u64, fixed: &Fixed, pinned: Vec<MemoryRef>) -> Result<Epoch> {
+    fn epoch_by(&self, factor: Factor, reason: Reason, origin: u64, limit: u64, fixed: &Fixed, pinned: &[MemoryRef]) -> Result<Epoch> {
         let (before, model) = (&self.epoch.epoch, &self.epoch.model);
         let opening = Opening {
             previous: (before.renderer_version > 0).then_some(before),
             reason,
             origin,
-            pinned,
+            pinned: pinned.to_vec(),
             versions: [0, before.system_version, before.tools_version],
             factor,
             fixed_tokens: fixed.tokens(&model.framing),

@@ -76,11 +76,13 @@ impl Features {
     }
 
     /// What speaks for a message before its tokens are read.
+    #[must_use]
     pub fn first_sight(words: f64, before: f64, after: f64, meaning: f64) -> f64 {
         words + 0.7 * before + 0.2 * after + meaning
     }
 
     /// The feature of a message with `tokens` distinct tokens.
+    #[must_use]
     pub fn length(tokens: usize) -> f64 {
         libm::log(tokens.clamp(1, LONG) as f64) / LENGTH_UNIT
     }

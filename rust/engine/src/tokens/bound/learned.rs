@@ -51,7 +51,7 @@ pub struct Ratio {
 
 impl Ratio {
     /// It says enough of its class: one that does not serves until there are others.
-    fn is_close(&self) -> bool {
+    fn is_close(self) -> bool {
         (self.most - self.least.min(self.most)) * 100 <= self.most * CLOSE
     }
 }
@@ -209,7 +209,7 @@ impl Learned {
         let ratios = &mut self.ratios[class as usize];
         ratios.push_back(Ratio { most: ratio(most), least: ratio(least) });
         if ratios.iter().filter(|ratio| ratio.is_close()).count() >= FEW {
-            ratios.retain(Ratio::is_close);
+            ratios.retain(|ratio| ratio.is_close());
         }
         ratios.drain(..ratios.len().saturating_sub(WINDOW));
     }
