@@ -17,7 +17,7 @@ from memspan import _core, tokenizers
 from memspan._core import Explanation, Memory, Message, Recall, Recalled, Remembered, TermScore
 from memspan.counting import Fit, SdkObject, TokenCounter, count_tokens, fit, truncate
 from memspan.embedding import Embedder, Event
-from memspan.engine import BuildInfo, CheckReport, Engine, ImportReport, MaintenanceReport, aopen, build_info, open  # noqa: A004  `memspan.open`
+from memspan.engine import BuildInfo, CheckReport, Engine, GraphOptions, ImportReport, MaintenanceReport, aopen, build_info, open  # noqa: A004  `memspan.open`
 from memspan.exceptions import (
     BudgetExceeded,
     Closed,
@@ -76,6 +76,7 @@ __all__ = [
     "Fit",
     "Forked",
     "Grant",
+    "GraphOptions",
     "IdConflict",
     "ImportReport",
     "InvalidInput",

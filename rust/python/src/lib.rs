@@ -33,6 +33,7 @@ mod task;
 mod time;
 mod tokenizers;
 mod tokens;
+mod trial;
 mod turn;
 mod vectors;
 
@@ -73,6 +74,8 @@ mod _core {
     use super::tokenizers::{count_by_encoding, load_tokenizer};
     #[pymodule_export]
     use super::tokens::{TokenCounterCore, count_cache_metrics, count_tokens, truncate};
+    #[pymodule_export]
+    use super::trial::VectorTrial;
     #[pymodule_export]
     use super::turn::Message;
     #[pymodule_export]

@@ -21,6 +21,7 @@ use super::revise::{self, Revision};
 use super::scope::{self, Head, Scope};
 use super::slots::{self, Slot};
 use super::writer;
+use crate::index::vectors::graph::GraphOptions;
 use crate::index::vectors::{UnitVector, VectorSet};
 use crate::session::WarmSessions;
 use crate::store::environment::WriteTransaction;
@@ -61,6 +62,7 @@ pub struct Engine {
     embeds: bool,
     /// The embedding's number in this store; 0 until it is known.
     embedding_number: Arc<AtomicU16>,
+    graph: GraphOptions,
     accesses: AccessBuffer,
     warm: WarmSessions,
 }
@@ -105,6 +107,7 @@ impl Engine {
             embeds: options.embedding.as_ref().is_some_and(Embedding::is_built_in),
             embedding: options.embedding.map(Arc::new),
             embedding_number: Arc::default(),
+            graph: GraphOptions::default(),
             accesses: AccessBuffer::default(),
             warm: WarmSessions::default(),
         })
@@ -130,6 +133,19 @@ impl Engine {
     #[must_use]
     pub fn embed(&self, text: &str) -> Option<UnitVector> {
         self.embeds.then(|| crate::embedding::embed(text))
+    }
+
+    /// The same engine with other rules for graphs over vectors.
+    pub fn with_graph(mut self, graph: GraphOptions) -> Result<Self> {
+        graph.check()?;
+        self.graph = graph;
+        Ok(self)
+    }
+
+    /// How graphs over vectors are built and searched.
+    #[must_use]
+    pub fn graph(&self) -> &GraphOptions {
+        &self.graph
     }
 
     /// The store.
@@ -491,7 +507,8 @@ impl Engine {
             number = found;
             self.embedding_number.store(number, Ordering::Relaxed);
         }
-        Ok(Some((number, VectorSet::new(partition, number, embedding.dimensions as usize)?)))
+        let set = VectorSet::new(partition, number, embedding.dimensions as usize)?;
+        Ok(Some((number, set.with_ef_search(self.graph.ef_search))))
     }
 
     fn embedding_in_write(&self) -> EmbeddingInWrite {

@@ -14,6 +14,10 @@ use crate::index::vectors::{UnitVector, VectorSet};
 use crate::store::keys::{Key, Partition, STORE, Table, u32_at};
 use crate::store::pages::{Pages, PagesMut};
 
+/// The tables whose keys begin with an embedding.
+pub(super) const OF_VECTORS: [Table; 6] =
+    [Table::VectorExact, Table::VectorBlock, Table::GraphCatalog, Table::GraphNodes, Table::GraphUpper, Table::GraphChanges];
+
 /// Memories in one step.
 pub const STEP: usize = 256;
 
@@ -87,7 +91,7 @@ pub(super) fn adopt(pages: &mut impl PagesMut, partition: Partition, embedding: 
         return Ok(());
     }
     if head.embedding != 0 {
-        for table in [Table::VectorExact, Table::VectorBlock] {
+        for table in OF_VECTORS {
             remove_all(pages, &Key::new(partition, table).u16(head.embedding))?;
         }
     }

@@ -8,6 +8,7 @@ pub mod doctor;
 pub mod embedding;
 pub mod engine;
 pub mod forget;
+pub mod graphs;
 pub mod kind;
 pub mod maintain;
 pub mod read;

@@ -4,7 +4,8 @@ use super::explain::LexicalQuery;
 use super::{Request, past};
 use crate::Result;
 use crate::index::bm25::{Hit, IndexId, Reader, Row, Statistics};
-use crate::index::vectors::{Scores, VectorSet};
+use crate::index::vectors::VectorSet;
+use crate::index::vectors::graph::Nearest;
 use crate::memory::{Engine, Head, MEMORIES, Memory, record};
 use crate::store::keys::Partition;
 use crate::store::pages::Pages;
@@ -62,12 +63,9 @@ pub fn nominate<P: Pages>(
 
     let lexical = scope.lexical(&mut reader, &mut query, wanted)?;
     let set = vectors_of(engine, snapshot, request, partition, &head, found)?;
-    let mut dense = Scores::new();
-    if let (Some(set), Some(vector)) = (set, &request.vector) {
-        set.scan(snapshot, vector, &mut dense)?;
-    }
+    let dense = scope.dense(&mut reader, set, wanted)?;
     let mut numbers: Vec<u32> = lexical.best.iter().map(|hit| hit.number).collect();
-    numbers.extend(scope.dense(&mut reader, &dense, wanted)?);
+    numbers.extend(dense.best.iter().map(|scored| scored.number));
     let holders = scope.with_every_identifier(&mut reader, &query)?;
     found.identified |= !holders.is_empty();
     numbers.extend(holders);
@@ -75,7 +73,11 @@ pub fn nominate<P: Pages>(
     numbers.dedup();
     for number in numbers {
         let lexical = lexical.score(&mut reader, &query, number)?;
-        found.candidates.push(Candidate { scope: place, number, lexical, dense: dense.get(number), past: None });
+        let dense = match (set, &request.vector) {
+            (Some(set), Some(vector)) => dense.score(set, snapshot, vector, number)?,
+            _ => None,
+        };
+        found.candidates.push(Candidate { scope: place, number, lexical, dense, past: None });
     }
     if request.filter.reaches_back() {
         past::nominate(snapshot, request, place, partition, &query, found)?;
@@ -166,17 +168,18 @@ impl<P: Pages> ScopeSearch<'_, P> {
         self.checked(answer)
     }
 
-    fn dense(&mut self, reader: &mut Reader<'_, P>, scores: &Scores, wanted: usize) -> Result<Vec<u32>> {
+    fn dense(&mut self, reader: &mut Reader<'_, P>, set: Option<VectorSet>, wanted: usize) -> Result<Nearest> {
+        let (Some(set), Some(vector)) = (set, &self.request.vector) else { return Ok(Nearest::default()) };
         let mut broken = None;
-        let best = scores.best(wanted, |number| match reader.row(number) {
+        let nearest = set.nearest(self.snapshot, vector, wanted, |number| match reader.row(number) {
             Ok(row) => row.is_some_and(|row| self.keeps(number, &row)),
             Err(error) => {
                 broken.get_or_insert(error);
                 false
             }
-        });
+        })?;
         broken.map_or(Ok(()), Err)?;
-        self.checked(best.into_iter().map(|scored| scored.number).collect())
+        self.checked(nearest)
     }
 
     /// The memories that hold every identifier of the question: always candidates, however they score.

@@ -41,6 +41,14 @@ pub enum Table {
     VectorExact = 0x10,
     /// embedding u16 | first number u32 -> a block of int8 vectors.
     VectorBlock = 0x11,
+    /// embedding u16 -> which segment of a graph over the vectors is in use, and which is being built.
+    GraphCatalog = 0x14,
+    /// embedding u16 | segment u32 | value u32 -> some thousand nodes of a segment: links, number, scale, codes.
+    GraphNodes = 0x15,
+    /// embedding u16 | segment u32 | value u32 -> links of a segment's upper layers.
+    GraphUpper = 0x16,
+    /// embedding u16 | segment u32 | page u32 -> which of 4,096 vectors changed since the segment was built.
+    GraphChanges = 0x17,
     /// number u32 | chunk u16 -> the current revision of a memory.
     Memory = 0x20,
     /// One value: counters and statistics of the partition. Next to the newest memories: it changes with them.
@@ -96,7 +104,7 @@ pub enum Table {
 
 impl Table {
     /// All of them, in key order.
-    pub const ALL: [Self; 32] = [
+    pub const ALL: [Self; 36] = [
         Self::Meta,
         Self::Retired,
         Self::ScopeByName,
@@ -105,6 +113,10 @@ impl Table {
         Self::Embedding,
         Self::VectorExact,
         Self::VectorBlock,
+        Self::GraphCatalog,
+        Self::GraphNodes,
+        Self::GraphUpper,
+        Self::GraphChanges,
         Self::Memory,
         Self::Head,
         Self::Tail,

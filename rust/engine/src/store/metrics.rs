@@ -39,6 +39,8 @@ metrics! {
     memories_written,
     /// Vectors that could not be made when their memory was written.
     vectors_pending,
+    /// Graphs over vectors that were built.
+    graphs_built,
     /// Times another process compacted the store and this one moved on.
     generations_followed,
     /// Slots of the reader table taken back from processes that died.

@@ -32,6 +32,7 @@ impl VectorSet {
             self.put_run(pages, target, run)?;
             rest = after;
         }
+        self.note_changes(pages, &vectors.iter().map(|&(number, _)| number).collect::<Vec<_>>(), true)?;
         vectors.iter().try_for_each(|&(number, vector)| self.put_exact(pages, number, vector))
     }
 
@@ -50,6 +51,7 @@ impl VectorSet {
         let blocks = self.encode_all(&entries, true);
         self.replace(pages, &dropped, &blocks)?;
         self.delete_exact(pages, number)?;
+        self.note_changes(pages, &[number], false)?;
         Ok(true)
     }
 
