@@ -63,7 +63,8 @@ def test_a_large_scope_gets_a_graph_that_finds_what_the_scan_found(tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    "rules", [{"threshold": 0}, {"m": 3}, {"m": 65}, {"ef_construction": 8}, {"ef_search": 0}, {"rebuild_share": 0.0}, {"rebuild_share": 2.0}]
+    "rules",
+    [{"threshold": 0}, {"m": 3}, {"m": 65}, {"ef_construction": 8}, {"ef_search": 0}, {"rebuild_share": 0.0}, {"rebuild_share": 2.0}],
 )
 def test_rules_out_of_range_are_refused(tmp_path: Path, rules: dict[str, float]) -> None:
     with pytest.raises(memspan.InvalidInput, match=next(iter(rules))):

@@ -270,10 +270,10 @@ class Engine:
         return self._core.backup(_folder("backing up", path))
 
     def maintain(self, *, compact: bool = False) -> MaintenanceReport:
-        """Does what can wait: forgets what expired, makes missing vectors, stores buffered recalls, clears up after interrupted deletes, builds
-        graphs over the vectors of very large scopes (`GraphOptions`; about 20 s for 100,000 memories).
+        """Does what can wait: forgets what expired, makes missing vectors, stores buffered recalls, clears up after interrupted deletes.
 
-        Many short transactions; other writers come between. To be called now and then, for instance once a day.
+        Many short transactions; other writers come between. To be called now and then, for instance once a day. It also builds graphs over
+        the vectors of very large scopes (`GraphOptions`): half a minute or more for 100,000 memories, while all else goes on.
 
         Args:
             compact: Also rewrite the store into a new, smaller file, without the bytes of what was forgotten. Writers wait while it

@@ -42,11 +42,12 @@ impl VectorSet {
     pub fn graph_due<P: Pages + ?Sized>(&self, pages: &P, vectors: u64, options: &GraphOptions) -> Result<Due> {
         let catalog = self.graph_catalog(pages)?.unwrap_or_default();
         let Some(in_use) = &catalog.in_use else { return Ok(if vectors >= options.threshold { Due::Build } else { Due::Nothing }) };
-        if vectors < options.threshold / 2 {
-            return Ok(Due::Drop);
+        let nodes = u64::from(in_use.nodes);
+        if vectors < options.threshold {
+            // Another process may have built it by a lower threshold: it stays until most of it is gone.
+            return Ok(if vectors < nodes / 2 { Due::Drop } else { Due::Nothing });
         }
         let (stale, _) = self.graph_changes(pages, in_use.segment)?.counts();
-        let nodes = u64::from(in_use.nodes);
         let newer = vectors.saturating_sub(nodes.saturating_sub(stale));
         let aged = (newer + stale) as f64 > options.rebuild_share * nodes as f64;
         Ok(if aged { Due::Build } else { Due::Nothing })

@@ -252,7 +252,9 @@ fn a_graph_is_due_when_there_is_none_and_when_it_has_aged() {
         set().remove(&mut pages, 2 * number).unwrap();
     }
     assert_eq!(due(&pages, 159), Due::Build);
-    assert_eq!(due(&pages, 49), Due::Drop);
+    assert_eq!(due(&pages, 99), Due::Drop);
+    let higher = GraphOptions { threshold: 1000, ..options() };
+    assert_eq!(set().graph_due(&pages, 159, &higher).unwrap(), Due::Nothing, "another process's threshold was lower");
     set().drop_graph(&mut pages).unwrap();
     while set().sweep_graph(&mut pages).unwrap() {}
     assert!([Table::GraphNodes, Table::GraphUpper, Table::GraphChanges].into_iter().all(|one| table(&pages, one).is_empty()));
