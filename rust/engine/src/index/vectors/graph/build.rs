@@ -92,7 +92,7 @@ impl Build {
     pub fn read<P: Pages + ?Sized>(set: VectorSet, pages: &P, segment: u32, last: u32, options: &GraphOptions) -> Result<Option<Self>> {
         let mut numbers = Vec::new();
         set.each_block(pages, last, &mut |block| {
-            numbers.extend(block.numbers().iter().map(|n| u32::from_le_bytes(*n)).filter(|n| *n <= last))
+            numbers.extend(block.numbers().iter().map(|n| u32::from_le_bytes(*n)).filter(|n| *n <= last));
         })?;
         let count = numbers.len().min(1 << 31);
         if count == 0 {

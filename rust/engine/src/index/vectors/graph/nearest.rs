@@ -9,7 +9,7 @@ use super::super::kernel::Kernel;
 use super::super::{Query, Scored, Scores, VectorSet, select};
 use super::catalog::InUse;
 use super::changes::Changes;
-use super::search::{Probe, with_scratch};
+use super::search::{Probe, Sight, with_scratch};
 use super::segment::Segment;
 use crate::Result;
 use crate::store::pages::Pages;
@@ -78,7 +78,7 @@ impl VectorSet {
         let probe = Probe::of(query);
         let mut ef = self.ef_search.max(2 * n);
         while ef * SCANNED_PER_SIGHT <= (in_use.nodes as usize).max(self.ef_search * SCANNED_PER_SIGHT) {
-            let seen = self.sights(&segment, &probe, ef)?;
+            let seen = sights(&segment, &probe, ef)?;
             let whole = seen.len() == in_use.nodes as usize;
             let bar = if whole { i32::MIN } else { seen.get(ef / 2).map_or(i32::MAX, |scored| scored.score) };
             let (mut best, mut asked) = (newer.clone(), 0);
@@ -100,20 +100,6 @@ impl VectorSet {
             ef = (2 * ef).max(3 * n * asked / kept.max(1));
         }
         Ok(None)
-    }
-
-    /// What a walk with `ef` nodes in sight finds, in order.
-    fn sights(&self, segment: &Segment<'_>, probe: &Probe, ef: usize) -> Result<Vec<Scored>> {
-        with_scratch(|scratch| {
-            scratch.descend(segment, probe, Kernel::best(), 0, ef)?;
-            let scored = |sight: &super::search::Sight| {
-                let node = segment.nodes_at(sight.id())?;
-                Ok(Scored { number: segment.shape.number(node), score: sight.score() })
-            };
-            let mut seen = scratch.sights.iter().map(scored).collect::<Result<Vec<_>>>()?;
-            select::sort(&mut seen);
-            Ok(seen)
-        })
     }
 
     /// The best `n` of what the segment does not know: the tail, and numbers that got another vector.
@@ -156,4 +142,18 @@ impl VectorSet {
         Kernel::best().block_scorer()(query, &block, &[], &mut scores);
         Ok(Some(scores[at]))
     }
+}
+
+/// What a walk with `ef` nodes in sight finds, in order.
+fn sights(segment: &Segment<'_>, probe: &Probe, ef: usize) -> Result<Vec<Scored>> {
+    with_scratch(|scratch| {
+        scratch.descend(segment, probe, Kernel::best(), 0, ef)?;
+        let scored = |sight: &Sight| {
+            let node = segment.nodes_at(sight.id())?;
+            Ok(Scored { number: segment.shape.number(node), score: sight.score() })
+        };
+        let mut seen = scratch.sights.iter().map(scored).collect::<Result<Vec<_>>>()?;
+        select::sort(&mut seen);
+        Ok(seen)
+    })
 }

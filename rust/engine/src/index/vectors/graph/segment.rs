@@ -17,10 +17,16 @@ use crate::store::verified;
 /// Layout of the values of nodes and of upper layers.
 pub(super) const SCHEMA: u8 = 1;
 
+/// A value as it is stored, and its body once that was verified.
+struct Value<'p> {
+    bytes: &'p [u8],
+    body: Cell<Option<&'p [u8]>>,
+}
+
 /// Records of one length in values of a power of two of them.
 pub(super) struct Records<'p> {
     prefix: Key,
-    values: Vec<(&'p [u8], Cell<Option<&'p [u8]>>)>,
+    values: Vec<Value<'p>>,
     shift: u32,
     stride: usize,
     count: usize,
@@ -39,7 +45,7 @@ impl<'p> Records<'p> {
             if key != prefix.u32(values.len() as u32).as_slice() {
                 return Err(damaged(key, "a value of the graph before it is missing"));
             }
-            values.push((value, Cell::new(None)));
+            values.push(Value { bytes: value, body: Cell::new(None) });
             Ok(ControlFlow::Continue(()))
         })?;
         if values.len() == count.div_ceil(1 << shift) {
@@ -51,7 +57,7 @@ impl<'p> Records<'p> {
     #[inline]
     fn get(&self, at: usize) -> Result<&'p [u8]> {
         let value = at >> self.shift;
-        let body = match self.values.get(value).map(|(_, opened)| opened.get()) {
+        let body = match self.values.get(value).map(|value| value.body.get()) {
             Some(Some(body)) => body,
             _ => self.verify(value)?,
         };
@@ -62,20 +68,20 @@ impl<'p> Records<'p> {
     /// Where a record lies, whether or not its value was verified: for a hint to the processor.
     #[inline]
     fn hint(&self, at: usize) {
-        if let Some((value, _)) = self.values.get(at >> self.shift) {
-            prefetch(value, 8 + PADDING + (at & ((1 << self.shift) - 1)) * self.stride, self.stride);
+        if let Some(value) = self.values.get(at >> self.shift) {
+            prefetch(value.bytes, 8 + PADDING + (at & ((1 << self.shift) - 1)) * self.stride, self.stride);
         }
     }
 
     #[cold]
     fn verify(&self, value: usize) -> Result<&'p [u8]> {
         let key = self.prefix.u32(value as u32);
-        let Some((bytes, opened)) = self.values.get(value) else { return Err(damaged(key.as_slice(), "the graph has no such value")) };
+        let Some(stored) = self.values.get(value) else { return Err(damaged(key.as_slice(), "the graph has no such value")) };
         let records = self.count.saturating_sub(value << self.shift).min(1 << self.shift);
-        let body = verified::open(key.as_slice(), bytes, SCHEMA, Codec::Packed as u8, |body| {
+        let body = verified::open(key.as_slice(), stored.bytes, SCHEMA, Codec::Packed as u8, |body| {
             body.len() == PADDING + records * self.stride && body[PADDING..].chunks(self.stride).all(|record| self.is_consistent(record))
         })?;
-        opened.set(Some(body));
+        stored.body.set(Some(body));
         Ok(body)
     }
 

@@ -69,13 +69,12 @@ impl Trial {
     /// The nearest `n`, by exact cosines of the best int8 candidates: by the graph with `ef` nodes in sight, or by a scan.
     pub fn search(&self, query: &Query, n: usize, ef: Option<usize>) -> Result<Vec<Scored>> {
         let (pages, wanted) = (self.environment.snapshot()?, CANDIDATES.max(n));
-        let mut best = match ef {
-            Some(ef) => self.set.with_ef_search(ef).nearest(&pages, query, wanted, |_| true)?.best,
-            None => {
-                let mut scores = Scores::new();
-                self.set.scan(&pages, query, &mut scores)?;
-                scores.best(wanted, |_| true)
-            }
+        let mut best = if let Some(ef) = ef {
+            self.set.with_ef_search(ef).nearest(&pages, query, wanted, |_| true)?.best
+        } else {
+            let mut scores = Scores::new();
+            self.set.scan(&pages, query, &mut scores)?;
+            scores.best(wanted, |_| true)
         };
         self.set.rerank(&pages, query, &mut best)?;
         best.truncate(n);
