@@ -52,7 +52,8 @@ def clustered(count: int, dimensions: int, seed: int, clusters: int = 2_000) -> 
     made = random.standard_normal((count, dimensions), dtype=np.float32)
     made *= random.uniform(0.4, 1.2, (count, 1)).astype(np.float32)
     made += centres[random.integers(0, clusters, count)]
-    return made / np.linalg.norm(made, axis=1, keepdims=True)
+    made /= np.linalg.norm(made, axis=1, keepdims=True)
+    return made
 
 
 def measure(folder: Path, dimensions: int, max_size: int, seconds: float) -> list[Row]:

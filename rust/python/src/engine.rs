@@ -195,9 +195,11 @@ impl EngineCore {
         let mut signal = None;
         let built = run(py, Hold::Detached, || {
             let mut between = || {
-                Python::attach(|py| py.check_signals()).map_err(|error| {
-                    signal = Some(error);
-                    Error::invalid("building a graph: a signal came; what was built is given up")
+                Python::attach(|py| {
+                    py.check_signals().map_err(|error| {
+                        signal = Some(error);
+                        Error::invalid("building a graph: a signal came; what was built is given up")
+                    })
                 })
             };
             self.handle.engine()?.maintain_graphs(now, &mut between)
