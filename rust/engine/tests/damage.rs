@@ -255,7 +255,7 @@ fn a_manifest_of_the_future_or_of_garbage_is_a_typed_error() {
     let path = specimen.store().join("gen-1/manifest");
     let manifest = fs::read_to_string(&path).expect("its manifest");
     let opened = || Engine::open(&specimen.store(), options(true)).map(|engine| everything(&engine));
-    fs::write(&path, manifest.replace("memspan=2", "memspan=99")).expect("written");
+    fs::write(&path, manifest.replace("memspan=3", "memspan=99")).expect("written");
     let error = opened().expect_err("of the future");
     assert_eq!(error.kind(), ErrorKind::StoreVersion);
     assert!(error.message().contains("99") && error.message().contains("upgrade"), "{error}");
@@ -263,7 +263,7 @@ fn a_manifest_of_the_future_or_of_garbage_is_a_typed_error() {
         String::new(),
         "memspan=\n".into(),
         "\0\0\0\0".into(),
-        manifest.replace("memspan=2", "memspan=0"),
+        manifest.replace("memspan=3", "memspan=0"),
         manifest.replace("page_size=4096", "page_size=0"),
         manifest.replace("page_size=4096", "page_size=16384"),
         manifest.replace("page_size=4096", "page_size=4294967295"),
