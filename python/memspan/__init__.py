@@ -18,7 +18,7 @@ from memspan._core import Explanation, Memory, Message, Recall, Recalled, Rememb
 from memspan.collection import AddedDocument, Collection, Document, DocumentInfo, NewDocument, Passage, Passages, PathReport, Skipped
 from memspan.counting import Fit, SdkObject, TokenCounter, count_tokens, fit, truncate
 from memspan.embedding import Embedder, Event
-from memspan.engine import (  # noqa: A004  `memspan.open`
+from memspan.engine import (
     BuildInfo,
     CheckReport,
     Engine,
@@ -28,7 +28,7 @@ from memspan.engine import (  # noqa: A004  `memspan.open`
     ReembedReport,
     aopen,
     build_info,
-    open,
+    open,  # noqa: A004  `memspan.open`
 )
 from memspan.exceptions import (
     BudgetExceeded,

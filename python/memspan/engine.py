@@ -25,7 +25,18 @@ if TYPE_CHECKING:
     from memspan.exceptions import Error
     from memspan.long_term import NewMemory
 
-__all__ = ["BuildInfo", "CheckReport", "Engine", "GraphOptions", "ImportReport", "MaintenanceReport", "ReembedReport", "aopen", "build_info", "open"]
+__all__ = [
+    "BuildInfo",
+    "CheckReport",
+    "Engine",
+    "GraphOptions",
+    "ImportReport",
+    "MaintenanceReport",
+    "ReembedReport",
+    "aopen",
+    "build_info",
+    "open",
+]
 
 _PAGE = 256
 

@@ -330,6 +330,77 @@ fn damage_is_an_error_or_changes_nothing_and_the_doctor_sees_it() {
     }
 }
 
+#[test]
+fn a_set_that_is_cleared_step_by_step_takes_its_graph_along() {
+    let mut random = Random::new(41);
+    let mut pages = MemoryPages::new();
+    fill_with(&mut pages, &mut random, 600, &[]);
+    build(&mut pages);
+    set().remove(&mut pages, 20).unwrap();
+    set().put(&mut pages, 40, &near(&mut random, &[])).unwrap();
+    let late = built(&mut pages, LEASE);
+    let query = Query::from_unit(near(&mut random, &[]));
+    let mut steps = 0;
+    while set().clear_some(&mut pages, 1).unwrap() {
+        steps += 1;
+        assert_eq!(is_sound(&pages).unwrap(), 0, "the graph goes first");
+        let left = set().audit(&pages).unwrap().len();
+        let nearest = set().nearest(&pages, &query, 1000, |_| true).unwrap();
+        assert!(nearest.is_exact());
+        assert_eq!(nearest.best.len(), left);
+        assert!(!late.put(&mut pages, 0).unwrap(), "what was being built is given up");
+    }
+    assert!(steps > 2);
+    assert!(pages.is_empty(), "not even the catalog is left");
+    assert!(!late.finish(&mut pages).unwrap());
+    set().abandon_graph(&mut pages, 2).unwrap();
+    assert_eq!(set().begin_graph(&mut pages, 0).unwrap(), None);
+    assert!(pages.is_empty());
+}
+
+/// A revision of the built-in embedding and an embedding of the store may have one number.
+#[test]
+fn vectors_of_messages_never_touch_a_graph() {
+    let mut random = Random::new(42);
+    let mut pages = MemoryPages::new();
+    fill_with(&mut pages, &mut random, 300, &[]);
+    build(&mut pages);
+    let graph =
+        |pages: &MemoryPages| [Table::GraphCatalog, Table::GraphNodes, Table::GraphUpper, Table::GraphChanges].map(|one| table(pages, one));
+    let (before, messages) = (graph(&pages), VectorSet::of_messages(7, 3));
+    let vector = UnitVector::new(&random.vector(messages.dims()), messages.dims()).unwrap();
+    messages.put_many(&mut pages, &[(2, &vector), (4, &vector)]).unwrap();
+    assert!(messages.remove(&mut pages, 2).unwrap());
+    assert_eq!(messages.begin_graph(&mut pages, 0).unwrap(), None);
+    let nearest = messages.nearest(&pages, &Query::from_unit(vector), 5, |_| true).unwrap();
+    assert!(nearest.is_exact());
+    assert_eq!(nearest.best.len(), 1);
+    while messages.clear_some(&mut pages, 1).unwrap() {}
+    assert_eq!(graph(&pages), before);
+    assert_eq!(is_sound(&pages).unwrap(), 300);
+}
+
+#[test]
+fn a_second_filter_is_asked_of_what_was_scanned() {
+    let mut random = Random::new(43);
+    let mut pages = MemoryPages::new();
+    let centres = centres(&mut random, 40);
+    fill_with(&mut pages, &mut random, 2000, &centres);
+    for graph in [false, true] {
+        if graph {
+            build(&mut pages);
+        }
+        let query = Query::from_unit(near(&mut random, &centres));
+        let mut nearest = Nearest::default();
+        for keep in [|_| true, |number: u32| number > 3000, |number: u32| number.is_multiple_of(1000)] {
+            nearest.find(set(), &pages, &query, 10, keep).unwrap();
+            let fresh = set().nearest(&pages, &query, 10, keep).unwrap();
+            assert_eq!(nearest.best, fresh.best);
+            assert!(graph || nearest.is_exact());
+        }
+    }
+}
+
 /// A writer's bug, not a bad disk: the checksum is right and the content is not.
 #[test]
 fn sealed_values_that_contradict_themselves_are_damage() {
