@@ -18,7 +18,18 @@ from memspan._core import Explanation, Memory, Message, Recall, Recalled, Rememb
 from memspan.collection import AddedDocument, Collection, Document, DocumentInfo, NewDocument, Passage, Passages, PathReport, Skipped
 from memspan.counting import Fit, SdkObject, TokenCounter, count_tokens, fit, truncate
 from memspan.embedding import Embedder, Event
-from memspan.engine import BuildInfo, CheckReport, Engine, ImportReport, MaintenanceReport, ReembedReport, aopen, build_info, open  # noqa: A004  `memspan.open`
+from memspan.engine import (
+    BuildInfo,
+    CheckReport,
+    Engine,
+    GraphOptions,
+    ImportReport,
+    MaintenanceReport,
+    ReembedReport,
+    aopen,
+    build_info,
+    open,  # noqa: A004  `memspan.open`
+)
 from memspan.exceptions import (
     BudgetExceeded,
     Closed,
@@ -87,6 +98,7 @@ __all__ = [
     "Fit",
     "Forked",
     "Grant",
+    "GraphOptions",
     "IdConflict",
     "ImportReport",
     "InvalidInput",

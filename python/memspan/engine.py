@@ -25,7 +25,18 @@ if TYPE_CHECKING:
     from memspan.exceptions import Error
     from memspan.long_term import NewMemory
 
-__all__ = ["BuildInfo", "CheckReport", "Engine", "ImportReport", "MaintenanceReport", "ReembedReport", "aopen", "build_info", "open"]
+__all__ = [
+    "BuildInfo",
+    "CheckReport",
+    "Engine",
+    "GraphOptions",
+    "ImportReport",
+    "MaintenanceReport",
+    "ReembedReport",
+    "aopen",
+    "build_info",
+    "open",
+]
 
 _PAGE = 256
 
@@ -79,6 +90,29 @@ class ImportReport:
 
 
 @dataclass(frozen=True)
+class GraphOptions:
+    """How a scope of very many memories gets a graph over its vectors (HNSW), which `Engine.maintain` builds.
+
+    Below the threshold, and until it is built, all vectors of a scope are compared. A graph answers sooner and approximately: it finds
+    99 of 100 of the nearest, or more with a greater `ef_search`. Memories that were added or changed since are compared exactly, and
+    filters lose nothing. `memspan bench crossover` measures from where on it pays on your machine.
+
+    Attributes:
+        threshold: Memories with a vector from which on a scope gets a graph.
+        m: Links of a node, M, 4 to 64. More find more and take more memory: 384 bytes a memory for 16, at 256 dimensions.
+        ef_construction: Nodes kept in sight while one is linked in, `m` to 4,096. More make a better graph, slower.
+        ef_search: Nodes kept in sight by a search, 1 to 65,535. More find more, slower.
+        rebuild_share: Share of added and changed memories from which on the graph is built anew, above 0 and at most 1.
+    """
+
+    threshold: int = 200_000
+    m: int = 16
+    ef_construction: int = 200
+    ef_search: int = 128
+    rebuild_share: float = 0.2
+
+
+@dataclass(frozen=True)
 class MaintenanceReport:
     """What `Engine.maintain` did.
 
@@ -92,6 +126,7 @@ class MaintenanceReport:
         compacted: Whether the store was rewritten.
         file_bytes: Bytes of the data file afterwards.
         collections_swept: Unfinished versions of documents, and remains of dropped collections, that were cleared away.
+        graphs_built: Scopes and collections whose graph over vectors was built, or built anew.
     """
 
     expired: int
@@ -102,6 +137,7 @@ class MaintenanceReport:
     compacted: bool
     file_bytes: int
     collections_swept: int = 0
+    graphs_built: int = 0
 
 
 @dataclass(frozen=True)
@@ -270,7 +306,8 @@ class Engine:
     def maintain(self, *, compact: bool = False) -> MaintenanceReport:
         """Does what can wait: forgets what expired, makes missing vectors, stores buffered recalls, clears up after interrupted deletes.
 
-        Many short transactions; other writers come between. To be called now and then, for instance once a day.
+        Many short transactions; other writers come between. To be called now and then, for instance once a day. It also builds graphs over
+        the vectors of very large scopes (`GraphOptions`): half a minute or more for 100,000 memories, while all else goes on.
 
         Args:
             compact: Also rewrite the store into a new, smaller file, without the bytes of what was forgotten. Writers wait while it
@@ -291,10 +328,11 @@ class Engine:
         swept = self._core.sweep_sessions()
         cleared = self._core.sweep_collections()
         self._core.fill_transcripts()
+        graphs = self._core.maintain_graphs()
         if compact:
             self._core.compact()
         contents = self._core.metrics()
-        return MaintenanceReport(expired, made, contents["to_embed"], recalls, swept, compact, contents["file_bytes"], cleared)
+        return MaintenanceReport(expired, made, contents["to_embed"], recalls, swept, compact, contents["file_bytes"], cleared, graphs)
 
     def reembed(self, embedder: Embedder | None = None, *, progress: Callable[[int, int], object] | None = None) -> ReembedReport:
         """Makes the vectors of another embedding, scope by scope, while the store is in use.
@@ -428,6 +466,7 @@ def open(  # noqa: A001  `memspan.open` reads like what it does
     busy_timeout_seconds: float = 5.0,
     embed_timeout_seconds: float | None = None,
     on_event: Callable[[Event], object] | None = None,
+    graph: GraphOptions | None = None,
 ) -> Engine:
     """Opens a store, or makes one. Any number of processes may have it open; within one, engines on the same path share it.
 
@@ -444,6 +483,7 @@ def open(  # noqa: A001  `memspan.open` reads like what it does
         embed_timeout_seconds: How long a call of the embedder may take; what takes longer has failed. `None` waits for ever.
         on_event: Called with an `Event` when a recall is degraded, a memory stays without a vector, a session reaches 70 % or 85 % of its
             model's window, or a provider's usage cannot be: on the thread of the call, when that is done. What it raises is logged.
+        graph: From where on and how a scope's vectors get a graph; the defaults of `GraphOptions` where it is `None`.
 
     Raises:
         InvalidInput: An option breaks one of these rules.
@@ -462,7 +502,8 @@ def open(  # noqa: A001  `memspan.open` reads like what it does
     by_default = isinstance(embedder, str) and embedder == "default"
     embedding = None if embedder is None or by_default else Embedding(embedder, embed_timeout_seconds)
     identity = None if embedding is None else embedding.identity
-    core = _core.EngineCore(folder, durability, read_only, busy_timeout_seconds, clock, identity, by_default)
+    rules = None if graph is None else (graph.threshold, graph.m, graph.ef_construction, graph.ef_search, graph.rebuild_share)
+    core = _core.EngineCore(folder, durability, read_only, busy_timeout_seconds, clock, identity, by_default, rules)
     if by_default and core.space is None:
         note_unused(folder, core.embeddings())
     return Engine(OpenStore(core, None if type(embedder) is BuiltIn else embedding, reporter), embed_timeout_seconds)

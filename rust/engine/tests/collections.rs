@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use memspan_engine::ErrorKind;
 use memspan_engine::collection::{self, Action, CollectionName, NewDocument, Prepared, Request, remove, search};
+use memspan_engine::index::vectors::graph::GraphOptions;
 use memspan_engine::memory::embedding::Embedding;
 use memspan_engine::memory::{Engine, EngineOptions, Scope, ScopeType};
 use memspan_engine::store::keys::{Key, Table};
@@ -202,6 +203,35 @@ fn vectors_that_could_not_be_made_are_made_later() {
     assert!(chunks > 100);
     assert_eq!(engine.make_vectors().expect("made"), chunks);
     assert_eq!(degraded(), None);
+    assert_sound(&engine);
+}
+
+#[test]
+fn a_large_collection_gets_a_graph_too() {
+    let folder = Folder::in_memory();
+    let docs = name(&user("u-1"), "notes");
+    let engine = built_in(&folder.0).with_graph(GraphOptions { threshold: 200, m: 8, ..GraphOptions::default() }).expect("rules");
+    let words = ["harbours", "bridges", "invoices", "orchards", "violins", "glaciers", "kitchens"];
+    let text_of = |n: usize| format!("Paragraph {n} of {} and {}.\n\n", words[n % 7], words[n / 7 % 7]).repeat(5);
+    for n in 0..400 {
+        add(&engine, &docs, &format!("doc-{n}"), &text_of(n), None, 1).expect("added");
+    }
+    let answers = || words.map(|word| ask(&engine, &docs, word, 5, 5));
+    let built = || engine.maintain_graphs(5, &mut || Ok(())).expect("maintained");
+    let by_scan = answers();
+    assert_eq!((built(), built()), (1, 0));
+    assert_sound(&engine);
+    assert_eq!(answers(), by_scan);
+    // What was replaced, removed and added since counts at once.
+    add(&engine, &docs, "doc-3", "Lighthouses and nothing else.", Some("2"), 6).expect("replaced");
+    assert!(remove::delete(&engine, &docs, "doc-7", 7).expect("deleted"));
+    add(&engine, &docs, "new", "Lanterns are new here.", None, 8).expect("added");
+    assert_eq!(ask(&engine, &docs, "lighthouses", 1, 9)[0].0, "doc-3");
+    assert_eq!(ask(&engine, &docs, "lanterns", 1, 9)[0].0, "new");
+    assert!(ask(&engine, &docs, "Paragraph 7 of harbours", 400, 9).iter().all(|(id, _)| id != "doc-7"));
+    assert_sound(&engine);
+    assert_eq!(remove::drop_collection(&engine, &docs).expect("dropped"), 400);
+    assert_eq!(built(), 0);
     assert_sound(&engine);
 }
 

@@ -3,10 +3,12 @@
 mod support;
 
 use memspan_engine::ErrorKind;
+use memspan_engine::index::vectors::graph::GraphOptions;
 use memspan_engine::index::vectors::{Query, UnitVector};
 use memspan_engine::memory::embedding::Embedding;
 use memspan_engine::memory::revise::Revision;
 use memspan_engine::memory::{Engine, EngineOptions, NewMemory, Scope};
+use memspan_engine::recall::when::Range;
 use memspan_engine::recall::{Filter, Fusion, Recall, Request, recall};
 use support::{DIMS, Folder, assert_sound, embed, one, options, user, with_vector};
 
@@ -117,6 +119,57 @@ fn the_old_vectors_serve_until_the_new_ones_are_whole() {
     let report = engine.check().expect("checked");
     assert!(report.is_sound(), "{:#?}", report.findings);
     assert_eq!(report.vectors, 600, "nothing of the old embedding is left");
+}
+
+#[test]
+fn a_graph_goes_with_the_old_vectors_and_comes_again_with_the_new() {
+    let (folder, scope) = (Folder::new(), user("u"));
+    let scopes = std::slice::from_ref(&scope);
+    let engine = open(&folder, Some(named("old"))).with_graph(GraphOptions { threshold: 300, m: 8, ..GraphOptions::default() });
+    let engine = engine.expect("rules");
+    fill(&engine, &scope, 600, |text| Some(embed(text)));
+    for day in 0..5 {
+        let text = format!("note number 77 of day {day}");
+        one(&engine, &scope, NewMemory { occurred_at: Some(900), ..with_vector(&text) }, 900 + day);
+    }
+    let answers = |place: u32| {
+        let vector = if place == 0 { embed } else { other };
+        let numbers = |preferred: Option<Range>| -> Vec<String> {
+            let request = Request {
+                text: "of day 3, note number 77".into(),
+                vector: Some(Query::from_unit(vector("of day 3 note number 77")).made_by(place)),
+                scopes: scopes.to_vec(),
+                limit: 12,
+                filter: Filter { preferred, ..Filter::all(1_000_000) },
+                fusion: Fusion::default(),
+                min_score: 0.0,
+                max_tokens: None,
+            };
+            let found = recall(&engine, &request).expect("recalled");
+            assert_eq!(found.degraded, None);
+            found.hits.iter().map(|hit| hit.memory.text.clone()).collect()
+        };
+        [numbers(None), numbers(Some(Range { since: Some(800), until: Some(1000) }))]
+    };
+    let built = || engine.maintain_graphs(1_000, &mut || Ok(())).expect("maintained");
+    let by_scan = answers(0);
+    assert_eq!([&by_scan[0][0], &by_scan[1][0]], ["note number 77 of day 3"; 2]);
+    assert_eq!((built(), built()), (1, 0));
+    assert_eq!(answers(0), by_scan);
+    assert_sound(&engine);
+
+    engine.exchange_embedding(&named("new"));
+    assert_eq!(built(), 0, "the vectors that are searched are not those of the new embedder, and keep their graph");
+    assert!(!make(&engine, 1, true, other));
+    engine.forget(&scope, "mem-100", None, 1_001).expect("forgotten");
+    assert_eq!(answers(0), by_scan);
+    assert_sound(&engine);
+    assert!(make(&engine, 9, true, other));
+    assert_sound(&engine); // nothing of the old graph is left: the doctor knows whose values they are
+    let by_scan = answers(1);
+    assert_eq!((built(), built()), (1, 0));
+    assert_eq!(answers(1), by_scan);
+    assert_sound(&engine);
 }
 
 #[test]

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use memspan_engine::context::Factor;
 use memspan_engine::index::vectors::MAX_DIMENSIONS;
+use memspan_engine::index::vectors::graph::GraphOptions;
 use memspan_engine::memory::embedding::{Embedding, PROBE};
 use memspan_engine::memory::{Engine, EngineOptions, Scope, ScopeType};
 use memspan_engine::session::LearnedModel;
@@ -62,6 +63,8 @@ type Identity<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Option<Bound<'py, Py
 
 /// Model, encoding, prior, exceeded, classes: name, factor, samples.
 type LearnedRow = (String, String, f64, u64, Vec<(&'static str, f64, usize)>);
+/// Rules of graphs over vectors: threshold, M, ef_construction, ef_search, share from which on one is rebuilt.
+type Graph<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>);
 
 #[pyclass(frozen, module = "memspan._core")]
 #[derive(Debug)]
@@ -74,7 +77,7 @@ impl EngineCore {
     /// Opens a store, or makes one. `embedding` is (name, dimensions, revision); with `by_default` it is the built-in one, unless the store
     /// has met another.
     #[new]
-    #[pyo3(signature = (path, durability, read_only, busy_timeout_seconds, clock, embedding, by_default=false))]
+    #[pyo3(signature = (path, durability, read_only, busy_timeout_seconds, clock, embedding, by_default=false, graph=None))]
     #[allow(clippy::too_many_arguments)] // those of `open()`, one by one
     fn new(
         py: Python<'_>,
@@ -85,6 +88,7 @@ impl EngineCore {
         clock: Option<&Bound<'_, PyAny>>,
         embedding: Option<Identity<'_>>,
         by_default: bool,
+        graph: Option<Graph<'_>>,
     ) -> PyResult<Self> {
         let clock = Clock::new(clock)?;
         let options = EngineOptions {
@@ -94,8 +98,12 @@ impl EngineCore {
             embedding: embedding.map(|(name, dimensions, revision)| embedding_of(&name, &dimensions, revision.as_ref())).transpose()?,
             now: clock.now(py)?,
         };
-        let engine =
-            run(py, Hold::Detached, || if by_default { Engine::open_by_default(&path, &options) } else { Engine::open(&path, options) })?;
+        let graph = graph.map_or(Ok(GraphOptions::default()), |graph| graph_of(&graph))?;
+        let engine = run(py, Hold::Detached, || {
+            graph.check()?;
+            let engine = if by_default { Engine::open_by_default(&path, &options) } else { Engine::open(&path, options) };
+            engine?.with_graph(graph)
+        })?;
         Ok(Self { handle: Arc::new(Handle { engine, clock, closed: AtomicBool::new(false) }) })
     }
 
@@ -215,6 +223,24 @@ impl EngineCore {
     fn sweep_sessions(&self, py: Python<'_>) -> PyResult<u64> {
         let now = self.handle.clock.now(py)?;
         run(py, Hold::Detached, || memspan_engine::session::sweep(self.handle.engine()?, now))
+    }
+
+    /// Builds, rebuilds and drops graphs over vectors as their rules say; how many were built. A signal ends it between two steps.
+    fn maintain_graphs(&self, py: Python<'_>) -> PyResult<u64> {
+        let now = self.handle.clock.now(py)?;
+        let mut signal = None;
+        let built = run(py, Hold::Detached, || {
+            let mut between = || {
+                Python::attach(|py| {
+                    py.check_signals().map_err(|error| {
+                        signal = Some(error);
+                        Error::invalid("building a graph: a signal came; what was built is given up")
+                    })
+                })
+            };
+            self.handle.engine()?.maintain_graphs(now, &mut between)
+        });
+        signal.map_or(built, Err)
     }
 
     /// Makes what searches of transcripts read of messages that an older version added; how many messages.
@@ -360,6 +386,16 @@ fn durability_of(value: &Bound<'_, PyAny>) -> PyResult<Durability> {
             ),
         )),
     }
+}
+
+fn graph_of((threshold, m, ef_construction, ef_search, rebuild_share): &Graph<'_>) -> PyResult<GraphOptions> {
+    Ok(GraphOptions {
+        threshold: whole("graph.threshold", threshold, 1, i64::MAX)? as u64,
+        m: whole("graph.m", m, 4, 64)? as usize,
+        ef_construction: whole("graph.ef_construction", ef_construction, 4, 4096)? as usize,
+        ef_search: whole("graph.ef_search", ef_search, 1, 65_535)? as usize,
+        rebuild_share: number("graph.rebuild_share", rebuild_share)?,
+    })
 }
 
 fn busy_timeout(value: &Bound<'_, PyAny>) -> PyResult<Duration> {

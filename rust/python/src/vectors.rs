@@ -138,7 +138,7 @@ pub fn given_vector(vector: &Bound<'_, PyAny>, dimensions: Option<usize>) -> PyR
 }
 
 /// The shape and the numbers, row by row, of an array or of lists.
-fn numbers(value: &Bound<'_, PyAny>) -> PyResult<(Vec<usize>, Vec<f32>)> {
+pub fn numbers(value: &Bound<'_, PyAny>) -> PyResult<(Vec<usize>, Vec<f32>)> {
     let py = value.py();
     if let Ok(buffer) = PyBuffer::<f32>::get(value)
         && is_native(buffer.format())

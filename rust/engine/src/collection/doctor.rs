@@ -206,6 +206,8 @@ impl<P: Pages> Visit<'_, P> {
         let Some(dims) = self.read("vector", dims)? else { return Ok(()) };
         let Some(set) = self.read("vector", VectorSet::new(self.partition, head.embedding, dims))? else { return Ok(()) };
         let Some(numbers) = self.read("vector", set.audit(self.pages))? else { return Ok(()) };
+        let graph = set.audit_graph(self.pages, &numbers);
+        self.read("graph", graph)?;
         self.report.vectors += numbers.len() as u64;
         if numbers.len() as u64 != head.vectors {
             self.note("head", format!("it counts {} vectors, and there are {}", head.vectors, numbers.len()));

@@ -13,6 +13,8 @@ use std::ops::ControlFlow;
 
 /// Values of a dropped collection that one transaction removes.
 const STEP_VALUES: usize = 1024;
+/// What a value of a graph counts among them: it has up to 2 MiB.
+const GRAPH_VALUE: usize = STEP_VALUES / 8;
 
 /// The seed of a collection by its partition; `None` where it was dropped, or is no collection.
 pub(super) fn seed_of<P: Pages + ?Sized>(pages: &P, partition: Partition) -> Result<Option<u64>> {
@@ -114,10 +116,12 @@ fn empty_step<P: PagesMut>(pages: &mut P, partition: Partition) -> Result<bool> 
     }
     let from = partition.to_be_bytes();
     let to = partition.saturating_add(1).to_be_bytes();
-    let mut keys = Vec::new();
+    let (mut keys, mut counted) = (Vec::new(), 0);
     pages.scan(&from, &to, &mut |key, _| {
         keys.push(Key::from_slice(key)?);
-        Ok(if keys.len() < STEP_VALUES { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+        let large = key.get(4).is_some_and(|table| [Table::GraphNodes as u8, Table::GraphUpper as u8].contains(table));
+        counted += if large { GRAPH_VALUE } else { 1 };
+        Ok(if counted < STEP_VALUES { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
     })?;
     for key in &keys {
         let bytes = key.as_slice();
@@ -131,5 +135,5 @@ fn empty_step<P: PagesMut>(pages: &mut P, partition: Partition) -> Result<bool> 
         }
         pages.delete(bytes)?;
     }
-    Ok(keys.len() == STEP_VALUES)
+    Ok(counted >= STEP_VALUES)
 }

@@ -1,7 +1,7 @@
 //! From a question to the chunks that answer it, each with its place in its document.
 //!
 //! ```text
-//! nominate   every collection: BM25 over its chunks, an exact scan over their vectors, chunks that hold all identifiers
+//! nominate   every collection: BM25 over its chunks, a scan of their vectors or a walk of their graph, chunks that hold all identifiers
 //! fuse       as memories are (`recall/fusion.rs`): a weighted sum of normalised scores
 //! ```
 //!
@@ -17,7 +17,8 @@ use super::writer;
 use crate::Result;
 use crate::index::bm25::runs::Runs;
 use crate::index::bm25::{Parameters, QueryTerm};
-use crate::index::vectors::{Query, Scores, VectorSet};
+use crate::index::vectors::graph::Nearest;
+use crate::index::vectors::{Query, VectorSet};
 use crate::memory::{Engine, analyze};
 use crate::recall::candidates::Candidate;
 use crate::recall::explain::LexicalQuery;
@@ -193,13 +194,10 @@ fn nominate<P: Pages>(
 
     let by_words = runs.search(pages, &terms, Parameters::default(), wanted, &mut |number| sight.shows(number))?;
     let mut lexical: BTreeMap<u32, i64> = by_words.iter().map(|hit| (hit.number, hit.score)).collect();
-    let mut scores = Scores::new();
     let (set, degraded) = vectors_of(engine, pages, partition, vector.is_some())?;
     found.degraded = found.degraded.take().or(degraded);
-    if let (Some(set), Some(vector)) = (set, vector) {
-        set.scan(pages, vector, &mut scores)?;
-        found.sets.insert(place, set);
-    }
+    let compared = set.zip(vector);
+    found.sets.extend(compared.map(|(set, _)| (place, set)));
     let mut all: Vec<u32> = lexical.keys().copied().collect();
     let mut failed = Ok(());
     let mut shows = |number: u32| {
@@ -208,8 +206,9 @@ fn nominate<P: Pages>(
             false
         })
     };
-    all.extend(scores.best(wanted, &mut shows).into_iter().map(|scored| scored.number));
+    let nearest = compared.map_or(Ok(Nearest::default()), |(set, vector)| set.nearest(pages, vector, wanted, &mut shows))?;
     failed?;
+    all.extend(nearest.best.iter().map(|scored| scored.number));
     if !query.identifiers.is_empty() {
         let named: Vec<QueryTerm> = query.identifiers.iter().map(|hash| QueryTerm { hash: *hash, weight: 1.0 }).collect();
         for hit in runs.search(pages, &named, Parameters::default(), HOLDERS, &mut |number| sight.shows(number))? {
@@ -234,7 +233,7 @@ fn nominate<P: Pages>(
             scope: place,
             number,
             lexical: score,
-            dense: scores.get(number),
+            dense: compared.map_or(Ok(None), |(set, vector)| nearest.score(set, pages, vector, number))?,
             attributes: Attributes::NONE,
             past: None,
         });

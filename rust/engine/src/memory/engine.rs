@@ -23,6 +23,7 @@ use super::scope::{self, Head, Row, Scope};
 use super::slots::{self, Slot};
 use super::writer;
 use crate::collection;
+use crate::index::vectors::graph::GraphOptions;
 use crate::index::vectors::{UnitVector, VectorSet};
 use crate::session::WarmSessions;
 use crate::store::environment::WriteTransaction;
@@ -61,6 +62,7 @@ pub struct Engine {
     embedders: Embedders,
     /// The built-in embedding's number in this store; 0 until it is known.
     built_in_number: AtomicU16,
+    graph: GraphOptions,
     accesses: AccessBuffer,
     warm: WarmSessions,
 }
@@ -114,6 +116,7 @@ impl Engine {
             busy_timeout: options.busy_timeout,
             embedders: Embedders::new(options.embedding),
             built_in_number: AtomicU16::default(),
+            graph: GraphOptions::default(),
             accesses: AccessBuffer::default(),
             warm: WarmSessions::default(),
         })
@@ -183,6 +186,19 @@ impl Engine {
             };
             rows.iter().map(|(scope, new)| remember::known_vector(snapshot, scope, new, (number, dims as usize))).collect()
         })
+    }
+
+    /// The same engine with other rules for graphs over vectors.
+    pub fn with_graph(mut self, graph: GraphOptions) -> Result<Self> {
+        graph.check()?;
+        self.graph = graph;
+        Ok(self)
+    }
+
+    /// How graphs over vectors are built and searched.
+    #[must_use]
+    pub fn graph(&self) -> &GraphOptions {
+        &self.graph
     }
 
     /// The store.
@@ -629,7 +645,8 @@ impl Engine {
         let Some(embedder) = self.embedders.at(place) else { return Ok(None) };
         let Some(number) = embedder.number(pages)? else { return Ok(None) };
         let dims = embedder.embedding.as_ref().map_or(0, |embedding| embedding.dimensions as usize);
-        Ok(Some((number, VectorSet::new(partition, number, dims)?)))
+        let set = VectorSet::new(partition, number, dims)?;
+        Ok(Some((number, set.with_ef_search(self.graph.ef_search))))
     }
 
     /// The vectors of a partition that is searched by the built-in embedding, whose number `searched` then is.
@@ -642,7 +659,8 @@ impl Engine {
         if number == 0 || number != searched {
             return Ok(None);
         }
-        VectorSet::new(partition, number, crate::embedding::DIMENSIONS).map(Some)
+        let set = VectorSet::new(partition, number, crate::embedding::DIMENSIONS)?;
+        Ok(Some(set.with_ef_search(self.graph.ef_search)))
     }
 
     /// What makes this engine's vectors, for use inside a transaction.

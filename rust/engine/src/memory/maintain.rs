@@ -23,6 +23,10 @@ use crate::index::vectors::{UnitVector, VectorSet, vectors_per_block};
 use crate::store::keys::{Key, Partition, STORE, Table, u32_at};
 use crate::store::pages::{Pages, PagesMut};
 
+/// The tables whose keys begin with an embedding.
+pub(super) const OF_VECTORS: [Table; 6] =
+    [Table::VectorExact, Table::VectorBlock, Table::GraphCatalog, Table::GraphNodes, Table::GraphUpper, Table::GraphChanges];
+
 /// Memories in one step.
 pub const STEP: usize = 256;
 

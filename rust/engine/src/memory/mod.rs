@@ -9,6 +9,7 @@ mod embedders;
 pub mod embedding;
 pub mod engine;
 pub mod forget;
+pub mod graphs;
 pub mod kind;
 pub mod maintain;
 pub mod read;

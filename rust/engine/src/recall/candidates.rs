@@ -9,7 +9,8 @@ use super::when::Range;
 use super::{Request, past};
 use crate::Result;
 use crate::index::bm25::{Hit, IndexId, Reader, Row, Statistics};
-use crate::index::vectors::{Query, Scores, VectorSet};
+use crate::index::vectors::graph::Nearest;
+use crate::index::vectors::{Query, VectorSet};
 use crate::memory::access::AccessBlocks;
 use crate::memory::{Engine, Head, Kind, MEMORIES, Memory, record};
 use crate::store::keys::Partition;
@@ -89,33 +90,33 @@ pub fn nominate<P: Pages>(
 
     let lexical = scope.lexical(&mut reader, &mut query, wanted)?;
     let searched = vectors_of(engine, snapshot, request, partition, &head, found)?;
-    let mut dense = Scores::new();
-    if let Some(searched) = searched
-        && let Some(question) = found.question(request, searched)
-    {
-        searched.set.scan(snapshot, question, &mut dense)?;
-    }
+    let compared = searched.and_then(|searched| Some((searched.set, found.question(request, searched)?)));
+    let mut dense = Nearest::default();
     let mut numbers: Vec<u32> = lexical.best.iter().map(|hit| hit.number).collect();
-    numbers.extend(scope.dense(&mut reader, &dense, wanted)?);
+    numbers.extend(scope.dense(&mut reader, compared, &mut dense, wanted)?);
     if request.filter.preferred.is_some() {
         // As many again of the time that was asked about: it may have none among the best of all times.
         scope.within = request.filter.preferred;
         numbers.extend(scope.lexical_within(&mut reader, &query, &lexical, wanted)?);
-        numbers.extend(scope.dense(&mut reader, &dense, wanted)?);
+        numbers.extend(scope.dense(&mut reader, compared, &mut dense, wanted)?);
         scope.within = None;
     }
     let holders = scope.with_every_identifier(&mut reader, &query)?;
-    found.identified |= !holders.is_empty();
+    let identified = !holders.is_empty();
     numbers.extend(holders);
     numbers.sort_unstable();
     numbers.dedup();
     let mut accesses = AccessBlocks::new(snapshot, partition);
+    let mut candidates = Vec::with_capacity(numbers.len());
     for number in numbers {
         let lexical = lexical.score(&mut reader, &query, number)?;
         let Some(row) = reader.row(number)? else { continue };
         let attributes = attributes(&row, number, &mut accesses)?;
-        found.candidates.push(Candidate { scope: place, number, lexical, dense: dense.get(number), attributes, past: None });
+        let dense = compared.map_or(Ok(None), |(set, question)| dense.score(set, snapshot, question, number))?;
+        candidates.push(Candidate { scope: place, number, lexical, dense, attributes, past: None });
     }
+    found.identified |= identified;
+    found.candidates.append(&mut candidates);
     if request.filter.reaches_back() {
         past::nominate(snapshot, request, place, partition, &query, found)?;
     }
@@ -264,17 +265,25 @@ impl<P: Pages> ScopeSearch<'_, P> {
         Ok(found)
     }
 
-    fn dense(&mut self, reader: &mut Reader<'_, P>, scores: &Scores, wanted: usize) -> Result<Vec<u32>> {
+    /// The nearest that may be found. Asked again with another `within`, it does not scan again what it scanned.
+    fn dense(
+        &mut self,
+        reader: &mut Reader<'_, P>,
+        compared: Option<(VectorSet, &Query)>,
+        nearest: &mut Nearest,
+        wanted: usize,
+    ) -> Result<Vec<u32>> {
+        let Some((set, question)) = compared else { return Ok(Vec::new()) };
         let mut broken = None;
-        let best = scores.best(wanted, |number| match reader.row(number) {
+        nearest.find(set, self.snapshot, question, wanted, |number| match reader.row(number) {
             Ok(row) => row.is_some_and(|row| self.keeps(number, &row)),
             Err(error) => {
                 broken.get_or_insert(error);
                 false
             }
-        });
+        })?;
         broken.map_or(Ok(()), Err)?;
-        self.checked(best.into_iter().map(|scored| scored.number).collect())
+        self.checked(nearest.best.iter().map(|scored| scored.number).collect())
     }
 
     /// The memories that hold every identifier of the question: always candidates, however they score.

@@ -45,6 +45,14 @@ pub enum Table {
     VectorBlock = 0x11,
     /// revision of the built-in embedding u16 | first number u32 -> a block of int8 vectors of messages.
     MessageVector = 0x13,
+    /// embedding u16 -> which segment of a graph over the vectors is in use, and which is being built.
+    GraphCatalog = 0x14,
+    /// embedding u16 | segment u32 | value u32 -> some thousand nodes of a segment: links, number, scale, codes.
+    GraphNodes = 0x15,
+    /// embedding u16 | segment u32 | value u32 -> links of a segment's upper layers.
+    GraphUpper = 0x16,
+    /// embedding u16 | segment u32 | page u32 -> which of 4,096 vectors changed since the segment was built.
+    GraphChanges = 0x17,
     /// number u32 | chunk u16 -> the current revision of a memory.
     Memory = 0x20,
     /// One value: counters and statistics of the partition. Next to the newest memories: it changes with them.
@@ -118,7 +126,7 @@ pub enum Table {
 
 impl Table {
     /// All of them, in key order.
-    pub const ALL: [Self; 42] = [
+    pub const ALL: [Self; 46] = [
         Self::Meta,
         Self::Retired,
         Self::ScopeByName,
@@ -129,6 +137,10 @@ impl Table {
         Self::VectorExact,
         Self::VectorBlock,
         Self::MessageVector,
+        Self::GraphCatalog,
+        Self::GraphNodes,
+        Self::GraphUpper,
+        Self::GraphChanges,
         Self::Memory,
         Self::Head,
         Self::Tail,

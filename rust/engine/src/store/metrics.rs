@@ -63,6 +63,8 @@ metrics! {
     bounds_exceeded,
     /// Usages of replies that contradict themselves.
     usages_ignored,
+    /// Graphs over vectors that were built.
+    graphs_built,
     /// Times another process compacted the store and this one moved on.
     generations_followed,
     /// Slots of the reader table taken back from processes that died.

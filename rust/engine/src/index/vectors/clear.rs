@@ -7,8 +7,11 @@ use crate::Result;
 use crate::store::pages::PagesMut;
 
 impl VectorSet {
-    /// Removes at most `blocks` blocks with their exact vectors; whether any are left.
+    /// Removes some values of the set's graph, or at most `blocks` blocks with their exact vectors; whether any are left.
     pub fn clear_some<P: PagesMut + ?Sized>(&self, pages: &mut P, blocks: usize) -> Result<bool> {
+        if self.is_exact() && self.clear_graph(pages)? {
+            return Ok(true);
+        }
         let range = self.blocks().prefix_range();
         let (mut keys, mut numbers, mut left) = (Vec::new(), Vec::new(), false);
         pages.scan(&range.start, &range.end, &mut |key, value| {
@@ -21,7 +24,12 @@ impl VectorSet {
             Ok(ControlFlow::Continue(()))
         })?;
         keys.iter().try_for_each(|key| pages.delete(key).map(drop))?;
-        numbers.into_iter().try_for_each(|number| self.delete_exact(pages, number).map(drop))?;
+        if self.is_exact() {
+            numbers.into_iter().try_for_each(|number| self.delete_exact(pages, number))?;
+            if !left {
+                self.forget_graph(pages)?;
+            }
+        }
         Ok(left)
     }
 }

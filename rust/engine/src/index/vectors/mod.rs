@@ -1,7 +1,8 @@
 //! The vectors of a partition: stored exactly and as int8 blocks, scanned whole, reranked exactly.
 //!
 //! Exact search on purpose: partitions are small, and a scan of one costs less and finds more than a graph with a
-//! filter. What this module does not do: make embeddings, choose among partitions, or search a graph.
+//! filter. Partitions far beyond that have a graph besides: see [`graph`]. What this module does not do: make embeddings,
+//! or choose among partitions.
 //!
 //! ```text
 //! write    UnitVector (f32, length 1) -> VectorExact as it is, VectorBlock as int8 codes with one scale
@@ -19,6 +20,7 @@ mod audit;
 mod block;
 mod clear;
 mod exact;
+pub mod graph;
 mod kernel;
 mod query;
 mod scan;
@@ -55,13 +57,14 @@ pub struct VectorSet {
     dims: usize,
     /// The table of its blocks.
     blocks: Table,
+    ef_search: usize,
 }
 
 impl VectorSet {
     /// The vectors that `embedding` (its number in the store) made in `partition`, of `dims` dimensions each.
     pub fn new(partition: Partition, embedding: u16, dims: usize) -> Result<Self> {
         if (1..=MAX_DIMENSIONS).contains(&dims) {
-            return Ok(Self { partition, embedding, dims, blocks: Table::VectorBlock });
+            return Ok(Self { partition, embedding, dims, blocks: Table::VectorBlock, ef_search: graph::DEFAULT_EF_SEARCH });
         }
         Err(Error::invalid(format!(
             "opening the vectors of embedding {embedding}: an embedding has 1 to {MAX_DIMENSIONS} dimensions, got {dims} (partition {partition}): \
@@ -81,12 +84,20 @@ impl VectorSet {
     /// transcripts are large and a text's vector can be made again.
     #[must_use]
     pub fn of_messages(partition: Partition, revision: u16) -> Self {
-        Self { partition, embedding: revision, dims: crate::embedding::DIMENSIONS, blocks: Table::MessageVector }
+        let dims = crate::embedding::DIMENSIONS;
+        Self { partition, embedding: revision, dims, blocks: Table::MessageVector, ef_search: graph::DEFAULT_EF_SEARCH }
     }
 
-    /// Whether each vector is stored exactly, too.
+    /// Whether each vector is stored exactly, too. Only such sets have graphs.
     fn is_exact(&self) -> bool {
         self.blocks == Table::VectorBlock
+    }
+
+    /// The same set, whose searches by a graph keep at least so many nodes in sight.
+    #[must_use]
+    pub fn with_ef_search(mut self, ef_search: usize) -> Self {
+        self.ef_search = ef_search.max(1);
+        self
     }
 
     /// Dimensions of every vector of the set.

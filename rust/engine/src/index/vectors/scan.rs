@@ -85,6 +85,17 @@ impl VectorSet {
 
     /// [`scan`](Self::scan) with a given kernel, for tests and benches: the scores are the same.
     pub fn scan_with<P: Pages + ?Sized>(&self, pages: &P, query: &Query, kernel: Kernel, scores: &mut Scores) -> Result<()> {
+        self.scan_blocks(pages, query, kernel, self.blocks().as_slice(), scores)
+    }
+
+    /// Scores the vectors from number `first` on, and those before it that stand in one block with it.
+    pub(super) fn scan_from<P: Pages + ?Sized>(&self, pages: &P, query: &Query, first: u32, scores: &mut Scores) -> Result<()> {
+        let key = self.block_key(first);
+        let from = pages.floor(key.as_slice())?.filter(|(key, _)| self.first_of(key).is_some()).map(|(key, _)| key.to_vec());
+        self.scan_blocks(pages, query, Kernel::best(), from.as_deref().unwrap_or(key.as_slice()), scores)
+    }
+
+    fn scan_blocks<P: Pages + ?Sized>(&self, pages: &P, query: &Query, kernel: Kernel, from: &[u8], scores: &mut Scores) -> Result<()> {
         self.check_query(query)?;
         scores.len = 0;
         let score_block = kernel.block_scorer();
@@ -95,8 +106,7 @@ impl VectorSet {
         };
         // One block behind the walk, which reads the tree's leaves only: a block is fetched while the one before is scored.
         let mut due: Option<(&[u8], &[u8])> = None;
-        let range = self.blocks().prefix_range();
-        pages.scan(&range.start, &range.end, &mut |key, value| {
+        pages.scan(from, &self.blocks().prefix_range().end, &mut |key, value| {
             if let Some((key, before)) = due {
                 score(key, before, value)?;
             }

@@ -35,6 +35,7 @@ impl VectorSet {
         if !self.is_exact() {
             return Ok(());
         }
+        self.note_changes(pages, &vectors.iter().map(|&(number, _)| number).collect::<Vec<_>>(), true)?;
         vectors.iter().try_for_each(|&(number, vector)| self.put_exact(pages, number, vector))
     }
 
@@ -54,6 +55,7 @@ impl VectorSet {
         self.replace(pages, &dropped, &blocks)?;
         if self.is_exact() {
             self.delete_exact(pages, number)?;
+            self.note_changes(pages, &[number], false)?;
         }
         Ok(true)
     }

@@ -11,6 +11,7 @@ use crate::Result;
 use crate::index::bm25::IndexId;
 use crate::index::vectors::VectorSet;
 use crate::memory::embedding;
+use crate::memory::maintain::OF_VECTORS;
 use crate::memory::record::{self, Memory};
 use crate::memory::scope::{Head, Scope};
 use crate::memory::slots;
@@ -169,8 +170,10 @@ impl<P: Pages> Visit<'_, P> {
         if embedding != 0 {
             let dimensions = embedding::dimensions(self.pages, embedding);
             let set = dimensions.and_then(|dims| VectorSet::new(self.partition, embedding, dims));
-            let audited = set.and_then(|set| set.audit(self.pages));
+            let audited = set.clone().and_then(|set| set.audit(self.pages));
             let Some(found) = self.read("vector", audited)? else { return Ok(()) };
+            let graph = set.and_then(|set| set.audit_graph(self.pages, &found));
+            self.read("graph", graph)?;
             numbers = found;
         }
         self.report.vectors += numbers.len() as u64;
@@ -185,7 +188,7 @@ impl<P: Pages> Visit<'_, P> {
 
     /// Vectors of another embedding than the head names are never searched, and never removed.
     fn foreign_vectors(&mut self) -> Result<()> {
-        for table in [Table::VectorExact, Table::VectorBlock] {
+        for table in OF_VECTORS {
             let (mut foreign, range) = (0_u64, Key::new(self.partition, table).prefix_range());
             self.pages.scan(&range.start, &range.end, &mut |key, _| {
                 let number = key.get(5..7).map_or(0, |bytes| u16::from_be_bytes([bytes[0], bytes[1]]));

@@ -12,11 +12,13 @@ mod float;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 mod scalar;
+mod scattered;
 #[cfg(target_arch = "x86_64")]
 #[allow(clippy::wildcard_imports)] // thirty intrinsics, each named for its instruction
 mod x86;
 
 pub(super) use float::{PartialDot, exact_dot};
+pub(super) use scattered::{Dots, ROWS};
 
 use super::block::Block;
 use super::{Query, SCORE_ONE};
@@ -103,14 +105,20 @@ impl Kernel {
 
 /// What a dot product is multiplied by besides the scale of its row: 2^30 * scale of the query.
 #[inline]
-fn score_factor(query: &Query) -> f64 {
-    f64::from(query.scale) * f64::from(SCORE_ONE)
+pub(super) fn score_factor(query: &Query) -> f64 {
+    row_factor(query.scale)
+}
+
+/// The same for a vector of that scale.
+#[inline]
+pub(super) fn row_factor(scale: f32) -> f64 {
+    f64::from(scale) * f64::from(SCORE_ONE)
 }
 
 /// `trunc(dot * (scale of the row * factor))`. Out of range it saturates, which only a block that no writer of ours makes
 /// can reach; a NaN becomes the minimum.
 #[inline(always)]
-fn to_score(dot: i32, scale: [u8; 4], factor: f64) -> i32 {
+pub(super) fn to_score(dot: i32, scale: [u8; 4], factor: f64) -> i32 {
     let score = f64::from(dot) * (f64::from(f32::from_le_bytes(scale)) * factor);
     let score = if score > f64::from(i32::MIN) { score } else { f64::from(i32::MIN) };
     let score = if score < f64::from(i32::MAX) { score } else { f64::from(i32::MAX) };
@@ -124,7 +132,7 @@ fn to_score(dot: i32, scale: [u8; 4], factor: f64) -> i32 {
 /// hides them (20,000 vectors: 1.2 to 0.97 of the time of a plain loop in C through LMDB, 2026-11).
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 #[inline(always)]
-fn prefetch(next: &[u8], from: usize, len: usize) {
+pub(super) fn prefetch(next: &[u8], from: usize, len: usize) {
     let Some(part) = next.get(from..from + len) else { return };
     for line in (0..len).step_by(64) {
         let address = part.as_ptr().wrapping_add(line);
@@ -140,6 +148,11 @@ fn prefetch(next: &[u8], from: usize, len: usize) {
         }
     }
 }
+
+/// Other processors get no hint.
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+#[inline(always)]
+pub(super) fn prefetch(_next: &[u8], _from: usize, _len: usize) {}
 
 #[cfg(test)]
 mod tests;

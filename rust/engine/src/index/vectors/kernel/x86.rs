@@ -185,3 +185,60 @@ fn fold<const N: usize>(sums: [__m256i; N]) -> __m128i {
     let sums = _mm256_hadd_epi32(_mm256_hadd_epi32(a, b), _mm256_hadd_epi32(c, d));
     _mm_add_epi32(_mm256_castsi256_si128(sums), _mm256_extracti128_si256::<1>(sums))
 }
+
+/// Dot products of four scattered rows with `codes`; all have one length, a multiple of 64.
+#[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+pub(super) fn dots_512(codes: &[u8], sum: i32, rows: [&[u8]; GROUP]) -> [i32; GROUP] {
+    let flip = _mm512_set1_epi8(i8::MIN);
+    let mut sums = [_mm512_zextsi128_si512(_mm_cvtsi32_si128(-128 * sum)); GROUP];
+    for at in (0..codes.len()).step_by(64) {
+        // SAFETY: the callers' lengths are one multiple of 64, so 64 bytes from `at` on end within each slice.
+        let code = unsafe { _mm512_loadu_si512(codes.as_ptr().add(at).cast()) };
+        for (row, sum) in rows.iter().zip(&mut sums) {
+            // SAFETY: as above.
+            let bytes = unsafe { _mm512_loadu_si512(row.as_ptr().add(at).cast()) };
+            *sum = _mm512_dpbusd_epi32(*sum, _mm512_xor_si512(bytes, flip), code);
+        }
+    }
+    let half = |sum: __m512i| _mm256_add_epi32(_mm512_castsi512_si256(sum), _mm512_extracti64x4_epi64::<1>(sum));
+    lanes(fold(sums.map(half)))
+}
+
+/// The same, 32 products an instruction.
+#[target_feature(enable = "avx2,avxvnni")]
+pub(super) fn dots_256_vnni(codes: &[u8], sum: i32, rows: [&[u8]; GROUP]) -> [i32; GROUP] {
+    let flip = _mm256_set1_epi8(i8::MIN);
+    let mut sums = [_mm256_zextsi128_si256(_mm_cvtsi32_si128(-128 * sum)); GROUP];
+    for at in (0..codes.len()).step_by(32) {
+        let code = load_row(codes, at);
+        for (row, sum) in rows.iter().zip(&mut sums) {
+            *sum = _mm256_dpbusd_avx_epi32(*sum, _mm256_xor_si256(load_row(row, at), flip), code);
+        }
+    }
+    lanes(fold(sums))
+}
+
+/// The same, 32 products in five instructions.
+#[target_feature(enable = "avx2")]
+pub(super) fn dots_256(codes: &[u8], _sum: i32, rows: [&[u8]; GROUP]) -> [i32; GROUP] {
+    let ones = _mm256_set1_epi16(1);
+    let mut sums = [_mm256_setzero_si256(); GROUP];
+    for at in (0..codes.len()).step_by(32) {
+        let code = load_row(codes, at);
+        for (row, sum) in rows.iter().zip(&mut sums) {
+            let bytes = load_row(row, at);
+            let pairs = _mm256_maddubs_epi16(_mm256_abs_epi8(bytes), _mm256_sign_epi8(code, bytes));
+            *sum = _mm256_add_epi32(*sum, _mm256_madd_epi16(pairs, ones));
+        }
+    }
+    lanes(fold(sums))
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn lanes(dots: __m128i) -> [i32; GROUP] {
+    let mut lanes = [0; GROUP];
+    // SAFETY: an array of four i32 has room for the 16 bytes of the register.
+    unsafe { _mm_storeu_si128(lanes.as_mut_ptr().cast(), dots) };
+    lanes
+}

@@ -1,0 +1,89 @@
+"""Graphs over the vectors of large scopes: what a user can see of them."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+import memspan
+from memspan import _crossover
+from memspan.cli import main
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DIMENSIONS = 32
+
+
+class Embedder:
+    """A text's own direction, the same in every run."""
+
+    name = "test/hashed"
+    dimensions = DIMENSIONS
+
+    def embed(self, texts: list[str]) -> np.ndarray:
+        return np.array([np.random.default_rng(list(text.encode())).standard_normal(DIMENSIONS) for text in texts], dtype=np.float32)
+
+
+def _open(path: Path, **rules: float) -> memspan.Engine:
+    graph = dataclasses.replace(memspan.GraphOptions(threshold=200), **rules)
+    return memspan.open(path, embedder=Embedder(), graph=graph)
+
+
+def test_a_large_scope_gets_a_graph_that_finds_what_the_scan_found(tmp_path: Path) -> None:
+    texts = [f"memory {number:03d}" for number in range(400)]
+    with _open(tmp_path / "store") as engine:
+        user = engine.user("u-1")
+        user.remember_many([{"text": text, "metadata": {"tens": text[-2]}, "id": text} for text in texts])
+        engine.user("u-2").remember("a small scope")
+        before = {text: [hit.memory.text for hit in user.recall(text, limit=3)] for text in texts[::20]}
+        assert engine.maintain().graphs_built == 1
+        assert engine.maintain().graphs_built == 0
+        assert engine.metrics()["graphs_built"] == 1
+        assert {text: [hit.memory.text for hit in user.recall(text, limit=3)] for text in before} == before
+        assert {hit.memory.metadata["tens"] for hit in user.recall("memory 007", limit=40, where={"tens": "3"})} == {"3"}
+        assert len(user.recall("memory 007", limit=40, where={"tens": "3"})) == 40
+        # What is forgotten is gone, what is new or corrected is found, at once and without maintenance.
+        user.forget("memory 040")
+        assert "memory 040" not in [hit.memory.text for hit in user.recall("memory 040", limit=10)]
+        user.remember("something new", id="new")
+        user.revise("memory 060", text="something else")
+        assert user.recall("something new")[0].memory.id == "new"
+        assert user.recall("something else")[0].memory.id == "memory 060"
+        assert engine.check().sound
+    with _open(tmp_path / "store", rebuild_share=0.001) as engine:
+        assert engine.maintain().graphs_built == 1, "three of four hundred is above the share"
+        assert engine.check().sound
+        engine.maintain(compact=True)
+        assert engine.user("u-1").recall("something new")[0].memory.id == "new"
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [{"threshold": 0}, {"m": 3}, {"m": 65}, {"ef_construction": 8}, {"ef_search": 0}, {"rebuild_share": 0.0}, {"rebuild_share": 2.0}],
+)
+def test_rules_out_of_range_are_refused(tmp_path: Path, rules: dict[str, float]) -> None:
+    with pytest.raises(memspan.InvalidInput, match=next(iter(rules))):
+        _open(tmp_path / "store", **rules)
+
+
+def test_crossover_measures_and_recommends(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_crossover, "_SMALLEST", 500)
+    assert main(["bench", "crossover", "--dimensions", "16", "--max-size", "1200", "--json"]) == 0
+    measured = json.loads(capsys.readouterr().out)
+    assert [row["size"] for row in measured["rows"]] == [500, 1000, 1200]
+    assert all(row["recall"] > 0.9 and row["scan_us"] > 0 and row["graph_us"] > 0 for row in measured["rows"])
+    assert main(["bench", "crossover", "--dimensions", "0", "--json"]) == 2
+    assert "dimensions" in capsys.readouterr().err
+
+
+def test_what_is_recommended_is_worth_it() -> None:
+    row = _crossover.Row(10_000, 300.0, 50.0, 1.0, 1.0)
+    slow = dataclasses.replace(row, size=80_000, scan_us=1_400.0, graph_us=1_000.0)
+    fast = dataclasses.replace(slow, size=160_000, scan_us=2_900.0)
+    assert _crossover.recommended([row, slow, fast]) == 160_000
+    assert _crossover.recommended([row, slow]) is None
