@@ -60,7 +60,7 @@ impl Features {
     /// From 0 to 1: how sure it is that the message answers; as of a memory, the mean of what it has of the question and its cosine.
     #[must_use]
     pub fn sureness(&self) -> f64 {
-        (self.closeness() + self.meaning()) / 2.0
+        f64::midpoint(self.closeness(), self.meaning())
     }
 
     /// How much of the question it has, token by token.
