@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import pytest
 
@@ -30,7 +30,8 @@ def talk(user: memspan.Scope) -> memspan.Session:
 
 
 def test_a_paraphrase_is_found_whatever_embedder_memories_have(tmp_path: Path) -> None:
-    for number, embedder in enumerate(("default", None)):
+    embedders: tuple[Literal["default"] | None, ...] = ("default", None)
+    for number, embedder in enumerate(embedders):
         with memspan.open(tmp_path / f"{number}.memspan", embedder=embedder) as engine:
             session = engine.user("u").session("s", model="gpt-4o")
             session.add({"role": "user", "content": "We adopted a puppy last week"})

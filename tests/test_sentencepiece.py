@@ -11,7 +11,7 @@ import os
 import random
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import sentencepiece
@@ -31,17 +31,18 @@ USER_DEFINED = ["the", "\u2581\u2581", "\u4e2d\u6587", "the\u2581t", "<tag>", "\
 OPTIONS = list(itertools.product((False, True), (False, True), (False, True), ((), USER_DEFINED)))
 
 
-def trained(path: Path, *, kind: str = "bpe", **options: object) -> Path:
+def trained(path: Path, *, kind: str = "bpe", **options: Any) -> Path:
     """A model learned from our own documents, without a table of characters unless the options say so."""
     lines = [line for page in sorted(ROOT.glob("*.md")) for line in page.read_text().splitlines() if line]
     made = io.BytesIO()
+    chosen: dict[str, Any] = {"vocab_size": 1_500, "normalization_rule_name": "identity", "character_coverage": 0.99} | options
     sentencepiece.SentencePieceTrainer.train(
         sentence_iterator=iter([*lines, *["\u4e2d\u6587\u5b57 \u30ab\u30bf\u30ab\u30ca \u0434\u043e\u043c"] * 5]),
         model_writer=made,
         model_type=kind,
         minloglevel=2,
         hard_vocab_limit=False,
-        **{"vocab_size": 1_500, "normalization_rule_name": "identity", "character_coverage": 0.99} | options,
+        **chosen,
     )
     path.write_bytes(made.getvalue())
     return path

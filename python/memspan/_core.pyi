@@ -16,6 +16,8 @@ from memspan.working import Budget, Format, Item
 
 __all__ = [
     "BuiltInCore",
+    "CollectionCore",
+    "DocumentDraft",
     "Draft",
     "EngineCore",
     "Explanation",
@@ -27,6 +29,7 @@ __all__ = [
     "Remembered",
     "Rows",
     "ScopeCore",
+    "SearchCore",
     "SessionCore",
     "TaskCore",
     "TermScore",
@@ -37,6 +40,7 @@ __all__ = [
     "build_info",
     "check_memory_text",
     "check_text",
+    "collection_names",
     "count_by_encoding",
     "count_cache_metrics",
     "count_tokens",

@@ -597,7 +597,7 @@ def _arguments(row: object) -> dict[str, Any]:
     if isinstance(row, tuple) and len(row) == 2:  # noqa: PLR2004  # pyright: ignore[reportUnknownArgumentType]
         return {"id": row[0], "text": row[1]}
     raise InvalidInput(
-        f"adding documents: a row is a NewDocument, a mapping or a pair of id and text, and this is {_kind(row)}: convert it"
+        f"adding documents: a row is a NewDocument, a mapping or a pair of id and text, and this is {_kind(row)}: convert it"  # pyright: ignore[reportUnknownArgumentType]
     )
 
 
