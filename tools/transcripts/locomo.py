@@ -32,7 +32,8 @@ class Question:
 
 def conversations(path: Path) -> list[dict[str, Any]]:
     """The samples of the data set."""
-    return json.loads(path.read_text(encoding="utf-8"))
+    samples: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
+    return samples
 
 
 def load(user: memspan.Scope, sample: dict[str, Any]) -> list[Question]:

@@ -165,6 +165,7 @@ fn readers_see_the_version_before_until_the_new_one_is_whole() {
         |word: &str| (0..2_000).map(|n| format!("Paragraph {n} has the word {word} and a few more of them.\n\n")).collect::<String>();
     add(&engine, &docs, "big", &long("walrus"), Some("1"), 1).expect("added");
     let over = Arc::new(AtomicBool::new(false));
+    let (answered, first_answer) = std::sync::mpsc::channel();
     let reader = {
         let (engine, docs, over) = (Arc::clone(&engine), docs.clone(), Arc::clone(&over));
         std::thread::spawn(move || {
@@ -176,10 +177,12 @@ fn readers_see_the_version_before_until_the_new_one_is_whole() {
                 let versions: Vec<&str> = answer.hits.iter().map(|hit| hit.document.version.as_str()).collect();
                 assert!(versions.iter().all(|version| *version == versions[0]), "{versions:?}");
                 *(if versions[0] == "1" { &mut before } else { &mut after }) += 1;
+                let _ = answered.send(());
             }
             (before, after)
         })
     };
+    first_answer.recv().expect("the reader is at work");
     add(&engine, &docs, "big", &long("ocelot"), Some("2"), 2).expect("replaced");
     over.store(true, Ordering::Relaxed);
     let (before, after) = reader.join().expect("joined");

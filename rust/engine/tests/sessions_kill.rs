@@ -263,7 +263,8 @@ fn verify(engine: &Engine, scope: &Scope, name: &str, log: &Path) -> Talks {
         for (turn, call, sent, _) in &talk.calls {
             let replayed = session.sent_prompt(*turn, *call as u16, NOW).expect("read").expect("it is known what was sent");
             let same = hash(&body(&replayed.assembled)) == *sent;
-            assert!(same || talk.redacted && !replayed.erased.is_empty(), "{id}: turn {turn}, call {call} was sent something else");
+            // A prompt may show what another session said, which may have been taken back since: then it says what is gone.
+            assert!(same || !replayed.erased.is_empty(), "{id}: turn {turn}, call {call} was sent something else");
         }
     }
     talks

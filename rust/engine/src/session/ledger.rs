@@ -304,8 +304,8 @@ pub(super) fn count<P: Pages>(pages: &P, place: Place, turn: u64) -> Result<u16>
     })
 }
 
-/// Items of the ledger with the texts that they refer to, and the ids of those whose text is gone at `now`.
-pub(super) fn shown<P: Pages>(pages: &P, items: &[Item], now: i64) -> Result<(Vec<Item>, Vec<Arc<str>>)> {
+/// Items of the ledger with the texts that they refer to, and what those are whose text is gone at `now`.
+pub(super) fn shown<P: Pages>(pages: &P, items: &[Item], now: i64) -> Result<(Vec<Item>, Vec<String>)> {
     let (mut shown, mut gone) = (Vec::with_capacity(items.len()), Vec::new());
     for item in items {
         let found = match (item.memory, item.message) {
@@ -316,7 +316,7 @@ pub(super) fn shown<P: Pages>(pages: &P, items: &[Item], now: i64) -> Result<(Ve
         };
         match found {
             Some(item) => shown.push(item),
-            None => gone.push(Arc::clone(&item.id)),
+            None => gone.push(format!("{} {}", if item.memory.is_some() { "memory" } else { "message" }, item.id)),
         }
     }
     Ok((shown, gone))

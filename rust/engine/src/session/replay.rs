@@ -33,7 +33,7 @@ pub(super) fn replay<P: Pages>(pages: &P, place: Place, record: &SessionRecord, 
     let pinned = pinned::snapshot(pages, &epoch.epoch.pinned, now)?;
     let (items, mut erased) = shown(pages, &sent.items, now)?;
     let lost = epoch.epoch.pinned.iter().filter(|memory| pinned.iter().all(|item| item.memory != Some(**memory)));
-    erased.extend(lost.map(|memory| Arc::from(format!("mem-{}", memory.memory))));
+    erased.extend(lost.map(|memory| format!("memory mem-{}", memory.memory)));
     let prompt = again(pages, place, &epoch, sent, pinned, &items, now)?;
     for turn in prompt.window.first_turn..sent.turns.saturating_sub(1) {
         if let Some(kept) = TurnRecord::read(pages, place, turn)?.kept {
@@ -41,7 +41,6 @@ pub(super) fn replay<P: Pages>(pages: &P, place: Place, record: &SessionRecord, 
             erased.extend(shown(pages, &items, now)?.1);
         }
     }
-    let mut erased: Vec<String> = erased.iter().map(|id| format!("memory {id}")).collect();
     for index in prompt.message_indices() {
         if MessageRecord::expect(pages, place, index)?.state == MessageState::Redacted {
             erased.push(format!("message {index}"));
