@@ -222,7 +222,9 @@ fn every_type_comes_back() {
 
 #[test]
 fn an_item_comes_back_but_what_is_referred_to_leaves_its_text_where_it_is() {
-    let refers = |item: &Item| item.memory.is_some() || item.message.is_some();
+    fn refers(item: &Item) -> bool {
+        item.memory.is_some() || item.message.is_some()
+    }
     let without_text = |item: &Item| {
         if refers(item) { Item { attributes: Vec::new(), text: "".into(), ..item.clone() } } else { item.clone() }
     };
