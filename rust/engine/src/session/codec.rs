@@ -291,13 +291,7 @@ fn read_cut(r: &mut Reader<'_>, key: &[u8]) -> Result<Cut> {
 
 /// `[section, id, memory, score, [[name, value]], text]`; the last two only of what is no memory.
 pub(super) fn write_item(w: &mut Writer, item: &Item) {
-    w.nested(if item.memory.is_some() {
-        4
-    } else if item.message.is_some() {
-        7
-    } else {
-        6
-    });
+    w.nested(if item.memory.is_some() { 4 } else { 7 });
     w.text(&item.section);
     w.text(&item.id);
     write_memory_ref(w, item.memory.as_ref());
@@ -316,6 +310,7 @@ pub(super) fn write_item(w: &mut Writer, item: &Item) {
             w.text(value);
         });
         w.text(&item.text);
+        w.nil();
     }
 }
 
