@@ -13,8 +13,9 @@ import argparse
 import os
 import tempfile
 import time
+from functools import partial
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")  # before numpy is imported, or it has no effect
@@ -29,7 +30,7 @@ from memspan._crossover import clustered
 from memspan.embedding import BuiltIn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 TOP = 10
 QUERIES = 300
@@ -58,7 +59,7 @@ def exact(vectors: np.ndarray, queries: np.ndarray) -> list[set[int]]:
     return found
 
 
-def alternate(searches: dict[str, Callable[[np.ndarray], Sequence[int]]], queries: np.ndarray, truth: list[set[int]]) -> None:
+def alternate(searches: Mapping[str, Callable[[Any], Sequence[int]]], queries: np.ndarray, truth: list[set[int]]) -> None:
     """Every side's median and 99th percentile in microseconds and its recall, the sides taking turns."""
     times: dict[str, list[float]] = {name: [] for name in searches}
     hits = dict.fromkeys(searches, 0)
@@ -95,14 +96,17 @@ def compare(name: str, vectors: np.ndarray, queries: np.ndarray, efs: list[int])
         began = time.process_time()
         index.add_items(vectors, num_threads=1)
         print(f"  hnswlib built in {time.process_time() - began:.1f} s", flush=True)
-        scan = {"memspan scan": lambda query: [number - 1 for number in trial.search(query, TOP)]}
-        alternate(scan, queries[:30], truth[:30])
+
+        def nearest(ef: int | None, query: Any) -> list[int]:
+            return [number - 1 for number in (trial.search(query, TOP) if ef is None else trial.search(query, TOP, ef))]
+
+        alternate({"memspan scan": partial(nearest, None)}, queries[:30], truth[:30])
         for ef in efs:
             index.set_ef(ef)
             alternate(
                 {
                     f"hnswlib ef {ef}": lambda query: index.knn_query(query, k=TOP)[0][0],
-                    f"memspan ef {ef}": lambda query, ef=ef: [number - 1 for number in trial.search(query, TOP, ef)],
+                    f"memspan ef {ef}": partial(nearest, ef),
                 },
                 queries,
                 truth,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -185,8 +185,8 @@ def test_a_folder_is_brought_up_to_date(engine: memspan.Engine, docs: memspan.Co
     report = docs.add_path(root)
     assert report == memspan.PathReport((), ("src/b.py",), ("src/c.py",), 1, ())
     assert "walrus" not in docs.search("walrus ocelot")[0].text
-    assert docs.add_path(root, "*.md").removed == ("src/b.py",)
-    assert [one.id for one in docs.documents()] == ["by-hand", "a.md"]
+    assert docs.add_path(root, "*.md").removed == (), "what another pattern leaves out is still there"
+    assert [one.id for one in docs.documents()] == ["by-hand", "a.md", "src/b.py"]
     write(tmp_path / "other", {"a.md": "other", "by-hand": "other"})
     assert [one.reason for one in docs.add_path(tmp_path / "other").skipped] == ["other source", "other source"]
     assert docs.add_path(tmp_path / "other", prefix="other/").added == ("other/a.md", "other/by-hand")
@@ -319,3 +319,29 @@ def test_two_stores_are_alike(tmp_path: Path) -> None:
                 docs.add(f"d{number % 15}", HANDBOOK * (1 + number % 3) + f"walrus {number}", chunk_tokens=40)
             answers.append([(hit, hit.explain()) for hit in docs.search("walrus 7 on which port?", 20)])
     assert answers[0] == answers[1]
+
+
+def test_a_note_keeps_what_is_known_of_it(user: memspan.Scope) -> None:
+    notes, day = user.collection("notes"), date(2026, 1, 1)
+    notes.add("2026-01-01.md", "# 2026-01-01\n\nhi\n", metadata={"k": 1}, ttl_seconds=1_000, source="diary")
+    document = notes.note("more", day).document
+    assert (document.metadata, document.source, document.expires_at is not None) == ({"k": 1}, "diary", True)
+    assert notes.note("later", datetime(2026, 1, 1, 3, tzinfo=UTC)).document.id == "2026-01-01.md"
+    with pytest.raises(memspan.InvalidInput, match=r"day= is a datetime\.date"):
+        notes.note("x", "2026-01-01")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+
+
+def test_another_pattern_removes_nothing_that_is_there(user: memspan.Scope, tmp_path: Path) -> None:
+    docs = user.collection("docs")
+    for name in ("a.md", "b.py"):
+        (tmp_path / name).write_text("something")
+    assert docs.add_path(tmp_path, "*.md").added == ("a.md",)
+    report = docs.add_path(tmp_path, "*.py")
+    assert (report.added, report.removed) == (("b.py",), ())
+    (tmp_path / "a.md").unlink()
+    assert docs.add_path(tmp_path, "*.py").removed == ("a.md",)
+
+
+def test_a_pipe_is_never_opened(user: memspan.Scope, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    assert [one.reason for one in user.collection("docs").add_path(tmp_path / "pipe").skipped] == ["no file"]

@@ -6,6 +6,7 @@ import pytest
 
 import memspan
 from memspan import InvalidInput
+from memspan.findings import Over  # noqa: TC001  a type in a body
 
 
 @pytest.fixture
@@ -46,8 +47,8 @@ def test_a_hit_is_what_its_own_search_gives(user: memspan.Scope) -> None:
 
 
 def test_memories_alone_answer_as_ever(user: memspan.Scope) -> None:
-    assert isinstance(user.recall("port", over=["memories"]), memspan.Recall)
-    assert user.recall("port", over=["memories"]) == user.recall("port")
+    assert isinstance(user.recall("port", over=("memories",)), memspan.Recall)
+    assert user.recall("port", over=("memories",)) == user.recall("port")
 
 
 def test_other_scopes_are_searched_along(user: memspan.Scope, memspan_engine: memspan.Engine) -> None:
@@ -58,7 +59,7 @@ def test_other_scopes_are_searched_along(user: memspan.Scope, memspan_engine: me
 
 
 def test_limits_hold_over_all_sources(user: memspan.Scope) -> None:
-    over: tuple[memspan.Over, ...] = ("memories", "transcripts", "collections")
+    over: tuple[Over, ...] = ("memories", "transcripts", "collections")
     assert len(user.recall("deploy payments-api dashboard", limit=2, over=over)) == 2
     assert len(user.recall("deploy payments-api dashboard", max_tokens=0, over=over)) == 0
     assert len(user.recall("", over=over)) == 0
@@ -68,9 +69,19 @@ def test_limits_hold_over_all_sources(user: memspan.Scope) -> None:
 @pytest.mark.parametrize("over", [(), ("memory",), ("memories", "web"), "documents"])
 def test_an_unknown_source_is_refused(user: memspan.Scope, over: object) -> None:
     with pytest.raises(InvalidInput, match="over= names one or more of"):
-        user.recall("port", over=over)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType, reportCallIssue]
+        user.recall("port", over=over)  # type: ignore[call-overload]  # pyright: ignore[reportArgumentType, reportCallIssue]
 
 
 def test_conditions_of_memories_are_refused_for_others(user: memspan.Scope) -> None:
     with pytest.raises(InvalidInput, match="kinds, min_trust are conditions of memories"):
         user.recall("port", kinds="semantic", min_trust=1, over=("memories", "transcripts"))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"min_score": 5}, {"max_tokens": -1}, {"min_score": "x"}, {"timezone": "Nope/X"}, {"where": 5}, {"also": [5]}],
+    ids=lambda wrong: next(iter(wrong)),
+)
+def test_conditions_are_checked_whatever_is_searched(user: memspan.Scope, wrong: dict[str, object]) -> None:
+    with pytest.raises(InvalidInput):
+        user.recall("port", over=("transcripts",), **wrong)  # type: ignore[call-overload]  # pyright: ignore[reportArgumentType, reportCallIssue]

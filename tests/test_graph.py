@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -14,6 +14,7 @@ from memspan import _crossover
 from memspan.cli import main
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 DIMENSIONS = 32
@@ -25,11 +26,11 @@ class Embedder:
     name = "test/hashed"
     dimensions = DIMENSIONS
 
-    def embed(self, texts: list[str]) -> np.ndarray:
+    def embed(self, texts: Sequence[str], /) -> np.ndarray:
         return np.array([np.random.default_rng(list(text.encode())).standard_normal(DIMENSIONS) for text in texts], dtype=np.float32)
 
 
-def _open(path: Path, **rules: float) -> memspan.Engine:
+def _open(path: Path, **rules: Any) -> memspan.Engine:
     graph = dataclasses.replace(memspan.GraphOptions(threshold=200), **rules)
     return memspan.open(path, embedder=Embedder(), graph=graph)
 

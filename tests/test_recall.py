@@ -172,7 +172,7 @@ def test_other_scopes_are_searched_along(memspan_engine: memspan.Engine) -> None
         with pytest.raises(memspan.InvalidInput):
             user.recall("tea", also=wrong)  # type: ignore[arg-type]
     with pytest.raises(memspan.InvalidInput, match="several scopes"):
-        user.recall("tea", also=acme)  # type: ignore[arg-type]
+        user.recall("tea", also=acme)  # type: ignore[call-overload]
     with temporary_engine() as elsewhere, pytest.raises(memspan.InvalidInput, match="another"):
         user.recall("tea", also=[elsewhere.user("u")])
 
@@ -196,8 +196,9 @@ def test_other_scopes_are_searched_along(memspan_engine: memspan.Engine) -> None
         ({"min_score": "high"}, "min_score"),
         ({"min_trust": 4}, "min_trust"),
         ({"max_tokens": -1}, "max_tokens"),
-        ({"over": ("documents",)}, "not available in this version"),
-        ({"over": ()}, "not available in this version"),
+        ({"over": ("documents",)}, "over= names one or more of"),
+        ({"over": ()}, "over= names one or more of"),
+        ({"over": 5}, "over= names one or more of"),
         ({"also": [5]}, "also"),
     ],
 )

@@ -295,7 +295,9 @@ def test_a_closed_engine_says_so(session: memspan.Session, memspan_engine: memsp
             call()
 
 
-@pytest.mark.parametrize("wrong", [{"collections": []}, {"reads": "u"}, {"system": 7}, {"tools": {"a": {1, 2}}}, {"budget": 7}])
+@pytest.mark.parametrize(
+    "wrong", [{"collections": [5]}, {"collections": 5}, {"reads": "u"}, {"system": 7}, {"tools": {"a": {1, 2}}}, {"budget": 7}]
+)
 def test_wrong_options(user: memspan.Scope, wrong: dict[str, Any]) -> None:
     with pytest.raises(memspan.InvalidInput):
         user.session("s-1", model="gpt-4o", **wrong)

@@ -38,7 +38,8 @@ def test_what_the_window_no_longer_holds_comes_back(user: memspan.Scope) -> None
     prompt = session.assemble()
     assert "OPS-7731" in _sent(prompt)
     [line] = [one for one in prompt.explain() if one.id == "s-1#0"]
-    assert line.included and line.section == "recalled"
+    assert line.included
+    assert line.section == "recalled"
     assert prompt.total_tokens <= prompt.max_input_tokens
 
 
@@ -66,12 +67,14 @@ def test_a_redacted_message_leaves_new_and_old_prompts(user: memspan.Scope) -> N
     session.add_response({"role": "assistant", "content": "OPS it is."}, prompt=prompt)
     turn = len(session.turns) - 1
     old = session.turn(turn).prompt
-    assert old is not None and _sent(old) == _sent(prompt)
+    assert old is not None
+    assert _sent(old) == _sent(prompt)
     session.redact(0, reason="asked to")
     session.add({"role": "user", "content": "and again, which ticket opens the vault of Lisbon?"})
     assert "7731" not in _sent(session.assemble())
     again = session.turn(turn).prompt
-    assert again is not None and "7731" not in _sent(again)
+    assert again is not None
+    assert "7731" not in _sent(again)
 
 
 def test_passages_of_the_sessions_collections_are_shown_with_their_place(user: memspan.Scope, memspan_engine: memspan.Engine) -> None:
@@ -87,7 +90,8 @@ def test_passages_of_the_sessions_collections_are_shown_with_their_place(user: m
     session.add_response({"role": "assistant", "content": "On Tuesdays."}, prompt=prompt)
     handbook.add("deploys.md", "Everything is new.", version="4")
     old = session.turn(0).prompt
-    assert old is not None and _sent(old) == _sent(prompt)
+    assert old is not None
+    assert _sent(old) == _sent(prompt)
     user.session("s-1", collections=[])
     session.add({"role": "user", "content": "what is new, and when do we deploy?"})
     assert "Everything is new" not in _sent(session.assemble())

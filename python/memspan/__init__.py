@@ -57,7 +57,7 @@ from memspan.exceptions import (
     UnknownModel,
     UsageError,
 )
-from memspan.findings import Finding, Findings, Over
+from memspan.findings import Finding, Findings
 from memspan.long_term import NewMemory, Scope, Slots
 from memspan.model import CacheRules, Model, Models, Prices, models
 from memspan.short_term import Added, ModelSwitch, NewMessage, Session, ToolText
@@ -118,7 +118,6 @@ __all__ = [
     "NewMessage",
     "NotFound",
     "OutcomeUnknown",
-    "Over",
     "Passage",
     "Passages",
     "PathReport",

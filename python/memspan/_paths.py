@@ -40,8 +40,10 @@ def add_path(
     found = _Found(real, _patterns(pattern))
     if real.is_dir():
         found.walk(real, (), frozenset())
-    else:
+    elif real.is_file():
         found.files.append((real.name, real))
+    else:
+        found.skip(real, "no file")  # never opened: a pipe would wait for a writer
     known = {one.id: one for one in collection.documents()}
     changes: dict[str, list[str]] = {"added": [], "replaced": [], "duplicate": []}
     options = f"{chunk_tokens}\0{sorted((metadata or {}).items(), key=repr)!r}".encode()
@@ -61,7 +63,9 @@ def add_path(
         if progress is not None:
             progress(place, len(found.files), document_id)
     seen = {prefix + below for below, _ in found.files}
-    removed = [one.id for one in known.values() if one.source == source and one.id not in seen and not found.hides(one.id, prefix)]
+    # What another pattern left out is still there.
+    gone = [one.id for one in known.values() if one.source == source and one.id not in seen and not found.hides(one.id, prefix)]
+    removed = [one for one in gone if not (real / one.removeprefix(prefix)).is_file()]
     removed = [one for one in removed if collection.delete(one)]
     return PathReport(tuple(changes["added"]), tuple(changes["replaced"]), tuple(removed), len(changes["duplicate"]), tuple(found.skipped))
 

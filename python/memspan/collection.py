@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 from memspan import _core
@@ -16,7 +17,6 @@ from memspan.exceptions import Error, IdConflict, InvalidInput, NotFound
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterator
-    from datetime import date, datetime
 
     from memspan._core import Explanation
     from memspan._store import OpenStore
@@ -34,6 +34,7 @@ __all__ = [
     "PathReport",
     "SkipReason",
     "Skipped",
+    "cores",
 ]
 
 Format: TypeAlias = Literal["markdown", "text", "code"]
@@ -419,7 +420,7 @@ class Collection:
 
         Args:
             text: What is noted; not blank.
-            day: Today by the engine's clock, in UTC, by default.
+            day: Today by the engine's clock, in UTC, by default. What the note has of metadata, source and time to live stays.
 
         Examples:
             >>> notes = user.collection("notes")
@@ -434,12 +435,18 @@ class Collection:
         """
         if not _core.check_text("text", text):
             raise InvalidInput("noting: the text is blank: leave the call out")
-        name = (self._core.now().date() if day is None else day).isoformat()
+        if day is not None and not isinstance(day, date):  # pyright: ignore[reportUnnecessaryIsInstance]  callers without types
+            raise InvalidInput(f"noting: day= is a datetime.date, got {type(day).__name__}: make one with date.fromisoformat()")
+        chosen = self._core.now() if day is None else day
+        name = (chosen.date() if isinstance(chosen, datetime) else chosen).isoformat()
         for left in reversed(range(_NOTE_TRIES)):
             found = self._core.get(f"{name}.md")
-            version, before = (None, f"# {name}\n") if found is None else (found[0][1], found[1])
+            version, source, metadata, ttl, before = None, None, None, None, f"# {name}\n"
+            if found is not None:  # all that is known of the note stays
+                (_, version, _, source, metadata, _, _, expires_at, *_), before = found
+                ttl = None if expires_at is None else max(0.001, (expires_at - self._core.now()).total_seconds())
             whole = f"{before}\n{text.strip()}\n"
-            draft = _core.DocumentDraft(f"{name}.md", whole, None, None, "markdown", None, None, _CHUNK_TOKENS, (version,))
+            draft = _core.DocumentDraft(f"{name}.md", whole, None, metadata, "markdown", source, ttl, _CHUNK_TOKENS, (version,))
             try:
                 return self._add(draft)
             except IdConflict:  # another process noted something in between
@@ -603,3 +610,14 @@ def _arguments(row: object) -> dict[str, Any]:
 
 def _kind(value: object) -> str:
     return type(value).__name__
+
+
+def cores(collections: object) -> list[_core.CollectionCore]:
+    """What the engine knows the collections of a session by."""
+    if isinstance(collections, Collection):
+        raise InvalidInput(f"opening a session: collections= takes several, and it is one, {collections!r}: put it into a list")
+    if not isinstance(collections, Sequence) or not all(isinstance(one, Collection) for one in collections):  # pyright: ignore[reportUnknownVariableType]
+        raise InvalidInput(
+            f"opening a session: collections= takes a list of collections, got {collections!r}: take them from Scope.collection()"
+        )
+    return [one._core for one in collections]  # noqa: SLF001  of this module  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]

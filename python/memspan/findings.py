@@ -6,22 +6,22 @@ Scores of one source compare its own answers with each other. So each is weighed
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 from memspan.exceptions import InvalidInput
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterator, Mapping
     from datetime import tzinfo
 
     from memspan._core import Explanation, Recalled
-    from memspan.collection import Passage
+    from memspan.collection import Collection, Passage
     from memspan.long_term import Scope
     from memspan.transcript import TranscriptHit
 
-__all__ = ["Finding", "Findings", "Over"]
+__all__ = ["Conditions", "Finding", "Findings", "Over", "checked_sources", "findings"]
 
 Over: TypeAlias = Literal["memories", "transcripts", "collections"]
 """What can be searched: what was remembered, what was said, what was written."""
@@ -113,62 +113,85 @@ class Conditions:
     min_score: float | None
     max_tokens: int | None
     timezone: tzinfo | str | None
+    of_memories: Mapping[str, object]
 
 
 def checked_sources(over: Sequence[str]) -> tuple[Over, ...]:
     """The sources, in our order, each once."""
-    named = (over,) if isinstance(over, str) else tuple(over)
+    named: tuple[object, ...] = (over,) if isinstance(over, str) or not isinstance(over, Iterable) else tuple(over)  # pyright: ignore[reportUnnecessaryIsInstance]  callers without types
     unknown = [one for one in named if one not in _SOURCES]
     if unknown or not named:
         raise InvalidInput(
-            f"recalling: over= names one or more of {', '.join(map(repr, _SOURCES))}, got {over!r}: name what is to be searched", over=repr(over)
+            f"recalling: over= names one or more of {', '.join(map(repr, _SOURCES))}, got {over!r}: name what is to be searched",
+            over=repr(over),
         )
     return tuple(source for source in _SOURCES if source in named)
 
 
-def findings(
-    scope: Scope,
-    query: str,
-    limit: int,
-    sources: tuple[Over, ...],
-    conditions: Conditions,
-    also: Sequence[Scope],
-    *,
-    only_of_memories: Mapping[str, object],
-) -> Findings:
-    """Asks every source for as many answers as are wanted, and puts them into one order."""
-    given = sorted(name for name, value in only_of_memories.items() if value is not None)
+def findings(scopes: Sequence[Scope], query: str, limit: int, sources: tuple[Over, ...], conditions: Conditions) -> Findings:
+    """Asks every source for as many answers as are wanted, and puts them into one order. `scopes`: the one asked, and those along."""
+    _check(scopes, sources, conditions)
+    answers: list[_Answer] = []
+    if "memories" in sources:
+        answers.append(_memories(scopes, query, limit, conditions))
+    if "transcripts" in sources:
+        answers += [_said(scope, query, limit) for scope in scopes]
+    if "collections" in sources:
+        answers += [_written(one, query, limit, conditions) for scope in scopes for one in scope.collections()]
+    # Sorting is stable: of equals the source that comes first.
+    found = sorted((one for answer in answers for one in answer.found), key=lambda one: -one.score)[:limit]
+    degraded = next((answer.degraded for answer in answers if answer.degraded is not None), None)
+    return Findings(_fitting(found, conditions), max((answer.confidence for answer in answers), default=0.0), degraded)
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """What one source says."""
+
+    found: list[Finding]
+    confidence: float
+    degraded: str | None = None
+
+
+def _check(scopes: Sequence[Scope], sources: tuple[Over, ...], conditions: Conditions) -> None:
+    given = sorted(name for name, value in conditions.of_memories.items() if value is not None)
     if given:
         raise InvalidInput(
             f"recalling: {', '.join(given)} are conditions of memories, and over= is {sources!r}: leave them out, or search memories alone",
             given=", ".join(given),
         )
-    found: list[Finding] = []
-    sure, degraded = 0.0, None
-    where, timezone = conditions.where, conditions.timezone
-    if "memories" in sources:
-        recall = scope.recall(query, limit, where=where, timezone=timezone, also=also)
-        found += [Finding("memories", hit, hit.score * recall.confidence, hit.memory.text) for hit in recall]
-        sure, degraded = recall.confidence, recall.degraded_reason
-    scopes = (scope, *also)
-    if "transcripts" in sources:
-        for one in scopes:
-            said = one.search_transcripts(query, limit)
-            found += [Finding("transcripts", hit, hit.score / said[0].score * said[0].confidence, hit.text) for hit in said]
-            sure = max(sure, said[0].confidence if said else 0.0)
-    if "collections" in sources:
-        for collection in [collection for one in scopes for collection in one.collections()]:
-            passages = collection.search(query, limit, where=where)
-            found += [Finding("collections", hit, hit.score * passages.confidence, hit.text) for hit in passages]
-            sure, degraded = max(sure, passages.confidence), degraded or passages.degraded_reason
-    found.sort(key=lambda one: -one.score)  # stable: of equals the source that comes first
-    kept, left = list[Finding](), conditions.max_tokens
-    for one in found[:limit]:
+    # An empty question finds nothing, and what cannot be is refused as it always is.
+    own, *along = scopes
+    one = conditions
+    own.recall("", 0, where=one.where, min_score=one.min_score, max_tokens=one.max_tokens, timezone=one.timezone, also=along)
+
+
+def _memories(scopes: Sequence[Scope], query: str, limit: int, conditions: Conditions) -> _Answer:
+    own, *along = scopes
+    recall = own.recall(query, limit, where=conditions.where, timezone=conditions.timezone, also=along)
+    found = [Finding("memories", hit, hit.score * recall.confidence, hit.memory.text) for hit in recall]
+    return _Answer(found, recall.confidence, recall.degraded_reason)
+
+
+def _said(scope: Scope, query: str, limit: int) -> _Answer:
+    said = scope.search_transcripts(query, limit)
+    found = [Finding("transcripts", hit, hit.score / said[0].score * said[0].confidence, hit.text) for hit in said]
+    return _Answer(found, said[0].confidence if said else 0.0)
+
+
+def _written(collection: Collection, query: str, limit: int, conditions: Conditions) -> _Answer:
+    passages = collection.search(query, limit, where=conditions.where)
+    found = [Finding("collections", hit, hit.score * passages.confidence, hit.text) for hit in passages]
+    return _Answer(found, passages.confidence, passages.degraded_reason)
+
+
+def _fitting(found: Iterable[Finding], conditions: Conditions) -> Iterator[Finding]:
+    left = conditions.max_tokens
+    for one in found:
         if one.score < (conditions.min_score or 0.0):
-            break
+            return
         if left is not None:
             left -= one.tokens
             if left < 0:
-                break
-        kept.append(one)
-    return Findings(kept, sure, degraded)
+                return
+        yield one

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 from memspan import _core
 from memspan._twins import async_iterable, awaitable
-from memspan.collection import Collection
+from memspan.collection import Collection, cores
 from memspan.exceptions import InvalidInput, NotFound
 from memspan.findings import Conditions, Findings, Over, checked_sources, findings
 from memspan.short_term import Session
@@ -209,7 +209,7 @@ class Scope:
         return self._core.revise(memory_id, text, slot, importance, metadata, reason, vector)
 
     @overload
-    def recall(
+    def recall(  # type: ignore[overload-overlap]  # memories alone are a Recall, anything more is Findings
         self,
         query: str,
         limit: int = 5,
@@ -245,7 +245,7 @@ class Scope:
         timezone: tzinfo | str | None = None,
         also: Sequence[Scope] = (),
         over: Sequence[Over],
-    ) -> Recall | Findings: ...
+    ) -> Findings: ...
     def recall(
         self,
         query: str,
@@ -305,13 +305,12 @@ class Scope:
             ('payments-api listens on port 8443 in prod-eu-west-1', 'hybrid')
         """
         sources = checked_sources(over)
-        if sources != ("memories",):
-            given = {"kinds": kinds, "since": since, "until": until, "valid_at": valid_at, "known_at": known_at, "min_trust": min_trust}
-            conditions = Conditions(where, min_score, max_tokens, timezone)
-            return findings(self, query, limit, sources, conditions, also, only_of_memories=given)
-        vector, why = self._store.query_vector(query, self)
         if isinstance(also, Scope):
             raise InvalidInput(f"recalling: also= takes several scopes, and it is one, {also!r}: put it into a list")
+        if sources != ("memories",):
+            given = {"kinds": kinds, "since": since, "until": until, "valid_at": valid_at, "known_at": known_at, "min_trust": min_trust}
+            return findings((self, *also), query, limit, sources, Conditions(where, min_score, max_tokens, timezone, given))
+        vector, why = self._store.query_vector(query, self)
         scopes, zone = (self, *also), _zone(timezone)
         return self._core.recall(
             scopes, query, limit, kinds, where, since, until, valid_at, known_at, min_score, min_trust, max_tokens, zone, vector, why
@@ -475,9 +474,7 @@ class Scope:
             >>> user.session("s-1").model
             'gpt-4o'
         """
-        if isinstance(collections, Collection):
-            raise InvalidInput(f"opening a session: collections= takes several, and it is one, {collections!r}: put it into a list")
-        shown = None if collections is None else [collection._core for collection in collections]
+        shown = None if collections is None else cores(collections)
         if isinstance(reads, Scope):
             raise InvalidInput(f"opening a session: reads= takes several scopes, and it is one, {reads!r}: put it into a list")
         along = None if reads is None else tuple(reads)

@@ -28,6 +28,8 @@ const MESSAGES: usize = 4;
 const LOOKED_AT: usize = 16;
 /// Bytes that are shown of a message.
 const EXCERPT_BYTES: usize = 1_200;
+/// A message without a word of the question must mean it: "yes" is near to every short question.
+const NEAR: f64 = 0.5;
 /// Passages that may be shown.
 const PASSAGES: usize = 6;
 /// What is less sure than this is no answer.
@@ -49,7 +51,8 @@ pub(super) fn messages<P: Pages>(
     let mut items = Vec::new();
     for found in search::found(pages, place.partition, scope.term_seed(), question, LOOKED_AT)? {
         let sure = found.features.sureness();
-        if sure < LEAST || (found.place.session == place.session && found.index >= start) {
+        let near = found.features.words() > 0.0 || found.features.meaning() >= NEAR;
+        if !near || sure < LEAST || (found.place.session == place.session && found.index >= start) {
             continue;
         }
         let message = MessageRef {
