@@ -20,6 +20,7 @@ mod identifiers;
 mod keys;
 mod query;
 mod scan;
+pub mod screening;
 mod spans;
 mod stem;
 mod terms;
