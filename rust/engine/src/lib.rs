@@ -7,6 +7,7 @@ pub mod collection;
 pub mod context;
 pub mod embedding;
 pub mod error;
+pub mod gate;
 pub mod index;
 pub mod memory;
 pub mod models;
