@@ -22,6 +22,7 @@ mod explanation;
 mod fit;
 mod from_json;
 mod json;
+mod life;
 mod memory;
 mod messages;
 mod metadata;
@@ -46,6 +47,8 @@ use pyo3::prelude::*;
 mod _core {
     #[pymodule_export]
     use super::arguments::{check_memory_text, check_text};
+    #[pymodule_export]
+    use super::life::{gate_features, screen, screened};
     #[pymodule_export]
     use super::build::build_info;
     #[pymodule_export]

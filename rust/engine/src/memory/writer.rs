@@ -219,6 +219,7 @@ impl<'t, P: PagesMut> PartitionWriter<'t, P> {
         memory.metadata.clear();
         memory.slot = None;
         memory.expires_at = None;
+        memory.provenance = super::provenance::Provenance::default();
         memory.request = 0; // a hash of the text would confirm a guess of it
         Ok(())
     }
