@@ -11,6 +11,7 @@ pub mod engine;
 pub mod error;
 pub mod gate;
 pub mod index;
+pub mod life;
 pub mod memory;
 pub mod models;
 pub mod recall;

@@ -75,6 +75,13 @@ impl Engine {
         Ok(self)
     }
 
+    /// The same engine with a policy for secrets and personal data in what is to be stored.
+    #[must_use]
+    pub fn with_screening(mut self, screening: crate::text::screening::Screening) -> Self {
+        self.0.core_mut().set_screening(screening);
+        self
+    }
+
     /// What is in the store. Costs one read per scope.
     pub fn contents(&self) -> Result<Contents> {
         let mut contents = Contents::default();

@@ -3,10 +3,15 @@
 //! The word stays and the day is put behind it: "tomorrow (2025-03-02)". Where the day is not plain, nothing is added.
 
 use super::words::Word;
-use crate::recall::when::day_of;
+use crate::units::calendar::{DAY, date};
 
-const DAY: i64 = 86_400_000_000;
 const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+
+/// A day as `2025-06-18`.
+fn day_of(at: i64) -> String {
+    let (year, month, day) = date(at.div_euclid(DAY));
+    format!("{year:04}-{month:02}-{day:02}")
+}
 
 /// What a sentence's days are, with the place behind the words that name them. `at` is when it was said.
 pub fn named(words: &[Word], at: i64) -> Vec<(usize, String)> {

@@ -24,8 +24,6 @@ use guards::Guard;
 use rules::{Reading, Sentence};
 use words::{Span, Word, sentences, words};
 
-use crate::memory::Kind;
-
 /// What something that was said is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Category {
@@ -48,25 +46,19 @@ pub enum Category {
 }
 
 impl Category {
-    /// Its name in the API.
+    /// Its name in the API: of all but the last, that of the kind of memory that it becomes.
     #[must_use]
     pub fn name(self) -> &'static str {
-        self.kind().map_or("discard", Kind::name)
-    }
-
-    /// The kind of memory that it becomes.
-    #[must_use]
-    pub fn kind(self) -> Option<Kind> {
-        Some(match self {
-            Self::Preference => Kind::Preference,
-            Self::Decision => Kind::Decision,
-            Self::TaskOutcome => Kind::TaskOutcome,
-            Self::Constraint => Kind::Constraint,
-            Self::Semantic => Kind::Semantic,
-            Self::Episodic => Kind::Episodic,
-            Self::Profile => Kind::Profile,
-            Self::Discard => return None,
-        })
+        match self {
+            Self::Preference => "preference",
+            Self::Decision => "decision",
+            Self::TaskOutcome => "task_outcome",
+            Self::Constraint => "constraint",
+            Self::Semantic => "semantic",
+            Self::Episodic => "episodic",
+            Self::Profile => "profile",
+            Self::Discard => "discard",
+        }
     }
 }
 

@@ -12,11 +12,13 @@ use std::time::Duration;
 use super::access::{self, AccessBuffer, Accesses};
 use super::embedders::{Embedder, Embedders};
 use super::embedding::{self, Embedding, EmbeddingNumber};
-use super::forget::{self, Stale};
+use super::forget::{self, Origin, Stale};
+use super::learn::{self, LearnMark};
 use super::maintain;
+use super::quarantine;
 use super::read;
 use super::record::{self, Memory};
-use super::remember::{self, NewMemory, Prepared, Remembered};
+use super::remember::{self, Action, NewMemory, Prepared, Remembered};
 use super::revise::{self, Revision};
 use super::slots::{self, Slot};
 use super::writer;
@@ -28,6 +30,7 @@ use crate::store::keys::Partition;
 use crate::store::metrics::add;
 use crate::store::pages::Pages;
 use crate::store::{Durability, Store, StoreOptions};
+use crate::text::screening::{Screened, Screening};
 use crate::{Error, ErrorKind, Result};
 
 /// Rows of one transaction.
@@ -60,6 +63,7 @@ pub struct Core {
     /// The built-in embedding's number in this store; 0 until it is known.
     built_in_number: AtomicU16,
     graph: GraphOptions,
+    screening: Screening,
     accesses: AccessBuffer,
 }
 
@@ -88,6 +92,7 @@ impl Core {
             embedders: Embedders::new(options.embedding),
             built_in_number: AtomicU16::default(),
             graph: GraphOptions::default(),
+            screening: Screening::default(),
             accesses: AccessBuffer::default(),
         })
     }
@@ -107,6 +112,17 @@ impl Core {
         graph.check()?;
         self.graph = graph;
         Ok(())
+    }
+
+    /// Sets what is done with secrets and personal data in what is to be stored. Nothing, where nobody says otherwise.
+    pub fn set_screening(&mut self, screening: Screening) {
+        self.screening = screening;
+    }
+
+    /// What is done with secrets and personal data.
+    #[must_use]
+    pub fn screening(&self) -> Screening {
+        self.screening
     }
 
     /// The embeddings that the store has met, in that order.
@@ -218,7 +234,7 @@ impl Core {
     /// Remembers one memory.
     pub fn remember(&self, scope: &Scope, new: NewMemory, now: i64) -> Result<Remembered> {
         let embedder = Arc::clone(self.embedders.now());
-        let prepared = prepare(&embedder, scope, new)?;
+        let prepared = prepare(&embedder, scope, new, self.screening)?;
         let groups = vec![Group { scope: Arc::new(scope.clone()), rows: vec![prepared] }];
         let mut outcomes = self.commit(embedder, groups, now, None)?;
         outcomes.pop().and_then(|mut group| group.pop()).unwrap_or_else(|| Err(Error::invalid("remembering: no row was given")))
@@ -237,7 +253,7 @@ impl Core {
         let embedder = Arc::clone(self.embedders.now());
         for (at, (scope, row)) in rows.into_iter().enumerate() {
             let bytes = row.text.len() + row.metadata.len();
-            match prepare(&embedder, &scope, row) {
+            match prepare(&embedder, &scope, row, self.screening) {
                 Err(error) if all_or_nothing => return Err(error.with("row", at)),
                 Err(error) => outcomes[at] = Some(Err(error)),
                 Ok(prepared) => {
@@ -311,12 +327,24 @@ impl Core {
     pub fn revise(&self, scope: &Scope, id: &str, mut revision: Revision, now: i64) -> Result<Remembered> {
         revision.check()?;
         let embedder = Arc::clone(self.embedders.now());
+        let screened = revision.text.as_deref().map(|text| self.screening.apply(text));
+        if let Some(Screened::Rejected(types)) = &screened {
+            let types: Vec<_> = types.iter().map(|one| one.name()).collect();
+            let memory = self.get(scope, id, now)?.ok_or_else(|| read::no_such_memory(id))?;
+            let reason = Some(format!("the policy refuses: {}", types.join(", ")));
+            return Ok(Remembered { action: Action::Rejected, memory, reason });
+        }
+        let redacted = matches!(screened, Some(Screened::Redacted(..)));
+        if let Some(Screened::Redacted(text, _)) = screened {
+            (revision.text, revision.vector) = (Some(text), None);
+        }
         let vector = revision.vector.take().filter(|_| revision.made_by == embedder.place);
         revision.vector = vector.or_else(|| embedder.embed(revision.text.as_deref()?));
         let (scope, id) = (scope.clone(), id.to_owned());
         self.write(move |txn| {
             let embedding = embedder.number_in_write(txn)?;
-            revise::write(txn, &scope, &id, &revision, now, embedding)
+            let done = revise::write(txn, &scope, &id, &revision, now, embedding)?;
+            Ok(Remembered { action: if redacted { Action::Redacted } else { done.action }, ..done })
         })
     }
 
@@ -326,8 +354,82 @@ impl Core {
         self.write(move |txn| forget::forget(txn, &scope, &id, reason.as_deref(), now))
     }
 
+    /// Stores claims of one scope in one transaction, with how far their session was learnt from. Nothing is stored where another
+    /// process learnt from it meanwhile: `None`.
+    pub fn learn(
+        &self,
+        scope: &Scope,
+        claims: Vec<NewMemory>,
+        mark: Option<(String, LearnMark, LearnMark)>,
+        now: i64,
+    ) -> Result<Option<Vec<Remembered>>> {
+        let embedder = Arc::clone(self.embedders.now());
+        let rows = claims.into_iter().map(|claim| prepare(&embedder, scope, claim, self.screening)).collect::<Result<Vec<_>>>()?;
+        let (scope, count) = (scope.clone(), rows.len() as u64);
+        let written = self.write(move |txn| {
+            let embedding = embedder.number_in_write(txn)?;
+            let (partition, seed) = (scope.find_or_make(txn)?, scope.term_seed());
+            if let Some((session, before, after)) = &mark {
+                if learn::mark(txn, partition, seed, session)? != *before {
+                    return Ok(None);
+                }
+                learn::put_mark(txn, partition, seed, session, *after)?;
+            }
+            remember::write(txn, &scope, &rows, now, embedding)?.into_iter().collect::<Result<Vec<_>>>().map(Some)
+        })?;
+        add(&self.store.metrics().memories_written, count);
+        Ok(written)
+    }
+
+    /// How far a session was learnt from.
+    pub fn learn_mark(&self, scope: &Scope, session: &str) -> Result<LearnMark> {
+        self.store.read(|snapshot| match scope.find(snapshot)? {
+            Some(partition) => learn::mark(snapshot, partition, scope.term_seed(), session),
+            None => Ok(LearnMark::default()),
+        })
+    }
+
+    /// What waits for somebody to approve it, oldest first.
+    pub fn quarantined(&self, scope: &Scope) -> Result<Vec<Memory>> {
+        self.store.read(|snapshot| quarantine::list(snapshot, scope))
+    }
+
+    /// Remembers what waited, as the user's own word.
+    pub fn approve(&self, scope: &Scope, id: &str, now: i64) -> Result<Remembered> {
+        let memory = self.get(scope, id, now)?.ok_or_else(|| read::no_such_memory(id))?;
+        let embedder = Arc::clone(self.embedders.now());
+        let prepared = prepare(&embedder, scope, quarantine::approved(&memory), self.screening)?;
+        let (scope, id) = (scope.clone(), id.to_owned());
+        self.write(move |txn| {
+            let embedding = embedder.number_in_write(txn)?;
+            quarantine::approve(txn, &scope, &id, now, embedding, &prepared)
+        })
+    }
+
+    /// Forgets all that comes from there; what was (or, in a dry run, would be) forgotten. One transaction a step of [`maintain::STEP`].
+    pub fn forget_from(&self, scope: &Scope, origin: &Origin, now: i64, dry_run: bool) -> Result<Vec<Memory>> {
+        let found = self.store.read(|snapshot| {
+            let Some(partition) = scope.find(snapshot)? else { return Ok(None) };
+            let numbers = forget::from_origin(snapshot, partition, origin)?;
+            let memories = numbers.iter().map(|number| writer::newest(snapshot, partition, *number)).collect::<Result<Vec<_>>>()?;
+            Ok(Some((partition, numbers, memories.into_iter().flatten().collect::<Vec<_>>())))
+        })?;
+        let Some((partition, numbers, memories)) = found else { return Ok(Vec::new()) };
+        if dry_run {
+            return Ok(memories);
+        }
+        let (seed, mut forgotten) = (scope.term_seed(), Vec::new());
+        for step in numbers.chunks(maintain::STEP) {
+            let step = step.to_vec();
+            forgotten.extend(self.write(move |txn| forget::forget_all(txn, partition, seed, &step, "its origin is not trusted any more", now))?);
+        }
+        Ok(forgotten)
+    }
+
     /// Forgets what is neither used nor important; what was (or, in a dry run, would be) forgotten.
     pub fn forget_stale(&self, scope: &Scope, stale: Stale, now: i64, dry_run: bool) -> Result<Vec<Memory>> {
+        // What was recalled and is not on disk yet counts in both cases, so that a dry run names what the call removes.
+        let buffered = if dry_run || self.read_only { self.store.unforked(|| self.accesses.buffered()) } else { Accesses::default() };
         self.flush_accesses_if_writable(dry_run)?;
         let (partition, found) = self.store.read(|snapshot| {
             let Some(partition) = scope.find(snapshot)? else { return Ok((None, Vec::new())) };
@@ -340,7 +442,8 @@ impl Core {
             })?;
             let mut found = Vec::new();
             for memory in candidates {
-                let recalled_at = i64::from(access::get(snapshot, partition, memory.number)?.last_seconds) * 1_000_000;
+                let waiting = buffered.get(&(partition, memory.number)).map_or(0, |access| access.last_seconds);
+                let recalled_at = i64::from(access::get(snapshot, partition, memory.number)?.last_seconds.max(waiting)) * 1_000_000;
                 if stale.takes(&memory, recalled_at) {
                     found.push(memory);
                 }
@@ -492,7 +595,8 @@ impl Core {
 }
 
 /// A memory ready to be written; a vector that another embedder made is none.
-fn prepare(embedder: &Embedder, scope: &Scope, mut new: NewMemory) -> Result<Prepared> {
+fn prepare(embedder: &Embedder, scope: &Scope, mut new: NewMemory, screening: Screening) -> Result<Prepared> {
+    new.screen(screening);
     new.vector = new.vector.filter(|_| new.made_by == embedder.place);
     let mut prepared = remember::prepare(scope, new)?;
     prepared.fill_vector(|text| embedder.embed(text));

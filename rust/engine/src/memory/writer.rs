@@ -29,6 +29,8 @@ pub(super) struct PartitionWriter<'t, P: PagesMut> {
     pub head: Head,
     /// Transaction time of this batch: later than that of every write before it.
     pub now: i64,
+    /// The first number that this batch may give.
+    pub first_number: u32,
     operations: Vec<IndexOperation>,
     /// Key term -> numbers added (true) or removed (false) by this batch.
     keys: HashMap<u64, Vec<(u32, bool)>>,
@@ -82,6 +84,7 @@ impl<'t, P: PagesMut> PartitionWriter<'t, P> {
             seed,
             head,
             now,
+            first_number: head.next_number,
             operations: Vec::new(),
             keys: HashMap::new(),
             vectors: BTreeMap::new(),
