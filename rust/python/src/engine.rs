@@ -14,6 +14,7 @@ use memspan_engine::scope::{Scope, ScopeType};
 use memspan_engine::session::LearnedModel;
 use memspan_engine::store::Durability;
 use memspan_engine::store::metrics::add;
+use memspan_engine::text::screening::Screening;
 use memspan_engine::tokens::bound::Class;
 use memspan_engine::tokens::shared_cache;
 use memspan_engine::{Error, ErrorKind, Result};
@@ -25,6 +26,7 @@ use crate::clock::Clock;
 use crate::errors::{Hold, invalid, run, to_python};
 use crate::memory::Remembered;
 use crate::rows::{Rows, scope_core};
+use crate::life::screening_of;
 use crate::scope::ScopeCore;
 use crate::vectors::Vectors;
 
@@ -78,7 +80,7 @@ impl EngineCore {
     /// Opens a store, or makes one. `embedding` is (name, dimensions, revision); with `by_default` it is the built-in one, unless the store
     /// has met another.
     #[new]
-    #[pyo3(signature = (path, durability, read_only, busy_timeout_seconds, clock, embedding, by_default=false, graph=None))]
+    #[pyo3(signature = (path, durability, read_only, busy_timeout_seconds, clock, embedding, by_default=false, graph=None, policy=None))]
     #[allow(clippy::too_many_arguments)] // those of `open()`, one by one
     fn new(
         py: Python<'_>,
@@ -90,6 +92,7 @@ impl EngineCore {
         embedding: Option<Identity<'_>>,
         by_default: bool,
         graph: Option<Graph<'_>>,
+        policy: Option<(String, String)>,
     ) -> PyResult<Self> {
         let clock = Clock::new(clock)?;
         let options = EngineOptions {
@@ -99,11 +102,12 @@ impl EngineCore {
             embedding: embedding.map(|(name, dimensions, revision)| embedding_of(&name, &dimensions, revision.as_ref())).transpose()?,
             now: clock.now(py)?,
         };
+        let screening = policy.map_or(Ok(Screening::default()), |(secrets, personal)| screening_of(py, &secrets, &personal))?;
         let graph = graph.map_or(Ok(GraphOptions::default()), |graph| graph_of(&graph))?;
         let engine = run(py, Hold::Detached, || {
             graph.check()?;
             let engine = if by_default { Engine::open_by_default(&path, &options) } else { Engine::open(&path, options) };
-            engine?.with_graph(graph)
+            Ok(engine?.with_graph(graph)?.with_screening(screening))
         })?;
         Ok(Self { handle: Arc::new(Handle { engine, clock, closed: AtomicBool::new(false) }) })
     }

@@ -48,7 +48,10 @@ mod _core {
     #[pymodule_export]
     use super::arguments::{check_memory_text, check_text};
     #[pymodule_export]
-    use super::life::{gate_features, screen, screened};
+    use super::life::{
+        approve, clusters, dbscan, forget_from, gate_features, judge, learn, learn_mark, merge, neighbors, paths, quarantined, relate, screen,
+        screened,
+    };
     #[pymodule_export]
     use super::build::build_info;
     #[pymodule_export]

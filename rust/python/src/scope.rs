@@ -65,6 +65,14 @@ impl ScopeCore {
         self.scope.scope_type.name()
     }
 
+    /// The draft as the engine's policy leaves it.
+    fn screened(&self, py: Python<'_>, draft: &Bound<'_, Draft>) -> PyResult<Draft> {
+        let mut new = draft.get().0.clone();
+        let screening = run(py, Hold::Attached, || Ok(self.handle.engine()?.screening()))?;
+        new.screen(screening);
+        Ok(Draft(new))
+    }
+
     /// Writes a draft; `embedded` has its vector where it did not bring its own.
     fn remember(&self, py: Python<'_>, draft: &Bound<'_, Draft>, embedded: Option<&Bound<'_, Vectors>>) -> PyResult<Remembered> {
         let mut new = draft.get().0.clone();

@@ -15,6 +15,7 @@ use super::embedding::{self, Embedding, EmbeddingNumber};
 use super::forget::{self, Origin, Stale};
 use super::learn::{self, LearnMark};
 use super::maintain;
+use super::merge;
 use super::quarantine;
 use super::read;
 use super::record::{self, Memory};
@@ -403,6 +404,25 @@ impl Core {
         self.write(move |txn| {
             let embedding = embedder.number_in_write(txn)?;
             quarantine::approve(txn, &scope, &id, now, embedding, &prepared)
+        })
+    }
+
+    /// Puts one memory in the place of several, given by number and revision: one of them, or a new text. `None` where one of them is not
+    /// what it was any more.
+    pub fn merge(
+        &self,
+        scope: &Scope,
+        originals: Vec<(u32, u32)>,
+        keep: Option<u32>,
+        new: Option<NewMemory>,
+        now: i64,
+    ) -> Result<Option<Remembered>> {
+        let embedder = Arc::clone(self.embedders.now());
+        let new = new.map(|new| prepare(&embedder, scope, new, self.screening)).transpose()?;
+        let scope = scope.clone();
+        self.write(move |txn| {
+            let embedding = embedder.number_in_write(txn)?;
+            merge::write(txn, &scope, &originals, keep, new.as_ref(), now, embedding)
         })
     }
 
