@@ -57,8 +57,11 @@ from memspan.exceptions import (
     UnknownModel,
     UsageError,
 )
+from memspan.evaluation import Evaluation, evaluate
 from memspan.findings import Finding, Findings
+from memspan.life import Cluster, Consolidation, Decision, KindRule, LanguageModel, Learned, Policy, Profile, Relation
 from memspan.long_term import NewMemory, Scope, Slots
+from memspan.maintenance import Maintenance
 from memspan.model import CacheRules, Model, Models, Prices, models
 from memspan.short_term import Added, ModelSwitch, NewMessage, Session, ToolText
 from memspan.task import Task
@@ -82,13 +85,17 @@ __all__ = [
     "CallUsage",
     "CheckReport",
     "Closed",
+    "Cluster",
     "Collection",
+    "Consolidation",
+    "Decision",
     "Document",
     "DocumentInfo",
     "Embedder",
     "EmbedderError",
     "Engine",
     "Error",
+    "Evaluation",
     "Event",
     "Explained",
     "Explanation",
@@ -103,6 +110,10 @@ __all__ = [
     "ImportReport",
     "InvalidInput",
     "Item",
+    "KindRule",
+    "LanguageModel",
+    "Learned",
+    "Maintenance",
     "MaintenanceReport",
     "Memory",
     "Message",
@@ -121,12 +132,15 @@ __all__ = [
     "Passage",
     "Passages",
     "PathReport",
+    "Policy",
     "Prices",
+    "Profile",
     "Prompt",
     "ReadOnly",
     "Recall",
     "Recalled",
     "ReembedReport",
+    "Relation",
     "Remembered",
     "Scope",
     "SdkObject",
@@ -161,6 +175,7 @@ __all__ = [
     "aopen",
     "build_info",
     "count_tokens",
+    "evaluate",
     "fit",
     "models",
     "open",

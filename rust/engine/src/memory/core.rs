@@ -15,6 +15,7 @@ use super::embedding::{self, Embedding, EmbeddingNumber};
 use super::forget::{self, Origin, Stale};
 use super::learn::{self, LearnMark};
 use super::maintain;
+use super::kind::{Kind, KindRule};
 use super::merge;
 use super::quarantine;
 use super::read;
@@ -65,6 +66,7 @@ pub struct Core {
     built_in_number: AtomicU16,
     graph: GraphOptions,
     screening: Screening,
+    rules: [KindRule; 7],
     accesses: AccessBuffer,
 }
 
@@ -94,6 +96,7 @@ impl Core {
             built_in_number: AtomicU16::default(),
             graph: GraphOptions::default(),
             screening: Screening::default(),
+            rules: [KindRule::default(); 7],
             accesses: AccessBuffer::default(),
         })
     }
@@ -118,6 +121,34 @@ impl Core {
     /// Sets what is done with secrets and personal data in what is to be stored. Nothing, where nobody says otherwise.
     pub fn set_screening(&mut self, screening: Screening) {
         self.screening = screening;
+    }
+
+    /// Sets how long memories of each kind live, in the order of [`Kind::ALL`].
+    pub fn set_rules(&mut self, rules: [KindRule; 7]) {
+        self.rules = rules;
+    }
+
+    /// Forgets, of each kind that has more memories in a scope than its rule allows, the least valuable; how many.
+    pub fn forget_over_cap(&self, scope: &Scope, now: i64) -> Result<u64> {
+        let mut forgotten = 0;
+        for kind in Kind::ALL {
+            let rule = self.rules[kind as usize];
+            let Some(cap) = rule.cap else { continue };
+            let Some((partition, numbers)) = self.store.read(|snapshot| over_cap(snapshot, scope, kind, rule, cap, now))? else { continue };
+            let seed = scope.term_seed();
+            for step in numbers.chunks(maintain::STEP) {
+                let step = step.to_vec();
+                forgotten += self.write(move |txn| forget::forget_many(txn, partition, seed, &step, "over the cap of its kind", now))?.len() as u64;
+            }
+        }
+        Ok(forgotten)
+    }
+
+    /// A memory ready to be written, as the policy and the rule of its kind leave it.
+    fn prepared(&self, embedder: &Embedder, scope: &Scope, mut new: NewMemory) -> Result<Prepared> {
+        new.screen(self.screening);
+        new.default_ttl = self.rules[new.kind as usize].ttl;
+        prepare(embedder, scope, new)
     }
 
     /// What is done with secrets and personal data.
@@ -235,7 +266,7 @@ impl Core {
     /// Remembers one memory.
     pub fn remember(&self, scope: &Scope, new: NewMemory, now: i64) -> Result<Remembered> {
         let embedder = Arc::clone(self.embedders.now());
-        let prepared = prepare(&embedder, scope, new, self.screening)?;
+        let prepared = self.prepared(&embedder, scope, new)?;
         let groups = vec![Group { scope: Arc::new(scope.clone()), rows: vec![prepared] }];
         let mut outcomes = self.commit(embedder, groups, now, None)?;
         outcomes.pop().and_then(|mut group| group.pop()).unwrap_or_else(|| Err(Error::invalid("remembering: no row was given")))
@@ -254,7 +285,7 @@ impl Core {
         let embedder = Arc::clone(self.embedders.now());
         for (at, (scope, row)) in rows.into_iter().enumerate() {
             let bytes = row.text.len() + row.metadata.len();
-            match prepare(&embedder, &scope, row, self.screening) {
+            match self.prepared(&embedder, &scope, row) {
                 Err(error) if all_or_nothing => return Err(error.with("row", at)),
                 Err(error) => outcomes[at] = Some(Err(error)),
                 Ok(prepared) => {
@@ -365,7 +396,7 @@ impl Core {
         now: i64,
     ) -> Result<Option<Vec<Remembered>>> {
         let embedder = Arc::clone(self.embedders.now());
-        let rows = claims.into_iter().map(|claim| prepare(&embedder, scope, claim, self.screening)).collect::<Result<Vec<_>>>()?;
+        let rows = claims.into_iter().map(|claim| self.prepared(&embedder, scope, claim)).collect::<Result<Vec<_>>>()?;
         let (scope, count) = (scope.clone(), rows.len() as u64);
         let written = self.write(move |txn| {
             let embedding = embedder.number_in_write(txn)?;
@@ -399,7 +430,7 @@ impl Core {
     pub fn approve(&self, scope: &Scope, id: &str, now: i64) -> Result<Remembered> {
         let memory = self.get(scope, id, now)?.ok_or_else(|| read::no_such_memory(id))?;
         let embedder = Arc::clone(self.embedders.now());
-        let prepared = prepare(&embedder, scope, quarantine::approved(&memory), self.screening)?;
+        let prepared = self.prepared(&embedder, scope, quarantine::approved(&memory))?;
         let (scope, id) = (scope.clone(), id.to_owned());
         self.write(move |txn| {
             let embedding = embedder.number_in_write(txn)?;
@@ -418,7 +449,7 @@ impl Core {
         now: i64,
     ) -> Result<Option<Remembered>> {
         let embedder = Arc::clone(self.embedders.now());
-        let new = new.map(|new| prepare(&embedder, scope, new, self.screening)).transpose()?;
+        let new = new.map(|new| self.prepared(&embedder, scope, new)).transpose()?;
         let scope = scope.clone();
         self.write(move |txn| {
             let embedding = embedder.number_in_write(txn)?;
@@ -615,12 +646,34 @@ impl Core {
 }
 
 /// A memory ready to be written; a vector that another embedder made is none.
-fn prepare(embedder: &Embedder, scope: &Scope, mut new: NewMemory, screening: Screening) -> Result<Prepared> {
-    new.screen(screening);
+fn prepare(embedder: &Embedder, scope: &Scope, mut new: NewMemory) -> Result<Prepared> {
     new.vector = new.vector.filter(|_| new.made_by == embedder.place);
     let mut prepared = remember::prepare(scope, new)?;
     prepared.fill_vector(|text| embedder.embed(text));
     Ok(prepared)
+}
+
+/// The memories of a kind that a scope has above a cap, the least valuable first.
+fn over_cap<P: Pages>(snapshot: &P, scope: &Scope, kind: Kind, rule: KindRule, cap: usize, now: i64) -> Result<Option<(Partition, Vec<u32>)>> {
+    let Some(partition) = scope.find(snapshot)? else { return Ok(None) };
+    let (mut values, mut blocks) = (Vec::new(), access::AccessBlocks::new(snapshot, partition));
+    let mut memories = Vec::new();
+    record::each_current(snapshot, partition, 0, &mut |memory| {
+        if memory.kind == kind && !memory.is_expired(now) {
+            let uses = memory.provenance.reinforced;
+            let age = now - memory.occurred_at.max(memory.provenance.last_seen);
+            memories.push((memory.number, memory.importance, memory.confidence, uses, age));
+        }
+        std::ops::ControlFlow::Continue(())
+    })?;
+    for (number, importance, confidence, uses, age) in memories {
+        let recalls = blocks.get(number)?.recalls;
+        let value = rule.value(importance, confidence, uses.saturating_add(recalls), age);
+        values.push(((value * f64::from(1u32 << 31)) as u64, number)); // fixed point before values are compared
+    }
+    values.sort_unstable();
+    values.truncate(values.len().saturating_sub(cap));
+    Ok(Some((partition, values.into_iter().map(|(_, number)| number).collect())))
 }
 
 fn store_accesses(txn: &mut WriteTransaction<'_>, accesses: Option<&Accesses>) -> Result<()> {

@@ -85,10 +85,11 @@ fn may_replace(new: &Memory, known: &Memory) -> bool {
     new.trust >= known.trust
 }
 
-/// Counts that a memory was said again, where that was later than the last time.
+/// Counts that a memory was said again, where that was later than the last time, and by somebody who is trusted as much: what an assistant
+/// repeats of its prompt makes nothing truer.
 pub(super) fn reinforce<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, mut known: Memory, again: &Memory) -> Result<Remembered> {
     let last = known.provenance.last_seen.max(known.occurred_at);
-    if again.occurred_at > last && again.trust > 0 {
+    if again.occurred_at > last && again.trust >= known.trust {
         known.provenance.reinforced = known.provenance.reinforced.saturating_add(1);
         known.provenance.last_seen = again.occurred_at;
         // Half of what was missing, for a source as sure as the first; the sum never passes 1.

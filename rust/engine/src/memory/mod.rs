@@ -25,7 +25,7 @@ pub mod slots;
 mod writer;
 
 pub use core::{Core, EngineOptions, Written};
-pub use kind::Kind;
+pub use kind::{Kind, KindRule};
 pub use provenance::Provenance;
 pub use record::{Ending, Memory, State};
 pub use forget::Origin;

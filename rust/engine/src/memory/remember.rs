@@ -56,6 +56,8 @@ pub struct NewMemory {
     pub provenance: Provenance,
     /// What makes it a claim that is compared with what is known; `None` for what a caller just remembers.
     pub learning: Option<Box<Learning>>,
+    /// Microseconds from now until it is forgotten where `ttl` says nothing: the rule of its kind.
+    pub default_ttl: Option<i64>,
     /// What screening made of it.
     pub screened: Verdict,
 }
@@ -114,6 +116,7 @@ impl NewMemory {
             made_by: 0,
             provenance: Provenance::default(),
             learning: None,
+            default_ttl: None,
             screened: Verdict::Open,
         }
     }
@@ -295,12 +298,12 @@ impl Prepared {
         }
         let mut met = learn::Met::default();
         if let Some(learning) = &self.new.learning {
-            if let Some(doubt) = &learning.doubt {
-                return quarantine::file(writer, memory, doubt);
-            }
             met = learn::meet(writer, &mut memory, learning)?;
             if let Some(known) = met.same {
                 return learn::reinforce(writer, known, &memory);
+            }
+            if let Some(doubt) = &learning.doubt {
+                return quarantine::file(writer, self.memory(writer), doubt);
             }
             memory.provenance.disputes = met.disputed;
         }
@@ -403,7 +406,7 @@ impl Prepared {
             created_at: writer.now,
             known_from: writer.now,
             occurred_at: new.occurred_at.unwrap_or(writer.now),
-            expires_at: new.ttl.map(|ttl| writer.now.saturating_add(ttl)),
+            expires_at: new.ttl.or(new.default_ttl).map(|ttl| writer.now.saturating_add(ttl)),
             metadata: new.metadata.clone(),
             supersedes: None,
             request: self.request,
