@@ -179,8 +179,7 @@ if _core.build_info()["profile"] == "debug":
 
 
 def __getattr__(name: str) -> Any:
-    # `memspan.testing` needs numpy, which takes longer to import than all of memspan: it comes when it is asked for.
-    # `memspan.embedders` is for programs that use one of them.
+    # Tests and programs with an embedder need these; nobody else pays for their import.
     if name in {"embedders", "testing"}:
         import importlib  # noqa: PLC0415
 
