@@ -218,6 +218,12 @@ class Recalled:
     """One hit of a recall."""
 
     @property
+    def text(self) -> str:
+        """The memory's text."""
+    @property
+    def source(self) -> Literal["memories"]:
+        """"memories"."""  # fmt: skip
+    @property
     def memory(self) -> Memory:
         """What was found."""
     @property
@@ -229,6 +235,8 @@ class Recalled:
     @property
     def scope(self) -> Scope:
         """Whose memory it is."""
+    def weighed(self, score: float) -> Recalled:
+        """The same hit with the score that compares it with hits of other sources. Private."""
     def explain(self) -> Explanation:
         """Where the score comes from. Cost: the text is analysed again."""
     def __copy__(self) -> Recalled: ...
@@ -533,7 +541,7 @@ class ScopeCore:
 DocumentRow: TypeAlias = tuple[
     str, str, Literal["markdown", "text", "code"], str | None, dict[str, Any], datetime, datetime, datetime | None, int, int, int
 ]
-HitRow: TypeAlias = tuple[str, str, str | None, dict[str, Any], int, int, str, tuple[str, ...], float]
+HitRow: TypeAlias = tuple[DocumentRow, int, int, str, tuple[str, ...], float]
 
 @final
 class DocumentDraft:
@@ -589,7 +597,7 @@ class SearchCore:
     @property
     def degraded_reason(self) -> str | None: ...
     @property
-    def hybrid(self) -> bool: ...
+    def mode(self) -> Literal["hybrid", "lexical"]: ...
     @property
     def confidence(self) -> float: ...
     def __len__(self) -> int: ...

@@ -266,8 +266,8 @@ pub struct SearchCore {
     hybrid: bool,
 }
 
-/// A hit: id, version, source, metadata, begin, end, text, path, score.
-type HitRow<'py> = (&'py str, &'py str, Option<&'py str>, Bound<'py, PyDict>, usize, usize, &'py str, Bound<'py, PyTuple>, f64);
+/// A hit: its document, begin, end, text, headings, score.
+type HitRow<'py> = (Bound<'py, PyTuple>, usize, usize, &'py str, Bound<'py, PyTuple>, f64);
 
 #[pymethods]
 impl SearchCore {
@@ -277,8 +277,8 @@ impl SearchCore {
     }
 
     #[getter]
-    fn hybrid(&self) -> bool {
-        self.hybrid
+    fn mode(&self) -> &'static str {
+        if self.hybrid { "hybrid" } else { "lexical" }
     }
 
     #[getter]
@@ -293,18 +293,7 @@ impl SearchCore {
 
     fn hit<'py>(slf: &'py Bound<'py, Self>, place: usize) -> PyResult<HitRow<'py>> {
         let (py, hit) = (slf.py(), &slf.get().answer.hits[place]);
-        let document = &hit.document;
-        Ok((
-            &document.id,
-            &document.version,
-            document.source.as_deref(),
-            metadata::decode(py, &document.metadata)?,
-            hit.characters.start,
-            hit.characters.end,
-            &hit.text,
-            PyTuple::new(py, &hit.path)?,
-            hit.score,
-        ))
+        Ok((row(py, &hit.document)?, hit.characters.start, hit.characters.end, &hit.text, PyTuple::new(py, &hit.path)?, hit.score))
     }
 
     /// Where the score of a hit comes from.

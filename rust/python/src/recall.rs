@@ -83,7 +83,7 @@ impl Recall {
     }
 
     fn hit(&self, at: usize) -> Recalled {
-        Recalled { answer: Arc::clone(&self.answer), place: self.places[at] }
+        Recalled { answer: Arc::clone(&self.answer), place: self.places[at], weighed: None }
     }
 
     fn hits(&self) -> impl DoubleEndedIterator<Item = Recalled> + ExactSizeIterator + '_ {
@@ -184,6 +184,8 @@ impl Recall {
 pub struct Recalled {
     answer: Arc<Answer>,
     place: usize,
+    /// What it scores beside hits of other sources.
+    weighed: Option<f64>,
 }
 
 /// The same memory with the same score for the same reasons. How old it was to the microsecond is none: nobody asks twice at once.
@@ -198,14 +200,22 @@ impl Recalled {
     fn found(&self) -> &Found {
         &self.answer.found[self.place]
     }
-
-    fn text(&self) -> &str {
-        &self.found().known.memory.text
-    }
 }
 
 #[pymethods]
 impl Recalled {
+    /// The memory's text.
+    #[getter]
+    fn text(&self) -> &str {
+        &self.found().known.memory.text
+    }
+
+    /// "memories".
+    #[getter]
+    fn source(&self) -> &'static str {
+        "memories"
+    }
+
     /// What was found.
     #[getter]
     fn memory(&self) -> Memory {
@@ -215,7 +225,12 @@ impl Recalled {
     /// 0 to 1: how it compares with the other answers to this question. Not comparable between questions.
     #[getter]
     fn score(&self) -> f64 {
-        self.found().parts.score()
+        self.weighed.unwrap_or_else(|| self.found().parts.score())
+    }
+
+    /// The same hit with the score that compares it with hits of other sources. Private.
+    fn weighed(&self, score: f64) -> Self {
+        Self { weighed: Some(score), ..self.clone() }
     }
 
     /// Tokens of its text, exact for `o200k_base` (GPT-4o and later). Counted on first use.
