@@ -101,8 +101,8 @@ def test_a_version_is_idempotent_and_another_replaces(engine: memspan.Engine, do
 def test_filters(docs: memspan.Collection) -> None:
     for number in range(60):
         docs.add(f"doc-{number}", f"the walrus number {number}", metadata={"even": number % 2 == 0, "n": number})
-    assert {hit.metadata["even"] for hit in docs.search("walrus", 40, where={"even": False})} == {False}
-    assert {hit.metadata["n"] for hit in docs.search("walrus", where={"n": [7, 8.0]})} == {7, 8}
+    assert {hit.document.metadata["even"] for hit in docs.search("walrus", 40, where={"even": False})} == {False}
+    assert {hit.document.metadata["n"] for hit in docs.search("walrus", where={"n": [7, 8.0]})} == {7, 8}
     assert {hit.document.id for hit in docs.search("walrus", documents=["doc-3", "doc-9", "no such"])} == {"doc-3", "doc-9"}
     assert len(docs.search("walrus", documents="doc-3")) == 1
     assert len(docs.search("walrus", documents=[])) == 0
