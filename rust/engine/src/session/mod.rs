@@ -34,7 +34,7 @@ mod transcript;
 pub(crate) mod window;
 mod writer;
 
-pub use add::{MAX_MESSAGE_BYTES, NewMessage};
+pub use add::NewMessage;
 pub use core::SessionCore;
 pub use ledger::replay::Replayed;
 pub use ledger::response::{Response, UsageTokens};

@@ -6,7 +6,6 @@
 
 use std::sync::Arc;
 
-use super::pinned::date;
 use crate::Result;
 use crate::collection;
 use crate::context::limit::section;
@@ -21,6 +20,8 @@ use crate::session::transcript::message::{MessageRecord, MessageState};
 use crate::session::transcript::words::text_of;
 use crate::store::keys::Partition;
 use crate::store::pages::Pages;
+use crate::units::calendar::iso_date;
+use crate::units::clip::clip;
 use crate::units::score::SCORE_UNIT;
 
 /// Messages that may be shown.
@@ -84,7 +85,7 @@ pub(in crate::session) fn said<P: Pages>(pages: &P, message: MessageRef, score: 
         attributes.push(("name".into(), (&**name).into()));
     }
     attributes.push(("session".into(), session.id.as_str().into()));
-    attributes.push(("date".into(), date(record.created_at.unwrap_or(record.added_at)).into()));
+    attributes.push(("date".into(), iso_date(record.created_at.unwrap_or(record.added_at)).into()));
     Ok(Some(Item {
         section: section::RECALLED.into(),
         id: format!("{}#{}", session.id, message.index).into(),
@@ -100,11 +101,7 @@ fn excerpt(text: &str) -> Arc<str> {
     if text.len() <= EXCERPT_BYTES {
         return text.into();
     }
-    let mut end = EXCERPT_BYTES;
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    format!("{}\u{2026}", &text[..end]).into()
+    format!("{}\u{2026}", clip(text, EXCERPT_BYTES)).into()
 }
 
 /// Passages of the session's collections that answer the question, and why vectors were not used where that is so.
