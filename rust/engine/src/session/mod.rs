@@ -54,7 +54,7 @@ pub use recount::Kept;
 pub use replay::Replayed;
 pub use response::{Response, UsageTokens};
 pub use scope_sessions::{Listed, list};
-pub use search::{FEATURES, Features, SCORE_ONE as TRANSCRIPT_SCORE_ONE, TranscriptHit, fill_rows, search};
+pub use search::{FEATURES, Features, SCORE_ONE as TRANSCRIPT_SCORE_ONE, Request as TranscriptRequest, TranscriptHit, fill_rows, search};
 pub use session::{Options, Replied, ResultText, Session, Status, StoredMessage, SwitchPlan, TurnView, format_named};
 pub use sweep::sweep;
 pub use task::TaskState;
