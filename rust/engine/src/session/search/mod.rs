@@ -27,8 +27,9 @@ use super::place::Place;
 use super::record::SessionRecord;
 use super::session::{StoredMessage, stored_message};
 use crate::Result;
-use crate::memory::{Engine, Scope};
+use crate::memory::Core;
 use crate::recall::when::Range;
+use crate::scope::Scope;
 use crate::store::keys::Partition;
 use crate::store::pages::Pages;
 
@@ -59,7 +60,7 @@ pub struct TranscriptHit {
 }
 
 /// The messages of a scope's sessions that answer the question, best first; of equals the newest.
-pub fn search(engine: &Engine, scope: &Scope, request: &Request) -> Result<Vec<TranscriptHit>> {
+pub fn search(engine: &Core, scope: &Scope, request: &Request) -> Result<Vec<TranscriptHit>> {
     engine.store().read(|pages| {
         let Some(partition) = scope.find(pages)? else { return Ok(Vec::new()) };
         let mut hits = Vec::with_capacity(request.limit.min(64));

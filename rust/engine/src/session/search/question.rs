@@ -5,8 +5,7 @@ use super::score::SCORE_ONE;
 use crate::embedding::{Content, Wanted, distinct_tokens};
 use crate::index::bm25::QueryTerm;
 use crate::index::vectors::Query;
-use crate::memory::with_analyzer;
-use crate::text;
+use crate::text::{self, with_analyzer};
 
 /// Tokens of a name that are left out of the meaning of a question.
 const MAX_NAME_TOKENS: usize = 64;
