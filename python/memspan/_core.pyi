@@ -836,7 +836,9 @@ def session_ids(scope: ScopeCore, after: int, limit: int) -> list[tuple[int, str
 def transcript_features() -> list[str]:
     """What the score of a transcript hit is made of, in order. Private."""
 
-def search_transcripts(scope: ScopeCore, query: str, limit: int) -> list[tuple[str, Message, float, list[float], float]]:
+def search_transcripts(
+    scope: ScopeCore, query: str, limit: int, since: datetime | None, until: datetime | None
+) -> list[tuple[str, Message, float, list[float], float]]:
     """Messages that answer a question, each with its score and the parts of it. Private: `memspan.Scope.search_transcripts` is its face."""
 
 def check_memory_text(text: str) -> None:

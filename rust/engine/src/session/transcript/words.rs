@@ -99,11 +99,18 @@ pub(in crate::session) struct Words {
 }
 
 impl Words {
-    /// Gives a message a number in the index; it is findable once the transaction is [`Self::apply`]d.
-    pub fn add(&mut self, pages: &mut impl PagesMut, head: &mut SessionsHead, place: Place, index: u64, found_by: Findable) -> Result<u32> {
+    /// Gives message `index`, said at a time, a number in the index; it is findable once the transaction is [`Self::apply`]d.
+    pub fn add(
+        &mut self,
+        pages: &mut impl PagesMut,
+        head: &mut SessionsHead,
+        place: Place,
+        (index, at): (u64, i64),
+        found_by: Findable,
+    ) -> Result<u32> {
         head.last_document += 1;
         let number = head.last_document;
-        found_by.row.at(place.session, index).write(pages, place.partition, number)?;
+        found_by.row.placed(place.session, index, at).write(pages, place.partition, number)?;
         self.added.push((number, found_by.words));
         self.vectors.push((number, found_by.vector));
         Ok(number)

@@ -197,7 +197,7 @@ fn gather<'s, P: Pages>(
     let mut degraded = None;
     if let Some((request, _)) = &recalled {
         let passages = retrieved::passages(engine, pages, &record, request)?;
-        volatile.extend(retrieved::messages(pages, scope, place, &record, epoch.epoch.cut.start, &request.text)?);
+        volatile.extend(retrieved::messages(pages, scope, place, &record, epoch.epoch.cut.start, &request.text, ask.now)?);
         volatile.extend(passages.0);
         degraded = passages.1;
     }

@@ -11,6 +11,7 @@ use crate::collection;
 use crate::context::limit::section;
 use crate::context::{Item, MessageRef};
 use crate::memory::Core;
+use crate::recall::when::Range;
 use crate::recall::{self, Request};
 use crate::scope::Scope;
 use crate::session::place::{Place, SessionsHead};
@@ -45,15 +46,17 @@ pub(in crate::session) fn messages<P: Pages>(
     record: &SessionRecord,
     start: u64,
     question: &str,
+    now: i64,
 ) -> Result<Vec<Item>> {
     let elsewhere = SessionsHead::read(pages, place.partition)?.last_document as u64 > record.tally.messages;
     if start == 0 && !elsewhere {
         return Ok(Vec::new());
     }
     let mut items = Vec::new();
-    for found in search::found(pages, place.partition, scope.term_seed(), question, LOOKED_AT)? {
+    let request = search::Request { text: question.to_owned(), limit: LOOKED_AT, now, said: Range::default() };
+    for found in search::found(pages, place.partition, scope.term_seed(), &request)? {
         let sure = found.features.sureness();
-        let near = found.features.words() > 0.0 || found.features.meaning() >= NEAR;
+        let near = found.features.words > 0.0 || found.features.meaning >= NEAR;
         if !near || sure < LEAST || (found.place.session == place.session && found.index >= start) {
             continue;
         }
