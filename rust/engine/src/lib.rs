@@ -4,6 +4,7 @@
 //! Start reading at [`store`] for what is on disk, at [`memory`] for what a write does, at [`recall`] for how a memory is found.
 
 pub mod collection;
+pub mod compaction;
 pub mod context;
 pub mod embedding;
 pub mod error;

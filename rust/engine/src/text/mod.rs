@@ -13,6 +13,7 @@
 
 mod chars;
 mod document;
+mod exact;
 mod filler;
 mod fold;
 mod fold_table;
@@ -31,6 +32,7 @@ mod golden;
 mod properties;
 
 pub use document::{Analysis, TermCount};
+pub use exact::{exact_identifiers, has_identifier};
 pub(crate) use filler::is_filler;
 pub use keys::{duplicate_key, slot_key};
 pub use query::{MAX_QUERY_TERMS, MAX_TEXT_BYTES, Query, QueryTerm};
