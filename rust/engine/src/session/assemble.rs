@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::bounds;
 use super::ledger::{self, Call, SentPrompt};
+use super::notes;
 use super::pinned::{self, Pinned};
 use super::place::Place;
 use super::record::{SessionBudget, SessionRecord, StoredEpoch};
@@ -180,6 +181,7 @@ fn gather<'s, P: Pages>(
         return Ok(Gathered { view, record, epoch, fixed, volatile, frozen: true, recalled: None, degraded: None });
     }
     let mut volatile = fixed.pinned.newer(&epoch.epoch.pinned);
+    volatile.extend(notes::items(pages, place)?);
     volatile.extend(task::items(&task::list(pages, place.partition, place.session, ask.now)?));
     let recalled = recall(engine, pages, scopes, &view, ask)?;
     if let Some((_, answer)) = &recalled {

@@ -8,6 +8,7 @@ use super::message::{MessageRecord, MessageState};
 use super::pinned;
 use super::place::Place;
 use super::record::{SessionRecord, StoredEpoch};
+use super::summary::StoredSummary;
 use super::view::{Extent, TurnRecord, View};
 use super::writer::fixed;
 use crate::Result;
@@ -46,6 +47,8 @@ pub(super) fn replay<P: Pages>(pages: &P, place: Place, record: &SessionRecord, 
             erased.push(format!("message {index}"));
         }
     }
+    let stored = StoredSummary::read(pages, place, epoch.epoch.summary_version)?;
+    erased.extend(stored.iter().flat_map(|stored| &stored.summary.erased).map(|index| format!("message {index}")));
     let same_bytes = prompt.chain.last() == Some(&sent.chain);
     let assembled = Assembled {
         prompt,

@@ -11,8 +11,10 @@ use super::message::{MessageRecord, MessageState};
 use super::pinned::{self, Pinned};
 use super::place::{Place, SessionsHead};
 use super::record::{self, BlobRef, SessionRecord, StoredEpoch};
+use super::summary::StoredSummary;
 use super::view::{TurnRecord, View, kept_turns};
 use super::words::Words;
+use crate::compaction::Summary;
 use crate::context::epoch::RENDERER_VERSION;
 use crate::context::fixed::choose_pinned;
 use crate::context::{
@@ -364,7 +366,7 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
     pub fn begin(&mut self, reason: Reason, origin: u64) -> Result<()> {
         let (limit, _) = self.record.budget.limit(&self.epoch.model)?;
         let scopes = scopes(self.scope, &self.record);
-        let (mut fixed, items) = fixed_for(&*self.pages, self.place, &self.epoch, &scopes, limit, self.now)?;
+        let (mut fixed, items) = fixed_for(&*self.pages, self.place, &self.epoch, &scopes, limit, self.now, None)?;
         let pinned: Vec<_> = items.iter().filter_map(|item| item.memory).collect();
         let mut factor = self.factor_now()?;
         self.epoch.epoch = match self.next_epoch((reason, &mut factor), origin, limit, &fixed, &pinned) {
@@ -462,11 +464,18 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
             reason,
             origin,
             pinned: pinned.to_vec(),
-            versions: [0, before.system_version, before.tools_version],
+            versions: [before.summary_version, before.system_version, before.tools_version],
             factor,
             fixed_tokens: fixed.tokens(&model.framing),
         };
         Epoch::open(opening, limit, &self.record.budget.sections, &self.view(), self.pending())
+    }
+
+    /// Counted tokens of the fixed sections and of the window, for the session's own limit.
+    pub fn shown_tokens(&self) -> Result<u64> {
+        let (limit, _) = self.record.budget.limit(&self.epoch.model)?;
+        let window = self.epoch.epoch.window(limit, &self.record.budget.sections, &self.view(), self.pending())?;
+        Ok(self.epoch.epoch.fixed_tokens + window.tokens)
     }
 
     /// Stores a text for the epoch that begins next, which refers to it.
@@ -510,7 +519,7 @@ fn plausible(content: &Tally, cost: u64) -> bool {
 }
 
 /// The fixed sections of an epoch that begins now, and what is pinned in them: as much as an eighth of what the instructions leave,
-/// so that what somebody remembers can never make a session's instructions too large.
+/// so that what somebody remembers can never make a session's instructions too large; `new` is a summary that is not written yet.
 pub(super) fn fixed_for<P: Pages>(
     pages: &P,
     place: Place,
@@ -518,10 +527,14 @@ pub(super) fn fixed_for<P: Pages>(
     scopes: &[Scope],
     limit: u64,
     now: i64,
+    new: Option<&Summary>,
 ) -> Result<(Fixed, Vec<Item>)> {
     let (model, pinned) = (&epoch.model, Pinned::read(pages, scopes, now)?);
     let (framing, counter) = (&model.framing, CachedCounter::new(model.encoding));
     let mut fixed = fixed(pages, place, epoch, Vec::new())?;
+    if let Some(new) = new {
+        fixed.summary = summary_text(new, model);
+    }
     let room = model.factor.room(limit).saturating_sub(fixed.tokens(framing)) / PINNED_SHARE;
     let (items, _) = choose_pinned(pinned.items, room, framing, &counter);
     fixed.pinned = FixedText::pinned(items.clone(), framing, &counter);
@@ -536,6 +549,12 @@ pub(super) fn scopes(own: &Scope, record: &SessionRecord) -> Vec<Scope> {
     std::iter::once(own).chain(&record.reads).cloned().collect()
 }
 
+/// A summary as a prompt shows it.
+fn summary_text(summary: &Summary, model: &Model) -> Option<Arc<FixedText>> {
+    let shown = || FixedText::summary(&summary.text(), &model.framing, &CachedCounter::new(model.encoding));
+    (!summary.is_empty()).then(shown)
+}
+
 /// The fixed sections of an epoch with these pinned memories.
 pub(super) fn fixed<P: Pages>(pages: &P, place: Place, epoch: &StoredEpoch, pinned: Vec<Item>) -> Result<Fixed> {
     let (framing, counter) = (&epoch.model.framing, CachedCounter::new(epoch.model.encoding));
@@ -548,7 +567,9 @@ pub(super) fn fixed<P: Pages>(pages: &P, place: Place, epoch: &StoredEpoch, pinn
         Some(bytes) => Tools::parse(&bytes)?.map(|tools| FixedTools::new(tools, framing, &counter)),
         None => None,
     };
-    Ok(Fixed { tools, system, pinned: FixedText::pinned(pinned, framing, &counter), summary: None })
+    let stored = StoredSummary::read(pages, place, epoch.epoch.summary_version)?;
+    let summary = stored.and_then(|stored| summary_text(&stored.summary, &epoch.model));
+    Ok(Fixed { tools, system, pinned: FixedText::pinned(pinned, framing, &counter), summary })
 }
 
 fn utf8(place: Place, bytes: Vec<u8>) -> Result<Arc<str>> {
