@@ -16,6 +16,17 @@ from typing import TYPE_CHECKING, Any
 from memspan import _core, tokenizers
 from memspan._core import Explanation, Memory, Message, Recall, Recalled, Remembered, TermScore
 from memspan.collection import AddedDocument, Collection, Document, DocumentInfo, NewDocument, Passage, Passages, PathReport, Skipped
+from memspan.compaction import (
+    Brief,
+    Compaction,
+    Identifiers,
+    RefusedLine,
+    Summary,
+    SummaryIdentifier,
+    SummaryLine,
+    SummarySection,
+    compact,
+)
 from memspan.counting import Fit, SdkObject, TokenCounter, count_tokens, fit, truncate
 from memspan.embedding import Embedder, Event
 from memspan.engine import (
@@ -64,7 +75,7 @@ from memspan.short_term import Added, ModelSwitch, NewMessage, Session, ToolText
 from memspan.task import Task
 from memspan.transcript import Call, Messages, TranscriptHit, Turn, Turns, Usage
 from memspan.usage import CallUsage, ModelFactors, SessionUsage, TokenFactors
-from memspan.working import Breakpoint, Budget, Explained, Explanations, Grant, Item, Prompt, Section, SharedPrefix
+from memspan.working import Breakpoint, Budget, Compact, Explained, Explanations, Grant, Item, Prompt, Section, SharedPrefix, ToolResults
 
 if TYPE_CHECKING:
     from memspan import embedders as embedders
@@ -74,6 +85,7 @@ __all__ = [
     "Added",
     "AddedDocument",
     "Breakpoint",
+    "Brief",
     "Budget",
     "BudgetExceeded",
     "BuildInfo",
@@ -83,6 +95,8 @@ __all__ = [
     "CheckReport",
     "Closed",
     "Collection",
+    "Compact",
+    "Compaction",
     "Document",
     "DocumentInfo",
     "Embedder",
@@ -100,6 +114,7 @@ __all__ = [
     "Grant",
     "GraphOptions",
     "IdConflict",
+    "Identifiers",
     "ImportReport",
     "InvalidInput",
     "Item",
@@ -127,6 +142,7 @@ __all__ = [
     "Recall",
     "Recalled",
     "ReembedReport",
+    "RefusedLine",
     "Remembered",
     "Scope",
     "SdkObject",
@@ -145,12 +161,17 @@ __all__ = [
     "StoreIo",
     "StoreNotShareable",
     "StoreVersion",
+    "Summary",
+    "SummaryIdentifier",
+    "SummaryLine",
+    "SummarySection",
     "Task",
     "TermScore",
     "TokenCounter",
     "TokenFactors",
     "TokenizerError",
     "ToolCallClosed",
+    "ToolResults",
     "ToolText",
     "TranscriptHit",
     "Turn",
@@ -160,6 +181,7 @@ __all__ = [
     "UsageError",
     "aopen",
     "build_info",
+    "compact",
     "count_tokens",
     "fit",
     "models",

@@ -7,14 +7,14 @@
 use std::sync::Arc;
 
 use super::edit::check_not_hidden;
-use super::message::MessageRecord;
 use super::place::Place;
 use super::policy::Policy;
 use super::record::{SessionState, StoredEpoch};
-use super::recount;
 use super::session::{Session, Status, SwitchPlan};
 use super::summary::{self, StoredSummary};
-use super::view::View;
+use super::transcript::message::{MessageRecord, MessageState};
+use super::transcript::view::View;
+use super::window::recount;
 use super::writer::{SessionWriter, moved, scopes};
 use crate::compaction::{Source, Summary};
 use crate::context::{History, Reason, Share};
@@ -138,6 +138,19 @@ impl Session<'_> {
         })
     }
 
+    /// Everything that was said, as a draft for a brief of so many tokens. It is not to be committed.
+    pub fn brief_draft(&self, max_tokens: u64) -> Result<Draft> {
+        self.engine.store().read(|pages| {
+            let status = self.expect(pages)?;
+            let boundary = status.record.tally.messages;
+            let model = status.epoch.model.clone();
+            let previous = StoredSummary::read(pages, status.place, status.epoch.epoch.summary_version)?.map(|stored| stored.summary);
+            let (sources, ids) = sources(pages, status.place, previous.as_ref().map_or(0, |before| before.covers.end)..boundary)?;
+            let place = Place { partition: 0, session: 0 }; // nowhere: it cannot be committed
+            Ok(Draft { place, seen: (0, 0), previous, sources, ids, boundary, max_tokens, model })
+        })
+    }
+
     /// What a switch to `model` would leave out of prompts, as a draft for its tokens; `None` where all of it fits.
     pub fn switch_draft(&self, model: &Model, now: i64) -> Result<Option<Draft>> {
         self.engine.store().read(|pages| {
@@ -234,14 +247,15 @@ fn due<P: Pages>(pages: &P, status: &Status, policy: Policy) -> Result<Option<Du
     let stored = view.tokens_before(messages)?.saturating_sub(view.tokens_before(origin)?);
     let (limit, _) = status.record.budget.limit(&status.epoch.model)?;
     let full = epoch.factor.bound(epoch.fixed_tokens + stored);
-    if policy.at != Share::new(0) && full >= policy.at.of(limit).max(1) {
+    if policy.at != Share::default() && full >= policy.at.of(limit).max(1) {
         return Ok(Some(Due::Threshold));
     }
     let turns = status.record.tally.turns.saturating_sub(recount::first_turn(&view, covered)?);
     if policy.every_turns > 0 && turns > policy.every_turns {
         return Ok(Some(Due::Turns));
     }
-    Ok((policy.task_ended > covered && policy.task_ended <= messages).then_some(Due::TaskEnd))
+    let asked = policy.at != Share::default() || policy.every_turns > 0;
+    Ok((asked && policy.task_ended > covered && policy.task_ended <= messages).then_some(Due::TaskEnd))
 }
 
 fn summary_tokens(asked: Option<u64>, limit: u64) -> Result<u64> {
@@ -276,12 +290,21 @@ fn make_draft<P: Pages>(pages: &P, status: &Status, model: Model, boundary: u64,
     if boundary <= first {
         return Ok(None);
     }
+    let (sources, ids) = sources(pages, place, first..boundary)?;
+    let seen = (status.record.edits, version);
+    Ok(Some(Draft { place, seen, previous, sources, ids, boundary, max_tokens, model }))
+}
+
+/// Messages as they were given, and the ids that their callers gave them.
+fn sources<P: Pages>(pages: &P, place: Place, indices: std::ops::Range<u64>) -> Result<(Vec<Source>, Vec<Option<String>>)> {
     let (mut sources, mut ids) = (Vec::new(), Vec::new());
-    for index in first..boundary {
+    for index in indices {
         let record = MessageRecord::expect(pages, place, index)?;
+        if record.state == MessageState::Redacted {
+            continue;
+        }
         sources.push(Source { index, message: Arc::new(record.whole(pages, place)?) });
         ids.push(record.id);
     }
-    let seen = (status.record.edits, version);
-    Ok(Some(Draft { place, seen, previous, sources, ids, boundary, max_tokens, model }))
+    Ok((sources, ids))
 }

@@ -18,8 +18,6 @@ pub struct Policy {
     pub every_turns: u64,
     /// Tokens that are shown of one tool result; 0 for the engine's own rule.
     pub result_tokens: u64,
-    /// Rounds whose results stay as they are; of older ones a line is left in the summary.
-    pub keep_rounds: u64,
     /// How long the session was when its last task ended; 0 for none.
     pub task_ended: u64,
 }
@@ -31,7 +29,7 @@ impl Policy {
         let Some(value) = pages.get(key.as_slice())? else { return Ok(Self::default()) };
         let mut r = Reader::array(key.as_slice(), envelope::open(key.as_slice(), value)?.body)?;
         let at = Share::new(u32::try_from(r.uint()?).unwrap_or(0));
-        Ok(Self { at, every_turns: r.uint()?, result_tokens: r.uint()?, keep_rounds: r.uint()?, task_ended: r.uint()? })
+        Ok(Self { at, every_turns: r.uint()?, result_tokens: r.uint()?, task_ended: r.uint()? })
     }
 
     /// Writes it; what says nothing takes no place.
@@ -40,9 +38,9 @@ impl Policy {
         if self == Self::default() {
             return pages.delete(key.as_slice()).map(drop);
         }
-        let mut w = Writer::array(5);
+        let mut w = Writer::array(4);
         w.uint(self.at.millionths().into());
-        for number in [self.every_turns, self.result_tokens, self.keep_rounds, self.task_ended] {
+        for number in [self.every_turns, self.result_tokens, self.task_ended] {
             w.uint(number);
         }
         pages.put(key.as_slice(), &envelope::seal(key.as_slice(), 1, Codec::MessagePack, w.bytes()))

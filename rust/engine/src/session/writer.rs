@@ -3,25 +3,26 @@
 use std::sync::Arc;
 
 use super::add::Prepared;
-use super::assemble::Assembled;
-use super::blob;
-use super::bounds::{self, StoredAnchor, WindowContent};
 use super::ledger::Call;
-use super::message::{MessageRecord, MessageState};
-use super::pinned::{self, Pinned};
 use super::place::{Place, SessionsHead};
+use super::policy::Policy;
 use super::record::{self, BlobRef, SessionRecord, StoredEpoch};
 use super::summary::StoredSummary;
-use super::view::{TurnRecord, View, kept_turns};
-use super::words::Words;
+use super::transcript::blob;
+use super::transcript::message::{MessageRecord, MessageState};
+use super::transcript::view::{TurnRecord, View, kept_turns};
+use super::transcript::words::Words;
+use super::window::assemble::Assembled;
+use super::window::bounds::{self, StoredAnchor, WindowContent};
+use super::window::pinned::{self, Pinned};
 use crate::compaction::Summary;
 use crate::context::epoch::RENDERER_VERSION;
 use crate::context::fixed::choose_pinned;
 use crate::context::{
     Bounds, Epoch, Factor, Fixed, FixedText, FixedTools, History, Item, MemoryRef, Opening, Placed, Reason, Tools, Window, block, bounded,
 };
-use crate::memory::Scope;
 use crate::models::Model;
+use crate::scope::Scope;
 use crate::store::envelope::{self, Codec};
 use crate::store::msgpack::{Reader, Writer};
 use crate::store::pages::{Pages, PagesMut};
@@ -150,7 +151,7 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
         }
         self.check_index(expect_index)?;
         let index = self.record.tally.messages;
-        let shown = prepared.shown(index, &self.record, &self.epoch)?;
+        let shown = prepared.shown(index, &self.record, &self.epoch, self.most_of_result(&prepared.message)?)?;
         let (framing, counter) = (self.epoch.model.framing, self.counter());
         // The state is changed only once nothing can refuse the message any more.
         let mut tally = self.record.tally.clone();
@@ -195,6 +196,15 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
         }
         self.unsettled = true;
         Ok(Added { index, turn: placed.turn, tokens: shown.stored.cost.tokens, action: AddAction::Added })
+    }
+
+    /// What the caller's budget lets a tool result have; only asked for messages that have one.
+    fn most_of_result(&self, message: &crate::context::Message) -> Result<Option<u64>> {
+        if message.tool_results().next().is_none() {
+            return Ok(None);
+        }
+        let most = Policy::read(&*self.pages, self.place)?.result_tokens;
+        Ok((most > 0).then_some(most))
     }
 
     /// The message that has the id already.
