@@ -75,9 +75,10 @@ from memspan.short_term import Added, ModelSwitch, NewMessage, Session, ToolText
 from memspan.task import Task
 from memspan.transcript import Call, Messages, TranscriptHit, Turn, Turns, Usage
 from memspan.usage import CallUsage, ModelFactors, SessionUsage, TokenFactors
-from memspan.working import Breakpoint, Budget, Compact, Explained, Explanations, Grant, Item, Prompt, Section, SharedPrefix, ToolResults
+from memspan.working import Breakpoint, Budget, CacheBreak, Compact, Explained, Explanations, Grant, Item, Prompt, Section, SharedPrefix, ToolResults
 
 if TYPE_CHECKING:
+    from memspan import cache as cache
     from memspan import embedders as embedders
     from memspan import testing as testing
 
@@ -89,6 +90,7 @@ __all__ = [
     "Budget",
     "BudgetExceeded",
     "BuildInfo",
+    "CacheBreak",
     "CacheRules",
     "Call",
     "CallUsage",
@@ -203,7 +205,7 @@ if _core.build_info()["profile"] == "debug":
 def __getattr__(name: str) -> Any:
     # `memspan.testing` needs numpy, which takes longer to import than all of memspan: it comes when it is asked for.
     # `memspan.embedders` is for programs that use one of them.
-    if name in {"embedders", "testing"}:
+    if name in {"cache", "embedders", "testing"}:
         import importlib  # noqa: PLC0415
 
         return importlib.import_module(f"memspan.{name}")

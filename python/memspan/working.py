@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Breakpoint",
+    "CacheBreak",
     "Budget",
     "Compact",
     "Explained",
@@ -328,6 +329,27 @@ class SharedPrefix:
     broken_by: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class CacheBreak:
+    """Where a prompt parts from an earlier one, and why.
+
+    Attributes:
+        segment: What stands there in the newer prompt: "tools", "system", "pinned", "summary", "message 31", "block"; `None` where the
+            newer one only goes on.
+        byte: The first byte of the request that differs.
+        reused_tokens: Tokens before it.
+        lost_tokens: Tokens of the older prompt's cacheable beginning that are not reused.
+        why: "grew", "tools", "system", "pinned", "summary", "epoch" (the window was cut, or messages were taken back), "volatile" (what
+            changes with each question).
+    """
+
+    segment: str | None
+    byte: int
+    reused_tokens: int
+    lost_tokens: int
+    why: Literal["grew", "tools", "system", "pinned", "summary", "epoch", "volatile"]
+
+
 class Prompt:
     """What a model is to be sent: exact to the token, with a reason for everything in it. Made by `Session.assemble`.
 
@@ -473,6 +495,21 @@ class Prompt:
         ours, theirs = self._core.body(self.format, stream=False), previous._core.body(self.format, stream=False)
         return SharedPrefix(segments, tokens, _same_bytes(ours, theirs), broken_by)
 
+    def explain_cache(self, previous: Prompt) -> CacheBreak:
+        """Why a provider's cache holds less than all of an earlier prompt: the first segment and byte that differ.
+
+        Examples:
+            >>> session = user.session("s-1", model="gpt-4o", system="You are terse.")
+            >>> _ = session.add({"role": "user", "content": "one"})
+            >>> before = session.assemble()
+            >>> session = user.session("s-1", system="You are kind.")
+            >>> session.assemble().explain_cache(before).why
+            'system'
+        """
+        shared = self.shared_prefix(previous)
+        lost = max(0, previous.prefix_tokens - shared.tokens)
+        return CacheBreak(shared.broken_by, shared.bytes, shared.tokens, lost, _why(shared.broken_by, self.epoch != previous.epoch, lost))
+
     def render(self, format: Format | None = None) -> dict[str, Any]:  # noqa: A002  the field's own word
         """Keyword arguments of the SDK's call, in the session's model's own format or in the one that is named.
 
@@ -598,6 +635,16 @@ def _check_id(value: object) -> None:
     if isinstance(value, str) and 1 <= len(value.encode("utf-8", "replace")) <= _MAX_NAME_BYTES:
         return
     raise InvalidInput(f"making an item: its id must be a str of 1 to {_MAX_NAME_BYTES:,} bytes, got {_kind(value)} (Item.id): shorten it")
+
+
+def _why(segment: str | None, new_epoch: bool, lost: int) -> Any:  # noqa: FBT001  what two prompts say of each other
+    if segment is None:
+        return "grew"
+    if segment in ("tools", "system", "pinned", "summary"):
+        return segment
+    if segment.startswith("message") and new_epoch:
+        return "epoch"
+    return "volatile" if segment == "block" or lost else "grew"
 
 
 def _check_kind(name: str, value: object, kind: type) -> None:
