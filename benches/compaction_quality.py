@@ -22,11 +22,13 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import memspan
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 WORD = re.compile(r"[A-Za-z0-9]+")
 WITH_DIGIT = re.compile(r"\d")
@@ -34,16 +36,24 @@ WITH_DIGIT = re.compile(r"\d")
 
 def generated(turns: int, seed: int = 11) -> tuple[list[dict[str, str]], list[tuple[str, str]]]:
     """A conversation with a hash, a path, a URL, a version or a code name a turn; (what it belongs to, the identifier)."""
-    chance = random.Random(seed)  # noqa: S311  the same conversation for everybody
+    chance = random.Random(seed)
     subjects = ["indexer", "gateway", "scheduler", "mailer", "importer", "billing", "search", "cache", "router", "auditor"]
     messages, planted = [], []
     for n in range(turns):
         subject = f"{chance.choice(subjects)} of team {chance.choice('abcdefgh')}{n}"
         digest = f"{chance.getrandbits(64):016x}"
-        forms = (f"commit {digest[:10]}", f"/srv/{digest[:6]}/app-{n}.toml", f"https://ci.example.com/runs/{digest[:8]}?job={n}", f"v{n}.{n % 7}.3", f"NIGHT-{digest[:4].upper()}")
+        forms = (
+            f"commit {digest[:10]}",
+            f"/srv/{digest[:6]}/app-{n}.toml",
+            f"https://ci.example.com/runs/{digest[:8]}?job={n}",
+            f"v{n}.{n % 7}.3",
+            f"NIGHT-{digest[:4].upper()}",
+        )
         identifier = forms[n % 5].removeprefix("commit ")
         messages.append({"role": "user", "content": f"The {subject} runs {identifier} now, please remember that."})
-        messages.append({"role": "assistant", "content": f"Noted. I will look at the {subject.split()[0]} again when the others are done."})
+        messages.append(
+            {"role": "assistant", "content": f"Noted. I will look at the {subject.split(maxsplit=1)[0]} again when the others are done."}
+        )
         planted.append((subject, identifier))
     return messages, planted
 
@@ -72,7 +82,9 @@ def values_with_digits(dialogue: dict[str, Any]) -> list[tuple[str, str]]:
     return found
 
 
-def identifiers_kept(messages: list[dict[str, str]], planted: list[tuple[str, str]], compactions: int, max_tokens: int) -> tuple[float, float]:
+def identifiers_kept(
+    messages: list[dict[str, str]], planted: list[tuple[str, str]], compactions: int, max_tokens: int
+) -> tuple[float, float]:
     """Shares of the identifiers of the compacted part that are in the summary, and in it or brought back by a question."""
     with tempfile.TemporaryDirectory() as folder, memspan.open(Path(folder) / "q.memspan", durability="relaxed") as engine:
         session = engine.user("u").session("s", model="gpt-4o")
@@ -166,7 +178,7 @@ def constraints_kept(path: Path, most: int, share: float) -> dict[str, float]:
 
 def conversation(turns: int) -> list[dict[str, str]]:
     """About 100 tokens a turn."""
-    chance = random.Random(5)  # noqa: S311
+    chance = random.Random(5)
     words = [f"word{n}" for n in range(400)]
     plain = lambda count: " ".join(chance.choice(words) for _ in range(count))  # noqa: E731
     messages = []

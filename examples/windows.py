@@ -10,30 +10,40 @@ Chat = list[dict[str, Any]]
 
 
 class SlidingWindowMemory(Chat):
-    def window(self, last: int = 10) -> Chat:
+    """The last messages."""
+
+    def window(self, last: int = 10) -> Chat:  # noqa: D102
         return self[-last:]
 
 
 class TokenWindowMemory(Chat):
-    def window(self, max_tokens: int = 2_000) -> Chat:
+    """What fits, whole turns."""
+
+    def window(self, max_tokens: int = 2_000) -> Chat:  # noqa: D102
         return list(memspan.fit(self, max_input_tokens=max_tokens, overflow="truncate").messages)
 
 
 class SummarizationMemory(Chat):
-    def window(self) -> Chat:
+    """A summary alone."""
+
+    def window(self) -> Chat:  # noqa: D102
         return memspan.compact(self, keep_exchanges=0).messages()
 
 
 class RollingSummaryMemory:
+    """A summary that takes in what is new."""
+
     summary: memspan.Summary | None = None
 
-    def add(self, *messages: dict[str, Any]) -> Chat:
+    def add(self, *messages: dict[str, Any]) -> Chat:  # noqa: D102
         self.summary = memspan.compact(messages, self.summary, keep_exchanges=0)
         return self.summary.messages()
 
 
 class HybridMemory(Chat):
-    def window(self, last: int = 4) -> Chat:
+    """A summary, and the last exchanges."""
+
+    def window(self, last: int = 4) -> Chat:  # noqa: D102
         return memspan.compact(self, keep_exchanges=last).messages()
 
 
@@ -49,7 +59,7 @@ def main() -> None:
         "hybrid": HybridMemory(talk).window(),
     }
     for name, window in windows.items():
-        print(f"{name}: {len(window)} messages, {memspan.count_tokens(window)} tokens")  # noqa: T201  the point of it
+        print(f"{name}: {len(window)} messages, {memspan.count_tokens(window)} tokens")
 
 
 if __name__ == "__main__":

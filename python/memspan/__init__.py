@@ -75,7 +75,20 @@ from memspan.short_term import Added, ModelSwitch, NewMessage, Session, ToolText
 from memspan.task import Task
 from memspan.transcript import Call, Messages, TranscriptHit, Turn, Turns, Usage
 from memspan.usage import CallUsage, ModelFactors, SessionUsage, TokenFactors
-from memspan.working import Breakpoint, Budget, CacheBreak, Compact, Explained, Explanations, Grant, Item, Prompt, Section, SharedPrefix, ToolResults
+from memspan.working import (
+    Breakpoint,
+    Budget,
+    CacheBreak,
+    Compact,
+    Explained,
+    Explanations,
+    Grant,
+    Item,
+    Prompt,
+    Section,
+    SharedPrefix,
+    ToolResults,
+)
 
 if TYPE_CHECKING:
     from memspan import cache as cache

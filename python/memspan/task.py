@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
+from memspan import _core
 from memspan._twins import awaitable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import TracebackType
 
-    from memspan import _core
 
 __all__ = ["Task"]
 

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Breakpoint",
-    "CacheBreak",
     "Budget",
+    "CacheBreak",
     "Compact",
     "Explained",
     "Explanations",
@@ -637,7 +637,7 @@ def _check_id(value: object) -> None:
     raise InvalidInput(f"making an item: its id must be a str of 1 to {_MAX_NAME_BYTES:,} bytes, got {_kind(value)} (Item.id): shorten it")
 
 
-def _why(segment: str | None, new_epoch: bool, lost: int) -> Any:  # noqa: FBT001  what two prompts say of each other
+def _why(segment: str | None, new_epoch: bool, lost: int) -> Any:
     if segment is None:
         return "grew"
     if segment in ("tools", "system", "pinned", "summary"):
@@ -649,7 +649,9 @@ def _why(segment: str | None, new_epoch: bool, lost: int) -> Any:  # noqa: FBT00
 
 def _check_kind(name: str, value: object, kind: type) -> None:
     if value is not None and not isinstance(value, kind):
-        raise InvalidInput(f"making a budget: {name} must be a memspan.{kind.__name__} or None, got {_kind(value)} (Budget.{name}): make one")
+        raise InvalidInput(
+            f"making a budget: {name} must be a memspan.{kind.__name__} or None, got {_kind(value)} (Budget.{name}): make one"
+        )
 
 
 def _check_sections(sections: object) -> None:

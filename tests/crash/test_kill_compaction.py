@@ -7,9 +7,12 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import memspan
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 PROGRAM = """
 import sys, memspan
@@ -36,7 +39,10 @@ def test_a_killed_compaction_leaves_one_epoch_or_the_other(tmp_path: Path, round
         with memspan.open(path) as engine:
             session = engine.user("u").session("s")
             messages, summary = len(session.messages), session.summary
-            assert messages >= 2 * (acknowledged + 1) and summary is not None
+            assert messages >= 2 * (acknowledged + 1)
+            if messages <= 4:
+                continue
+            assert summary is not None
             assert summary.covers.stop in (messages - 2, messages - 4), "the one before, or this one"
             assert f"build-{summary.covers.stop // 2 - 1} must run" in summary.text
             session.assemble()

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -20,6 +19,8 @@ from memspan.cache.rules import rules
 from memspan.exceptions import InvalidInput
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
     from memspan.cache.rules import CacheRule
     from memspan.compaction.writing import Writer
 
@@ -126,8 +127,10 @@ def simulate(
         rule = rules()[provider]
         name = model or rule.model
         play = _Play(given, name, system, max_input_tokens, compact, llm)
-        for layout in _known("layout", layouts, LAYOUTS):
-            table.append(_run(provider, rule, layout, name, play.requests(layout), seconds_between_calls))
+        table.extend(
+            _run(provider, rule, layout, name, play.requests(layout), seconds_between_calls)
+            for layout in _known("layout", layouts, LAYOUTS)
+        )
     return Simulation(table)
 
 
@@ -204,7 +207,7 @@ def _block(message: Mapping[str, Any], model: str, *, marked: bool = False) -> _
     return _Block(key, memspan.count_tokens(bare, model), marked)
 
 
-def _run(
+def _run(  # noqa: PLR0917  what a run is made of
     provider: str, rule: CacheRule, layout: str, model: str, requests: Iterator[list[_Block]], seconds_between_calls: float
 ) -> Simulated:
     step: Callable[[list[_Block], _Cache], tuple[int, int]] = _marked if rule.breakpoints else _automatic

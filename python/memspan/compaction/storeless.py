@@ -38,7 +38,7 @@ def compact(
     Args:
         messages: Messages of OpenAI's or Anthropic's shape. They are not changed. Leading system messages are left out.
         previous: The summary of what was said before.
-        llm: Writes the summary: a function `(messages, *, max_tokens) -> str`, synchronous or not. At most two calls for each 24,000 tokens.
+        llm: Writes the summary: a function `(messages, *, max_tokens) -> str`, synchronous or not. Two calls at most per 24,000 tokens.
         model: Whose tokens are counted.
         max_tokens: The most that `Summary.text` may have.
         keep_exchanges: Newest exchanges that stay as they are, in `Summary.recent`.
@@ -60,7 +60,9 @@ def compact(
         range(0, 7)
     """
     if previous is not None and not isinstance(previous, Summary):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise InvalidInput(f"compacting: previous must be a memspan.Summary, got a {type(previous).__name__} (previous=): pass what compact() returned")
+        raise InvalidInput(
+            f"compacting: previous must be a memspan.Summary, got a {type(previous).__name__} (previous=): pass what compact() returned"
+        )
     if isinstance(messages, str | bytes | dict):
         raise InvalidInput(f"compacting: messages must be several, and this is one {type(messages).__name__}: put it into a list")
     given = (*(() if previous is None else previous.recent), *messages)

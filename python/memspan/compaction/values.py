@@ -158,9 +158,7 @@ def summary_of(row: _core.SummaryRow, model: str, recent: tuple[Any, ...] = ()) 
 
 def _section(name: str, lines: list[Mapping[str, Any]]) -> SummarySection:
     own = (line for line in lines if line["section"] == name)
-    return SummarySection(
-        name, _TITLES[name], tuple(SummaryLine(line["text"], tuple(line["sources"]), line["by_model"]) for line in own)
-    )
+    return SummarySection(name, _TITLES[name], tuple(SummaryLine(line["text"], tuple(line["sources"]), line["by_model"]) for line in own))
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +229,7 @@ class Compaction:
         counts = self.identifiers
         rows = [
             f"messages {self.covers.start}..{self.covers.stop} compacted: {self.tokens_before:,} tokens -> {self.tokens_after:,}",
-            f"identifiers: {counts.kept:,} of {counts.total:,} kept, {counts.restored:,} restored, {counts.left_out:,} in the transcript only",
+            f"identifiers: {counts.kept:,} of {counts.total:,} kept, {counts.restored:,} restored, {counts.left_out:,} left in the transcript",
             f"refused lines: {len(self.refused)}; memories: {self.learned}; checked: {self.checked}",
         ]
         sections = () if self.summary is None else self.summary.sections

@@ -61,7 +61,7 @@ class Written:
     refused: tuple[RefusedLine, ...] = ()
 
 
-class _Failed(Exception):
+class _WriterError(Exception):
     """The model gave nothing that can be used."""
 
 
@@ -89,7 +89,7 @@ def write(draft: _core.CompactionDraft, llm: Writer | None, timeout_seconds: flo
         )
     try:
         refused = _write(draft, llm, TIMEOUT_SECONDS if timeout_seconds is None else timeout_seconds)
-    except _Failed as error:
+    except _WriterError as error:
         draft.clear()
         return Written(f"rules: {str(error)[:_MAX_REASON]}", _prompt_id())
     return Written("model", _prompt_id(), refused)
@@ -103,7 +103,7 @@ def _write(draft: _core.CompactionDraft, llm: Writer, timeout_seconds: float) ->
         taken += accepted
         refused.extend(rejected)
     if taken == 0:
-        raise _Failed("nothing that the model wrote is what the messages say")
+        raise _WriterError("nothing that the model wrote is what the messages say")
     return tuple(refused)
 
 
@@ -116,7 +116,7 @@ def _one_pass(draft: _core.CompactionDraft, llm: Writer, data: str, timeout_seco
         again = [*messages, {"role": "assistant", "content": reply[:20_000]}, {"role": "user", "content": repair}]
         wrong, taken, refused = draft.check(_ask(llm, again, draft.max_tokens, timeout_seconds))
     if wrong is not None:
-        raise _Failed(f"the reply stayed invalid: {wrong}")
+        raise _WriterError(f"the reply stayed invalid: {wrong}")
     return taken, [RefusedLine(text, reason) for text, reason in refused]
 
 
@@ -129,18 +129,18 @@ def _ask(llm: Writer, messages: list[dict[str, str]], summary_tokens: int, timeo
         try:
             box.append(_settled(llm(messages, max_tokens=max_tokens), loop, timeout_seconds))
         except BaseException as error:  # noqa: BLE001  whatever a client raises is why the rules did it alone
-            box.append(_Failed(f"the model failed, {type(error).__name__}: {_words(error)}"))
+            box.append(_WriterError(f"the model failed, {type(error).__name__}: {_words(error)}"))
 
     thread = threading.Thread(target=work, name="memspan-compaction", daemon=True)
     thread.start()
     thread.join(timeout_seconds)
     if not box:
-        raise _Failed(f"the model did not answer within {timeout_seconds:g} seconds")
+        raise _WriterError(f"the model did not answer within {timeout_seconds:g} seconds")
     reply = box[0]
-    if isinstance(reply, _Failed):
+    if isinstance(reply, _WriterError):
         raise reply
     if not isinstance(reply, str):
-        raise _Failed(f"the model must return a str, and returned a {type(reply).__name__}")
+        raise _WriterError(f"the model must return a str, and returned a {type(reply).__name__}")
     return reply[:_MAX_REPLY].encode("utf-8", "replace").decode("utf-8")
 
 

@@ -20,6 +20,7 @@ use crate::compaction::{Source, Summary};
 use crate::context::{History, Reason, Share};
 use crate::models::Model;
 use crate::store::pages::{Pages, PagesMut};
+use crate::tokens::CachedCounter;
 use crate::{Error, ErrorKind, Result};
 
 /// A summary has this part of a prompt's limit, where the caller names no number.
@@ -132,9 +133,11 @@ impl Session<'_> {
         self.engine.store().read(|pages| {
             let status = self.expect(pages)?;
             let (limit, _) = status.record.budget.limit(&status.epoch.model)?;
-            let max_tokens = summary_tokens(max_tokens, limit)?;
+            let most = summary_tokens(max_tokens, limit)?;
             let boundary = boundary(pages, &status, keep_exchanges)?;
-            make_draft(pages, &status, status.epoch.model.clone(), boundary, max_tokens)
+            let Some(draft) = make_draft(pages, &status, status.epoch.model.clone(), boundary, most)? else { return Ok(None) };
+            let worth = if max_tokens.is_some() { most } else { worth(pages, &status, &draft)? };
+            Ok(Some(Draft { max_tokens: most.min(worth), ..draft }))
         })
     }
 
@@ -269,6 +272,16 @@ fn summary_tokens(asked: Option<u64>, limit: u64) -> Result<u64> {
         )
         .with("limit_tokens", limit as i64)),
     }
+}
+
+/// What a summary may have so that it is worth its place: that of the one before, and half of what leaves.
+fn worth<P: Pages>(pages: &P, status: &Status, draft: &Draft) -> Result<u64> {
+    const LEAST: u64 = 64;
+    let view = View::cold(pages, status.place, &status.record, &status.epoch);
+    let first = draft.previous.as_ref().map_or(0, |before| before.covers.end);
+    let leaving = view.tokens_before(draft.boundary)?.saturating_sub(view.tokens_before(first)?);
+    let before = draft.previous.as_ref().map_or(0, |before| before.tokens(&CachedCounter::new(status.epoch.model.encoding)));
+    Ok((before + leaving / 2).max(LEAST))
 }
 
 /// The first message that stays: the beginning of the oldest of the newest exchanges.
