@@ -11,6 +11,7 @@ pub mod embedding;
 pub mod engine;
 pub mod error;
 pub mod index;
+pub mod limits;
 pub mod memory;
 pub mod models;
 pub mod recall;

@@ -38,7 +38,7 @@ mod transcript;
 pub(crate) mod window;
 mod writer;
 
-pub use add::{MAX_MESSAGE_BYTES, NewMessage};
+pub use add::NewMessage;
 pub use compact::{Committed, Draft, Due};
 pub use core::SessionCore;
 pub use ledger::replay::Replayed;
@@ -49,7 +49,7 @@ pub use place::Place;
 pub use policy::Policy;
 pub use record::{SessionBudget, SessionRecord, SessionState, StoredEpoch};
 pub use scope_sessions::{Listed, list};
-pub use search::{FEATURES, Features, SCORE_ONE as TRANSCRIPT_SCORE_ONE, TranscriptHit, fill_rows, search};
+pub use search::{FEATURES, Features, Request as TranscriptRequest, SCORE_ONE as TRANSCRIPT_SCORE_ONE, TranscriptHit, fill_rows, search};
 pub use session::{NewInstructions, Options, Replied, ResultText, Session, Status, StoredMessage, SwitchPlan, TurnView, format_named};
 pub use summary::StoredSummary;
 pub use sweep::sweep;
