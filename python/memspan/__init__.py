@@ -16,6 +16,17 @@ from typing import TYPE_CHECKING, Any
 from memspan import _core, tokenizers
 from memspan._core import Explanation, Memory, Message, Recall, Recalled, Remembered, TermScore
 from memspan.collection import AddedDocument, Collection, Document, DocumentInfo, NewDocument, Passage, Passages, PathReport, Skipped
+from memspan.compaction import (
+    Brief,
+    Compaction,
+    Identifiers,
+    RefusedLine,
+    Summary,
+    SummaryIdentifier,
+    SummaryLine,
+    SummarySection,
+    compact,
+)
 from memspan.counting import Fit, SdkObject, TokenCounter, count_tokens, fit, truncate
 from memspan.embedding import Embedder, Event
 from memspan.engine import (
@@ -64,9 +75,23 @@ from memspan.short_term import Added, ModelSwitch, NewMessage, Session, ToolText
 from memspan.task import Task
 from memspan.transcript import Call, Messages, TranscriptHit, Turn, Turns, Usage
 from memspan.usage import CallUsage, ModelFactors, SessionUsage, TokenFactors
-from memspan.working import Breakpoint, Budget, Explained, Explanations, Grant, Item, Prompt, Section, SharedPrefix
+from memspan.working import (
+    Breakpoint,
+    Budget,
+    CacheBreak,
+    Compact,
+    Explained,
+    Explanations,
+    Grant,
+    Item,
+    Prompt,
+    Section,
+    SharedPrefix,
+    ToolResults,
+)
 
 if TYPE_CHECKING:
+    from memspan import cache as cache
     from memspan import embedders as embedders
     from memspan import testing as testing
 
@@ -74,15 +99,19 @@ __all__ = [
     "Added",
     "AddedDocument",
     "Breakpoint",
+    "Brief",
     "Budget",
     "BudgetExceeded",
     "BuildInfo",
+    "CacheBreak",
     "CacheRules",
     "Call",
     "CallUsage",
     "CheckReport",
     "Closed",
     "Collection",
+    "Compact",
+    "Compaction",
     "Document",
     "DocumentInfo",
     "Embedder",
@@ -100,6 +129,7 @@ __all__ = [
     "Grant",
     "GraphOptions",
     "IdConflict",
+    "Identifiers",
     "ImportReport",
     "InvalidInput",
     "Item",
@@ -127,6 +157,7 @@ __all__ = [
     "Recall",
     "Recalled",
     "ReembedReport",
+    "RefusedLine",
     "Remembered",
     "Scope",
     "SdkObject",
@@ -145,12 +176,17 @@ __all__ = [
     "StoreIo",
     "StoreNotShareable",
     "StoreVersion",
+    "Summary",
+    "SummaryIdentifier",
+    "SummaryLine",
+    "SummarySection",
     "Task",
     "TermScore",
     "TokenCounter",
     "TokenFactors",
     "TokenizerError",
     "ToolCallClosed",
+    "ToolResults",
     "ToolText",
     "TranscriptHit",
     "Turn",
@@ -160,6 +196,7 @@ __all__ = [
     "UsageError",
     "aopen",
     "build_info",
+    "compact",
     "count_tokens",
     "fit",
     "models",
@@ -181,7 +218,7 @@ if _core.build_info()["profile"] == "debug":
 def __getattr__(name: str) -> Any:
     # `memspan.testing` needs numpy, which takes longer to import than all of memspan: it comes when it is asked for.
     # `memspan.embedders` is for programs that use one of them.
-    if name in {"embedders", "testing"}:
+    if name in {"cache", "embedders", "testing"}:
         import importlib  # noqa: PLC0415
 
         return importlib.import_module(f"memspan.{name}")

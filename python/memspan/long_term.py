@@ -14,7 +14,7 @@ from memspan._twins import async_iterable, awaitable
 from memspan.collection import Collection, cores
 from memspan.exceptions import InvalidInput, NotFound
 from memspan.findings import Conditions, Findings, Over, checked_sources, findings
-from memspan.short_term import Session
+from memspan.short_term import Session, set_policy
 from memspan.transcript import TranscriptHit
 
 if TYPE_CHECKING:
@@ -479,7 +479,10 @@ class Scope:
         if isinstance(reads, Scope):
             raise InvalidInput(f"opening a session: reads= takes several scopes, and it is one, {reads!r}: put it into a list")
         along = None if reads is None else tuple(reads)
-        return Session(self._store, self, _core.SessionCore.open(self._core, session_id, model, system, tools, along, budget, shown))
+        core = _core.SessionCore.open(self._core, session_id, model, system, tools, along, budget, shown)
+        if budget is not None:
+            set_policy(core, budget)
+        return Session(self._store, self, core)
 
     def sessions(self) -> Iterator[str]:
         """The ids of every session of this scope, in the order in which they were made. Reads 256 at a time.
