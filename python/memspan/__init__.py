@@ -17,6 +17,7 @@ from memspan import _core, tokenizers
 from memspan._core import Explanation, Memory, Message, Recalled, Remembered
 from memspan.answer import Answer, Hit
 from memspan.collection import Collection, NewDocument, Passage
+from memspan.compaction import compact
 from memspan.counting import TokenCounter, count_tokens, fit, truncate
 from memspan.embedding import Embedder, Event
 from memspan.engine import (
@@ -58,9 +59,10 @@ from memspan.model import CacheRules, Model, Prices, models
 from memspan.short_term import Added, NewMessage, Session
 from memspan.task import Task
 from memspan.transcript import TranscriptHit, Turn, Usage
-from memspan.working import Budget, Grant, Item, Prompt
+from memspan.working import Budget, Compact, Grant, Item, Prompt, ToolResults
 
 if TYPE_CHECKING:
+    from memspan import cache as cache
     from memspan import embedders as embedders
     from memspan import testing as testing
 
@@ -72,6 +74,7 @@ __all__ = [
     "CacheRules",
     "Closed",
     "Collection",
+    "Compact",
     "Embedder",
     "EmbedderError",
     "Engine",
@@ -117,12 +120,14 @@ __all__ = [
     "TokenCounter",
     "TokenizerError",
     "ToolCallClosed",
+    "ToolResults",
     "TranscriptHit",
     "Turn",
     "UnknownModel",
     "Usage",
     "aopen",
     "build_info",
+    "compact",
     "count_tokens",
     "fit",
     "models",
@@ -139,8 +144,8 @@ if _core.build_info()["profile"] == "debug":
 
 
 def __getattr__(name: str) -> Any:
-    # Tests and programs with an embedder need these; nobody else pays for their import.
-    if name in {"embedders", "testing"}:
+    # Programs that use one of these pay for its import; nobody else does.
+    if name in {"cache", "embedders", "testing"}:
         import importlib  # noqa: PLC0415
 
         return importlib.import_module(f"memspan.{name}")

@@ -108,7 +108,7 @@ class Event:
         scope: Whose memory it was; `None` where it was that of several scopes.
         memories: How many memories were stored without a vector; 0 for anything else.
         session: The id of the session, where it is about one.
-        tokens: With "window", the most that the session's history or prompt is.
+        tokens: With "window", the most that the session's prompts are.
         limit: With "window", the model's window.
         fraction: With "window", what was reached: 0.70 or 0.85.
     """

@@ -15,7 +15,7 @@ from memspan.answer import Answer, Known
 from memspan.collection import Collection, cores
 from memspan.exceptions import InvalidInput, NotFound
 from memspan.search import Conditions, checked_sources, search
-from memspan.short_term import Session
+from memspan.short_term import Session, set_policy
 from memspan.transcript import TranscriptHit
 
 if TYPE_CHECKING:
@@ -148,10 +148,11 @@ class Scope:
             >>> done.action, done.memory.text
             ('superseded', 'Prefers Go for scripting')
         """
-        draft = _core.Draft(
-            text, kind, slot, importance, confidence, trust, source, id, ttl_seconds, occurred_at, metadata, vector, self._store.space
-        )
-        return self._core.remember(draft, self._store.draft_vector(draft, self, self._core))
+        given = (text, kind, slot, importance, confidence, trust, source, id, ttl_seconds, occurred_at, metadata, vector, self._store.space)
+        if self._store.embedding is None or vector is not None:
+            return self._core.remember(*given)
+        draft = _core.Draft(*given)
+        return self._core.remember_draft(draft, self._store.draft_vector(draft, self, self._core))
 
     def remember_many(self, rows: Iterable[str | Mapping[str, Any] | NewMemory]) -> tuple[Remembered, ...]:
         """Remembers many texts of this scope; up to 1,000 rows and 256 KB are one transaction, more are several.
@@ -477,7 +478,10 @@ class Scope:
         if isinstance(reads, Scope):
             raise InvalidInput(f"opening a session: reads= takes several scopes, and it is one, {reads!r}: put it into a list")
         along = None if reads is None else tuple(reads)
-        return Session(self._store, self, _core.SessionCore.open(self._core, session_id, model, system, tools, along, budget, shown))
+        core = _core.SessionCore.open(self._core, session_id, model, system, tools, along, budget, shown)
+        if budget is not None:
+            set_policy(core, budget)
+        return Session(self._store, self, core)
 
     def sessions(self) -> Iterator[str]:
         """The ids of every session of this scope, in the order in which they were made. Reads 256 at a time.
@@ -514,7 +518,9 @@ class Scope:
         """
         return map(self.collection, _core.collection_names(self._core))
 
-    def search_transcripts(self, query: str, limit: int = 10) -> Answer[TranscriptHit]:
+    def search_transcripts(
+        self, query: str, limit: int = 10, *, since: datetime | None = None, until: datetime | None = None
+    ) -> Answer[TranscriptHit]:
         """Finds what was said in this scope's sessions, also what is in no prompt any more.
 
         Messages are found by their words, by the built-in embedding whatever embedder memories have, and by who spoke (`name` of the
@@ -526,6 +532,8 @@ class Scope:
         Args:
             query: The question; one without a word finds nothing.
             limit: At most so many hits.
+            since: Only what was said at or after this (`created_at` of the message, else when it was added). A naive time is UTC.
+            until: Only what was said before this.
 
         Returns:
             The best first, of equals the newest.
@@ -535,7 +543,7 @@ class Scope:
             >>> [(hit.session_id, hit.index, hit.text) for hit in user.search_transcripts("port 8443")]
             [('s-1', 0, 'payments-api listens on port 8443')]
         """
-        found = _core.search_transcripts(self._core, query, limit)
+        found = _core.search_transcripts(self._core, query, limit, since, until)
         hits = tuple(TranscriptHit(session, message, score, tuple(parts)) for session, message, score, parts, _ in found)
         return Answer(hits, Known(found[0][-1] if found else 0.0, None, "hybrid"))
 
