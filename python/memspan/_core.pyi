@@ -21,6 +21,7 @@ __all__ = [
     "Draft",
     "EngineCore",
     "Explanation",
+    "Limits",
     "Memory",
     "Message",
     "PromptCore",
@@ -56,6 +57,36 @@ __all__ = [
     "transcript_features",
     "truncate",
 ]
+
+@final
+class Limits:
+    """Every limit and default that a caller can meet; bytes are those of UTF-8 unless the name says otherwise."""
+
+    MAX_NAME_BYTES: ClassVar[int]
+    MAX_TEXT_BYTES: ClassVar[int]
+    MAX_METADATA_BYTES: ClassVar[int]
+    MAX_TRUST: ClassVar[int]
+    MAX_MESSAGE_BYTES: ClassVar[int]
+    MAX_INSTRUCTION_BYTES: ClassVar[int]
+    MAX_READS: ClassVar[int]
+    MAX_COLLECTIONS: ClassVar[int]
+    MAX_DOCUMENT_BYTES: ClassVar[int]
+    MAX_TASK_VALUE_BYTES: ClassVar[int]
+    MAX_TASK_ENTRIES: ClassVar[int]
+    MAX_TASK_BYTES: ClassVar[int]
+    MAX_DIMENSIONS: ClassVar[int]
+    MAX_TOKENS: ClassVar[int]
+    MAX_GRANT_WEIGHT: ClassVar[int]
+    MAX_ITEM_SCORE: ClassVar[float]
+    MAX_TTL_SECONDS: ClassVar[int]
+    MAX_JSON_DEPTH: ClassVar[int]
+    MAX_BATCH_ROWS: ClassVar[int]
+    MAX_BATCH_BYTES: ClassVar[int]
+    DEFAULT_FILL: ClassVar[float]
+    DEFAULT_OUTPUT_TOKENS: ClassVar[int]
+    DEFAULT_CUT_STEP: ClassVar[float]
+    DEFAULT_CHUNK_TOKENS: ClassVar[int]
+    DEFAULT_BUSY_TIMEOUT_SECONDS: ClassVar[float]
 
 @final
 class Memory:
@@ -243,6 +274,12 @@ class Recalled:
     """One hit of a recall."""
 
     @property
+    def text(self) -> str:
+        """The memory's text."""
+    @property
+    def source(self) -> Literal["memories"]:
+        """"memories"."""  # fmt: skip
+    @property
     def memory(self) -> Memory:
         """What was found."""
     @property
@@ -254,6 +291,8 @@ class Recalled:
     @property
     def scope(self) -> Scope:
         """Whose memory it is."""
+    def weighed(self, score: float) -> Recalled:
+        """The same hit with the score that compares it with hits of other sources. Private."""
     def explain(self) -> Explanation:
         """Where the score comes from. Cost: the text is analysed again."""
     def __copy__(self) -> Recalled: ...
@@ -519,7 +558,23 @@ class ScopeCore:
     @property
     def scope_type(self) -> Literal["user", "shared"]: ...
     def screened(self, draft: Draft) -> Draft: ...
-    def remember(self, draft: Draft, embedded: Vectors | None) -> Remembered: ...
+    def remember(
+        self,
+        text: str,
+        kind: str | None,
+        slot: str | None,
+        importance: float | None,
+        confidence: float | None,
+        trust: int | None,
+        source: str | None,
+        id: str | None,
+        ttl_seconds: float | None,
+        occurred_at: datetime | None,
+        metadata: Mapping[str, Any] | None,
+        vector: Any,
+        space: tuple[int, int] | None,
+    ) -> Remembered: ...
+    def remember_draft(self, draft: Draft, embedded: Vectors | None) -> Remembered: ...
     def revise(
         self,
         memory_id: str,
@@ -562,7 +617,7 @@ class ScopeCore:
 DocumentRow: TypeAlias = tuple[
     str, str, Literal["markdown", "text", "code"], str | None, dict[str, Any], datetime, datetime, datetime | None, int, int, int
 ]
-HitRow: TypeAlias = tuple[str, str, str | None, dict[str, Any], int, int, str, tuple[str, ...], float]
+HitRow: TypeAlias = tuple[DocumentRow, int, int, str, tuple[str, ...], float]
 
 @final
 class DocumentDraft:
@@ -618,7 +673,7 @@ class SearchCore:
     @property
     def degraded_reason(self) -> str | None: ...
     @property
-    def hybrid(self) -> bool: ...
+    def mode(self) -> Literal["hybrid", "lexical"]: ...
     @property
     def confidence(self) -> float: ...
     def __len__(self) -> int: ...
@@ -631,7 +686,8 @@ def collection_names(scope: ScopeCore) -> list[str]: ...
 AddedRow: TypeAlias = tuple[int, int, Literal["added", "duplicate", "rejected"]]
 NewRow: TypeAlias = tuple[object, str | None, str | None, datetime | None, str | None]
 StatusRow: TypeAlias = tuple[str, bool, int, int, int, datetime, list[str]]
-SwitchRow: TypeAlias = tuple[str, str, int, int, int, int, int]
+SwitchRow: TypeAlias = tuple[str, str, int, int, int, int, int, int]
+SummaryRow: TypeAlias = tuple[str, str, str, int, list[tuple[str, str, list[int]]]]
 UsageRow: TypeAlias = tuple[int, int, int, int]
 CallRow: TypeAlias = tuple[int, int, datetime, str | None, str | None, str | None, UsageRow | None, dict[str, Any] | None, bool]
 TurnRow: TypeAlias = tuple[int, int, int, list[CallRow]]
@@ -685,9 +741,47 @@ class SessionCore:
     def fork(self, new_id: str, at: int | None) -> SessionCore: ...
     def cancel_tool_calls(self, reason: str) -> list[str]: ...
     def tool_result(self, key: str, offset: int, max_tokens: int) -> tuple[str, int | None, int]: ...
-    def plan_switch(self, to: str | Model) -> SwitchRow: ...
-    def switch_model(self, to: str | Model, system: str | None, tools: object | None) -> SwitchRow: ...
     def is_same(self, other: SessionCore) -> bool: ...
+
+@final
+class CompactionDraft:
+    """What a compaction is made of, and what a model wrote for it. Private."""
+
+    @property
+    def covers(self) -> tuple[int, int]: ...
+    @property
+    def max_tokens(self) -> int: ...
+    def messages(self) -> list[tuple[int, str | None, str, str]]: ...
+    def passes(self, max_tokens: int) -> list[str]: ...
+    def before(self) -> str | None: ...
+    def check(self, reply: str) -> tuple[str | None, int, list[tuple[str, str]]]: ...
+    def clear(self) -> None: ...
+    def make(self) -> tuple[SummaryRow, int, int, int]: ...
+
+def read_summary(json: str, model: str | Model) -> SummaryRow: ...
+def compaction_draft(
+    given: Iterable[object], model: str | Model, previous: str | None, keep_exchanges: int, max_tokens: int
+) -> tuple[CompactionDraft, int]: ...
+def session_draft(core: SessionCore, keep_exchanges: int, max_tokens: int | None) -> CompactionDraft | None: ...
+def brief_draft(core: SessionCore, max_tokens: int) -> CompactionDraft: ...
+def commit_compaction(core: SessionCore, draft: CompactionDraft, checked: str, prompt: str, refused: int) -> tuple[int, int, int, int]: ...
+def session_summary(core: SessionCore) -> tuple[SummaryRow, tuple[str, str, int, datetime]] | None: ...
+def compaction_due(core: SessionCore) -> Literal["threshold", "turns", "task_end", "session_end"] | None: ...
+def set_policy(core: SessionCore, at: float | None, every_turns: int, result_tokens: int) -> None: ...
+def task_ended(core: SessionCore) -> None: ...
+def session_notes(core: SessionCore) -> list[tuple[int, str]]: ...
+def add_note(core: SessionCore, text: str) -> int: ...
+def remove_note(core: SessionCore, number: int) -> bool: ...
+def switch_draft(core: SessionCore, to: str | Model) -> CompactionDraft | None: ...
+def plan_switch(core: SessionCore, to: str | Model, draft: CompactionDraft | None) -> SwitchRow: ...
+def switch_model(
+    core: SessionCore,
+    to: str | Model,
+    system: str | None,
+    tools: object | None,
+    draft: CompactionDraft | None,
+    made: tuple[str, str, int],
+) -> SwitchRow: ...
 
 @final
 class TaskCore:
@@ -818,7 +912,9 @@ def session_ids(scope: ScopeCore, after: int, limit: int) -> list[tuple[int, str
 def transcript_features() -> list[str]:
     """What the score of a transcript hit is made of, in order. Private."""
 
-def search_transcripts(scope: ScopeCore, query: str, limit: int) -> list[tuple[str, Message, float, list[float], float]]:
+def search_transcripts(
+    scope: ScopeCore, query: str, limit: int, since: datetime | None, until: datetime | None
+) -> list[tuple[str, Message, float, list[float], float]]:
     """Messages that answer a question, each with its score and the parts of it. Private: `memspan.Scope.search_transcripts` is its face."""
 
 def check_memory_text(text: str) -> None:

@@ -5,6 +5,7 @@
 
 pub mod audit;
 pub mod collection;
+pub mod compaction;
 pub mod context;
 pub mod embedding;
 pub mod engine;
@@ -12,6 +13,7 @@ pub mod error;
 pub mod gate;
 pub mod index;
 pub mod life;
+pub mod limits;
 pub mod memory;
 pub mod models;
 pub mod recall;

@@ -15,6 +15,7 @@ mod budget;
 mod build;
 mod clock;
 mod collection;
+mod compaction;
 mod embedding;
 mod engine;
 mod errors;
@@ -23,6 +24,7 @@ mod fit;
 mod from_json;
 mod json;
 mod life;
+mod limits;
 mod memory;
 mod messages;
 mod metadata;
@@ -57,6 +59,11 @@ mod _core {
     #[pymodule_export]
     use super::collection::{CollectionCore, DocumentDraft, SearchCore, collection_names};
     #[pymodule_export]
+    use super::compaction::{
+        CompactionDraft, add_note, brief_draft, commit_compaction, compaction_draft, compaction_due, plan_switch, read_summary,
+        remove_note, session_draft, session_notes, session_summary, set_policy, switch_draft, switch_model, task_ended,
+    };
+    #[pymodule_export]
     use super::embedding::BuiltInCore;
     #[pymodule_export]
     use super::engine::EngineCore;
@@ -64,6 +71,8 @@ mod _core {
     use super::explanation::{Explanation, TermScore};
     #[pymodule_export]
     use super::fit::fit;
+    #[pymodule_export]
+    use super::limits::Limits;
     #[pymodule_export]
     use super::memory::{Memory, Remembered, restore_memory, restore_remembered};
     #[pymodule_export]

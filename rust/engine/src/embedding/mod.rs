@@ -16,6 +16,7 @@
 
 mod classes;
 mod closeness;
+mod forms;
 mod normalise;
 mod table;
 mod wordpiece;
@@ -23,7 +24,8 @@ mod wordpiece;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use closeness::Wanted;
+pub(crate) use closeness::{Content, Nearness, Wanted};
+pub(crate) use forms::{FIRST_PERSON, SECOND_PERSON, TIME, forms};
 
 use crate::index::vectors::UnitVector;
 

@@ -72,6 +72,15 @@ pub(super) fn row(token: Token) -> &'static [u8] {
     &FILE[start..start + DIMENSIONS]
 }
 
+/// How long a token's row is: what says much has a long one.
+pub(super) fn length(token: Token) -> f64 {
+    let squares = row(token).iter().enumerate().map(|(d, &code)| {
+        let value = f64::from(code as i8) * f64::from(scale(d));
+        value * value
+    });
+    squares.sum::<f64>().sqrt()
+}
+
 /// The number of a row's code in one dimension.
 #[cfg(test)]
 pub(super) fn code(token: Token, dimension: usize) -> i8 {

@@ -23,9 +23,9 @@ use super::record::{self, Memory};
 use super::remember::{self, Action, NewMemory, Prepared, Remembered};
 use super::revise::{self, Revision};
 use super::slots::{self, Slot};
-use super::writer;
 use crate::index::vectors::graph::GraphOptions;
 use crate::index::vectors::{UnitVector, VectorSet};
+use crate::limits::{MAX_BATCH_BYTES, MAX_BATCH_ROWS};
 use crate::scope::{self, Head, Scope};
 use crate::store::environment::WriteTransaction;
 use crate::store::keys::Partition;
@@ -34,11 +34,6 @@ use crate::store::pages::Pages;
 use crate::store::{Durability, Store, StoreOptions};
 use crate::text::screening::{Screened, Screening};
 use crate::{Error, ErrorKind, Result};
-
-/// Rows of one transaction.
-pub const MAX_BATCH_ROWS: usize = 1000;
-/// Bytes of text in one transaction.
-pub const MAX_BATCH_BYTES: usize = 256 << 10;
 
 /// How an engine is opened.
 #[derive(Debug, Clone)]
@@ -462,7 +457,7 @@ impl Core {
         let found = self.store.read(|snapshot| {
             let Some(partition) = scope.find(snapshot)? else { return Ok(None) };
             let numbers = forget::from_origin(snapshot, partition, origin)?;
-            let memories = numbers.iter().map(|number| writer::newest(snapshot, partition, *number)).collect::<Result<Vec<_>>>()?;
+            let memories = numbers.iter().map(|number| super::writer::newest(snapshot, partition, *number)).collect::<Result<Vec<_>>>()?;
             Ok(Some((partition, numbers, memories.into_iter().flatten().collect::<Vec<_>>())))
         })?;
         let Some((partition, numbers, memories)) = found else { return Ok(Vec::new()) };
@@ -529,14 +524,6 @@ impl Core {
                 }
             }
             Ok(documents)
-        })
-    }
-
-    /// The ids of memories by their numbers, whatever became of them; `None` where there is none of that number.
-    pub fn ids(&self, scope: &Scope, numbers: &[u32]) -> Result<Vec<Option<String>>> {
-        self.store.read(|snapshot| {
-            let Some(partition) = scope.find(snapshot)? else { return Ok(vec![None; numbers.len()]) };
-            numbers.iter().map(|number| Ok(writer::newest(snapshot, partition, *number)?.map(|memory| memory.id()))).collect()
         })
     }
 

@@ -13,6 +13,7 @@ pub mod kind;
 pub mod learn;
 pub mod maintain;
 mod merge;
+mod named;
 mod near;
 pub mod provenance;
 pub mod quarantine;
@@ -26,6 +27,7 @@ mod writer;
 
 pub use core::{Core, EngineOptions, Written};
 pub use kind::{Kind, KindRule};
+pub use named::Named;
 pub use provenance::Provenance;
 pub use record::{Ending, Memory, State};
 pub use forget::Origin;

@@ -101,7 +101,7 @@ pub fn approved(memory: &Memory) -> NewMemory {
         slot: memory.slot.clone(),
         importance: memory.importance,
         confidence: memory.confidence.max(0.9),
-        trust: Some(super::kind::MAX_TRUST),
+        trust: Some(crate::limits::MAX_TRUST),
         source: memory.source.clone(),
         occurred_at: Some(memory.occurred_at),
         metadata: memory.metadata.clone(),

@@ -4,8 +4,9 @@ use super::codec;
 use super::place::{Place, by_name};
 use super::window::bounds::WindowContent;
 use crate::collection::CollectionName;
-use crate::context::limit::input_limit;
+use crate::context::limit::{default_output, input_limit};
 use crate::context::{Budget, Epoch, Share, Tally};
+use crate::limits::DEFAULT_OUTPUT_TOKENS;
 use crate::models::Model;
 use crate::scope::{Scope, ScopeType};
 use crate::store::chunks;
@@ -16,6 +17,8 @@ use crate::store::pages::{Pages, PagesMut};
 use crate::{Error, ErrorKind, Result};
 
 const SCHEMA: u8 = 1;
+/// Of the record of a session that names its reserve for the reply.
+const NAMED_OUTPUT_SCHEMA: u8 = 2;
 
 /// What may be done with a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,8 +45,8 @@ pub struct BlobRef {
 pub struct SessionBudget {
     /// The limit, where the caller named one.
     pub max_input_tokens: Option<u64>,
-    /// What is reserved for the reply.
-    pub output_tokens: u64,
+    /// What is reserved for the reply; `None` is [`DEFAULT_OUTPUT_TOKENS`], or what the model can write where that is less.
+    pub output_tokens: Option<u64>,
     /// How much of the window a prompt may fill.
     pub fill: Share,
     /// Order, cut, grants, relevance.
@@ -54,7 +57,7 @@ impl Default for SessionBudget {
     fn default() -> Self {
         let mut sections = Budget::default();
         sections.relevance.min_score = MIN_SCORE;
-        Self { max_input_tokens: None, output_tokens: DEFAULT_OUTPUT, fill: Share::new(700_000), sections }
+        Self { max_input_tokens: None, output_tokens: None, fill: Share::FILL, sections }
     }
 }
 
@@ -67,8 +70,7 @@ const MIN_SCORE: i64 = 644_245_094;
 impl SessionBudget {
     /// The limit of a prompt and what is kept for the reply.
     pub fn limit(&self, model: &Model) -> Result<(u64, u64)> {
-        let output =
-            if self.output_tokens == DEFAULT_OUTPUT { self.output_tokens.min(model.max_output_tokens) } else { self.output_tokens };
+        let output = self.output_tokens.unwrap_or_else(|| default_output(model.max_output_tokens));
         if output == 0 {
             return Err(Error::invalid("planning a prompt: the reply must have at least 1 token, and max_output_tokens is 0: raise it"));
         }
@@ -101,7 +103,7 @@ impl SessionBudget {
     pub fn fitted(&self, model: &Model) -> Self {
         let mut budget = self.clone();
         if budget.limit(model).is_err() {
-            budget.output_tokens = DEFAULT_OUTPUT.min(self.output_tokens);
+            budget.output_tokens = None;
         }
         if budget.limit(model).is_err() {
             budget.max_input_tokens = None;
@@ -109,8 +111,6 @@ impl SessionBudget {
         budget
     }
 }
-
-const DEFAULT_OUTPUT: u64 = 4_096;
 
 /// The volatile block that the newest turn was sent with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -166,6 +166,11 @@ fn read_scope<'b>(r: &mut Reader<'b>, key: &'b [u8]) -> Result<Scope> {
     Ok(Scope { tenant, scope_type, id: r.text()?.to_owned() })
 }
 
+/// The reserve for the reply: the default is what was named only where the schema says so.
+fn read_output(schema: u8, stored: u64) -> Option<u64> {
+    Some(stored).filter(|tokens| schema >= NAMED_OUTPUT_SCHEMA || *tokens != DEFAULT_OUTPUT_TOKENS)
+}
+
 impl SessionRecord {
     fn encode(&self) -> Vec<u8> {
         let collections = !self.collections.is_empty();
@@ -187,7 +192,7 @@ impl SessionRecord {
             }
         }
         w.maybe_int(self.budget.max_input_tokens.map(|tokens| tokens as i64));
-        w.uint(self.budget.output_tokens);
+        w.uint(self.budget.output_tokens.unwrap_or(DEFAULT_OUTPUT_TOKENS));
         w.uint(u64::from(self.budget.fill.millionths()));
         codec::write_budget(&mut w, &self.budget.sections);
         w.nested(self.reads.len() as u32);
@@ -209,7 +214,7 @@ impl SessionRecord {
         w.into_bytes()
     }
 
-    fn decode(key: &[u8], body: &[u8]) -> Result<Self> {
+    fn decode(key: &[u8], schema: u8, body: &[u8]) -> Result<Self> {
         let mut r = Reader::array(key, body)?;
         let id = r.text()?.to_owned();
         let state = match r.uint()? {
@@ -226,7 +231,7 @@ impl SessionRecord {
         };
         let budget = SessionBudget {
             max_input_tokens: r.maybe_int()?.map(|tokens| tokens as u64),
-            output_tokens: r.uint()?,
+            output_tokens: read_output(schema, r.uint()?),
             fill: Share::new(r.uint()? as u32),
             sections: codec::read_budget(&mut r, key)?,
         };
@@ -245,13 +250,14 @@ impl SessionRecord {
     /// The record of a session, whatever its state.
     pub(super) fn read<P: Pages>(pages: &P, place: Place) -> Result<Option<Self>> {
         let key = place.record();
-        let Some((_, body)) = chunks::get(pages, key)? else { return Ok(None) };
-        Self::decode(key.as_slice(), &body).map(Some)
+        let Some((schema, body)) = chunks::get(pages, key)? else { return Ok(None) };
+        Self::decode(key.as_slice(), schema, &body).map(Some)
     }
 
     /// Writes it.
     pub(super) fn write(&self, pages: &mut impl PagesMut, place: Place) -> Result<()> {
-        chunks::put(pages, place.record(), SCHEMA, Codec::MessagePack, &self.encode())
+        let schema = if self.budget.output_tokens.is_some() { NAMED_OUTPUT_SCHEMA } else { SCHEMA };
+        chunks::put(pages, place.record(), schema, Codec::MessagePack, &self.encode())
     }
 
     /// Refuses what only a session that goes on may do.

@@ -17,6 +17,7 @@ use crate::models::Model;
 use crate::recall::{self, Filter, Fusion, Recall, Request};
 use crate::scope::Scope;
 use crate::session::ledger::{self, Call, SentPrompt};
+use crate::session::notes;
 use crate::session::place::Place;
 use crate::session::record::{SessionBudget, SessionRecord, StoredEpoch};
 use crate::session::session::Status;
@@ -25,6 +26,7 @@ use crate::session::transcript::view::{Extent, View};
 use crate::session::writer::{fixed, scopes};
 use crate::store::pages::Pages;
 use crate::tokens::CachedCounter;
+use crate::units::clip::clip;
 use crate::units::score::SCORE_UNIT;
 use crate::{Error, Result};
 
@@ -188,6 +190,7 @@ fn gather<'s, P: Pages>(
         return Ok(Gathered { view, record, epoch, fixed, volatile, frozen: true, recalled: None, degraded: None });
     }
     let mut volatile = fixed.pinned.newer(&epoch.epoch.pinned);
+    volatile.extend(notes::items(pages, place)?);
     volatile.extend(task::items(&task::list(pages, place.partition, place.session, ask.now)?));
     let recalled = recall(engine, pages, scopes, &view, ask)?;
     if let Some((_, answer)) = &recalled {
@@ -196,7 +199,7 @@ fn gather<'s, P: Pages>(
     let mut degraded = None;
     if let Some((request, _)) = &recalled {
         let passages = retrieved::passages(engine, pages, &record, request)?;
-        volatile.extend(retrieved::messages(pages, scope, place, &record, epoch.epoch.cut.start, &request.text)?);
+        volatile.extend(retrieved::messages(pages, scope, place, &record, epoch.epoch.cut.start, &request.text, ask.now)?);
         volatile.extend(passages.0);
         degraded = passages.1;
     }
@@ -273,11 +276,7 @@ fn question(message: &Message) -> String {
             break;
         }
     }
-    let mut end = text.len().min(MAX_QUESTION_BYTES);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    text.truncate(end);
+    text.truncate(clip(&text, MAX_QUESTION_BYTES).len());
     text
 }
 
@@ -295,7 +294,7 @@ fn recalled_items(answer: &Recall) -> Vec<Item> {
 fn effective(own: &SessionBudget, ask: &Ask) -> SessionBudget {
     let mut budget = ask.budget.as_ref().unwrap_or(own).clone();
     budget.max_input_tokens = ask.max_input_tokens.or(budget.max_input_tokens);
-    budget.output_tokens = ask.max_output_tokens.unwrap_or(budget.output_tokens);
+    budget.output_tokens = ask.max_output_tokens.or(budget.output_tokens);
     budget
 }
 

@@ -6,12 +6,12 @@
 
 use std::sync::Arc;
 
-use super::pinned::date;
 use crate::Result;
 use crate::collection;
 use crate::context::limit::section;
 use crate::context::{Item, MessageRef};
 use crate::memory::Core;
+use crate::recall::when::Range;
 use crate::recall::{self, Request};
 use crate::scope::Scope;
 use crate::session::place::{Place, SessionsHead};
@@ -21,6 +21,8 @@ use crate::session::transcript::message::{MessageRecord, MessageState};
 use crate::session::transcript::words::text_of;
 use crate::store::keys::Partition;
 use crate::store::pages::Pages;
+use crate::units::calendar::iso_date;
+use crate::units::clip::clip;
 use crate::units::score::SCORE_UNIT;
 
 /// Messages that may be shown.
@@ -44,15 +46,17 @@ pub(in crate::session) fn messages<P: Pages>(
     record: &SessionRecord,
     start: u64,
     question: &str,
+    now: i64,
 ) -> Result<Vec<Item>> {
     let elsewhere = SessionsHead::read(pages, place.partition)?.last_document as u64 > record.tally.messages;
     if start == 0 && !elsewhere {
         return Ok(Vec::new());
     }
     let mut items = Vec::new();
-    for found in search::found(pages, place.partition, scope.term_seed(), question, LOOKED_AT)? {
+    let request = search::Request { text: question.to_owned(), limit: LOOKED_AT, now, said: Range::default() };
+    for found in search::found(pages, place.partition, scope.term_seed(), &request)? {
         let sure = found.features.sureness();
-        let near = found.features.words() > 0.0 || found.features.meaning() >= NEAR;
+        let near = found.features.words > 0.0 || found.features.meaning >= NEAR;
         if !near || sure < LEAST || (found.place.session == place.session && found.index >= start) {
             continue;
         }
@@ -84,7 +88,7 @@ pub(in crate::session) fn said<P: Pages>(pages: &P, message: MessageRef, score: 
         attributes.push(("name".into(), (&**name).into()));
     }
     attributes.push(("session".into(), session.id.as_str().into()));
-    attributes.push(("date".into(), date(record.created_at.unwrap_or(record.added_at)).into()));
+    attributes.push(("date".into(), iso_date(record.created_at.unwrap_or(record.added_at)).into()));
     Ok(Some(Item {
         section: section::RECALLED.into(),
         id: format!("{}#{}", session.id, message.index).into(),
@@ -100,11 +104,7 @@ fn excerpt(text: &str) -> Arc<str> {
     if text.len() <= EXCERPT_BYTES {
         return text.into();
     }
-    let mut end = EXCERPT_BYTES;
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    format!("{}\u{2026}", &text[..end]).into()
+    format!("{}\u{2026}", clip(text, EXCERPT_BYTES)).into()
 }
 
 /// Passages of the session's collections that answer the question, and why vectors were not used where that is so.
