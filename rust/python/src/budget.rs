@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use memspan_engine::context::{Budget, Grant, Item, Order, Share};
+use memspan_engine::context::{Budget, Form, Grant, Item, Order, Share};
 use memspan_engine::session::SessionBudget;
 use pyo3::prelude::*;
 
@@ -96,6 +96,7 @@ fn read_item(place: usize, item: &Bound<'_, PyAny>) -> PyResult<Item> {
         text: text_of("an item's text", &item.getattr("text")?)?.into(),
         memory: None,
         message: None,
+        form: Form::dated(),
         score: score.map(|score| (score.clamp(-MOST_SCORE, MOST_SCORE) * SCORE_ONE) as i64),
     })
 }

@@ -15,6 +15,7 @@ pub(crate) mod bounds;
 mod codec;
 pub(crate) mod doctor;
 mod edit;
+mod excerpt;
 mod fork;
 mod ledger;
 mod message;
@@ -23,6 +24,7 @@ mod pinned;
 mod place;
 #[cfg(test)]
 mod properties;
+mod recalls;
 mod record;
 mod recount;
 mod replay;
@@ -49,6 +51,7 @@ pub use bounds::{LearnedModel, StoredAnchor, WindowContent, forget_learned, lear
 pub use ledger::{Call, SentPrompt};
 pub use message::{MessageRecord, MessageState};
 pub use place::Place;
+pub use recalls::{MOST_RECALLS, Recalls, Roles};
 pub use record::{SessionBudget, SessionRecord, SessionState, StoredEpoch};
 pub use recount::Kept;
 pub use replay::Replayed;

@@ -21,6 +21,8 @@ mod keys;
 mod query;
 mod scan;
 mod spans;
+pub mod speech;
+mod speech_words;
 mod stem;
 mod terms;
 mod words;
