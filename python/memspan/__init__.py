@@ -64,7 +64,7 @@ from memspan.short_term import Added, ModelSwitch, NewMessage, Session, ToolText
 from memspan.task import Task
 from memspan.transcript import Call, Messages, TranscriptHit, Turn, Turns, Usage
 from memspan.usage import CallUsage, ModelFactors, SessionUsage, TokenFactors
-from memspan.working import Breakpoint, Budget, Explained, Explanations, Grant, Item, Prompt, Section, SharedPrefix
+from memspan.working import Breakpoint, Budget, Explained, Explanations, Grant, Item, Prompt, Recalls, Section, SharedPrefix
 
 if TYPE_CHECKING:
     from memspan import embedders as embedders
@@ -126,6 +126,7 @@ __all__ = [
     "ReadOnly",
     "Recall",
     "Recalled",
+    "Recalls",
     "ReembedReport",
     "Remembered",
     "Scope",

@@ -32,13 +32,16 @@ Failed: TypeAlias = tuple[int, str | None, Error]
 
 
 class Windows:
-    """Tells when a session reaches a share of its model's window: once for each share in an epoch, as far as this engine has seen."""
+    """Tells when a session's prompts reach a share of its model's window: once for each share in an epoch, as far as this engine has seen.
+
+    A prompt is what a window holds. The transcript grows for ever, and says nothing of it once the window has moved.
+    """
 
     def __init__(self, reporter: Reporter) -> None:
         self._reporter = reporter
         self._reached: dict[tuple[Scope, str], tuple[int, int]] = {}
 
-    def watch(self, scope: Scope, core: _core.SessionCore, prompt_tokens: int = 0) -> None:
+    def watch(self, scope: Scope, core: _core.SessionCore, prompt_tokens: int | None = None) -> None:
         """Looks at a session after something was added to it, or a prompt of so many tokens was made."""
         if not self._reporter.listening:
             return
@@ -46,7 +49,7 @@ class Windows:
             epoch, tokens, window = core.fill()
         except Error:  # what was done is done, and stands
             return
-        tokens, key = max(tokens, prompt_tokens), (scope, core.id)
+        tokens, key = tokens if prompt_tokens is None else prompt_tokens, (scope, core.id)
         reached = sum(tokens >= share * window for share in SHARES)
         before = self._reached.pop(key, (epoch, 0))
         known = before[1] if before[0] == epoch else 0
@@ -54,7 +57,7 @@ class Windows:
         if len(self._reached) > _MOST_WATCHED:
             self._reached.pop(next(iter(self._reached)), None)
         for share in SHARES[known:reached]:
-            reason = f"session {core.id!r} has {tokens:,} tokens of {window:,}, {share:.0%} or more"
+            reason = f"a prompt of session {core.id!r} has {tokens:,} tokens of the model's {window:,}, {share:.0%} or more"
             self._reporter.report(Event("window", reason, scope, session=core.id, tokens=tokens, limit=window, fraction=share))
 
 

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use memspan_engine::context::{Budget, Form, Grant, Item, Order, Share};
-use memspan_engine::session::SessionBudget;
+use memspan_engine::session::{MOST_RECALLS, Recalls, Roles, SessionBudget};
 use pyo3::prelude::*;
 
 use crate::arguments::{number, text_of, whole};
@@ -43,6 +43,25 @@ pub fn budget(value: &Bound<'_, PyAny>) -> PyResult<SessionBudget> {
     };
     Budget::validate(&own.sections).map_err(|error| to_python(py, &error))?;
     Ok(own)
+}
+
+/// A `memspan.Recalls`.
+pub fn recalls(value: &Bound<'_, PyAny>) -> PyResult<Recalls> {
+    let Ok(roles) = value.getattr("roles") else {
+        return Err(invalid(value.py(), format!("reading recalls: it must be a memspan.Recalls, and it is {value}: make one of it")));
+    };
+    let most = |name: &str| whole(name, &value.getattr(name)?, 0, MOST_RECALLS as i64).map(|most| most as u64);
+    let messages = value.getattr("messages")?.is_none();
+    let least = value.getattr("min_confidence")?;
+    let names: Vec<String> = roles.try_iter()?.map(|role| text_of("a role", &role?)).collect::<PyResult<_>>()?;
+    Ok(Recalls {
+        memories: most("memories")?,
+        messages: if messages { None } else { Some(most("messages")?) },
+        passages: most("passages")?,
+        other_sessions: value.getattr("other_sessions")?.is_truthy()?,
+        roles: Roles::named(names.iter().map(String::as_str)).map_err(|error| to_python(value.py(), &error))?,
+        min_confidence: if least.is_none() { None } else { Some(share("min_confidence", &least)?) },
+    })
 }
 
 fn order(value: &Bound<'_, PyAny>) -> PyResult<Order> {

@@ -39,13 +39,13 @@ impl Roles {
     }
 
     /// Whether a message is of them: one that answers calls is a tool's, one that is neither the assistant's nor a tool's the user's.
-    pub(super) fn have(self, message: &Message) -> bool {
+    pub(in crate::session) fn have(self, message: &Message) -> bool {
         self.0 & role_of(message).1 != 0
     }
 }
 
 /// Who a message is of, as a prompt names them.
-pub(super) fn role_of(message: &Message) -> (&'static str, u8) {
+pub(in crate::session) fn role_of(message: &Message) -> (&'static str, u8) {
     let answers = message.parts.iter().any(|part| matches!(part, Part::ToolResult(_)));
     Roles::NAMES[if answers { 2 } else { usize::from(message.role == Role::Assistant) }]
 }
@@ -75,9 +75,9 @@ impl Default for Recalls {
 
 impl Recalls {
     /// A budget with the floor that is asked for.
-    pub(super) fn floored(&self, mut budget: Budget) -> Budget {
+    pub(in crate::session) fn floored(&self, mut budget: Budget) -> Budget {
         if let Some(least) = self.min_confidence {
-            budget.relevance.min_score = (self.sure_enough(0.0) * crate::index::bm25::SCORE_UNIT) as i64;
+            budget.relevance.min_score = (self.sure_enough(0.0) * crate::units::score::SCORE_UNIT) as i64;
             if least.millionths() == 0 {
                 budget.relevance.of_best = Share::new(0);
             }
@@ -86,12 +86,12 @@ impl Recalls {
     }
 
     /// How sure an answer must be, 0 to 1, where `default` is the source's own.
-    pub(super) fn sure_enough(&self, default: f64) -> f64 {
+    pub(in crate::session) fn sure_enough(&self, default: f64) -> f64 {
         self.min_confidence.map_or(default, |least| f64::from(least.millionths()) / 1e6)
     }
 
     /// `[memories, messages, passages, other sessions, roles, least]`.
-    pub(super) fn write(&self, w: &mut Writer) {
+    pub(in crate::session) fn write(&self, w: &mut Writer) {
         w.nested(6);
         w.uint(self.memories);
         w.maybe_int(self.messages.map(|messages| messages as i64));
@@ -102,7 +102,7 @@ impl Recalls {
     }
 
     /// See [`Self::write`]; the defaults where nothing was written.
-    pub(super) fn read<'b>(r: &mut Reader<'b>, key: &'b [u8]) -> Result<Self> {
+    pub(in crate::session) fn read<'b>(r: &mut Reader<'b>, key: &'b [u8]) -> Result<Self> {
         let Some(mut r) = codec::maybe_inner(r, key)? else { return Ok(Self::default()) };
         Ok(Self {
             memories: r.uint()?,
