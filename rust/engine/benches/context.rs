@@ -7,7 +7,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use memspan_engine::context::{
-    Budget, Counter, Epoch, Factor, Fixed, FixedText, Framing, History, Inputs, Item, Message, Opening, Prompt, Reason, Role, Transcript,
+    Budget, Counter, Epoch, Form, Factor, Fixed, FixedText, Framing, History, Inputs, Item, Message, Opening, Prompt, Reason, Role, Transcript,
     Volatile, compose, fit, render,
 };
 

@@ -60,7 +60,6 @@ fn gone(memory: &Memory, now: i64) -> Option<String> {
     let ending = memory.ending.as_ref();
     match memory.state() {
         State::Current if memory.is_expired(now) => Some("its time to live is over".to_owned()),
-        State::Current if memory.known_from > now => Some("it was written after the prompt was made: the next one may show it".to_owned()),
         State::Current => None,
         State::Expired => Some("its time to live is over".to_owned()),
         State::Forgotten => Some("it was forgotten".to_owned()),
@@ -83,7 +82,7 @@ fn ranked(answer: &recall::Recall, memory: &Memory, most: usize) -> String {
             rank + 1,
             answer.hits[rank].score
         ),
-        Some(_) => "it ranks high enough now: the memories were others when the prompt was made".to_owned(),
+        Some(_) => "it ranks high enough now: it was written, or others were forgotten, after the prompt was made".to_owned(),
         None => "nothing in it answers the question: it has no word of it, and others mean it more".to_owned(),
     }
 }
