@@ -21,6 +21,7 @@ __all__ = [
     "Draft",
     "EngineCore",
     "Explanation",
+    "Limits",
     "Memory",
     "Message",
     "PromptCore",
@@ -56,6 +57,37 @@ __all__ = [
     "transcript_features",
     "truncate",
 ]
+
+@final
+class Limits:
+    """Every limit and default that a caller can meet; bytes are those of UTF-8 unless the name says otherwise."""
+
+    MAX_NAME_BYTES: ClassVar[int]
+    MAX_TEXT_BYTES: ClassVar[int]
+    MAX_METADATA_BYTES: ClassVar[int]
+    MAX_TRUST: ClassVar[int]
+    MAX_MESSAGE_BYTES: ClassVar[int]
+    MAX_INSTRUCTION_BYTES: ClassVar[int]
+    MAX_READS: ClassVar[int]
+    MAX_COLLECTIONS: ClassVar[int]
+    MAX_DOCUMENT_BYTES: ClassVar[int]
+    MAX_TASK_VALUE_BYTES: ClassVar[int]
+    MAX_TASK_ENTRIES: ClassVar[int]
+    MAX_TASK_BYTES: ClassVar[int]
+    MAX_DIMENSIONS: ClassVar[int]
+    MAX_TOKENS: ClassVar[int]
+    MAX_GRANT_WEIGHT: ClassVar[int]
+    MAX_ITEM_SCORE: ClassVar[float]
+    MAX_TTL_SECONDS: ClassVar[int]
+    MAX_RECALLS: ClassVar[int]
+    MAX_JSON_DEPTH: ClassVar[int]
+    MAX_BATCH_ROWS: ClassVar[int]
+    MAX_BATCH_BYTES: ClassVar[int]
+    DEFAULT_FILL: ClassVar[float]
+    DEFAULT_OUTPUT_TOKENS: ClassVar[int]
+    DEFAULT_CUT_STEP: ClassVar[float]
+    DEFAULT_CHUNK_TOKENS: ClassVar[int]
+    DEFAULT_BUSY_TIMEOUT_SECONDS: ClassVar[float]
 
 @final
 class Memory:
@@ -189,6 +221,9 @@ class Recall(Sequence[Recalled]):
         The mean of its cosine and of the share of the question's words, by their rarity, that it has; that share alone where there is no
         vector. 0 where nothing was found. It orders answers by how far to trust them, and is no probability: docs/ranking.md measures it.
         """
+    @property
+    def corrections(self) -> list[tuple[str, str]]:
+        """Words of the question that no memory has, each with the one that it was read as."""
     @property
     def degraded(self) -> bool:
         """Whether vectors are missing that could have been used."""
@@ -791,7 +826,9 @@ def session_ids(scope: ScopeCore, after: int, limit: int) -> list[tuple[int, str
 def transcript_features() -> list[str]:
     """What the score of a transcript hit is made of, in order. Private."""
 
-def search_transcripts(scope: ScopeCore, query: str, limit: int) -> list[tuple[str, Message, float, list[float], float]]:
+def search_transcripts(
+    scope: ScopeCore, query: str, limit: int, since: datetime | None, until: datetime | None
+) -> list[tuple[str, Message, float, list[float], float]]:
     """Messages that answer a question, each with its score and the parts of it. Private: `memspan.Scope.search_transcripts` is its face."""
 
 def check_memory_text(text: str) -> None:

@@ -9,6 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias
 
 from memspan import _core
+from memspan._core import Limits
 from memspan.embedding import Event
 from memspan.exceptions import Error, InvalidInput
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from memspan._embedding import Embedding, Reporter
     from memspan.long_term import Scope
 
-_CHUNK = 1_000
 _QUESTIONS = 256
 _LONGEST_KEPT_QUESTION = 10_000
 _MOST_WATCHED = 10_000
@@ -162,7 +162,7 @@ class OpenStore:
             skip: Go on behind a row that fails, instead of raising its error.
         """
         iterator, first = iter(_several(rows)), 0
-        while chunk := list(islice(iterator, _CHUNK)):
+        while chunk := list(islice(iterator, Limits.MAX_BATCH_ROWS)):
             if scope is not None:
                 _check_scope(chunk, scope, first)
             yield self._import_chunk(_core.Rows(self.core, chunk, core, self.space), first, scope, skip=skip)

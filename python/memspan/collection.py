@@ -11,6 +11,7 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 from memspan import _core
+from memspan._core import Limits
 from memspan._twins import async_iterable, awaitable
 from memspan.exceptions import Error, IdConflict, InvalidInput, NotFound
 
@@ -41,7 +42,6 @@ Format: TypeAlias = Literal["markdown", "text", "code"]
 """How a document is cut: by headings, fences, tables and lists; by paragraphs and sentences; by functions, classes and blank lines."""
 
 _PAGE = 256
-_CHUNK_TOKENS = 300
 _NOTE_TRIES = 100
 
 
@@ -111,7 +111,7 @@ class NewDocument:
     format: Format | None = None
     source: str | None = None
     ttl_seconds: float | None = None
-    chunk_tokens: int = _CHUNK_TOKENS
+    chunk_tokens: int = Limits.DEFAULT_CHUNK_TOKENS
 
 
 @dataclass(frozen=True)
@@ -301,7 +301,7 @@ class Collection:
         format: Format | None = None,  # noqa: A002
         source: str | None = None,
         ttl_seconds: float | None = None,
-        chunk_tokens: int = _CHUNK_TOKENS,
+        chunk_tokens: int = Limits.DEFAULT_CHUNK_TOKENS,
     ) -> AddedDocument:
         r"""Adds a document, or another version of one. Durable when it returns, and found at once by every process.
 
@@ -380,7 +380,7 @@ class Collection:
         *,
         prefix: str = "",
         metadata: Mapping[str, Any] | None = None,
-        chunk_tokens: int = _CHUNK_TOKENS,
+        chunk_tokens: int = Limits.DEFAULT_CHUNK_TOKENS,
         progress: Callable[[int, int, str], object] | None = None,
     ) -> PathReport:
         r"""Brings the collection up to date with a file, or a folder of notes or code: what is new or changed is added, what vanished goes.
@@ -446,7 +446,7 @@ class Collection:
                 (_, version, _, source, metadata, _, _, expires_at, *_), before = found
                 ttl = None if expires_at is None else max(0.001, (expires_at - self._core.now()).total_seconds())
             whole = f"{before}\n{text.strip()}\n"
-            draft = _core.DocumentDraft(f"{name}.md", whole, None, metadata, "markdown", source, ttl, _CHUNK_TOKENS, (version,))
+            draft = _core.DocumentDraft(f"{name}.md", whole, None, metadata, "markdown", source, ttl, Limits.DEFAULT_CHUNK_TOKENS, (version,))
             try:
                 return self._add(draft)
             except IdConflict:  # another process noted something in between

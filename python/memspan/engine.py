@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict
 
 from memspan import _core
+from memspan._core import Limits
 from memspan._embedding import Embedding, Reporter, note_unused
 from memspan._store import OpenStore
 from memspan._twins import async_iterable, awaitable
@@ -463,7 +464,7 @@ def open(  # noqa: A001  `memspan.open` reads like what it does
     durability: Literal["full", "relaxed"] = "full",
     clock: Callable[[], datetime] | None = None,
     read_only: bool = False,
-    busy_timeout_seconds: float = 5.0,
+    busy_timeout_seconds: float = Limits.DEFAULT_BUSY_TIMEOUT_SECONDS,
     embed_timeout_seconds: float | None = None,
     on_event: Callable[[Event], object] | None = None,
     graph: GraphOptions | None = None,

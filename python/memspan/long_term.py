@@ -517,7 +517,9 @@ class Scope:
         """
         return tuple(map(self.collection, _core.collection_names(self._core)))
 
-    def search_transcripts(self, query: str, limit: int = 10) -> tuple[TranscriptHit, ...]:
+    def search_transcripts(
+        self, query: str, limit: int = 10, *, since: datetime | None = None, until: datetime | None = None
+    ) -> tuple[TranscriptHit, ...]:
         """Finds what was said in this scope's sessions, also what is in no prompt any more.
 
         Messages are found by their words, by the built-in embedding whatever embedder memories have, and by who spoke (`name` of the
@@ -529,6 +531,8 @@ class Scope:
         Args:
             query: The question; one without a word finds nothing.
             limit: At most so many hits.
+            since: Only what was said at or after this (`created_at` of the message, else when it was added). A naive time is UTC.
+            until: Only what was said before this.
 
         Returns:
             The best first, of equals the newest.
@@ -540,7 +544,7 @@ class Scope:
         """
         return tuple(
             TranscriptHit(session, message, score, tuple(parts), confidence)
-            for session, message, score, parts, confidence in _core.search_transcripts(self._core, query, limit)
+            for session, message, score, parts, confidence in _core.search_transcripts(self._core, query, limit, since, until)
         )
 
     def __eq__(self, other: object) -> bool:

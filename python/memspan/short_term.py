@@ -8,6 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
 from memspan import _core
+from memspan._core import Limits
 from memspan._twins import awaitable
 from memspan.embedding import Event
 from memspan.exceptions import BudgetExceeded, Error, InvalidInput
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Added", "ModelSwitch", "NewMessage", "Session", "ToolText"]
 
-_CHUNK = 1_000
 _USAGE_PAGE = 64
 _MOST_COUNTS = 4
 _MAX_REASON = 500
@@ -247,7 +247,7 @@ class Session:
             kind = type(messages).__name__  # pyright: ignore[reportUnknownArgumentType]
             raise InvalidInput(f"adding messages: they must be several, and this is one {kind}: put it into a list")
         iterator, first, added = iter(messages), 0, list[Added]()
-        while chunk := list(islice(iterator, _CHUNK)):
+        while chunk := list(islice(iterator, Limits.MAX_BATCH_ROWS)):
             try:
                 added.extend(Added(*row) for row in self._core.add_many([_row(message) for message in chunk]))
             except Error as error:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
+from memspan._core import Limits
 from memspan.exceptions import InvalidInput
 
 if TYPE_CHECKING:
@@ -49,11 +50,6 @@ _MISTAKEN = {
     "documents": "retrieved", "passages": "retrieved", "collections": "retrieved", "tasks": "task", "tool_results": "history", "turns": "history",
 }  # fmt: skip
 _ROLES = ("user", "assistant", "tool")
-_MOST_RECALLS = 1_000
-_MAX_TOKENS = 1 << 40
-_MAX_WEIGHT = 1_000_000
-_MAX_SCORE = 1_000_000.0
-_MAX_NAME_BYTES = 1_024
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}\Z")
 
 
@@ -75,10 +71,10 @@ class Grant:
     ceiling: int | None = None
 
     def __post_init__(self) -> None:
-        _check_whole("a grant", "floor", self.floor, 0, _MAX_TOKENS)
-        _check_whole("a grant", "weight", self.weight, 0, _MAX_WEIGHT)
+        _check_whole("a grant", "floor", self.floor, 0, Limits.MAX_TOKENS)
+        _check_whole("a grant", "weight", self.weight, 0, Limits.MAX_GRANT_WEIGHT)
         if self.ceiling is not None:
-            _check_whole("a grant", "ceiling", self.ceiling, 0, _MAX_TOKENS)
+            _check_whole("a grant", "ceiling", self.ceiling, 0, Limits.MAX_TOKENS)
             if self.floor > self.ceiling:
                 raise InvalidInput(
                     f"making a grant: its floor must not exceed its ceiling, got a floor of {self.floor:,} and a ceiling of "
@@ -96,7 +92,7 @@ class Budget:
         max_input_tokens: The limit of a whole request. By default `fill` of the model's window, or what the reply's reserve leaves.
         order: "cache_first", or "classic", which caches the system prompt only.
         fill: How much of the window a prompt may fill, above 0 and at most 1, where no limit is named.
-        output_tokens: What is kept free for the reply. The default is lowered to what the model can write.
+        output_tokens: What is kept free for the reply. By default 4,096, or what the model can write where that is less.
         cut_step: How far the window of history moves when it must, as a share of what history may have, 0 to 1. A small step keeps more
             history, a large one keeps the cache longer; 0 moves it at every turn.
         sections: Grants by section: "history", "recalled" (4,096 tokens at most by default, where history leaves them), "retrieved", "task",
@@ -107,20 +103,20 @@ class Budget:
         InvalidInput: A number is out of its range, a section's size is not yours to decide, or the floors exceed the limit together.
 
     Examples:
-        >>> memspan.Budget(max_input_tokens=8_000, sections={"retrieved": memspan.Grant(floor=1_000, ceiling=4_000)}).output_tokens
-        4096
+        >>> memspan.Budget(max_input_tokens=8_000, sections={"retrieved": memspan.Grant(floor=1_000, ceiling=4_000)}).fill
+        0.7
     """
 
     max_input_tokens: int | None = None
     order: Order = "cache_first"
-    fill: float = 0.70
-    output_tokens: int = 4_096
-    cut_step: float = 0.25
+    fill: float = Limits.DEFAULT_FILL
+    output_tokens: int | None = None
+    cut_step: float = Limits.DEFAULT_CUT_STEP
     sections: Mapping[str, Grant] = field(default_factory=dict[str, Grant])
 
     def __post_init__(self) -> None:
         if self.max_input_tokens is not None:
-            _check_whole("a budget", "max_input_tokens", self.max_input_tokens, 1, _MAX_TOKENS)
+            _check_whole("a budget", "max_input_tokens", self.max_input_tokens, 1, Limits.MAX_TOKENS)
         if self.order not in ("cache_first", "classic"):  # a tuple: what was given may have no hash
             raise InvalidInput(
                 f"making a budget: order must be 'cache_first' or 'classic', got {self.order!r} (Budget.order): choose one",
@@ -128,7 +124,8 @@ class Budget:
             )
         _check_share("fill", self.fill, zero=False)
         _check_share("cut_step", self.cut_step, zero=True)
-        _check_whole("a budget", "output_tokens", self.output_tokens, 1, _MAX_TOKENS)
+        if self.output_tokens is not None:
+            _check_whole("a budget", "output_tokens", self.output_tokens, 1, Limits.MAX_TOKENS)
         _check_sections(self.sections)
         self._check_floors()
         object.__setattr__(self, "sections", MappingProxyType(dict(self.sections)))
@@ -185,7 +182,7 @@ class Recalls:
     def __post_init__(self) -> None:
         for name, value in (("memories", self.memories), ("messages", self.messages), ("passages", self.passages)):
             if name != "messages" or value is not None:
-                _check_whole("some recalls", name, value, 0, _MOST_RECALLS)
+                _check_whole("some recalls", name, value, 0, Limits.MAX_RECALLS)
         if not isinstance(self.other_sessions, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidInput(f"making some recalls: other_sessions must be a bool, got {_kind(self.other_sessions)} (Recalls.other_sessions)")
         if isinstance(self.roles, str) or any(role not in _ROLES for role in self.roles):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -237,7 +234,7 @@ class Item:
             )
         if self.id is not None:
             _check_id(self.id)
-        if self.score is not None and not _is_number(self.score, -_MAX_SCORE, _MAX_SCORE):
+        if self.score is not None and not _is_number(self.score, -Limits.MAX_ITEM_SCORE, Limits.MAX_ITEM_SCORE):
             raise InvalidInput(
                 f"making an item: its score must be a finite number up to 1,000,000 either way, got {self.score!r} (Item.score): scale it",
                 score=repr(self.score),
@@ -627,9 +624,9 @@ def _check_name(what: str, name: str, value: object) -> None:
 
 
 def _check_id(value: object) -> None:
-    if isinstance(value, str) and 1 <= len(value.encode("utf-8", "replace")) <= _MAX_NAME_BYTES:
+    if isinstance(value, str) and 1 <= len(value.encode("utf-8", "replace")) <= Limits.MAX_NAME_BYTES:
         return
-    raise InvalidInput(f"making an item: its id must be a str of 1 to {_MAX_NAME_BYTES:,} bytes, got {_kind(value)} (Item.id): shorten it")
+    raise InvalidInput(f"making an item: its id must be a str of 1 to {Limits.MAX_NAME_BYTES:,} bytes, got {_kind(value)} (Item.id): shorten it")
 
 
 def _check_known(name: str) -> None:

@@ -10,6 +10,7 @@ pub mod embedding;
 pub mod engine;
 pub mod error;
 pub mod index;
+pub mod limits;
 pub mod memory;
 pub mod models;
 pub mod recall;

@@ -22,6 +22,7 @@ mod explanation;
 mod fit;
 mod from_json;
 mod json;
+mod limits;
 mod memory;
 mod messages;
 mod metadata;
@@ -58,6 +59,8 @@ mod _core {
     use super::explanation::{Explanation, TermScore};
     #[pymodule_export]
     use super::fit::fit;
+    #[pymodule_export]
+    use super::limits::Limits;
     #[pymodule_export]
     use super::memory::{Memory, Remembered, restore_memory, restore_remembered};
     #[pymodule_export]

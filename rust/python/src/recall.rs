@@ -25,6 +25,8 @@ pub struct Answer {
     /// The `Scope` objects of the question, in its order.
     pub scopes: Py<PyTuple>,
     pub degraded: Option<String>,
+    /// Words of the question that no memory has, and what each was read as.
+    pub corrections: Vec<(String, String)>,
     /// Whether the question had a vector.
     pub hybrid: bool,
 }
@@ -100,6 +102,12 @@ impl Recall {
     #[getter]
     fn confidence(&self) -> f64 {
         self.answer.confidence()
+    }
+
+    /// Words of the question that no memory has, and what each was read as.
+    #[getter]
+    fn corrections(&self) -> Vec<(String, String)> {
+        self.answer.corrections.clone()
     }
 
     /// Whether vectors are missing that could have been used.

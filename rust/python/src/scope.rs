@@ -154,6 +154,7 @@ impl ScopeCore {
             queries: answer.queries,
             confidence: OnceLock::new(),
             scopes: scopes.clone().unbind(),
+            corrections: answer.corrections,
             degraded: why.filter(|_| !request.text.trim().is_empty()),
             hybrid: request.vector.is_some() || answer.by_vectors,
         }))

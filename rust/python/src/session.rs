@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use memspan_engine::Result;
 use memspan_engine::collection::CollectionName;
+use memspan_engine::recall::when::Range;
 use memspan_engine::scope::Scope;
 use memspan_engine::session::{self, Added, Ask, NewMessage, Options, Session, SessionState, SwitchPlan, UsageTokens, format_named};
 use memspan_engine::tokens::bound::{TooLong, too_long};
@@ -404,15 +405,19 @@ pub fn search_transcripts<'py>(
     scope: &Bound<'py, ScopeCore>,
     query: &Bound<'py, PyAny>,
     limit: &Bound<'py, PyAny>,
+    since: Option<&Bound<'py, PyAny>>,
+    until: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyList>> {
-    let (query, limit) = (text_of("query", query)?, whole("limit", limit, 0, 1 << 20)? as usize);
     let owner = scope.get();
-    let hits = run(py, Hold::Detached, || session::search(owner.handle.engine()?, &owner.scope, &query, limit))?;
+    let said = Range { since: time::maybe_from_python("since", since)?, until: time::maybe_from_python("until", until)? };
+    let (text, limit) = (text_of("query", query)?, whole("limit", limit, 0, 1 << 20)? as usize);
+    let request = session::TranscriptRequest { text, limit, now: owner.handle.clock.now(py)?, said };
+    let hits = run(py, Hold::Detached, || session::search(owner.handle.engine()?, &owner.scope, &request))?;
     let one = session::TRANSCRIPT_SCORE_ONE as f64;
     PyList::new(
         py,
         hits.into_iter()
-            .map(|hit| (hit.session_id, Message::from(hit.message), hit.score as f64 / one, hit.features.0, hit.features.sureness())),
+            .map(|hit| (hit.session_id, Message::from(hit.message), hit.score as f64 / one, hit.features.values(), hit.features.sureness())),
     )
 }
 

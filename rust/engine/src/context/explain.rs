@@ -78,6 +78,11 @@ pub enum Why {
         /// The turn.
         turn: u64,
     },
+    /// A word of the question that no memory has, read as one that some have.
+    ReadAs {
+        /// That one.
+        word: Box<str>,
+    },
     /// Left behind when the model was switched or the session compacted.
     BeforeOrigin,
 }
@@ -86,7 +91,7 @@ impl Why {
     /// Whether it is in the prompt.
     #[must_use]
     pub fn is_included(&self) -> bool {
-        matches!(self, Self::Fixed | Self::Chosen | Self::Frozen | Self::InWindow { .. } | Self::Shortened { .. } | Self::Retained { .. })
+        matches!(self, Self::Fixed | Self::Chosen | Self::Frozen | Self::InWindow { .. } | Self::Shortened { .. } | Self::Retained { .. } | Self::ReadAs { .. })
     }
 
     /// Whether it is about a block of an earlier turn: such lines follow from the transcript, and the ledger has none of them.
@@ -121,6 +126,7 @@ impl fmt::Display for Why {
             Self::Outdated { turn } => {
                 write!(f, "turn {turn} showed it, and this epoch leaves it out: it was replaced since, or is pinned now")
             }
+            Self::ReadAs { word } => write!(f, "no memory has this word of the question: it was read as {word:?}"),
             Self::BeforeOrigin => f.write_str("left behind when the model was switched or the session compacted"),
         }
     }

@@ -6,6 +6,7 @@
 //! history never depends on what the volatile sections hold).
 
 use super::budget::Grant;
+use crate::limits::{DEFAULT_CUT_STEP, DEFAULT_FILL, DEFAULT_OUTPUT_TOKENS};
 use crate::{Error, ErrorKind, Result};
 
 /// Names of the sections that a prompt can have, in the order of `cache_first`; others are the caller's own.
@@ -68,6 +69,9 @@ impl Share {
         Self(if millionths > 1_000_000 { 1_000_000 } else { millionths })
     }
 
+    /// How much of a window is filled where no limit is named.
+    pub const FILL: Self = Self::new(DEFAULT_FILL);
+
     /// Millionths.
     #[must_use]
     pub fn millionths(self) -> u32 {
@@ -106,7 +110,7 @@ pub struct Budget {
 impl Default for Budget {
     fn default() -> Self {
         let relevance = RelevanceFloor { min_score: 0, of_best: Share::new(500_000) };
-        Self { order: Order::CacheFirst, cut_step: Share::new(250_000), grants: Vec::new(), relevance }
+        Self { order: Order::CacheFirst, cut_step: Share::new(DEFAULT_CUT_STEP), grants: Vec::new(), relevance }
     }
 }
 
@@ -181,6 +185,12 @@ pub fn input_limit(window: u64, output_tokens: u64, fill: Share, named: Option<u
         None if room == 0 => Err(exceeds_window(window, output_tokens, 0)),
         None => Ok(fill.of(window).min(room)),
     }
+}
+
+/// What is kept for the reply where the caller names nothing: a model that writes less keeps less.
+#[must_use]
+pub fn default_output(max_output_tokens: u64) -> u64 {
+    DEFAULT_OUTPUT_TOKENS.min(max_output_tokens)
 }
 
 fn exceeds_window(window: u64, output_tokens: u64, limit: u64) -> Error {

@@ -22,6 +22,7 @@ use super::slots::{self, Slot};
 use super::writer;
 use crate::index::vectors::graph::GraphOptions;
 use crate::index::vectors::{UnitVector, VectorSet};
+use crate::limits::{MAX_BATCH_BYTES, MAX_BATCH_ROWS};
 use crate::scope::{self, Head, Scope};
 use crate::store::environment::WriteTransaction;
 use crate::store::keys::Partition;
@@ -29,11 +30,6 @@ use crate::store::metrics::add;
 use crate::store::pages::Pages;
 use crate::store::{Durability, Store, StoreOptions};
 use crate::{Error, ErrorKind, Result};
-
-/// Rows of one transaction.
-pub const MAX_BATCH_ROWS: usize = 1000;
-/// Bytes of text in one transaction.
-pub const MAX_BATCH_BYTES: usize = 256 << 10;
 
 /// How an engine is opened.
 #[derive(Debug, Clone)]

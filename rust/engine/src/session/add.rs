@@ -11,13 +11,10 @@ use super::transcript::words::{self, Findable};
 use crate::context::message::Part;
 use crate::context::shorten::shorten;
 use crate::context::{Arguments, Format, Framing, Message, Stored};
+use crate::limits::{MAX_MESSAGE_BYTES, MAX_NAME_BYTES};
 use crate::tokens::CachedCounter;
 use crate::{Error, Result};
 
-/// The longest message, as JSON: 64 MiB.
-pub const MAX_MESSAGE_BYTES: usize = 64 << 20;
-/// The longest id, author or reason.
-const MAX_NAME_BYTES: usize = 1_024;
 /// A tool result is shown with at most this share of the session's limit.
 const RESULT_SHARE: u64 = 4;
 

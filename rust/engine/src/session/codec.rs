@@ -411,6 +411,11 @@ fn write_why(w: &mut Writer, why: &Why) {
         Why::BeforeOrigin => numbered(w, 15, &[]),
         Why::Retained { turn } => numbered(w, 16, &[turn]),
         Why::Outdated { turn } => numbered(w, 17, &[turn]),
+        Why::ReadAs { ref word } => {
+            w.nested(2);
+            w.uint(18);
+            w.text(word);
+        }
     }
 }
 
@@ -435,6 +440,7 @@ fn read_why(r: &mut Reader<'_>, key: &[u8]) -> Result<Why> {
         15 => Why::BeforeOrigin,
         16 => Why::Retained { turn: r.uint()? },
         17 => Why::Outdated { turn: r.uint()? },
+        18 => Why::ReadAs { word: r.text()?.into() },
         other => return Err(unknown(key, "reason of an explanation", other)),
     })
 }

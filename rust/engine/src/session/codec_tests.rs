@@ -123,7 +123,7 @@ fn form(random: &mut Random) -> Form {
 }
 
 fn why(random: &mut Random) -> Why {
-    match random.below(18) {
+    match random.below(19) {
         0 => Why::Fixed,
         1 => Why::Chosen,
         2 => Why::Frozen,
@@ -140,6 +140,7 @@ fn why(random: &mut Random) -> Why {
         13 => Why::Empty,
         14 => Why::NextTurn,
         15 => Why::Retained { turn: number(random) },
+        17 => Why::ReadAs { word: text(random).into() },
         16 => Why::Outdated { turn: number(random) },
         _ => Why::BeforeOrigin,
     }
@@ -263,7 +264,7 @@ fn a_missing_field_is_its_default_and_an_unknown_number_is_damage() {
     let wrong = [
         read(&[0x91, 0x91, 2], |r, _| read_budget(r, KEY).map(drop)),
         read(&[0x91, 0x92, 0, 8], |r, _| read_epoch(r, KEY).map(drop)),
-        read(&[0x91, 0x96, 0xA0, 0xA0, 0xC0, 0xC0, 0, 0x91, 18], |r, _| read_explained(r, KEY).map(drop)),
+        read(&[0x91, 0x96, 0xA0, 0xA0, 0xC0, 0xC0, 0, 0x91, 19], |r, _| read_explained(r, KEY).map(drop)),
         read(&[0x91, 2], |r, key| read_format(r, key).map(drop)),
         read(&[0x91, 0x91, 0xA0], |r, _| read_model(r, KEY).map(drop)),
     ];

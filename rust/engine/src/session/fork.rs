@@ -141,7 +141,7 @@ impl Copy {
         if record.document != 0 {
             let message = record.whole(&*pages, self.source.place)?;
             let findable = Findable::new(&message, record.author.as_deref(), seed);
-            record.document = words.add(pages, head, place, index, findable)?;
+            record.document = words.add(pages, head, place, (index, record.said_at()), findable)?;
         }
         for hole in &record.holes {
             blob::refer(pages, place.partition, hole.hash, hole.length)?;

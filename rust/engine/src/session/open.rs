@@ -8,17 +8,11 @@ use super::session::{Options, Status};
 use super::writer::SessionWriter;
 use crate::collection::CollectionName;
 use crate::context::{Reason, Tally, Tools};
+use crate::limits::{MAX_COLLECTIONS, MAX_INSTRUCTION_BYTES, MAX_READS};
 use crate::models::Model;
 use crate::scope::Scope;
 use crate::store::pages::PagesMut;
 use crate::{Error, ErrorKind, Result};
-
-/// The longest system prompt and the longest list of tools: 16 MiB.
-const MAX_INSTRUCTION_BYTES: usize = 16 << 20;
-/// Scopes that a session may read along.
-const MAX_READS: usize = 64;
-/// Collections that a session may have.
-const MAX_COLLECTIONS: usize = 16;
 
 /// Tools as given, and what they mean.
 #[derive(Debug, Clone)]

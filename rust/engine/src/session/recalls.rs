@@ -7,9 +7,6 @@ use crate::context::{Budget, Message, Part, Role, Share};
 use crate::store::msgpack::{Reader, Writer};
 use crate::{Error, Result};
 
-/// The most that a prompt may recall of a source.
-pub const MOST_RECALLS: u64 = 1_000;
-
 /// Who said what may be recalled, as bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Roles(u8);

@@ -5,8 +5,9 @@ use super::place::{Place, by_name};
 use super::recalls::Recalls;
 use super::window::bounds::WindowContent;
 use crate::collection::CollectionName;
-use crate::context::limit::input_limit;
+use crate::context::limit::{default_output, input_limit};
 use crate::context::{Budget, Epoch, Share, Tally};
+use crate::limits::DEFAULT_OUTPUT_TOKENS;
 use crate::models::Model;
 use crate::scope::{Scope, ScopeType};
 use crate::store::chunks;
@@ -17,6 +18,8 @@ use crate::store::pages::{Pages, PagesMut};
 use crate::{Error, ErrorKind, Result};
 
 const SCHEMA: u8 = 1;
+/// Of the record of a session: up to 1 the reserve that nobody named was stored as its default.
+const RECORD_SCHEMA: u8 = 2;
 
 /// What may be done with a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,8 +46,8 @@ pub struct BlobRef {
 pub struct SessionBudget {
     /// The limit, where the caller named one.
     pub max_input_tokens: Option<u64>,
-    /// What is reserved for the reply.
-    pub output_tokens: u64,
+    /// What is reserved for the reply; `None` is [`DEFAULT_OUTPUT_TOKENS`], or what the model can write where that is less.
+    pub output_tokens: Option<u64>,
     /// How much of the window a prompt may fill.
     pub fill: Share,
     /// Order, cut, grants, relevance.
@@ -55,7 +58,7 @@ impl Default for SessionBudget {
     fn default() -> Self {
         let mut sections = Budget::default();
         sections.relevance.min_score = MIN_SCORE;
-        Self { max_input_tokens: None, output_tokens: DEFAULT_OUTPUT, fill: Share::new(700_000), sections }
+        Self { max_input_tokens: None, output_tokens: None, fill: Share::FILL, sections }
     }
 }
 
@@ -68,8 +71,7 @@ const MIN_SCORE: i64 = 644_245_094;
 impl SessionBudget {
     /// The limit of a prompt and what is kept for the reply.
     pub fn limit(&self, model: &Model) -> Result<(u64, u64)> {
-        let output =
-            if self.output_tokens == DEFAULT_OUTPUT { self.output_tokens.min(model.max_output_tokens) } else { self.output_tokens };
+        let output = self.output_tokens.unwrap_or_else(|| default_output(model.max_output_tokens));
         if output == 0 {
             return Err(Error::invalid("planning a prompt: the reply must have at least 1 token, and max_output_tokens is 0: raise it"));
         }
@@ -102,7 +104,7 @@ impl SessionBudget {
     pub fn fitted(&self, model: &Model) -> Self {
         let mut budget = self.clone();
         if budget.limit(model).is_err() {
-            budget.output_tokens = DEFAULT_OUTPUT.min(self.output_tokens);
+            budget.output_tokens = None;
         }
         if budget.limit(model).is_err() {
             budget.max_input_tokens = None;
@@ -110,8 +112,6 @@ impl SessionBudget {
         budget
     }
 }
-
-const DEFAULT_OUTPUT: u64 = 4_096;
 
 /// The volatile block that the newest turn was sent with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -169,6 +169,12 @@ fn read_scope<'b>(r: &mut Reader<'b>, key: &'b [u8]) -> Result<Scope> {
     Ok(Scope { tenant, scope_type, id: r.text()?.to_owned() })
 }
 
+/// The reserve for the reply as it is stored: 0 where none was named, in records of schema 1 the default.
+fn read_output(schema: u8, stored: u64) -> Option<u64> {
+    let unnamed = if schema < RECORD_SCHEMA { DEFAULT_OUTPUT_TOKENS } else { 0 };
+    Some(stored).filter(|tokens| *tokens != unnamed)
+}
+
 impl SessionRecord {
     fn encode(&self) -> Vec<u8> {
         let recalls = self.recalls != Recalls::default();
@@ -192,7 +198,7 @@ impl SessionRecord {
             }
         }
         w.maybe_int(self.budget.max_input_tokens.map(|tokens| tokens as i64));
-        w.uint(self.budget.output_tokens);
+        w.uint(self.budget.output_tokens.unwrap_or(0));
         w.uint(u64::from(self.budget.fill.millionths()));
         codec::write_budget(&mut w, &self.budget.sections);
         w.nested(self.reads.len() as u32);
@@ -217,7 +223,7 @@ impl SessionRecord {
         w.into_bytes()
     }
 
-    fn decode(key: &[u8], body: &[u8]) -> Result<Self> {
+    fn decode(key: &[u8], schema: u8, body: &[u8]) -> Result<Self> {
         let mut r = Reader::array(key, body)?;
         let id = r.text()?.to_owned();
         let state = match r.uint()? {
@@ -234,7 +240,7 @@ impl SessionRecord {
         };
         let budget = SessionBudget {
             max_input_tokens: r.maybe_int()?.map(|tokens| tokens as u64),
-            output_tokens: r.uint()?,
+            output_tokens: read_output(schema, r.uint()?),
             fill: Share::new(r.uint()? as u32),
             sections: codec::read_budget(&mut r, key)?,
         };
@@ -254,13 +260,13 @@ impl SessionRecord {
     /// The record of a session, whatever its state.
     pub(super) fn read<P: Pages>(pages: &P, place: Place) -> Result<Option<Self>> {
         let key = place.record();
-        let Some((_, body)) = chunks::get(pages, key)? else { return Ok(None) };
-        Self::decode(key.as_slice(), &body).map(Some)
+        let Some((schema, body)) = chunks::get(pages, key)? else { return Ok(None) };
+        Self::decode(key.as_slice(), schema, &body).map(Some)
     }
 
     /// Writes it.
     pub(super) fn write(&self, pages: &mut impl PagesMut, place: Place) -> Result<()> {
-        chunks::put(pages, place.record(), SCHEMA, Codec::MessagePack, &self.encode())
+        chunks::put(pages, place.record(), RECORD_SCHEMA, Codec::MessagePack, &self.encode())
     }
 
     /// Refuses what only a session that goes on may do.

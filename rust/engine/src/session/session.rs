@@ -22,6 +22,7 @@ use super::writer::{AddAction, Added, KnownId, SessionWriter, moved, scopes};
 use crate::collection::CollectionName;
 use crate::context::message::Part;
 use crate::context::{Arguments, Factor, Format, Reason, carries_block};
+use crate::limits::{MAX_BATCH_BYTES, MAX_BATCH_ROWS};
 use crate::models::Model;
 use crate::recall;
 use crate::scope::Scope;
@@ -29,11 +30,9 @@ use crate::store::Snapshot;
 use crate::store::environment::WriteTransaction;
 use crate::store::metrics::add;
 use crate::tokens::bound::TooLong;
+use crate::units::clip::first_chars;
 use crate::{Error, ErrorKind, Result};
 
-/// Messages, and bytes of them, of one transaction of [`Session::add_many`].
-const MAX_BATCH_MESSAGES: usize = 1_000;
-const MAX_BATCH_BYTES: usize = 256 << 10;
 /// Above so many bytes a blob is written ahead, before the transaction that refers to it.
 const AHEAD_BYTES: usize = 256 << 10;
 /// Chunks that one transaction writes ahead.
@@ -229,7 +228,7 @@ impl Session<'_> {
         let (mut batch, mut bytes) = (Vec::new(), 0);
         for (row, new) in messages.into_iter().enumerate() {
             let size = new.given.len();
-            if !batch.is_empty() && (batch.len() == MAX_BATCH_MESSAGES || bytes + size > MAX_BATCH_BYTES) {
+            if !batch.is_empty() && (batch.len() == MAX_BATCH_ROWS || bytes + size > MAX_BATCH_BYTES) {
                 added.extend(self.add_batch(std::mem::take(&mut batch), now)?);
                 bytes = 0;
             }
@@ -613,7 +612,7 @@ fn check_prompt(writer: &SessionWriter<'_, WriteTransaction<'_>>, place: Place, 
 }
 
 fn no_result(key: &str) -> Error {
-    let shown: String = key.chars().take(80).collect();
+    let shown = first_chars(key, 80);
     Error::new(
         ErrorKind::NotFound,
         format!("reading a tool result: the key must be one that a shortened result shows, and {shown:?} is none of this session: copy it from the marker"),

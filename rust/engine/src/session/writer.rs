@@ -164,7 +164,10 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
             window.extend(&own.plus(&bounded::like(Class::Prose, others)));
         }
         let document = match &prepared.findable {
-            Some(findable) => self.words.add(self.pages, &mut self.head, self.place, index, findable.clone())?,
+            Some(findable) => {
+                let at = prepared.new.created_at.unwrap_or(self.now);
+                self.words.add(self.pages, &mut self.head, self.place, (index, at), findable.clone())?
+            }
             None => 0,
         };
         for (hole, data) in &prepared.blobs {

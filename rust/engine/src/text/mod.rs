@@ -26,6 +26,7 @@ pub mod speech;
 mod speech_words;
 mod stem;
 mod terms;
+pub(crate) mod typos;
 mod words;
 
 #[cfg(test)]

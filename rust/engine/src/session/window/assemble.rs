@@ -25,6 +25,7 @@ use crate::session::transcript::view::{Extent, View};
 use crate::session::writer::{fixed, scopes};
 use crate::store::pages::Pages;
 use crate::tokens::CachedCounter;
+use crate::units::clip::clip;
 use crate::units::score::SCORE_UNIT;
 use crate::{Error, Result};
 
@@ -143,6 +144,9 @@ pub(in crate::session) fn assemble<P: Pages>(
     let sent = SentPrompt::of(&record, &epoch, &prompt, output_tokens, budget.sections, ask.query.clone());
     let mut warm = view.warmed(prompt.window.cut.start.min(epoch.epoch.cut.start), record.edits);
     warm.fixed = Some(fixed);
+    let corrections = recalled.iter().flat_map(|(_, answer)| &answer.corrections);
+    let read_as = |(from, to): &(String, String)| Explained::other(section::RECALLED, from.as_str(), 0, Why::ReadAs { word: to.as_str().into() });
+    prompt.explained.extend(corrections.map(read_as));
     let question = recalled.as_ref().map(|(request, _)| request.text.clone());
     let degraded = recalled.as_ref().and_then(|(_, answer)| answer.degraded.clone()).or(degraded);
     let (model, session_id, epoch) = (epoch.model, record.id, record.epoch);
@@ -200,7 +204,7 @@ fn gather<'s, P: Pages>(
     if let Some((request, _)) = &recalled {
         let passages = retrieved::passages(engine, pages, &record, request)?;
         let room = room_left(&record, &epoch, &fixed, &view, ask)?;
-        let asked = Asked { scope, place, record: &record, start: room.start, question: &request.text, room: room.tokens };
+        let asked = Asked { scope, place, record: &record, start: room.start, question: &request.text, now: ask.now, room: room.tokens };
         volatile.extend(retrieved::messages(pages, &asked, &view)?);
         volatile.extend(passages.0);
         degraded = passages.1;
@@ -310,11 +314,7 @@ fn question(message: &Message) -> String {
             break;
         }
     }
-    let mut end = text.len().min(MAX_QUESTION_BYTES);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    text.truncate(end);
+    text.truncate(clip(&text, MAX_QUESTION_BYTES).len());
     text
 }
 
@@ -332,7 +332,7 @@ fn recalled_items(answer: &Recall) -> Vec<Item> {
 fn effective(own: &SessionBudget, ask: &Ask) -> SessionBudget {
     let mut budget = ask.budget.as_ref().unwrap_or(own).clone();
     budget.max_input_tokens = ask.max_input_tokens.or(budget.max_input_tokens);
-    budget.output_tokens = ask.max_output_tokens.unwrap_or(budget.output_tokens);
+    budget.output_tokens = ask.max_output_tokens.or(budget.output_tokens);
     budget
 }
 

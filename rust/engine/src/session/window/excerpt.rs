@@ -8,7 +8,7 @@
 //!
 //! It reads one text. What is found nowhere in it gives its beginning. Sums are whole numbers, so a text has one answer everywhere.
 
-use crate::embedding::{Wanted, distinct_tokens};
+use crate::embedding::{Content, Wanted, distinct_tokens};
 use crate::text::{analyze, with_analyzer};
 
 /// The longest piece, in bytes.
@@ -49,9 +49,10 @@ pub(super) fn answering(question: &str, text: &str, seed: u64, most: usize) -> O
         piece.terms.iter().for_each(|at| counts[*at] += 1);
     }
     if pieces.len() <= MOST_COMPARED {
-        let mut wanted = Wanted::new(question, &[]);
+        let content = Content::of(question, &[]);
+        let wanted = Wanted::new(&content, &vec![1.0; content.words.len()]);
         for piece in &mut pieces {
-            piece.closeness = wanted.closeness(&distinct_tokens(&text[piece.start..piece.end], TOKENS));
+            piece.closeness = wanted.closeness(&wanted.nearness(&distinct_tokens(&text[piece.start..piece.end], TOKENS)));
         }
     }
     let rarity = |at: usize| libm::log(1.0 + pieces.len() as f64 / counts[at].max(1) as f64);

@@ -13,6 +13,7 @@ use crate::memory::{Kind, MEMORIES, Memory, PINNED_KINDS, kind_key, record};
 use crate::scope::{Head, Scope};
 use crate::store::keys::Partition;
 use crate::store::pages::Pages;
+use crate::units::calendar::iso_date;
 
 /// What is pinned in some scopes now.
 #[derive(Debug, Clone, Default)]
@@ -153,10 +154,10 @@ pub(in crate::session) fn item(partition: Partition, memory: &Memory, section: &
         attributes.push(("slot".into(), slot.as_str().into()));
     }
     if memory.kind == Kind::Episodic || form.version >= Form::DATED {
-        attributes.push(("date".into(), date(memory.occurred_at).into()));
+        attributes.push(("date".into(), iso_date(memory.occurred_at).into()));
     }
     if let Some(newer_at) = form.newer_at {
-        attributes.push(("newer_on".into(), date(newer_at).into()));
+        attributes.push(("newer_on".into(), iso_date(newer_at).into()));
     }
     if section == section::UPDATED {
         name_updated(&mut attributes);
@@ -171,32 +172,5 @@ pub(in crate::session) fn item(partition: Partition, memory: &Memory, section: &
         message: None,
         form,
         score,
-    }
-}
-
-/// The day of a time, as ISO 8601 (the civil calendar from days, after Howard Hinnant's "chrono-compatible low-level date algorithms").
-pub(in crate::session) fn date(microseconds: i64) -> String {
-    let days = microseconds.div_euclid(86_400_000_000) + 719_468;
-    let (era, of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
-    let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted = (5 * of_year + 2) / 153;
-    let (day, month) = (of_year - (153 * shifted + 2) / 5 + 1, if shifted < 10 { shifted + 3 } else { shifted - 9 });
-    format!("{:04}-{month:02}-{day:02}", year_of_era + era * 400 + i64::from(month <= 2))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::date;
-
-    #[test]
-    fn days_have_their_dates() {
-        let day = 86_400_000_000;
-        for (days, expected) in
-            [(0, "1970-01-01"), (-1, "1969-12-31"), (11_016, "2000-02-29"), (20_779, "2026-11-22"), (-719_162, "0001-01-01")]
-        {
-            assert_eq!(date(days * day), expected);
-            assert_eq!(date(days * day + day - 1), expected);
-        }
     }
 }

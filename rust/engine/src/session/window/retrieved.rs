@@ -8,12 +8,13 @@
 use std::sync::Arc;
 
 use super::excerpt;
-use super::pinned::date;
 use crate::Result;
 use crate::collection;
 use crate::context::limit::section;
 use crate::context::{Form, History, Item, Message, MessageRef};
+use crate::embedding;
 use crate::memory::Core;
+use crate::recall::when::Range;
 use crate::recall::{self, Request};
 use crate::scope::Scope;
 use crate::session::place::{Place, SessionsHead};
@@ -25,6 +26,8 @@ use crate::session::transcript::words::text_of;
 use crate::store::keys::Partition;
 use crate::store::pages::Pages;
 use crate::text::speech;
+use crate::units::calendar::iso_date;
+use crate::units::clip::clip;
 use crate::units::score::SCORE_UNIT;
 
 /// Messages that are looked at beyond those that are wanted, since the best are often in the window.
@@ -52,6 +55,8 @@ pub(in crate::session) struct Asked<'a> {
     /// The first message of the window.
     pub start: u64,
     pub question: &'a str,
+    /// The time now, microseconds since 1970 (UTC).
+    pub now: i64,
     /// Tokens that what is recalled may have, about.
     pub room: u64,
 }
@@ -68,15 +73,16 @@ pub(in crate::session) fn messages<P: Pages>(pages: &P, asked: &Asked<'_>, histo
         return Ok(Vec::new());
     }
     let limit = (wanted + BEYOND) as usize;
+    let request = search::Request { text: asked.question.to_owned(), limit, now: asked.now, said: Range::default() };
     let (mut items, mut left, mut best) = (Vec::new(), asked.room.saturating_mul(BYTES_A_TOKEN), None);
-    for found in search::found(pages, asked.place.partition, asked.scope.term_seed(), asked.question, limit)? {
+    for found in search::found(pages, asked.place.partition, asked.scope.term_seed(), &request)? {
         if items.len() as u64 == wanted || left == 0 {
             break;
         }
         if !asked.may_show(&found) {
             continue;
         }
-        let (sureness, first) = *best.get_or_insert((found.features.sureness(), found.score.max(1)));
+        let (sureness, first) = *best.get_or_insert((asked.sureness(&found), found.score.max(1)));
         let score = sureness * (found.score as f64 / first as f64).min(1.0) * SCORE_UNIT;
         if let Some(item) = asked.candidate(pages, &found, Some(score as i64))? {
             left = left.saturating_sub(item.text.len() as u64 + LEAST_TOKENS / 2 * BYTES_A_TOKEN);
@@ -105,9 +111,15 @@ impl Asked<'_> {
 
     /// Whether a message is sure enough, and of a session that is asked.
     fn may_show(&self, found: &Found) -> bool {
-        let near = found.features.words() > 0.0 || found.features.meaning() >= NEAR;
+        let near = found.features.words > 0.0 || found.features.meaning >= NEAR;
         let own = found.place.session == self.place.session;
-        near && found.features.sureness() >= self.record.recalls.sure_enough(LEAST) && (own || self.record.recalls.other_sessions)
+        let sureness = self.sureness(found);
+        near && sureness >= self.record.recalls.sure_enough(LEAST) && (own || self.record.recalls.other_sessions)
+    }
+
+    /// How sure a message is to answer; by its words alone where the built-in embedding does not know the question's.
+    fn sureness(&self, found: &Found) -> f64 {
+        if embedding::knows(self.question) { found.features.sureness() } else { found.features.words }
     }
 
     /// The item of a message; `None` where it is in the window as it is, is of nobody who is asked, or answers nothing.
@@ -122,6 +134,9 @@ impl Asked<'_> {
         let Some(told) = Told::read(pages, reference)? else { return Ok(None) };
         if in_window && told.record.shown.is_empty() || !self.record.recalls.roles.have(&told.message) {
             return Ok(None);
+        }
+        if found.features.words <= 0.0 && !embedding::knows(&told.text) {
+            return Ok(None); // versions up to 0.3.0 stored a vector of what the table does not know
         }
         let is_tool = role_of(&told.message).0 == "tool";
         if !is_tool && (speech::asks(&told.text) || speech::does_not_know(&told.text)) {
@@ -200,7 +215,7 @@ impl Told {
     }
 
     fn date(&self) -> String {
-        date(self.record.created_at.unwrap_or(self.record.added_at))
+        iso_date(self.record.created_at.unwrap_or(self.record.added_at))
     }
 }
 
@@ -214,11 +229,7 @@ fn head(text: &str) -> Arc<str> {
     if text.len() <= EXCERPT_BYTES {
         return text.into();
     }
-    let mut end = EXCERPT_BYTES;
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    format!("{}\u{2026}", &text[..end]).into()
+    format!("{}\u{2026}", clip(text, EXCERPT_BYTES)).into()
 }
 
 /// Passages of the session's collections that answer the question, and why vectors were not used where that is so.
