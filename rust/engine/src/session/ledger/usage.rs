@@ -64,16 +64,16 @@ impl Session<'_> {
         })
     }
 
-    /// How full the model's window is with what the next prompt holds of the session: the fixed sections and the window of history.
+    /// How full the model's window is by a prompt of the session's own limit: what was cut from it fills nothing.
     pub fn fill(&self) -> Result<Fill> {
         self.engine.store().read(|pages| {
             let status = self.expect(pages)?;
             let epoch = &status.epoch.epoch;
-            let budget = &status.record.budget;
             let view = View::cold(pages, status.place, &status.record, &status.epoch);
-            let window = epoch.window(budget.limit(&status.epoch.model)?.0, &budget.sections, &view, 0)?;
-            let counted = epoch.fixed_tokens + window.tokens;
-            Ok(Fill { epoch: epoch.number, tokens: epoch.factor.bound(counted), window: status.epoch.model.context_window })
+            let (limit, _) = status.record.budget.limit(&status.epoch.model)?;
+            let window = epoch.window(limit, &status.record.budget.sections, &view, 0)?;
+            let tokens = epoch.factor.bound(epoch.fixed_tokens + window.tokens);
+            Ok(Fill { epoch: epoch.number, tokens, window: status.epoch.model.context_window })
         })
     }
 }
