@@ -31,7 +31,7 @@ impl Engine {
                         self.write(move |txn| forget::expire_many(txn, partition, seed, &numbers, now))?
                     }
                     Some(Row::Collection { .. }) => collection::expire(self, partition, &numbers, now)?,
-                    Some(Row::Dropped) | None => 0,
+                    Some(Row::Dropped { .. }) | None => 0,
                 };
             }
             if expired == before {
@@ -149,7 +149,7 @@ fn next_pending<P: Pages + ?Sized>(pages: &P, embedding: EmbeddingNumber, after:
                     head.leaving != 0 || maintain::lacks(&head, embedding) || (alone && head.building != 0)
                 }
                 Row::Collection { .. } => collection::next_pending(pages, partition, embedding)?,
-                Row::Dropped => false,
+                Row::Dropped { .. } => false,
             };
             if lacks {
                 return Ok(Some(partition));

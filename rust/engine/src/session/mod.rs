@@ -43,7 +43,7 @@ pub use ledger::{Call, SentPrompt};
 pub use place::Place;
 pub use record::{SessionBudget, SessionRecord, SessionState, StoredEpoch};
 pub use scope_sessions::{Listed, list};
-pub use search::{FEATURES, Features, SCORE_ONE as TRANSCRIPT_SCORE_ONE, Request as TranscriptRequest, TranscriptHit, fill_rows, search};
+pub use search::{FEATURES, Features, Request as TranscriptRequest, SCORE_ONE as TRANSCRIPT_SCORE_ONE, TranscriptHit, fill_rows, search};
 pub use session::{Options, Replied, ResultText, Session, Status, StoredMessage, SwitchPlan, TurnView, format_named};
 pub use sweep::sweep;
 pub use task::TaskState;

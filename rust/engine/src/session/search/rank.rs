@@ -4,14 +4,14 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
+use super::super::place::{Place, SessionsHead};
+use super::super::record::{SessionRecord, SessionState};
+use super::super::transcript::message::MessageRecord;
+use super::super::transcript::words::{index, vectors};
 use super::question::{Meaning, Question};
 use super::row::{self, Row};
 use super::score::Features;
 use super::sight::{Dated, Field};
-use super::super::transcript::message::MessageRecord;
-use super::super::place::{Place, SessionsHead};
-use super::super::record::{SessionRecord, SessionState};
-use super::super::transcript::words::{index, vectors};
 use super::{Found, Request};
 use crate::Result;
 use crate::embedding::{FIRST_PERSON, Nearness, SECOND_PERSON, TIME, forms};

@@ -27,17 +27,44 @@
 
 /// What a score is made of, in the order of [`Features`].
 pub const FEATURES: [&str; COUNT] = [
-    "words", "window", "before", "after", "before_two", "after_two", "answers", "meaning", "meaning_around", "closeness",
-    "closeness_around", "exact", "phrase", "phrase_before", "speaker", "name", "first_person", "own_words", "second_person", "time",
-    "time_asked", "opening", "place", "near_best", "session", "within", "behind", "asks", "length", "recent", "identified",
+    "words",
+    "window",
+    "before",
+    "after",
+    "before_two",
+    "after_two",
+    "answers",
+    "meaning",
+    "meaning_around",
+    "closeness",
+    "closeness_around",
+    "exact",
+    "phrase",
+    "phrase_before",
+    "speaker",
+    "name",
+    "first_person",
+    "own_words",
+    "second_person",
+    "time",
+    "time_asked",
+    "opening",
+    "place",
+    "near_best",
+    "session",
+    "within",
+    "behind",
+    "asks",
+    "length",
+    "recent",
+    "identified",
 ];
 
 const COUNT: usize = 31;
 /// The weight of each.
 const WEIGHTS: [f64; COUNT] = [
-    0.0, 1.6, -0.6, -0.2, 1.3, 0.5, 1.7, 0.0, 1.7, 3.3,
-    2.1, -1.3, 1.0, 0.5, 1.2, 0.0, 0.0, 3.9, -2.8, 0.1,
-    1.3, 0.6, -0.5, 0.4, 1.5, 2.6, 2.3, 0.0, 0.0, 0.0, 9.0,
+    0.0, 1.6, -0.6, -0.2, 1.3, 0.5, 1.7, 0.0, 1.7, 3.3, 2.1, -1.3, 1.0, 0.5, 1.2, 0.0, 0.0, 3.9, -2.8, 0.1, 1.3, 0.6, -0.5, 0.4, 1.5, 2.6,
+    2.3, 0.0, 0.0, 0.0, 9.0,
 ];
 
 /// What speaks for a message before its row is read.
@@ -122,10 +149,37 @@ impl Features {
     #[must_use]
     pub fn values(&self) -> [f64; COUNT] {
         [
-            self.words, self.window, self.before, self.after, self.before_two, self.after_two, self.answers, self.meaning,
-            self.meaning_around, self.closeness, self.closeness_around, self.exact, self.phrase, self.phrase_before, self.speaker,
-            self.name, self.first_person, self.own_words, self.second_person, self.time, self.time_asked, self.opening, self.place,
-            self.near_best, self.session, self.within, self.behind, self.asks, self.length, self.recent, self.identified,
+            self.words,
+            self.window,
+            self.before,
+            self.after,
+            self.before_two,
+            self.after_two,
+            self.answers,
+            self.meaning,
+            self.meaning_around,
+            self.closeness,
+            self.closeness_around,
+            self.exact,
+            self.phrase,
+            self.phrase_before,
+            self.speaker,
+            self.name,
+            self.first_person,
+            self.own_words,
+            self.second_person,
+            self.time,
+            self.time_asked,
+            self.opening,
+            self.place,
+            self.near_best,
+            self.session,
+            self.within,
+            self.behind,
+            self.asks,
+            self.length,
+            self.recent,
+            self.identified,
         ]
     }
 
