@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 __all__ = [
     "Breakpoint",
     "Budget",
+    "CacheBreak",
+    "Compact",
     "Explained",
     "Explanations",
     "Format",
@@ -33,6 +35,7 @@ __all__ = [
     "Prompt",
     "Section",
     "SharedPrefix",
+    "ToolResults",
 ]
 
 Format: TypeAlias = Literal["openai", "anthropic"]
@@ -78,6 +81,46 @@ class Grant:
 
 
 @dataclass(frozen=True, slots=True)
+class Compact:
+    """When a session should be compacted: what `Session.compaction_due` goes by. Nothing is compacted behind the caller's back.
+
+    Attributes:
+        at: From this share of a prompt's limit on, above 0 and at most 1; `None` for never. What counts is the prompt as it would be if
+            nothing were cut: the fixed sections and everything since the last compaction.
+        every_turns: After so many turns since the last compaction; `None` for never.
+
+    Raises:
+        InvalidInput: A number is out of its range.
+    """
+
+    at: float | None = 0.75
+    every_turns: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.at is not None:
+            _check_share("at", self.at, zero=False)
+        if self.every_turns is not None:
+            _check_whole("a compaction", "every_turns", self.every_turns, 1, _MAX_TOKENS)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResults:
+    """How much of a tool result a session's prompts show. Results are stored whole, whatever is shown of them.
+
+    Attributes:
+        max_tokens: The most of one result: its beginning, a marker, its end. `Session.tool_result` reads the rest.
+
+    Raises:
+        InvalidInput: A number is out of its range.
+    """
+
+    max_tokens: int = 4_000
+
+    def __post_init__(self) -> None:
+        _check_whole("tool results", "max_tokens", self.max_tokens, 64, _MAX_TOKENS)
+
+
+@dataclass(frozen=True, slots=True)
 class Budget:
     """What the prompts of a session may cost, and how they are laid out.
 
@@ -88,6 +131,8 @@ class Budget:
         output_tokens: What is kept free for the reply. By default 4,096, or what the model can write where that is less.
         cut_step: How far the window of history moves when it must, as a share of what history may have, 0 to 1. A small step keeps more
             history, a large one keeps the cache longer; 0 moves it at every turn.
+        compact: When the session should be compacted; `None` for never, unless it ended.
+        tool_results: How much of a tool result is shown; `None` for at most a quarter of what a prompt may have.
         sections: Grants by section: "history", "recalled", "retrieved", "task", "newer", or a name of your own for items.
 
     Raises:
@@ -104,6 +149,8 @@ class Budget:
     output_tokens: int | None = None
     cut_step: float = Limits.DEFAULT_CUT_STEP
     sections: Mapping[str, Grant] = field(default_factory=dict[str, Grant])
+    compact: Compact | None = None
+    tool_results: ToolResults | None = None
 
     def __post_init__(self) -> None:
         if self.max_input_tokens is not None:
@@ -119,6 +166,8 @@ class Budget:
             _check_whole("a budget", "output_tokens", self.output_tokens, 1, Limits.MAX_TOKENS)
         _check_sections(self.sections)
         self._check_floors()
+        _check_kind("compact", self.compact, Compact)
+        _check_kind("tool_results", self.tool_results, ToolResults)
         object.__setattr__(self, "sections", MappingProxyType(dict(self.sections)))
 
     def _check_floors(self) -> None:
@@ -132,11 +181,13 @@ class Budget:
             )
 
     def __hash__(self) -> int:
-        return hash((self.max_input_tokens, self.order, self.fill, self.output_tokens, self.cut_step, frozenset(self.sections.items())))
+        numbers = (self.max_input_tokens, self.order, self.fill, self.output_tokens, self.cut_step)
+        return hash((numbers, frozenset(self.sections.items()), self.compact, self.tool_results))
 
     def __reduce__(self) -> tuple[type[Budget], tuple[Any, ...]]:
         sections = dict(self.sections)  # a view of a dict has no pickle
-        return Budget, (self.max_input_tokens, self.order, self.fill, self.output_tokens, self.cut_step, sections)
+        numbers = (self.max_input_tokens, self.order, self.fill, self.output_tokens, self.cut_step)
+        return Budget, (*numbers, sections, self.compact, self.tool_results)
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,6 +325,27 @@ class SharedPrefix:
     tokens: int
     bytes: int
     broken_by: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class CacheBreak:
+    """Where a prompt parts from an earlier one, and why.
+
+    Attributes:
+        segment: What stands there in the newer prompt: "tools", "system", "pinned", "summary", "message 31", "block"; `None` where the
+            newer one only goes on.
+        byte: The first byte of the request that differs.
+        reused_tokens: Tokens before it.
+        lost_tokens: Tokens of the older prompt's cacheable beginning that are not reused.
+        why: "grew", "tools", "system", "pinned", "summary", "epoch" (the window was cut, or messages were taken back), "volatile" (what
+            changes with each question).
+    """
+
+    segment: str | None
+    byte: int
+    reused_tokens: int
+    lost_tokens: int
+    why: Literal["grew", "tools", "system", "pinned", "summary", "epoch", "volatile"]
 
 
 class Prompt:
@@ -421,6 +493,21 @@ class Prompt:
         ours, theirs = self._core.body(self.format, stream=False), previous._core.body(self.format, stream=False)
         return SharedPrefix(segments, tokens, _same_bytes(ours, theirs), broken_by)
 
+    def explain_cache(self, previous: Prompt) -> CacheBreak:
+        """Why a provider's cache holds less than all of an earlier prompt: the first segment and byte that differ.
+
+        Examples:
+            >>> session = user.session("s-1", model="gpt-4o", system="You are terse.")
+            >>> _ = session.add({"role": "user", "content": "one"})
+            >>> before = session.assemble()
+            >>> session = user.session("s-1", system="You are kind.")
+            >>> session.assemble().explain_cache(before).why
+            'system'
+        """
+        shared = self.shared_prefix(previous)
+        lost = max(0, previous.prefix_tokens - shared.tokens)
+        return CacheBreak(shared.broken_by, shared.bytes, shared.tokens, lost, _why(shared.broken_by, self.epoch != previous.epoch, lost))
+
     def render(self, format: Format | None = None) -> dict[str, Any]:  # noqa: A002  the field's own word
         """Keyword arguments of the SDK's call, in the session's model's own format or in the one that is named.
 
@@ -546,6 +633,23 @@ def _check_id(value: object) -> None:
     if isinstance(value, str) and 1 <= len(value.encode("utf-8", "replace")) <= Limits.MAX_NAME_BYTES:
         return
     raise InvalidInput(f"making an item: its id must be a str of 1 to {Limits.MAX_NAME_BYTES:,} bytes, got {_kind(value)} (Item.id): shorten it")
+
+
+def _why(segment: str | None, new_epoch: bool, lost: int) -> Any:
+    if segment is None:
+        return "grew"
+    if segment in ("tools", "system", "pinned", "summary"):
+        return segment
+    if segment.startswith("message") and new_epoch:
+        return "epoch"
+    return "volatile" if segment == "block" or lost else "grew"
+
+
+def _check_kind(name: str, value: object, kind: type) -> None:
+    if value is not None and not isinstance(value, kind):
+        raise InvalidInput(
+            f"making a budget: {name} must be a memspan.{kind.__name__} or None, got {_kind(value)} (Budget.{name}): make one"
+        )
 
 
 def _check_sections(sections: object) -> None:

@@ -5,6 +5,7 @@
 
 pub mod audit;
 pub mod collection;
+pub mod compaction;
 pub mod context;
 pub mod embedding;
 pub mod engine;

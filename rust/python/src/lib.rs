@@ -15,6 +15,7 @@ mod budget;
 mod build;
 mod clock;
 mod collection;
+mod compaction;
 mod embedding;
 mod engine;
 mod errors;
@@ -51,6 +52,11 @@ mod _core {
     use super::build::build_info;
     #[pymodule_export]
     use super::collection::{CollectionCore, DocumentDraft, SearchCore, collection_names};
+    #[pymodule_export]
+    use super::compaction::{
+        CompactionDraft, add_note, brief_draft, commit_compaction, compaction_draft, compaction_due, plan_switch, read_summary,
+        remove_note, session_draft, session_notes, session_summary, set_policy, switch_draft, switch_model, task_ended,
+    };
     #[pymodule_export]
     use super::embedding::BuiltInCore;
     #[pymodule_export]

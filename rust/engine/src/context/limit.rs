@@ -57,7 +57,7 @@ pub enum Order {
 }
 
 /// A share in millionths.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Share(u32);
 
 impl Share {

@@ -90,9 +90,11 @@ impl Prepared {
         Ok(prepared)
     }
 
-    /// The form that is sent at `index`, counted now if it was counted for something else.
-    pub fn shown(&self, index: u64, record: &SessionRecord, epoch: &StoredEpoch) -> Result<Shown> {
-        let (framing, counter, room) = (epoch.model.framing, CachedCounter::new(epoch.model.encoding), room(record, epoch)?);
+    /// The form that is sent at `index`, counted now if it was counted for something else; a tool result has at most `most_of_result`
+    /// tokens, where its caller says so.
+    pub fn shown(&self, index: u64, record: &SessionRecord, epoch: &StoredEpoch, most_of_result: Option<u64>) -> Result<Shown> {
+        let (framing, counter) = (epoch.model.framing, CachedCounter::new(epoch.model.encoding));
+        let room = most_of_result.map_or(u64::MAX, |most| most.saturating_mul(RESULT_SHARE)).min(room(record, epoch)?);
         let holds = |counted: &&CountedFor| {
             let place = counted.index == index || counted.shown.texts.is_empty();
             place && counted.framing == framing && counted.counter == counter && counted.room == room

@@ -14,6 +14,7 @@
 mod analyze;
 mod chars;
 mod document;
+mod exact;
 mod filler;
 mod fold;
 mod fold_table;
@@ -33,6 +34,7 @@ mod properties;
 
 pub(crate) use analyze::{analyze, with_analyzer};
 pub use document::{Analysis, TermCount};
+pub use exact::{exact_identifiers, has_identifier};
 pub(crate) use filler::is_filler;
 pub use keys::{duplicate_key, slot_key};
 pub use query::{MAX_QUERY_TERMS, MAX_TEXT_BYTES, Query, QueryTerm};

@@ -7,6 +7,7 @@ use crate::Result;
 use crate::context::{Inputs, Prompt, Volatile, compose};
 use crate::session::place::Place;
 use crate::session::record::{SessionRecord, StoredEpoch};
+use crate::session::summary::StoredSummary;
 use crate::session::transcript::message::{MessageRecord, MessageState};
 use crate::session::transcript::view::{Extent, TurnRecord, View};
 use crate::session::window::assemble::Assembled;
@@ -52,6 +53,8 @@ pub(in crate::session) fn replay<P: Pages>(
             erased.push(format!("message {index}"));
         }
     }
+    let stored = StoredSummary::read(pages, place, epoch.epoch.summary_version)?;
+    erased.extend(stored.iter().flat_map(|stored| &stored.summary.erased).map(|index| format!("message {index}")));
     let same_bytes = prompt.chain.last() == Some(&sent.chain);
     let assembled = Assembled {
         prompt,

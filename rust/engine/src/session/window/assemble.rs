@@ -17,6 +17,7 @@ use crate::models::Model;
 use crate::recall::{self, Filter, Fusion, Recall, Request};
 use crate::scope::Scope;
 use crate::session::ledger::{self, Call, SentPrompt};
+use crate::session::notes;
 use crate::session::place::Place;
 use crate::session::record::{SessionBudget, SessionRecord, StoredEpoch};
 use crate::session::session::Status;
@@ -189,6 +190,7 @@ fn gather<'s, P: Pages>(
         return Ok(Gathered { view, record, epoch, fixed, volatile, frozen: true, recalled: None, degraded: None });
     }
     let mut volatile = fixed.pinned.newer(&epoch.epoch.pinned);
+    volatile.extend(notes::items(pages, place)?);
     volatile.extend(task::items(&task::list(pages, place.partition, place.session, ask.now)?));
     let recalled = recall(engine, pages, scopes, &view, ask)?;
     if let Some((_, answer)) = &recalled {
