@@ -21,6 +21,7 @@ use crate::memory::maintain::STEP;
 use crate::scope::{self, Head, Witness};
 use crate::session::SessionCore;
 use crate::store::copy;
+pub use maintain::{Embed, Maintained};
 
 /// One open store.
 #[derive(Debug)]
