@@ -521,7 +521,23 @@ class ScopeCore:
     def tenant(self) -> str | None: ...
     @property
     def scope_type(self) -> Literal["user", "shared"]: ...
-    def remember(self, draft: Draft, embedded: Vectors | None) -> Remembered: ...
+    def remember(
+        self,
+        text: str,
+        kind: str | None,
+        slot: str | None,
+        importance: float | None,
+        confidence: float | None,
+        trust: int | None,
+        source: str | None,
+        id: str | None,
+        ttl_seconds: float | None,
+        occurred_at: datetime | None,
+        metadata: Mapping[str, Any] | None,
+        vector: Any,
+        space: tuple[int, int] | None,
+    ) -> Remembered: ...
+    def remember_draft(self, draft: Draft, embedded: Vectors | None) -> Remembered: ...
     def revise(
         self,
         memory_id: str,

@@ -145,10 +145,11 @@ class Scope:
             >>> done.action, done.memory.text
             ('superseded', 'Prefers Go for scripting')
         """
-        draft = _core.Draft(
-            text, kind, slot, importance, confidence, trust, source, id, ttl_seconds, occurred_at, metadata, vector, self._store.space
-        )
-        return self._core.remember(draft, self._store.draft_vector(draft, self, self._core))
+        given = (text, kind, slot, importance, confidence, trust, source, id, ttl_seconds, occurred_at, metadata, vector, self._store.space)
+        if self._store.embedding is None or vector is not None:
+            return self._core.remember(*given)
+        draft = _core.Draft(*given)
+        return self._core.remember_draft(draft, self._store.draft_vector(draft, self, self._core))
 
     def remember_many(self, rows: Iterable[str | Mapping[str, Any] | NewMemory]) -> tuple[Remembered, ...]:
         """Remembers many texts of this scope; up to 1,000 rows and 256 KB are one transaction, more are several.

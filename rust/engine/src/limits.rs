@@ -41,6 +41,10 @@ pub const MAX_GRANT_WEIGHT: u32 = 1_000_000;
 pub const MAX_ITEM_SCORE: f64 = 1e6;
 /// The longest time to live: 100 years.
 pub const MAX_TTL: Duration = Duration::from_secs(3_155_760_000);
+/// The most days that a call may look back: 100 years.
+pub const MAX_DAYS: f64 = 36_525.0;
+/// The longest that a write may queue: a day.
+pub const MAX_BUSY_TIMEOUT: Duration = Duration::from_secs(86_400);
 /// Levels of a message, a tool schema or metadata.
 pub const MAX_JSON_DEPTH: usize = 128;
 
@@ -59,6 +63,17 @@ pub const DEFAULT_CUT_STEP: u32 = 250_000;
 pub const DEFAULT_CHUNK_TOKENS: usize = 300;
 /// How long a write may queue.
 pub const DEFAULT_BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How long a write may queue, from seconds; an error where it is beyond [`MAX_BUSY_TIMEOUT`].
+pub fn busy_timeout(seconds: f64) -> Result<Duration> {
+    if (0.0..=MAX_BUSY_TIMEOUT.as_secs_f64()).contains(&seconds) {
+        return Ok(Duration::from_secs_f64(seconds));
+    }
+    Err(Error::invalid(format!(
+        "opening a store: busy_timeout_seconds must be from 0 to {} (a day), and it is {seconds}: change it",
+        MAX_BUSY_TIMEOUT.as_secs()
+    )))
+}
 
 /// A time to live in microseconds; an error where it is not above 0, or beyond [`MAX_TTL`].
 pub fn ttl(seconds: f64) -> Result<i64> {

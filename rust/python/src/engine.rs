@@ -3,12 +3,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use memspan_engine::context::Factor;
 use memspan_engine::engine::{Engine, EngineOptions};
 use memspan_engine::index::vectors::graph::GraphOptions;
-use memspan_engine::limits::MAX_DIMENSIONS;
+use memspan_engine::limits::{MAX_DIMENSIONS, busy_timeout};
 use memspan_engine::memory::embedding::{Embedding, PROBE};
 use memspan_engine::scope::{Scope, ScopeType};
 use memspan_engine::session::LearnedModel;
@@ -52,7 +51,7 @@ impl Handle {
         Ok(&self.engine)
     }
 
-    /// How a read of these scopes is run.
+    /// How a prompt that asks these scopes is assembled.
     pub fn hold(&self, scopes: &[Scope]) -> Result<Hold> {
         let small = self.engine()?.documents(scopes)? <= ATTACHED_UP_TO;
         Ok(if small { Hold::Attached } else { Hold::Detached })
@@ -95,7 +94,7 @@ impl EngineCore {
         let options = EngineOptions {
             durability: durability_of(durability)?,
             read_only,
-            busy_timeout: busy_timeout(busy_timeout_seconds)?,
+            busy_timeout: busy_timeout(number("busy_timeout_seconds", busy_timeout_seconds)?).map_err(|error| to_python(py, &error))?,
             embedding: embedding.map(|(name, dimensions, revision)| embedding_of(&name, &dimensions, revision.as_ref())).transpose()?,
             now: clock.now(py)?,
         };
@@ -399,31 +398,8 @@ fn graph_of((threshold, m, ef_construction, ef_search, rebuild_share): &Graph<'_
     })
 }
 
-fn busy_timeout(value: &Bound<'_, PyAny>) -> PyResult<Duration> {
-    let seconds = number("busy_timeout_seconds", value)?;
-    if (0.0..=86_400.0).contains(&seconds) {
-        return Ok(Duration::from_secs_f64(seconds));
-    }
-    Err(invalid(
-        value.py(),
-        format!("opening a store: busy_timeout_seconds must be from 0 to 86,400 (a day), and it is {seconds}: change it"),
-    ))
-}
-
 fn embedding_of(name: &Bound<'_, PyAny>, dimensions: &Bound<'_, PyAny>, revision: Option<&Bound<'_, PyAny>>) -> PyResult<Embedding> {
-    let name_text = text_of("the embedder's name", name)?;
-    if name_text.is_empty() || name_text.len() > 1024 {
-        let size = name_text.len();
-        return Err(invalid(
-            name.py(),
-            format!(
-                "reading the embedder's name: it must have 1 to 1,024 bytes of UTF-8, and it has {size}: it is the identity of its vectors in the store"
-            ),
-        ));
-    }
-    Ok(Embedding {
-        name: name_text,
-        dimensions: whole("the embedder's dimensions", dimensions, 1, MAX_DIMENSIONS as i64)? as u32,
-        revision: maybe_text("the embedder's revision", revision)?.unwrap_or_default(),
-    })
+    let dimensions = whole("the embedder's dimensions", dimensions, 1, MAX_DIMENSIONS as i64)? as u32;
+    let revision = maybe_text("the embedder's revision", revision)?.unwrap_or_default();
+    Embedding::new(text_of("the embedder's name", name)?, dimensions, revision).map_err(|error| to_python(name.py(), &error))
 }

@@ -12,6 +12,7 @@
 //! Start reading at [`recall`]; [`filter`] says what may be found, [`when`] which time a question asks about, [`fusion`] and
 //! [`priors`] how it is ranked, [`explain`] why. docs/ranking.md has every rule and constant.
 
+mod ask;
 pub mod candidates;
 pub mod explain;
 pub mod filter;
@@ -21,6 +22,8 @@ pub mod priors;
 mod same;
 pub mod when;
 
+pub(crate) use ask::check_min_score;
+pub use ask::{Answer, Found, ask, why_degraded};
 pub use explain::{Explanation, TermScore};
 pub use filter::Filter;
 pub use fusion::Fusion;

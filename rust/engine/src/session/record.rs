@@ -17,8 +17,8 @@ use crate::store::pages::{Pages, PagesMut};
 use crate::{Error, ErrorKind, Result};
 
 const SCHEMA: u8 = 1;
-/// Of the record of a session: up to 1 the reserve that nobody named was stored as its default.
-const RECORD_SCHEMA: u8 = 2;
+/// Of the record of a session that names its reserve for the reply.
+const NAMED_OUTPUT_SCHEMA: u8 = 2;
 
 /// What may be done with a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -166,10 +166,9 @@ fn read_scope<'b>(r: &mut Reader<'b>, key: &'b [u8]) -> Result<Scope> {
     Ok(Scope { tenant, scope_type, id: r.text()?.to_owned() })
 }
 
-/// The reserve for the reply as it is stored: 0 where none was named, in records of schema 1 the default.
+/// The reserve for the reply: the default is what was named only where the schema says so.
 fn read_output(schema: u8, stored: u64) -> Option<u64> {
-    let unnamed = if schema < RECORD_SCHEMA { DEFAULT_OUTPUT_TOKENS } else { 0 };
-    Some(stored).filter(|tokens| *tokens != unnamed)
+    Some(stored).filter(|tokens| schema >= NAMED_OUTPUT_SCHEMA || *tokens != DEFAULT_OUTPUT_TOKENS)
 }
 
 impl SessionRecord {
@@ -193,7 +192,7 @@ impl SessionRecord {
             }
         }
         w.maybe_int(self.budget.max_input_tokens.map(|tokens| tokens as i64));
-        w.uint(self.budget.output_tokens.unwrap_or(0));
+        w.uint(self.budget.output_tokens.unwrap_or(DEFAULT_OUTPUT_TOKENS));
         w.uint(u64::from(self.budget.fill.millionths()));
         codec::write_budget(&mut w, &self.budget.sections);
         w.nested(self.reads.len() as u32);
@@ -257,7 +256,8 @@ impl SessionRecord {
 
     /// Writes it.
     pub(super) fn write(&self, pages: &mut impl PagesMut, place: Place) -> Result<()> {
-        chunks::put(pages, place.record(), RECORD_SCHEMA, Codec::MessagePack, &self.encode())
+        let schema = if self.budget.output_tokens.is_some() { NAMED_OUTPUT_SCHEMA } else { SCHEMA };
+        chunks::put(pages, place.record(), schema, Codec::MessagePack, &self.encode())
     }
 
     /// Refuses what only a session that goes on may do.
