@@ -61,7 +61,7 @@ from memspan.model import CacheRules, Model, Prices, models
 from memspan.short_term import Added, NewMessage, Session
 from memspan.task import Task
 from memspan.transcript import TranscriptHit, Turn, Usage
-from memspan.working import Budget, Compact, Grant, Item, Prompt, ToolResults
+from memspan.working import Budget, Compact, Grant, Item, Prompt, Recalls, ToolResults
 
 if TYPE_CHECKING:
     from memspan import cache as cache
@@ -110,6 +110,7 @@ __all__ = [
     "Prompt",
     "ReadOnly",
     "Recalled",
+    "Recalls",
     "Remembered",
     "Scope",
     "Session",

@@ -329,23 +329,15 @@ class Engine:
             >>> engine.maintain().expired
             0
         """
-        expired = self._core.expire()
         over = self._core.forget_over_cap()
-        made = 0
-        try:
-            for step in self._store.vectors_made(alone=False):
-                made += step
-        except EmbedderError:
-            pass  # logged; what is left is in the report
-        recalls = self._core.flush_accesses()
-        swept = self._core.sweep_sessions()
-        cleared = self._core.sweep_collections()
-        self._core.fill_transcripts()
-        graphs = self._core.maintain_graphs()
+        done = self._core.maintain(self._store.embed)  # an embedder that failed was logged, and what is left is in the report
         if compact:
             self._core.compact()
         contents = self._core.metrics()
-        return MaintenanceReport(expired, made, contents["to_embed"], recalls, swept, compact, contents["file_bytes"], cleared, graphs, over)
+        return MaintenanceReport(
+            done.expired, done.made, contents["to_embed"], done.recalls, done.sessions, compact, contents["file_bytes"], done.collections, done.graphs,
+            over,
+        )  # fmt: skip
 
     def maintenance(self, every: timedelta | float = 86_400.0, *, compact: bool = False) -> Maintenance:
         """Maintains the store again and again in a thread of its own, while a `with` block runs.
@@ -400,11 +392,15 @@ class Engine:
                 "memspan.embedding.BuiltIn()"
             )
         made, missing = 0, self._core.metrics()["to_embed"]
+
+        def made_more(step: int) -> None:
+            nonlocal made
+            made += step
+            if progress is not None:
+                progress(made, missing)
+
         try:
-            for step in self._store.vectors_made(alone=True):
-                made += step
-                if progress is not None:
-                    progress(made, missing)
+            self._core.reembed(self._store.embed, made_more)
         except EmbedderError as error:
             raise EmbedderError(
                 f"reembedding {self!r}: {made:,} of {missing:,} vectors were made, and then the embedder failed ({error.reason}): the old "

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from memspan.life import LanguageModel
     from memspan.model import Model
     from memspan.search import AnyHit
-    from memspan.working import Budget
+    from memspan.working import Budget, Recalls
 
 __all__ = ["Kind", "Metadata", "NewMemory", "Scope", "Slots", "Source"]
 
@@ -696,6 +696,7 @@ class Scope:
         reads: Sequence[Scope] | None = None,
         collections: Sequence[Collection] | None = None,
         budget: Budget | None = None,
+        recalls: Recalls | None = None,
     ) -> Session:
         """Opens a session of this scope, or makes it. What is `None` stays as it is stored.
 
@@ -710,6 +711,7 @@ class Scope:
             reads: Scopes of the same engine whose memory it reads along with this one's.
             collections: Collections of the same engine, whose passages its prompts may show; at most 16.
             budget: What its prompts may cost.
+            recalls: What its prompts may recall: how much of each source, of whom, and how sure it must be. Begins no epoch.
 
         Raises:
             NotFound: There is no such session, and no model is named.
@@ -728,7 +730,7 @@ class Scope:
         if isinstance(reads, Scope):
             raise InvalidInput(f"opening a session: reads= takes several scopes, and it is one, {reads!r}: put it into a list")
         along = None if reads is None else tuple(reads)
-        core = _core.SessionCore.open(self._core, session_id, model, system, tools, along, budget, shown)
+        core = _core.SessionCore.open(self._core, session_id, model, system, tools, along, budget, shown, recalls)
         if budget is not None:
             set_policy(core, budget)
         return Session(self._store, self, core)

@@ -66,7 +66,7 @@ mod _core {
     #[pymodule_export]
     use super::embedding::BuiltInCore;
     #[pymodule_export]
-    use super::engine::EngineCore;
+    use super::engine::{EngineCore, Maintained};
     #[pymodule_export]
     use super::explanation::{Explanation, TermScore};
     #[pymodule_export]

@@ -86,6 +86,7 @@ impl SessionCore {
         reads: Option<&Bound<'py, PyTuple>>,
         own_budget: Option<&Bound<'py, PyAny>>,
         collections: Option<Vec<Bound<'py, CollectionCore>>>,
+        own_recalls: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Self> {
         let owner = scope.get();
         let options = Options {
@@ -95,6 +96,7 @@ impl SessionCore {
             reads: reads.map(|reads| read_along(owner, reads)).transpose()?,
             collections: collections.map(|collections| shown(owner, &collections)).transpose()?,
             budget: own_budget.map(budget::budget).transpose()?,
+            recalls: own_recalls.map(budget::recalls).transpose()?,
         };
         let named = Named { handle: Arc::clone(&owner.handle), scope: Arc::clone(&owner.scope), id: text_of("a session's id", id)? };
         let now = named.now(py)?;
@@ -224,7 +226,7 @@ impl SessionCore {
         let small = short && run(py, Hold::Attached, || self.named.handle.hold(&self.scopes))? == Hold::Attached;
         let assembled = self.named.run(py, if small { self.hold() } else { Hold::Detached }, |session| session.assemble(&ask))?;
         self.last_tokens.store(assembled.prompt.total_tokens, Ordering::Relaxed);
-        Ok(PromptCore::assembled(assembled, degraded))
+        Ok(PromptCore::assembled(&self.named, assembled, degraded))
     }
 
     /// Messages from `first` on, at most `limit`.
@@ -243,7 +245,7 @@ impl SessionCore {
     fn sent_prompt(&self, py: Python<'_>, turn: u64, call: u16) -> PyResult<Option<PromptCore>> {
         let now = self.named.now(py)?;
         let replayed = self.named.run(py, Hold::Detached, |session| session.sent_prompt(turn, call, now))?;
-        Ok(replayed.map(PromptCore::replayed))
+        Ok(replayed.map(|replayed| PromptCore::replayed(&self.named, replayed)))
     }
 
     fn rewind(&self, py: Python<'_>, index: &Bound<'_, PyAny>) -> PyResult<()> {
@@ -305,7 +307,7 @@ impl SessionCore {
     fn smaller(&self, py: Python<'_>, prompt: &Bound<'_, PromptCore>, refusal: TooLong) -> PyResult<PromptCore> {
         let (assembled, now) = (Arc::clone(&prompt.get().assembled), self.named.now(py)?);
         let next = self.named.run(py, Hold::Detached, |session| session.refused(&assembled, refusal, now))?;
-        Ok(PromptCore::assembled(next, None))
+        Ok(PromptCore::assembled(&self.named, next, None))
     }
 
     /// The next prompt may be of any size.

@@ -26,7 +26,7 @@ use super::slots::{self, Slot};
 use crate::index::vectors::graph::GraphOptions;
 use crate::index::vectors::{UnitVector, VectorSet};
 use crate::limits::{MAX_BATCH_BYTES, MAX_BATCH_ROWS};
-use crate::scope::{self, Head, Scope};
+use crate::scope::{self, Head, Scope, Witness};
 use crate::store::environment::WriteTransaction;
 use crate::store::keys::Partition;
 use crate::store::metrics::add;
@@ -63,6 +63,7 @@ pub struct Core {
     screening: Screening,
     rules: [KindRule; 7],
     accesses: AccessBuffer,
+    witness: Option<Arc<dyn Witness>>,
 }
 
 /// What became of many rows.
@@ -93,6 +94,7 @@ impl Core {
             screening: Screening::default(),
             rules: [KindRule::default(); 7],
             accesses: AccessBuffer::default(),
+            witness: None,
         })
     }
 
@@ -104,6 +106,11 @@ impl Core {
             core.embedders = Embedders::new(Some(Embedding::built_in()));
         }
         Ok(core)
+    }
+
+    /// Shows every write from now on to `witness`, with its home.
+    pub fn set_witness(&mut self, witness: Arc<dyn Witness>) {
+        self.witness = Some(witness);
     }
 
     /// Sets how graphs over vectors are built and searched.
@@ -244,7 +251,16 @@ impl Core {
         F: FnMut(&mut WriteTransaction<'_>) -> Result<T> + Send + 'static,
     {
         self.check_writable()?;
-        self.store.write(self.busy_timeout, operation)
+        let Some(witness) = self.witness.clone() else { return self.store.write(self.busy_timeout, operation) };
+        let mut operation = operation;
+        self.store.write(self.busy_timeout, move |txn| {
+            txn.record();
+            let done = operation(txn);
+            let changes = txn.recorded();
+            let done = done?;
+            witness.written(&scope::homes(txn, changes)?)?;
+            Ok(done)
+        })
     }
 
     /// Refuses what a read-only engine must not even begin.

@@ -1,5 +1,7 @@
 //! Scopes: whose memory it is, the partition it lives in, and the counters of that partition.
 
+mod home;
+
 use std::ops::ControlFlow;
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
@@ -11,6 +13,9 @@ use crate::store::msgpack::{Reader, Writer};
 use crate::store::pages::{Pages, PagesMut};
 use crate::units::clip::first_chars;
 use crate::{Error, Result};
+
+pub(crate) use home::homes;
+pub use home::{Home, Witness, Written};
 
 /// What a scope belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -111,7 +116,10 @@ pub enum Row {
         name: String,
     },
     /// Nobody's any more: its collection was dropped, and its number is never given again.
-    Dropped,
+    Dropped {
+        /// The partition of the scope that it belonged to; 0 in stores that dropped it before 0.4.0.
+        owner: Partition,
+    },
 }
 
 const COLLECTION: u64 = 2;
@@ -122,7 +130,7 @@ impl Row {
         let (kind, name, owner) = match self {
             Self::Scope(scope) => return scope.bytes(),
             Self::Collection { owner, name } => (COLLECTION, name.as_str(), *owner),
-            Self::Dropped => (DROPPED, "", 0),
+            Self::Dropped { owner } => (DROPPED, "", *owner),
         };
         let mut row = Writer::array(4);
         row.maybe_text(None);
@@ -139,7 +147,7 @@ impl Row {
         let name = body.text()?.to_owned();
         Ok(match kind {
             COLLECTION => Self::Collection { owner: body.uint()? as Partition, name },
-            DROPPED => Self::Dropped,
+            DROPPED => Self::Dropped { owner: body.uint()? as Partition },
             0 => Self::Scope(Scope { tenant, scope_type: ScopeType::User, id: name }),
             _ => Self::Scope(Scope { tenant, scope_type: ScopeType::Shared, id: name }),
         })

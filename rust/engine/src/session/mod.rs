@@ -23,6 +23,7 @@ mod place;
 mod policy;
 #[cfg(test)]
 mod properties;
+mod recalls;
 mod record;
 mod scope_sessions;
 mod search;
@@ -47,6 +48,7 @@ pub use ledger::usage::{CallUsage, Fill};
 pub use ledger::{Call, SentPrompt};
 pub use place::Place;
 pub use policy::Policy;
+pub use recalls::{Recalls, Roles};
 pub use record::{SessionBudget, SessionRecord, SessionState, StoredEpoch};
 pub use scope_sessions::{Listed, list};
 pub use search::{FEATURES, Features, Request as TranscriptRequest, SCORE_ONE as TRANSCRIPT_SCORE_ONE, TranscriptHit, fill_rows, search};

@@ -66,6 +66,8 @@ pub struct Options {
     pub collections: Option<Vec<CollectionName>>,
     /// What its prompts may cost.
     pub budget: Option<super::record::SessionBudget>,
+    /// What its prompts may recall.
+    pub recalls: Option<super::recalls::Recalls>,
 }
 
 /// A session as it is now.

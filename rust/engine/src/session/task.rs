@@ -9,7 +9,7 @@ use std::ops::{ControlFlow, Range};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::codec;
-use crate::context::Item;
+use crate::context::{Form, Item};
 use crate::context::json;
 use crate::context::limit::section;
 use crate::limits::{MAX_NAME_BYTES, MAX_TASK_BYTES, MAX_TASK_ENTRIES, MAX_TASK_VALUE_BYTES};
@@ -135,6 +135,7 @@ impl TaskState {
             text: json::text(value).map_or_else(|| value.as_str().into(), Into::into),
             memory: None,
             message: None,
+            form: Form::dated(),
             score: None,
         })
     }

@@ -24,6 +24,7 @@ use crate::context::{
 use crate::models::Model;
 use crate::scope::Scope;
 use crate::store::envelope::{self, Codec};
+use crate::store::keys::Partition;
 use crate::store::msgpack::{Reader, Writer};
 use crate::store::pages::{Pages, PagesMut};
 use crate::tokens::CachedCounter;
@@ -120,7 +121,7 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
         head.sessions += 1;
         let place = Place { partition, session: head.sessions };
         let epoch =
-            StoredEpoch { epoch: no_epoch(&model), model, system: None, tools: None, switch: 0, recounted: (0, 0), began_at: clock };
+            StoredEpoch { epoch: no_epoch(&model), model, system: None, tools: None, switch: 0, recounted: (0, 0), began_at: clock, stamps: Vec::new() };
         Ok(Self {
             pages,
             scope,
@@ -379,7 +380,7 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
     pub fn begin(&mut self, reason: Reason, origin: u64) -> Result<()> {
         let (limit, _) = self.record.budget.limit(&self.epoch.model)?;
         let scopes = scopes(self.scope, &self.record);
-        let (mut fixed, items) = fixed_for(&*self.pages, self.place, &self.epoch, &scopes, limit, self.now, None)?;
+        let (mut fixed, items, stamps) = fixed_for(&*self.pages, self.place, &self.epoch, &scopes, limit, self.now, None)?;
         let pinned: Vec<_> = items.iter().filter_map(|item| item.memory).collect();
         let mut factor = self.factor_now()?;
         self.epoch.epoch = match self.next_epoch((reason, &mut factor), origin, limit, &fixed, &pinned) {
@@ -390,7 +391,7 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
             opened => opened?,
         };
         self.record.window = self.window_content(limit, &fixed)?.map(|content| WindowContent { content, anchor: None });
-        self.epoch.began_at = self.now;
+        (self.epoch.began_at, self.epoch.stamps) = (self.now, stamps);
         for text in [self.epoch.system, self.epoch.tools].into_iter().flatten() {
             blob::refer(self.pages, self.place.partition, text.hash, text.length)?;
         }
@@ -541,7 +542,7 @@ pub(super) fn fixed_for<P: Pages>(
     limit: u64,
     now: i64,
     new: Option<&Summary>,
-) -> Result<(Fixed, Vec<Item>)> {
+) -> Result<(Fixed, Vec<Item>, Vec<(Partition, i64)>)> {
     let (model, pinned) = (&epoch.model, Pinned::read(pages, scopes, now)?);
     let (framing, counter) = (&model.framing, CachedCounter::new(model.encoding));
     let mut fixed = fixed(pages, place, epoch, Vec::new())?;
@@ -551,7 +552,7 @@ pub(super) fn fixed_for<P: Pages>(
     let room = model.factor.room(limit).saturating_sub(fixed.tokens(framing)) / PINNED_SHARE;
     let (items, _) = choose_pinned(pinned.items, room, framing, &counter);
     fixed.pinned = FixedText::pinned(items.clone(), framing, &counter);
-    Ok((fixed, items))
+    Ok((fixed, items, pinned.stamps))
 }
 
 /// Pinned memory may have one part in so many.

@@ -24,8 +24,11 @@ mod query;
 mod scan;
 pub mod screening;
 mod spans;
+pub mod speech;
+mod speech_words;
 mod stem;
 mod terms;
+pub(crate) mod typos;
 mod words;
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ mod rank;
 pub(super) mod row;
 mod score;
 mod sight;
+mod typos;
 #[cfg(test)]
 mod tests;
 
@@ -75,7 +76,8 @@ pub fn search(engine: &Core, scope: &Scope, request: &Request) -> Result<Vec<Tra
 
 /// The same from a snapshot that the caller holds, without the messages themselves.
 pub(super) fn found<P: Pages>(pages: &P, partition: Partition, seed: u64, request: &Request) -> Result<Vec<Found>> {
-    let question = Question::new(&request.text, seed);
+    let repaired = typos::repaired(pages, partition, seed, &request.text)?;
+    let question = Question::new(repaired.as_deref().unwrap_or(&request.text), seed);
     if question.terms.is_empty() || request.limit == 0 {
         return Ok(Vec::new());
     }
