@@ -335,9 +335,17 @@ class Engine:
             self._core.compact()
         contents = self._core.metrics()
         return MaintenanceReport(
-            done.expired, done.made, contents["to_embed"], done.recalls, done.sessions, compact, contents["file_bytes"], done.collections, done.graphs,
+            done.expired,
+            done.made,
+            contents["to_embed"],
+            done.recalls,
+            done.sessions,
+            compact,
+            contents["file_bytes"],
+            done.collections,
+            done.graphs,
             over,
-        )  # fmt: skip
+        )
 
     def maintenance(self, every: timedelta | float = 86_400.0, *, compact: bool = False) -> Maintenance:
         """Maintains the store again and again in a thread of its own, while a `with` block runs.
@@ -541,7 +549,16 @@ def open(  # noqa: A001  `memspan.open` reads like what it does
     policy = Policy() if policy is None else policy
     lives = [(kind, rule.ttl_days, rule.half_life_days, rule.cap) for kind, rule in (kinds or {}).items()]
     core = _core.EngineCore(
-        folder, durability, read_only, busy_timeout_seconds, clock, identity, by_default, rules, (policy.secrets, policy.personal_data), lives
+        folder,
+        durability,
+        read_only,
+        busy_timeout_seconds,
+        clock,
+        identity,
+        by_default,
+        rules,
+        (policy.secrets, policy.personal_data),
+        lives,
     )
     if by_default and core.space is None:
         note_unused(folder, core.embeddings())

@@ -26,9 +26,9 @@ use pyo3::types::{PyDict, PyList, PyTuple};
 use crate::arguments::{maybe_text, number, text_of, whole};
 use crate::clock::Clock;
 use crate::errors::{Hold, invalid, run, to_python};
+use crate::life::screening_of;
 use crate::memory::Remembered;
 use crate::rows::{Rows, scope_core};
-use crate::life::screening_of;
 use crate::scope::ScopeCore;
 use crate::vectors::Vectors;
 

@@ -50,11 +50,6 @@ mod _core {
     #[pymodule_export]
     use super::arguments::{check_memory_text, check_text};
     #[pymodule_export]
-    use super::life::{
-        approve, clusters, dbscan, forget_from, gate_features, judge, learn, learn_mark, merge, neighbors, paths, quarantined, relate, screen,
-        screened,
-    };
-    #[pymodule_export]
     use super::build::build_info;
     #[pymodule_export]
     use super::collection::{CollectionCore, DocumentDraft, SearchCore, collection_names};
@@ -71,6 +66,11 @@ mod _core {
     use super::explanation::{Explanation, TermScore};
     #[pymodule_export]
     use super::fit::fit;
+    #[pymodule_export]
+    use super::life::{
+        approve, clusters, dbscan, forget_from, gate_features, judge, learn, learn_mark, merge, neighbors, paths, quarantined, relate,
+        screen, screened,
+    };
     #[pymodule_export]
     use super::limits::Limits;
     #[pymodule_export]

@@ -2,8 +2,8 @@
 
 use memspan_engine::gate::{self, Claim, Said, Speaker};
 use memspan_engine::life::consolidate::{self, Rule};
-use memspan_engine::life::relations::{self, Relation};
 use memspan_engine::life::near;
+use memspan_engine::life::relations::{self, Relation};
 use memspan_engine::memory::{LearnMark, Learning, NewMemory, Origin, Provenance};
 use memspan_engine::session::Session;
 use memspan_engine::text::screening::{self, Screened, Screening, Treatment};
@@ -21,7 +21,8 @@ use crate::vectors::Vectors;
 type Heard<'py> = (String, Bound<'py, PyAny>, Option<Bound<'py, PyAny>>);
 /// A claim: message, category, text, slot, what it replaces, what it ends, importance, confidence, first letter, letter behind the last,
 /// reason, doubt.
-type Judged = (usize, &'static str, String, Option<String>, Option<String>, Option<String>, f64, f64, usize, usize, String, Option<&'static str>);
+type Judged =
+    (usize, &'static str, String, Option<String>, Option<String>, Option<String>, f64, f64, usize, usize, String, Option<&'static str>);
 /// What a draft says of others: what it replaces, what it ends, doubt, session, message, writer, numbers that it is derived from.
 type Beside = (Option<String>, Option<String>, Option<String>, Option<String>, Option<u64>, Option<String>);
 /// How far a session was learnt from: next message, changes, when it was made.

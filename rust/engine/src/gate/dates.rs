@@ -73,8 +73,20 @@ fn weekday(name: &str, which: &str, today: i64) -> i64 {
     let of_week = monday(today) + wanted;
     match which {
         "next" => of_week + 7,
-        "last" => if of_week < 0 { of_week } else { of_week - 7 },
-        _ => if of_week > 0 { of_week } else { of_week + 7 },
+        "last" => {
+            if of_week < 0 {
+                of_week
+            } else {
+                of_week - 7
+            }
+        }
+        _ => {
+            if of_week > 0 {
+                of_week
+            } else {
+                of_week + 7
+            }
+        }
     }
 }
 

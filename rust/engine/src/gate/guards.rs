@@ -36,25 +36,90 @@ pub fn starts(words: &[Word], at: usize, phrase: &str) -> Option<usize> {
 }
 
 const HYPOTHETICAL: [&str; 15] = [
-    "suppose", "supposing", "imagine", "what if", "hypothetically", "pretend", "i wish", "if i were", "if i was", "if only", "let's say", "lets say",
-    "in theory", "i would have", "for the sake of argument",
+    "suppose",
+    "supposing",
+    "imagine",
+    "what if",
+    "hypothetically",
+    "pretend",
+    "i wish",
+    "if i were",
+    "if i was",
+    "if only",
+    "let's say",
+    "lets say",
+    "in theory",
+    "i would have",
+    "for the sake of argument",
 ];
-const JOKES: [&str; 9] = ["just kidding", "jk", "yeah right", "as if", "only joking", "i'm joking", "i'm kidding", "not really", "said no one"];
+const JOKES: [&str; 9] =
+    ["just kidding", "jk", "yeah right", "as if", "only joking", "i'm joking", "i'm kidding", "not really", "said no one"];
 const TASK_STATE: [&str; 16] = [
-    "one moment", "hold on", "next step", "moving on to", "working on it", "in progress", "let me check", "let me see", "give me a second", "wait a",
-    "currently running", "still running", "try again", "go ahead", "go on", "continue",
+    "one moment",
+    "hold on",
+    "next step",
+    "moving on to",
+    "working on it",
+    "in progress",
+    "let me check",
+    "let me see",
+    "give me a second",
+    "wait a",
+    "currently running",
+    "still running",
+    "try again",
+    "go ahead",
+    "go on",
+    "continue",
 ];
 const INSTRUCTIONS: [&str; 14] = [
-    "ignore your", "ignore all", "ignore previous", "ignore the", "disregard", "system prompt", "you are now", "your instructions",
-    "previous instructions", "your guidelines", "act as", "developer mode", "jailbreak", "override your",
+    "ignore your",
+    "ignore all",
+    "ignore previous",
+    "ignore the",
+    "disregard",
+    "system prompt",
+    "you are now",
+    "your instructions",
+    "previous instructions",
+    "your guidelines",
+    "act as",
+    "developer mode",
+    "jailbreak",
+    "override your",
 ];
 const REPORTED: [&str; 17] = [
-    "said", "says", "told", "tells", "thinks", "thought", "claims", "claimed", "believes", "wrote", "writes", "asked", "asks", "mentioned", "insists",
-    "suggested", "argued",
+    "said",
+    "says",
+    "told",
+    "tells",
+    "thinks",
+    "thought",
+    "claims",
+    "claimed",
+    "believes",
+    "wrote",
+    "writes",
+    "asked",
+    "asks",
+    "mentioned",
+    "insists",
+    "suggested",
+    "argued",
 ];
 const NOT_KNOWN: [&str; 12] = [
-    "i don't know", "i do not know", "not sure", "no idea", "i can't recall", "i don't remember", "i do not remember", "i'm unsure", "i don't have",
-    "i do not have", "unable to", "cannot find",
+    "i don't know",
+    "i do not know",
+    "not sure",
+    "no idea",
+    "i can't recall",
+    "i don't remember",
+    "i do not remember",
+    "i'm unsure",
+    "i don't have",
+    "i do not have",
+    "unable to",
+    "cannot find",
 ];
 
 /// What is true of a sentence as a whole.
@@ -128,11 +193,41 @@ fn is_reported(words: &[Word]) -> bool {
 pub fn is_code(sentence: &str) -> bool {
     let signs = sentence.bytes().filter(|byte| matches!(byte, b'{' | b'}' | b';' | b'=' | b'<' | b'>' | b'|' | b'\\' | b'$')).count();
     let calls = sentence.contains("()") || sentence.contains("):") || sentence.contains("=>") || sentence.contains("::");
-    let opens = ["def ", "class ", "import ", "from __", "#include", "SELECT ", "$ ", "Traceback", "at com.", "function ", "const ", "[INFO", "[ERROR", "[WARN"]
-        .iter()
-        .any(|opening| sentence.starts_with(opening) && (signs > 0 || !sentence.ends_with('.')));
-    let is_log = sentence.len() > 20 && sentence.as_bytes()[..4].iter().all(u8::is_ascii_digit) && sentence.as_bytes()[4] == b'-' && sentence[..19].contains(':');
-    opens && (signs > 0 || calls || sentence.starts_with("import ") || sentence.starts_with('[')) || is_log || signs * 12 > sentence.len().max(24) || calls && signs > 0
+    let opens = [
+        "def ",
+        "class ",
+        "import ",
+        "from __",
+        "#include",
+        "SELECT ",
+        "$ ",
+        "Traceback",
+        "at com.",
+        "function ",
+        "const ",
+        "[INFO",
+        "[ERROR",
+        "[WARN",
+    ]
+    .iter()
+    .any(|opening| sentence.starts_with(opening) && (signs > 0 || !sentence.ends_with('.')));
+    let is_log = sentence.len() > 20
+        && sentence.as_bytes()[..4].iter().all(u8::is_ascii_digit)
+        && sentence.as_bytes()[4] == b'-'
+        && sentence[..19].contains(':');
+    opens && (signs > 0 || calls || sentence.starts_with("import ") || sentence.starts_with('['))
+        || is_log
+        || signs * 12 > sentence.len().max(24)
+        || calls && signs > 0
+}
+
+/// More words that English is told by.
+const MORE: [&str; 16] = [
+    "remember", "note", "prefers", "live", "work", "uses", "call", "today", "tomorrow", "decided", "switched", "love", "hate", "team", "must", "our",
+];
+
+fn is_contraction(word: &str) -> bool {
+    ["'s", "'m", "'re", "'ve", "'ll", "'d", "n't"].iter().any(|ending| word.ends_with(ending))
 }
 
 /// Whether the words are English, as far as words tell. A short answer to a question is taken for what the question was in.
@@ -143,7 +238,7 @@ pub fn is_english(text: &str, words: &[Word], answers: bool) -> bool {
     if letters == 0 || foreign * 5 > letters {
         return letters == 0 && answers;
     }
-    let known = plain.iter().filter(|word| FILLERS.contains(&word.lower.as_str()) || word.lower.contains('\'')).count();
+    let known = plain.iter().filter(|word| FILLERS.contains(&word.lower.as_str()) || is_contraction(&word.lower) || MORE.contains(&word.lower.as_str())).count();
     if plain.len() <= 3 { answers || known > 0 } else { known * 6 >= plain.len() }
 }
 

@@ -181,7 +181,16 @@ fn sentence(said: &Said<'_>, span: Span, own: &[Word]) -> Option<Claim> {
     match (reading, doubt) {
         (Some(reading), doubt) => Some(claimed(said, span, words, reading, doubt)),
         (None, Some(doubt)) => {
-            let reading = Reading { category: Category::Episodic, text: None, slot: None, replaces: None, ends: None, importance: 300, confidence: 500, rule: doubt };
+            let reading = Reading {
+                category: Category::Episodic,
+                text: None,
+                slot: None,
+                replaces: None,
+                ends: None,
+                importance: 300,
+                confidence: 500,
+                rule: doubt,
+            };
             Some(claimed(said, span, words, reading, Some(doubt)))
         }
         (None, None) => None,
@@ -219,7 +228,8 @@ fn remainder(said: &Said<'_>, own: &[Word], rest: &[Span], claims: &mut Vec<Clai
         (claim.importance, claim.confidence) = (matters / 2, confidence(-score));
         return claims.push(claim);
     }
-    let told: Vec<String> = rest.iter().map(|span| dates::resolved(&said.text[span.start..span.end], within(own, *span), span.start, said.at)).collect();
+    let told: Vec<String> =
+        rest.iter().map(|span| dates::resolved(&said.text[span.start..span.end], within(own, *span), span.start, said.at)).collect();
     claims.push(Claim {
         category: Category::Episodic,
         text: standing_alone(&told.join(" "), own, said.before),
@@ -242,7 +252,9 @@ fn confidence(score: i64) -> u16 {
 /// A short answer, or one that begins with a word that stands for something, with what was asked.
 fn standing_alone(text: &str, own: &[Word], before: &str) -> String {
     let plain = own.iter().filter(|word| !word.is_mark()).count();
-    let refers = own.first().is_some_and(|word| ["it", "that", "this", "they", "he", "she", "those", "these", "there", "yes", "no"].contains(&word.lower.as_str()));
+    let refers = own.first().is_some_and(|word| {
+        ["it", "that", "this", "they", "he", "she", "those", "these", "there", "yes", "no"].contains(&word.lower.as_str())
+    });
     let question = sentences(before).into_iter().next_back().map(|span| &before[span.start..span.end]);
     match question {
         Some(question) if (plain <= 4 || refers) && question.len() <= 200 => format!("Asked \u{201C}{question}\u{201D}: {text}"),
@@ -257,12 +269,19 @@ fn of_assistant(said: &Said<'_>) -> Vec<Claim> {
     for span in sentences(said.text).into_iter().take(MAX_SENTENCES) {
         let text = &said.text[span.start..span.end];
         let own = words(text);
-        if text.len() > 400 || text.ends_with('?') || own.len() < 5 || guards::is_code(text) || guards::is_unknown(&own) || claims.len() == MAX_UNCONFIRMED {
+        if text.len() > 400
+            || text.ends_with('?')
+            || own.len() < 5
+            || guards::is_code(text)
+            || guards::is_unknown(&own)
+            || claims.len() == MAX_UNCONFIRMED
+        {
             continue;
         }
         let names = own.iter().skip(1).any(|word| word.is_number() || word.capital || word.lower.contains(['-', '_', '/']));
         let matters = model::matters(text, &own, "");
-        let offers = own[0].lower.starts_with("i'") || ["i", "let", "would", "please", "sure", "here", "you"].contains(&own[0].lower.as_str());
+        let offers =
+            own[0].lower.starts_with("i'") || ["i", "let", "would", "please", "sure", "here", "you"].contains(&own[0].lower.as_str());
         if names && matters >= UNCONFIRMED_MATTERS && !offers && guards::is_english(text, &own, false) {
             claims.push(Claim {
                 category: Category::Semantic,

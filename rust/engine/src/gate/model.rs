@@ -157,7 +157,8 @@ pub fn numbers(text: &str, own: &[Word], before: &str) -> [f64; NUMBERS] {
 /// How much of a message is worth keeping, in thousandths: the second model through a logistic curve.
 pub fn matters(text: &str, own: &[Word], before: &str) -> u16 {
     let weights = weights();
-    let sum: i64 = numbers(text, own, before).iter().zip(weights.matters).map(|(value, weight)| (value * ONE as f64) as i64 * weight / ONE).sum();
+    let sum: i64 =
+        numbers(text, own, before).iter().zip(weights.matters).map(|(value, weight)| (value * ONE as f64) as i64 * weight / ONE).sum();
     let logit = (weights.matters_bias + sum) as f64 / ONE as f64;
     (1000.0 / (1.0 + libm::exp(-logit))) as u16
 }

@@ -1,10 +1,10 @@
 //! Rules: what a sentence of a user claims, where its form says it plainly. A rule gives the category, the slot with its value,
 //! and what the claim replaces or ends; what no rule reads is left to the model.
 
+use super::Category;
 use super::guards::{has, starts};
 use super::lexicon::{CLASSES, NO_ATTRIBUTE, PROFILE};
 use super::words::Word;
-use super::Category;
 
 /// What a sentence claims.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,8 +60,8 @@ pub struct Sentence<'a> {
 
 /// Words behind which a value is over.
 const ENDS_VALUE: [&str; 30] = [
-    "but", "because", "since", "so", "instead", "rather", "over", "for", "when", "while", "now", "not", "although", "though", "if", "than", "these",
-    "please", "anymore", "any", "lately", "nowadays", "which", "who", "where", "until", "unless", "today", "as", "from",
+    "but", "because", "since", "so", "instead", "rather", "over", "for", "when", "while", "now", "not", "although", "though", "if", "than",
+    "these", "please", "anymore", "any", "lately", "nowadays", "which", "who", "where", "until", "unless", "today", "as", "from",
 ];
 
 impl Sentence<'_> {
@@ -77,7 +77,8 @@ impl Sentence<'_> {
 
     /// Whether a comma or another sign that parts stands before a word.
     fn parted(&self, at: usize) -> bool {
-        at > 0 && self.text[self.words[at - 1].end..self.words[at].start].contains([',', ';', '(', '\u{2014}']) || self.text[self.words[at - 1].end..self.words[at].start].contains(" - ")
+        at > 0 && self.text[self.words[at - 1].end..self.words[at].start].contains([',', ';', '(', '\u{2014}'])
+            || self.text[self.words[at - 1].end..self.words[at].start].contains(" - ")
     }
 
     /// Where the value that begins at `from` is over: at a word that parts, at a sign, after eight words.
@@ -86,7 +87,8 @@ impl Sentence<'_> {
         while at < self.words.len() && at < from + 8 {
             let word = self.word(at);
             let is_over = ENDS_VALUE.contains(&word) || self.words[at].is_mark() || at > from && self.parted(at);
-            let joins_clause = word == "and" && ["i", "my", "we", "i'm", "it", "you", "the", "don't", "please", "our", "not"].contains(&self.word(at + 1));
+            let joins_clause =
+                word == "and" && ["i", "my", "we", "i'm", "it", "you", "the", "don't", "please", "our", "not"].contains(&self.word(at + 1));
             if at > from && (is_over || joins_clause) || at == from && is_over && word != "not" && word != "over" {
                 break;
             }
@@ -106,7 +108,8 @@ impl Sentence<'_> {
         let begin = at + 1 + usize::from(["the", "my", "our", "a", "all", "any"].contains(&self.word(at + 1)));
         let end = self.value_end(begin).min(begin + 4);
         let purpose = self.between(begin, end)?;
-        let is_time = ["now", "years", "me", "us", "days", "weeks", "months", "it", "that", "this"].contains(&self.word(end - 1)) || self.words[begin].is_number();
+        let is_time = ["now", "years", "me", "us", "days", "weeks", "months", "it", "that", "this"].contains(&self.word(end - 1))
+            || self.words[begin].is_number();
         (!is_time).then(|| purpose.to_lowercase())
     }
 
@@ -117,7 +120,9 @@ impl Sentence<'_> {
 
 /// The slot of a value: what it is for, else the class of things that it is one of.
 fn slot_of(value: &str, purpose: Option<&str>) -> Option<String> {
-    let class = CLASSES.iter().find(|(_, values)| value.to_lowercase().split_whitespace().any(|word| values.contains(&word.trim_matches([',', '.']))));
+    let class = CLASSES
+        .iter()
+        .find(|(_, values)| value.to_lowercase().split_whitespace().any(|word| values.contains(&word.trim_matches([',', '.']))));
     match (class, purpose) {
         (Some((class, _)), Some(purpose)) => Some(format!("{class} for {purpose}")),
         (Some((class, _)), None) => Some((*class).to_owned()),
@@ -153,9 +158,36 @@ pub fn read(sentence: &Sentence<'_>) -> Option<Reading> {
 /// Words before what is claimed: "remember that", "actually,", "by the way".
 fn preamble(sentence: &Sentence<'_>) -> usize {
     const OPENINGS: [&str; 30] = [
-        "please remember that", "please remember", "remember that", "remember", "keep in mind that", "keep in mind", "note that", "please note that",
-        "for the record", "for future reference", "fyi", "just so you know", "by the way", "btw", "actually", "oh", "also", "and", "well", "ok", "okay",
-        "hi", "hey", "hello", "yes", "no", "so", "from now on", "as of today", "please note",
+        "please remember that",
+        "please remember",
+        "remember that",
+        "remember",
+        "keep in mind that",
+        "keep in mind",
+        "note that",
+        "please note that",
+        "for the record",
+        "for future reference",
+        "fyi",
+        "just so you know",
+        "by the way",
+        "btw",
+        "actually",
+        "oh",
+        "also",
+        "and",
+        "well",
+        "ok",
+        "okay",
+        "hi",
+        "hey",
+        "hello",
+        "yes",
+        "no",
+        "so",
+        "from now on",
+        "as of today",
+        "please note",
     ];
     let mut at = 0;
     while let Some(next) = OPENINGS.iter().find_map(|opening| starts(sentence.words, at, opening)) {
@@ -166,7 +198,8 @@ fn preamble(sentence: &Sentence<'_>) -> usize {
 
 fn is_request_to_remember(sentence: &Sentence<'_>, skip: usize) -> bool {
     let before = &sentence.words[..skip];
-    ["remember", "mind", "note", "record", "reference", "fyi", "know"].iter().any(|word| has(before, word)) && !sentence.words.last().is_some_and(|word| word.lower == "?")
+    ["remember", "mind", "note", "record", "reference", "fyi", "know"].iter().any(|word| has(before, word))
+        && !sentence.words.last().is_some_and(|word| word.lower == "?")
 }
 
 fn capital(text: &str) -> String {
@@ -183,11 +216,27 @@ fn constraint(s: &Sentence<'_>) -> Option<Reading> {
         }
     }
     const OPENINGS: [&str; 16] = [
-        "never", "always", "don't ever", "do not ever", "please never", "please always", "you must", "you must never", "make sure you never",
-        "make sure to always", "make sure you always", "we must", "we must not", "we never", "under no circumstances", "it must",
+        "never",
+        "always",
+        "don't ever",
+        "do not ever",
+        "please never",
+        "please always",
+        "you must",
+        "you must never",
+        "make sure you never",
+        "make sure to always",
+        "make sure you always",
+        "we must",
+        "we must not",
+        "we never",
+        "under no circumstances",
+        "it must",
     ];
     let is_rule = OPENINGS.iter().any(|opening| starts(s.words, 0, opening).is_some()) && s.words.len() >= 3;
-    let idle = ["never mind", "never mind that", "always happy", "never heard", "always good", "never been"].iter().any(|phrase| starts(s.words, 0, phrase).is_some());
+    let idle = ["never mind", "never mind that", "always happy", "never heard", "always good", "never been"]
+        .iter()
+        .any(|phrase| starts(s.words, 0, phrase).is_some());
     (is_rule && !idle).then(|| Reading::new(Category::Constraint, "rule"))
 }
 
@@ -211,10 +260,15 @@ fn no_longer(s: &Sentence<'_>) -> Option<Reading> {
 
 /// "I switched from Python to Go for scripting", "we moved to Postgres", "I now use Zed", "I'm back to Vim".
 fn switched(s: &Sentence<'_>) -> Option<Reading> {
-    let subject = starts(s.words, 0, "i").or_else(|| starts(s.words, 0, "we")).or_else(|| starts(s.words, 0, "i've")).or_else(|| starts(s.words, 0, "we've"))?;
+    let subject = starts(s.words, 0, "i")
+        .or_else(|| starts(s.words, 0, "we"))
+        .or_else(|| starts(s.words, 0, "i've"))
+        .or_else(|| starts(s.words, 0, "we've"))?;
     let at = subject + usize::from(["have", "just", "recently", "finally", "actually", "also"].contains(&s.word(subject)));
     let at = at + usize::from(["just", "recently", "finally", "now"].contains(&s.word(at)));
-    let verb = ["switched", "migrated", "changed", "converted", "moved", "went back", "gone back"].iter().find_map(|verb| starts(s.words, at, verb))?;
+    let verb = ["switched", "migrated", "changed", "converted", "moved", "went back", "gone back"]
+        .iter()
+        .find_map(|verb| starts(s.words, at, verb))?;
     let verb = starts(s.words, verb, "over").unwrap_or(verb);
     let (old, verb) = match starts(s.words, verb, "from").or_else(|| starts(s.words, verb, "away from")) {
         Some(from) => {
@@ -229,7 +283,14 @@ fn switched(s: &Sentence<'_>) -> Option<Reading> {
         return (s.word(0) == "i" || s.word(0) == "i've").then(|| home(&value));
     }
     let mut reading = Reading::new(Category::Preference, "switched");
-    reading.replaces = old.or_else(|| s.words.iter().position(|word| word.lower == "instead").filter(|at| s.word(at + 1) == "of").and_then(|at| s.value(at + 2)).map(|(old, _)| old));
+    reading.replaces = old.or_else(|| {
+        s.words
+            .iter()
+            .position(|word| word.lower == "instead")
+            .filter(|at| s.word(at + 1) == "of")
+            .and_then(|at| s.value(at + 2))
+            .map(|(old, _)| old)
+    });
     reading.slot = slot;
     Some(reading)
 }
@@ -253,10 +314,30 @@ fn name(s: &Sentence<'_>) -> Option<Reading> {
 fn person(s: &Sentence<'_>) -> Option<Reading> {
     let at = |openings: &[&str]| openings.iter().find_map(|opening| starts(s.words, 0, opening));
     let profile = |rule, text: String, slot: &str| Some(Reading::new(Category::Profile, rule).text(text).slot(slot));
-    if let Some(at) = at(&["i live in", "i'm living in", "i am living in", "i now live in", "i live near", "i'm based in", "i am based in", "we live in", "i relocated to"]) {
+    if let Some(at) = at(&[
+        "i live in",
+        "i'm living in",
+        "i am living in",
+        "i now live in",
+        "i live near",
+        "i'm based in",
+        "i am based in",
+        "we live in",
+        "i relocated to",
+    ]) {
         return s.value(at).map(|(place, _)| home(&place));
     }
-    if let Some(at) = at(&["i work at", "i work for", "i'm working at", "i'm working for", "i joined", "i just joined", "i now work at", "i now work for", "i started at"]) {
+    if let Some(at) = at(&[
+        "i work at",
+        "i work for",
+        "i'm working at",
+        "i'm working for",
+        "i joined",
+        "i just joined",
+        "i now work at",
+        "i now work for",
+        "i started at",
+    ]) {
         let (company, _) = s.value(at)?;
         return profile("employer", format!("The user works for {company}."), "employer");
     }
@@ -275,9 +356,22 @@ fn person(s: &Sentence<'_>) -> Option<Reading> {
 
 /// "I prefer tabs over spaces", "I like tea better", "my favourite is", "I hate", "I'd rather".
 fn prefers(s: &Sentence<'_>) -> Option<Reading> {
-    let opening = ["i prefer", "i'd prefer", "i now prefer", "i would prefer", "i'd rather use", "i'd rather have", "i always use", "i usually use", "we prefer", "i like to use", "i now use", "i'm using"]
-        .iter()
-        .find_map(|opening| starts(s.words, 0, opening));
+    let opening = [
+        "i prefer",
+        "i'd prefer",
+        "i now prefer",
+        "i would prefer",
+        "i'd rather use",
+        "i'd rather have",
+        "i always use",
+        "i usually use",
+        "we prefer",
+        "i like to use",
+        "i now use",
+        "i'm using",
+    ]
+    .iter()
+    .find_map(|opening| starts(s.words, 0, opening));
     if let Some(at) = opening {
         if s.negated(at) {
             return Some(Reading::new(Category::Preference, "dislike"));
@@ -287,9 +381,27 @@ fn prefers(s: &Sentence<'_>) -> Option<Reading> {
         reading.slot = slot_of(&value, s.purpose(end).as_deref());
         return Some(reading);
     }
-    let taste = ["i love", "i hate", "i dislike", "i like", "i don't like", "i do not like", "i really like", "i really love", "i can't stand", "i enjoy", "i'm a fan of", "i'm not a fan of", "i really hate", "i'm vegetarian", "i'm vegan", "i am vegetarian", "i am vegan"]
-        .iter()
-        .find_map(|opening| starts(s.words, 0, opening))?;
+    let taste = [
+        "i love",
+        "i hate",
+        "i dislike",
+        "i like",
+        "i don't like",
+        "i do not like",
+        "i really like",
+        "i really love",
+        "i can't stand",
+        "i enjoy",
+        "i'm a fan of",
+        "i'm not a fan of",
+        "i really hate",
+        "i'm vegetarian",
+        "i'm vegan",
+        "i am vegetarian",
+        "i am vegan",
+    ]
+    .iter()
+    .find_map(|opening| starts(s.words, 0, opening))?;
     let idle = ["it", "that", "this", "to", "how", "them", "your", "the", "what"].contains(&s.word(taste)) || s.words.len() > 14;
     if s.word(taste - 1).starts_with("veg") {
         return Some(Reading::new(Category::Preference, "diet").slot("diet"));
@@ -306,7 +418,11 @@ fn attribute(s: &Sentence<'_>) -> Option<Reading> {
     let verb = (2..s.words.len().min(7)).find(|at| ["is", "are", "was"].contains(&s.word(*at)))?;
     let attribute = s.between(1, verb)?.to_lowercase();
     let first = s.word(1);
-    if s.word(verb) == "was" || NO_ATTRIBUTE.contains(&first) || s.negated(verb + 1) || ["that", "to", "how", "why", "if", "whether", "what"].contains(&s.word(verb + 1)) {
+    if s.word(verb) == "was"
+        || NO_ATTRIBUTE.contains(&first)
+        || s.negated(verb + 1)
+        || ["that", "to", "how", "why", "if", "whether", "what"].contains(&s.word(verb + 1))
+    {
         return None;
     }
     let verb = verb + usize::from(["now", "currently"].contains(&s.word(verb + 1)));
@@ -315,7 +431,13 @@ fn attribute(s: &Sentence<'_>) -> Option<Reading> {
         return None;
     }
     let favourite = ["favorite", "favourite", "preferred", "usual", "default"].contains(&first);
-    let category = if favourite { Category::Preference } else if s.word(0) == "my" && PROFILE.contains(&attribute.as_str()) { Category::Profile } else { Category::Semantic };
+    let category = if favourite {
+        Category::Preference
+    } else if s.word(0) == "my" && PROFILE.contains(&attribute.as_str()) {
+        Category::Profile
+    } else {
+        Category::Semantic
+    };
     let owner = if s.word(0) == "my" { "The user's" } else { "Our" };
     let slot = attribute.replace("favourite", "favorite");
     Some(Reading::new(category, "attribute").text(format!("{owner} {attribute} is {value}.")).slot(slot))
@@ -324,8 +446,23 @@ fn attribute(s: &Sentence<'_>) -> Option<Reading> {
 /// "we decided to ...", "let's go with ...".
 fn decision(s: &Sentence<'_>) -> Option<Reading> {
     const DECIDED: [&str; 17] = [
-        "we decided", "we've decided", "i decided", "i've decided", "we agreed", "we chose", "we've agreed", "let's go with", "lets go with", "we'll go with",
-        "i'll go with", "we're going with", "we are going with", "decision", "i'm going with", "we settled on", "we have decided",
+        "we decided",
+        "we've decided",
+        "i decided",
+        "i've decided",
+        "we agreed",
+        "we chose",
+        "we've agreed",
+        "let's go with",
+        "lets go with",
+        "we'll go with",
+        "i'll go with",
+        "we're going with",
+        "we are going with",
+        "decision",
+        "i'm going with",
+        "we settled on",
+        "we have decided",
     ];
     let at = DECIDED.iter().find_map(|opening| starts(s.words, 0, opening))?;
     (at < s.words.len() && s.words.len() >= 4).then(|| Reading::new(Category::Decision, "decided"))
@@ -333,7 +470,9 @@ fn decision(s: &Sentence<'_>) -> Option<Reading> {
 
 /// "we use Kafka for events": the slot is what it is for.
 fn uses(s: &Sentence<'_>) -> Option<Reading> {
-    let at = ["we use", "we're using", "we are using", "i use", "we now use", "we run"].iter().find_map(|opening| starts(s.words, 0, opening))?;
+    let at = ["we use", "we're using", "we are using", "i use", "we now use", "we run"]
+        .iter()
+        .find_map(|opening| starts(s.words, 0, opening))?;
     let (value, end) = s.value(at)?;
     let purpose = s.purpose(end)?;
     let mut reading = Reading::new(if s.word(0) == "i" { Category::Preference } else { Category::Semantic }, "used for");
@@ -344,8 +483,22 @@ fn uses(s: &Sentence<'_>) -> Option<Reading> {
 /// "that fixed it", "the deploy failed": how something ended.
 fn outcome(s: &Sentence<'_>) -> Option<Reading> {
     const ENDED: [&str; 16] = [
-        "fixed it", "it worked", "that worked", "works now", "tests pass", "deploy failed", "deploy succeeded", "build failed", "build passed", "was fixed by",
-        "we shipped", "i shipped", "is resolved", "was resolved", "rolled back", "went live",
+        "fixed it",
+        "it worked",
+        "that worked",
+        "works now",
+        "tests pass",
+        "deploy failed",
+        "deploy succeeded",
+        "build failed",
+        "build passed",
+        "was fixed by",
+        "we shipped",
+        "i shipped",
+        "is resolved",
+        "was resolved",
+        "rolled back",
+        "went live",
     ];
     (s.words.len() >= 4 && ENDED.iter().any(|phrase| has(s.words, phrase))).then(|| Reading::new(Category::TaskOutcome, "outcome"))
 }

@@ -21,11 +21,21 @@ fn slots_are_read_where_a_sentence_gives_one() {
         ("Hi, my name is Ana Perez and I need help", Category::Profile, Some("name"), "The user's name is Ana Perez."),
         ("My timezone is CET.", Category::Profile, Some("timezone"), "The user's timezone is CET."),
         ("my favourite color is blue", Category::Preference, Some("favorite color"), "The user's favourite color is blue."),
-        ("I prefer Python for scripting", Category::Preference, Some("programming language for scripting"), "I prefer Python for scripting"),
+        (
+            "I prefer Python for scripting",
+            Category::Preference,
+            Some("programming language for scripting"),
+            "I prefer Python for scripting",
+        ),
         ("I prefer dark mode over light mode.", Category::Preference, Some("theme"), "I prefer dark mode over light mode."),
         ("I live in Berlin now.", Category::Profile, Some("home"), "The user lives in Berlin."),
         ("I've moved to Lisbon", Category::Profile, Some("home"), "The user lives in Lisbon."),
-        ("I switched to Go for scripting", Category::Preference, Some("programming language for scripting"), "I switched to Go for scripting"),
+        (
+            "I switched to Go for scripting",
+            Category::Preference,
+            Some("programming language for scripting"),
+            "I switched to Go for scripting",
+        ),
         ("We use Kafka for events.", Category::Semantic, Some("events"), "We use Kafka for events."),
         ("Our staging cluster is eu-2", Category::Semantic, Some("staging cluster"), "Our staging cluster is eu-2."),
         ("I'm allergic to peanuts.", Category::Constraint, None, "The user is allergic to peanuts."),
@@ -35,7 +45,11 @@ fn slots_are_read_where_a_sentence_gives_one() {
         ("I work at Acme Corp", Category::Profile, Some("employer"), "The user works for Acme Corp."),
     ] {
         let claim = one(text);
-        assert_eq!((claim.category, claim.slot.as_deref(), claim.text.as_str(), claim.doubt), (category, slot, stored, None), "{text}: {claim:?}");
+        assert_eq!(
+            (claim.category, claim.slot.as_deref(), claim.text.as_str(), claim.doubt),
+            (category, slot, stored, None),
+            "{text}: {claim:?}"
+        );
     }
 }
 
@@ -58,7 +72,10 @@ fn what_is_not_the_users_claim_is_discarded_or_doubted_with_a_reason() {
         ("def call(me): return {\"name\": me}", "code"),
         ("\"I prefer Python for scripting\"", "a quotation"),
         ("Ich bevorzuge Python zum Skripten und wohne in Berlin", "not English, as far as its words tell"),
-        ("\u{79C1}\u{306F}\u{6771}\u{4EAC}\u{306B}\u{4F4F}\u{3093}\u{3067}\u{3044}\u{307E}\u{3059}", "not English, as far as its words tell"),
+        (
+            "\u{79C1}\u{306F}\u{6771}\u{4EAC}\u{306B}\u{4F4F}\u{3093}\u{3067}\u{3044}\u{307E}\u{3059}",
+            "not English, as far as its words tell",
+        ),
     ] {
         let claim = one(text);
         assert_eq!((claim.category, claim.reason.as_str()), (Category::Discard, reason), "{text}");
@@ -73,7 +90,10 @@ fn what_is_not_the_users_claim_is_discarded_or_doubted_with_a_reason() {
 #[test]
 fn an_attribute_that_is_denied_or_asked_gives_no_slot() {
     for text in ["My name is not Bob", "Is my name Bob?", "Do I prefer Python?", "My question is how to sort", "I was called yesterday"] {
-        assert!(judge(&Said { text, speaker: Speaker::User, before: "", after: "", at: AT }).iter().all(|claim| claim.slot.is_none()), "{text}");
+        assert!(
+            judge(&Said { text, speaker: Speaker::User, before: "", after: "", at: AT }).iter().all(|claim| claim.slot.is_none()),
+            "{text}"
+        );
     }
 }
 
@@ -98,7 +118,13 @@ fn days_are_named() {
 
 #[test]
 fn an_assistants_fact_waits_for_the_user() {
-    let said = |after| Said { text: "The staging database moved to db-7.internal on 3 March 2025.", speaker: Speaker::Assistant, before: "", after, at: AT };
+    let said = |after| Said {
+        text: "The staging database moved to db-7.internal on 3 March 2025.",
+        speaker: Speaker::Assistant,
+        before: "",
+        after,
+        at: AT,
+    };
     assert!(judge(&said(""))[0].doubt.is_some());
     assert_eq!(judge(&said("Yes, that's right."))[0].doubt, None);
     let unknown = Said { text: "I don't know your deploy region, sorry about that Ana.", ..said("") };

@@ -30,7 +30,9 @@ pub fn words(text: &str) -> Vec<Word> {
     let (bytes, mut out, mut at) = (text.as_bytes(), Vec::with_capacity(text.len() / 5), 0);
     while at < bytes.len() {
         let end = match bytes[at] {
-            byte if byte.is_ascii_digit() => at + run(bytes, at, |byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b',' | b':' | b'-' | b'/')),
+            byte if byte.is_ascii_digit() => {
+                at + run(bytes, at, |byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b',' | b':' | b'-' | b'/'))
+            }
             byte if is_letter(byte) => letters(bytes, at),
             b'?' | b'!' => at + 1,
             _ => {
@@ -88,7 +90,9 @@ pub fn sentences(text: &str) -> Vec<Span> {
     for at in 0..bytes.len() {
         let breaks = match bytes[at] {
             b'\n' => true,
-            b'.' | b'?' | b'!' => bytes.get(at + 1).is_none_or(u8::is_ascii_whitespace) && !(bytes[at] == b'.' && is_abbreviation(text, start, at)),
+            b'.' | b'?' | b'!' => {
+                bytes.get(at + 1).is_none_or(u8::is_ascii_whitespace) && !(bytes[at] == b'.' && is_abbreviation(text, start, at))
+            }
             _ => false,
         };
         if breaks {
@@ -102,7 +106,8 @@ pub fn sentences(text: &str) -> Vec<Span> {
 
 fn is_abbreviation(text: &str, start: usize, at: usize) -> bool {
     let word = text[start..at].rsplit(|letter: char| letter.is_whitespace()).next().unwrap_or_default();
-    ABBREVIATIONS.contains(&word.to_ascii_lowercase().as_str()) || (word.len() == 1 && word != "I" && word.as_bytes()[0].is_ascii_alphabetic())
+    ABBREVIATIONS.contains(&word.to_ascii_lowercase().as_str())
+        || (word.len() == 1 && word != "I" && word.as_bytes()[0].is_ascii_alphabetic())
 }
 
 fn push(text: &str, start: usize, end: usize, out: &mut Vec<Span>) {

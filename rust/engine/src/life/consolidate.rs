@@ -96,10 +96,13 @@ pub fn groups(cluster: &[Memory]) -> Vec<(Vec<usize>, usize)> {
 /// What two texts may not differ in to be one, and the words that carry what they say: all but function words, in order of the alphabet.
 fn marks(text: &str) -> Vec<String> {
     const LIGHT: [&str; 34] = [
-        "a", "an", "the", "i", "user", "is", "are", "was", "really", "very", "just", "also", "and", "it", "that", "this", "my", "of", "so", "now", "do",
-        "be", "been", "have", "has", "had", "would", "will", "too", "quite", "please", "we", "our", "am",
+        "a", "an", "the", "i", "user", "is", "are", "was", "really", "very", "just", "also", "and", "it", "that", "this", "my", "of", "so",
+        "now", "do", "be", "been", "have", "has", "had", "would", "will", "too", "quite", "please", "we", "our", "am",
     ];
-    let trimmed = |word: &str| word.trim_matches(|letter: char| letter.is_ascii_punctuation() && !matches!(letter, '-' | '_' | '/' | '#' | '+' | '$' | '%')).to_owned();
+    let trimmed = |word: &str| {
+        word.trim_matches(|letter: char| letter.is_ascii_punctuation() && !matches!(letter, '-' | '_' | '/' | '#' | '+' | '$' | '%'))
+            .to_owned()
+    };
     let mut marks: Vec<String> = text
         .split_whitespace()
         .map(trimmed)
@@ -110,10 +113,10 @@ fn marks(text: &str) -> Vec<String> {
     marks
 }
 
+/// A word without its ending: "running", "runs" and "run" are one.
 fn stem(word: &str) -> String {
-    ["ing", "ed", "s"]
-        .iter()
-        .find_map(|ending| word.strip_suffix(ending).filter(|rest| rest.len() > 3 && rest.bytes().all(|byte| byte.is_ascii_lowercase())))
-        .unwrap_or(word)
-        .to_owned()
+    let plain = |rest: &&str| rest.len() >= 3 && rest.bytes().all(|byte| byte.is_ascii_lowercase());
+    let rest = ["ing", "ed", "s"].iter().find_map(|ending| word.strip_suffix(ending).filter(plain)).unwrap_or(word);
+    let doubled = rest.len() > 3 && rest.len() < word.len() && rest.as_bytes()[rest.len() - 1] == rest.as_bytes()[rest.len() - 2];
+    if doubled { rest[..rest.len() - 1].to_owned() } else { rest.to_owned() }
 }

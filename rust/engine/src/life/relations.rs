@@ -108,13 +108,18 @@ pub fn relate(engine: &Core, scope: &Scope, given: &Relation, holds: bool, now: 
     engine.write(move |txn| {
         let partition = scope.find_or_make(txn)?;
         let known = all(txn, partition)?;
-        let same = |one: &&Relation| (slot_key(&one.subject), slot_key(&one.relation), slot_key(&one.object)) == names && one.until.is_none();
+        let same =
+            |one: &&Relation| (slot_key(&one.subject), slot_key(&one.relation), slot_key(&one.object)) == names && one.until.is_none();
         let (relation, new) = match known.iter().find(same) {
             Some(one) if holds => return Ok((one.clone(), false)),
             Some(one) => (Relation { until: Some(now.max(one.since)), ..one.clone() }, false),
-            None if !holds => return Err(Error::invalid("relating: only a relation that holds can end, and this one does not: relate() it first")),
+            None if !holds => {
+                return Err(Error::invalid("relating: only a relation that holds can end, and this one does not: relate() it first"));
+            }
             None if known.len() >= MAX_RELATIONS => {
-                return Err(Error::invalid(format!("relating: a scope has at most {MAX_RELATIONS} relations, and this one has as many: keep them elsewhere")));
+                return Err(Error::invalid(format!(
+                    "relating: a scope has at most {MAX_RELATIONS} relations, and this one has as many: keep them elsewhere"
+                )));
             }
             None => (Relation { number: known.last().map_or(1, |last| last.number + 1), ..given.clone() }, true),
         };

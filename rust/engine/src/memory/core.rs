@@ -13,9 +13,9 @@ use super::access::{self, AccessBuffer, Accesses};
 use super::embedders::{Embedder, Embedders};
 use super::embedding::{self, Embedding, EmbeddingNumber};
 use super::forget::{self, Origin, Stale};
+use super::kind::{Kind, KindRule};
 use super::learn::{self, LearnMark};
 use super::maintain;
-use super::kind::{Kind, KindRule};
 use super::merge;
 use super::quarantine;
 use super::read;
@@ -140,7 +140,8 @@ impl Core {
             let seed = scope.term_seed();
             for step in numbers.chunks(maintain::STEP) {
                 let step = step.to_vec();
-                forgotten += self.write(move |txn| forget::forget_many(txn, partition, seed, &step, "over the cap of its kind", now))?.len() as u64;
+                forgotten +=
+                    self.write(move |txn| forget::forget_many(txn, partition, seed, &step, "over the cap of its kind", now))?.len() as u64;
             }
         }
         Ok(forgotten)
@@ -483,7 +484,8 @@ impl Core {
         let (seed, mut forgotten) = (scope.term_seed(), Vec::new());
         for step in numbers.chunks(maintain::STEP) {
             let step = step.to_vec();
-            forgotten.extend(self.write(move |txn| forget::forget_all(txn, partition, seed, &step, "its origin is not trusted any more", now))?);
+            forgotten
+                .extend(self.write(move |txn| forget::forget_all(txn, partition, seed, &step, "its origin is not trusted any more", now))?);
         }
         Ok(forgotten)
     }
@@ -657,7 +659,14 @@ fn prepare(embedder: &Embedder, scope: &Scope, mut new: NewMemory) -> Result<Pre
 }
 
 /// The memories of a kind that a scope has above a cap, the least valuable first.
-fn over_cap<P: Pages>(snapshot: &P, scope: &Scope, kind: Kind, rule: KindRule, cap: usize, now: i64) -> Result<Option<(Partition, Vec<u32>)>> {
+fn over_cap<P: Pages>(
+    snapshot: &P,
+    scope: &Scope,
+    kind: Kind,
+    rule: KindRule,
+    cap: usize,
+    now: i64,
+) -> Result<Option<(Partition, Vec<u32>)>> {
     let Some(partition) = scope.find(snapshot)? else { return Ok(None) };
     let (mut values, mut blocks) = (Vec::new(), access::AccessBlocks::new(snapshot, partition));
     let mut memories = Vec::new();

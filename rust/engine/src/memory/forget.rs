@@ -146,7 +146,14 @@ pub(super) fn from_origin<P: crate::store::pages::Pages>(pages: &P, partition: P
 }
 
 /// Forgets those of `numbers` that still have words, current or not; what they were.
-pub(super) fn forget_all<P: PagesMut>(pages: &mut P, partition: Partition, seed: u64, numbers: &[u32], reason: &str, clock: i64) -> Result<Vec<Memory>> {
+pub(super) fn forget_all<P: PagesMut>(
+    pages: &mut P,
+    partition: Partition,
+    seed: u64,
+    numbers: &[u32],
+    reason: &str,
+    clock: i64,
+) -> Result<Vec<Memory>> {
     let mut writer = PartitionWriter::at(pages, partition, seed, clock, None)?;
     let mut forgotten = Vec::new();
     for number in numbers {

@@ -62,7 +62,9 @@ pub(super) fn meet<P: PagesMut>(writer: &PartitionWriter<'_, P>, memory: &mut Me
                 memory.slot = memory.slot.take().or_else(|| known.slot.clone());
                 met.ended = Some(known);
             }
-            Relation::Contradicts | Relation::Disputes if comparable && known.slot != memory.slot || known.slot.is_none() && memory.slot.is_none() => {
+            Relation::Contradicts | Relation::Disputes
+                if comparable && known.slot != memory.slot || known.slot.is_none() && memory.slot.is_none() =>
+            {
                 if matches!(relation(&memory.text, memory.kind, &known.text, known.kind), Relation::Contradicts | Relation::Disputes) {
                     met.disputed.push(number);
                 }

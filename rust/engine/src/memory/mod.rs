@@ -26,11 +26,11 @@ pub mod slots;
 mod writer;
 
 pub use core::{Core, EngineOptions, Written};
+pub use forget::Origin;
 pub use kind::{Kind, KindRule};
+pub use learn::{LearnMark, Learning};
 pub use named::Named;
 pub use provenance::Provenance;
 pub use record::{Ending, Memory, State};
-pub use forget::Origin;
-pub use learn::{LearnMark, Learning};
 pub use remember::{Action, NewMemory, Remembered, Verdict};
 pub(crate) use writer::{MEMORIES, PINNED_KINDS, importance_of, kind_key};

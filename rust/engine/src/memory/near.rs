@@ -21,13 +21,38 @@ pub enum Relation {
 
 /// Words that change nothing.
 const LIGHT: [&str; 26] = [
-    "a", "an", "the", "really", "very", "just", "also", "actually", "please", "now", "currently", "quite", "so", "well", "oh", "hey", "hi", "yes",
-    "btw", "today", "still", "definitely", "basically", "always", "usually", "much",
+    "a",
+    "an",
+    "the",
+    "really",
+    "very",
+    "just",
+    "also",
+    "actually",
+    "please",
+    "now",
+    "currently",
+    "quite",
+    "so",
+    "well",
+    "oh",
+    "hey",
+    "hi",
+    "yes",
+    "btw",
+    "today",
+    "still",
+    "definitely",
+    "basically",
+    "always",
+    "usually",
+    "much",
 ];
 /// Words that deny.
 const DENIALS: [&str; 7] = ["not", "never", "no", "cannot", "without", "nor", "neither"];
 /// Verbs that give one value at a time.
-const ONE_VALUE: [&str; 14] = ["is", "are", "listen", "run", "live", "cost", "point", "expire", "start", "end", "belong", "equal", "use", "be"];
+const ONE_VALUE: [&str; 14] =
+    ["is", "are", "listen", "run", "live", "cost", "point", "expire", "start", "end", "belong", "equal", "use", "be"];
 
 /// A word with what matters of it: its form without an ending, and whether it carries a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,12 +64,14 @@ struct Token {
 fn tokens(text: &str) -> Vec<Token> {
     let mut out = Vec::new();
     for chunk in text.split_whitespace() {
-        let word = chunk.trim_matches(|letter: char| !letter.is_alphanumeric() && !matches!(letter, '+' | '#' | '/' | '-' | '_' | '$' | '%'));
+        let word =
+            chunk.trim_matches(|letter: char| !letter.is_alphanumeric() && !matches!(letter, '+' | '#' | '/' | '-' | '_' | '$' | '%'));
         if word.is_empty() {
             continue;
         }
         let lower = word.to_lowercase().replace('\u{2019}', "'");
-        let plain = word.chars().all(|letter| letter.is_alphabetic() || letter == '\'') && word.chars().skip(1).all(|letter| !letter.is_uppercase());
+        let plain = word.chars().all(|letter| letter.is_alphabetic() || letter == '\'')
+            && word.chars().skip(1).all(|letter| !letter.is_uppercase());
         if !plain {
             out.push(Token { form: word.to_owned(), value: true });
         } else if let Some(verb) = lower.strip_suffix("n't") {
@@ -94,7 +121,9 @@ pub fn relation(new: &str, new_kind: Kind, old: &str, old_kind: Kind) -> Relatio
     if !lasts(new_kind) || !lasts(old_kind) {
         return Relation::Different;
     }
-    let affirmed = |tokens: &[Token]| tokens.iter().filter(|token| !is_denial(token) && token.form != "do").map(|token| token.form.clone()).collect::<Vec<_>>();
+    let affirmed = |tokens: &[Token]| {
+        tokens.iter().filter(|token| !is_denial(token) && token.form != "do").map(|token| token.form.clone()).collect::<Vec<_>>()
+    };
     let denies = |tokens: &[Token]| tokens.iter().any(is_denial);
     if denies(&a) != denies(&b) {
         return if affirmed(&a) == affirmed(&b) { Relation::Contradicts } else { Relation::Different };
@@ -109,7 +138,8 @@ fn changed_value(a: &[Token], b: &[Token]) -> Relation {
     let suffix = a.iter().rev().zip(b.iter().rev()).take(most).take_while(|(a, b)| a.form == b.form).count();
     let (mine, theirs) = (&a[prefix..a.len() - suffix], &b[prefix..b.len() - suffix]);
     let verb = a[..prefix].iter().position(|token| ONE_VALUE.contains(&token.form.as_str()));
-    let subject = verb.is_some_and(|verb| a[..verb].iter().any(|token| !["i", "we", "it", "that", "this", "they"].contains(&token.form.as_str())));
+    let subject =
+        verb.is_some_and(|verb| a[..verb].iter().any(|token| !["i", "we", "it", "that", "this", "they"].contains(&token.form.as_str())));
     let short = |middle: &[Token]| (1..=4).contains(&middle.len());
     if !subject || !short(mine) || !short(theirs) || prefix + suffix < 2 || suffix > 3 {
         return Relation::Different;
@@ -172,7 +202,12 @@ mod tests {
         assert_eq!(of("payments-api listens on port 9443", "payments-api listens on port 8443"), Relation::Contradicts);
         assert_eq!(of("I don't like tea", "I like tea"), Relation::Contradicts);
         assert_eq!(of("The sky is vast", "The sky is blue"), Relation::Disputes);
-        for (a, b) in [("I like tea", "I like coffee"), ("I speak French", "I speak German"), ("Ana is tall", "Bob is tall"), ("I ran 5 miles", "I ran 7 miles")] {
+        for (a, b) in [
+            ("I like tea", "I like coffee"),
+            ("I speak French", "I speak German"),
+            ("Ana is tall", "Bob is tall"),
+            ("I ran 5 miles", "I ran 7 miles"),
+        ] {
             assert_eq!(of(a, b), Relation::Different, "{a} | {b}");
         }
         assert_eq!(relation("The race was 5 km", Kind::Episodic, "The race was 7 km", Kind::Episodic), Relation::Different);

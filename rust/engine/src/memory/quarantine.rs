@@ -90,7 +90,10 @@ fn waiting<P: PagesMut>(writer: &PartitionWriter<'_, P>, id: &str) -> Result<Mem
     }
     Err(Error::new(
         ErrorKind::InvalidInput,
-        format!("approving {id:?}: only what is quarantined can be approved, and this one is {}: take ids from quarantined()", memory.state().name()),
+        format!(
+            "approving {id:?}: only what is quarantined can be approved, and this one is {}: take ids from quarantined()",
+            memory.state().name()
+        ),
     ))
 }
 

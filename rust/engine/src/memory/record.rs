@@ -49,7 +49,9 @@ impl State {
     }
 
     fn from_number(number: u64) -> Option<Self> {
-        [Self::Current, Self::Superseded, Self::Revised, Self::Forgotten, Self::Expired, Self::Quarantined].into_iter().find(|s| *s as u64 == number)
+        [Self::Current, Self::Superseded, Self::Revised, Self::Forgotten, Self::Expired, Self::Quarantined]
+            .into_iter()
+            .find(|s| *s as u64 == number)
     }
 }
 

@@ -324,7 +324,9 @@ impl Prepared {
                 }
                 None => {
                     memory.number = writer.next_number()?;
-                    if let Some(known) = weaker.filter(|known| self.new.learning.is_some() && known.slot.is_none() && known.occurred_at <= memory.occurred_at) {
+                    if let Some(known) = weaker
+                        .filter(|known| self.new.learning.is_some() && known.slot.is_none() && known.occurred_at <= memory.occurred_at)
+                    {
                         memory.supersedes = Some(known.number);
                         reason = Some(format!("{} holds no longer", known.id()));
                         action = Action::Superseded;

@@ -31,9 +31,11 @@ fn email(text: &str, at: usize) -> Option<Finding> {
     let domain = &bytes[at + 1..end];
     let top = domain.iter().rposition(|byte| *byte == b'.').map(|dot| &domain[dot + 1..])?;
     let has_name = start < at && bytes[start..at].iter().any(u8::is_ascii_alphanumeric);
-    let is_domain = domain.len() > top.len() + 1 && domain[0] != b'.' && (2..=24).contains(&top.len()) && top.iter().all(u8::is_ascii_alphabetic);
+    let is_domain =
+        domain.len() > top.len() + 1 && domain[0] != b'.' && (2..=24).contains(&top.len()) && top.iter().all(u8::is_ascii_alphabetic);
     // `git@github.com:owner/name` names a repository, `logo@2x.png` a file.
-    let is_repository = &bytes[start..at] == b"git" || bytes.get(end) == Some(&b':') && bytes.get(end + 1).is_some_and(u8::is_ascii_alphabetic);
+    let is_repository =
+        &bytes[start..at] == b"git" || bytes.get(end) == Some(&b':') && bytes.get(end + 1).is_some_and(u8::is_ascii_alphabetic);
     let is_file = [&b"png"[..], b"jpg", b"svg", b"webp"].contains(&top);
     (has_name && is_domain && !is_repository && !is_file).then_some(Finding { what: Sensitive::Email, start, end })
 }
@@ -66,7 +68,8 @@ fn ends_free(bytes: &[u8], end: usize) -> bool {
 /// Whether nothing that belongs to it stands before.
 fn begins_free(bytes: &[u8], at: usize) -> bool {
     let Some(before) = at.checked_sub(1).map(|at| bytes[at]) else { return true };
-    let joined = matches!(before, b'-' | b'.' | b'/' | b'#' | b'$' | b'%' | b'&') || before == b',' || before == b':' || before == b'=' && false;
+    let joined =
+        matches!(before, b'-' | b'.' | b'/' | b'#' | b'$' | b'%' | b'&') || before == b',' || before == b':' || before == b'=' && false;
     !joined && !super::is_word(before)
 }
 
@@ -101,7 +104,8 @@ fn card(bytes: &[u8], at: usize) -> Option<usize> {
     }
     // "4111 1111 1111 1111 12/26": the expiry is not of the number.
     let grouped = between.first() == Some(&b' ') && digits.len() > 16;
-    (grouped && is_card(&digits[..16]) && bytes.get(at + 4) == Some(&b' ') && bytes.get(at + 19).is_some_and(|byte| *byte == b' ')).then_some(at + 19)
+    (grouped && is_card(&digits[..16]) && bytes.get(at + 4) == Some(&b' ') && bytes.get(at + 19).is_some_and(|byte| *byte == b' '))
+        .then_some(at + 19)
 }
 
 /// `ddd-dd-dddd`, with `-` or spaces.
@@ -129,11 +133,30 @@ fn local_phone(text: &str, at: usize) -> Option<Finding> {
     let context = before(text, at, CUE_BYTES);
     let says_phone = has_cue(
         &context,
-        &["phone", "call", "tel", "telephone", "mobile", "cell", "text me", "reach", "fax", "whatsapp", "sms", "dial", "number", "contact", "ring"],
+        &[
+            "phone",
+            "call",
+            "tel",
+            "telephone",
+            "mobile",
+            "cell",
+            "text me",
+            "reach",
+            "fax",
+            "whatsapp",
+            "sms",
+            "dial",
+            "number",
+            "contact",
+            "ring",
+        ],
     );
     let names_id = is_an_id(&context);
-    ((plain || says_phone) && (!names_id || says_phone && !context.contains("order") && !context.contains("invoice")))
-        .then_some(Finding { what: Sensitive::Phone, start: at, end })
+    ((plain || says_phone) && (!names_id || says_phone && !context.contains("order") && !context.contains("invoice"))).then_some(Finding {
+        what: Sensitive::Phone,
+        start: at,
+        end,
+    })
 }
 
 /// Whether the groups are 3-3-4, with a 1 before or not.
@@ -166,13 +189,46 @@ fn iban(bytes: &[u8], at: usize) -> Option<Finding> {
         }
         end += 1;
     }
-    (kept.len() == length && !bytes.get(end).is_some_and(u8::is_ascii_alphanumeric) && mod97(&kept))
-        .then_some(Finding { what: Sensitive::Iban, start: at, end })
+    (kept.len() == length && !bytes.get(end).is_some_and(u8::is_ascii_alphanumeric) && mod97(&kept)).then_some(Finding {
+        what: Sensitive::Iban,
+        start: at,
+        end,
+    })
 }
 
 const STREETS: [&str; 32] = [
-    "street", "st", "avenue", "ave", "road", "rd", "lane", "ln", "drive", "dr", "boulevard", "blvd", "court", "ct", "way", "place", "pl",
-    "square", "sq", "terrace", "crescent", "close", "parkway", "pkwy", "highway", "hwy", "circle", "trail", "alley", "row", "walk", "gardens",
+    "street",
+    "st",
+    "avenue",
+    "ave",
+    "road",
+    "rd",
+    "lane",
+    "ln",
+    "drive",
+    "dr",
+    "boulevard",
+    "blvd",
+    "court",
+    "ct",
+    "way",
+    "place",
+    "pl",
+    "square",
+    "sq",
+    "terrace",
+    "crescent",
+    "close",
+    "parkway",
+    "pkwy",
+    "highway",
+    "hwy",
+    "circle",
+    "trail",
+    "alley",
+    "row",
+    "walk",
+    "gardens",
 ];
 
 /// A number, one to four words and the word for a street, where the words before say that somebody lives or receives there.
@@ -183,7 +239,19 @@ fn address(text: &str, at: usize) -> Option<Finding> {
         return None;
     }
     let context = before(text, at, CUE_BYTES);
-    let cues = ["address", "live at", "lives at", "living at", "reside at", "ship to", "deliver to", "moved to", "home is", "mail to", "send it to"];
+    let cues = [
+        "address",
+        "live at",
+        "lives at",
+        "living at",
+        "reside at",
+        "ship to",
+        "deliver to",
+        "moved to",
+        "home is",
+        "mail to",
+        "send it to",
+    ];
     if !has_cue(&context, &cues) {
         return None;
     }

@@ -32,51 +32,51 @@ impl Rest {
 
 /// Prefix, what follows, and how many at least. Longer prefixes stand before those that they begin with.
 const VENDORS: [(&str, Rest, usize); 46] = [
-    ("AKIA", Rest::Upper, 16),                // AWS
-    ("ASIA", Rest::Upper, 16),                // AWS, temporary
-    ("AIza", Rest::UrlSafe, 35),              // Google
-    ("ya29.", Rest::UrlSafe, 30),             // Google OAuth
-    ("GOCSPX-", Rest::UrlSafe, 28),           // Google OAuth client
-    ("ghp_", Rest::Alnum, 36),                // GitHub
+    ("AKIA", Rest::Upper, 16),      // AWS
+    ("ASIA", Rest::Upper, 16),      // AWS, temporary
+    ("AIza", Rest::UrlSafe, 35),    // Google
+    ("ya29.", Rest::UrlSafe, 30),   // Google OAuth
+    ("GOCSPX-", Rest::UrlSafe, 28), // Google OAuth client
+    ("ghp_", Rest::Alnum, 36),      // GitHub
     ("gho_", Rest::Alnum, 36),
     ("ghu_", Rest::Alnum, 36),
     ("ghs_", Rest::Alnum, 36),
     ("ghr_", Rest::Alnum, 36),
     ("github_pat_", Rest::UrlSafe, 22),
-    ("glpat-", Rest::UrlSafe, 20),            // GitLab
-    ("xoxb-", Rest::UrlSafe, 10),             // Slack
+    ("glpat-", Rest::UrlSafe, 20), // GitLab
+    ("xoxb-", Rest::UrlSafe, 10),  // Slack
     ("xoxp-", Rest::UrlSafe, 10),
     ("xoxa-", Rest::UrlSafe, 10),
     ("xoxr-", Rest::UrlSafe, 10),
     ("xoxs-", Rest::UrlSafe, 10),
     ("xapp-", Rest::UrlSafe, 10),
-    ("sk-ant-", Rest::UrlSafe, 20),           // Anthropic
-    ("sk-proj-", Rest::UrlSafe, 20),          // OpenAI
-    ("sk-or-v1-", Rest::Hex, 40),             // OpenRouter
+    ("sk-ant-", Rest::UrlSafe, 20),  // Anthropic
+    ("sk-proj-", Rest::UrlSafe, 20), // OpenAI
+    ("sk-or-v1-", Rest::Hex, 40),    // OpenRouter
     ("sk-", Rest::Alnum, 20),
-    ("sk_live_", Rest::Alnum, 16),            // Stripe
+    ("sk_live_", Rest::Alnum, 16), // Stripe
     ("sk_test_", Rest::Alnum, 16),
     ("rk_live_", Rest::Alnum, 16),
     ("whsec_", Rest::Alnum, 24),
-    ("hf_", Rest::Alnum, 30),                 // Hugging Face
-    ("gsk_", Rest::Alnum, 40),                // Groq
-    ("xai-", Rest::Alnum, 40),                // xAI
-    ("r8_", Rest::Alnum, 36),                 // Replicate
-    ("nvapi-", Rest::UrlSafe, 40),            // NVIDIA
-    ("pplx-", Rest::Alnum, 32),               // Perplexity
+    ("hf_", Rest::Alnum, 30),      // Hugging Face
+    ("gsk_", Rest::Alnum, 40),     // Groq
+    ("xai-", Rest::Alnum, 40),     // xAI
+    ("r8_", Rest::Alnum, 36),      // Replicate
+    ("nvapi-", Rest::UrlSafe, 40), // NVIDIA
+    ("pplx-", Rest::Alnum, 32),    // Perplexity
     ("npm_", Rest::Alnum, 36),
     ("pypi-AgE", Rest::UrlSafe, 40),
-    ("SG.", Rest::Dotted, 60),                // SendGrid
-    ("dop_v1_", Rest::Hex, 64),               // DigitalOcean
-    ("shpat_", Rest::Hex, 32),                // Shopify
+    ("SG.", Rest::Dotted, 60),  // SendGrid
+    ("dop_v1_", Rest::Hex, 64), // DigitalOcean
+    ("shpat_", Rest::Hex, 32),  // Shopify
     ("shpss_", Rest::Hex, 32),
-    ("sq0atp-", Rest::UrlSafe, 22),           // Square
-    ("hvs.", Rest::UrlSafe, 24),              // Vault
-    ("lin_api_", Rest::Alnum, 32),            // Linear
-    ("dapi", Rest::Hex, 32),                  // Databricks
-    ("tfp_", Rest::UrlSafe, 40),              // Typeform
-    ("AGE-SECRET-KEY-1", Rest::Upper, 50),    // age
-    ("EAACEdEose0cBA", Rest::Alnum, 8),       // Facebook
+    ("sq0atp-", Rest::UrlSafe, 22),        // Square
+    ("hvs.", Rest::UrlSafe, 24),           // Vault
+    ("lin_api_", Rest::Alnum, 32),         // Linear
+    ("dapi", Rest::Hex, 32),               // Databricks
+    ("tfp_", Rest::UrlSafe, 40),           // Typeform
+    ("AGE-SECRET-KEY-1", Rest::Upper, 50), // age
+    ("EAACEdEose0cBA", Rest::Alnum, 8),    // Facebook
     ("rubygems_", Rest::Hex, 48),
 ];
 
@@ -149,7 +149,8 @@ fn url_credentials(text: &str, at: usize) -> Option<Finding> {
         return None;
     }
     let start = scheme + 3;
-    let authority = run(&rest[start..], |byte| !byte.is_ascii_whitespace() && !matches!(byte, b'/' | b'?' | b'#' | b'"' | b'\'' | b'<' | b'>'));
+    let authority =
+        run(&rest[start..], |byte| !byte.is_ascii_whitespace() && !matches!(byte, b'/' | b'?' | b'#' | b'"' | b'\'' | b'<' | b'>'));
     let authority = &rest[start..start + authority];
     let sign = authority.iter().rposition(|byte| *byte == b'@')?;
     let colon = authority[..sign].iter().position(|byte| *byte == b':')?;
@@ -161,8 +162,19 @@ fn url_credentials(text: &str, at: usize) -> Option<Finding> {
 /// Names of values that open something, as words or joined by `_`, `-` or nothing.
 const STRONG: [&str; 8] = ["password", "passwd", "pwd", "passphrase", "passcode", "pass", "kennwort", "passwort"];
 const KEYS: [&str; 13] = [
-    "apikey", "secret", "token", "secretkey", "accesskey", "accesstoken", "authtoken", "clientsecret", "bearer", "privatekey", "secretaccesskey",
-    "refreshtoken", "accountkey",
+    "apikey",
+    "secret",
+    "token",
+    "secretkey",
+    "accesskey",
+    "accesstoken",
+    "authtoken",
+    "clientsecret",
+    "bearer",
+    "privatekey",
+    "secretaccesskey",
+    "refreshtoken",
+    "accountkey",
 ];
 
 /// The value behind a name: after `=` or `:`, after "is", and for "bearer" after a space.
@@ -179,7 +191,9 @@ fn password(text: &str, at: usize) -> Option<Finding> {
     }
     let (start, explicit) = value_start(bytes, end, name.ends_with("bearer"))?;
     let quoted = matches!(bytes.get(start.wrapping_sub(1)), Some(b'"' | b'\'' | b'`'));
-    let length = run(&bytes[start..], |byte| !byte.is_ascii_whitespace() && !matches!(byte, b'"' | b'\'' | b'`' | b',' | b';' | b'<' | b'>' | b'&' | b')'));
+    let length = run(&bytes[start..], |byte| {
+        !byte.is_ascii_whitespace() && !matches!(byte, b'"' | b'\'' | b'`' | b',' | b';' | b'<' | b'>' | b'&' | b')')
+    });
     let mut value = &bytes[start..start + length];
     while let [head @ .., b'.' | b'!' | b'?'] = value {
         if quoted {
@@ -203,7 +217,8 @@ fn secret_name(bytes: &[u8], at: usize) -> Option<(String, usize)> {
     if first > 40 || first < 3 {
         return None;
     }
-    let mut name: String = bytes[at..at + first].iter().filter(|byte| byte.is_ascii_alphanumeric()).map(|byte| byte.to_ascii_lowercase() as char).collect();
+    let mut name: String =
+        bytes[at..at + first].iter().filter(|byte| byte.is_ascii_alphanumeric()).map(|byte| byte.to_ascii_lowercase() as char).collect();
     let mut end = at + first;
     // "API key", "access token", "client secret": two words, of which the first says nothing alone.
     while ["api", "access", "auth", "client", "secret", "refresh", "account", "accessapi", "secretaccess"].contains(&name.as_str()) {
@@ -256,7 +271,8 @@ fn looks_like_password(value: &[u8], explicit: bool) -> bool {
     let digits = value.iter().filter(|byte| byte.is_ascii_digit()).count();
     let signs = value.iter().filter(|byte| byte.is_ascii_punctuation() && !matches!(byte, b'-' | b'_' | b'.' | b'/' | b':')).count();
     let mixed = letters > 0 && (digits > 0 || signs > 0);
-    let is_reference = value.starts_with(b"$") || value.starts_with(b"{") || value.starts_with(b"[") || value.iter().all(|byte| *byte == b'*');
+    let is_reference =
+        value.starts_with(b"$") || value.starts_with(b"{") || value.starts_with(b"[") || value.iter().all(|byte| *byte == b'*');
     let is_call = value.contains(&b'(') || value.contains(&b'[');
     if is_reference || is_call || value.len() > 200 {
         return false;
@@ -285,9 +301,42 @@ fn looks_random(value: &[u8]) -> bool {
 /// Whether the words before say that a number is an id of something.
 pub fn is_an_id(context: &str) -> bool {
     const IDS: [&str; 36] = [
-        "order", "orders", "invoice", "ticket", "tracking", "reference", "ref", "sku", "isbn", "serial", "build", "timestamp", "epoch", "hash",
-        "transaction", "job", "request", "trace", "issue", "pr", "session", "id", "ids", "uuid", "commit", "version", "release", "part", "batch",
-        "shipment", "case", "checksum", "revision", "run", "span", "parcel",
+        "order",
+        "orders",
+        "invoice",
+        "ticket",
+        "tracking",
+        "reference",
+        "ref",
+        "sku",
+        "isbn",
+        "serial",
+        "build",
+        "timestamp",
+        "epoch",
+        "hash",
+        "transaction",
+        "job",
+        "request",
+        "trace",
+        "issue",
+        "pr",
+        "session",
+        "id",
+        "ids",
+        "uuid",
+        "commit",
+        "version",
+        "release",
+        "part",
+        "batch",
+        "shipment",
+        "case",
+        "checksum",
+        "revision",
+        "run",
+        "span",
+        "parcel",
     ];
     has_cue(context, &IDS)
 }

@@ -48,7 +48,11 @@ fn iban(random: &mut Random) -> String {
     let account = format!("{letters}{}", random.from(DIGITS, length - 4 - letters.len()));
     let check = (2..=98).find(|check| super::validators::mod97(format!("{country}{check:02}{account}").as_bytes())).unwrap();
     let whole = format!("{country}{check:02}{account}");
-    if random.below(2) == 0 { whole } else { whole.as_bytes().chunks(4).map(|c| std::str::from_utf8(c).unwrap()).collect::<Vec<_>>().join(" ") }
+    if random.below(2) == 0 {
+        whole
+    } else {
+        whole.as_bytes().chunks(4).map(|c| std::str::from_utf8(c).unwrap()).collect::<Vec<_>>().join(" ")
+    }
 }
 
 fn vendor_key(random: &mut Random) -> String {
@@ -109,7 +113,11 @@ fn every_other_type_is_found_by_its_shape_or_its_cue() {
         ("Authorization: Bearer 8f14e45fceea167a5a36dedd4bea2543", Sensitive::Password, "8f14e45fceea167a5a36dedd4bea2543"),
         ("my PIN passcode: 493817", Sensitive::Password, "493817"),
         ("postgres://admin:pa55@db.internal/x", Sensitive::UrlCredentials, "admin:pa55"),
-        ("-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----", Sensitive::PrivateKey, "-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----"),
+        (
+            "-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----",
+            Sensitive::PrivateKey,
+            "-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----",
+        ),
         ("-----BEGIN OPENSSH PRIVATE KEY-----\nb3Bl", Sensitive::PrivateKey, "-----BEGIN OPENSSH PRIVATE KEY-----\nb3Bl"),
         ("my SSN is 536-90-4399", Sensitive::SocialSecurity, "536-90-4399"),
         ("call me at 408-971-8523.", Sensitive::Phone, "408-971-8523"),
@@ -188,7 +196,10 @@ fn a_policy_rejects_redacts_or_allows_by_kind() {
     let text = "write to ana@example.org, password=hunter22";
     let policy = |secrets, personal_data| Screening { secrets, personal_data };
     let redacted = "write to [e-mail address removed], password=[password removed]".to_owned();
-    assert_eq!(policy(Treatment::Redact, Treatment::Redact).apply(text), Screened::Redacted(redacted, vec![Sensitive::Password, Sensitive::Email]));
+    assert_eq!(
+        policy(Treatment::Redact, Treatment::Redact).apply(text),
+        Screened::Redacted(redacted, vec![Sensitive::Password, Sensitive::Email])
+    );
     assert_eq!(policy(Treatment::Reject, Treatment::Allow).apply(text), Screened::Rejected(vec![Sensitive::Password]));
     assert_eq!(policy(Treatment::Allow, Treatment::Allow).apply(text), Screened::Clean);
     assert_eq!(policy(Treatment::Reject, Treatment::Reject).apply("Prefers tea"), Screened::Clean);
@@ -197,9 +208,29 @@ fn a_policy_rejects_redacts_or_allows_by_kind() {
 #[test]
 fn any_text_is_screened_without_a_panic_and_redacting_leaves_nothing() {
     let mut random = Random(11);
-    let parts = ["password=", "é", "@", "-----BEGIN ", "eyJ", "4111 1111 1111 1111", "+", "(", "://", ":", "ß@ß.de", " ", "\u{1F600}", "DE89", "a.b@c.org", "sk-", "is "];
+    let parts = [
+        "password=",
+        "é",
+        "@",
+        "-----BEGIN ",
+        "eyJ",
+        "4111 1111 1111 1111",
+        "+",
+        "(",
+        "://",
+        ":",
+        "ß@ß.de",
+        " ",
+        "\u{1F600}",
+        "DE89",
+        "a.b@c.org",
+        "sk-",
+        "is ",
+    ];
     for _ in 0..20_000 {
-        let text: String = (0..random.below(12)).map(|_| if random.below(3) == 0 { random.from(ALNUM, 5) } else { random.pick(&parts).to_owned() }).collect();
+        let text: String = (0..random.below(12))
+            .map(|_| if random.below(3) == 0 { random.from(ALNUM, 5) } else { random.pick(&parts).to_owned() })
+            .collect();
         let findings = screen(&text);
         assert!(findings.windows(2).all(|pair| pair[0].end <= pair[1].start), "{text:?} {findings:?}");
         let _ = redact(&text, &findings); // every finding ends between two letters
