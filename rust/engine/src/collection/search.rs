@@ -27,18 +27,10 @@ use crate::recall::fusion::{self, Fusion, Parts};
 use crate::recall::priors::{Attributes, Moment};
 use crate::recall::question_vector;
 use crate::store::keys::Partition;
+use crate::recall::ranking::passages::{FEWEST, HOLDERS, LEXICAL, PER_ANSWER};
 use crate::store::metrics::add;
 use crate::store::pages::Pages;
 use crate::text::analyze;
-
-/// Nominated by words, and as many by vectors, for each hit that is asked for; not fewer than [`FEWEST`].
-const PER_ANSWER: usize = 3;
-const FEWEST: usize = 40;
-/// Chunks with the words of all identifiers that are looked at.
-const HOLDERS: usize = 16;
-
-/// What words weigh where vectors weigh the rest. `docs/decisions/0016-collections-on-sealed-runs.md` has the figures.
-pub const LEXICAL_WEIGHT: f64 = 0.5;
 
 /// A question to collections.
 #[derive(Debug, Clone)]
@@ -74,7 +66,7 @@ impl Request {
             limit,
             metadata: Vec::new(),
             documents: None,
-            fusion: Fusion::Weighted { lexical: LEXICAL_WEIGHT },
+            fusion: Fusion::Weighted { lexical: LEXICAL },
             min_score: 0.0,
             now,
         }

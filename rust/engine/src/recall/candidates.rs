@@ -12,15 +12,12 @@ use crate::index::bm25::{Hit, IndexId, Reader, Row, Statistics};
 use crate::index::vectors::graph::Nearest;
 use crate::index::vectors::{Query, VectorSet};
 use crate::memory::Core;
+use super::ranking::memories::{FEWEST, PER_ANSWER};
 use crate::memory::access::AccessBlocks;
 use crate::memory::{Kind, MEMORIES, Memory, record};
 use crate::scope::Head;
 use crate::store::keys::Partition;
 use crate::store::pages::Pages;
-
-/// Nominated by words, and as many by vectors, for each memory that is asked for; not fewer than [`FEWEST`].
-const PER_ANSWER: usize = 3;
-const FEWEST: usize = 40;
 
 /// Up to so many memories of a scope, every one that has a word of the question is scored; above, only the best.
 const SCORED_WHOLE: u64 = 20_000;

@@ -18,6 +18,7 @@ pub mod filter;
 pub mod fusion;
 mod past;
 pub mod priors;
+pub mod ranking;
 mod same;
 pub mod when;
 

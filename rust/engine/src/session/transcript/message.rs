@@ -75,7 +75,7 @@ pub(in crate::session) struct Brief {
 
 impl MessageRecord {
     /// When it was said, as far as that is known.
-    pub(super) fn said_at(&self) -> i64 {
+    pub(in crate::session) fn said_at(&self) -> i64 {
         self.created_at.unwrap_or(self.added_at)
     }
 

@@ -12,7 +12,6 @@ use crate::collection;
 use crate::context::limit::section;
 use crate::context::{Item, MessageRef};
 use crate::memory::Core;
-use crate::recall::when::Range;
 use crate::recall::{self, Request};
 use crate::scope::Scope;
 use crate::session::place::{Place, SessionsHead};
@@ -52,9 +51,9 @@ pub(in crate::session) fn messages<P: Pages>(
         return Ok(Vec::new());
     }
     let mut items = Vec::new();
-    let request = search::Request { text: question.to_owned(), limit: LOOKED_AT, now, said: Range::default() };
+    let request = search::Request::new(question, LOOKED_AT, now);
     for found in search::found(pages, place.partition, scope.term_seed(), &request)? {
-        let sure = found.features.sureness();
+        let sure = found.sureness;
         let near = found.features.words > 0.0 || found.features.meaning >= NEAR;
         if !near || sure < LEAST || (found.place.session == place.session && found.index >= start) {
             continue;
