@@ -525,10 +525,10 @@ class Scope:
     ) -> Answer[TranscriptHit]:
         """Finds what was said in this scope's sessions, also what is in no prompt any more.
 
-        Messages are found by their words, by the built-in embedding whatever embedder memories have, and by who spoke (`name` of the
-        message, else `author` of `add`); what stands beside a message that has the words counts too, and who a question names is
-        preferred. A message that holds every identifier of the question comes first. One that shares no word with the question, follows
-        no message that does and is not near its meaning is no hit. `TranscriptHit.explain` names the parts of a score. Cost: one read
+        Messages are found by their words, by the built-in embedding whatever embedder memories have, by who spoke (`name` of the
+        message, else `author` of `add`) and by when: what stands beside a message that has the words counts too, and whom and which time
+        a question names is preferred. A message that holds every identifier of the question comes first. One that shares no word with
+        the question, stands within two messages of none that does and is not near its meaning is no hit. `TranscriptHit.explain` names the parts of a score. Cost: one read
         transaction, a scan of one vector a message.
 
         Args:

@@ -309,7 +309,8 @@ fn conversation(engine: &Engine) -> String {
     for prompt in [&next.prompt, &sent.assembled.prompt] {
         let _ = writeln!(lines, "{} {}", prompt.total_tokens, String::from_utf8_lossy(&to_openai(prompt, options)));
     }
-    let hits = session::search(engine, &user, "port 8443", 10).expect("found");
+    let asked = session::TranscriptRequest::new("port 8443", 10, START);
+    let hits = session::search(engine, &user, &asked).expect("found");
     let _ = writeln!(lines, "{}", list(hits.iter().map(|hit| format!("{} {}", hit.session_id, hit.message.record.placed.index))));
     lines
 }

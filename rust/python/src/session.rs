@@ -394,9 +394,8 @@ pub fn search_transcripts<'py>(
     let one = session::TRANSCRIPT_SCORE_ONE as f64;
     PyList::new(
         py,
-        hits.into_iter().map(|hit| {
-            (hit.session_id, Message::from(hit.message), hit.score as f64 / one, hit.features.values(), hit.features.sureness())
-        }),
+        hits.into_iter()
+            .map(|hit| (hit.session_id, Message::from(hit.message), hit.score as f64 / one, hit.features.values(), hit.sureness)),
     )
 }
 

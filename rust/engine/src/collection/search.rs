@@ -25,20 +25,12 @@ use crate::recall::explain::LexicalQuery;
 use crate::recall::filter::Filter;
 use crate::recall::fusion::{self, Fusion, Parts};
 use crate::recall::priors::{Attributes, Moment};
+use crate::recall::ranking::passages::{FEWEST, HOLDERS, LEXICAL, PER_ANSWER};
 use crate::recall::{check_min_score, confidence, question_vector, why_degraded};
 use crate::store::keys::Partition;
 use crate::store::metrics::add;
 use crate::store::pages::Pages;
 use crate::text::analyze;
-
-/// Nominated by words, and as many by vectors, for each hit that is asked for; not fewer than [`FEWEST`].
-const PER_ANSWER: usize = 3;
-const FEWEST: usize = 40;
-/// Chunks with the words of all identifiers that are looked at.
-const HOLDERS: usize = 16;
-
-/// What words weigh where vectors weigh the rest. `docs/decisions/0016-collections-on-sealed-runs.md` has the figures.
-pub const LEXICAL_WEIGHT: f64 = 0.5;
 
 /// A question to collections.
 #[derive(Debug, Clone)]
@@ -77,7 +69,7 @@ impl Request {
             limit,
             metadata: Vec::new(),
             documents: None,
-            fusion: Fusion::Weighted { lexical: LEXICAL_WEIGHT },
+            fusion: Fusion::Weighted { lexical: LEXICAL },
             min_score: 0.0,
             now,
         }

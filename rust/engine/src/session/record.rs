@@ -178,7 +178,13 @@ impl SessionRecord {
     fn encode(&self) -> Vec<u8> {
         let recalls = self.recalls != Recalls::default();
         let collections = recalls || !self.collections.is_empty();
-        let fields = if recalls { 16 } else if collections { 15 } else { 13 + u32::from(self.window.is_some()) };
+        let fields = if recalls {
+            16
+        } else if collections {
+            15
+        } else {
+            13 + u32::from(self.window.is_some())
+        };
         let mut w = Writer::array(fields);
         w.text(&self.id);
         w.uint(self.state as u64);
