@@ -14,7 +14,7 @@ use super::embedders::{Embedder, Embedders};
 use super::embedding::{self, Embedding, EmbeddingNumber};
 use super::forget::{self, Stale};
 use super::maintain;
-use super::read;
+use super::read::{self, Listing};
 use super::record::{self, Memory};
 use super::remember::{self, NewMemory, Prepared, Remembered};
 use super::revise::{self, Revision};
@@ -403,6 +403,11 @@ impl Core {
     /// Current memories from number `first` on, at most `limit`, of the kinds whose bits are set.
     pub fn memories(&self, scope: &Scope, first: u32, limit: usize, kinds: u8, now: i64) -> Result<Vec<Memory>> {
         self.store.read(|snapshot| read::page(snapshot, scope, first, limit, kinds, now))
+    }
+
+    /// Memories in either order, superseded ones among them where asked for, and the number to go on from.
+    pub fn listed(&self, scope: &Scope, listing: Listing, from: Option<u32>, limit: usize, now: i64) -> Result<(Vec<Memory>, Option<u32>)> {
+        self.store.read(|snapshot| read::listed(snapshot, scope, listing, from, limit, now))
     }
 
     /// The slots of a scope with the memories that hold them; all of them, or the one of that name.

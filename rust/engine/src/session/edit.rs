@@ -23,6 +23,18 @@ use crate::{Error, ErrorKind};
 pub(super) const STEP: u64 = 256;
 /// Keys of other tables that one transaction removes.
 const KEYS: usize = 1_024;
+/// What goes with a session besides its transcript, epochs and record.
+const OWN_TABLES: [Table; 9] = [
+    Table::Call,
+    Table::Turn,
+    Table::Recount,
+    Table::MessageId,
+    Table::Task,
+    Table::Summary,
+    Table::SessionPolicy,
+    Table::Note,
+    Table::SessionMetadata,
+];
 
 impl<P: PagesMut> SessionWriter<'_, P> {
     /// Takes back messages from the end, down to message `to` or [`STEP`] of them; says whether there are more.
@@ -254,9 +266,7 @@ pub(super) fn purge_step<P: PagesMut>(pages: &mut P, place: Place, seed: u64, no
     for number in (0..=record.epoch).rev() {
         remove_epoch(pages, place, number)?;
     }
-    for table in
-        [Table::Call, Table::Turn, Table::Recount, Table::MessageId, Table::Task, Table::Summary, Table::SessionPolicy, Table::Note]
-    {
+    for table in OWN_TABLES {
         if remove_some(pages, place.all(table))? {
             return Ok(true);
         }

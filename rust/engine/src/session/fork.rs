@@ -4,6 +4,7 @@
 
 use super::edit::{STEP, sent_block, tally_before};
 use super::ledger::{self, Call};
+use super::metadata;
 use super::place::{Place, SessionsHead};
 use super::policy::Policy;
 use super::record::{self, SessionRecord, SessionState, StoredEpoch};
@@ -91,6 +92,7 @@ impl Copy {
             ..source.clone()
         };
         record.write(pages, place)?;
+        metadata::write(pages, place, &metadata::read(&*pages, self.source.place)?)?;
         Ok(place)
     }
 

@@ -61,6 +61,10 @@ impl Place {
         self.table(Table::SessionPolicy)
     }
 
+    pub(super) fn metadata(self) -> Key {
+        self.table(Table::SessionMetadata)
+    }
+
     pub(super) fn note(self, number: u32) -> Key {
         self.table(Table::Note).u32(number)
     }

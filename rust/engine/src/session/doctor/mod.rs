@@ -28,7 +28,7 @@ use crate::store::msgpack::Reader;
 use crate::store::pages::Pages;
 
 /// The tables whose keys begin with a session's number.
-const PARTS: [Table; 10] = [
+const PARTS: [Table; 11] = [
     Table::Transcript,
     Table::Turn,
     Table::Recount,
@@ -39,6 +39,7 @@ const PARTS: [Table; 10] = [
     Table::Summary,
     Table::SessionPolicy,
     Table::Note,
+    Table::SessionMetadata,
 ];
 
 /// Checks the sessions of one scope; `seed` is its term seed.
