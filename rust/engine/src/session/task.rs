@@ -6,14 +6,13 @@
 
 use std::ops::{ControlFlow, Range};
 
-use xxhash_rust::xxh3::xxh3_64_with_seed;
-
 use super::codec;
 use crate::context::Item;
 use crate::context::json;
 use crate::context::limit::section;
 use crate::store::chunks;
 use crate::store::envelope::{self, Codec, damaged};
+use crate::store::identity::Seed;
 use crate::store::keys::{Key, Partition, Table};
 use crate::store::msgpack::{Reader, Writer};
 use crate::store::pages::{Pages, PagesMut};
@@ -155,8 +154,8 @@ fn shown(text: &str) -> String {
     format!("{:?}", text.chars().take(40).collect::<String>())
 }
 
-pub(super) fn key(partition: Partition, session: u32, seed: u64, name: &str) -> Key {
-    Key::new(partition, Table::Task).u32(session).u64(xxh3_64_with_seed(name.as_bytes(), seed))
+pub(super) fn key(partition: Partition, session: u32, seed: Seed, name: &str) -> Key {
+    Key::new(partition, Table::Task).u32(session).u64(seed.hash64(name.as_bytes()))
 }
 
 fn all(partition: Partition, session: u32) -> Range<Vec<u8>> {
@@ -164,7 +163,7 @@ fn all(partition: Partition, session: u32) -> Range<Vec<u8>> {
 }
 
 /// The task of that name, expired or not; `seed` is the scope's term seed.
-pub fn get<P: Pages>(pages: &P, partition: Partition, session: u32, seed: u64, name: &str) -> Result<Option<TaskState>> {
+pub fn get<P: Pages>(pages: &P, partition: Partition, session: u32, seed: Seed, name: &str) -> Result<Option<TaskState>> {
     let key = key(partition, session, seed, name);
     let Some((_, body)) = chunks::get(pages, key)? else { return Ok(None) };
     let task = TaskState::decode(key.as_slice(), &body)?;
@@ -172,13 +171,13 @@ pub fn get<P: Pages>(pages: &P, partition: Partition, session: u32, seed: u64, n
 }
 
 /// Stores a task as it is now.
-pub fn put(pages: &mut impl PagesMut, partition: Partition, session: u32, seed: u64, task: &TaskState) -> Result<()> {
+pub fn put(pages: &mut impl PagesMut, partition: Partition, session: u32, seed: Seed, task: &TaskState) -> Result<()> {
     task.validate()?;
     chunks::put(pages, key(partition, session, seed, &task.name), SCHEMA, Codec::MessagePack, &task.encode())
 }
 
 /// Ends a task; says whether it was there.
-pub fn remove(pages: &mut impl PagesMut, partition: Partition, session: u32, seed: u64, name: &str) -> Result<bool> {
+pub fn remove(pages: &mut impl PagesMut, partition: Partition, session: u32, seed: Seed, name: &str) -> Result<bool> {
     chunks::remove(pages, key(partition, session, seed, name))
 }
 

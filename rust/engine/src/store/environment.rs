@@ -47,6 +47,7 @@ pub struct Environment {
     path: PathBuf,
     number: GenerationNumber,
     relaxed: AtomicBool,
+    id: Option<StoreId>,
     secret: Secret,
     /// None of a generation that is being built: nobody else knows it yet.
     shared: Option<Shared>,
@@ -119,7 +120,7 @@ impl Environment {
         let reader_table = table.as_ref().map(FileId::of).transpose().map_err(|e| io_error("opening the store", &path, &e))?;
         environment.shared = Some(Shared { data, reader_table, progress, verdict, _table: table });
         match environment.identify(&manifest, newest) {
-            Ok(secret) => environment.secret = secret,
+            Ok(secret) => (environment.id, environment.secret) = (manifest.store, secret),
             Err(error) => {
                 environment.close();
                 return Err(error);
@@ -157,7 +158,7 @@ impl Environment {
             .flatten()
             .ok_or_else(|| corrupt(path, "LMDB finds no tree in the data file"))?;
         let data = env.try_clone_inner_file().map_err(failed)?;
-        Ok(Self { env, tree, data, path: path.to_owned(), number, relaxed: AtomicBool::new(mode.relaxed), secret, shared: None })
+        Ok(Self { env, tree, data, path: path.to_owned(), number, relaxed: AtomicBool::new(mode.relaxed), id: None, secret, shared: None })
     }
 
     /// Which generation this is.
@@ -166,10 +167,10 @@ impl Environment {
         self.number
     }
 
-    /// What the store's hashes are keyed with; it tells stores apart, too.
+    /// Which store it is of, and what its hashes are keyed with.
     #[must_use]
-    pub fn secret(&self) -> Secret {
-        self.secret
+    pub fn identity(&self) -> (Option<StoreId>, Secret) {
+        (self.id, self.secret)
     }
 
     /// Why nothing vouches for what is in it, if so.
@@ -235,7 +236,7 @@ impl Environment {
     pub fn write(&self) -> Result<WriteTransaction<'_>> {
         self.check_files()?;
         let txn = self.env.write_txn().map_err(|e| lmdb_error("writing to the store", &self.path, e))?;
-        let txn = WriteTransaction { txn, tree: self.tree, environment: self, changes: 0 };
+        let txn = WriteTransaction { txn, tree: self.tree, secret: self.secret, environment: self, changes: 0 };
         let newest = self.newest();
         if self.shared.is_some() && txn.id() != newest + 1 {
             return Err(behind(&self.path, txn.id().saturating_sub(1), newest));
@@ -433,6 +434,7 @@ impl Snapshot {
 pub struct WriteTransaction<'e> {
     txn: RwTxn<'e>,
     tree: Tree,
+    secret: Secret,
     environment: &'e Environment,
     changes: u64,
 }
@@ -485,6 +487,10 @@ impl WriteTransaction<'_> {
 macro_rules! impl_pages {
     ($type:ty) => {
         impl Pages for $type {
+            fn secret(&self) -> Secret {
+                self.secret
+            }
+
             fn get(&self, key: &[u8]) -> Result<Option<&[u8]>> {
                 self.tree.get(&self.txn, key).map_err(read_error)
             }

@@ -53,7 +53,7 @@ pub struct Store {
     pub(super) gate: Renewable<Gate>,
     metrics: Metrics,
     /// Which store it was when it was first opened: what is at the path later must be the same.
-    identity: OnceLock<Secret>,
+    identity: OnceLock<(Option<StoreId>, Secret)>,
 }
 
 /// What the handles that share this store need of it. No lock: the child of a fork might find it taken for ever.
@@ -258,6 +258,12 @@ impl Store {
         if matches!(*state, State::Open(_)) { Ok(()) } else { migrate::to_newest(&self.folder, self.formats, read_only, deadline) }
     }
 
+    /// What its hashes are keyed with.
+    #[must_use]
+    pub fn secret(&self) -> Secret {
+        self.identity.get().map_or_else(Secret::default, |(_, secret)| *secret)
+    }
+
     /// The format of its bytes.
     #[must_use]
     pub fn format(&self) -> u32 {
@@ -418,8 +424,8 @@ impl Store {
 
     /// What is at the path must be the store that was there before.
     fn recognise(&self, opened: Opened) -> Result<Opened> {
-        let secret = opened.environment.secret();
-        if *self.identity.get_or_init(|| secret) == secret {
+        let identity = opened.environment.identity();
+        if *self.identity.get_or_init(|| identity) == identity {
             return Ok(opened);
         }
         opened.environment.close();

@@ -32,6 +32,7 @@ use crate::index::bm25::{Parameters, QueryTerm};
 use crate::index::vectors::{Query, Scores};
 use crate::memory::Core;
 use crate::scope::Scope;
+use crate::store::identity::Seed;
 use crate::store::keys::Partition;
 use crate::store::pages::Pages;
 use crate::text::with_analyzer;
@@ -63,7 +64,7 @@ pub fn search(engine: &Core, scope: &Scope, question: &str, limit: usize) -> Res
     if limit == 0 {
         return Ok(Vec::new());
     }
-    let question = Question::new(question, scope.term_seed());
+    let question = Question::new(question, scope.seed(engine.store().secret()));
     if question.terms.is_empty() {
         return Ok(Vec::new());
     }
@@ -80,7 +81,7 @@ pub fn search(engine: &Core, scope: &Scope, question: &str, limit: usize) -> Res
 }
 
 /// The same from a snapshot that the caller holds, without the messages themselves.
-pub(super) fn found<P: Pages>(pages: &P, partition: Partition, seed: u64, question: &str, limit: usize) -> Result<Vec<Found>> {
+pub(super) fn found<P: Pages>(pages: &P, partition: Partition, seed: Seed, question: &str, limit: usize) -> Result<Vec<Found>> {
     let question = Question::new(question, seed);
     if question.terms.is_empty() { Ok(Vec::new()) } else { rank(pages, partition, &question, limit) }
 }
@@ -91,12 +92,12 @@ struct Question {
     terms: Vec<QueryTerm>,
     identifiers: Vec<u64>,
     vector: Query,
-    seed: u64,
+    seed: Seed,
 }
 
 impl Question {
-    fn new(text: &str, seed: u64) -> Self {
-        let query = with_analyzer(|analyzer| analyzer.query(text, seed));
+    fn new(text: &str, seed: Seed) -> Self {
+        let query = with_analyzer(|analyzer| analyzer.query(text, seed.terms));
         let terms = query.terms.iter().map(|term| QueryTerm { hash: term.hash, weight: term.weight }).collect();
         Self { text: text.to_owned(), terms, identifiers: query.identifiers, vector: Query::from_unit(embed(text)), seed }
     }
@@ -106,7 +107,7 @@ impl Question {
         if speaker.is_empty() {
             return false;
         }
-        let name = with_analyzer(|analyzer| analyzer.query(speaker, self.seed));
+        let name = with_analyzer(|analyzer| analyzer.query(speaker, self.seed.terms));
         name.terms.iter().any(|term| term.weight >= 1.0 && self.terms.iter().any(|asked| asked.hash == term.hash))
     }
 }

@@ -98,7 +98,7 @@ impl Store {
 
     /// Every message in the order of the definition, computed from the messages themselves.
     fn naive(&self, question: &str) -> Vec<(i64, u32)> {
-        let asked = Question::new(question, self.scope.term_seed());
+        let asked = Question::new(question, self.scope.seed(self.engine.store().secret()));
         self.engine
             .store()
             .read(|pages| {

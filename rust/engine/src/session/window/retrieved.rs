@@ -50,7 +50,7 @@ pub(in crate::session) fn messages<P: Pages>(
         return Ok(Vec::new());
     }
     let mut items = Vec::new();
-    for found in search::found(pages, place.partition, scope.term_seed(), question, LOOKED_AT)? {
+    for found in search::found(pages, place.partition, scope.seed(pages.secret()), question, LOOKED_AT)? {
         let sure = found.features.sureness();
         let near = found.features.words() > 0.0 || found.features.meaning() >= NEAR;
         if !near || sure < LEAST || (found.place.session == place.session && found.index >= start) {
