@@ -234,9 +234,13 @@ mod tests {
     use super::*;
     use crate::ErrorKind;
     use crate::context::testing::{Random, nasty};
+    use crate::store::identity::Secret;
     use crate::store::pages::MemoryPages;
 
-    const SEED: u64 = 5;
+    /// That of a scope of one store.
+    fn seed() -> Seed {
+        Secret { key: [9; 16], keyed: true }.seed(b"a scope")
+    }
 
     fn task(name: &str, entries: &[(&str, &str)]) -> TaskState {
         let mut task = TaskState { name: name.to_owned(), ..TaskState::default() };
@@ -260,7 +264,7 @@ mod tests {
             let (session, name) = (random.below(3) as u32, format!("task {}", random.below(5)));
             match random.below(6) {
                 0 => {
-                    let removed = remove(&mut pages, 1, session, SEED, &name).unwrap();
+                    let removed = remove(&mut pages, 1, session, seed(), &name).unwrap();
                     assert_eq!(removed, model.remove(&(session, name)).is_some());
                 }
                 1 => {
@@ -270,12 +274,12 @@ mod tests {
                     model.retain(|at, task| !over(at, task));
                 }
                 _ => {
-                    let mut task = get(&pages, 1, session, SEED, &name).unwrap().unwrap_or_else(|| task(&name, &[]));
+                    let mut task = get(&pages, 1, session, seed(), &name).unwrap().unwrap_or_else(|| task(&name, &[]));
                     assert_eq!(model.get(&(session, name.clone())).cloned().unwrap_or_else(|| self::task(&name, &[])), task);
                     task.set(&format!("key {}", random.below(4)), &value(&mut random));
                     task.version += 1;
                     task.expires_at = random.chance(50).then(|| now + random.below(20) as i64);
-                    put(&mut pages, 1, session, SEED, &task).unwrap();
+                    put(&mut pages, 1, session, seed(), &task).unwrap();
                     model.insert((session, name), task);
                 }
             }
@@ -285,7 +289,7 @@ mod tests {
         }
         assert!(list(&pages, 2, 0, 0).unwrap().is_empty(), "another scope has none");
         for (session, name) in model.keys() {
-            remove(&mut pages, 1, *session, SEED, name).unwrap();
+            remove(&mut pages, 1, *session, seed(), name).unwrap();
         }
         assert!(pages.is_empty());
     }
@@ -315,7 +319,7 @@ mod tests {
     fn limits_are_told() {
         let mut pages = MemoryPages::new();
         let mut refused = |task: &TaskState, word: &str| {
-            let error = put(&mut pages, 1, 1, SEED, task).unwrap_err();
+            let error = put(&mut pages, 1, 1, seed(), task).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::InvalidInput);
             assert!(error.message().starts_with("cannot set the state of a task: ") && error.message().contains(word), "{error}");
             assert!(error.message().len() < 600 && pages.is_empty(), "{error}");
@@ -336,16 +340,16 @@ mod tests {
         refused(&many(MAX_ENTRIES + 1, 2), "1025");
         refused(&many(5, 900_000), "4 MiB");
         for task in [task(&long, &[(&long, "1")]), many(MAX_ENTRIES, 2), many(3, MAX_VALUE_BYTES)] {
-            put(&mut pages, 1, 1, SEED, &task).unwrap();
-            assert_eq!(get(&pages, 1, 1, SEED, &task.name).unwrap().unwrap(), task);
+            put(&mut pages, 1, 1, seed(), &task).unwrap();
+            assert_eq!(get(&pages, 1, 1, seed(), &task.name).unwrap().unwrap(), task);
         }
     }
 
     #[test]
     fn a_task_under_the_key_of_another_is_damage() {
         let mut pages = MemoryPages::new();
-        let at = key(1, 1, SEED, "a");
+        let at = key(1, 1, seed(), "a");
         chunks::put(&mut pages, at, SCHEMA, Codec::MessagePack, &task("b", &[]).encode()).unwrap();
-        assert_eq!(get(&pages, 1, 1, SEED, "a").unwrap_err().kind(), ErrorKind::StoreCorrupt);
+        assert_eq!(get(&pages, 1, 1, seed(), "a").unwrap_err().kind(), ErrorKind::StoreCorrupt);
     }
 }

@@ -235,6 +235,7 @@ impl Environment {
     /// build on an older tree than the newest, or than the last one acknowledged.
     pub fn write(&self) -> Result<WriteTransaction<'_>> {
         self.check_files()?;
+        self.progress().map_or(Ok(()), Progress::check_file)?;
         let txn = self.env.write_txn().map_err(|e| lmdb_error("writing to the store", &self.path, e))?;
         let txn = WriteTransaction { txn, tree: self.tree, secret: self.secret, environment: self, changes: 0 };
         let newest = self.newest();
@@ -244,13 +245,17 @@ impl Environment {
         Ok(txn)
     }
 
+    fn progress(&self) -> Option<&Progress> {
+        self.shared.as_ref()?.progress.as_ref()
+    }
+
     pub(super) fn announce(&self, transaction: u64) -> Result<Option<Announced>> {
-        let Some(progress) = self.shared.as_ref().and_then(|shared| shared.progress.as_ref()) else { return Ok(None) };
+        let Some(progress) = self.progress() else { return Ok(None) };
         progress.announce(transaction - 1, || self.checksum_of(transaction - 1)).map(Some)
     }
 
     fn committed(&self, announced: Announced, transaction: u64) {
-        let Some(progress) = self.shared.as_ref().and_then(|shared| shared.progress.as_ref()) else { return };
+        let Some(progress) = self.progress() else { return };
         if let Ok(checksum) = self.checksum_of(transaction) {
             progress.committed(announced, checksum, !self.relaxed.load(Relaxed));
         }

@@ -131,7 +131,7 @@ fn what_is_missing_is_named() {
     assert_eq!(without(PLACE.call(0, 1)), ["call", "message id", "tokens", "turn"]);
     assert_eq!(without(PLACE.call(0, 0)), ["call", "message id"]);
     assert_eq!(without(PLACE.epoch(0)), ["blob", "epoch"]);
-    assert_eq!(without(PLACE.id(scope().seed(engine.store().secret()), "m0")), ["message id"]);
+    assert_eq!(after(|txn| txn.delete(PLACE.id(scope().seed(txn.secret()), "m0").as_slice()).map(drop)), ["message id"]);
     assert_eq!(without(table(Table::Blob)), ["blob", "document", "message", "postings", "row", "vector"]);
     assert_eq!(without(table(Table::BlobChunk)), ["blob", "document", "message", "postings", "row", "vector"]);
     assert_eq!(without(table(Table::Document)), ["document", "vector"]);
@@ -174,7 +174,10 @@ fn what_a_record_says_wrongly_is_named() {
     assert_eq!(after(|txn| session_record(txn, |record| record.state = SessionState::Hidden)), ["session"]);
     let sent = |record: &mut SessionRecord| record.sent = Some(super::super::record::SentBlock { turn: 2, call: 4, tokens: 1 });
     assert_eq!(after(move |txn| session_record(txn, sent)), ["call"]);
-    let renamed = |txn: &mut WriteTransaction<'_>| record::name(txn, Place { session: 9, ..PLACE }, 1, "nobody");
+    let renamed = |txn: &mut WriteTransaction<'_>| {
+        let seed = scope().seed(txn.secret()).apart(1);
+        record::name(txn, Place { session: 9, ..PLACE }, seed, "nobody")
+    };
     assert_eq!(after(renamed), ["session"]);
 }
 
