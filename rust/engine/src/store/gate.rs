@@ -121,8 +121,8 @@ impl State {
     }
 }
 
-/// How often a call opens the store anew because its files were replaced under it.
-const MOST_REOPENINGS: usize = 3;
+/// How often a call opens the store anew because its files were replaced under it: by somebody, or by one compaction after another.
+const MOST_REOPENINGS: usize = 20;
 
 impl Store {
     /// Opens the store at `path`, or makes one there; a store that is open in this process is shared.

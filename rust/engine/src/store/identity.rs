@@ -4,6 +4,7 @@
 //! files of two stores are never taken for one. A backup is a store of its own: it gets an identity of its own and keeps the secret,
 //! which the keys of its records are made with.
 
+use std::cell::Cell;
 use std::fmt;
 
 use siphasher::sip128::{Hasher128, SipHasher24};
@@ -137,7 +138,24 @@ fn sip((low, high): (u64, u64), parts: &[&[u8]]) -> u128 {
     hasher.finish128().as_u128()
 }
 
+thread_local! {
+    static REPEATED: Cell<Option<u128>> = const { Cell::new(None) };
+}
+
+/// Runs `work`, in which stores that are made draw their identity and their secret from `seed`: for stores whose bytes are compared.
+pub fn repeatably<T>(seed: u64, work: impl FnOnce() -> T) -> T {
+    let before = REPEATED.replace(Some(u128::from(seed)));
+    let result = work();
+    REPEATED.set(before);
+    result
+}
+
 fn random_bytes() -> Result<[u8; 16]> {
+    if let Some(number) = REPEATED.get() {
+        let next = xxh3_128(&number.to_le_bytes());
+        REPEATED.set(Some(next));
+        return Ok(next.to_le_bytes());
+    }
     let mut bytes = [0_u8; 16];
     loop {
         // SAFETY: the buffer is writable for its length; getrandom touches nothing else.
@@ -172,6 +190,14 @@ mod tests {
             assert!(seeds[..at].iter().all(|before| before.hash128(b"name") != seed.hash128(b"name")), "{at}");
         }
         assert_eq!(Secret { keyed: false, ..one }.seed(b"a").hash64(b"name"), xxh3_64_with_seed(b"name", xxh3_64(b"a")), "as format 3");
+    }
+
+    #[test]
+    fn what_is_drawn_from_a_seed_is_the_same_every_time() {
+        let draw = || repeatably(4, || (StoreId::random().expect("random"), Secret::random().expect("random")));
+        assert_eq!(draw(), draw());
+        assert_ne!(draw().0.0, draw().1.key);
+        assert_ne!(StoreId::random().expect("random"), draw().0, "only within it");
     }
 
     #[test]
