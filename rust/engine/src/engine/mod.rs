@@ -9,6 +9,7 @@ mod maintain;
 
 use std::ops::Deref;
 use std::path::Path;
+use std::sync::Arc;
 
 pub use crate::audit::{Finding, Report};
 use crate::collection;
@@ -16,10 +17,11 @@ use crate::index::vectors::graph::GraphOptions;
 use crate::memory::Core;
 pub use crate::memory::EngineOptions;
 use crate::memory::maintain::STEP;
-use crate::scope::{self, Head};
+use crate::scope::{self, Head, Witness};
 use crate::session::SessionCore;
 use crate::store::{Store, copy};
 use crate::{Error, ErrorKind, Result};
+pub use maintain::{Embed, Maintained};
 
 /// One open store.
 #[derive(Debug)]
@@ -80,6 +82,13 @@ impl Engine {
     /// Opens the store with the built-in embedding, unless it has met another one: see [`Core::open_by_default`].
     pub fn open_by_default(path: &Path, options: &EngineOptions) -> Result<Self> {
         Core::open_by_default(path, options).and_then(Self::of)
+    }
+
+    /// The same engine, whose writes `witness` sees with their homes.
+    #[must_use]
+    pub fn witnessed(mut self, witness: Arc<dyn Witness>) -> Self {
+        self.0.core_mut().set_witness(witness);
+        self
     }
 
     /// The same engine with other rules for graphs over vectors.

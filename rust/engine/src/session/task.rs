@@ -7,31 +7,21 @@
 use std::ops::{ControlFlow, Range};
 
 use super::codec;
-use crate::context::Item;
 use crate::context::json;
 use crate::context::limit::section;
+use crate::context::{Form, Item};
+use crate::limits::{MAX_NAME_BYTES, MAX_TASK_BYTES, MAX_TASK_ENTRIES, MAX_TASK_VALUE_BYTES};
 use crate::store::chunks;
 use crate::store::envelope::{self, Codec, damaged};
 use crate::store::identity::Seed;
 use crate::store::keys::{Key, Partition, Table};
 use crate::store::msgpack::{Reader, Writer};
 use crate::store::pages::{Pages, PagesMut};
+use crate::units::clip::first_chars;
 use crate::{Error, Result};
 
 /// Layout of the body. 1: the first.
 const SCHEMA: u8 = 1;
-
-/// The longest name of a task, and the longest key in one, in bytes of UTF-8.
-pub const MAX_NAME_BYTES: usize = 1_024;
-
-/// The longest value, in bytes of JSON.
-pub const MAX_VALUE_BYTES: usize = 1_024 * 1_024;
-
-/// The most entries of one task.
-pub const MAX_ENTRIES: usize = 1_024;
-
-/// The most bytes of all keys and values of one task: each change writes them all in one transaction.
-pub const MAX_TASK_BYTES: usize = 4 * 1_024 * 1_024;
 
 /// A task of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -71,7 +61,7 @@ impl TaskState {
     pub fn validate(&self) -> Result<()> {
         self.check_length("a name", &self.name, MAX_NAME_BYTES, "choose a shorter name")?;
         let refuse = |rule: &str, got: &str, next: &str| Err(self.error(rule, got, next));
-        if self.entries.len() > MAX_ENTRIES {
+        if self.entries.len() > MAX_TASK_ENTRIES {
             return refuse(
                 "a task has at most 1,024 entries",
                 &self.entries.len().to_string(),
@@ -83,7 +73,7 @@ impl TaskState {
             self.check_length(
                 "a value",
                 value,
-                MAX_VALUE_BYTES,
+                MAX_TASK_VALUE_BYTES,
                 "keep what the prompt needs, and the rest as a document or a tool result",
             )?;
             if !json::is_json(value) {
@@ -144,6 +134,7 @@ impl TaskState {
             text: json::text(value).map_or_else(|| value.as_str().into(), Into::into),
             memory: None,
             message: None,
+            form: Form::dated(),
             score: None,
         })
     }
@@ -151,7 +142,7 @@ impl TaskState {
 
 /// At most 40 characters of a text that a user gave, quoted.
 fn shown(text: &str) -> String {
-    format!("{:?}", text.chars().take(40).collect::<String>())
+    format!("{:?}", first_chars(text, 40))
 }
 
 pub(super) fn key(partition: Partition, session: u32, seed: Seed, name: &str) -> Key {
@@ -336,10 +327,10 @@ mod tests {
         refused(&task("t", &[(&format!("{long}n"), "1")]), "a key");
         refused(&task("t", &[("k", "")]), "a value");
         refused(&task("t", &[("k", "{\"a\":")]), "json.dumps");
-        refused(&many(1, MAX_VALUE_BYTES + 1), "1048577");
-        refused(&many(MAX_ENTRIES + 1, 2), "1025");
+        refused(&many(1, MAX_TASK_VALUE_BYTES + 1), "1048577");
+        refused(&many(MAX_TASK_ENTRIES + 1, 2), "1025");
         refused(&many(5, 900_000), "4 MiB");
-        for task in [task(&long, &[(&long, "1")]), many(MAX_ENTRIES, 2), many(3, MAX_VALUE_BYTES)] {
+        for task in [task(&long, &[(&long, "1")]), many(MAX_TASK_ENTRIES, 2), many(3, MAX_TASK_VALUE_BYTES)] {
             put(&mut pages, 1, 1, seed(), &task).unwrap();
             assert_eq!(get(&pages, 1, 1, seed(), &task.name).unwrap().unwrap(), task);
         }

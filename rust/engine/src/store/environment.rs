@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use heed::types::Bytes;
 use heed::{CommitOrAbort, Database, Env, EnvFlags, EnvOpenOptions, FlagSetMode, MdbError, RoTxn, RwTxn, WithoutTls};
 
+use super::changes::Change;
 use super::door::Door;
 use super::files::FileId;
 use super::folder::{Folder, GenerationNumber, Manifest, corrupt, io_error};
@@ -237,7 +238,7 @@ impl Environment {
         self.check_files()?;
         self.progress().map_or(Ok(()), Progress::check_file)?;
         let txn = self.env.write_txn().map_err(|e| lmdb_error("writing to the store", &self.path, e))?;
-        let txn = WriteTransaction { txn, tree: self.tree, secret: self.secret, environment: self, changes: 0 };
+        let txn = WriteTransaction { txn, tree: self.tree, secret: self.secret, environment: self, changes: 0, recorded: None };
         let newest = self.newest();
         if self.shared.is_some() && txn.id() != newest + 1 {
             return Err(behind(&self.path, txn.id().saturating_sub(1), newest));
@@ -442,6 +443,7 @@ pub struct WriteTransaction<'e> {
     secret: Secret,
     environment: &'e Environment,
     changes: u64,
+    recorded: Option<Vec<Change>>,
 }
 
 impl std::fmt::Debug for Snapshot {
@@ -469,9 +471,26 @@ impl WriteTransaction<'_> {
         self.changes
     }
 
+    /// Records every put and delete from now on.
+    pub fn record(&mut self) {
+        self.recorded = Some(Vec::new());
+    }
+
+    /// What was put and deleted since [`record`](Self::record), in order; recording ends.
+    pub fn recorded(&mut self) -> Vec<Change> {
+        self.recorded.take().unwrap_or_default()
+    }
+
+    fn note(&mut self, key: &[u8], value: Option<&[u8]>) {
+        self.changes += 1;
+        if let Some(recorded) = &mut self.recorded {
+            recorded.push(Change { key: key.to_vec(), value: value.map(<[u8]>::to_vec) });
+        }
+    }
+
     /// Appends a value at a key above all others: pages are filled to the brim.
     pub fn append(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        self.changes += 1;
+        self.note(key, Some(value));
         self.tree
             .put_with_flags(&mut self.txn, heed::PutFlags::APPEND, key, value)
             .map_err(|e| lmdb_error("writing to the store", &self.environment.path, e))
@@ -527,12 +546,12 @@ impl_pages!(WriteTransaction<'_>);
 
 impl PagesMut for WriteTransaction<'_> {
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        self.changes += 1;
+        self.note(key, Some(value));
         self.tree.put(&mut self.txn, key, value).map_err(|e| lmdb_error("writing to the store", &self.environment.path, e))
     }
 
     fn delete(&mut self, key: &[u8]) -> Result<bool> {
-        self.changes += 1;
+        self.note(key, None);
         self.tree.delete(&mut self.txn, key).map_err(|e| lmdb_error("writing to the store", &self.environment.path, e))
     }
 }
