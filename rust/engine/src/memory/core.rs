@@ -24,6 +24,7 @@ use crate::index::vectors::{UnitVector, VectorSet};
 use crate::limits::{MAX_BATCH_BYTES, MAX_BATCH_ROWS};
 use crate::scope::{self, Head, Scope, Witness};
 use crate::store::environment::WriteTransaction;
+use crate::store::identity::Secret;
 use crate::store::keys::Partition;
 use crate::store::metrics::add;
 use crate::store::pages::Pages;
@@ -235,7 +236,7 @@ impl Core {
     /// Remembers one memory.
     pub fn remember(&self, scope: &Scope, new: NewMemory, now: i64) -> Result<Remembered> {
         let embedder = Arc::clone(self.embedders.now());
-        let prepared = prepare(&embedder, scope, new)?;
+        let prepared = prepare(&embedder, scope, self.store.secret(), new)?;
         let groups = vec![Group { scope: Arc::new(scope.clone()), rows: vec![prepared] }];
         let mut outcomes = self.commit(embedder, groups, now, None)?;
         outcomes.pop().and_then(|mut group| group.pop()).unwrap_or_else(|| Err(Error::invalid("remembering: no row was given")))
@@ -254,7 +255,7 @@ impl Core {
         let embedder = Arc::clone(self.embedders.now());
         for (at, (scope, row)) in rows.into_iter().enumerate() {
             let bytes = row.text.len() + row.metadata.len();
-            match prepare(&embedder, &scope, row) {
+            match prepare(&embedder, &scope, self.store.secret(), row) {
                 Err(error) if all_or_nothing => return Err(error.with("row", at)),
                 Err(error) => outcomes[at] = Some(Err(error)),
                 Ok(prepared) => {
@@ -365,7 +366,7 @@ impl Core {
             Ok((Some(partition), found))
         })?;
         let Some(partition) = partition.filter(|_| !dry_run) else { return Ok(found) };
-        let (seed, mut forgotten) = (scope.term_seed(), Vec::new());
+        let (seed, mut forgotten) = (scope.seed(self.store.secret()), Vec::new());
         for step in found.chunks(maintain::STEP) {
             let numbers: Vec<u32> = step.iter().map(|memory| memory.number).collect();
             forgotten.extend(self.write(move |txn| forget::forget_many(txn, partition, seed, &numbers, "stale", now))?);
@@ -421,7 +422,7 @@ impl Core {
         remember::check_name("slot", name)?;
         let (scope, name) = (scope.clone(), remember::normal_slot(name)?);
         self.write(move |txn| {
-            let (partition, seed) = (scope.find_or_make(txn)?, scope.term_seed());
+            let (partition, seed) = (scope.find_or_make(txn)?, scope.seed(txn.secret()));
             let mut slot = slots::get(txn, partition, seed, &name)?;
             if slot.multi && !multi && slot.current.len() > 1 {
                 return Err(Error::invalid(format!(
@@ -506,9 +507,9 @@ impl Core {
 }
 
 /// A memory ready to be written; a vector that another embedder made is none.
-fn prepare(embedder: &Embedder, scope: &Scope, mut new: NewMemory) -> Result<Prepared> {
+fn prepare(embedder: &Embedder, scope: &Scope, secret: Secret, mut new: NewMemory) -> Result<Prepared> {
     new.vector = new.vector.filter(|_| new.made_by == embedder.place);
-    let mut prepared = remember::prepare(scope, new)?;
+    let mut prepared = remember::prepare(scope, secret, new)?;
     prepared.fill_vector(|text| embedder.embed(text));
     Ok(prepared)
 }

@@ -7,13 +7,14 @@ use super::slots::Slot;
 use super::writer::{MEMORIES, id_key, newest};
 use crate::index::bm25::{IndexId, Reader};
 use crate::scope::{Head, Scope};
+use crate::store::identity::Seed;
 use crate::store::keys::Partition;
 use crate::store::pages::Pages;
 use crate::units::clip::first_chars;
 use crate::{Error, ErrorKind, Result};
 
 /// The newest revision of the memory with that id, in whatever state.
-pub(super) fn find<P: Pages>(pages: &P, partition: Partition, seed: u64, id: &str) -> Result<Option<Memory>> {
+pub(super) fn find<P: Pages>(pages: &P, partition: Partition, seed: Seed, id: &str) -> Result<Option<Memory>> {
     let index = IndexId { partition, index: MEMORIES };
     for number in Reader::open(pages, index)?.find(id_key(seed, id))? {
         if let Some(memory) = newest(pages, partition, number)?
@@ -31,14 +32,14 @@ pub(super) fn find<P: Pages>(pages: &P, partition: Partition, seed: u64, id: &st
 /// The memory with that id if its text is still there: current or superseded, not forgotten.
 pub(super) fn get<P: Pages>(pages: &P, scope: &Scope, id: &str, now: i64) -> Result<Option<Memory>> {
     let Some(partition) = scope.find(pages)? else { return Ok(None) };
-    let memory = find(pages, partition, scope.term_seed(), id)?;
+    let memory = find(pages, partition, scope.seed(pages.secret()), id)?;
     Ok(memory.filter(|m| !matches!(m.state(), State::Forgotten | State::Expired) && !m.is_expired(now)))
 }
 
 /// Every revision of a memory and of those whose slot it took, oldest first.
 pub(super) fn history<P: Pages>(pages: &P, scope: &Scope, id: &str, now: i64) -> Result<Vec<Memory>> {
     let Some(partition) = scope.find(pages)? else { return Err(no_such_memory(id)) };
-    let newest = find(pages, partition, scope.term_seed(), id)?.ok_or_else(|| no_such_memory(id))?;
+    let newest = find(pages, partition, scope.seed(pages.secret()), id)?.ok_or_else(|| no_such_memory(id))?;
     let mut revisions = Vec::new();
     let mut next = Some(newest.number);
     while let Some(number) = next {
@@ -138,7 +139,7 @@ fn wanted<P: Pages>(pages: &P, partition: Partition, number: u32, listing: Listi
 pub(super) fn slots<P: Pages>(pages: &P, scope: &Scope, only: Option<&str>, now: i64) -> Result<Vec<(Slot, Vec<Memory>)>> {
     let Some(partition) = scope.find(pages)? else { return Ok(Vec::new()) };
     let slots = match only {
-        Some(name) => vec![super::slots::get(pages, partition, scope.term_seed(), name)?],
+        Some(name) => vec![super::slots::get(pages, partition, scope.seed(pages.secret()), name)?],
         None => super::slots::list(pages, partition)?,
     };
     slots

@@ -82,7 +82,7 @@ pub fn nominate<P: Pages>(
 ) -> Result<LexicalQuery> {
     let head = Head::read(snapshot, partition)?;
     let statistics = Statistics { documents: head.documents, total_length: head.total_length };
-    let mut query = LexicalQuery::new(&request.text, request.scopes[place].term_seed(), statistics);
+    let mut query = LexicalQuery::new(&request.text, request.scopes[place].seed(snapshot.secret()).terms, statistics);
     let mut reader = Reader::open(snapshot, IndexId { partition, index: MEMORIES })?;
     let mut scope = ScopeSearch { snapshot, request, partition, within: None, failed: None };
     let wanted = request.limit.saturating_mul(PER_ANSWER).max(FEWEST);
