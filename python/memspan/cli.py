@@ -1,7 +1,7 @@
 """The `memspan` command: looks into a store, backs it up, maintains it; plays a transcript.
 
 What only reads opens the store read-only. Errors are one line on standard error and exit code 2; damage found by `doctor` is exit code 1.
-Tables need the extra: `pip install 'memspan[cli]'`; with `--json`, which prints one JSON value, nothing but the package is needed.
+Tables are plain text, or `rich`'s where that package is installed (`pip install 'memspan[cli]'`); `--json` prints one JSON value.
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ __all__ = ["main"]
 
 EXIT_DAMAGED = 1
 EXIT_ERROR = 2
-_INSTALL = "pip install 'memspan[cli]'"
+
+_CONTENTS = ("generation", "file_bytes", "scopes", "memories", "vectors", "to_embed", "collections", "documents", "chunks", "chunk_vectors")
+"""What `Engine.metrics` knows of a store; its other entries count what this process did, which has just begun."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -43,8 +45,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         The exit code: 0, 1 when `doctor` found damage, 2 for an error that was printed.
     """
-    options = _parser().parse_args(arguments)
-    command: Command = options.command
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    command: Command | None = options.command
+    if command is None:
+        parser.print_help()
+        return 0
     try:
         return command(options)
     except BrokenPipeError:  # `memspan stats STORE | head`: the reader has what it wanted
@@ -60,7 +66,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="memspan", description="Look into a memspan store, back it up, maintain it.", allow_abbrev=False)
     parser.add_argument("--version", action="version", version=f"memspan {memspan.__version__}")
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    parser.set_defaults(command=None)
+    commands = parser.add_subparsers(metavar="COMMAND")
 
     def add(command: Command, name: str, help_text: str) -> argparse.ArgumentParser:
         sub = commands.add_parser(name, help=help_text, description=help_text, allow_abbrev=False)
@@ -70,6 +77,7 @@ def _parser() -> argparse.ArgumentParser:
         return sub
 
     add(_stats, "stats", "Print what a store holds.")
+    add(_users, "users", "List the users and shared scopes of a store.")
     recall = add(_recall, "recall", "Print what a user's memory answers to a query, and why.")
     recall.add_argument("user", metavar="USER")
     recall.add_argument("query", metavar="QUERY")
@@ -125,16 +133,31 @@ def _stats(options: argparse.Namespace) -> int:
     table = _table_printer(options)
     with _open(options, read_only=True, embedder=None) as engine:
         metrics = dict(engine.metrics())
-        users = sum(1 for _ in engine.users())
+        users, sessions, messages = 0, 0, 0
+        for scope in engine.scopes():
+            users += scope.type == "user"
+            for info in scope.sessions():
+                sessions += 1
+                messages += info.messages
         learned = {f"tokens.{name}": str(factors) for name, factors in engine.token_factors.items()}
     facts = {
         "store": str(options.store),
         "users": users,
-        **metrics,
+        **{name: metrics[name] for name in _CONTENTS},
+        "sessions": sessions,
+        "messages": messages,
         **learned,
         **{f"build.{k}": v for k, v in memspan.build_info().items()},
     }
     table(facts, ("name", "value"), facts.items())
+    return 0
+
+
+def _users(options: argparse.Namespace) -> int:
+    table = _table_printer(options)
+    with _open(options, read_only=True, embedder=None) as engine:
+        rows = [{"type": scope.type, "id": scope.id, "tenant": scope.tenant} for scope in engine.scopes()]
+    table(rows, ("type", "id", "tenant"), (tuple(map(_cell, row.values())) for row in rows))
     return 0
 
 
@@ -180,17 +203,8 @@ def _show(options: argparse.Namespace) -> int:
 
 def _show_sessions(user: memspan.Scope, table: _Table) -> int:
     rows: list[dict[str, Any]] = []
-    for name in user.sessions():
-        session = user.session(name)
-        rows.append(
-            {
-                "session": name,
-                "model": session.model,
-                "messages": len(session.messages),
-                "turns": len(session.turns),
-                "epoch": session.epoch,
-            }
-        )
+    for info in user.sessions():
+        rows.append({"session": info.id, "model": info.model, "messages": info.messages, "turns": info.turns, "epoch": info.epoch})
     table(rows, ("session", "model", "messages", "turns", "epoch"), (tuple(row.values()) for row in rows))
     return 0
 
@@ -413,17 +427,15 @@ def _check_folder(store: Path) -> None:
 
 
 def _table_printer(options: argparse.Namespace) -> _Table:
-    """What prints a result; made before the store is read, so that a missing extra is said at once."""
+    """What prints a result: one JSON value, a table of `rich`'s, or plain text."""
     if options.json:
         return lambda value, _columns, _rows: _print_json(value)
     try:
         from rich.console import Console  # noqa: PLC0415  an optional extra
         from rich.table import Table  # noqa: PLC0415
         from rich.text import Text  # noqa: PLC0415
-    except ImportError as error:
-        raise memspan.MissingExtra(
-            f"printing a table needs the package rich, which is not installed: {_INSTALL}, or add --json", extra="cli"
-        ) from error
+    except ImportError:
+        return _show_plain
 
     def show(_value: object, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
         table = Table(*columns)
@@ -432,6 +444,15 @@ def _table_printer(options: argparse.Namespace) -> _Table:
         Console().print(table)
 
     return show
+
+
+def _show_plain(_value: object, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Columns two blanks apart; the last one is not padded."""
+    cells = [[" ".join(str(cell).split()) for cell in row] for row in (columns, *rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    for row in cells:
+        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    print()
 
 
 def _say(options: argparse.Namespace, value: object, text: str) -> None:

@@ -172,6 +172,26 @@ class Session:
         return self._core.status()[4]
 
     @property
+    def last_added_at(self) -> datetime:
+        """When something was last added: aware, in UTC."""
+        return self._core.status()[7]
+
+    @property
+    def system(self) -> str | None:
+        """The system prompt of its present epoch."""
+        return _core.session_instructions(self._core)[0]
+
+    @property
+    def tools(self) -> list[dict[str, Any]]:
+        """The tool schemas of its present epoch, as they were given."""
+        return _core.session_instructions(self._core)[1] or []
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """What you keep with it (`Scope.session(metadata=)`); no model ever sees it."""
+        return _core.session_metadata(self._core)
+
+    @property
     def messages(self) -> Messages:
         """Its messages as they were given: a view, of which only that is read that is looked at."""
         return Messages(self._core)
@@ -418,7 +438,6 @@ class Session:
             f"making a prompt smaller: the error must say that the prompt is too long and name its count, got {error[:200]!r}"
         )
 
-    @property
     def usage(self) -> SessionUsage:
         """What its calls were planned to cost and did cost, call by call, with totals. Cost: one read of each ledger entry.
 
@@ -426,7 +445,7 @@ class Session:
             >>> session = user.session("s-1", model="gpt-4o")
             >>> _ = session.add({"role": "user", "content": "2 + 2?"})
             >>> _ = session.add_response(memspan.testing.openai_response("4", input_tokens=12), prompt=session.assemble())
-            >>> session.usage[0].planned, session.usage[0].input_tokens, session.usage.dollars > 0
+            >>> session.usage()[0].planned, session.usage()[0].input_tokens, session.usage().dollars > 0
             (12, 12, True)
         """
         turns = self._core.status()[3]
@@ -510,7 +529,7 @@ class Session:
         """
         return ToolText(*self._core.tool_result(key, offset, max_tokens))
 
-    def cancel_tool_calls(self, reason: str) -> tuple[str, ...]:
+    def cancel_tool_calls(self, *, reason: str) -> tuple[str, ...]:
         """Answers every call that waits for a result with one that says it was cancelled; a late result raises `ToolCallClosed`.
 
         Returns:
@@ -520,7 +539,7 @@ class Session:
             >>> session = user.session("s-1", model="gpt-4o")
             >>> call = {"id": "call_1", "type": "function", "function": {"name": "deploy", "arguments": "{}"}}
             >>> _ = session.add_many([{"role": "user", "content": "deploy"}, {"role": "assistant", "tool_calls": [call]}])
-            >>> session.pending_tool_calls, session.cancel_tool_calls("the user said stop"), session.pending_tool_calls
+            >>> session.pending_tool_calls, session.cancel_tool_calls(reason="the user said stop"), session.pending_tool_calls
             (('call_1',), ('call_1',), ())
         """
         return tuple(self._core.cancel_tool_calls(reason))
@@ -741,6 +760,7 @@ class Session:
     afork = awaitable(fork)
     aend = awaitable(end)
     arefused = awaitable(refused)
+    ausage = awaitable(usage)
     atool_result = awaitable(tool_result)
     acancel_tool_calls = awaitable(cancel_tool_calls)
     acompact = awaitable(compact)

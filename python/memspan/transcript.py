@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from operator import index as whole_number
-from typing import TYPE_CHECKING, Any, SupportsIndex, overload
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, overload
 
 from memspan import _core
 from memspan._core import Message
@@ -263,29 +263,43 @@ class Turns(Sequence[Turn]):
 
 @dataclass(frozen=True, slots=True)
 class TranscriptHit:
-    """A message that was found.
+    """A message that answers a question.
 
     Attributes:
         session_id: Its session.
         message: The message.
-        score: From 0 to 1, higher is better: a weighted sum of what `explain` names. Not comparable between questions, whose best
-            words count as 1 whatever they are.
-        confidence: From 0 to 1: how sure it is that it answers, comparable with that of other answers.
+        score: 0 to 1, higher is better: a weighted sum of what `explain` names. Not comparable between questions.
     """
 
     session_id: str
     message: Message
     score: float
     _parts: tuple[float, ...] = field(default=(), repr=False, compare=False)
-    confidence: float = field(default=0.0, repr=False, compare=False)
+
+    @property
+    def source(self) -> Literal["transcripts"]:
+        """"transcripts"."""  # noqa: D300  # fmt: skip
+        return "transcripts"
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of the text (`o200k_base`). Counted at each use."""
+        from memspan.counting import count_tokens  # noqa: PLC0415  that module needs this one
+
+        return count_tokens(self.text)
 
     def explain(self) -> dict[str, float]:
         """What the score is made of, each part from 0 to 1, before its weight.
 
-        "words" is BM25 against the best message's; "before" and "after" are the words of the messages beside it in its session;
-        "answers" is "before" where that message asks; "meaning" is the cosine of the built-in embedding, "closeness" the same word by
-        word; "speaker" is 1 where the question names who speaks; "length" grows with its distinct words; "asks" is 1 where it ends with a
-        question mark, which speaks against it; "identified" is 1 where it holds every identifier of the question.
+        "words" is BM25 against the best message's, "window" that with a share of the words of the messages beside it, without names;
+        "before" and "before_two" are the words of the messages before it in its session, "after_two" of the second one behind;
+        "answers" is "before" where that message asks; "meaning" is the cosine of the built-in embedding with what the question is about,
+        "closeness" the same word by word ("..._around": with the messages beside it), "exact" the share of the question's very words,
+        "phrase" what stands together there and here; "speaker" is 1 where the question names who speaks, "name" where the message has
+        that name; "first_person", "own_words" and "second_person" are shares of "I" and "you"; "time_asked" is 1 where the question asks
+        when and it names a time; "opening", "place", "near_best" and "session" say where it stands; "within" and "behind" are 1 where it
+        was said when the question asks about, or in the ten days after; "length" grows with its distinct words; "identified" is 1 where it
+        holds every identifier of the question. docs/ranking.md has what each weighs.
 
         Examples:
             >>> _ = user.session("s-1", model="gpt-4o").add({"role": "user", "content": "payments-api listens on port 8443"})

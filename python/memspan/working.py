@@ -33,6 +33,7 @@ __all__ = [
     "Item",
     "Order",
     "Prompt",
+    "Recalls",
     "Section",
     "SharedPrefix",
     "ToolResults",
@@ -45,7 +46,13 @@ Order: TypeAlias = Literal["cache_first", "classic"]
 """The order of a prompt's parts. "cache_first": what changes least comes first. "classic": system, memory, retrieval, recent turns."""
 
 _FIXED = frozenset({"tools", "system", "pinned", "summary", "turn", "frame"})
-_OURS = frozenset({"newer", "task", "history"})
+_OURS = frozenset({"updated", "newer", "task", "history"})
+_GRANTED = ("history", "recalled", "retrieved", "task", "updated", "newer")
+_MISTAKEN = {
+    "memory": "recalled", "memories": "recalled", "messages": "recalled", "recalls": "recalled", "transcripts": "recalled",
+    "documents": "retrieved", "passages": "retrieved", "collections": "retrieved", "tasks": "task", "tool_results": "history", "turns": "history",
+}  # fmt: skip
+_ROLES = ("user", "assistant", "tool")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}\Z")
 
 
@@ -133,7 +140,9 @@ class Budget:
             history, a large one keeps the cache longer; 0 moves it at every turn.
         compact: When the session should be compacted; `None` for never, unless it ended.
         tool_results: How much of a tool result is shown; `None` for at most a quarter of what a prompt may have.
-        sections: Grants by section: "history", "recalled", "retrieved", "task", "newer", or a name of your own for items.
+        sections: Grants by section: "history", "recalled" (4,096 tokens at most by default, where history leaves them), "retrieved", "task",
+            "updated" (what changed of the pinned memory in this epoch), or a name of your own for items, which is refused where it looks
+            like one of these misspelt.
 
     Raises:
         InvalidInput: A number is out of its range, a section's size is not yours to decide, or the floors exceed the limit together.
@@ -188,6 +197,57 @@ class Budget:
         sections = dict(self.sections)  # a view of a dict has no pickle
         numbers = (self.max_input_tokens, self.order, self.fill, self.output_tokens, self.cut_step)
         return Budget, (*numbers, sections, self.compact, self.tool_results)
+
+
+@dataclass(frozen=True, slots=True)
+class Recalls:
+    """What the prompts of a session may recall. Kept with the session: `Scope.session(..., recalls=Recalls(...))`.
+
+    Counts bound what is looked for; what is shown must also be sure enough and fit its section, whose ceiling is the budget's.
+
+    Attributes:
+        memories: The most memories, 0 to 1,000; 0 recalls none. Pinned memory stands in every prompt all the same.
+        messages: The most messages that were said before the window or in other sessions; 0 recalls none, `None` as many as there is room
+            for when the history has had its own.
+        passages: The most passages of the session's collections.
+        other_sessions: Whether messages of other sessions of the user are recalled, or only those of this one.
+        roles: Whose messages: "user", "assistant", "tool".
+        min_confidence: How sure an answer must be to be shown, 0 to 1; `None` for the default of its source (0.15 of a memory, 0.2 of a
+            message or a passage). With 0 whatever was found is shown as far as it fits.
+
+    Raises:
+        InvalidInput: A number is out of its range, or a role has another name.
+
+    Examples:
+        >>> quiet = memspan.Recalls(messages=0, min_confidence=0.3)
+        >>> session = user.session("s-1", model="gpt-4o", recalls=quiet)
+    """
+
+    memories: int = 12
+    messages: int | None = None
+    passages: int = 6
+    other_sessions: bool = True
+    roles: tuple[Literal["user", "assistant", "tool"], ...] = ("user", "assistant", "tool")
+    min_confidence: float | None = None
+
+    def __post_init__(self) -> None:
+        for name, value in (("memories", self.memories), ("messages", self.messages), ("passages", self.passages)):
+            if name != "messages" or value is not None:
+                _check_whole("some recalls", name, value, 0, Limits.MAX_RECALLS)
+        if not isinstance(self.other_sessions, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidInput(f"making some recalls: other_sessions must be a bool, got {_kind(self.other_sessions)} (Recalls.other_sessions)")
+        if isinstance(self.roles, str) or any(role not in _ROLES for role in self.roles):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidInput(
+                f"making some recalls: roles must be a tuple of 'user', 'assistant' and 'tool', got {self.roles!r} (Recalls.roles): name those",
+                roles=repr(self.roles),
+            )
+        if self.min_confidence is not None and not _is_number(self.min_confidence, 0.0, 1.0):
+            raise InvalidInput(
+                f"making some recalls: min_confidence must be a number from 0 to 1, got {self.min_confidence!r} (Recalls.min_confidence): "
+                "give a share, not a percentage",
+                value=repr(self.min_confidence),
+            )
+        object.__setattr__(self, "roles", tuple(self.roles))
 
 
 @dataclass(frozen=True, slots=True)
@@ -478,6 +538,27 @@ class Prompt:
             for section, what, included, why, tokens, score, revision in self._core.explained()
         )
 
+    def why(self, memory_id: str) -> Explained:
+        """Why a memory is in this prompt or is not, also of one that was no candidate of it.
+
+        What the prompt itself does not say is asked of the store as it is now: another scope, forgotten, expired, replaced, below the
+        number that is recalled, the same as another. Cost: none for a candidate; else a look-up and one recall.
+
+        Raises:
+            Closed: The memory was no candidate, and the engine is closed.
+
+        Examples:
+            >>> session = user.session("s-1", model="gpt-4o", recalls=memspan.Recalls(memories=0))
+            >>> memory = user.remember("payments-api listens on port 8443").memory
+            >>> _ = session.add({"role": "user", "content": "which port does payments-api use?"})
+            >>> session.assemble().why(memory.id).why
+            'memories are switched off: raise Recalls(memories=0)'
+        """
+        rows = [one for one in self.explain() if memory_id in (one.id, one.memory)]
+        for row in sorted(rows, key=lambda one: not one.included):
+            return row
+        return Explained("recalled", memory_id, included=False, why=self._core.why(memory_id), tokens=0, memory=memory_id)
+
     def shared_prefix(self, previous: Prompt) -> SharedPrefix:
         """What this prompt has in common with an earlier one, and what broke the cache where they part.
 
@@ -635,6 +716,30 @@ def _check_id(value: object) -> None:
     raise InvalidInput(f"making an item: its id must be a str of 1 to {Limits.MAX_NAME_BYTES:,} bytes, got {_kind(value)} (Item.id): shorten it")
 
 
+def _check_known(name: str) -> None:
+    """Refuses what looks like a section of ours and is none: a grant for it would do nothing."""
+    meant = _MISTAKEN.get(name.lower()) or next((ours for ours in _GRANTED if name != ours and _is_near(name.lower(), ours)), None)
+    if meant is not None and name not in _GRANTED:
+        raise InvalidInput(
+            f"making a budget: a grant is for {', '.join(_GRANTED[:-1])} or a name of your own for items, got {name!r} (Budget.sections): "
+            f"did you mean {meant!r}?",
+            section=name,
+            meant=meant,
+        )
+
+
+def _is_near(name: str, ours: str) -> bool:
+    """Whether two names are two edits apart or fewer."""
+    if abs(len(name) - len(ours)) > 2:
+        return False
+    row = list(range(len(ours) + 1))
+    for place, letter in enumerate(name, 1):
+        diagonal, row[0] = row[0], place
+        for column, other in enumerate(ours, 1):
+            diagonal, row[column] = row[column], min(row[column] + 1, row[column - 1] + 1, diagonal + (letter != other))
+    return row[-1] <= min(2, len(ours) // 3)
+
+
 def _why(segment: str | None, new_epoch: bool, lost: int) -> Any:
     if segment is None:
         return "grew"
@@ -659,6 +764,7 @@ def _check_sections(sections: object) -> None:
         )
     for name, grant in cast("Mapping[object, object]", sections).items():
         _check_name("a budget", "sections", name)
+        _check_known(str(name))
         if name in _FIXED:
             raise InvalidInput(
                 f"making a budget: a grant is for history or a volatile section, got one for {name!r} (Budget.sections): leave it "

@@ -41,6 +41,8 @@ pub const MAX_GRANT_WEIGHT: u32 = 1_000_000;
 pub const MAX_ITEM_SCORE: f64 = 1e6;
 /// The longest time to live: 100 years.
 pub const MAX_TTL: Duration = Duration::from_secs(3_155_760_000);
+/// The most of a source that prompts may recall.
+pub const MAX_RECALLS: usize = 1_000;
 /// The most days that a call may look back: 100 years.
 pub const MAX_DAYS: f64 = 36_525.0;
 /// The longest that a write may queue: a day.

@@ -4,9 +4,9 @@
 
 use std::sync::Arc;
 
-use memspan_engine::context::{Budget, Grant, Item, Order, Share};
-use memspan_engine::limits::{MAX_ITEM_SCORE, MAX_TOKENS};
-use memspan_engine::session::SessionBudget;
+use memspan_engine::context::{Budget, Form, Grant, Item, Order, Share};
+use memspan_engine::limits::{MAX_ITEM_SCORE, MAX_RECALLS, MAX_TOKENS};
+use memspan_engine::session::{Recalls, Roles, SessionBudget};
 use memspan_engine::units::score::SCORE_UNIT;
 use pyo3::prelude::*;
 
@@ -43,6 +43,25 @@ pub fn budget(value: &Bound<'_, PyAny>) -> PyResult<SessionBudget> {
     };
     Budget::validate(&own.sections).map_err(|error| to_python(py, &error))?;
     Ok(own)
+}
+
+/// A `memspan.Recalls`.
+pub fn recalls(value: &Bound<'_, PyAny>) -> PyResult<Recalls> {
+    let Ok(roles) = value.getattr("roles") else {
+        return Err(invalid(value.py(), format!("reading recalls: it must be a memspan.Recalls, and it is {value}: make one of it")));
+    };
+    let most = |name: &str| whole(name, &value.getattr(name)?, 0, i64::try_from(MAX_RECALLS).unwrap_or(i64::MAX)).map(|most| most as u64);
+    let messages = value.getattr("messages")?.is_none();
+    let least = value.getattr("min_confidence")?;
+    let names: Vec<String> = roles.try_iter()?.map(|role| text_of("a role", &role?)).collect::<PyResult<_>>()?;
+    Ok(Recalls {
+        memories: most("memories")?,
+        messages: if messages { None } else { Some(most("messages")?) },
+        passages: most("passages")?,
+        other_sessions: value.getattr("other_sessions")?.is_truthy()?,
+        roles: Roles::named(names.iter().map(String::as_str)).map_err(|error| to_python(value.py(), &error))?,
+        min_confidence: if least.is_none() { None } else { Some(share("min_confidence", &least)?) },
+    })
 }
 
 fn order(value: &Bound<'_, PyAny>) -> PyResult<Order> {
@@ -96,6 +115,7 @@ fn read_item(place: usize, item: &Bound<'_, PyAny>) -> PyResult<Item> {
         text: text_of("an item's text", &item.getattr("text")?)?.into(),
         memory: None,
         message: None,
+        form: Form::dated(),
         score: score.map(|score| (score.clamp(-MAX_ITEM_SCORE, MAX_ITEM_SCORE) * SCORE_UNIT) as i64),
     })
 }

@@ -6,7 +6,7 @@ use memspan_engine::collection::{self, Added, CollectionName, Document, Format, 
 use memspan_engine::index::vectors::UnitVector;
 use memspan_engine::recall;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::PyTuple;
 
 use crate::arguments::{conditions, maybe_text, number, text_of, whole};
 use crate::engine::{ATTACHED_UP_TO, Handle};
@@ -249,8 +249,8 @@ fn ids(value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
 #[derive(Debug)]
 pub struct SearchCore(collection::Search);
 
-/// A hit: id, version, source, metadata, begin, end, text, path, score.
-type HitRow<'py> = (&'py str, &'py str, Option<&'py str>, Bound<'py, PyDict>, usize, usize, &'py str, Bound<'py, PyTuple>, f64);
+/// A hit: its document, begin, end, text, headings, score.
+type HitRow<'py> = (Bound<'py, PyTuple>, usize, usize, &'py str, Bound<'py, PyTuple>, f64);
 
 #[pymethods]
 impl SearchCore {
@@ -260,8 +260,8 @@ impl SearchCore {
     }
 
     #[getter]
-    fn hybrid(&self) -> bool {
-        self.0.hybrid
+    fn mode(&self) -> &'static str {
+        if self.0.hybrid { "hybrid" } else { "lexical" }
     }
 
     #[getter]
@@ -275,18 +275,7 @@ impl SearchCore {
 
     fn hit<'py>(slf: &'py Bound<'py, Self>, place: usize) -> PyResult<HitRow<'py>> {
         let (py, hit) = (slf.py(), &slf.get().0.hits[place]);
-        let document = &hit.document;
-        Ok((
-            &document.id,
-            &document.version,
-            document.source.as_deref(),
-            metadata::decode(py, &document.metadata)?,
-            hit.characters.start,
-            hit.characters.end,
-            &hit.text,
-            PyTuple::new(py, &hit.path)?,
-            hit.score,
-        ))
+        Ok((row(py, &hit.document)?, hit.characters.start, hit.characters.end, &hit.text, PyTuple::new(py, &hit.path)?, hit.score))
     }
 
     /// Where the score of a hit comes from.

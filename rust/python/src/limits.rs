@@ -45,6 +45,8 @@ impl Limits {
     #[classattr]
     const MAX_TTL_SECONDS: u64 = limits::MAX_TTL.as_secs();
     #[classattr]
+    const MAX_RECALLS: usize = limits::MAX_RECALLS;
+    #[classattr]
     const MAX_JSON_DEPTH: usize = limits::MAX_JSON_DEPTH;
     #[classattr]
     const MAX_BATCH_ROWS: usize = limits::MAX_BATCH_ROWS;

@@ -58,7 +58,7 @@ impl Recall {
     }
 
     fn hit(&self, at: usize) -> Recalled {
-        Recalled { answer: Arc::clone(&self.answer), place: self.places[at] }
+        Recalled { answer: Arc::clone(&self.answer), place: self.places[at], weighed: None }
     }
 
     fn hits(&self) -> impl DoubleEndedIterator<Item = Recalled> + ExactSizeIterator + '_ {
@@ -159,6 +159,8 @@ impl Recall {
 pub struct Recalled {
     answer: Arc<Answered>,
     place: usize,
+    /// What it scores beside hits of other sources.
+    weighed: Option<f64>,
 }
 
 /// The same memory with the same score for the same reasons. How old it was to the microsecond is none: nobody asks twice at once.
@@ -173,14 +175,22 @@ impl Recalled {
     fn found(&self) -> &Found {
         &self.answer.answer.found[self.place]
     }
-
-    fn text(&self) -> &str {
-        &self.found().named.memory.text
-    }
 }
 
 #[pymethods]
 impl Recalled {
+    /// The memory's text.
+    #[getter]
+    fn text(&self) -> &str {
+        &self.found().named.memory.text
+    }
+
+    /// "memories".
+    #[getter]
+    fn source(&self) -> &'static str {
+        "memories"
+    }
+
     /// What was found.
     #[getter]
     fn memory(&self) -> Memory {
@@ -190,7 +200,12 @@ impl Recalled {
     /// 0 to 1: how it compares with the other answers to this question. Not comparable between questions.
     #[getter]
     fn score(&self) -> f64 {
-        self.found().parts.score()
+        self.weighed.unwrap_or_else(|| self.found().parts.score())
+    }
+
+    /// The same hit with the score that compares it with hits of other sources. Private.
+    fn weighed(&self, score: f64) -> Self {
+        Self { weighed: Some(score), ..self.clone() }
     }
 
     /// Tokens of its text, exact for `o200k_base` (GPT-4o and later). Counted on first use.

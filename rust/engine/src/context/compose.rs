@@ -424,6 +424,7 @@ impl<'a> Composer<'a> {
         let sections = report.sections(&laid, &chosen, counted);
         let mut explained = report.explain_fixed();
         explained.extend(report.explain_history(window, squeezed)?);
+        explained.extend(report.explain_blocks(window)?);
         explained.extend(chosen.explained);
         let factor = inputs.epoch.factor;
         let chain = chain(&laid.segments, inputs.epoch.renderer_version);

@@ -13,7 +13,8 @@ use crate::{Error, ErrorKind, Result};
 
 /// The version of the rendering rules: part of the prefix chain and of every epoch.
 ///
-/// 2 has a line for rounds that left the window.
+/// 2 gives pinned memories their dates, and rounds that left the window a line. What stands in a block has its form of its own
+/// ([`super::block::Form`]).
 pub const RENDERER_VERSION: u32 = 2;
 
 /// One revision of one memory.

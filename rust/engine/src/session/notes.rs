@@ -45,6 +45,7 @@ pub(super) fn items<P: Pages>(pages: &P, place: Place) -> Result<Vec<Item>> {
         text: text.into(),
         memory: None,
         message: None,
+        form: crate::context::Form::dated(),
         score: None,
     };
     Ok(list(pages, place)?.into_iter().map(item).collect())

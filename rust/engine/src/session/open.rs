@@ -11,6 +11,7 @@ use crate::context::{Reason, Tally, Tools};
 use crate::limits::{MAX_COLLECTIONS, MAX_INSTRUCTION_BYTES, MAX_READS};
 use crate::models::Model;
 use crate::scope::Scope;
+use crate::store::identity::Seed;
 use crate::store::pages::PagesMut;
 use crate::{Error, ErrorKind, Result};
 
@@ -39,13 +40,14 @@ fn check_size(what: &'static str, bytes: usize) -> Result<()> {
 }
 
 /// Whether opening a session so would write anything. `stored` are its tools as they are stored, `seed` its scope's.
-pub(super) fn changes(status: &Status, options: &Options, tools: Option<&GivenTools>, stored: &[u8], seed: u64) -> Result<bool> {
+pub(super) fn changes(status: &Status, options: &Options, tools: Option<&GivenTools>, stored: &[u8], seed: Seed) -> Result<bool> {
     check_model(&status.record.id, &status.epoch.model, options.model.as_ref())?;
     let reads = options.reads.as_ref().is_some_and(|reads| *reads != status.record.reads);
     let budget = options.budget.as_ref().is_some_and(|budget| *budget != status.record.budget);
     let told = new_system(status.epoch.system, seed, options).is_some() || new_tools(stored, options, tools)?.is_some();
     let collections = options.collections.as_ref().is_some_and(|collections| *collections != status.record.collections);
-    Ok(told || reads || budget || collections)
+    let recalls = options.recalls.is_some_and(|recalls| recalls != status.record.recalls);
+    Ok(told || reads || budget || collections || recalls)
 }
 
 /// Whether tools mean what stored ones mean.
@@ -100,6 +102,7 @@ fn make<P: PagesMut>(pages: &mut P, scope: &Scope, id: &str, options: &Options, 
         reads: checked_reads(options.reads.clone().unwrap_or_default(), scope)?,
         collections: checked_collections(options.collections.clone().unwrap_or_default())?,
         window: None,
+        recalls: options.recalls.unwrap_or_default(),
     };
     let mut writer = SessionWriter::make(pages, scope, record, model, now)?;
     record::name(writer.pages, writer.place, writer.seed, id)?;
@@ -126,7 +129,9 @@ fn reopen<P: PagesMut>(mut writer: SessionWriter<'_, P>, options: &Options, tool
         Some(collections) if *collections != writer.record.collections => Some(checked_collections(collections.clone())?),
         _ => None,
     };
-    if new.system.is_none() && new.tools.is_none() && reads.is_none() && budget.is_none() && collections.is_none() {
+    let recalls = options.recalls.filter(|recalls| *recalls != writer.record.recalls);
+    let unsaid = reads.is_none() && budget.is_none() && collections.is_none() && recalls.is_none();
+    if new.system.is_none() && new.tools.is_none() && unsaid {
         return Ok(()); // nothing is new: nothing is written
     }
     writer.record.check_live("opening a session with something new")?;
@@ -137,6 +142,7 @@ fn reopen<P: PagesMut>(mut writer: SessionWriter<'_, P>, options: &Options, tool
     if let Some(collections) = collections {
         writer.record.collections = collections; // they stand in the volatile block: no epoch begins
     }
+    writer.record.recalls = recalls.unwrap_or(writer.record.recalls); // the same
     let others = reads.is_some();
     if let Some(reads) = reads {
         writer.record.reads = reads;
@@ -150,7 +156,7 @@ fn reopen<P: PagesMut>(mut writer: SessionWriter<'_, P>, options: &Options, tool
 }
 
 /// The system prompt that is asked for, if it is another than the stored one.
-fn new_system(stored: Option<BlobRef>, seed: u64, options: &Options) -> Option<String> {
+fn new_system(stored: Option<BlobRef>, seed: Seed, options: &Options) -> Option<String> {
     let system = options.system.as_deref()?;
     let asked = (!system.is_empty()).then(|| super::transcript::blob::hash(seed, system.as_bytes()));
     (asked != stored.map(|blob| blob.hash)).then(|| system.to_owned())

@@ -2,6 +2,7 @@
 
 use super::codec;
 use super::place::{Place, by_name};
+use super::recalls::Recalls;
 use super::window::bounds::WindowContent;
 use crate::collection::CollectionName;
 use crate::context::limit::{default_output, input_limit};
@@ -11,6 +12,7 @@ use crate::models::Model;
 use crate::scope::{Scope, ScopeType};
 use crate::store::chunks;
 use crate::store::envelope::{self, Codec, damaged};
+use crate::store::identity::Seed;
 use crate::store::keys::Partition;
 use crate::store::msgpack::{Reader, Writer};
 use crate::store::pages::{Pages, PagesMut};
@@ -150,6 +152,8 @@ pub struct SessionRecord {
     pub collections: Vec<CollectionName>,
     /// What its window is made of, where the model's tokenizer is closed.
     pub window: Option<WindowContent>,
+    /// What its prompts may recall.
+    pub recalls: Recalls,
 }
 
 fn write_scope(w: &mut Writer, scope: &Scope) {
@@ -173,8 +177,16 @@ fn read_output(schema: u8, stored: u64) -> Option<u64> {
 
 impl SessionRecord {
     fn encode(&self) -> Vec<u8> {
-        let collections = !self.collections.is_empty();
-        let mut w = Writer::array(if collections { 15 } else { 13 + u32::from(self.window.is_some()) });
+        let recalls = self.recalls != Recalls::default();
+        let collections = recalls || !self.collections.is_empty();
+        let fields = if recalls {
+            16
+        } else if collections {
+            15
+        } else {
+            13 + u32::from(self.window.is_some())
+        };
+        let mut w = Writer::array(fields);
         w.text(&self.id);
         w.uint(self.state as u64);
         w.int(self.created_at);
@@ -211,6 +223,9 @@ impl SessionRecord {
                 w.text(&collection.name);
             });
         }
+        if recalls {
+            self.recalls.write(&mut w);
+        }
         w.into_bytes()
     }
 
@@ -244,7 +259,8 @@ impl SessionRecord {
             let mut r = codec::inner(r, key)?;
             Ok(CollectionName { scope: read_scope(&mut r, key)?, name: r.text()?.to_owned() })
         })?;
-        Ok(Self { id, state, created_at, last_time, epoch, edits, tally, sent, budget, reads, collections, window })
+        let recalls = Recalls::read(&mut r, key)?;
+        Ok(Self { id, state, created_at, last_time, epoch, edits, tally, sent, budget, reads, collections, window, recalls })
     }
 
     /// The record of a session, whatever its state.
@@ -274,23 +290,27 @@ impl SessionRecord {
 }
 
 /// The number of a session by its id.
-pub(super) fn find<P: Pages>(pages: &P, partition: Partition, seed: u64, id: &str) -> Result<Option<Place>> {
+pub(super) fn find<P: Pages>(pages: &P, partition: Partition, seed: Seed, id: &str) -> Result<Option<Place>> {
     let key = by_name(partition, seed, id);
     let Some(value) = pages.get(key.as_slice())? else { return Ok(None) };
     let mut r = Reader::array(key.as_slice(), envelope::open(key.as_slice(), value)?.body)?;
-    Ok(Some(Place { partition, session: r.uint()? as u32 }))
+    let place = Place { partition, session: r.uint()? as u32 };
+    match SessionRecord::read(pages, place)? {
+        Some(record) if record.id != id => Err(envelope::damaged(key.as_slice(), "it belongs to a session of another id")),
+        _ => Ok(Some(place)),
+    }
 }
 
 /// Where the session of an id is.
 pub(super) fn locate<P: Pages>(pages: &P, scope: &Scope, id: &str) -> Result<Option<Place>> {
     match scope.find(pages)? {
-        Some(partition) => find(pages, partition, scope.term_seed(), id),
+        Some(partition) => find(pages, partition, scope.seed(pages.secret()), id),
         None => Ok(None),
     }
 }
 
 /// Names a session.
-pub(super) fn name(pages: &mut impl PagesMut, place: Place, seed: u64, id: &str) -> Result<()> {
+pub(super) fn name(pages: &mut impl PagesMut, place: Place, seed: Seed, id: &str) -> Result<()> {
     let key = by_name(place.partition, seed, id);
     let mut w = Writer::array(1);
     w.uint(u64::from(place.session));
@@ -323,11 +343,13 @@ pub struct StoredEpoch {
     pub recounted: (u64, u64),
     /// When it began.
     pub began_at: i64,
+    /// The partitions that it read, each with the time of its last write: what those writes ended is no longer true in it.
+    pub stamps: Vec<(Partition, i64)>,
 }
 
 impl StoredEpoch {
     fn encode(&self) -> Vec<u8> {
-        let mut w = Writer::array(8);
+        let mut w = Writer::array(9);
         codec::write_epoch(&mut w, &self.epoch);
         codec::write_model(&mut w, &self.model);
         write_blob_ref(&mut w, self.system);
@@ -336,6 +358,11 @@ impl StoredEpoch {
         w.uint(self.recounted.0);
         w.uint(self.recounted.1);
         w.int(self.began_at);
+        codec::write_list(&mut w, &self.stamps, |w, (partition, time)| {
+            w.nested(2);
+            w.uint(u64::from(*partition));
+            w.int(*time);
+        });
         w.into_bytes()
     }
 
@@ -354,6 +381,10 @@ impl StoredEpoch {
             switch: r.uint()? as u16,
             recounted: (r.uint()?, r.uint()?),
             began_at: r.int()?,
+            stamps: codec::read_list(&mut r, |r| {
+                let mut r = codec::inner(r, key.as_slice())?;
+                Ok((r.uint()? as Partition, r.int()?))
+            })?,
         })
     }
 

@@ -24,6 +24,8 @@ use crate::context::{
 use crate::models::Model;
 use crate::scope::Scope;
 use crate::store::envelope::{self, Codec};
+use crate::store::identity::Seed;
+use crate::store::keys::Partition;
 use crate::store::msgpack::{Reader, Writer};
 use crate::store::pages::{Pages, PagesMut};
 use crate::tokens::CachedCounter;
@@ -71,7 +73,7 @@ pub(super) struct SessionWriter<'t, P: PagesMut> {
     pub pages: &'t mut P,
     pub scope: &'t Scope,
     pub place: Place,
-    pub seed: u64,
+    pub seed: Seed,
     pub record: SessionRecord,
     pub epoch: StoredEpoch,
     pub head: SessionsHead,
@@ -98,19 +100,8 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
         let epoch = StoredEpoch::read(pages, place, record.epoch)?;
         let head = SessionsHead::read(pages, place.partition)?;
         let now = clock.max(record.last_time + 1);
-        Ok(Self {
-            pages,
-            scope,
-            place,
-            seed: scope.term_seed(),
-            record,
-            epoch,
-            head,
-            now,
-            words: Words::default(),
-            unsettled: false,
-            turn_opened: false,
-        })
+        let seed = scope.seed(pages.secret());
+        Ok(Self { pages, scope, place, seed, record, epoch, head, now, words: Words::default(), unsettled: false, turn_opened: false })
     }
 
     /// A session that is made now. Its first epoch is begun by the caller.
@@ -119,13 +110,22 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
         let mut head = SessionsHead::read(pages, partition)?;
         head.sessions += 1;
         let place = Place { partition, session: head.sessions };
-        let epoch =
-            StoredEpoch { epoch: no_epoch(&model), model, system: None, tools: None, switch: 0, recounted: (0, 0), began_at: clock };
+        let seed = scope.seed(pages.secret());
+        let epoch = StoredEpoch {
+            epoch: no_epoch(&model),
+            model,
+            system: None,
+            tools: None,
+            switch: 0,
+            recounted: (0, 0),
+            began_at: clock,
+            stamps: Vec::new(),
+        };
         Ok(Self {
             pages,
             scope,
             place,
-            seed: scope.term_seed(),
+            seed,
             record,
             epoch,
             head,
@@ -379,7 +379,7 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
     pub fn begin(&mut self, reason: Reason, origin: u64) -> Result<()> {
         let (limit, _) = self.record.budget.limit(&self.epoch.model)?;
         let scopes = scopes(self.scope, &self.record);
-        let (mut fixed, items) = fixed_for(&*self.pages, self.place, &self.epoch, &scopes, limit, self.now, None)?;
+        let (mut fixed, items, stamps) = fixed_for(&*self.pages, self.place, &self.epoch, &scopes, limit, self.now, None)?;
         let pinned: Vec<_> = items.iter().filter_map(|item| item.memory).collect();
         let mut factor = self.factor_now()?;
         self.epoch.epoch = match self.next_epoch((reason, &mut factor), origin, limit, &fixed, &pinned) {
@@ -390,7 +390,7 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
             opened => opened?,
         };
         self.record.window = self.window_content(limit, &fixed)?.map(|content| WindowContent { content, anchor: None });
-        self.epoch.began_at = self.now;
+        (self.epoch.began_at, self.epoch.stamps) = (self.now, stamps);
         for text in [self.epoch.system, self.epoch.tools].into_iter().flatten() {
             blob::refer(self.pages, self.place.partition, text.hash, text.length)?;
         }
@@ -541,7 +541,7 @@ pub(super) fn fixed_for<P: Pages>(
     limit: u64,
     now: i64,
     new: Option<&Summary>,
-) -> Result<(Fixed, Vec<Item>)> {
+) -> Result<(Fixed, Vec<Item>, Vec<(Partition, i64)>)> {
     let (model, pinned) = (&epoch.model, Pinned::read(pages, scopes, now)?);
     let (framing, counter) = (&model.framing, CachedCounter::new(model.encoding));
     let mut fixed = fixed(pages, place, epoch, Vec::new())?;
@@ -551,7 +551,7 @@ pub(super) fn fixed_for<P: Pages>(
     let room = model.factor.room(limit).saturating_sub(fixed.tokens(framing)) / PINNED_SHARE;
     let (items, _) = choose_pinned(pinned.items, room, framing, &counter);
     fixed.pinned = FixedText::pinned(items.clone(), framing, &counter);
-    Ok((fixed, items))
+    Ok((fixed, items, pinned.stamps))
 }
 
 /// Pinned memory may have one part in so many.
@@ -630,7 +630,7 @@ pub(super) struct KnownId {
     pub gone: bool,
 }
 
-pub(super) fn find_id<P: Pages>(pages: &P, place: Place, seed: u64, id: &str) -> Result<Option<KnownId>> {
+pub(super) fn find_id<P: Pages>(pages: &P, place: Place, seed: Seed, id: &str) -> Result<Option<KnownId>> {
     read_id(pages, place.id(seed, id).as_slice())
 }
 
@@ -641,7 +641,7 @@ pub(super) fn read_id<P: Pages>(pages: &P, key: &[u8]) -> Result<Option<KnownId>
     Ok(Some(KnownId { index: r.uint()?, request: r.uint()?, gone: r.bool()? }))
 }
 
-pub(super) fn put_id(pages: &mut impl PagesMut, place: Place, seed: u64, id: &str, known: KnownId) -> Result<()> {
+pub(super) fn put_id(pages: &mut impl PagesMut, place: Place, seed: Seed, id: &str, known: KnownId) -> Result<()> {
     let key = place.id(seed, id);
     let mut w = Writer::array(3);
     w.uint(known.index);

@@ -23,8 +23,11 @@ mod keys;
 mod query;
 mod scan;
 mod spans;
+pub mod speech;
+mod speech_words;
 mod stem;
 mod terms;
+pub(crate) mod typos;
 mod words;
 
 #[cfg(test)]

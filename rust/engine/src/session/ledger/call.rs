@@ -17,6 +17,7 @@ use crate::session::window::retrieved;
 use crate::session::writer::{KnownId, find_id, put_id};
 use crate::store::chunks;
 use crate::store::envelope::{Codec, damaged};
+use crate::store::identity::Seed;
 use crate::store::keys::{Key, Partition};
 use crate::store::msgpack::{Reader, Writer};
 use crate::store::pages::{Pages, PagesMut};
@@ -90,7 +91,7 @@ impl SentPrompt {
             carried: prompt.carried,
             block_tokens: prompt.block.as_ref().map_or(0, |block| block.tokens),
             set_aside: prompt.set_aside,
-            explained: prompt.explained.clone(),
+            explained: prompt.explained.iter().filter(|line| !line.why.is_of_blocks()).cloned().collect(),
             sections: prompt.sections.clone(),
             chain: prompt.chain.last().copied().unwrap_or_default(),
             planned: prompt.total_tokens,
@@ -226,8 +227,8 @@ impl Call {
     }
 
     /// Makes the response known, so that giving it again changes nothing.
-    pub(in crate::session) fn put_name(&self, pages: &mut impl PagesMut, place: Place, seed: u64) -> Result<()> {
-        put_id(pages, place, seed ^ RESPONSES, &self.name(), self.known())
+    pub(in crate::session) fn put_name(&self, pages: &mut impl PagesMut, place: Place, seed: Seed) -> Result<()> {
+        put_id(pages, place, seed.apart(RESPONSES), &self.name(), self.known())
     }
 
     /// The entry that makes it known, and its key.
@@ -236,8 +237,8 @@ impl Call {
     }
 
     /// See [`Self::known`].
-    pub(in crate::session) fn name_key(&self, place: Place, seed: u64) -> Key {
-        place.id(seed ^ RESPONSES, &self.name())
+    pub(in crate::session) fn name_key(&self, place: Place, seed: Seed) -> Key {
+        place.id(seed.apart(RESPONSES), &self.name())
     }
 
     fn name(&self) -> Cow<'_, str> {
@@ -264,8 +265,12 @@ impl Call {
 
     /// The block that it was sent with, less what was forgotten since.
     pub(in crate::session) fn block<P: Pages>(&self, pages: &P, counter: &dyn Counter, now: i64) -> Result<Option<Arc<Block>>> {
-        let Some(sent) = &self.sent else { return Ok(None) };
-        Ok(Block::new(shown(pages, &sent.items, now)?.0, counter))
+        Ok(Block::new(self.items(pages, now)?, counter))
+    }
+
+    /// What that block showed.
+    pub(in crate::session) fn items<P: Pages>(&self, pages: &P, now: i64) -> Result<Vec<Item>> {
+        self.sent.as_ref().map_or_else(|| Ok(Vec::new()), |sent| Ok(shown(pages, &sent.items, now)?.0))
     }
 }
 
@@ -281,11 +286,11 @@ fn response_name(id: Option<&str>, hash: u128, index: u64) -> Cow<'_, str> {
 pub(in crate::session) fn find_response<P: Pages>(
     pages: &P,
     place: Place,
-    seed: u64,
+    seed: Seed,
     (id, hash): (Option<&str>, u128),
     index: u64,
 ) -> Result<Option<KnownId>> {
-    find_id(pages, place, seed ^ RESPONSES, &response_name(id, hash, index))
+    find_id(pages, place, seed.apart(RESPONSES), &response_name(id, hash, index))
 }
 
 /// How many calls a turn has.
@@ -310,8 +315,8 @@ pub(in crate::session) fn shown<P: Pages>(pages: &P, items: &[Item], now: i64) -
     for item in items {
         let found = match (item.memory, item.message) {
             (Some(memory), _) => pinned::revision(pages, memory, now)?
-                .map(|found| pinned::item(memory.partition as Partition, &found, &item.section, item.score)),
-            (None, Some(message)) => retrieved::said(pages, message, item.score)?,
+                .map(|found| pinned::item(memory.partition as Partition, &found, &item.section, item.score, item.form)),
+            (None, Some(message)) => retrieved::said(pages, message, item.score, item.form)?,
             (None, None) => Some(item.clone()),
         };
         match found {

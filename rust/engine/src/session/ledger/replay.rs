@@ -37,7 +37,7 @@ pub(in crate::session) fn replay<P: Pages>(
 ) -> Result<Option<Replayed>> {
     let Some(sent) = &call.sent else { return Ok(None) };
     let epoch = StoredEpoch::read(pages, place, sent.epoch)?;
-    let pinned = pinned::snapshot(pages, &epoch.epoch.pinned, now)?;
+    let pinned = pinned::snapshot(pages, &epoch.epoch, now)?;
     let (items, mut erased) = shown(pages, &sent.items, now)?;
     let lost = epoch.epoch.pinned.iter().filter(|memory| pinned.iter().all(|item| item.memory != Some(**memory)));
     erased.extend(lost.map(|memory| format!("memory mem-{}", memory.memory)));
@@ -65,6 +65,7 @@ pub(in crate::session) fn replay<P: Pages>(
         sent: Arc::new(sent.clone()),
         degraded: None,
         ask: Arc::default(),
+        question: sent.query.clone(),
     };
     Ok(Some(Replayed { assembled, erased, same_bytes }))
 }
@@ -96,7 +97,8 @@ fn again<P: Pages>(
         bounds: None,
     })?;
     (prompt.total_tokens, prompt.exact) = (sent.planned, sent.exact || prompt.exact);
-    prompt.explained.clone_from(&sent.explained);
+    prompt.explained.retain(|line| line.why.is_of_blocks());
+    prompt.explained.extend(sent.explained.iter().cloned());
     prompt.sections.clone_from(&sent.sections);
     Ok(prompt)
 }

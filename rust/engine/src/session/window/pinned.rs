@@ -7,10 +7,11 @@ use std::sync::Arc;
 
 use crate::Result;
 use crate::context::limit::section;
-use crate::context::{Item, MemoryRef};
+use crate::context::{Epoch, Form, Item, MemoryRef};
 use crate::index::bm25::{IndexId, Reader};
 use crate::memory::{Kind, MEMORIES, Memory, PINNED_KINDS, kind_key, record};
 use crate::scope::{Head, Scope};
+use crate::store::identity::Seed;
 use crate::store::keys::Partition;
 use crate::store::pages::Pages;
 use crate::units::calendar::iso_date;
@@ -32,7 +33,7 @@ impl Pinned {
         let (mut pinned, mut found) = (Self { stamps: stamps(pages, scopes)?, ..Self::default() }, Vec::new());
         for scope in scopes {
             let Some(partition) = scope.find(pages)? else { continue };
-            for number in numbers(pages, partition, scope.term_seed())? {
+            for number in numbers(pages, partition, scope.seed(pages.secret()))? {
                 let Some(memory) = record::current(pages, partition, number)? else { continue };
                 if PINNED_KINDS.contains(&memory.kind) && !memory.is_expired(now) {
                     pinned.expires_at = [pinned.expires_at, memory.expires_at].into_iter().flatten().min();
@@ -43,7 +44,7 @@ impl Pinned {
         let rank = |kind: Kind| PINNED_KINDS.iter().position(|pinned| *pinned == kind);
         let importance = |memory: &Memory| (memory.importance * 1e6) as i64;
         found.sort_by_key(|(_, memory)| (rank(memory.kind), -importance(memory)));
-        pinned.items = found.iter().map(|(partition, memory)| item(*partition, memory, section::PINNED, None)).collect();
+        pinned.items = found.iter().map(|(partition, memory)| item(*partition, memory, section::PINNED, None, Form::dated())).collect();
         Ok(pinned)
     }
 
@@ -52,15 +53,30 @@ impl Pinned {
         Ok(self.expires_at.is_none_or(|at| at > now) && self.stamps == stamps(pages, scopes)?)
     }
 
-    /// What changed since an epoch's snapshot, as items of the section `newer`.
+    /// What changed since an epoch's snapshot, as items of the section `updated`.
     pub fn newer(&self, snapshot: &[MemoryRef]) -> Vec<Item> {
         let is_new = |item: &&Item| item.memory.is_some_and(|memory| !snapshot.contains(&memory));
-        self.items.iter().filter(is_new).map(|item| Item { section: section::NEWER.into(), ..item.clone() }).collect()
+        self.items.iter().filter(is_new).map(|item| updated(item)).collect()
+    }
+}
+
+/// A pinned memory as what is newer than the epoch.
+fn updated(item: &Item) -> Item {
+    let mut updated = Item { section: section::UPDATED.into(), ..item.clone() };
+    name_updated(&mut updated.attributes);
+    updated
+}
+
+/// The date of what was updated stands first, and says so.
+fn name_updated(attributes: &mut Vec<(Box<str>, Box<str>)>) {
+    if let Some(at) = attributes.iter().position(|(name, _)| &**name == "date") {
+        let (_, date) = attributes.remove(at);
+        attributes.insert(0, ("at".into(), date));
     }
 }
 
 /// The memories of a scope that may be pinned. Those of a scope of format 1 have no key of their kind: its rows are looked through.
-fn numbers<P: Pages>(pages: &P, partition: Partition, seed: u64) -> Result<Vec<u32>> {
+fn numbers<P: Pages>(pages: &P, partition: Partition, seed: Seed) -> Result<Vec<u32>> {
     let (head, mut found) = (Head::read(pages, partition)?, Vec::new());
     let mut reader = Reader::open(pages, IndexId { partition, index: MEMORIES })?;
     if head.kinds_indexed {
@@ -86,10 +102,12 @@ fn stamps<P: Pages>(pages: &P, scopes: &[Scope]) -> Result<Vec<(Partition, i64)>
 }
 
 /// The memories of an epoch's snapshot as they were then, less what was forgotten since or has expired.
-pub(in crate::session) fn snapshot<P: Pages>(pages: &P, refs: &[MemoryRef], now: i64) -> Result<Vec<Item>> {
+pub(in crate::session) fn snapshot<P: Pages>(pages: &P, epoch: &Epoch, now: i64) -> Result<Vec<Item>> {
+    let form = if epoch.renderer_version >= DATED_SINCE { Form::dated() } else { Form::default() };
+    let refs = &epoch.pinned;
     let mut items = Vec::with_capacity(refs.len());
     for memory in refs {
-        items.extend(revision(pages, *memory, now)?.map(|found| item(memory.partition as Partition, &found, section::PINNED, None)));
+        items.extend(revision(pages, *memory, now)?.map(|found| item(memory.partition as Partition, &found, section::PINNED, None, form)));
     }
     Ok(items)
 }
@@ -103,6 +121,13 @@ pub(in crate::session) fn revision<P: Pages>(pages: &P, memory: MemoryRef, now: 
         None => record::ended(pages, partition, number, revision)?,
     };
     Ok(found.filter(|memory| !memory.text.is_empty() && !memory.is_expired(now)))
+}
+
+/// When a revision that is there was replaced by another; `None` of a current one.
+pub(in crate::session) fn ended_at<P: Pages>(pages: &P, memory: MemoryRef) -> Result<Option<i64>> {
+    let (partition, number, revision) = (memory.partition as Partition, memory.memory as u32, memory.revision as u32);
+    let ended = record::ended(pages, partition, number, revision)?;
+    Ok(ended.and_then(|memory| memory.ending).map(|ending| ending.known_until))
 }
 
 /// When the text of a revision was lost, to forgetting or to time; `None` where it is there.
@@ -120,14 +145,23 @@ pub(in crate::session) fn lost_at<P: Pages>(pages: &P, memory: MemoryRef, now: i
     Ok(Some(tombstone.and_then(|memory| memory.ending).map_or(i64::MAX, |ending| ending.known_until)))
 }
 
+/// The version of the renderer from which on every memory has its date.
+const DATED_SINCE: u32 = 2;
+
 /// A memory as a prompt shows it.
-pub(in crate::session) fn item(partition: Partition, memory: &Memory, section: &str, score: Option<i64>) -> Item {
+pub(in crate::session) fn item(partition: Partition, memory: &Memory, section: &str, score: Option<i64>, form: Form) -> Item {
     let mut attributes: Vec<(Box<str>, Box<str>)> = vec![("kind".into(), memory.kind.name().into())];
     if let Some(slot) = &memory.slot {
         attributes.push(("slot".into(), slot.as_str().into()));
     }
-    if memory.kind == Kind::Episodic {
+    if memory.kind == Kind::Episodic || form.version >= Form::DATED {
         attributes.push(("date".into(), iso_date(memory.occurred_at).into()));
+    }
+    if let Some(newer_at) = form.newer_at {
+        attributes.push(("newer_on".into(), iso_date(newer_at).into()));
+    }
+    if section == section::UPDATED {
+        name_updated(&mut attributes);
     }
     let place = MemoryRef { partition: partition.into(), memory: memory.number.into(), revision: memory.revision.into() };
     Item {
@@ -137,6 +171,7 @@ pub(in crate::session) fn item(partition: Partition, memory: &Memory, section: &
         text: Arc::from(memory.text.as_str()),
         memory: Some(place),
         message: None,
+        form,
         score,
     }
 }

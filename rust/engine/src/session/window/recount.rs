@@ -50,7 +50,7 @@ fn recount<P: Pages>(view: &View<'_, P>, model: &Model, grant: u64, tally: &Tall
     for index in origin..view.messages() {
         let (stored, cost) = (view.message(index)?, cost(index)?);
         if index > origin && turn + 1 < view.turns() && view.turn_start(turn + 1)? == index {
-            if let Some(block) = view.kept_block(turn)? {
+            if let Some(block) = view.sent_block(turn)? {
                 fresh.keep_block(Block::new(block.items.clone(), &counter).map_or(0, |block| block.tokens));
             }
             turn += 1;
