@@ -323,7 +323,15 @@ class Engine:
             self._core.compact()
         contents = self._core.metrics()
         return MaintenanceReport(
-            done.expired, done.made, contents["to_embed"], done.recalls, done.sessions, compact, contents["file_bytes"], done.collections, done.graphs
+            done.expired,
+            done.made,
+            contents["to_embed"],
+            done.recalls,
+            done.sessions,
+            compact,
+            contents["file_bytes"],
+            done.collections,
+            done.graphs,
         )
 
     def reembed(self, embedder: Embedder | None = None, *, progress: Callable[[int, int], object] | None = None) -> ReembedReport:
