@@ -335,9 +335,17 @@ class Engine:
             self._core.compact()
         contents = self._core.metrics()
         return MaintenanceReport(
-            done.expired, done.made, contents["to_embed"], done.recalls, done.sessions, compact, contents["file_bytes"], done.collections, done.graphs,
+            done.expired,
+            done.made,
+            contents["to_embed"],
+            done.recalls,
+            done.sessions,
+            compact,
+            contents["file_bytes"],
+            done.collections,
+            done.graphs,
             over,
-        )  # fmt: skip
+        )
 
     def maintenance(self, every: timedelta | float = 86_400.0, *, compact: bool = False) -> Maintenance:
         """Maintains the store again and again in a thread of its own, while a `with` block runs.

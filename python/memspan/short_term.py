@@ -796,7 +796,7 @@ def _switched(row: _core.SwitchRow, draft: _core.CompactionDraft | None, written
 
 
 def _memory_row(row: Any, first: str) -> Any:
-    """A memory of a flush; without an id it gets one of the first message that leaves and of its text, so that a second flush adds nothing."""
+    """A memory of a flush; without an id it gets one of the first message and of its text, so that a second flush adds nothing."""
     fields: Mapping[str, Any] = {"text": row} if isinstance(row, str) else row
     if not isinstance(fields, Mapping) or fields.get("id") is not None:
         return fields
