@@ -11,6 +11,7 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 from memspan import _core
+from memspan._fence import fenced
 from memspan._twins import async_iterable, awaitable
 from memspan.exceptions import Error, IdConflict, InvalidInput, NotFound
 
@@ -267,6 +268,7 @@ class Passages(Sequence[Passage]):
         return f"Passages({len(self)} hits, {self.mode}, confidence={self.confidence:.3f}{best})"
 
 
+@fenced
 class Collection:
     """Documents of a scope. Made by `Scope.collection`; costs nothing to make, and is stored with its first document.
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 from memspan import _core
+from memspan._fence import fenced, system_error
+from memspan._parts import remove_abandoned
 from memspan._twins import async_iterable, awaitable
 from memspan.collection import Collection, cores
-from memspan.exceptions import InvalidInput, NotFound
+from memspan.exceptions import Error, InvalidInput, NotFound
 from memspan.findings import Conditions, Findings, Over, checked_sources, findings
 from memspan.short_term import Session
 from memspan.transcript import TranscriptHit
@@ -62,6 +65,7 @@ class NewMemory:
     vector: Any = None
 
 
+@fenced
 class Scope:
     """The memory of one user, or of something that many share. Made by `Engine.user` and `Engine.shared`; costs nothing to make.
 
@@ -307,6 +311,8 @@ class Scope:
         sources = checked_sources(over)
         if isinstance(also, Scope):
             raise InvalidInput(f"recalling: also= takes several scopes, and it is one, {also!r}: put it into a list")
+        if also is None:
+            raise InvalidInput("recalling: also= takes scopes that are asked along, and it is None: leave it out, or give an empty list")
         if sources != ("memories",):
             given = {"kinds": kinds, "since": since, "until": until, "valid_at": valid_at, "known_at": known_at, "min_trust": min_trust}
             return findings((self, *also), query, limit, sources, Conditions(where, min_score, max_tokens, timezone, given))
@@ -421,10 +427,14 @@ class Scope:
         from pathlib import Path  # noqa: PLC0415
 
         target = Path(path)
+        if not target.name:
+            raise InvalidInput(f"exporting {self!r}: path names a file to be written, and {str(path)[:300]!r} names none: give a file name")
         beside = target.with_name(f".{target.name}.{os.getpid()}.part")
+        remove_abandoned(target)
         count = 0
         try:
-            with beside.open("x", encoding="utf-8") as file:
+            # Mode 0600: it holds what one user said.
+            with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
                 for memory in self.memories():
                     json.dump(_plain(memory.to_dict()), file, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
                     file.write("\n")
@@ -432,8 +442,13 @@ class Scope:
                 file.flush()
                 os.fsync(file.fileno())
             beside.replace(target)
+        except OSError as error:
+            if isinstance(error, Error):
+                raise
+            raise system_error(f"exporting {self!r}", error, target) from error
         finally:
-            beside.unlink(missing_ok=True)
+            with suppress(OSError):
+                beside.unlink(missing_ok=True)
         return count
 
     def session(
@@ -567,6 +582,7 @@ class Scope:
     asearch_transcripts = awaitable(search_transcripts)
 
 
+@fenced
 class Slots(Mapping[str, Any]):
     """The slots of a scope, by name: a view, read anew at each use. Letter case does not count.
 
@@ -594,6 +610,8 @@ class Slots(Mapping[str, Any]):
         Raises:
             NotFound: The slot has no value.
         """
+        if not isinstance(name, str):
+            raise InvalidInput(f"looking up a slot: its name is a str, and it is {type(name).__name__}: names are list(slots)")
         [(normal, multi, memories)] = self._core.slots(name) or [(name, False, [])]
         if multi:
             return tuple(memories)

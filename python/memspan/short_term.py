@@ -8,6 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
 from memspan import _core
+from memspan._fence import fenced
 from memspan._twins import awaitable
 from memspan.embedding import Event
 from memspan.exceptions import BudgetExceeded, Error, InvalidInput
@@ -106,6 +107,7 @@ class ModelSwitch:
     first_message: int
 
 
+@fenced
 class Session:
     """One conversation of a scope. Made by `Scope.session`; what it is and holds is in the store, read anew at each use.
 
@@ -396,6 +398,10 @@ class Session:
         if not isinstance(prompt, Prompt):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidInput(
                 f"making a prompt smaller: prompt is what assemble() returned, got a {type(prompt).__name__}: pass the Prompt itself"
+            )
+        if not isinstance(error, str | BaseException):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidInput(
+                f"making a prompt smaller: error is what the SDK raised, or its message, got a {type(error).__name__}: pass the exception"
             )
         smaller = self._core.refused(prompt._core, error if isinstance(error, str) else _said(error))  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  its core is the engine's
         if smaller is not None:

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from memspan.exceptions import InvalidInput
+from memspan._fence import fenced
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,6 +50,7 @@ _MAX_NAME_BYTES = 1_024
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}\Z")
 
 
+@fenced
 @dataclass(frozen=True, slots=True)
 class Grant:
     """What a section of the prompt may have.
@@ -80,6 +82,7 @@ class Grant:
                 )
 
 
+@fenced
 @dataclass(frozen=True, slots=True)
 class Budget:
     """What the prompts of a session may cost, and how they are laid out.
@@ -141,6 +144,7 @@ class Budget:
         return Budget, (self.max_input_tokens, self.order, self.fill, self.output_tokens, self.cut_step, sections)
 
 
+@fenced
 @dataclass(frozen=True, slots=True)
 class Item:
     """A chunk of the caller's own: something retrieved elsewhere that the model may need on this call.
@@ -278,6 +282,7 @@ class SharedPrefix:
     broken_by: str | None
 
 
+@fenced
 class Prompt:
     """What a model is to be sent: exact to the token, with a reason for everything in it. Made by `Session.assemble`.
 

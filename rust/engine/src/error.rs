@@ -33,6 +33,8 @@ pub enum ErrorKind {
     StoreNotShareable,
     /// No room: the disk or the reserved map is full.
     StoreFull,
+    /// The caller wants the call to end: Ctrl-C.
+    Interrupted,
     /// Another process made the map larger: the gate adopts it and tries again, so that no caller sees this.
     MapResized,
     /// The operating system refused an operation on the store's files.

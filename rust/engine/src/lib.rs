@@ -8,6 +8,7 @@ pub mod context;
 pub mod embedding;
 pub mod error;
 pub mod index;
+pub mod interrupt;
 pub mod memory;
 pub mod models;
 pub mod recall;

@@ -21,7 +21,7 @@ use pyo3::types::{PyDict, PyList, PyTuple};
 
 use crate::arguments::{maybe_text, number, text_of, whole};
 use crate::clock::Clock;
-use crate::errors::{Hold, invalid, run, to_python};
+use crate::errors::{Hold, invalid, look_for_signals, run, to_python};
 use crate::memory::Remembered;
 use crate::rows::{Rows, scope_core};
 use crate::scope::ScopeCore;
@@ -99,7 +99,8 @@ impl EngineCore {
             now: clock.now(py)?,
         };
         let graph = graph.map_or(Ok(GraphOptions::default()), |graph| graph_of(&graph))?;
-        let engine = run(py, Hold::Detached, || {
+        memspan_engine::interrupt::ask_by(look_for_signals);
+        let engine = run(py, Hold::Long, || {
             graph.check()?;
             let engine = if by_default { Engine::open_by_default(&path, &options) } else { Engine::open(&path, options) };
             engine?.with_graph(graph)
@@ -157,12 +158,12 @@ impl EngineCore {
 
     /// Makes some of the vectors that a partition lacks, where the embedding is the built-in one: how many, and where to go on.
     fn make_some(&self, py: Python<'_>, partition: u32, first: u32) -> PyResult<(u64, Option<u32>)> {
-        run(py, Hold::Detached, || self.handle.engine()?.make_some(partition, first))
+        run(py, Hold::Long, || self.handle.engine()?.make_some(partition, first))
     }
 
     /// Ends the work on a partition, of which `refused` memories got no vector.
     fn conclude(&self, py: Python<'_>, partition: u32, refused: u64) -> PyResult<()> {
-        run(py, Hold::Detached, || self.handle.engine()?.conclude(partition, refused))
+        run(py, Hold::Long, || self.handle.engine()?.conclude(partition, refused))
     }
 
     /// A scope: `scope_type` is "user" or "shared".
@@ -191,7 +192,7 @@ impl EngineCore {
         let now = self.handle.clock.now(py)?;
         let new = rows.get().with_vectors(embedded.map(Bound::get));
         let scopes: Vec<Arc<Scope>> = new.iter().map(|(scope, _)| Arc::clone(scope)).collect();
-        let (outcomes, transactions) = run(py, Hold::Detached, || {
+        let (outcomes, transactions) = run(py, Hold::Long, || {
             let engine = self.handle.engine()?;
             let written = engine.remember_many(new, now, all_or_nothing)?;
             let named = |(outcome, scope): (Result<_>, &Arc<Scope>)| outcome.and_then(|one| Remembered::new(engine, scope, one));
@@ -210,26 +211,26 @@ impl EngineCore {
 
     /// A whole, verified, compacted copy; how many values it has.
     fn backup(&self, py: Python<'_>, path: PathBuf) -> PyResult<u64> {
-        run(py, Hold::Detached, || self.handle.engine()?.backup(&path))
+        run(py, Hold::Long, || self.handle.engine()?.backup(&path))
     }
 
     /// Forgets what expired; how many.
     fn expire(&self, py: Python<'_>) -> PyResult<u64> {
         let now = self.handle.clock.now(py)?;
-        run(py, Hold::Detached, || self.handle.engine()?.expire(now))
+        run(py, Hold::Long, || self.handle.engine()?.expire(now))
     }
 
     /// Clears away what interrupted deletes and forks of sessions left, and what nobody refers to; how many sessions.
     fn sweep_sessions(&self, py: Python<'_>) -> PyResult<u64> {
         let now = self.handle.clock.now(py)?;
-        run(py, Hold::Detached, || memspan_engine::session::sweep(self.handle.engine()?, now))
+        run(py, Hold::Long, || memspan_engine::session::sweep(self.handle.engine()?, now))
     }
 
     /// Builds, rebuilds and drops graphs over vectors as their rules say; how many were built. A signal ends it between two steps.
     fn maintain_graphs(&self, py: Python<'_>) -> PyResult<u64> {
         let now = self.handle.clock.now(py)?;
         let mut signal = None;
-        let built = run(py, Hold::Detached, || {
+        let built = run(py, Hold::Long, || {
             let mut between = || {
                 Python::attach(|py| {
                     py.check_signals().map_err(|error| {
@@ -245,13 +246,13 @@ impl EngineCore {
 
     /// Makes what searches of transcripts read of messages that an older version added; how many messages.
     fn fill_transcripts(&self, py: Python<'_>) -> PyResult<u64> {
-        run(py, Hold::Detached, || memspan_engine::session::fill_rows(self.handle.engine()?))
+        run(py, Hold::Long, || memspan_engine::session::fill_rows(self.handle.engine()?))
     }
 
     /// Clears away what was written of documents and never finished, and what is left of dropped collections; how many.
     fn sweep_collections(&self, py: Python<'_>) -> PyResult<u64> {
         let now = self.handle.clock.now(py)?;
-        run(py, Hold::Detached, || memspan_engine::collection::sweep(self.handle.engine()?, now))
+        run(py, Hold::Long, || memspan_engine::collection::sweep(self.handle.engine()?, now))
     }
 
     /// The next partition behind `after` in which memories or chunks lack a vector.
@@ -284,7 +285,7 @@ impl EngineCore {
 
     /// Rewrites the store into a new generation; how many values it has.
     fn compact(&self, py: Python<'_>) -> PyResult<u64> {
-        run(py, Hold::Detached, || self.handle.engine()?.compact())
+        run(py, Hold::Long, || self.handle.engine()?.compact())
     }
 
     /// Counts what an embedder was asked, and what it was not because it had been asked before.
@@ -347,7 +348,7 @@ impl EngineCore {
 
     /// Reads everything; what was counted, and what contradicts what.
     fn check<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let report = run(py, Hold::Detached, || self.handle.engine()?.check())?;
+        let report = run(py, Hold::Long, || self.handle.engine()?.check())?;
         let values = PyDict::new(py);
         values.set_item("values", report.values)?;
         values.set_item("scopes", report.scopes)?;

@@ -1,7 +1,7 @@
 //! JSON on its way out: the bytes of a request, a message or a value as plain Python objects, in their order.
 //!
-//! What is read was written by the engine or checked by it, so that anything wrong in it is damage. Whole numbers stay whole
-//! whatever their size, as with `json.loads`; it is not used because a prompt would be read twice and decoded once more.
+//! What is read was written by the engine or checked by it, so that anything wrong in it is damage. Whole numbers stay whole,
+//! as with `json.loads` (of more than 4,300 digits they become text); it is not used because a prompt would be read twice and decoded once more.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString};
@@ -190,7 +190,8 @@ impl<'py> Reader<'py, '_> {
         } else if let Ok(small) = digits.parse::<i64>() {
             small.into_pyobject(self.py)?.into_any()
         } else {
-            self.py.get_type::<PyInt>().call1((digits,))?
+            // Python refuses more than 4,300 digits. A model that writes so many gets them back as text, and the session goes on.
+            self.py.get_type::<PyInt>().call1((digits,)).unwrap_or_else(|_| PyString::new(self.py, digits).into_any())
         };
         self.at += length;
         Ok(value)

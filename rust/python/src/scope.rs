@@ -137,7 +137,7 @@ impl ScopeCore {
             max_tokens: max_tokens.map(|value| whole("max_tokens", value, 0, i64::MAX)).transpose()?.map(|value| value as usize),
         };
         let hold = match hold_for(&request.text) {
-            Hold::Detached => Hold::Detached,
+            Hold::Detached | Hold::Long => Hold::Detached,
             Hold::Attached => run(py, Hold::Attached, || self.handle.hold(&request.scopes))?,
         };
         let (answer, found) = run(py, hold, || {

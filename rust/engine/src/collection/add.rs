@@ -14,6 +14,7 @@ use super::record::{self, ChunkRecord, Document, Revision};
 use super::writer::{NewChunk, STEP_CHUNKS, STEP_PARTS, Writer};
 use super::{MAX_DOCUMENT_BYTES, remove};
 use crate::index::vectors::UnitVector;
+use crate::interrupt;
 use crate::memory::{Engine, analyze, check_id};
 use crate::store::keys::Partition;
 use crate::store::metrics::add as count;
@@ -287,9 +288,11 @@ pub fn add(
         return Ok(known);
     }
     prepared.cut();
+    interrupt::check()?; // a cut that was interrupted is not whole
     let (prepared, vectors) = (Arc::new(prepared), vectors.unwrap_or_default());
     let mut progress = Progress::default();
     loop {
+        interrupt::check()?;
         let step = Arc::new(progress.step(engine, &prepared, &vectors, name.term_seed()));
         let (name, prepared, embedding, ahead) = (name.clone(), Arc::clone(&prepared), engine.embedder(), progress.ahead);
         let writes = Arc::clone(&step);

@@ -25,6 +25,7 @@ use super::writer;
 use crate::collection;
 use crate::index::vectors::graph::GraphOptions;
 use crate::index::vectors::{UnitVector, VectorSet};
+use crate::interrupt;
 use crate::session::WarmSessions;
 use crate::store::environment::WriteTransaction;
 use crate::store::keys::Partition;
@@ -63,7 +64,7 @@ pub struct Engine {
     /// The built-in embedding's number in this store; 0 until it is known.
     built_in_number: AtomicU16,
     graph: GraphOptions,
-    accesses: AccessBuffer,
+    accesses: Arc<AccessBuffer>,
     warm: WarmSessions,
 }
 
@@ -117,7 +118,7 @@ impl Engine {
             embedders: Embedders::new(options.embedding),
             built_in_number: AtomicU16::default(),
             graph: GraphOptions::default(),
-            accesses: AccessBuffer::default(),
+            accesses: Arc::default(),
             warm: WarmSessions::default(),
         })
     }
@@ -236,6 +237,7 @@ impl Engine {
         F: FnMut(&mut WriteTransaction<'_>) -> Result<T> + Send + 'static,
     {
         self.check_writable()?;
+        interrupt::check()?;
         self.store.write(self.busy_timeout, operation)
     }
 
@@ -323,8 +325,8 @@ impl Engine {
         must_hold: Option<Arc<Vec<Place>>>,
     ) -> Result<Vec<Vec<Result<Remembered>>>> {
         let count: usize = groups.iter().map(|group| group.rows.len()).sum();
-        let accesses = self.store.unforked(|| self.accesses.take(false));
-        let written = self.write(move |txn| {
+        let buffered = Arc::clone(&self.accesses);
+        let (written, stored) = self.write(move |txn| {
             let embedding = embedder.number_in_write(txn)?;
             let mut outcomes = Vec::with_capacity(groups.len());
             for group in &groups {
@@ -335,9 +337,16 @@ impl Engine {
                     return Err(error.clone().with("row", place.at));
                 }
             }
-            store_accesses(txn, accesses.as_ref())?;
-            Ok(outcomes)
+            let mut stored = Accesses::new();
+            for group in &groups {
+                if let Some(partition) = group.scope.find(txn)? {
+                    stored.append(&mut buffered.due(partition));
+                }
+            }
+            access::store(txn, &stored)?;
+            Ok((outcomes, stored))
         })?;
+        self.store.unforked(|| self.accesses.stored(&stored));
         add(&self.store.metrics().memories_written, count as u64);
         Ok(written)
     }
@@ -499,14 +508,12 @@ impl Engine {
 
     /// Stores the recalls that are still buffered; of how many memories.
     pub fn flush_accesses(&self) -> Result<u64> {
-        match self.store.unforked(|| self.accesses.take(true)) {
-            None => Ok(0),
-            Some(accesses) => {
-                let count = accesses.len() as u64;
-                self.write(move |txn| access::store(txn, &accesses))?;
-                Ok(count)
-            }
+        let accesses = self.store.unforked(|| self.accesses.take());
+        let count = accesses.len() as u64;
+        if count > 0 {
+            self.write(move |txn| access::store(txn, &accesses))?;
         }
+        Ok(count)
     }
 
     /// Forgets the memories, and removes the documents, whose time to live is over; how many.
@@ -697,10 +704,6 @@ fn prepare(embedder: &Embedder, scope: &Scope, mut new: NewMemory) -> Result<Pre
     let mut prepared = remember::prepare(scope, new)?;
     prepared.fill_vector(|text| embedder.embed(text));
     Ok(prepared)
-}
-
-fn store_accesses(txn: &mut WriteTransaction<'_>, accesses: Option<&Accesses>) -> Result<()> {
-    accesses.map_or(Ok(()), |accesses| access::store(txn, accesses))
 }
 
 /// What one transaction writes, sorted by scope.

@@ -4,6 +4,7 @@
 //! has, are kept as text. With the epoch and the transcript of that time it gives back the same bytes: see [`super::replay`].
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::codec;
@@ -22,6 +23,29 @@ use crate::store::msgpack::{Reader, Writer};
 use crate::store::pages::{Pages, PagesMut};
 
 const SCHEMA: u8 = 1;
+
+/// Rows of a section that an entry keeps of what it did not show; the others are counted.
+const MOST_LEFT_OUT: usize = 64;
+
+/// What became of the candidates: all that were shown, and of each section the first that were not.
+fn bounded(explained: &[Explained]) -> Vec<Explained> {
+    let mut left_out: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    let mut kept = Vec::new();
+    for row in explained {
+        let (count, last) = left_out.entry(&row.section).or_default();
+        *count += usize::from(!row.why.is_included());
+        if row.why.is_included() || *count <= MOST_LEFT_OUT {
+            kept.push(row.clone());
+        } else if *count == MOST_LEFT_OUT + 1 {
+            *last = kept.len();
+            kept.push(row.clone());
+        }
+    }
+    for (section, (count, last)) in left_out.into_iter().filter(|(_, (count, _))| *count > MOST_LEFT_OUT) {
+        kept[last] = Explained::other(section, format!("{} more", count - MOST_LEFT_OUT), 0, kept[last].why.clone());
+    }
+    kept
+}
 
 /// What a model was sent.
 #[derive(Debug, Clone, PartialEq)]
@@ -90,7 +114,7 @@ impl SentPrompt {
             carried: prompt.carried,
             block_tokens: prompt.block.as_ref().map_or(0, |block| block.tokens),
             set_aside: prompt.set_aside,
-            explained: prompt.explained.clone(),
+            explained: bounded(&prompt.explained),
             sections: prompt.sections.clone(),
             chain: prompt.chain.last().copied().unwrap_or_default(),
             planned: prompt.total_tokens,

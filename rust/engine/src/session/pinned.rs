@@ -13,6 +13,9 @@ use crate::memory::{Head, Kind, MEMORIES, Memory, PINNED_KINDS, Scope, kind_key,
 use crate::store::keys::Partition;
 use crate::store::pages::Pages;
 
+/// What nobody vouches for (a web page, an upload) is never pinned, whatever kind it says it is: it would speak with the user's voice.
+const LEAST_TRUST: u8 = 1;
+
 /// What is pinned in some scopes now.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Pinned {
@@ -32,7 +35,7 @@ impl Pinned {
             let Some(partition) = scope.find(pages)? else { continue };
             for number in numbers(pages, partition, scope.term_seed())? {
                 let Some(memory) = record::current(pages, partition, number)? else { continue };
-                if PINNED_KINDS.contains(&memory.kind) && !memory.is_expired(now) {
+                if PINNED_KINDS.contains(&memory.kind) && memory.trust >= LEAST_TRUST && !memory.is_expired(now) {
                     pinned.expires_at = [pinned.expires_at, memory.expires_at].into_iter().flatten().min();
                     found.push((partition, memory));
                 }

@@ -69,9 +69,23 @@ fn copy(snapshot: &Snapshot, workshop: &Path, number: GenerationNumber, format: 
     while let Some(next) = copy_batch(snapshot, &environment, &from, &mut copied)? {
         from = next;
     }
+    if copied != snapshot.tree().entries() {
+        return Err(missing(copied, snapshot.tree().entries()));
+    }
     environment.sync()?;
     environment.close();
     Ok(copied)
+}
+
+/// The error of a tree that does not hold what its meta page counts.
+fn missing(seen: u64, counted: u64) -> Error {
+    Error::new(
+        ErrorKind::StoreCorrupt,
+        format!(
+            "copying the store: its meta page counts {counted} values and {seen} are there; nothing was changed: restore it from a backup, \
+             or save what is intact with `memspan doctor STORE --repair NEW`"
+        ),
+    )
 }
 
 fn copy_batch(snapshot: &Snapshot, environment: &Environment, from: &[u8], copied: &mut u64) -> Result<Option<Vec<u8>>> {

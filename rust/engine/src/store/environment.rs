@@ -5,6 +5,7 @@ use std::ops::Bound::{Excluded, Included};
 use std::ops::ControlFlow;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
 use heed::types::Bytes;
@@ -12,6 +13,8 @@ use heed::{CommitOrAbort, Database, Env, EnvFlags, EnvOpenOptions, FlagSetMode, 
 
 use super::folder::{GenerationNumber, Manifest, corrupt, io_error};
 use super::pages::{Pages, PagesMut};
+use super::tree::map::DataFile;
+use super::tree::{Root, Tree, free};
 use crate::{Error, ErrorKind, Result};
 
 /// Room in the address space, reserved once; the file grows as it is used. Halved where the system refuses.
@@ -28,14 +31,20 @@ const MAX_READERS: u32 = 2048;
 /// What the file grows by.
 static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
 
-type Tree = Database<'static, Bytes, Bytes>;
+type Handle = Database<'static, Bytes, Bytes>;
+
+/// A reader that meets a meta page half way to the next but one tries again; so often only where the page is damaged.
+const META_TRIES: usize = 100;
 
 /// An open generation.
 #[derive(Debug)]
 pub struct Environment {
     env: Env<WithoutTls>,
-    tree: Tree,
+    tree: Handle,
     data: File,
+    pages: DataFile,
+    /// Whether a write of this process has looked at the list of free pages.
+    free_checked: AtomicBool,
     path: PathBuf,
     number: GenerationNumber,
 }
@@ -80,7 +89,8 @@ impl Environment {
             .flatten()
             .ok_or_else(|| corrupt(path, "LMDB finds no tree in the data file"))?;
         let data = env.try_clone_inner_file().map_err(failed)?;
-        Ok(Self { env, tree, data, path: path.to_owned(), number })
+        let pages = DataFile::open(path, page_size() as usize)?;
+        Ok(Self { env, tree, data, pages, free_checked: AtomicBool::new(false), path: path.to_owned(), number })
     }
 
     /// Which generation this is.
@@ -91,6 +101,31 @@ impl Environment {
 
     /// A snapshot of what is committed now.
     pub fn snapshot(&self) -> Result<Snapshot> {
+        for _ in 0..META_TRIES {
+            self.pages.check_length()?;
+            let txn = self.read_transaction()?;
+            if let Some((pages, _)) = self.tree_of(txn.id() as u64)? {
+                return Ok(Snapshot { _txn: txn, pages });
+            }
+        }
+        Err(corrupt(&self.path, "the newest meta page of the data file is damaged"))
+    }
+
+    /// The tree of a transaction, and that of the free pages; none where its meta page names another one by now.
+    fn tree_of(&self, transaction: u64) -> Result<Option<(Tree, Root)>> {
+        let meta = |mapped: &super::tree::map::Mapped| MetaPage::of(mapped.meta(transaction & 1)?);
+        let mapped = self.pages.view(1)?;
+        let Some(first) = meta(&mapped).filter(|meta| meta.transaction == transaction && meta.sound) else { return Ok(None) };
+        let mapped = self.pages.view(first.last_page)?;
+        // Read twice, apart: a page that is being written differs.
+        std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
+        match meta(&mapped) {
+            Some(again) if again == first => Ok(Some((Tree::new(mapped, first.values, first.last_page)?, first.free))),
+            _ => Ok(None),
+        }
+    }
+
+    fn read_transaction(&self) -> Result<RoTxn<'static, WithoutTls>> {
         let txn = match self.env.clone().static_read_txn() {
             Err(heed::Error::Mdb(MdbError::ReadersFull)) => {
                 self.clear_stale_readers()?;
@@ -98,14 +133,27 @@ impl Environment {
             }
             other => other,
         };
-        let txn = txn.map_err(|e| lmdb_error("reading the store", &self.path, e))?;
-        Ok(Snapshot { txn, tree: self.tree })
+        txn.map_err(|e| lmdb_error("reading the store", &self.path, e))
     }
 
     /// A write transaction; the caller holds the writer lock.
     pub fn write(&self) -> Result<WriteTransaction<'_>> {
+        self.pages.check_length()?;
         let txn = self.env.write_txn().map_err(|e| lmdb_error("writing to the store", &self.path, e))?;
-        Ok(WriteTransaction { txn, tree: self.tree, path: &self.path, changes: 0 })
+        let base = self.tree_of((txn.id() as u64).saturating_sub(1))?;
+        let (base, free) = base.ok_or_else(|| corrupt(&self.path, "the meta page of the last transaction is damaged"))?;
+        if !self.free_checked.load(Relaxed) {
+            base.check_free(free, base.last_page() < free::SMALL)?;
+            self.free_checked.store(true, Relaxed);
+        }
+        Ok(WriteTransaction { txn, base, tree: self.tree, path: &self.path, changes: 0 })
+    }
+
+    /// Checks the list of free pages, and that no page is used twice.
+    pub fn check_pages(&self) -> Result<()> {
+        let txn = self.read_transaction()?;
+        let Some((tree, free)) = self.tree_of(txn.id() as u64)? else { return Ok(()) };
+        tree.check_free(free, true)
     }
 
     /// Takes back the reader slots of processes that died.
@@ -213,31 +261,43 @@ pub fn page_size() -> u32 {
     unsafe { libc::sysconf(libc::_SC_PAGESIZE) as u32 }
 }
 
+/// Bytes of a meta page that mean something.
+pub const META_BYTES: usize = 152;
+
 /// What one of the two meta pages says, as far as it is looked at here; `docs/format.md` shows all of it.
+#[derive(PartialEq)]
 struct MetaPage {
     transaction: u64,
     last_page: u64,
+    free: Root,
+    values: Root,
     /// Whether its other fields are such as LMDB writes: it trusts them, and a wild page number ends the process.
     sound: bool,
 }
 
 impl MetaPage {
     fn read(file: &File, page_size: u64, which: u64) -> std::io::Result<Option<Self>> {
+        let mut bytes = [0; META_BYTES];
+        file.read_exact_at(&mut bytes, which * page_size)?;
+        Ok(Self::of(&bytes))
+    }
+
+    fn of(bytes: &[u8; META_BYTES]) -> Option<Self> {
         const MAGIC: u32 = 0xBEEF_C0DE;
         const VERSION: u32 = 1;
-        let mut bytes = [0; 152];
-        file.read_exact_at(&mut bytes, which * page_size)?;
         let u16_at = |at: usize| u16::from_ne_bytes([bytes[at], bytes[at + 1]]);
         let u32_at = |at: usize| u32::from_ne_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
-        let u64_at = |at: usize| u64::from(u32_at(at)) | u64::from(u32_at(at + 4)) << 32;
+        let u64_at = |at: usize| bytes[at..at + 8].try_into().map(u64::from_ne_bytes).unwrap_or_default();
         if u32_at(16) != MAGIC {
-            return Ok(None);
+            return None;
         }
         let last_page = u64_at(136);
+        let root = |at: usize| Root { page: u64_at(at + 40), depth: u16_at(at + 6), entries: u64_at(at + 32) };
         // The trees of free pages and of values: depth, and root page where there is one.
-        let tree = |at: usize| u16_at(at + 6) < 32 && (u64_at(at + 40) == u64::MAX || (2..=last_page).contains(&u64_at(at + 40)));
-        let sound = u32_at(20) == VERSION && u64::from(u32_at(40)) == page_size && tree(40) && tree(88);
-        Ok(Some(Self { transaction: u64_at(144), last_page, sound }))
+        let tree = |root: Root| root.depth < 32 && (root.page == u64::MAX || (2..=last_page).contains(&root.page));
+        let (free, values) = (root(40), root(88));
+        let sound = u32_at(20) == VERSION && u32_at(40) == page_size() && tree(free) && tree(values);
+        Some(Self { transaction: u64_at(144), last_page, free, values, sound })
     }
 }
 
@@ -271,21 +331,32 @@ fn check_data_file(path: &Path, page_size: u64) -> Result<()> {
 
 /// A read transaction: what was committed when it began.
 pub struct Snapshot {
-    txn: RoTxn<'static, WithoutTls>,
-    tree: Tree,
+    /// Keeps LMDB from writing over its pages.
+    _txn: RoTxn<'static, WithoutTls>,
+    pages: Tree,
+}
+
+impl Snapshot {
+    /// Its tree.
+    #[must_use]
+    pub fn tree(&self) -> &Tree {
+        &self.pages
+    }
 }
 
 /// The write transaction of a generation.
 pub struct WriteTransaction<'e> {
     txn: RwTxn<'e>,
-    tree: Tree,
+    /// What was committed before: the pages that LMDB walks until it copies them.
+    base: Tree,
+    tree: Handle,
     path: &'e Path,
     changes: u64,
 }
 
 impl std::fmt::Debug for Snapshot {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Snapshot").field("transaction", &self.txn.id()).finish_non_exhaustive()
+        f.debug_struct("Snapshot").field("pages", &self.pages).finish_non_exhaustive()
     }
 }
 
@@ -323,45 +394,62 @@ impl WriteTransaction<'_> {
     }
 }
 
-macro_rules! impl_pages {
-    ($type:ty) => {
-        impl Pages for $type {
-            fn get(&self, key: &[u8]) -> Result<Option<&[u8]>> {
-                self.tree.get(&self.txn, key).map_err(read_error)
-            }
+impl Pages for Snapshot {
+    fn get(&self, key: &[u8]) -> Result<Option<&[u8]>> {
+        self.pages.get(key)
+    }
 
-            fn floor(&self, key: &[u8]) -> Result<Option<(&[u8], &[u8])>> {
-                self.tree.get_lower_than_or_equal_to(&self.txn, key).map_err(read_error)
-            }
+    fn floor(&self, key: &[u8]) -> Result<Option<(&[u8], &[u8])>> {
+        self.pages.floor(key)
+    }
 
-            fn scan<'p>(
-                &'p self,
-                from: &[u8],
-                to: &[u8],
-                visit: &mut dyn FnMut(&'p [u8], &'p [u8]) -> Result<ControlFlow<()>>,
-            ) -> Result<()> {
-                for entry in self.tree.range(&self.txn, &(Included(from), Excluded(to))).map_err(read_error)? {
-                    let (key, value) = entry.map_err(read_error)?;
-                    if visit(key, value)?.is_break() {
-                        break;
-                    }
-                }
-                Ok(())
-            }
-        }
-    };
+    fn scan<'p>(&'p self, from: &[u8], to: &[u8], visit: &mut dyn FnMut(&'p [u8], &'p [u8]) -> Result<ControlFlow<()>>) -> Result<()> {
+        self.pages.scan(from, to, visit)
+    }
 }
 
-impl_pages!(Snapshot);
-impl_pages!(WriteTransaction<'_>);
+/// Until something is written, what was committed before is all there is; after that LMDB reads, where the pages are whole.
+impl Pages for WriteTransaction<'_> {
+    fn get(&self, key: &[u8]) -> Result<Option<&[u8]>> {
+        if self.changes == 0 {
+            return self.base.get(key);
+        }
+        self.base.secure(key, false)?;
+        self.tree.get(&self.txn, key).map_err(read_error)
+    }
+
+    fn floor(&self, key: &[u8]) -> Result<Option<(&[u8], &[u8])>> {
+        if self.changes == 0 {
+            return self.base.floor(key);
+        }
+        self.base.secure_range(key, key)?;
+        self.tree.get_lower_than_or_equal_to(&self.txn, key).map_err(read_error)
+    }
+
+    fn scan<'p>(&'p self, from: &[u8], to: &[u8], visit: &mut dyn FnMut(&'p [u8], &'p [u8]) -> Result<ControlFlow<()>>) -> Result<()> {
+        if self.changes == 0 {
+            return self.base.scan(from, to, visit);
+        }
+        self.base.secure_range(from, to)?;
+        for entry in self.tree.range(&self.txn, &(Included(from), Excluded(to))).map_err(read_error)? {
+            let (key, value) = entry.map_err(read_error)?;
+            if visit(key, value)?.is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
 
 impl PagesMut for WriteTransaction<'_> {
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        self.base.secure(key, false)?;
         self.changes += 1;
         self.tree.put(&mut self.txn, key, value).map_err(|e| lmdb_error("writing to the store", self.path, e))
     }
 
     fn delete(&mut self, key: &[u8]) -> Result<bool> {
+        self.base.secure(key, true)?;
         self.changes += 1;
         self.tree.delete(&mut self.txn, key).map_err(|e| lmdb_error("writing to the store", self.path, e))
     }

@@ -19,6 +19,7 @@ pub mod migrate;
 pub mod msgpack;
 pub mod pages;
 pub mod presence;
+pub mod tree;
 pub mod verified;
 pub mod writer_lock;
 

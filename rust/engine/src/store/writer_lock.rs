@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use super::folder::io_error;
 use super::fork::lock;
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, ErrorKind, Result, interrupt};
 
 /// Between two tries. Short: whoever polls rarely starves beside a writer that takes the lock again at once.
 const LONGEST_PAUSE: Duration = Duration::from_micros(200);
@@ -58,6 +58,7 @@ impl WriterLock {
                 self.sign();
                 return Ok(guard);
             }
+            interrupt::check()?;
             let now = Instant::now();
             if now >= deadline {
                 return Err(self.busy(now - started));

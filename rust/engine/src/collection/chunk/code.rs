@@ -3,6 +3,7 @@
 //! A line opens something if it begins like a definition (`def`, `class`, `fn`, `impl`, `func`, ...) and what follows lies deeper. Decorators and comments
 //! that stand right above it belong to it. Where a language has another way to say so, blocks are still cut at blank lines.
 
+use crate::interrupt;
 use super::{Blocks, indent, lines, shortened};
 
 #[rustfmt::skip]
@@ -29,6 +30,9 @@ pub(super) fn blocks(text: &str) -> Blocks {
     let mut open: Option<(usize, usize, usize, Option<usize>)> = None; // start, end, path, unit
     let mut at = 0;
     while at < all.len() {
+        if interrupt::is_wanted() {
+            break; // the caller throws away what is cut until here
+        }
         let line = &all[at];
         if line.text.trim().is_empty() {
             close(&mut found, &mut open);

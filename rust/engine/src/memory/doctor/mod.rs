@@ -18,6 +18,7 @@ use std::ops::ControlFlow;
 
 use super::scope::Row;
 use crate::collection::{self, CollectionName};
+use crate::interrupt;
 use crate::session;
 use crate::store::keys::{Key, Partition, STORE, Table, u32_at};
 use crate::store::pages::Pages;
@@ -110,6 +111,7 @@ pub fn check<P: Pages>(pages: &P) -> Result<Report> {
     let mut expiry = expiry_of(pages)?;
     let mut after = 0;
     while let Some((partition, row)) = next_row(pages, &mut report, after)? {
+        interrupt::check()?;
         after = partition;
         partitions.remove(&partition);
         report.scopes += u64::from(matches!(row, None | Some(Row::Scope(_))));
