@@ -26,8 +26,7 @@ pub use learned::{Learned, Open, Ratio, State};
 pub use too_long::{TooLong, too_long};
 pub use usage::{Usage, usage};
 
-use super::{CachedCounter, Encoding};
-use crate::context::{Counter, Factor};
+use super::{CachedCounter, Counter, Encoding, Factor};
 
 /// What frames and borders can cost beyond what is counted: short texts are further from their class than long ones, as the root of
 /// their length.

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use super::Report;
 use crate::Result;
+use crate::audit::Report;
 use crate::store::envelope::{self, CONTINUES};
 use crate::store::keys::{Partition, STORE, Table, u32_at};
 use crate::store::pages::Pages;

@@ -1,21 +1,21 @@
 //! What a message is found by: its words in the second index of a scope's partition, its vector, its row. How it is found is
-//! [`super::search`].
+//! [`crate::session::search`].
 
-use super::place::{Place, SessionsHead};
-use super::search::row::{self, Row};
 use crate::Result;
 use crate::context::{Message, Part};
-use crate::embedding::embed;
+use crate::embedding::{DIMENSIONS, embed};
 use crate::index::bm25::runs::{Document, Runs};
 use crate::index::bm25::{IndexId, TermCount};
 use crate::index::vectors::{UnitVector, VectorSet};
-use crate::memory::analyze;
+use crate::session::place::{Place, SessionsHead};
+use crate::session::search::row::{self, Row};
 use crate::store::keys::Partition;
 use crate::store::pages::PagesMut;
 use crate::text::Analysis;
+use crate::text::analyze;
 
 /// The index of transcripts among the indexes of a partition.
-pub(super) const TRANSCRIPTS: u8 = 1;
+pub(in crate::session) const TRANSCRIPTS: u8 = 1;
 /// Which table of the built-in embedding made the vectors: `embedding::REVISION` as a number, part of their keys.
 const VECTORS_REVISION: u16 = 1;
 /// How much of a message is embedded.
@@ -24,7 +24,7 @@ const MAX_EMBEDDED_BYTES: usize = 16 << 10;
 const MAX_SPEAKER_BYTES: usize = 64;
 
 /// What a message can be found by: all its text, calls and results included. Not names of files, nor what only a vendor reads.
-pub(super) fn text_of(message: &Message) -> String {
+pub(in crate::session) fn text_of(message: &Message) -> String {
     let mut text = String::new();
     for part in &message.parts {
         append(part, &mut text);
@@ -52,7 +52,7 @@ fn append(part: &Part, text: &mut String) {
 
 /// What a message is found by, made before the transaction that stores it.
 #[derive(Debug, Clone)]
-pub(super) struct Findable {
+pub(in crate::session) struct Findable {
     words: Analysis,
     row: Row<'static>,
     vector: UnitVector,
@@ -69,13 +69,13 @@ impl Findable {
 }
 
 /// The words of a message as the index has them.
-pub(super) fn words_of(message: &Message, author: Option<&str>, seed: u64, named: bool) -> Analysis {
+pub(in crate::session) fn words_of(message: &Message, author: Option<&str>, seed: u64, named: bool) -> Analysis {
     let text = text_of(message);
     if named { analyze(&with_speaker(&speaker(message, author), &text), seed) } else { analyze(&text, seed) }
 }
 
 /// Who speaks, as far as it is said, cut to [`MAX_SPEAKER_BYTES`].
-pub(super) fn speaker(message: &Message, author: Option<&str>) -> String {
+pub(in crate::session) fn speaker(message: &Message, author: Option<&str>) -> String {
     let name = message.name.as_deref().or(author).unwrap_or_default();
     cut(name, MAX_SPEAKER_BYTES).to_owned()
 }
@@ -94,13 +94,13 @@ fn with_speaker(speaker: &str, text: &str) -> String {
 }
 
 /// The vector of a message's beginning: what follows would change little in the mean of so many words.
-pub(super) fn vector(text: &str) -> UnitVector {
+pub(in crate::session) fn vector(text: &str) -> UnitVector {
     embed(cut(text, MAX_EMBEDDED_BYTES))
 }
 
 /// Changes to the index within one transaction.
 #[derive(Debug, Default)]
-pub(super) struct Words {
+pub(in crate::session) struct Words {
     added: Vec<(u32, Analysis)>,
     removed: Vec<(u32, Analysis)>,
     vectors: Vec<(u32, UnitVector)>,
@@ -153,10 +153,10 @@ impl Words {
 }
 
 /// The vectors of a scope's messages.
-pub(super) fn vectors(partition: Partition) -> VectorSet {
-    VectorSet::of_messages(partition, VECTORS_REVISION)
+pub(in crate::session) fn vectors(partition: Partition) -> VectorSet {
+    VectorSet::of_messages(partition, VECTORS_REVISION, DIMENSIONS)
 }
 
-pub(super) fn index(partition: Partition) -> IndexId {
+pub(in crate::session) fn index(partition: Partition) -> IndexId {
     IndexId { partition, index: TRANSCRIPTS }
 }

@@ -2,13 +2,13 @@
 //!
 //! Read from the ledger when it is asked for; nothing is summed up beside it.
 
-use super::ledger::Call;
-use super::record::StoredEpoch;
+use super::call::Call;
 use super::response::UsageTokens;
-use super::session::Session;
-use super::view::View;
 use crate::Result;
 use crate::context::History;
+use crate::session::record::StoredEpoch;
+use crate::session::session::Session;
+use crate::session::transcript::view::View;
 
 /// What one call was planned to cost, and what it did.
 #[derive(Debug, Clone, PartialEq, Eq)]

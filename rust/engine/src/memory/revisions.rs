@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Report;
+use crate::audit::Report;
 use crate::memory::record::{Memory, State};
-use crate::memory::scope::Head;
+use crate::scope::Head;
 use crate::store::keys::Partition;
 
 /// What was seen of each memory, by number.

@@ -4,27 +4,28 @@
 use std::sync::Arc;
 
 use super::bounds;
-use super::ledger::{self, Call, SentPrompt};
 use super::pinned::{self, Pinned};
-use super::place::Place;
-use super::record::{SessionBudget, SessionRecord, StoredEpoch};
 use super::retrieved;
-use super::session::Status;
-use super::task;
-use super::view::{Extent, View};
 use super::warm::{Warm, WarmFixed};
-use super::writer::{fixed, scopes};
 use crate::context::explain::{Explained, Why};
 use crate::context::limit::section;
 use crate::context::message::Part;
 use crate::context::{Bounds, Factor, Fixed, History, Inputs, Item, KnownWindow, Message, Prompt, Role, Volatile, carries_block, compose};
-use crate::index::bm25::SCORE_UNIT;
 use crate::index::vectors;
-use crate::memory::{Engine, Scope};
+use crate::memory::Core;
 use crate::models::Model;
 use crate::recall::{self, Filter, Fusion, Recall, Request};
+use crate::scope::Scope;
+use crate::session::ledger::{self, Call, SentPrompt};
+use crate::session::place::Place;
+use crate::session::record::{SessionBudget, SessionRecord, StoredEpoch};
+use crate::session::session::Status;
+use crate::session::task;
+use crate::session::transcript::view::{Extent, View};
+use crate::session::writer::{fixed, scopes};
 use crate::store::pages::Pages;
 use crate::tokens::CachedCounter;
+use crate::units::score::SCORE_UNIT;
 use crate::{Error, ErrorKind, Result};
 
 /// Memories that may be recalled for one prompt.
@@ -98,7 +99,7 @@ struct Gathered<'s, P> {
 }
 
 /// A prompt, and what is left to do outside of the snapshot.
-pub(super) struct Done {
+pub(in crate::session) struct Done {
     pub assembled: Assembled,
     /// To be kept for the next.
     pub warm: Warm,
@@ -107,7 +108,14 @@ pub(super) struct Done {
 }
 
 /// Assembles a prompt from a snapshot.
-pub(super) fn assemble<P: Pages>(engine: &Engine, pages: &P, scope: &Scope, status: Status, ask: &Ask, warm: Arc<Warm>) -> Result<Done> {
+pub(in crate::session) fn assemble<P: Pages>(
+    engine: &Core,
+    pages: &P,
+    scope: &Scope,
+    status: Status,
+    ask: &Ask,
+    warm: Arc<Warm>,
+) -> Result<Done> {
     let place = status.place;
     let gathered = gather(engine, pages, scope, status, ask, warm)?;
     let Gathered { view, record, epoch, fixed, volatile, frozen, recalled, degraded } = gathered;
@@ -165,7 +173,7 @@ fn bounds_of<P: Pages>(pages: &P, record: &SessionRecord, epoch: &StoredEpoch, g
 }
 
 fn gather<'s, P: Pages>(
-    engine: &Engine,
+    engine: &Core,
     pages: &'s P,
     scope: &Scope,
     Status { place, record, epoch }: Status,
@@ -225,7 +233,7 @@ fn items_of(fixed: &Fixed) -> &[Item] {
     fixed.pinned.as_ref().map_or(&[], |pinned| &pinned.items)
 }
 
-fn recall<P: Pages>(engine: &Engine, pages: &P, scopes: Vec<Scope>, view: &View<'_, P>, ask: &Ask) -> Result<Option<(Request, Recall)>> {
+fn recall<P: Pages>(engine: &Core, pages: &P, scopes: Vec<Scope>, view: &View<'_, P>, ask: &Ask) -> Result<Option<(Request, Recall)>> {
     let question = match &ask.query {
         Some(query) => Some(query.clone()),
         None => newest_question(view)?,
@@ -247,7 +255,7 @@ fn recall<P: Pages>(engine: &Engine, pages: &P, scopes: Vec<Scope>, view: &View<
 }
 
 /// What the user said last, as a question to memory.
-pub(super) fn newest_question(history: &dyn History) -> Result<Option<String>> {
+pub(in crate::session) fn newest_question(history: &dyn History) -> Result<Option<String>> {
     let Some(turn) = history.turns().checked_sub(1) else { return Ok(None) };
     let start = history.turn_start(turn)?;
     for index in (start..history.messages()).rev() {

@@ -8,98 +8,20 @@
 //! It holds one snapshot to its end. Writers go on meanwhile, and the file grows by what they replace. Damage to
 //! LMDB's own pages can end the process: the command `memspan doctor` lets another process do the reading.
 
-mod history;
-mod index;
-mod scope;
 mod values;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
-use super::scope::Row;
+use crate::Result;
+use crate::audit::Report;
 use crate::collection::{self, CollectionName};
 use crate::interrupt;
+use crate::memory;
+use crate::scope::{self, Row};
 use crate::session;
 use crate::store::keys::{Key, Partition, STORE, Table, u32_at};
 use crate::store::pages::Pages;
-use crate::{ErrorKind, Result};
-
-pub(crate) use index::Index;
-
-/// Findings that are kept in full; the others are counted.
-const MOST_FINDINGS: usize = 1000;
-
-/// Something that should not be.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
-    /// The partition it was found in; 0 is the store's own.
-    pub partition: Partition,
-    /// What it belongs to: "checksum", "key", "scope", "head", "memory", "postings", "row", "vector", "graph", "slot", "expiry", "history",
-    /// "session", "message", "tokens", "turn", "call", "epoch", "message id", "task", "document", "blob", "learned", and of a collection
-    /// "document", "revision", "chunk".
-    pub part: &'static str,
-    /// What contradicts what.
-    pub what: String,
-}
-
-/// What the doctor saw.
-#[derive(Debug, Clone, Default)]
-pub struct Report {
-    /// Values whose checksum was compared.
-    pub values: u64,
-    /// Scopes.
-    pub scopes: u64,
-    /// Current memories.
-    pub memories: u64,
-    /// Revisions that are not current, and tombstones.
-    pub ended: u64,
-    /// Postings, keys included.
-    pub postings: u64,
-    /// Vectors.
-    pub vectors: u64,
-    /// Sessions, those included that are being deleted or copied.
-    pub sessions: u64,
-    /// Their messages.
-    pub messages: u64,
-    /// Blobs of their messages, system prompts and tools.
-    pub blobs: u64,
-    /// Documents of collections.
-    pub documents: u64,
-    /// Chunks, those of revisions included that are being written or removed.
-    pub chunks: u64,
-    /// What should not be, in the order of partitions; at most 1,000.
-    pub findings: Vec<Finding>,
-    /// How many more there were.
-    pub more_findings: u64,
-}
-
-impl Report {
-    /// Whether nothing was found.
-    #[must_use]
-    pub fn is_sound(&self) -> bool {
-        self.findings.is_empty()
-    }
-
-    pub(crate) fn note(&mut self, partition: Partition, part: &'static str, what: impl Into<String>) {
-        if self.findings.len() < MOST_FINDINGS {
-            self.findings.push(Finding { partition, part, what: what.into() });
-        } else {
-            self.more_findings += 1;
-        }
-    }
-
-    /// The value, or a finding where it could not be read because it is damaged.
-    pub(crate) fn read<T>(&mut self, partition: Partition, part: &'static str, result: Result<T>) -> Result<Option<T>> {
-        match result {
-            Ok(value) => Ok(Some(value)),
-            Err(error) if error.kind() == ErrorKind::StoreCorrupt => {
-                self.note(partition, part, error.message());
-                Ok(None)
-            }
-            Err(error) => Err(error),
-        }
-    }
-}
 
 /// When memories expire, by partition, as the store-wide index says.
 type Expiry = BTreeMap<Partition, BTreeSet<(i64, u32)>>;
@@ -119,14 +41,14 @@ pub fn check<P: Pages>(pages: &P) -> Result<Report> {
         let expiry = expiry.remove(&partition).unwrap_or_default();
         match row {
             Row::Scope(scope) => {
-                scope::check(pages, &mut report, partition, &scope, &expiry)?;
+                memory::doctor::check(pages, &mut report, partition, &scope, &expiry)?;
                 session::doctor::check(pages, &mut report, partition, scope.term_seed())?;
             }
             Row::Collection { owner, name } => collection_of(pages, &mut report, partition, owner, &name, &expiry)?,
             Row::Dropped => {} // whatever is left of it is being removed
         }
     }
-    session::bounds::check(pages, &mut report)?;
+    session::window::bounds::check(pages, &mut report)?;
     for partition in partitions {
         report.note(partition, "scope", "the partition has values and belongs to no scope");
     }
@@ -146,7 +68,7 @@ fn next_row<P: Pages>(pages: &P, report: &mut Report, after: Partition) -> Resul
         Ok(ControlFlow::Break(()))
     })?;
     let Some(partition) = found else { return Ok(None) };
-    let row = report.read(partition, "scope", super::scope::row(pages, partition))?.flatten();
+    let row = report.read(partition, "scope", scope::row(pages, partition))?.flatten();
     if let Some(Row::Scope(scope)) = &row
         && let Some(by_name) = report.read(partition, "scope", scope.find(pages))?
         && by_name != Some(partition)
@@ -165,7 +87,7 @@ fn collection_of<P: Pages>(
     name: &str,
     expiry: &BTreeSet<(i64, u32)>,
 ) -> Result<()> {
-    let Some(Some(Row::Scope(scope))) = report.read(owner, "scope", super::scope::row(pages, owner))? else {
+    let Some(Some(Row::Scope(scope))) = report.read(owner, "scope", scope::row(pages, owner))? else {
         report.note(partition, "scope", format!("its collection belongs to partition {owner}, which is no scope"));
         return Ok(());
     };

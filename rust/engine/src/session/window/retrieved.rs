@@ -6,21 +6,22 @@
 
 use std::sync::Arc;
 
-use super::message::{MessageRecord, MessageState};
 use super::pinned::date;
-use super::place::{Place, SessionsHead};
-use super::record::SessionRecord;
-use super::search;
-use super::words::text_of;
 use crate::Result;
 use crate::collection;
 use crate::context::limit::section;
 use crate::context::{Item, MessageRef};
-use crate::index::bm25::SCORE_UNIT;
-use crate::memory::{Engine, Scope};
+use crate::memory::Core;
 use crate::recall::{self, Request};
+use crate::scope::Scope;
+use crate::session::place::{Place, SessionsHead};
+use crate::session::record::SessionRecord;
+use crate::session::search;
+use crate::session::transcript::message::{MessageRecord, MessageState};
+use crate::session::transcript::words::text_of;
 use crate::store::keys::Partition;
 use crate::store::pages::Pages;
+use crate::units::score::SCORE_UNIT;
 
 /// Messages that may be shown.
 const MESSAGES: usize = 4;
@@ -36,7 +37,7 @@ const PASSAGES: usize = 6;
 const LEAST: f64 = 0.2;
 
 /// What was said before the window of a session begins, at message `start`, or in other sessions of its scope.
-pub(super) fn messages<P: Pages>(
+pub(in crate::session) fn messages<P: Pages>(
     pages: &P,
     scope: &Scope,
     place: Place,
@@ -70,7 +71,7 @@ pub(super) fn messages<P: Pages>(
 }
 
 /// A message as a prompt shows it; `None` where it is not there any more, or not what it was.
-pub(super) fn said<P: Pages>(pages: &P, message: MessageRef, score: Option<i64>) -> Result<Option<Item>> {
+pub(in crate::session) fn said<P: Pages>(pages: &P, message: MessageRef, score: Option<i64>) -> Result<Option<Item>> {
     let place = Place { partition: message.partition as Partition, session: message.session as u32 };
     let Some(session) = SessionRecord::read(pages, place)? else { return Ok(None) };
     let found = MessageRecord::read(pages, place, message.index)?;
@@ -107,8 +108,8 @@ fn excerpt(text: &str) -> Arc<str> {
 }
 
 /// Passages of the session's collections that answer the question, and why vectors were not used where that is so.
-pub(super) fn passages<P: Pages>(
-    engine: &Engine,
+pub(in crate::session) fn passages<P: Pages>(
+    engine: &Core,
     pages: &P,
     record: &SessionRecord,
     request: &Request,

@@ -267,14 +267,14 @@ impl Head {
     }
 
     /// The vectors that were being built are those that are searched from now on; the old ones leave.
-    pub(super) fn switch(&mut self) {
+    pub(crate) fn switch(&mut self) {
         self.leaving = self.embedding;
         (self.embedding, self.vectors) = (self.building, self.built);
         (self.building, self.built) = (0, 0);
     }
 
     /// Begins to build the vectors of `embedding` beside those that are searched. Where none are, there is nothing to wait for.
-    pub(super) fn begin(&mut self, embedding: u16) {
+    pub(crate) fn begin(&mut self, embedding: u16) {
         if embedding == self.embedding || self.leaving != 0 {
             return;
         }

@@ -13,8 +13,8 @@ use std::ops::{ControlFlow, Range};
 
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
-use super::codec;
 use crate::context::message::{Message, Part, Source};
+use crate::session::codec;
 use crate::store::envelope::{self, CONTINUES, Codec, ENVELOPE_BYTES, ONE_PAGE_BODY, damaged};
 use crate::store::keys::{Key, Partition, Table};
 use crate::store::msgpack::{Reader, Writer};
@@ -49,7 +49,7 @@ pub fn hash(seed: u64, bytes: &[u8]) -> u128 {
 
 /// What is known of a blob.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Blob {
+pub(in crate::session) struct Blob {
     pub references: u64,
     pub length: u64,
     /// When it was first written, or last staged; microseconds since 1970.
@@ -76,7 +76,7 @@ fn read<P: Pages>(pages: &P, partition: Partition, hash: u128) -> Result<Option<
     pages.get(key.as_slice())?.map(|value| decode(key.as_slice(), value)).transpose()
 }
 
-pub(super) fn decode(key: &[u8], value: &[u8]) -> Result<Blob> {
+pub(in crate::session) fn decode(key: &[u8], value: &[u8]) -> Result<Blob> {
     let mut r = Reader::array(key, envelope::open(key, value)?.body)?;
     let blob = Blob { references: r.uint()?, length: r.uint()?, created_at: r.int()? };
     if blob.length > MAX_BLOB_BYTES as u64 {

@@ -8,12 +8,12 @@ use std::ops::ControlFlow;
 
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::codec;
 use crate::Result;
+use crate::audit::Report;
 use crate::context::{Factor, KnownCost};
-use crate::memory::Engine;
-use crate::memory::doctor::Report;
+use crate::memory::Core;
 use crate::models::Model;
+use crate::session::codec;
 use crate::store::envelope::{self, Codec, damaged};
 use crate::store::keys::{Key, STORE, Table};
 use crate::store::msgpack::{Reader, Writer};
@@ -36,7 +36,7 @@ fn key(model: &str) -> Key {
 }
 
 /// What was learned of `model`; nothing where it is counted by another encoding now.
-pub(super) fn read<P: Pages>(pages: &P, model: &Model) -> Result<Learned> {
+pub(in crate::session) fn read<P: Pages>(pages: &P, model: &Model) -> Result<Learned> {
     let key = key(&model.name);
     let Some(value) = pages.get(key.as_slice())? else { return Ok(Learned::new(model.factor)) };
     let found = decode(key.as_slice(), value)?;
@@ -47,7 +47,7 @@ pub(super) fn read<P: Pages>(pages: &P, model: &Model) -> Result<Learned> {
 }
 
 /// Keeps what was learned.
-pub(super) fn write(pages: &mut impl PagesMut, model: &Model, learned: &Learned) -> Result<()> {
+pub(in crate::session) fn write(pages: &mut impl PagesMut, model: &Model, learned: &Learned) -> Result<()> {
     let (key, state) = (key(&model.name), learned.state());
     let mut w = Writer::array(5);
     w.text(&model.name);
@@ -99,12 +99,12 @@ fn all<P: Pages>(pages: &P) -> Result<Vec<LearnedModel>> {
 }
 
 /// All that was learned of models in a store, in the order of their names.
-pub fn learned(engine: &Engine) -> Result<Vec<LearnedModel>> {
+pub fn learned(engine: &Core) -> Result<Vec<LearnedModel>> {
     engine.store().read(all)
 }
 
 /// Forgets what was learned of a model, from its next epoch on; whether there was something.
-pub fn forget_learned(engine: &Engine, model: &str) -> Result<bool> {
+pub fn forget_learned(engine: &Core, model: &str) -> Result<bool> {
     let model = model.to_owned();
     engine.write(move |txn| reset(txn, &model))
 }
@@ -158,7 +158,7 @@ pub struct StoredAnchor {
 
 impl WindowContent {
     /// Something was added at the end.
-    pub(super) fn extend(&mut self, added: &Tally) {
+    pub(in crate::session) fn extend(&mut self, added: &Tally) {
         self.content = self.content.plus(added);
         if let Some(anchor) = &mut self.anchor {
             anchor.since = anchor.since.plus(added);
@@ -166,7 +166,7 @@ impl WindowContent {
     }
 
     /// The turn is over; `kept` is its block, where it stays.
-    pub(super) fn end_turn(&mut self, kept: Option<&Tally>, learned: &Learned) {
+    pub(in crate::session) fn end_turn(&mut self, kept: Option<&Tally>, learned: &Learned) {
         let held = self.anchor.as_mut().map(|anchor| std::mem::take(&mut anchor.block)).filter(|block| *block != Tally::default());
         if let Some(kept) = kept {
             self.content = self.content.plus(kept);
@@ -179,14 +179,14 @@ impl WindowContent {
     }
 
     /// What is known of its cost; `goes_on` in a turn whose block was sent.
-    pub(super) fn known(&self, goes_on: bool, learned: &Learned) -> Option<KnownCost> {
+    pub(in crate::session) fn known(&self, goes_on: bool, learned: &Learned) -> Option<KnownCost> {
         let anchor = self.anchor.as_ref()?;
         let holds_block = anchor.block != Tally::default();
         let gone = if holds_block && !goes_on { learned.least_of(&anchor.block) } else { 0 };
         Some(KnownCost { cost: anchor.cost.saturating_sub(gone), since: anchor.since, holds_block: holds_block && goes_on })
     }
 
-    pub(super) fn write(&self, w: &mut Writer) {
+    pub(in crate::session) fn write(&self, w: &mut Writer) {
         w.nested(2);
         write_tally(w, &self.content);
         match &self.anchor {
@@ -200,7 +200,7 @@ impl WindowContent {
         }
     }
 
-    pub(super) fn read<'b>(r: &mut Reader<'b>, key: &'b [u8]) -> Result<Option<Self>> {
+    pub(in crate::session) fn read<'b>(r: &mut Reader<'b>, key: &'b [u8]) -> Result<Option<Self>> {
         let Some(mut inner) = codec::maybe_inner(r, key)? else { return Ok(None) };
         let content = read_tally(&mut inner, key)?;
         let anchor = match codec::maybe_inner(&mut inner, key)? {

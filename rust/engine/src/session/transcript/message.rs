@@ -6,13 +6,13 @@
 use std::sync::Arc;
 
 use super::blob::{self, Hole};
-use super::codec;
-use super::place::Place;
-use super::record::read_hash;
 use crate::Result;
 use crate::context::image::Cost;
 use crate::context::message::Digest;
 use crate::context::{Arguments, Format, Message, Part, Placed, Stored};
+use crate::session::codec;
+use crate::session::place::Place;
+use crate::session::record::read_hash;
 use crate::store::chunks;
 use crate::store::envelope::{self, CONTINUES, Codec, damaged};
 use crate::store::msgpack::{Reader, Writer};
@@ -68,7 +68,7 @@ pub struct MessageRecord {
 
 /// What finding the window needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Brief {
+pub(in crate::session) struct Brief {
     pub placed: Placed,
     pub cost: Cost,
 }
@@ -147,19 +147,19 @@ impl MessageRecord {
     }
 
     /// Message `index` of a session.
-    pub(super) fn read<P: Pages>(pages: &P, place: Place, index: u64) -> Result<Option<Self>> {
+    pub(in crate::session) fn read<P: Pages>(pages: &P, place: Place, index: u64) -> Result<Option<Self>> {
         let key = place.message(index);
         let Some((_, body)) = chunks::get(pages, key)? else { return Ok(None) };
         Self::decode(key.as_slice(), index, &body).map(Some)
     }
 
     /// The same of a message that must be there.
-    pub(super) fn expect<P: Pages>(pages: &P, place: Place, index: u64) -> Result<Self> {
+    pub(in crate::session) fn expect<P: Pages>(pages: &P, place: Place, index: u64) -> Result<Self> {
         Self::read(pages, place, index)?.ok_or_else(|| damaged(place.message(index).as_slice(), "its session counts it and it is missing"))
     }
 
     /// Where a message stands and what it costs, without its text.
-    pub(super) fn brief_at<P: Pages>(pages: &P, place: Place, index: u64) -> Result<Brief> {
+    pub(in crate::session) fn brief_at<P: Pages>(pages: &P, place: Place, index: u64) -> Result<Brief> {
         let key = place.message(index).u16(0);
         let missing = || damaged(key.as_slice(), "its session counts it and it is missing");
         let first = envelope::open(key.as_slice(), pages.get(key.as_slice())?.ok_or_else(missing)?)?;
@@ -168,45 +168,45 @@ impl MessageRecord {
     }
 
     /// Writes it.
-    pub(super) fn write(&self, pages: &mut impl PagesMut, place: Place) -> Result<()> {
+    pub(in crate::session) fn write(&self, pages: &mut impl PagesMut, place: Place) -> Result<()> {
         chunks::put(pages, place.message(self.placed.index), SCHEMA, Codec::MessagePack, &self.encode())
     }
 
     /// The JSON it was given as, byte for byte.
-    pub(super) fn given<P: Pages>(&self, pages: &P, place: Place) -> Result<String> {
+    pub(in crate::session) fn given<P: Pages>(&self, pages: &P, place: Place) -> Result<String> {
         let key = place.message(self.placed.index);
         blob::join(key.as_slice(), &self.rest, &self.holes, |hole| blob::get(pages, place.partition, hole.hash))
     }
 
     /// The neutral form of JSON that was read back: every text as it was given, nothing shortened.
-    pub(super) fn parse(&self, given: &str) -> Result<Message> {
+    pub(in crate::session) fn parse(&self, given: &str) -> Result<Message> {
         Message::parse(given.as_bytes(), Some(self.format), Arguments::Keep)
     }
 
     /// The same, the JSON read now.
-    pub(super) fn whole<P: Pages>(&self, pages: &P, place: Place) -> Result<Message> {
+    pub(in crate::session) fn whole<P: Pages>(&self, pages: &P, place: Place) -> Result<Message> {
         self.parse(&self.given(pages, place)?)
     }
 
     /// The neutral form with long results as they are shown, not yet guarded.
-    pub(super) fn message<P: Pages>(&self, pages: &P, place: Place) -> Result<Message> {
+    pub(in crate::session) fn message<P: Pages>(&self, pages: &P, place: Place) -> Result<Message> {
         Ok(show(self.whole(pages, place)?, self.placed.index, &self.shown))
     }
 
     /// The form that goes into prompts, with its count of the time it was added.
-    pub(super) fn stored<P: Pages>(&self, pages: &P, place: Place) -> Result<Arc<Stored>> {
+    pub(in crate::session) fn stored<P: Pages>(&self, pages: &P, place: Place) -> Result<Arc<Stored>> {
         let message = self.message(pages, place)?.guarded();
         Ok(Arc::new(Stored { message, cost: self.cost, digest: self.digest }))
     }
 }
 
 /// The key that opens a tool result which is shown shortened: the message, and which of its results if it has several.
-pub(super) fn result_key(index: u64, result: usize) -> String {
+pub(in crate::session) fn result_key(index: u64, result: usize) -> String {
     if result == 0 { format!("result-{index}") } else { format!("result-{index}-{result}") }
 }
 
 /// What a key of a tool result names.
-pub(super) fn read_result_key(key: &str) -> Option<(u64, usize)> {
+pub(in crate::session) fn read_result_key(key: &str) -> Option<(u64, usize)> {
     let mut numbers = key.strip_prefix("result-")?.split('-');
     let index = numbers.next()?.parse().ok()?;
     let result = numbers.next().map_or(Some(0), |number| number.parse().ok())?;
@@ -214,7 +214,7 @@ pub(super) fn read_result_key(key: &str) -> Option<(u64, usize)> {
 }
 
 /// Puts shortened texts in their places and keys beside them.
-pub(super) fn show(mut message: Message, index: u64, shown: &[(u32, String)]) -> Message {
+pub(in crate::session) fn show(mut message: Message, index: u64, shown: &[(u32, String)]) -> Message {
     let mut at = 0;
     for (number, result) in results_mut(&mut message).enumerate() {
         for part in &mut result.parts {
@@ -229,7 +229,7 @@ pub(super) fn show(mut message: Message, index: u64, shown: &[(u32, String)]) ->
     message
 }
 
-pub(super) fn results_mut(message: &mut Message) -> impl Iterator<Item = &mut crate::context::message::ToolResult> {
+pub(in crate::session) fn results_mut(message: &mut Message) -> impl Iterator<Item = &mut crate::context::message::ToolResult> {
     message.parts.iter_mut().filter_map(|part| if let Part::ToolResult(result) = part { Some(result) } else { None })
 }
 

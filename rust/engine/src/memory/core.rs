@@ -1,6 +1,6 @@
-//! The engine: one open store and what can be done with the memories in it.
+//! The core: one open store, its embedders and what was recalled; and what can be done with the memories in it.
 //!
-//! Every call takes the time from its caller, so that the same calls give the same bytes. Nothing here asks a model: a caller's
+//! The rooms above take this and no engine: recall, collections and sessions need no more. Every call takes the time from its caller, so that the same calls give the same bytes. Nothing here asks a model: a caller's
 //! vectors come in ready made. Where the embedding is the built-in one, a text that comes without a vector gets it here, before the
 //! transaction.
 
@@ -10,28 +10,25 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Duration;
 
 use super::access::{self, AccessBuffer, Accesses};
-use super::doctor::{self, Report};
 use super::embedders::{Embedder, Embedders};
 use super::embedding::{self, Embedding, EmbeddingNumber};
 use super::forget::{self, Stale};
-use super::maintain::{self, Pending};
+use super::maintain;
 use super::read;
 use super::record::{self, Memory};
 use super::remember::{self, NewMemory, Prepared, Remembered};
 use super::revise::{self, Revision};
-use super::scope::{self, Head, Row, Scope};
 use super::slots::{self, Slot};
 use super::writer;
-use crate::collection;
 use crate::index::vectors::graph::GraphOptions;
 use crate::index::vectors::{UnitVector, VectorSet};
 use crate::interrupt;
-use crate::session::WarmSessions;
+use crate::scope::{self, Head, Scope};
 use crate::store::environment::WriteTransaction;
 use crate::store::keys::Partition;
 use crate::store::metrics::add;
 use crate::store::pages::Pages;
-use crate::store::{Durability, Store, StoreOptions, copy};
+use crate::store::{Durability, Store, StoreOptions};
 use crate::{Error, ErrorKind, Result};
 
 /// Rows of one transaction.
@@ -54,9 +51,9 @@ pub struct EngineOptions {
     pub now: i64,
 }
 
-/// One open store.
+/// One open store with its embedders.
 #[derive(Debug)]
-pub struct Engine {
+pub struct Core {
     store: Arc<Store>,
     read_only: bool,
     busy_timeout: Duration,
@@ -65,32 +62,6 @@ pub struct Engine {
     built_in_number: AtomicU16,
     graph: GraphOptions,
     accesses: Arc<AccessBuffer>,
-    warm: WarmSessions,
-}
-
-/// What is in a store.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Contents {
-    /// Scopes that were ever written to.
-    pub scopes: u64,
-    /// Their collections.
-    pub collections: u64,
-    /// Documents of the collections.
-    pub documents: u64,
-    /// Their chunks.
-    pub chunks: u64,
-    /// Chunks that have a vector.
-    pub chunk_vectors: u64,
-    /// Current memories.
-    pub memories: u64,
-    /// Current memories that have a vector.
-    pub vectors: u64,
-    /// Current memories and chunks that have none of the engine's embedding, where it has one.
-    pub to_embed: u64,
-    /// Bytes of the data file.
-    pub file_bytes: u64,
-    /// Number of the generation.
-    pub generation: u32,
 }
 
 /// What became of many rows.
@@ -102,7 +73,7 @@ pub struct Written {
     pub transactions: u64,
 }
 
-impl Engine {
+impl Core {
     /// Opens the store at `path`, or makes one there.
     pub fn open(path: &Path, options: EngineOptions) -> Result<Self> {
         let store_options = StoreOptions {
@@ -119,18 +90,24 @@ impl Engine {
             built_in_number: AtomicU16::default(),
             graph: GraphOptions::default(),
             accesses: Arc::default(),
-            warm: WarmSessions::default(),
         })
     }
 
     /// Opens the store with the built-in embedding, unless it has met another one: then by words alone, because vectors that somebody
     /// paid for are not given up by default. `options.embedding` does not count.
     pub fn open_by_default(path: &Path, options: &EngineOptions) -> Result<Self> {
-        let mut engine = Self::open(path, EngineOptions { embedding: None, ..options.clone() })?;
-        if engine.embeddings()?.iter().all(|known| known.name == Embedding::built_in().name) {
-            engine.embedders = Embedders::new(Some(Embedding::built_in()));
+        let mut core = Self::open(path, EngineOptions { embedding: None, ..options.clone() })?;
+        if core.embeddings()?.iter().all(|known| known.name == Embedding::built_in().name) {
+            core.embedders = Embedders::new(Some(Embedding::built_in()));
         }
-        Ok(engine)
+        Ok(core)
+    }
+
+    /// Sets how graphs over vectors are built and searched.
+    pub fn set_graph(&mut self, graph: GraphOptions) -> Result<()> {
+        graph.check()?;
+        self.graph = graph;
+        Ok(())
     }
 
     /// The embeddings that the store has met, in that order.
@@ -189,13 +166,6 @@ impl Engine {
         })
     }
 
-    /// The same engine with other rules for graphs over vectors.
-    pub fn with_graph(mut self, graph: GraphOptions) -> Result<Self> {
-        graph.check()?;
-        self.graph = graph;
-        Ok(self)
-    }
-
     /// How graphs over vectors are built and searched.
     #[must_use]
     pub fn graph(&self) -> &GraphOptions {
@@ -226,11 +196,6 @@ impl Engine {
         }
     }
 
-    /// What this process has read of its sessions.
-    pub(crate) fn warm(&self) -> &WarmSessions {
-        &self.warm
-    }
-
     pub(crate) fn write<T, F>(&self, operation: F) -> Result<T>
     where
         T: Send + 'static,
@@ -242,7 +207,7 @@ impl Engine {
     }
 
     /// Refuses what a read-only engine must not even begin.
-    fn check_writable(&self) -> Result<()> {
+    pub(crate) fn check_writable(&self) -> Result<()> {
         if self.read_only {
             return Err(Error::new(
                 ErrorKind::ReadOnly,
@@ -469,36 +434,6 @@ impl Engine {
         self.store.read(|snapshot| scope::list(snapshot, after, limit))
     }
 
-    /// What is in the store. Costs one read per scope.
-    pub fn contents(&self) -> Result<Contents> {
-        let mut contents = Contents::default();
-        let mut after = 0;
-        let embedder = self.embedders.now();
-        // An embedding that the store does not know has made no vector; no partition has number 0 for it.
-        let number = embedder.embedding.as_ref().map(|_| self.store.read(|snapshot| embedder.number(snapshot))).transpose()?;
-        let number = number.map(Option::unwrap_or_default);
-        loop {
-            let page = self.store.read(|snapshot| {
-                let page = scope::list(snapshot, after, maintain::STEP)?;
-                page.iter().map(|(partition, _)| Ok((*partition, Head::read(snapshot, *partition)?))).collect::<Result<Vec<_>>>()
-            })?;
-            let Some((last, _)) = page.last() else { break };
-            after = *last;
-            for (_, head) in page {
-                contents.scopes += 1;
-                contents.memories += head.documents;
-                contents.vectors += head.vectors;
-                contents.to_embed += number.map_or(0, |number| head.documents.saturating_sub(head.vectors_of(number)));
-            }
-        }
-        let (collections, heads) = self.store.read(collection::contents)?;
-        (contents.collections, contents.documents) = (collections, heads.documents);
-        (contents.chunks, contents.chunk_vectors) = (heads.chunks, heads.vectors);
-        contents.to_embed += number.map_or(0, |_| heads.chunks.saturating_sub(heads.vectors));
-        (contents.generation, contents.file_bytes) = self.store.size()?;
-        Ok(contents)
-    }
-
     /// Notes that memories were recalled; stored with a later write.
     pub fn note_recalled(&self, partition: Partition, numbers: impl Iterator<Item = u32>, now: i64) {
         if !self.read_only {
@@ -514,125 +449,6 @@ impl Engine {
             self.write(move |txn| access::store(txn, &accesses))?;
         }
         Ok(count)
-    }
-
-    /// Forgets the memories, and removes the documents, whose time to live is over; how many.
-    pub fn expire(&self, now: i64) -> Result<u64> {
-        self.check_writable()?;
-        let mut expired = 0;
-        loop {
-            let due = self.store.read(|snapshot| maintain::due(snapshot, now))?;
-            if due.is_empty() {
-                return Ok(expired);
-            }
-            let before = expired;
-            for (partition, numbers) in due {
-                expired += match self.store.read(|snapshot| scope::row(snapshot, partition))? {
-                    Some(Row::Scope(scope)) => {
-                        let seed = scope.term_seed();
-                        self.write(move |txn| forget::expire_many(txn, partition, seed, &numbers, now))?
-                    }
-                    Some(Row::Collection { .. }) => collection::expire(self, partition, &numbers, now)?,
-                    Some(Row::Dropped) | None => 0,
-                };
-            }
-            if expired == before {
-                return Ok(expired); // another process was faster, or the index names what is not there: the doctor says which
-            }
-        }
-    }
-
-    /// The next partition behind `after` with memories that lack a vector of this engine's embedding, made ready for them: what nobody
-    /// needs is removed, and where the partition is searched by another embedding, this one is built beside it.
-    pub fn next_pending(&self, after: Partition) -> Result<Option<Partition>> {
-        self.next_lacking(after, false)
-    }
-
-    /// [`next_pending`](Self::next_pending), which also gives up what is being built of any other embedding.
-    pub fn next_to_reembed(&self, after: Partition) -> Result<Option<Partition>> {
-        self.next_lacking(after, true)
-    }
-
-    fn next_lacking(&self, mut after: Partition, alone: bool) -> Result<Option<Partition>> {
-        let embedder = Arc::clone(self.embedders.now());
-        let Some((number, _)) = self.write(move |txn| embedder.number_in_write(txn))? else { return Ok(None) };
-        loop {
-            let next = self.store.read(|snapshot| maintain::next_pending(snapshot, number, after, alone))?;
-            let Some(partition) = next else { return Ok(None) };
-            if self.store.read(|snapshot| collection::is_collection(snapshot, partition))? {
-                while self.write(move |txn| collection::adopt(txn, partition, number))? {}
-                return Ok(Some(partition));
-            }
-            self.sweep(partition)?;
-            self.write(move |txn| maintain::begin(txn, partition, number, alone))?;
-            self.sweep(partition)?;
-            if self.store.read(|snapshot| Ok(maintain::lacks(&Head::read(snapshot, partition)?, number)))? {
-                return Ok(Some(partition));
-            }
-            after = partition;
-        }
-    }
-
-    /// Removes the vectors of a partition that nobody needs, step by step.
-    fn sweep(&self, partition: Partition) -> Result<()> {
-        if self.store.read(|snapshot| Ok(Head::read(snapshot, partition)?.leaving == 0))? {
-            return Ok(());
-        }
-        while self.write(move |txn| maintain::sweep(txn, partition))? {}
-        Ok(())
-    }
-
-    /// Ends the work on a partition, after each of its memories was tried and `refused` of them got no vector: it is searched by the new
-    /// vectors from now on, unless most were refused, and the old ones are removed.
-    pub fn conclude(&self, partition: Partition, refused: u64) -> Result<()> {
-        let Some((number, _)) = self.store.read(|snapshot| self.vector_set(snapshot, partition))? else { return Ok(()) };
-        self.write(move |txn| maintain::conclude(txn, partition, number, refused))?;
-        self.sweep(partition)
-    }
-
-    /// Memories of a partition from number `first` on that lack a vector of this engine's embedding.
-    pub fn pending(&self, partition: Partition, first: u32) -> Result<Vec<Pending>> {
-        self.store.read(|snapshot| match self.vector_set(snapshot, partition)? {
-            Some((_, set)) => maintain::pending(snapshot, partition, set, first),
-            None => Ok(Vec::new()),
-        })
-    }
-
-    /// Stores vectors that the embedder at `place` made later: number, revision, vector. The last one that was missing switches.
-    pub fn fill(&self, place: u32, partition: Partition, vectors: Vec<(u32, u32, UnitVector)>) -> Result<u64> {
-        let Some((number, set)) = self.store.read(|snapshot| self.vector_set_of(place, snapshot, partition))? else { return Ok(0) };
-        self.write(move |txn| maintain::fill(txn, partition, set, number, &vectors))
-    }
-
-    /// Makes the vectors that are missing, where the embedding is the built-in one; how many. Each step is a write of its own.
-    pub fn make_vectors(&self) -> Result<u64> {
-        let (mut made, mut partition) = (0, 0);
-        while self.embedders.now().embeds
-            && let Some(next) = self.next_pending(partition)?
-        {
-            partition = next;
-            let mut first = Some(0);
-            while let Some(from) = first {
-                let step = self.make_some(partition, from)?;
-                made += step.0;
-                first = step.1;
-            }
-        }
-        Ok(made)
-    }
-
-    /// Makes some of the vectors that a partition lacks, from number `first` on, where the embedding is the built-in one; how many, and
-    /// the number to go on from. After the last the partition is [concluded](Self::conclude).
-    pub fn make_some(&self, partition: Partition, first: u32) -> Result<(u64, Option<u32>)> {
-        let embedder = self.embedders.now();
-        let page = if embedder.embeds { self.pending(partition, first)? } else { Vec::new() };
-        let Some(last) = page.last().map(|one| one.number) else {
-            self.conclude(partition, 0)?;
-            return Ok((0, None));
-        };
-        let vector_of = |one: Pending| Some((one.number, one.revision, embedder.embed(&one.text)?));
-        let made = self.fill(embedder.place, partition, page.into_iter().filter_map(vector_of).collect())?;
-        Ok((made, Some(last.saturating_add(1))))
     }
 
     /// The number of this engine's embedding and its vectors in a partition; `None` without an embedder or any vector.
@@ -673,22 +489,6 @@ impl Engine {
     /// What makes this engine's vectors, for use inside a transaction.
     pub(crate) fn embedder(&self) -> Arc<Embedder> {
         Arc::clone(self.embedders.now())
-    }
-
-    /// A whole, verified, compacted copy in `target`; how many values it has.
-    pub fn backup(&self, target: &Path) -> Result<u64> {
-        copy::backup(&self.store, target)
-    }
-
-    /// Reads everything and says what contradicts what. Costs the whole store; see [`doctor`].
-    pub fn check(&self) -> Result<Report> {
-        self.store.read(doctor::check)
-    }
-
-    /// Rewrites the store into a new generation and moves every process over to it.
-    pub fn compact(&self) -> Result<u64> {
-        self.check_writable()?;
-        copy::compact(&self.store, self.busy_timeout)
     }
 
     /// How long a write may queue.

@@ -7,15 +7,15 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::codec;
-use super::pinned;
-use super::place::Place;
-use super::record::{SessionRecord, StoredEpoch, read_hash};
 use super::response::UsageTokens;
-use super::retrieved;
-use super::writer::{KnownId, find_id, put_id};
 use crate::Result;
 use crate::context::{Block, Budget, Counter, Explained, Factor, Item, Prompt, SectionUse, SetAside};
+use crate::session::codec;
+use crate::session::place::Place;
+use crate::session::record::{SessionRecord, StoredEpoch, read_hash};
+use crate::session::window::pinned;
+use crate::session::window::retrieved;
+use crate::session::writer::{KnownId, find_id, put_id};
 use crate::store::chunks;
 use crate::store::envelope::{Codec, damaged};
 use crate::store::keys::{Key, Partition};
@@ -92,7 +92,7 @@ pub struct SentPrompt {
 
 impl SentPrompt {
     /// What the ledger keeps of a prompt of a session.
-    pub(super) fn of(
+    pub(in crate::session) fn of(
         record: &SessionRecord,
         epoch: &StoredEpoch,
         prompt: &Prompt,
@@ -250,17 +250,17 @@ impl Call {
     }
 
     /// Makes the response known, so that giving it again changes nothing.
-    pub(super) fn put_name(&self, pages: &mut impl PagesMut, place: Place, seed: u64) -> Result<()> {
+    pub(in crate::session) fn put_name(&self, pages: &mut impl PagesMut, place: Place, seed: u64) -> Result<()> {
         put_id(pages, place, seed ^ RESPONSES, &self.name(), self.known())
     }
 
     /// The entry that makes it known, and its key.
-    pub(super) fn known(&self) -> KnownId {
+    pub(in crate::session) fn known(&self) -> KnownId {
         KnownId { index: self.reply, request: self.hash as u64, gone: false }
     }
 
     /// See [`Self::known`].
-    pub(super) fn name_key(&self, place: Place, seed: u64) -> Key {
+    pub(in crate::session) fn name_key(&self, place: Place, seed: u64) -> Key {
         place.id(seed ^ RESPONSES, &self.name())
     }
 
@@ -269,7 +269,7 @@ impl Call {
     }
 
     /// Call `number` of a turn.
-    pub(super) fn read<P: Pages>(pages: &P, place: Place, turn: u64, number: u16) -> Result<Self> {
+    pub(in crate::session) fn read<P: Pages>(pages: &P, place: Place, turn: u64, number: u16) -> Result<Self> {
         let key = place.call(turn, number);
         let missing = || damaged(key.as_slice(), "its turn refers to it and it is missing");
         let (_, body) = chunks::get(pages, key)?.ok_or_else(missing)?;
@@ -277,17 +277,17 @@ impl Call {
     }
 
     /// The calls of a turn, in order.
-    pub(super) fn of_turn<P: Pages>(pages: &P, place: Place, turn: u64) -> Result<Vec<Self>> {
+    pub(in crate::session) fn of_turn<P: Pages>(pages: &P, place: Place, turn: u64) -> Result<Vec<Self>> {
         (0..count(pages, place, turn)?).map(|number| Self::read(pages, place, turn, number)).collect()
     }
 
     /// Writes it.
-    pub(super) fn write(&self, pages: &mut impl PagesMut, place: Place, turn: u64) -> Result<()> {
+    pub(in crate::session) fn write(&self, pages: &mut impl PagesMut, place: Place, turn: u64) -> Result<()> {
         chunks::put(pages, place.call(turn, self.number), SCHEMA, Codec::MessagePack, &self.encode())
     }
 
     /// The block that it was sent with, less what was forgotten since.
-    pub(super) fn block<P: Pages>(&self, pages: &P, counter: &dyn Counter, now: i64) -> Result<Option<Arc<Block>>> {
+    pub(in crate::session) fn block<P: Pages>(&self, pages: &P, counter: &dyn Counter, now: i64) -> Result<Option<Arc<Block>>> {
         let Some(sent) = &self.sent else { return Ok(None) };
         Ok(Block::new(shown(pages, &sent.items, now)?.0, counter))
     }
@@ -302,7 +302,7 @@ fn response_name(id: Option<&str>, hash: u128, index: u64) -> Cow<'_, str> {
 }
 
 /// The message that a response is, where it was added before; one without an id of the provider's, where it would be message `index`.
-pub(super) fn find_response<P: Pages>(
+pub(in crate::session) fn find_response<P: Pages>(
     pages: &P,
     place: Place,
     seed: u64,
@@ -313,7 +313,7 @@ pub(super) fn find_response<P: Pages>(
 }
 
 /// How many calls a turn has.
-pub(super) fn count<P: Pages>(pages: &P, place: Place, turn: u64) -> Result<u16> {
+pub(in crate::session) fn count<P: Pages>(pages: &P, place: Place, turn: u64) -> Result<u16> {
     let range = place.calls_of(turn).prefix_range();
     let last = place.call(turn, u16::MAX).u16(u16::MAX);
     let Some((key, _)) = pages.floor(last.as_slice())? else { return Ok(0) };
@@ -329,7 +329,7 @@ pub(super) fn count<P: Pages>(pages: &P, place: Place, turn: u64) -> Result<u16>
 }
 
 /// Items of the ledger with the texts that they refer to, and what those are whose text is gone at `now`.
-pub(super) fn shown<P: Pages>(pages: &P, items: &[Item], now: i64) -> Result<(Vec<Item>, Vec<String>)> {
+pub(in crate::session) fn shown<P: Pages>(pages: &P, items: &[Item], now: i64) -> Result<(Vec<Item>, Vec<String>)> {
     let (mut shown, mut gone) = (Vec::with_capacity(items.len()), Vec::new());
     for item in items {
         let found = match (item.memory, item.message) {

@@ -3,13 +3,13 @@
 //! What does not fit stays in the transcript and can be recalled. Counts are kept beside the messages, by the number of the
 //! switch, so that prompts of before are composed with the counts of before.
 
-use super::record::StoredEpoch;
-use super::view::{View, write_recount};
-use super::writer::SessionWriter;
 use crate::Result;
 use crate::context::cut::origin_within;
 use crate::context::{Block, History, Reason, Tally};
 use crate::models::Model;
+use crate::session::record::StoredEpoch;
+use crate::session::transcript::view::{View, write_recount};
+use crate::session::writer::SessionWriter;
 use crate::store::pages::{Pages, PagesMut};
 use crate::tokens::CachedCounter;
 
@@ -35,7 +35,7 @@ struct Recounted {
 }
 
 /// What a history grant of `grant` tokens keeps with `model`.
-pub(super) fn plan<P: Pages>(view: &View<'_, P>, model: &Model, grant: u64, tally: &Tally) -> Result<Kept> {
+pub(in crate::session) fn plan<P: Pages>(view: &View<'_, P>, model: &Model, grant: u64, tally: &Tally) -> Result<Kept> {
     let recounted = recount(view, model, grant, tally)?;
     let (end, tokens) = (view.messages(), recounted.tally.tokens);
     Ok(Kept { origin: recounted.origin, left_out: recounted.origin, kept: end - recounted.origin, tokens })
@@ -72,7 +72,7 @@ fn first_turn<P: Pages>(view: &View<'_, P>, origin: u64) -> Result<u64> {
 }
 
 /// Moves a session to `model`, or to the same one with the window counted anew.
-pub(super) fn switch<P: PagesMut>(writer: &mut SessionWriter<'_, P>, model: Model, reason: Reason) -> Result<()> {
+pub(in crate::session) fn switch<P: PagesMut>(writer: &mut SessionWriter<'_, P>, model: Model, reason: Reason) -> Result<()> {
     let before = writer.epoch.clone();
     writer.record.budget = writer.record.budget.fitted(&model);
     let grant = grant(writer, &model)?;
@@ -91,7 +91,7 @@ pub(super) fn switch<P: PagesMut>(writer: &mut SessionWriter<'_, P>, model: Mode
     }
     writer.record.tally = recounted.tally;
     if let Some(sent) = &mut writer.record.sent
-        && let Some(block) = super::ledger::Call::read(&*writer.pages, writer.place, sent.turn, sent.call)?.block(
+        && let Some(block) = crate::session::ledger::Call::read(&*writer.pages, writer.place, sent.turn, sent.call)?.block(
             &*writer.pages,
             &CachedCounter::new(writer.epoch.model.encoding),
             i64::MIN,
@@ -104,22 +104,29 @@ pub(super) fn switch<P: PagesMut>(writer: &mut SessionWriter<'_, P>, model: Mode
 }
 
 /// What history may have with `model`: the limit less the fixed sections and the floors.
-pub(super) fn grant<P: PagesMut>(writer: &SessionWriter<'_, P>, model: &Model) -> Result<u64> {
+pub(in crate::session) fn grant<P: PagesMut>(writer: &SessionWriter<'_, P>, model: &Model) -> Result<u64> {
     let epoch = StoredEpoch { model: model.clone(), ..writer.epoch.clone() };
-    grant_of(&*writer.pages, writer.place, &writer.record, &epoch, &super::writer::scopes(writer.scope, &writer.record), writer.now)
+    grant_of(
+        &*writer.pages,
+        writer.place,
+        &writer.record,
+        &epoch,
+        &crate::session::writer::scopes(writer.scope, &writer.record),
+        writer.now,
+    )
 }
 
 /// The same from a snapshot, for an epoch that names the model.
-pub(super) fn grant_of<P: Pages>(
+pub(in crate::session) fn grant_of<P: Pages>(
     pages: &P,
-    place: super::place::Place,
-    record: &super::record::SessionRecord,
+    place: crate::session::place::Place,
+    record: &crate::session::record::SessionRecord,
     epoch: &StoredEpoch,
-    scopes: &[crate::memory::Scope],
+    scopes: &[crate::scope::Scope],
     now: i64,
 ) -> Result<u64> {
     let (limit, _) = record.budget.limit(&epoch.model)?;
-    let fixed = super::writer::fixed_for(pages, place, epoch, scopes, limit, now)?.0;
+    let fixed = crate::session::writer::fixed_for(pages, place, epoch, scopes, limit, now)?.0;
     let mut next = epoch.epoch.clone();
     (next.factor, next.fixed_tokens) = (epoch.model.factor, fixed.tokens(&epoch.model.framing));
     Ok(next.grid(limit, &record.budget.sections)?.grant)

@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use super::assemble::Assembled;
-use super::ledger::{Call, SentPrompt, shown};
-use super::message::{MessageRecord, MessageState};
-use super::pinned;
-use super::place::Place;
-use super::record::{SessionRecord, StoredEpoch};
-use super::view::{Extent, TurnRecord, View};
-use super::writer::fixed;
+use super::call::{Call, SentPrompt, shown};
 use crate::Result;
 use crate::context::{Inputs, Prompt, Volatile, compose};
+use crate::session::place::Place;
+use crate::session::record::{SessionRecord, StoredEpoch};
+use crate::session::transcript::message::{MessageRecord, MessageState};
+use crate::session::transcript::view::{Extent, TurnRecord, View};
+use crate::session::window::assemble::Assembled;
+use crate::session::window::pinned;
+use crate::session::writer::fixed;
 use crate::store::pages::Pages;
 use crate::tokens::CachedCounter;
 
@@ -27,7 +27,13 @@ pub struct Replayed {
 }
 
 /// Composes the prompt of a call again; `None` where the caller did not say what was sent.
-pub(super) fn replay<P: Pages>(pages: &P, place: Place, record: &SessionRecord, call: &Call, now: i64) -> Result<Option<Replayed>> {
+pub(in crate::session) fn replay<P: Pages>(
+    pages: &P,
+    place: Place,
+    record: &SessionRecord,
+    call: &Call,
+    now: i64,
+) -> Result<Option<Replayed>> {
     let Some(sent) = &call.sent else { return Ok(None) };
     let epoch = StoredEpoch::read(pages, place, sent.epoch)?;
     let pinned = pinned::snapshot(pages, &epoch.epoch.pinned, now)?;

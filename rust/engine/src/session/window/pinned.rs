@@ -9,7 +9,8 @@ use crate::Result;
 use crate::context::limit::section;
 use crate::context::{Item, MemoryRef};
 use crate::index::bm25::{IndexId, Reader};
-use crate::memory::{Head, Kind, MEMORIES, Memory, PINNED_KINDS, Scope, kind_key, record};
+use crate::memory::{Kind, MEMORIES, Memory, PINNED_KINDS, kind_key, record};
+use crate::scope::{Head, Scope};
 use crate::store::keys::Partition;
 use crate::store::pages::Pages;
 
@@ -18,7 +19,7 @@ const LEAST_TRUST: u8 = 1;
 
 /// What is pinned in some scopes now.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Pinned {
+pub(in crate::session) struct Pinned {
     /// In the order they are shown.
     pub items: Vec<Item>,
     /// The time of the write that each scope's answer holds up to: every write of a scope has a later one.
@@ -87,7 +88,7 @@ fn stamps<P: Pages>(pages: &P, scopes: &[Scope]) -> Result<Vec<(Partition, i64)>
 }
 
 /// The memories of an epoch's snapshot as they were then, less what was forgotten since or has expired.
-pub(super) fn snapshot<P: Pages>(pages: &P, refs: &[MemoryRef], now: i64) -> Result<Vec<Item>> {
+pub(in crate::session) fn snapshot<P: Pages>(pages: &P, refs: &[MemoryRef], now: i64) -> Result<Vec<Item>> {
     let mut items = Vec::with_capacity(refs.len());
     for memory in refs {
         items.extend(revision(pages, *memory, now)?.map(|found| item(memory.partition as Partition, &found, section::PINNED, None)));
@@ -96,7 +97,7 @@ pub(super) fn snapshot<P: Pages>(pages: &P, refs: &[MemoryRef], now: i64) -> Res
 }
 
 /// A revision of a memory; `None` where its text is gone.
-pub(super) fn revision<P: Pages>(pages: &P, memory: MemoryRef, now: i64) -> Result<Option<Memory>> {
+pub(in crate::session) fn revision<P: Pages>(pages: &P, memory: MemoryRef, now: i64) -> Result<Option<Memory>> {
     let (partition, number, revision) = (memory.partition as Partition, memory.memory as u32, memory.revision as u32);
     let current = record::current(pages, partition, number)?.filter(|memory| memory.revision == revision);
     let found = match current {
@@ -107,7 +108,7 @@ pub(super) fn revision<P: Pages>(pages: &P, memory: MemoryRef, now: i64) -> Resu
 }
 
 /// When the text of a revision was lost, to forgetting or to time; `None` where it is there.
-pub(super) fn lost_at<P: Pages>(pages: &P, memory: MemoryRef, now: i64) -> Result<Option<i64>> {
+pub(in crate::session) fn lost_at<P: Pages>(pages: &P, memory: MemoryRef, now: i64) -> Result<Option<i64>> {
     let (partition, number) = (memory.partition as Partition, memory.memory as u32);
     if let Some(current) = record::current(pages, partition, number)? {
         return Ok(current.expires_at.filter(|at| *at <= now));
@@ -122,7 +123,7 @@ pub(super) fn lost_at<P: Pages>(pages: &P, memory: MemoryRef, now: i64) -> Resul
 }
 
 /// A memory as a prompt shows it.
-pub(super) fn item(partition: Partition, memory: &Memory, section: &str, score: Option<i64>) -> Item {
+pub(in crate::session) fn item(partition: Partition, memory: &Memory, section: &str, score: Option<i64>) -> Item {
     let mut attributes: Vec<(Box<str>, Box<str>)> = vec![("kind".into(), memory.kind.name().into())];
     if let Some(slot) = &memory.slot {
         attributes.push(("slot".into(), slot.as_str().into()));
@@ -143,7 +144,7 @@ pub(super) fn item(partition: Partition, memory: &Memory, section: &str, score: 
 }
 
 /// The day of a time, as ISO 8601 (the civil calendar from days, after Howard Hinnant's "chrono-compatible low-level date algorithms").
-pub(super) fn date(microseconds: i64) -> String {
+pub(in crate::session) fn date(microseconds: i64) -> String {
     let days = microseconds.div_euclid(86_400_000_000) + 719_468;
     let (era, of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
     let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;

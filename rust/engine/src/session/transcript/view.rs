@@ -5,13 +5,13 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use super::ledger::Call;
 use super::message::{Brief, MessageRecord};
-use super::place::Place;
-use super::record::{SessionRecord, StoredEpoch};
-use super::warm::Warm;
 use crate::context::image::Cost;
 use crate::context::{Block, History, Stored};
+use crate::session::ledger::Call;
+use crate::session::place::Place;
+use crate::session::record::{SessionRecord, StoredEpoch};
+use crate::session::window::warm::Warm;
 use crate::store::envelope::{self, Codec, damaged};
 use crate::store::keys::u32_at;
 use crate::store::msgpack::{Reader, Writer};
@@ -21,7 +21,7 @@ use crate::{Error, ErrorKind, Result};
 
 /// Where a turn begins, and the call whose block stays in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct TurnRecord {
+pub(in crate::session) struct TurnRecord {
     pub start: u64,
     pub kept: Option<u16>,
 }
@@ -46,7 +46,7 @@ impl TurnRecord {
 
 /// How much of a transcript is looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Extent {
+pub(in crate::session) struct Extent {
     pub messages: u64,
     pub turns: u64,
     /// Tokens of everything rendered so far, without results that are still open.
@@ -60,7 +60,7 @@ impl Extent {
 }
 
 /// The transcript of a session.
-pub(super) struct View<'p, P> {
+pub(in crate::session) struct View<'p, P> {
     pub pages: &'p P,
     pub place: Place,
     extent: Extent,
@@ -84,7 +84,7 @@ struct Read {
 }
 
 /// The turns from `from` up to `to` in which a block stays, with its call.
-pub(super) fn kept_turns<P: Pages>(pages: &P, place: Place, from: u64, to: u64) -> Result<Vec<(u64, u16)>> {
+pub(in crate::session) fn kept_turns<P: Pages>(pages: &P, place: Place, from: u64, to: u64) -> Result<Vec<(u64, u16)>> {
     let mut found = Vec::new();
     pages.scan(place.turn(from).as_slice(), place.turn(to).as_slice(), &mut |key, value| {
         let mut r = Reader::array(key, envelope::open(key, value)?.body)?;
@@ -147,7 +147,7 @@ impl<'p, P: Pages> View<'p, P> {
 }
 
 /// The count of a message made anew at a switch of models, and what stands before it.
-pub(super) fn find_recount<P: Pages>(pages: &P, place: Place, switch: u16, index: u64) -> Result<Option<(Cost, u64)>> {
+pub(in crate::session) fn find_recount<P: Pages>(pages: &P, place: Place, switch: u16, index: u64) -> Result<Option<(Cost, u64)>> {
     let key = place.recount(switch, index);
     let Some(value) = pages.get(key.as_slice())? else { return Ok(None) };
     let mut r = Reader::array(key.as_slice(), envelope::open(key.as_slice(), value)?.body)?;
@@ -155,13 +155,20 @@ pub(super) fn find_recount<P: Pages>(pages: &P, place: Place, switch: u16, index
 }
 
 /// The same of one that must be there.
-pub(super) fn read_recount<P: Pages>(pages: &P, place: Place, switch: u16, index: u64) -> Result<(Cost, u64)> {
+pub(in crate::session) fn read_recount<P: Pages>(pages: &P, place: Place, switch: u16, index: u64) -> Result<(Cost, u64)> {
     let missing =
         || damaged(place.recount(switch, index).as_slice(), "its epoch says that the message was counted anew, and the count is missing");
     find_recount(pages, place, switch, index)?.ok_or_else(missing)
 }
 
-pub(super) fn write_recount(pages: &mut impl PagesMut, place: Place, switch: u16, index: u64, cost: Cost, before: u64) -> Result<()> {
+pub(in crate::session) fn write_recount(
+    pages: &mut impl PagesMut,
+    place: Place,
+    switch: u16,
+    index: u64,
+    cost: Cost,
+    before: u64,
+) -> Result<()> {
     let key = place.recount(switch, index);
     let mut w = Writer::array(3);
     w.uint(cost.tokens);

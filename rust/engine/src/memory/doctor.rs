@@ -4,21 +4,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{Display, Formatter};
 use std::ops::ControlFlow;
 
-use super::Report;
-use super::history::{self, Numbers};
-use super::index::Index;
+use super::revisions::{self, Numbers};
 use crate::Result;
+use crate::audit::{Index, Report};
 use crate::index::bm25::IndexId;
 use crate::index::vectors::VectorSet;
 use crate::memory::embedding;
 use crate::memory::maintain::OF_VECTORS;
 use crate::memory::record::{self, Memory};
-use crate::memory::scope::{Head, Scope};
 use crate::memory::slots;
-use crate::memory::writer::{MEMORIES, analyze, id_key, keys_of, row_of};
+use crate::memory::writer::{MEMORIES, id_key, keys_of, row_of};
+use crate::scope::{Head, Scope};
 use crate::store::keys::{Key, Partition, Table, u32_at};
 use crate::store::pages::Pages;
-use crate::text::{ANALYZER_VERSION, TermCount};
+use crate::text::{ANALYZER_VERSION, TermCount, analyze};
 
 /// A memory, as findings call it.
 struct Document(u32);
@@ -36,7 +35,7 @@ struct Current {
 }
 
 /// Checks one scope.
-pub(super) fn check<P: Pages>(
+pub(crate) fn check<P: Pages>(
     pages: &P,
     report: &mut Report,
     partition: Partition,
@@ -54,7 +53,7 @@ pub(super) fn check<P: Pages>(
     visit.vectors()?;
     visit.slots()?;
     visit.expiry(expiry);
-    history::check(visit.report, partition, &visit.head, &numbers);
+    revisions::check(visit.report, partition, &visit.head, &numbers);
     Ok(())
 }
 

@@ -8,9 +8,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::pinned::Pinned;
-use super::place::Place;
-use super::view::TurnRecord;
 use crate::context::{Block, Fixed, Stored};
+use crate::session::place::Place;
+use crate::session::transcript::view::TurnRecord;
 
 /// Sessions that are kept.
 const SESSIONS: usize = 256;
@@ -19,7 +19,7 @@ const MESSAGES: usize = 100_000;
 
 /// What was read of one session.
 #[derive(Debug, Default)]
-pub(super) struct Warm {
+pub(in crate::session) struct Warm {
     of: Option<(Place, u64)>,
     /// Index of the first of `messages`.
     first: u64,
@@ -31,7 +31,7 @@ pub(super) struct Warm {
 
 /// The fixed sections of an epoch, and what was pinned when they were made.
 #[derive(Debug, Clone)]
-pub(super) struct WarmFixed {
+pub(in crate::session) struct WarmFixed {
     pub epoch: u64,
     pub fixed: Arc<Fixed>,
     pub pinned: Arc<Pinned>,
@@ -86,7 +86,7 @@ struct Kept {
 
 impl WarmSessions {
     /// What is kept under a key; empty where that is nothing.
-    pub(super) fn get(&self, key: u128) -> Arc<Warm> {
+    pub(in crate::session) fn get(&self, key: u128) -> Arc<Warm> {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         kept.uses += 1;
         let now = kept.uses;
@@ -97,12 +97,12 @@ impl WarmSessions {
 
     /// Forgets everything, as a new process would know it.
     #[cfg(test)]
-    pub(super) fn forget(&self) {
+    pub(in crate::session) fn forget(&self) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Kept::default();
     }
 
     /// Keeps it. Where two threads read at once the later one wins: both are right.
-    pub(super) fn put(&self, key: u128, warm: Warm) {
+    pub(in crate::session) fn put(&self, key: u128, warm: Warm) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         kept.uses += 1;
         let now = kept.uses;

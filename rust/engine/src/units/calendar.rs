@@ -3,11 +3,11 @@
 //! Source: Howard Hinnant, "chrono-compatible low-level date algorithms".
 
 /// Microseconds of a day.
-pub(super) const DAY: i64 = 86_400_000_000;
+pub(crate) const DAY: i64 = 86_400_000_000;
 
 /// Whole days, from the first to before the end; open where a side is `None`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Days {
+pub(crate) struct Days {
     pub first: Option<i64>,
     pub end: Option<i64>,
 }
@@ -49,7 +49,7 @@ fn hull_end(a: Option<i64>, b: Option<i64>) -> Option<i64> {
 }
 
 /// A day by its date; a month beyond the year is one of another year.
-pub(super) fn day(year: i64, month: i64, day: i64) -> i64 {
+pub(crate) fn day(year: i64, month: i64, day: i64) -> i64 {
     let (year, month) = (year + (month - 1).div_euclid(12), (month - 1).rem_euclid(12) + 1);
     let year = if month <= 2 { year - 1 } else { year };
     let era = year.div_euclid(400);
@@ -59,7 +59,7 @@ pub(super) fn day(year: i64, month: i64, day: i64) -> i64 {
 }
 
 /// Year, month and day of the month.
-pub(super) fn date(day: i64) -> (i64, i64, i64) {
+pub(crate) fn date(day: i64) -> (i64, i64, i64) {
     let shifted = day + 719_468;
     let era = shifted.div_euclid(146_097);
     let of_era = shifted - era * 146_097;
@@ -71,17 +71,17 @@ pub(super) fn date(day: i64) -> (i64, i64, i64) {
 }
 
 /// The date, where the calendar has it.
-pub(super) fn valid(year: i64, month: i64, of_month: i64) -> Option<i64> {
+pub(crate) fn valid(year: i64, month: i64, of_month: i64) -> Option<i64> {
     let number = day(year, month, of_month);
     (date(number) == (year, month, of_month)).then_some(number)
 }
 
 /// 0 for Monday.
-pub(super) fn weekday(day: i64) -> i64 {
+pub(crate) fn weekday(day: i64) -> i64 {
     (day + 3).rem_euclid(7)
 }
 
 /// `count` months from the month `month` of `year` on.
-pub(super) fn months(year: i64, month: i64, count: i64) -> Days {
+pub(crate) fn months(year: i64, month: i64, count: i64) -> Days {
     Days::new(day(year, month, 1), day(year, month + count, 1))
 }

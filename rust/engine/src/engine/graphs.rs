@@ -6,13 +6,13 @@
 
 use std::sync::Arc;
 
-use super::engine::Engine;
-use super::maintain::STEP;
-use super::scope::{self, Head, Row};
+use super::Engine;
 use crate::Result;
 use crate::collection;
 use crate::index::vectors::VectorSet;
 use crate::index::vectors::graph::{Build, Due};
+use crate::memory::maintain::STEP;
+use crate::scope::{self, Head, Row};
 use crate::store::keys::Partition;
 use crate::store::metrics::add;
 
