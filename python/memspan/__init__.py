@@ -30,6 +30,7 @@ from memspan.engine import (
     build_info,
     open,  # noqa: A004  `memspan.open`
 )
+from memspan.erasure import ErasureReceipt
 from memspan.exceptions import (
     BudgetExceeded,
     Closed,
@@ -88,6 +89,7 @@ __all__ = [
     "Embedder",
     "EmbedderError",
     "Engine",
+    "ErasureReceipt",
     "Error",
     "Event",
     "Explained",

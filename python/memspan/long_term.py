@@ -15,6 +15,7 @@ from memspan._fence import fenced, system_error
 from memspan._parts import remove_abandoned
 from memspan._twins import async_iterable, awaitable
 from memspan.collection import Collection, cores
+from memspan.erasure import ErasureReceipt, receipt
 from memspan.exceptions import Error, InvalidInput, NotFound
 from memspan.findings import Conditions, Findings, Over, checked_sources, findings
 from memspan.short_term import Session
@@ -409,6 +410,34 @@ class Scope:
         """
         return tuple(self._core.forget_stale(unused_days, max_importance, dry_run))
 
+    def erase(self, reason: str | None = None) -> ErasureReceipt:
+        """Erases the scope: memories, history, sessions, collections, ledgers, vectors, words, and its name. Other scopes are untouched.
+
+        Nobody finds it from the first commit on. Then its values are removed, and the store is rewritten into a new file without their
+        bytes. Where the process dies in between, the next `memspan.open` goes on. What is written to the scope afterwards begins anew.
+
+        Backups and exports are files of their own: erase there, too. Sessions of other scopes that read this one keep what their models
+        were sent by reference, and show it no more.
+
+        Cost: transactions of 1,024 values, and a rewrite of the store (`Engine.maintain(compact=True)`).
+
+        Args:
+            reason: For the receipt alone.
+
+        Raises:
+            StoreBusy: Another process wrote to the scope meanwhile, or holds the store: call it again.
+            StoreFull: There is no room for the rewritten file; the values are gone, their bytes go with the next call.
+
+        Examples:
+            >>> _ = user.remember("Prefers tea")
+            >>> receipt = user.erase(reason="request 4711")
+            >>> receipt.memories, receipt.reason, len(user.recall("tea"))
+            (1, 'request 4711', 0)
+        """
+        if reason is not None and not isinstance(reason, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidInput(f"erasing {self!r}: reason is a str or None, and it is {type(reason).__name__}: leave it out, or give a text")
+        return receipt(self._core.erase(), reason)
+
     def export(self, path: str | os.PathLike[str]) -> int:
         """Writes every current memory to a file of JSON lines: one object each, with the fields of `Memory.to_dict`.
 
@@ -575,6 +604,7 @@ class Scope:
     amemories = async_iterable(memories)
     aforget = awaitable(forget)
     aforget_stale = awaitable(forget_stale)
+    aerase = awaitable(erase)
     aexport = awaitable(export)
     asession = awaitable(session)
     asessions = async_iterable(sessions)

@@ -4,15 +4,18 @@
 //! all of them: opening, [`maintain`], [`graphs`], the [`doctor`], copies. An engine stands for its core wherever one is taken.
 
 mod doctor;
+mod erase;
 mod graphs;
 mod maintain;
+mod remains;
 
 use std::ops::Deref;
 use std::path::Path;
 
-use crate::Result;
+use crate::{ErrorKind, Result};
 pub use crate::audit::{Finding, Report};
 use crate::collection;
+pub use erase::Erased;
 use crate::index::vectors::graph::GraphOptions;
 use crate::memory::Core;
 pub use crate::memory::EngineOptions;
@@ -61,12 +64,23 @@ pub struct Contents {
 impl Engine {
     /// Opens the store at `path`, or makes one there.
     pub fn open(path: &Path, options: EngineOptions) -> Result<Self> {
-        Core::open(path, options).map(|core| Self(SessionCore::new(core)))
+        Core::open(path, options).and_then(|core| Self(SessionCore::new(core)).resumed())
+    }
+
+    /// The same engine, behind whatever erasure another process died in. One that cannot be finished now waits for the next open.
+    fn resumed(self) -> Result<Self> {
+        if self.is_read_only() {
+            return Ok(self);
+        }
+        match self.finish_erasures() {
+            Err(error) if !matches!(error.kind(), ErrorKind::StoreBusy | ErrorKind::StoreFull | ErrorKind::ReadOnly) => Err(error),
+            _ => Ok(self),
+        }
     }
 
     /// Opens the store with the built-in embedding, unless it has met another one: see [`Core::open_by_default`].
     pub fn open_by_default(path: &Path, options: &EngineOptions) -> Result<Self> {
-        Core::open_by_default(path, options).map(|core| Self(SessionCore::new(core)))
+        Core::open_by_default(path, options).and_then(|core| Self(SessionCore::new(core)).resumed())
     }
 
     /// The same engine with other rules for graphs over vectors.
@@ -115,9 +129,10 @@ impl Engine {
         self.store().read(doctor::check)
     }
 
-    /// Rewrites the store into a new generation and moves every process over to it.
+    /// Rewrites the store into a new generation, without a byte of what was forgotten, and moves every process over to it.
     pub fn compact(&self) -> Result<u64> {
         self.check_writable()?;
+        self.clear_remains()?;
         copy::compact(self.store(), self.busy_timeout())
     }
 }

@@ -441,6 +441,17 @@ impl Core {
         }
     }
 
+    /// Drops the recalls of a partition that are still buffered: it is erased.
+    pub(crate) fn forget_recalled(&self, partition: Partition) {
+        self.store.unforked(|| self.accesses.forget(partition));
+    }
+
+    /// Whether nothing may be written through it.
+    #[must_use]
+    pub fn is_read_only(&self) -> bool {
+        self.read_only
+    }
+
     /// Stores the recalls that are still buffered; of how many memories.
     pub fn flush_accesses(&self) -> Result<u64> {
         let accesses = self.store.unforked(|| self.accesses.take());

@@ -36,6 +36,7 @@ mod writer;
 
 pub use add::{MAX_MESSAGE_BYTES, NewMessage};
 pub use core::SessionCore;
+pub(crate) use ledger::passages::drop_deleted;
 pub use ledger::replay::Replayed;
 pub use ledger::response::{Response, UsageTokens};
 pub use ledger::usage::{CallUsage, Fill};
