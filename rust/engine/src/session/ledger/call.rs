@@ -34,7 +34,7 @@ const MOST_LEFT_OUT: usize = 64;
 fn bounded(explained: &[Explained]) -> Vec<Explained> {
     let mut left_out: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     let mut kept = Vec::new();
-    for row in explained {
+    for row in explained.iter().filter(|row| !row.why.is_of_blocks()) {
         let always = row.why.is_included() && row.why != Why::Fixed;
         let (count, last) = left_out.entry(&row.section).or_default();
         *count += usize::from(!always);
@@ -292,8 +292,12 @@ impl Call {
 
     /// The block that it was sent with, less what was forgotten since.
     pub(in crate::session) fn block<P: Pages>(&self, pages: &P, counter: &dyn Counter, now: i64) -> Result<Option<Arc<Block>>> {
-        let Some(sent) = &self.sent else { return Ok(None) };
-        Ok(Block::new(shown(pages, &sent.items, now)?.0, counter))
+        Ok(Block::new(self.items(pages, now)?, counter))
+    }
+
+    /// What that block showed.
+    pub(in crate::session) fn items<P: Pages>(&self, pages: &P, now: i64) -> Result<Vec<Item>> {
+        self.sent.as_ref().map_or_else(|| Ok(Vec::new()), |sent| Ok(shown(pages, &sent.items, now)?.0))
     }
 }
 
@@ -346,8 +350,8 @@ pub(in crate::session) fn shown<P: Pages>(pages: &P, items: &[Item], now: i64) -
     for item in items {
         let found = match (item.memory, item.message) {
             (Some(memory), _) => pinned::revision(pages, memory, now)?
-                .map(|found| pinned::item(memory.partition as Partition, &found, &item.section, item.score)),
-            (None, Some(message)) => retrieved::said(pages, message, item.score)?,
+                .map(|found| pinned::item(memory.partition as Partition, &found, &item.section, item.score, item.form)),
+            (None, Some(message)) => retrieved::said(pages, message, item.score, item.form)?,
             // A passage whose document was deleted; a caller's own items have text.
             (None, None) => Some(item.clone()).filter(|item| !(item.text.is_empty() && &*item.section == section::RETRIEVED)),
         };

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use super::super::environment::META_BYTES;
 use super::super::folder::{corrupt, io_error};
+use super::super::meta_pages::META_BYTES;
 use crate::Result;
 
 /// Room for growth, before the file is mapped anew.

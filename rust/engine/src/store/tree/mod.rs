@@ -19,7 +19,6 @@ use std::ops::ControlFlow;
 
 use self::map::Mapped;
 use self::page::{HEADER, Kind, Order, Page, Value};
-use super::pages::Pages;
 use super::verified;
 use crate::{Error, ErrorKind, Result, interrupt};
 
@@ -303,18 +302,23 @@ impl Tree {
     }
 }
 
-impl Pages for Tree {
-    fn get(&self, key: &[u8]) -> Result<Option<&[u8]>> {
+/// What [`super::pages::Pages`] asks for.
+impl Tree {
+    /// The value at `key`.
+    pub fn get(&self, key: &[u8]) -> Result<Option<&[u8]>> {
         let Some((way, page, exact)) = self.seek(key)? else { return Ok(None) };
         if exact { self.value(way.pages[way.leaf], page, way.index()).map(Some) } else { self.confirm(&way, page, key).map(|_| None) }
     }
 
-    fn floor(&self, key: &[u8]) -> Result<Option<(&[u8], &[u8])>> {
+    /// The entry with the greatest key at or below `key`.
+    #[allow(clippy::type_complexity)] // a key and a value
+    pub fn floor(&self, key: &[u8]) -> Result<Option<(&[u8], &[u8])>> {
         let Some((way, page, exact)) = self.seek(key)? else { return Ok(None) };
         if exact { self.entry(&way).map(Some) } else { self.confirm(&way, page, key) }
     }
 
-    fn scan<'p>(&'p self, from: &[u8], to: &[u8], visit: &mut dyn FnMut(&'p [u8], &'p [u8]) -> Result<ControlFlow<()>>) -> Result<()> {
+    /// Calls `visit` for every entry with `from <= key < to` in key order until it breaks.
+    pub fn scan<'p>(&'p self, from: &[u8], to: &[u8], visit: &mut dyn FnMut(&'p [u8], &'p [u8]) -> Result<ControlFlow<()>>) -> Result<()> {
         let Some((mut way, mut page, exact)) = self.seek(from)? else { return Ok(()) };
         if !exact {
             self.confirm(&way, page, from)?;
