@@ -161,7 +161,7 @@ fn unlink<P: PagesMut>(pages: &mut P, scope: &Scope) -> Result<Vec<Partition>> {
     partitions.extend(collection::list(&*pages, scope)?.into_iter().map(|(partition, _)| partition));
     scope.unlink(pages)?;
     for partition in &partitions {
-        scope::put_row(pages, *partition, &Row::Dropped)?;
+        scope::put_row(pages, *partition, &Row::Dropped { owner: partitions[0] })?;
         Erasing::default().write(pages, *partition)?;
     }
     Ok(partitions)

@@ -26,7 +26,7 @@ impl Engine {
                     self.settle_tail(partition)?;
                     session::drop_deleted(self, partition)?;
                 }
-                if !matches!(row, Row::Dropped) {
+                if !matches!(row, Row::Dropped { .. }) {
                     self.blank_graphs(partition)?;
                 }
             }
