@@ -211,7 +211,7 @@ impl EngineCore {
     fn maintain(&self, py: Python<'_>, embed: Option<Py<PyAny>>) -> PyResult<Maintained> {
         let now = self.handle.clock.now(py)?;
         let mut calls = Calls::new(embed);
-        let done = run(py, Hold::Long, || {
+        let done = run(py, Hold::Detached, || {
             let mut signal = None;
             let mut between = || check_signals(&mut signal);
             let done = self.handle.engine()?.maintain(calls.embedder(), now, &mut between);
@@ -226,7 +226,7 @@ impl EngineCore {
     /// Makes the vectors that are missing and gives up what is built of any other embedding; `progress` is told of each step.
     fn reembed(&self, py: Python<'_>, embed: Option<Py<PyAny>>, progress: Py<PyAny>) -> PyResult<u64> {
         let mut calls = Calls::new(embed);
-        let made = run(py, Hold::Long, || {
+        let made = run(py, Hold::Detached, || {
             let mut raised = None;
             let mut told = |made: u64| call(&progress, (made,), &mut raised).map(drop);
             let made = self.handle.engine()?.reembed(calls.embedder(), &mut told);

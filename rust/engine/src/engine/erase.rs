@@ -20,6 +20,7 @@ use crate::store::envelope::{self, Codec};
 use crate::store::keys::{Key, Partition, STORE, Table, u32_at};
 use crate::store::msgpack::{Reader, Writer};
 use crate::store::pages::{Pages, PagesMut};
+use crate::store::reserve;
 use crate::{Error, ErrorKind, Result};
 
 /// Values that one transaction removes.
@@ -122,6 +123,10 @@ impl Engine {
     /// Costs the scope's values in transactions of 1,024, and a compaction of the store. Interrupted, it is gone on with by the next
     /// open for writing, or by this call.
     pub fn erase(&self, scope: &Scope) -> Result<Erased> {
+        reserve::freeing(|| self.erase_whole(scope))
+    }
+
+    fn erase_whole(&self, scope: &Scope) -> Result<Erased> {
         self.check_writable()?;
         let owned = scope.clone();
         let partitions = self.write(move |txn| unlink(txn, &owned))?;

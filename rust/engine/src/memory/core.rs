@@ -28,7 +28,7 @@ use crate::store::environment::WriteTransaction;
 use crate::store::keys::Partition;
 use crate::store::metrics::add;
 use crate::store::pages::Pages;
-use crate::store::{Durability, Store, StoreOptions};
+use crate::store::{Durability, Store, StoreOptions, reserve};
 use crate::{Error, ErrorKind, Result};
 
 /// How an engine is opened.
@@ -205,6 +205,13 @@ impl Core {
     {
         self.check_writable()?;
         interrupt::check()?;
+        let (freeing, mut operation) = (reserve::is_freeing(), operation);
+        let operation = move |txn: &mut WriteTransaction<'_>| {
+            if !freeing {
+                txn.require_room()?;
+            }
+            operation(txn)
+        };
         let Some(witness) = self.witness.clone() else { return self.store.write(self.busy_timeout, operation) };
         let mut operation = operation;
         self.store.write(self.busy_timeout, move |txn| {
@@ -343,7 +350,7 @@ impl Core {
     /// Forgets a memory; `false` where it was forgotten before.
     pub fn forget(&self, scope: &Scope, id: &str, reason: Option<&str>, now: i64) -> Result<bool> {
         let (scope, id, reason) = (scope.clone(), id.to_owned(), reason.map(str::to_owned));
-        self.write(move |txn| forget::forget(txn, &scope, &id, reason.as_deref(), now))
+        reserve::freeing(|| self.write(move |txn| forget::forget(txn, &scope, &id, reason.as_deref(), now)))
     }
 
     /// Forgets what is neither used nor important; what was (or, in a dry run, would be) forgotten.

@@ -19,23 +19,29 @@ use super::pages::Pages;
 use crate::{Error, ErrorKind, Result};
 
 /// Bytes in one transaction of a copy.
-const BATCH_BYTES: usize = 8 << 20;
+pub(super) const BATCH_BYTES: usize = 8 << 20;
 
 /// Writes a whole, verified, compacted copy of the store to `target`, a folder that does not exist or is empty.
 pub fn backup(store: &Store, target: &Path) -> Result<u64> {
+    check_target("backing up to", target)?;
     let folder = Folder::new(target.to_owned());
-    if folder.look()? == Found::Store || std::fs::read_dir(target).is_ok_and(|mut entries| entries.next().is_some()) {
-        return Err(Error::invalid(format!(
-            "backing up to {}: the target must not exist or be an empty folder, and it holds something: give another path",
-            target.display()
-        )));
-    }
     folder.make()?;
     let (workshop, id) = (folder.workshop(1)?, StoreId::random()?);
     let copied = store.read(|snapshot| copy(snapshot, &workshop, 1, store.format(), id)).inspect_err(|_| discard(&workshop))?;
     folder.publish(&workshop, 1)?;
     folder.name_current(1)?;
     Ok(copied)
+}
+
+/// Refuses a target that holds something.
+pub(super) fn check_target(doing: &str, target: &Path) -> Result<()> {
+    if Folder::new(target.to_owned()).look()? == Found::Store || std::fs::read_dir(target).is_ok_and(|mut entries| entries.next().is_some()) {
+        return Err(Error::invalid(format!(
+            "{doing} {}: the target must not exist or be an empty folder, and it holds something: give another path",
+            target.display()
+        )));
+    }
+    Ok(())
 }
 
 /// Rewrites the store into a new generation and moves every process over to it.

@@ -51,6 +51,8 @@ pub struct Environment {
     tree: Handle,
     data: File,
     pages: DataFile,
+    /// Whether the file could be grown ahead of its last page: what is left else is for writes that take something away.
+    is_roomy: AtomicBool,
     /// Whether a write of this process has looked at the list of free pages.
     free_checked: AtomicBool,
     path: PathBuf,
@@ -107,6 +109,12 @@ impl Environment {
         Progress::create(&self.path, id, self.number, &self.data, &pages)?;
         self.close();
         Ok(())
+    }
+
+    /// Opens a damaged generation to save what is intact of it: its two meta pages must be LMDB's, and nothing else is looked at.
+    pub fn open_unchecked(path: &Path, number: GenerationNumber, mode: Mode) -> Result<Self> {
+        MetaPages::read(&open_data_file(&path.join("data.mdb"))?, u64::from(page_size()), path)?;
+        Self::map(path, number, mode, Secret::default())
     }
 
     /// Opens a generation of the store in `folder`, behind the [`Door`], and checks whatever can be checked without reading all of it.
@@ -168,7 +176,7 @@ impl Environment {
         let data = env.try_clone_inner_file().map_err(failed)?;
         let pages = DataFile::open(path, page_size() as usize)?;
         let (relaxed, free_checked) = (AtomicBool::new(mode.relaxed), AtomicBool::new(false));
-        Ok(Self { env, tree, data, pages, free_checked, path: path.to_owned(), number, relaxed, secret, shared: None })
+        Ok(Self { env, tree, data, pages, is_roomy: AtomicBool::new(true), free_checked, path: path.to_owned(), number, relaxed, secret, shared: None })
     }
 
     /// Which generation this is.
@@ -222,8 +230,8 @@ impl Environment {
             self.pages.check_length()?;
             let txn = self.read_transaction()?;
             let id = txn.id() as u64;
-            if let Some((pages, _)) = self.tree_of(id)? {
-                return Ok(Snapshot { _txn: txn, pages, id });
+            if let Some((pages, free)) = self.tree_of(id)? {
+                return Ok(Snapshot { _txn: txn, pages, free, id });
             }
         }
         Err(corrupt(&self.path, "the newest meta page of the data file is damaged"))
@@ -317,6 +325,12 @@ impl Environment {
 
     /// Extends the file by zeros when the next commits are about to pass its end. The caller holds the writer lock.
     pub fn grow_ahead(&self) -> Result<()> {
+        let grown = self.grow();
+        self.is_roomy.store(grown.is_ok(), Relaxed);
+        grown
+    }
+
+    fn grow(&self) -> Result<()> {
         let failed = |e: &std::io::Error| io_error("growing the store", &self.path, e);
         let used = (self.env.info().last_page_number as u64 + 1) * u64::from(page_size());
         let mut length = self.data.metadata().map_err(|e| failed(&e))?.len();
@@ -468,10 +482,17 @@ pub struct Snapshot {
     /// Keeps LMDB from writing over its pages.
     _txn: RoTxn<'static, WithoutTls>,
     pages: Tree,
+    free: Root,
     id: u64,
 }
 
 impl Snapshot {
+    /// The pages that are free; none where that cannot be read.
+    #[must_use]
+    pub fn free_pages(&self) -> Option<std::collections::BTreeSet<u64>> {
+        self.pages.free_pages(self.free)
+    }
+
     /// Its tree.
     #[must_use]
     pub fn tree(&self) -> &Tree {
@@ -519,6 +540,11 @@ impl WriteTransaction<'_> {
     #[must_use]
     pub fn changes(&self) -> u64 {
         self.changes
+    }
+
+    /// Refuses to begin a write that takes nothing away while the file cannot be grown: what is left is kept for forgetting.
+    pub fn require_room(&self) -> Result<()> {
+        if self.environment.is_roomy.load(Relaxed) { Ok(()) } else { self.environment.grow_ahead() }
     }
 
     /// Records every put and delete from now on.

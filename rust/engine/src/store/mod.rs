@@ -25,6 +25,8 @@ pub mod msgpack;
 pub mod pages;
 pub mod presence;
 pub mod progress;
+pub mod repair;
+pub mod reserve;
 pub mod tree;
 pub mod verified;
 pub mod waiting;

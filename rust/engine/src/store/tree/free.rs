@@ -4,6 +4,8 @@
 //! file of up to [`SMALL`] pages every page is looked up, and one that is both free and in use is refused; in larger ones
 //! `check()` does it.
 
+use std::collections::BTreeSet;
+
 use super::page::{HEADER, Kind, Order, Page, Value};
 use super::{MAX_DEPTH, NONE, Root, Tree};
 use crate::Result;
@@ -27,6 +29,15 @@ impl Taken {
 }
 
 impl Tree {
+    /// The pages that are free, and those of their tree; none where it cannot be read.
+    #[must_use]
+    pub fn free_pages(&self, root: Root) -> Option<BTreeSet<u64>> {
+        let mut taken = Taken(vec![0; self.last_page as usize / 64 + 1]);
+        self.take_free(root, &mut taken).ok()?;
+        let is_taken = |page: &u64| taken.0[*page as usize / 64] >> (page % 64) & 1 == 1;
+        Some((2..=self.last_page).filter(is_taken).collect())
+    }
+
     /// Checks the tree of free pages that begins at `root`, and with `whole` that no page is used twice.
     pub fn check_free(&self, root: Root, whole: bool) -> Result<()> {
         let mut taken = Taken(vec![0; self.last_page as usize / 64 + 1]);

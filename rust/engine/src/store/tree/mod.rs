@@ -297,8 +297,15 @@ impl Tree {
     }
 
     /// The entries of a leaf; those whose values cannot be read as errors.
-    pub fn entries_of<'m>(&'m self, number: u64, page: Page<'m>) -> impl Iterator<Item = Result<(&'m [u8], &'m [u8])>> {
-        (0..page.len()).map(move |index| Ok((self.some(number, page.key(index))?, self.value(number, page, index)?)))
+    #[allow(clippy::type_complexity)] // entries of a key and a value
+    pub fn leaf_entries(&self, number: u64) -> Result<impl Iterator<Item = Result<(&[u8], &[u8])>>> {
+        let page = self.page(number, Kind::Leaf)?;
+        Ok((0..page.len()).map(move |index| Ok((self.some(number, page.key(index))?, self.value(number, page, index)?))))
+    }
+
+    /// The bytes of a page, whatever they are.
+    pub fn raw(&self, number: u64) -> Result<&[u8]> {
+        self.bytes(number, 1)
     }
 }
 
