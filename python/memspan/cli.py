@@ -32,6 +32,9 @@ __all__ = ["main"]
 EXIT_DAMAGED = 1
 EXIT_ERROR = 2
 
+_CONTENTS = ("generation", "file_bytes", "scopes", "memories", "vectors", "to_embed", "collections", "documents", "chunks", "chunk_vectors")
+"""What `Engine.metrics` knows of a store; its other entries count what this process did, which has just begun."""
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command.
@@ -133,12 +136,19 @@ def _stats(options: argparse.Namespace) -> int:
     table = _table_printer(options)
     with _open(options, read_only=True, embedder=None) as engine:
         metrics = dict(engine.metrics())
-        users = sum(1 for _ in engine.users())
+        users, sessions, messages = 0, 0, 0
+        for scope in engine.scopes():
+            users += scope.type == "user"
+            for info in scope.sessions():
+                sessions += 1
+                messages += info.messages
         learned = {f"tokens.{name}": str(factors) for name, factors in engine.token_factors.items()}
     facts = {
         "store": str(options.store),
         "users": users,
-        **metrics,
+        **{name: metrics[name] for name in _CONTENTS},
+        "sessions": sessions,
+        "messages": messages,
         **learned,
         **{f"build.{k}": v for k, v in memspan.build_info().items()},
     }
@@ -196,17 +206,8 @@ def _show(options: argparse.Namespace) -> int:
 
 def _show_sessions(user: memspan.Scope, table: _Table) -> int:
     rows: list[dict[str, Any]] = []
-    for name in user.sessions():
-        session = user.session(name)
-        rows.append(
-            {
-                "session": name,
-                "model": session.model,
-                "messages": len(session.messages),
-                "turns": len(session.turns),
-                "epoch": session.epoch,
-            }
-        )
+    for info in user.sessions():
+        rows.append({"session": info.id, "model": info.model, "messages": info.messages, "turns": info.turns, "epoch": info.epoch})
     table(rows, ("session", "model", "messages", "turns", "epoch"), (tuple(row.values()) for row in rows))
     return 0
 

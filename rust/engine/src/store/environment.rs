@@ -58,6 +58,7 @@ pub struct Environment {
     path: PathBuf,
     number: GenerationNumber,
     relaxed: AtomicBool,
+    id: Option<StoreId>,
     secret: Secret,
     /// None of a generation that is being built: nobody else knows it yet.
     shared: Option<Shared>,
@@ -136,7 +137,7 @@ impl Environment {
         let reader_table = table.as_ref().map(FileId::of).transpose().map_err(|e| io_error("opening the store", &path, &e))?;
         environment.shared = Some(Shared { data, reader_table, progress, verdict, _table: table });
         match environment.identify(&manifest, newest) {
-            Ok(secret) => environment.secret = secret,
+            Ok(secret) => (environment.id, environment.secret) = (manifest.store, secret),
             Err(error) => {
                 environment.close();
                 return Err(error);
@@ -175,8 +176,8 @@ impl Environment {
             .ok_or_else(|| corrupt(path, "LMDB finds no tree in the data file"))?;
         let data = env.try_clone_inner_file().map_err(failed)?;
         let pages = DataFile::open(path, page_size() as usize)?;
-        let (relaxed, free_checked) = (AtomicBool::new(mode.relaxed), AtomicBool::new(false));
-        Ok(Self { env, tree, data, pages, is_roomy: AtomicBool::new(true), free_checked, path: path.to_owned(), number, relaxed, secret, shared: None })
+        let (relaxed, free_checked, is_roomy) = (AtomicBool::new(mode.relaxed), AtomicBool::new(false), AtomicBool::new(true));
+        Ok(Self { env, tree, data, pages, is_roomy, free_checked, path: path.to_owned(), number, relaxed, id: None, secret, shared: None })
     }
 
     /// Which generation this is.
@@ -185,10 +186,10 @@ impl Environment {
         self.number
     }
 
-    /// What the store's hashes are keyed with; it tells stores apart, too.
+    /// Which store it is of, and what its hashes are keyed with.
     #[must_use]
-    pub fn secret(&self) -> Secret {
-        self.secret
+    pub fn identity(&self) -> (Option<StoreId>, Secret) {
+        (self.id, self.secret)
     }
 
     /// Why nothing vouches for what is in it, if so.
@@ -231,7 +232,7 @@ impl Environment {
             let txn = self.read_transaction()?;
             let id = txn.id() as u64;
             if let Some((pages, free)) = self.tree_of(id)? {
-                return Ok(Snapshot { _txn: txn, pages, free, id });
+                return Ok(Snapshot { _txn: txn, pages, free, id, secret: self.secret });
             }
         }
         Err(corrupt(&self.path, "the newest meta page of the data file is damaged"))
@@ -278,6 +279,7 @@ impl Environment {
     /// build on an older tree than the newest, or than the last one acknowledged.
     pub fn write(&self) -> Result<WriteTransaction<'_>> {
         self.check_files()?;
+        self.progress().map_or(Ok(()), Progress::check_file)?;
         self.pages.check_length()?;
         let txn = self.env.write_txn().map_err(|e| lmdb_error("writing to the store", &self.path, e))?;
         let (id, newest) = (txn.id() as u64, self.newest());
@@ -290,7 +292,7 @@ impl Environment {
             base.check_free(free, base.last_page() < free::SMALL)?;
             self.free_checked.store(true, Relaxed);
         }
-        Ok(WriteTransaction { txn, base, tree: self.tree, environment: self, changes: 0, recorded: None })
+        Ok(WriteTransaction { txn, base, tree: self.tree, secret: self.secret, environment: self, changes: 0, recorded: None })
     }
 
     /// Checks the list of free pages, and that no page is used twice.
@@ -300,13 +302,17 @@ impl Environment {
         tree.check_free(free, true)
     }
 
+    fn progress(&self) -> Option<&Progress> {
+        self.shared.as_ref()?.progress.as_ref()
+    }
+
     pub(super) fn announce(&self, transaction: u64) -> Result<Option<Announced>> {
-        let Some(progress) = self.shared.as_ref().and_then(|shared| shared.progress.as_ref()) else { return Ok(None) };
+        let Some(progress) = self.progress() else { return Ok(None) };
         progress.announce(transaction - 1, || self.checksum_of(transaction - 1)).map(Some)
     }
 
     fn committed(&self, announced: Announced, transaction: u64) {
-        let Some(progress) = self.shared.as_ref().and_then(|shared| shared.progress.as_ref()) else { return };
+        let Some(progress) = self.progress() else { return };
         if let Ok(checksum) = self.checksum_of(transaction) {
             progress.committed(announced, checksum, !self.relaxed.load(Relaxed));
         }
@@ -484,6 +490,7 @@ pub struct Snapshot {
     pages: Tree,
     free: Root,
     id: u64,
+    secret: Secret,
 }
 
 impl Snapshot {
@@ -512,6 +519,7 @@ pub struct WriteTransaction<'e> {
     /// What was committed before: the pages that LMDB walks until it copies them.
     base: Tree,
     tree: Handle,
+    secret: Secret,
     environment: &'e Environment,
     changes: u64,
     recorded: Option<Vec<Change>>,
@@ -585,6 +593,10 @@ impl WriteTransaction<'_> {
 }
 
 impl Pages for Snapshot {
+    fn secret(&self) -> Secret {
+        self.secret
+    }
+
     fn get(&self, key: &[u8]) -> Result<Option<&[u8]>> {
         self.pages.get(key)
     }
@@ -600,6 +612,10 @@ impl Pages for Snapshot {
 
 /// Until something is written, what was committed before is all there is; after that LMDB reads, where the pages are whole.
 impl Pages for WriteTransaction<'_> {
+    fn secret(&self) -> Secret {
+        self.secret
+    }
+
     fn get(&self, key: &[u8]) -> Result<Option<&[u8]>> {
         if self.changes == 0 {
             return self.base.get(key);
