@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict
 
 from memspan import _core
 from memspan._core import Limits
+from memspan._fence import fenced, guarded
 from memspan._embedding import Embedding, Reporter, note_unused
 from memspan._store import OpenStore
 from memspan._twins import async_iterable, awaitable
@@ -196,6 +197,7 @@ class CheckReport:
         return not self.findings
 
 
+@fenced
 class Engine:
     """One open store. Made by `memspan.open`; closed by `close` or at the end of a `with` block.
 
@@ -557,6 +559,7 @@ def open(  # noqa: A001  `memspan.open` reads like what it does
 
 
 aopen = awaitable(open)
+open, aopen = guarded(open), guarded(aopen)  # noqa: A001
 
 
 def _folder(doing: str, path: object) -> Path:

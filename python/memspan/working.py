@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from memspan._core import Limits
 from memspan.exceptions import InvalidInput
+from memspan._fence import fenced
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,6 +57,7 @@ _ROLES = ("user", "assistant", "tool")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}\Z")
 
 
+@fenced
 @dataclass(frozen=True, slots=True)
 class Grant:
     """What a section of the prompt may have.
@@ -87,6 +89,7 @@ class Grant:
                 )
 
 
+@fenced
 @dataclass(frozen=True, slots=True)
 class Compact:
     """When a session should be compacted: what `Session.compaction_due` goes by. Nothing is compacted behind the caller's back.
@@ -252,6 +255,7 @@ class Recalls:
         object.__setattr__(self, "roles", tuple(self.roles))
 
 
+@fenced
 @dataclass(frozen=True, slots=True)
 class Item:
     """A chunk of the caller's own: something retrieved elsewhere that the model may need on this call.
@@ -410,6 +414,7 @@ class CacheBreak:
     why: Literal["grew", "tools", "system", "pinned", "summary", "epoch", "volatile"]
 
 
+@fenced
 class Prompt:
     """What a model is to be sent: exact to the token, with a reason for everything in it. Made by `Session.assemble`.
 

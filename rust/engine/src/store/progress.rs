@@ -17,10 +17,11 @@
 
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::FileExt;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use super::files::FileId;
-use super::folder::{GenerationNumber, corrupt, io_error};
+use super::folder::{GenerationNumber, PRIVATE, corrupt, io_error};
 use super::identity::StoreId;
 use super::meta_pages::MetaPages;
 use crate::Result;
@@ -105,7 +106,8 @@ impl Progress {
     pub fn create(folder: &Path, store: StoreId, generation: GenerationNumber, data: &File, pages: &MetaPages) -> Result<()> {
         let path = folder.join("progress");
         let failed = |e: &std::io::Error| io_error("writing the generation's progress", &path, e);
-        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(|e| failed(&e))?;
+        let file =
+            OpenOptions::new().read(true).write(true).create(true).mode(PRIVATE).truncate(false).open(&path).map_err(|e| failed(&e))?;
         let last = pages.newest.transaction;
         let inode = FileId::of(data).map_err(|e| failed(&e))?.inode;
         let meta = pages.newest.checksum;
