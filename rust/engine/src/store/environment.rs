@@ -14,7 +14,7 @@ use heed::{CommitOrAbort, Database, Env, EnvFlags, EnvOpenOptions, FlagSetMode, 
 
 use super::changes::Change;
 use super::door::Door;
-use super::files::FileId;
+use super::files::{FileId, require_named};
 use super::folder::{Folder, GenerationNumber, Manifest, corrupt, io_error};
 use super::identity::{Secret, StoreId};
 use super::meta::Meta;
@@ -68,14 +68,13 @@ pub struct Environment {
 #[derive(Debug)]
 struct Shared {
     data: FileId,
-    /// None where the file system is read-only: LMDB does without, too.
-    reader_table: Option<FileId>,
     /// None of a format before 4.
     progress: Option<Progress>,
     verdict: Verdict,
     /// LMDB's `lock.mdb` with a shared lock of ours. LMDB's own belongs to the process and goes with any descriptor of the file that
     /// anybody in it closes (a backup tool, `shutil.copytree`); then the next to open would reset the table under its readers.
-    _table: Option<File>,
+    /// None where the file system is read-only: LMDB does without, too.
+    table: Option<File>,
 }
 
 /// How a generation is opened.
@@ -134,8 +133,7 @@ impl Environment {
         let verdict = progress.as_ref().map_or(Ok(Verdict::Sound), |progress| progress.judge(pages))?;
         let mut environment = Self::map(&path, number, mode, Secret::default())?;
         let table = join_table(&path.join("lock.mdb"), mode.read_only)?;
-        let reader_table = table.as_ref().map(FileId::of).transpose().map_err(|e| io_error("opening the store", &path, &e))?;
-        environment.shared = Some(Shared { data, reader_table, progress, verdict, _table: table });
+        environment.shared = Some(Shared { data, progress, verdict, table });
         match environment.identify(&manifest, newest) {
             Ok(secret) => (environment.id, environment.secret) = (manifest.store, secret),
             Err(error) => {
@@ -273,7 +271,7 @@ impl Environment {
     fn check_files(&self) -> Result<()> {
         let Some(shared) = &self.shared else { return Ok(()) };
         shared.data.require_at(&self.path.join("data.mdb"))?;
-        shared.reader_table.map_or(Ok(()), |table| table.require_at(&self.path.join("lock.mdb")))
+        shared.table.as_ref().map_or(Ok(()), |table| require_named(table, &self.path.join("lock.mdb")))
     }
 
     /// A write transaction; the caller holds the writer lock. Refused where the files are not those that are open, and where it would
