@@ -322,8 +322,9 @@ class Engine:
         if compact:
             self._core.compact()
         contents = self._core.metrics()
+        lacking, size = contents["to_embed"], contents["file_bytes"]
         return MaintenanceReport(
-            done.expired, done.made, contents["to_embed"], done.recalls, done.sessions, compact, contents["file_bytes"], done.collections, done.graphs
+            done.expired, done.made, lacking, done.recalls, done.sessions, compact, size, done.collections, done.graphs
         )
 
     def reembed(self, embedder: Embedder | None = None, *, progress: Callable[[int, int], object] | None = None) -> ReembedReport:
