@@ -336,17 +336,9 @@ class Engine:
         if compact:
             self._core.compact()
         contents = self._core.metrics()
+        lacking, size = contents["to_embed"], contents["file_bytes"]
         return MaintenanceReport(
-            done.expired,
-            done.made,
-            contents["to_embed"],
-            done.recalls,
-            done.sessions,
-            compact,
-            contents["file_bytes"],
-            done.collections,
-            done.graphs,
-            over,
+            done.expired, done.made, lacking, done.recalls, done.sessions, compact, size, done.collections, done.graphs, over
         )
 
     def maintenance(self, every: timedelta | float = 86_400.0, *, compact: bool = False) -> Maintenance:
