@@ -27,6 +27,7 @@ from memspan.engine import (
     build_info,
     open,  # noqa: A004  `memspan.open`
 )
+from memspan.evaluation import evaluate
 from memspan.exceptions import (
     BudgetExceeded,
     Closed,
@@ -54,6 +55,7 @@ from memspan.exceptions import (
     ToolCallClosed,
     UnknownModel,
 )
+from memspan.life import Decision, KindRule, Learned, Policy
 from memspan.long_term import NewMemory, Scope
 from memspan.model import CacheRules, Model, Prices, models
 from memspan.short_term import Added, NewMessage, Session
@@ -75,6 +77,7 @@ __all__ = [
     "Closed",
     "Collection",
     "Compact",
+    "Decision",
     "Embedder",
     "EmbedderError",
     "Engine",
@@ -89,6 +92,8 @@ __all__ = [
     "InputError",
     "InvalidInput",
     "Item",
+    "KindRule",
+    "Learned",
     "Memory",
     "Message",
     "MissingExtra",
@@ -100,6 +105,7 @@ __all__ = [
     "NotFound",
     "OutcomeUnknown",
     "Passage",
+    "Policy",
     "Prices",
     "Prompt",
     "ReadOnly",
@@ -131,6 +137,7 @@ __all__ = [
     "build_info",
     "compact",
     "count_tokens",
+    "evaluate",
     "fit",
     "models",
     "tokenizers",

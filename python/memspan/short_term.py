@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from memspan import _core
 from memspan._core import Limits
+from memspan._screening import screened_message
 from memspan._twins import awaitable
 from memspan.compaction.values import Brief, Compaction, Identifiers, RefusedLine, Summary, summary_of
 from memspan.compaction.writing import Written, write
@@ -252,9 +253,15 @@ class Session:
             >>> session.add({"role": "user", "content": "hello"}, id="m-1").action
             'duplicate'
         """
+        if self._store.policy.transcripts:
+            message = screened_message(message, self._store.policy)
         added = Added(*self._core.add((message, id, author, created_at, format), expect_index))
         self._store.windows.watch(self._scope, self._core)
         return added
+
+    def _screened_row(self, message: Mapping[str, Any] | SdkObject | NewMessage) -> _core.NewRow:
+        row = _row(message)
+        return (screened_message(row[0], self._store.policy), *row[1:]) if self._store.policy.transcripts else row
 
     def add_many(self, messages: Iterable[Mapping[str, Any] | SdkObject | NewMessage]) -> tuple[Added, ...]:
         """Adds messages in order; up to 1,000 of them and 256 KB are one transaction, more are several.
@@ -281,7 +288,7 @@ class Session:
         iterator, first, added = iter(messages), 0, list[Added]()
         while chunk := list(islice(iterator, Limits.MAX_BATCH_ROWS)):
             try:
-                added.extend(Added(*row) for row in self._core.add_many([_row(message) for message in chunk]))
+                added.extend(Added(*row) for row in self._core.add_many([self._screened_row(message) for message in chunk]))
             except Error as error:
                 place = error.fields.get("row")
                 if isinstance(place, int):
@@ -504,7 +511,12 @@ class Session:
         return Session(self._store, self._scope, self._core.fork(new_id, at))
 
     def end(self) -> None:
-        """Ends the session and clears its tasks: it can be read and forked from then on. A second time does nothing."""
+        """Ends the session and clears its tasks: it can be read and forked from then on. A second time does nothing.
+
+        Where the policy says `learn="end"`, it is learnt from first.
+        """
+        if self._store.policy.learn == "end" and not self.ended:
+            self._scope.learn(self)
         self._core.end()
 
     def task(self, name: str, *, ttl_seconds: float | None = None) -> Task:

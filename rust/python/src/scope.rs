@@ -69,6 +69,14 @@ impl ScopeCore {
         self.scope.scope_type.name()
     }
 
+    /// The draft as the engine's policy leaves it.
+    fn screened(&self, py: Python<'_>, draft: &Bound<'_, Draft>) -> PyResult<Draft> {
+        let mut new = draft.get().0.clone();
+        let screening = run(py, Hold::Attached, || Ok(self.handle.engine()?.screening()))?;
+        new.screen(screening);
+        Ok(Draft(new))
+    }
+
     /// Writes a memory whose vector the engine makes, or that brings its own.
     #[allow(clippy::too_many_arguments)] // those of `remember()`, one by one
     fn remember<'py>(

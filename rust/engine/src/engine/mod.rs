@@ -97,6 +97,33 @@ impl Engine {
         Ok(self)
     }
 
+    /// The same engine with a policy for secrets and personal data in what is to be stored.
+    #[must_use]
+    pub fn with_screening(mut self, screening: crate::text::screening::Screening) -> Self {
+        self.0.core_mut().set_screening(screening);
+        self
+    }
+
+    /// The same engine with rules of how long memories of each kind live, in the order of [`crate::memory::Kind::ALL`].
+    #[must_use]
+    pub fn with_rules(mut self, rules: [crate::memory::KindRule; 7]) -> Self {
+        self.0.core_mut().set_rules(rules);
+        self
+    }
+
+    /// Applies the caps of these rules to every scope; how many memories were forgotten.
+    pub fn forget_over_caps(&self, now: i64) -> Result<u64> {
+        let (mut after, mut forgotten) = (0, 0);
+        loop {
+            let page = self.scopes(after, STEP)?;
+            let Some((last, _)) = page.last() else { return Ok(forgotten) };
+            after = *last;
+            for (_, scope) in &page {
+                forgotten += self.forget_over_cap(scope, now)?;
+            }
+        }
+    }
+
     /// What is in the store. Costs one read per scope.
     pub fn contents(&self) -> Result<Contents> {
         let mut contents = Contents::default();

@@ -77,6 +77,12 @@ pub enum Table {
     Slot = 0x41,
     /// number u32 / 256 -> when 256 memories were last recalled, and how often.
     Access = 0x42,
+    /// number u32 -> nothing: a memory that waits for somebody to approve it.
+    Quarantine = 0x43,
+    /// hash128 of a session's id -> how far it was learnt from.
+    LearnMark = 0x44,
+    /// number u32 | chunk u16 -> that something stands to something.
+    Relation = 0x45,
 
     // --- sessions of a scope
     /// hash128 of a session's id -> its number.
@@ -134,7 +140,7 @@ pub enum Table {
 
 impl Table {
     /// All of them, in key order.
-    pub const ALL: [Self; 50] = [
+    pub const ALL: [Self; 53] = [
         Self::Meta,
         Self::Retired,
         Self::ScopeByName,
@@ -161,6 +167,9 @@ impl Table {
         Self::History,
         Self::Slot,
         Self::Access,
+        Self::Quarantine,
+        Self::LearnMark,
+        Self::Relation,
         Self::SessionByName,
         Self::Transcript,
         Self::Turn,
