@@ -17,7 +17,7 @@ from memspan import _core, tokenizers
 from memspan._core import Explanation, Memory, Message, Recalled, Remembered
 from memspan.answer import Answer, Hit
 from memspan.collection import Collection, NewDocument, Passage
-from memspan.compaction import compact
+from memspan.compaction import Summary, compact
 from memspan.counting import TokenCounter, count_tokens, fit, truncate
 from memspan.embedding import Embedder, Event
 from memspan.engine import (
@@ -121,6 +121,7 @@ __all__ = [
     "StoreIo",
     "StoreNotShareable",
     "StoreVersion",
+    "Summary",
     "Task",
     "TokenCounter",
     "TokenizerError",

@@ -78,7 +78,7 @@ pub fn compact(previous: Option<&Summary>, sources: &[Source], written: &[Line],
 struct Candidate {
     line: Line,
     terms: Vec<u64>,
-    /// 2 of a model, 1 of the summary before: it is taken before anything new.
+    /// 1 of a model: it is taken first.
     rank: u8,
     /// It binds: it has its section's grant before everything else is weighed together.
     binds: bool,
@@ -130,7 +130,7 @@ impl<'a> Chooser<'a> {
         };
         for (line, terms) in new {
             chooser.identify_line(&line);
-            chooser.candidates.push(Candidate { line, terms: terms.all, rank: 2, binds: true });
+            chooser.candidates.push(Candidate { line, terms: terms.all, rank: 1, binds: true });
         }
         for (line, terms) in old {
             chooser.keep(line, terms.all, &units);
@@ -146,7 +146,7 @@ impl<'a> Chooser<'a> {
         let closed = line.section == Section::Questions && questions::is_closed(&terms, units, &self.weights);
         if line.section != Section::Identifiers && !closed {
             let binds = line.section != Section::Summary;
-            self.candidates.push(Candidate { line, terms, rank: u8::from(binds), binds });
+            self.candidates.push(Candidate { line, terms, rank: 0, binds });
         }
     }
 
