@@ -46,6 +46,13 @@ pub fn does_not_know(text: &str) -> bool {
     only(text, Clause::Ignorant)
 }
 
+/// Whether a text greets, thanks or apologises, and asks and states nothing.
+#[must_use]
+pub fn is_courtesy(text: &str) -> bool {
+    let clauses = if text.len() > MOST_BYTES { Vec::new() } else { clauses(text) };
+    !clauses.is_empty() && clauses.into_iter().all(|clause| classify(clause) == Clause::Courtesy)
+}
+
 fn only(text: &str, wanted: Clause) -> bool {
     if text.len() > MOST_BYTES {
         return false;
@@ -260,6 +267,14 @@ mod tests {
         for text in ["I don't know your region, but your stack is Python.", "I did not know that it was on 8443. It is on 9443 now."] {
             assert!(!does_not_know(text), "{text}");
         }
+    }
+
+    #[test]
+    fn courtesies_say_nothing() {
+        for text in ["thanks!", "Hello", "Hi there, good morning", "ok, thank you", "Danke!"] {
+            assert!(is_courtesy(text) && !asks(text) && !does_not_know(text), "{text}");
+        }
+        assert!(!is_courtesy("thanks, the port is 8443") && !is_courtesy("") && !is_courtesy("how are you?"));
     }
 
     #[test]
