@@ -527,3 +527,26 @@ def test_bad_arguments_are_refused(user: memspan.Scope) -> None:
         memspan.compact([], previous="text")  # type: ignore[arg-type]
     assert session.summary is None
     assert session.epoch == 0
+
+
+def test_rounds_that_left_the_window_leave_a_line(user: memspan.Scope) -> None:
+    session = user.session("s-1", model="gpt-4o", budget=memspan.Budget(max_input_tokens=3_000))
+    session.add({"role": "user", "content": "find out why build-7 failed"})
+    seen = []
+    for n in range(60):
+        name = "read_file" if n % 3 else "grep"
+        call = {"id": f"c{n}", "type": "function", "function": {"name": name, "arguments": json.dumps({"path": f"/srv/{n}.log"})}}
+        session.add({"role": "assistant", "tool_calls": [call]})
+        session.add({"role": "tool", "tool_call_id": f"c{n}", "content": f"line {n} says nothing new. " * 12})
+        prompt = session.assemble()
+        assert prompt.total_tokens <= 3_000
+        messages = prompt.to_openai()["messages"]
+        seen.append((session.epoch, str(messages[1].get("content"))))
+    lines = [(epoch, line) for epoch, line in seen if line.startswith("[Rounds 1 to ")]
+    assert len(lines) > 30
+    assert re.fullmatch(r"\[Rounds 1 to \d+ of this turn are not shown: read_file x \d+, grep x \d+\. They are done; their results are stored\.\]", lines[-1][1])
+    assert len({line for _, line in lines}) == len({epoch for epoch, _ in lines}), "one line an epoch: the prefix stands"
+    shown = sum("tool_calls" in message for message in messages)
+    assert int(re.search(r"to (\d+)", lines[-1][1])[1]) + shown == 60
+    session.add_response({"role": "assistant", "content": "a disk was full"}, prompt=prompt)
+    assert session.turns[-1].prompt.to_openai() == prompt.to_openai()

@@ -22,6 +22,7 @@ __all__ = [
     "EngineCore",
     "Explanation",
     "Limits",
+    "Maintained",
     "Memory",
     "Message",
     "PromptCore",
@@ -32,6 +33,7 @@ __all__ = [
     "ScopeCore",
     "SearchCore",
     "SessionCore",
+    "SessionInfo",
     "TaskCore",
     "TermScore",
     "ToEmbed",
@@ -53,7 +55,10 @@ __all__ = [
     "restore_memory",
     "restore_remembered",
     "search_transcripts",
-    "session_ids",
+    "session_infos",
+    "session_instructions",
+    "session_metadata",
+    "set_session_metadata",
     "transcript_features",
     "truncate",
 ]
@@ -88,6 +93,23 @@ class Limits:
     DEFAULT_CUT_STEP: ClassVar[float]
     DEFAULT_CHUNK_TOKENS: ClassVar[int]
     DEFAULT_BUSY_TIMEOUT_SECONDS: ClassVar[float]
+
+@final
+class Maintained:
+    """What maintenance did. Private."""
+
+    @property
+    def expired(self) -> int: ...
+    @property
+    def made(self) -> int: ...
+    @property
+    def recalls(self) -> int: ...
+    @property
+    def sessions(self) -> int: ...
+    @property
+    def collections(self) -> int: ...
+    @property
+    def graphs(self) -> int: ...
 
 @final
 class Memory:
@@ -487,21 +509,12 @@ class EngineCore:
     def exchange_embedding(self, embedding: tuple[str, int, str | None]) -> int: ...
     def place_of(self, scope: Scope) -> int | None: ...
     def check_probe(self, probe: Vectors) -> None: ...
-    def make_some(self, partition: int, first: int) -> tuple[int, int | None]: ...
-    def conclude(self, partition: int, refused: int) -> None: ...
     def scope(self, scope_type: Literal["user", "shared"], id: str, tenant: str | None) -> ScopeCore: ...
     def scopes(self, after: int, limit: int) -> list[tuple[int, ScopeCore]]: ...
     def remember_many(self, rows: Rows, embedded: Vectors | None, all_or_nothing: bool) -> tuple[list[Remembered | Error], int]: ...
     def backup(self, path: Path) -> int: ...
-    def expire(self) -> int: ...
-    def maintain_graphs(self) -> int: ...
-    def next_pending(self, after: int, alone: bool) -> int | None: ...
-    def pending(self, partition: int, first: int) -> list[tuple[int, int, str]]: ...
-    def fill(self, partition: int, memories: list[tuple[int, int]], vectors: Vectors) -> int: ...
-    def flush_accesses(self) -> int: ...
-    def sweep_sessions(self) -> int: ...
-    def sweep_collections(self) -> int: ...
-    def fill_transcripts(self) -> int: ...
+    def maintain(self, embed: Callable[[list[str]], Vectors] | None) -> Maintained: ...
+    def reembed(self, embed: Callable[[list[str]], Vectors] | None, progress: Callable[[int], object]) -> int: ...
     def compact(self) -> int: ...
     def learned(self) -> list[LearnedRow]: ...
     def forget_learned(self, model: str) -> bool: ...
@@ -577,7 +590,9 @@ class ScopeCore:
     ) -> Recall: ...
     def get(self, memory_id: str) -> Memory | None: ...
     def history(self, memory_id: str) -> list[Memory]: ...
-    def memories(self, kinds: int, first: int, limit: int) -> tuple[list[Memory], int | None]: ...
+    def memories(
+        self, kinds: int, newest_first: bool, all: bool, since: datetime | None, from_: int | None, limit: int, /
+    ) -> tuple[list[Memory], int | None]: ...
     def slots(self, only: str | None) -> list[tuple[str, bool, list[Memory]]]: ...
     def declare_slot(self, name: str, multi: bool) -> None: ...
     def forget(self, memory_id: str, reason: str | None) -> bool: ...
@@ -657,7 +672,7 @@ def collection_names(scope: ScopeCore) -> list[str]: ...
 
 AddedRow: TypeAlias = tuple[int, int, Literal["added", "duplicate", "rejected"]]
 NewRow: TypeAlias = tuple[object, str | None, str | None, datetime | None, str | None]
-StatusRow: TypeAlias = tuple[str, bool, int, int, int, datetime, list[str]]
+StatusRow: TypeAlias = tuple[str, bool, int, int, int, datetime, list[str], datetime]
 SwitchRow: TypeAlias = tuple[str, str, int, int, int, int, int, int]
 SummaryRow: TypeAlias = tuple[str, str, str, int, list[tuple[str, str, list[int]]]]
 UsageRow: TypeAlias = tuple[int, int, int, int]
@@ -755,6 +770,47 @@ def switch_model(
     draft: CompactionDraft | None,
     made: tuple[str, str, int],
 ) -> SwitchRow: ...
+
+@final
+class SessionInfo:
+    """What a session is, without its messages. Frozen.
+
+    Examples:
+        >>> _ = user.session("s-1", model="gpt-4o", metadata={"channel": "web"})
+        >>> [info] = user.sessions()
+        >>> info.id, info.model, info.messages, info.ended, info.metadata
+        ('s-1', 'gpt-4o', 0, False, {'channel': 'web'})
+    """
+
+    @property
+    def id(self) -> str:
+        """Its id."""
+    @property
+    def model(self) -> str:
+        """The model that it runs on now."""
+    @property
+    def messages(self) -> int:
+        """How many messages it has."""
+    @property
+    def turns(self) -> int:
+        """How many turns it has, the open one included."""
+    @property
+    def epoch(self) -> int:
+        """The number of its epoch."""
+    @property
+    def created_at(self) -> datetime:
+        """When it was made: aware, in UTC."""
+    @property
+    def last_added_at(self) -> datetime:
+        """When something was last added to it: aware, in UTC; when it was made where nothing was."""
+    @property
+    def ended(self) -> bool:
+        """Whether it was ended."""
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """What its caller keeps with it: a fresh dict at each use. No model ever sees it."""
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
 
 @final
 class TaskCore:
@@ -880,8 +936,17 @@ def restore_memory(number: int, body: bytes, supersedes: str | None, superseded_
 def restore_remembered(action: str, memory: Memory, reason: str | None) -> Remembered:
     """What `Remembered` is unpickled by. Private."""
 
-def session_ids(scope: ScopeCore, after: int, limit: int) -> list[tuple[int, str]]:
-    """Ids of a scope's sessions, a page of them. Private."""
+def session_infos(scope: ScopeCore, after: int, limit: int, newest_first: bool, since: datetime | None) -> list[tuple[int, SessionInfo]]:
+    """Sessions of a scope, a page of them: number and what each is. Private."""
+
+def session_metadata(of: SessionCore) -> dict[str, Any]:
+    """What a caller keeps with a session. Private."""
+
+def set_session_metadata(of: SessionCore, given: Mapping[str, Any]) -> None:
+    """Replaces it. Private."""
+
+def session_instructions(of: SessionCore) -> tuple[str | None, Any]:
+    """The system prompt and the tools of a session. Private."""
 
 def transcript_features() -> list[str]:
     """What the score of a transcript hit is made of, in order. Private."""

@@ -14,7 +14,7 @@ from memspan.embedding import Event
 from memspan.exceptions import Error, InvalidInput
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from memspan._core import Remembered
     from memspan._embedding import Embedding, Reporter
@@ -203,34 +203,10 @@ class OpenStore:
             self._note_pending(vectors.bad, why, scope)
         return vectors
 
-    def vectors_made(self, *, alone: bool) -> Iterator[int]:
-        """Makes the vectors that are missing, scope by scope; after each step, how many it made.
-
-        Args:
-            alone: Give up what is being built of any other embedding.
-
-        Raises:
-            EmbedderError: The embedder failed. What was made stays, and the next call goes on behind it.
-        """
-        partition = self.core.next_pending(0, alone)
-        while partition is not None:
-            yield from self._built_in_made(partition) if self.embedding is None else self._embedded_made(partition, self.embedding)
-            partition = self.core.next_pending(partition, alone)
-
-    def _built_in_made(self, partition: int) -> Iterator[int]:
-        first: int | None = 0
-        while first is not None:
-            made, first = self.core.make_some(partition, first)
-            yield made
-
-    def _embedded_made(self, partition: int, embedding: Embedding) -> Iterator[int]:
-        first = refused = 0
-        while page := self.core.pending(partition, first):
-            vectors = embedding.embed([text for _, _, text in page])
-            refused += vectors.bad
-            yield self.core.fill(partition, [(number, revision) for number, revision, _ in page], vectors)
-            first = page[-1][0] + 1
-        self.core.conclude(partition, refused)
+    @property
+    def embed(self) -> Callable[[list[str]], _core.Vectors] | None:
+        """Makes the vectors of texts; `None` where the core does, or nobody."""
+        return None if self.embedding is None else self.embedding.embed
 
     def _note_pending(self, memories: int, reason: str, scope: Scope | None) -> None:
         self.core.note_pending(memories)

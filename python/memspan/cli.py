@@ -7,6 +7,7 @@ Tables are plain text, or `rich`'s where that package is installed (`pip install
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import os
 import signal
@@ -30,6 +31,9 @@ __all__ = ["main"]
 
 EXIT_DAMAGED = 1
 EXIT_ERROR = 2
+
+_CONTENTS = ("generation", "file_bytes", "scopes", "memories", "vectors", "to_embed", "collections", "documents", "chunks", "chunk_vectors")
+"""What `Engine.metrics` knows of a store; its other entries count what this process did, which has just begun."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -115,6 +119,12 @@ def _parser() -> argparse.ArgumentParser:
     replay.add_argument(
         "--turn", type=int, action="append", default=[], metavar="N", help="show this turn; -1 is the last (default), may be given again"
     )
+    replay.add_argument(
+        "--provider",
+        action="append",
+        metavar="NAME",
+        help="also what this provider's cache rules make of it, in four layouts: anthropic, openai, gemini, deepseek (repeatable)",
+    )
     replay.add_argument("--json", action="store_true", help="print one JSON value instead of tables")
     return parser
 
@@ -123,12 +133,19 @@ def _stats(options: argparse.Namespace) -> int:
     table = _table_printer(options)
     with _open(options, read_only=True, embedder=None) as engine:
         metrics = dict(engine.metrics())
-        users = sum(1 for _ in engine.users())
+        users, sessions, messages = 0, 0, 0
+        for scope in engine.scopes():
+            users += scope.type == "user"
+            for info in scope.sessions():
+                sessions += 1
+                messages += info.messages
         learned = {f"tokens.{name}": str(factors) for name, factors in engine.token_factors.items()}
     facts = {
         "store": str(options.store),
         "users": users,
-        **metrics,
+        **{name: metrics[name] for name in _CONTENTS},
+        "sessions": sessions,
+        "messages": messages,
         **learned,
         **{f"build.{k}": v for k, v in memspan.build_info().items()},
     }
@@ -186,17 +203,8 @@ def _show(options: argparse.Namespace) -> int:
 
 def _show_sessions(user: memspan.Scope, table: _Table) -> int:
     rows: list[dict[str, Any]] = []
-    for name in user.sessions():
-        session = user.session(name)
-        rows.append(
-            {
-                "session": name,
-                "model": session.model,
-                "messages": len(session.messages),
-                "turns": len(session.turns),
-                "epoch": session.epoch,
-            }
-        )
+    for info in user.sessions():
+        rows.append({"session": info.id, "model": info.model, "messages": info.messages, "turns": info.turns, "epoch": info.epoch})
     table(rows, ("session", "model", "messages", "turns", "epoch"), (tuple(row.values()) for row in rows))
     return 0
 
@@ -225,6 +233,17 @@ def _show_turns(session: memspan.Session, table: _Table) -> int:
     return 0
 
 
+def _simulated(options: argparse.Namespace) -> memspan.cache.Simulation | None:
+    """The transcript under the providers' cache rules that were asked for."""
+    if not options.provider:
+        return None
+    from memspan._replay import read_transcript  # noqa: PLC0415  needed by this command alone
+
+    return memspan.cache.simulate(
+        read_transcript(options.file), model=options.model, providers=options.provider, max_input_tokens=options.max_input_tokens
+    )
+
+
 def _replay(options: argparse.Namespace) -> int:
     from memspan._replay import read_transcript, replay  # noqa: PLC0415  needed by this command alone
 
@@ -244,6 +263,7 @@ def _replay(options: argparse.Namespace) -> int:
             budget=memspan.Budget(max_input_tokens=options.max_input_tokens),
         )
         done = replay(session, messages if is_system else chain([first], messages), options.turn or [-1])
+    caches = _simulated(options)
     facts = {
         "messages": done.messages,
         "prompts": done.prompts,
@@ -254,9 +274,12 @@ def _replay(options: argparse.Namespace) -> int:
     }
     if options.json:
         shown = [{"turn": one.turn, **_prompt_facts(one.prompt), "same_bytes": one.same_bytes} for one in done.shown]
-        _print_json({**{name.replace(" ", "_"): value for name, value in facts.items()}, "shown": shown})
+        told = [] if caches is None else [{**dataclasses.asdict(one), "cached_share": one.cached_share} for one in caches]
+        _print_json({**{name.replace(" ", "_"): value for name, value in facts.items()}, "shown": shown, "caches": told})
         return 0
     table(facts, ("what", "value"), ((name, _cell(value)) for name, value in facts.items()))
+    if caches is not None:
+        print(caches)
     for one in done.shown:
         same = {"same as before": f"{one.same_bytes:,} bytes, {one.same_tokens:,} tokens; then: {one.broken_by}"}
         _show_prompt(options, one.turn, one.prompt, same)

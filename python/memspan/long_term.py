@@ -7,13 +7,14 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from memspan import _core
 from memspan._twins import async_iterable, awaitable
 from memspan.answer import Answer, Known
 from memspan.collection import Collection, cores
-from memspan.exceptions import InvalidInput, NotFound
+from memspan.exceptions import InvalidInput, ModelMismatch, NotFound
 from memspan.search import Conditions, checked_sources, search
 from memspan.short_term import Session, set_policy
 from memspan.transcript import TranscriptHit
@@ -21,7 +22,7 @@ from memspan.transcript import TranscriptHit
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from memspan._core import Memory, Recalled, Remembered
+    from memspan._core import Memory, Recalled, Remembered, SessionInfo
     from memspan._store import OpenStore
     from memspan.answer import SourceName
     from memspan.model import Model
@@ -348,23 +349,45 @@ class Scope:
         """
         return tuple(self._core.history(memory_id))
 
-    def memories(self, kinds: Kind | str | Iterable[Kind | str] | None = None) -> Iterator[Memory]:
-        """Every current memory, in the order in which they were first written. Reads 256 at a time and holds no transaction between.
+    def memories(
+        self,
+        kinds: Kind | str | Iterable[Kind | str] | None = None,
+        *,
+        newest_first: bool = False,
+        limit: int | None = None,
+        since: datetime | None = None,
+        states: Literal["current", "all"] = "current",
+    ) -> Iterator[Memory]:
+        """The memories of this scope in the order in which they were first written. Reads 256 at a time, holds no transaction in between.
 
-        What is written meanwhile may be among them or not.
+        A memory that is written meanwhile may or may not be among them.
+
+        Args:
+            kinds: Only these kinds; all by default.
+            newest_first: Start with the memory that was written last.
+            limit: At most this many.
+            since: Only what was written at or after this. A naive time is UTC.
+            states: "current", or "all" for superseded and revised values too. What was forgotten has no text and is never among them.
 
         Examples:
             >>> _ = user.remember_many(["Prefers tea", {"text": "Never deploy on a Friday", "kind": "constraint"}])
             >>> [memory.text for memory in user.memories("constraint")]
             ['Never deploy on a Friday']
+            >>> [memory.text for memory in user.memories(newest_first=True, limit=1)]
+            ['Never deploy on a Friday']
         """
-        return self._pages(_core.ScopeCore.kind_bits(kinds))
+        if states not in ("current", "all"):  # a tuple: what was given may have no hash
+            raise InvalidInput(f"listing memories: states is 'current' or 'all', and it is {states!r}: choose one", states=repr(states))
+        wanted = (_core.ScopeCore.kind_bits(kinds), bool(newest_first), states == "all", since)
+        return islice(self._pages(*wanted), limit if limit is None else max(0, limit))
 
-    def _pages(self, kinds: int) -> Iterator[Memory]:
-        following: int | None = 0
-        while following is not None:
-            page, following = self._core.memories(kinds, following, _PAGE)
+    def _pages(self, kinds: int, newest_first: bool, all_states: bool, since: datetime | None) -> Iterator[Memory]:  # noqa: FBT001  a call of ours
+        following: int | None = None
+        while True:
+            page, following = self._core.memories(kinds, newest_first, all_states, since, following, _PAGE)
             yield from page
+            if following is None:
+                return
 
     @property
     def slots(self) -> Slots:
@@ -447,6 +470,7 @@ class Scope:
         collections: Sequence[Collection] | None = None,
         budget: Budget | None = None,
         recalls: Recalls | None = None,
+        metadata: Metadata | None = None,
     ) -> Session:
         """Opens a session of this scope, or makes it. What is `None` stays as it is stored.
 
@@ -462,6 +486,7 @@ class Scope:
             collections: Collections of the same engine, whose passages its prompts may show; at most 16.
             budget: What its prompts may cost.
             recalls: What its prompts may recall: how much of each source, of whom, and how sure it must be. Begins no epoch.
+            metadata: What you keep with it, at most 64 KiB as MessagePack; `{}` removes it. No model ever sees it.
 
         Raises:
             NotFound: There is no such session, and no model is named.
@@ -483,20 +508,49 @@ class Scope:
         core = _core.SessionCore.open(self._core, session_id, model, system, tools, along, budget, shown, recalls)
         if budget is not None:
             set_policy(core, budget)
+        if metadata is not None:
+            _core.set_session_metadata(core, metadata)
         return Session(self._store, self, core)
 
-    def sessions(self) -> Iterator[str]:
-        """The ids of every session of this scope, in the order in which they were made. Reads 256 at a time.
+    def open_session(self, session_id: str, *, default_model: str | Model, **options: Any) -> Session:
+        """Opens a session on the model that it runs on now, or makes it with `default_model`. Never raises `ModelMismatch`.
+
+        Args:
+            session_id: See `session`.
+            default_model: The model of a session that is new.
+            **options: What else `session` takes.
+
+        Examples:
+            >>> user.open_session("s-1", default_model="gpt-4o").switch_model("gpt-4.1").to_model
+            'gpt-4.1'
+            >>> user.open_session("s-1", default_model="gpt-4o").model
+            'gpt-4.1'
+        """
+        try:
+            return self.session(session_id, **options)
+        except NotFound:
+            pass
+        try:
+            return self.session(session_id, default_model, **options)
+        except ModelMismatch:  # somebody else made it in between
+            return self.session(session_id, **options)
+
+    def sessions(self, *, since: datetime | None = None, newest_first: bool = False) -> Iterator[SessionInfo]:
+        """The sessions of this scope in the order in which they were made, without their messages. Reads 256 at a time.
+
+        Args:
+            since: Only sessions to which something was added at or after this. A naive time is UTC.
+            newest_first: Start with the session that was made last.
 
         Examples:
             >>> _ = user.session("s-1", model="gpt-4o"), user.session("s-2", model="gpt-4o")
-            >>> list(user.sessions())
-            ['s-1', 's-2']
+            >>> [info.id for info in user.sessions(newest_first=True)]
+            ['s-2', 's-1']
         """
         after = 0
-        while page := _core.session_ids(self._core, after, _PAGE):
-            for after, session_id in page:  # noqa: B007  the last one is where the next page begins
-                yield session_id
+        while page := _core.session_infos(self._core, after, _PAGE, newest_first, since):
+            for after, info in page:  # noqa: B007  the last one is where the next page begins
+                yield info
 
     def collection(self, name: str) -> Collection:
         """A collection of this scope: documents, notes or code that are searched by chunks. Reads and writes nothing.
@@ -525,10 +579,10 @@ class Scope:
     ) -> Answer[TranscriptHit]:
         """Finds what was said in this scope's sessions, also what is in no prompt any more.
 
-        Messages are found by their words, by the built-in embedding whatever embedder memories have, and by who spoke (`name` of the
-        message, else `author` of `add`); what stands beside a message that has the words counts too, and who a question names is
-        preferred. A message that holds every identifier of the question comes first. One that shares no word with the question, follows
-        no message that does and is not near its meaning is no hit. `TranscriptHit.explain` names the parts of a score. Cost: one read
+        Messages are found by their words, by the built-in embedding whatever embedder memories have, by who spoke (`name` of the
+        message, else `author` of `add`) and by when: what stands beside a message that has the words counts too, and whom and which time
+        a question names is preferred. A message that holds every identifier of the question comes first. One that shares no word with
+        the question, stands within two messages of none that does and is not near its meaning is no hit. `TranscriptHit.explain` names the parts of a score. Cost: one read
         transaction, a scan of one vector a message.
 
         Args:
@@ -571,6 +625,7 @@ class Scope:
     aforget_stale = awaitable(forget_stale)
     aexport = awaitable(export)
     asession = awaitable(session)
+    aopen_session = awaitable(open_session)
     asessions = async_iterable(sessions)
     acollections = async_iterable(collections)
     asearch_transcripts = awaitable(search_transcripts)

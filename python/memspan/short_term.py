@@ -172,6 +172,26 @@ class Session:
         return self._core.status()[4]
 
     @property
+    def last_added_at(self) -> datetime:
+        """When something was last added: aware, in UTC."""
+        return self._core.status()[7]
+
+    @property
+    def system(self) -> str | None:
+        """The system prompt of its present epoch."""
+        return _core.session_instructions(self._core)[0]
+
+    @property
+    def tools(self) -> list[dict[str, Any]]:
+        """The tool schemas of its present epoch, as they were given."""
+        return _core.session_instructions(self._core)[1] or []
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """What you keep with it (`Scope.session(metadata=)`); no model ever sees it."""
+        return _core.session_metadata(self._core)
+
+    @property
     def messages(self) -> Messages:
         """Its messages as they were given: a view, of which only that is read that is looked at."""
         return Messages(self._core)

@@ -33,6 +33,7 @@ mod recall;
 mod rows;
 mod scope;
 mod session;
+mod session_info;
 mod task;
 mod time;
 mod tokenizers;
@@ -60,7 +61,7 @@ mod _core {
     #[pymodule_export]
     use super::embedding::BuiltInCore;
     #[pymodule_export]
-    use super::engine::EngineCore;
+    use super::engine::{EngineCore, Maintained};
     #[pymodule_export]
     use super::explanation::{Explanation, TermScore};
     #[pymodule_export]
@@ -80,7 +81,9 @@ mod _core {
     #[pymodule_export]
     use super::scope::ScopeCore;
     #[pymodule_export]
-    use super::session::{SessionCore, search_transcripts, session_ids, transcript_features};
+    use super::session::{SessionCore, search_transcripts, transcript_features};
+    #[pymodule_export]
+    use super::session_info::{SessionInfo, session_infos, session_instructions, session_metadata, set_session_metadata};
     #[pymodule_export]
     use super::task::TaskCore;
     #[pymodule_export]

@@ -23,7 +23,7 @@ pub fn sweep(engine: &Core, now: i64) -> Result<u64> {
             removed += match row {
                 Row::Scope(_) => 0,
                 Row::Collection { .. } => collection(engine, partition, now)?,
-                Row::Dropped => dropped(engine, partition)?,
+                Row::Dropped { .. } => dropped(engine, partition)?,
             };
         }
     }

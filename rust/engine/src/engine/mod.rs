@@ -9,17 +9,19 @@ mod maintain;
 
 use std::ops::Deref;
 use std::path::Path;
+use std::sync::Arc;
 
-use crate::Result;
 pub use crate::audit::{Finding, Report};
 use crate::collection;
 use crate::index::vectors::graph::GraphOptions;
 use crate::memory::Core;
 pub use crate::memory::EngineOptions;
 use crate::memory::maintain::STEP;
-use crate::scope::{self, Head};
+use crate::scope::{self, Head, Witness};
 use crate::session::SessionCore;
-use crate::store::copy;
+use crate::store::{Store, copy};
+use crate::{Error, ErrorKind, Result};
+pub use maintain::{Embed, Maintained};
 
 /// One open store.
 #[derive(Debug)]
@@ -61,12 +63,32 @@ pub struct Contents {
 impl Engine {
     /// Opens the store at `path`, or makes one there.
     pub fn open(path: &Path, options: EngineOptions) -> Result<Self> {
-        Core::open(path, options).map(|core| Self(SessionCore::new(core)))
+        Core::open(path, options).and_then(Self::of)
+    }
+
+    /// An engine on an open store, which is read as a whole first where nothing vouches for it: a copy of a store in use is torn in
+    /// ways that single values do not show.
+    fn of(core: Core) -> Result<Self> {
+        if let Some(why) = core.store().unverified()? {
+            let report = core.store().read(doctor::check)?;
+            if let Some(finding) = report.findings.first() {
+                return Err(torn(core.store(), why, report.findings.len() as u64 + report.more_findings, finding));
+            }
+            core.store().vouch(core.busy_timeout())?;
+        }
+        Ok(Self(SessionCore::new(core)))
     }
 
     /// Opens the store with the built-in embedding, unless it has met another one: see [`Core::open_by_default`].
     pub fn open_by_default(path: &Path, options: &EngineOptions) -> Result<Self> {
-        Core::open_by_default(path, options).map(|core| Self(SessionCore::new(core)))
+        Core::open_by_default(path, options).and_then(Self::of)
+    }
+
+    /// The same engine, whose writes `witness` sees with their homes.
+    #[must_use]
+    pub fn witnessed(mut self, witness: Arc<dyn Witness>) -> Self {
+        self.0.core_mut().set_witness(witness);
+        self
     }
 
     /// The same engine with other rules for graphs over vectors.
@@ -120,4 +142,18 @@ impl Engine {
         self.check_writable()?;
         copy::compact(self.store(), self.busy_timeout())
     }
+}
+
+fn torn(store: &Store, why: &str, findings: u64, first: &Finding) -> Error {
+    Error::new(
+        ErrorKind::StoreCorrupt,
+        format!(
+            "opening {}: {why}, so all of it was read, and {findings} things in it contradict each other, the first in partition {}: {}: {}; \
+             nothing was changed: copy a store in use with memspan backup, or close it first",
+            store.path().display(),
+            first.partition,
+            first.part,
+            first.what
+        ),
+    )
 }

@@ -14,7 +14,7 @@ use super::embedders::{Embedder, Embedders};
 use super::embedding::{self, Embedding, EmbeddingNumber};
 use super::forget::{self, Stale};
 use super::maintain;
-use super::read;
+use super::read::{self, Listing};
 use super::record::{self, Memory};
 use super::remember::{self, NewMemory, Prepared, Remembered};
 use super::revise::{self, Revision};
@@ -22,8 +22,9 @@ use super::slots::{self, Slot};
 use crate::index::vectors::graph::GraphOptions;
 use crate::index::vectors::{UnitVector, VectorSet};
 use crate::limits::{MAX_BATCH_BYTES, MAX_BATCH_ROWS};
-use crate::scope::{self, Head, Scope};
+use crate::scope::{self, Head, Scope, Witness};
 use crate::store::environment::WriteTransaction;
+use crate::store::identity::Secret;
 use crate::store::keys::Partition;
 use crate::store::metrics::add;
 use crate::store::pages::Pages;
@@ -56,6 +57,7 @@ pub struct Core {
     built_in_number: AtomicU16,
     graph: GraphOptions,
     accesses: AccessBuffer,
+    witness: Option<Arc<dyn Witness>>,
 }
 
 /// What became of many rows.
@@ -84,6 +86,7 @@ impl Core {
             built_in_number: AtomicU16::default(),
             graph: GraphOptions::default(),
             accesses: AccessBuffer::default(),
+            witness: None,
         })
     }
 
@@ -95,6 +98,11 @@ impl Core {
             core.embedders = Embedders::new(Some(Embedding::built_in()));
         }
         Ok(core)
+    }
+
+    /// Shows every write from now on to `witness`, with its home.
+    pub fn set_witness(&mut self, witness: Arc<dyn Witness>) {
+        self.witness = Some(witness);
     }
 
     /// Sets how graphs over vectors are built and searched.
@@ -113,6 +121,12 @@ impl Core {
     #[must_use]
     pub fn embed(&self, text: &str) -> Option<UnitVector> {
         self.embedders.now().embed(text)
+    }
+
+    /// The vector of a question, where the embedding is the built-in one.
+    #[must_use]
+    pub fn embed_question(&self, question: &str) -> Option<UnitVector> {
+        self.embedders.now().embed_question(question)
     }
 
     /// Makes `embedding` the one of this engine from now on; its place among those that the engine was given. Vectors that were made
@@ -196,7 +210,16 @@ impl Core {
         F: FnMut(&mut WriteTransaction<'_>) -> Result<T> + Send + 'static,
     {
         self.check_writable()?;
-        self.store.write(self.busy_timeout, operation)
+        let Some(witness) = self.witness.clone() else { return self.store.write(self.busy_timeout, operation) };
+        let mut operation = operation;
+        self.store.write(self.busy_timeout, move |txn| {
+            txn.record();
+            let done = operation(txn);
+            let changes = txn.recorded();
+            let done = done?;
+            witness.written(&scope::homes(txn, changes)?)?;
+            Ok(done)
+        })
     }
 
     /// Refuses what a read-only engine must not even begin.
@@ -213,7 +236,7 @@ impl Core {
     /// Remembers one memory.
     pub fn remember(&self, scope: &Scope, new: NewMemory, now: i64) -> Result<Remembered> {
         let embedder = Arc::clone(self.embedders.now());
-        let prepared = prepare(&embedder, scope, new)?;
+        let prepared = prepare(&embedder, scope, self.store.secret(), new)?;
         let groups = vec![Group { scope: Arc::new(scope.clone()), rows: vec![prepared] }];
         let mut outcomes = self.commit(embedder, groups, now, None)?;
         outcomes.pop().and_then(|mut group| group.pop()).unwrap_or_else(|| Err(Error::invalid("remembering: no row was given")))
@@ -232,7 +255,7 @@ impl Core {
         let embedder = Arc::clone(self.embedders.now());
         for (at, (scope, row)) in rows.into_iter().enumerate() {
             let bytes = row.text.len() + row.metadata.len();
-            match prepare(&embedder, &scope, row) {
+            match prepare(&embedder, &scope, self.store.secret(), row) {
                 Err(error) if all_or_nothing => return Err(error.with("row", at)),
                 Err(error) => outcomes[at] = Some(Err(error)),
                 Ok(prepared) => {
@@ -343,7 +366,7 @@ impl Core {
             Ok((Some(partition), found))
         })?;
         let Some(partition) = partition.filter(|_| !dry_run) else { return Ok(found) };
-        let (seed, mut forgotten) = (scope.term_seed(), Vec::new());
+        let (seed, mut forgotten) = (scope.seed(self.store.secret()), Vec::new());
         for step in found.chunks(maintain::STEP) {
             let numbers: Vec<u32> = step.iter().map(|memory| memory.number).collect();
             forgotten.extend(self.write(move |txn| forget::forget_many(txn, partition, seed, &numbers, "stale", now))?);
@@ -383,6 +406,11 @@ impl Core {
         self.store.read(|snapshot| read::page(snapshot, scope, first, limit, kinds, now))
     }
 
+    /// Memories in either order, superseded ones among them where asked for, and the number to go on from.
+    pub fn listed(&self, scope: &Scope, listing: Listing, from: Option<u32>, limit: usize, now: i64) -> Result<(Vec<Memory>, Option<u32>)> {
+        self.store.read(|snapshot| read::listed(snapshot, scope, listing, from, limit, now))
+    }
+
     /// The slots of a scope with the memories that hold them; all of them, or the one of that name.
     pub fn slots(&self, scope: &Scope, only: Option<&str>, now: i64) -> Result<Vec<(Slot, Vec<Memory>)>> {
         let only = only.map(remember::normal_slot).transpose()?;
@@ -394,7 +422,7 @@ impl Core {
         remember::check_name("slot", name)?;
         let (scope, name) = (scope.clone(), remember::normal_slot(name)?);
         self.write(move |txn| {
-            let (partition, seed) = (scope.find_or_make(txn)?, scope.term_seed());
+            let (partition, seed) = (scope.find_or_make(txn)?, scope.seed(txn.secret()));
             let mut slot = slots::get(txn, partition, seed, &name)?;
             if slot.multi && !multi && slot.current.len() > 1 {
                 return Err(Error::invalid(format!(
@@ -479,9 +507,9 @@ impl Core {
 }
 
 /// A memory ready to be written; a vector that another embedder made is none.
-fn prepare(embedder: &Embedder, scope: &Scope, mut new: NewMemory) -> Result<Prepared> {
+fn prepare(embedder: &Embedder, scope: &Scope, secret: Secret, mut new: NewMemory) -> Result<Prepared> {
     new.vector = new.vector.filter(|_| new.made_by == embedder.place);
-    let mut prepared = remember::prepare(scope, new)?;
+    let mut prepared = remember::prepare(scope, secret, new)?;
     prepared.fill_vector(|text| embedder.embed(text));
     Ok(prepared)
 }

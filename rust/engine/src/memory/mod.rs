@@ -23,6 +23,7 @@ mod writer;
 pub use core::{Core, EngineOptions, Written};
 pub use kind::Kind;
 pub use named::Named;
+pub use read::Listing;
 pub use record::{Ending, Memory, State};
 pub use remember::{Action, NewMemory, Remembered};
 pub(crate) use writer::{MEMORIES, PINNED_KINDS, importance_of, kind_key};

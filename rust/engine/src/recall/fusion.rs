@@ -11,21 +11,12 @@
 
 use super::candidates::Candidate;
 use super::priors::{Moment, Prior};
+use super::ranking::memories::{BEYOND, IDENTIFIED_LEXICAL, LEXICAL, RRF_CONSTANT};
 use crate::Result;
 use crate::units::score::SCORE_ONE;
 
 /// Units of a fused score in 1.0.
 const ONE: f64 = SCORE_ONE as f64;
-
-/// The least weight of the words where a memory holds every identifier that the question names. A vector knows little of an
-/// identifier; over 6,000 generated memories the one that was asked for ranked first for 88 % of the questions at weight 0.5 and
-/// for all 500 at this one, and the rest of the question still decides among several that hold it (2026-11-22).
-const IDENTIFIED_LEXICAL: f64 = 0.85;
-
-/// Candidates beyond the limit whose vectors are compared exactly: int8 may misplace a few, not many.
-const BEYOND: usize = 10;
-
-const RRF_CONSTANT: f64 = 60.0;
 
 /// How words and vectors are weighed.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -41,7 +32,7 @@ pub enum Fusion {
 
 impl Default for Fusion {
     fn default() -> Self {
-        Self::Weighted { lexical: 0.5 }
+        Self::Weighted { lexical: LEXICAL }
     }
 }
 

@@ -1,16 +1,20 @@
 //! Scopes: whose memory it is, the partition it lives in, and the counters of that partition.
 
-use std::ops::ControlFlow;
+mod home;
 
-use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
+use std::ops::ControlFlow;
 
 use crate::limits::MAX_NAME_BYTES;
 use crate::store::envelope::{self, Codec};
+use crate::store::identity::{Secret, Seed};
 use crate::store::keys::{Key, Partition, STORE, Table, u32_at};
 use crate::store::msgpack::{Reader, Writer};
 use crate::store::pages::{Pages, PagesMut};
 use crate::units::clip::first_chars;
 use crate::{Error, Result};
+
+pub(crate) use home::homes;
+pub use home::{Home, Witness, Written};
 
 /// What a scope belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -63,16 +67,16 @@ impl Scope {
         name.into_bytes()
     }
 
-    /// Keys the term hashes of this scope, so that two scopes' postings cannot be compared.
+    /// Keys the hashes of this scope, so that those of two scopes cannot be compared.
     #[must_use]
-    pub fn term_seed(&self) -> u64 {
-        xxh3_64(&self.bytes())
+    pub fn seed(&self, secret: Secret) -> Seed {
+        secret.seed(&self.bytes())
     }
 
     /// The partition it lives in; `None` where nothing was ever written to it.
     pub fn find<P: Pages + ?Sized>(&self, pages: &P) -> Result<Option<Partition>> {
         let name = self.bytes();
-        let key = Key::new(STORE, Table::ScopeByName).u128(xxh3_128(&name));
+        let key = Key::new(STORE, Table::ScopeByName).u128(pages.secret().hash128(&name));
         let Some(value) = pages.get(key.as_slice())? else { return Ok(None) };
         let mut body = Reader::array(key.as_slice(), envelope::open(key.as_slice(), value)?.body)?;
         let partition = body.uint()? as Partition;
@@ -92,7 +96,7 @@ impl Scope {
         let mut body = Writer::array(2);
         body.uint(u64::from(partition));
         body.bin(&name);
-        let by_name = Key::new(STORE, Table::ScopeByName).u128(xxh3_128(&name));
+        let by_name = Key::new(STORE, Table::ScopeByName).u128(pages.secret().hash128(&name));
         pages.put(by_name.as_slice(), &envelope::seal(by_name.as_slice(), 1, Codec::MessagePack, body.bytes()))?;
         Ok(partition)
     }
@@ -111,7 +115,10 @@ pub enum Row {
         name: String,
     },
     /// Nobody's any more: its collection was dropped, and its number is never given again.
-    Dropped,
+    Dropped {
+        /// The partition of the scope that it belonged to; 0 in stores that dropped it before 0.4.0.
+        owner: Partition,
+    },
 }
 
 const COLLECTION: u64 = 2;
@@ -122,7 +129,7 @@ impl Row {
         let (kind, name, owner) = match self {
             Self::Scope(scope) => return scope.bytes(),
             Self::Collection { owner, name } => (COLLECTION, name.as_str(), *owner),
-            Self::Dropped => (DROPPED, "", 0),
+            Self::Dropped { owner } => (DROPPED, "", *owner),
         };
         let mut row = Writer::array(4);
         row.maybe_text(None);
@@ -139,7 +146,7 @@ impl Row {
         let name = body.text()?.to_owned();
         Ok(match kind {
             COLLECTION => Self::Collection { owner: body.uint()? as Partition, name },
-            DROPPED => Self::Dropped,
+            DROPPED => Self::Dropped { owner: body.uint()? as Partition },
             0 => Self::Scope(Scope { tenant, scope_type: ScopeType::User, id: name }),
             _ => Self::Scope(Scope { tenant, scope_type: ScopeType::Shared, id: name }),
         })

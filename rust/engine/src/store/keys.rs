@@ -110,6 +110,8 @@ pub enum Table {
     SessionPolicy = 0x5D,
     /// session u32 | number u32 | chunk u16 -> a note that its prompts show.
     Note = 0x5E,
+    /// session u32 | chunk u16 -> what its caller keeps with it.
+    SessionMetadata = 0x5F,
 
     // --- collections of a scope: the first in the scope's partition, the others in the collection's own
     /// hash128 of a collection's name -> its partition.
@@ -132,7 +134,7 @@ pub enum Table {
 
 impl Table {
     /// All of them, in key order.
-    pub const ALL: [Self; 49] = [
+    pub const ALL: [Self; 50] = [
         Self::Meta,
         Self::Retired,
         Self::ScopeByName,
@@ -174,6 +176,7 @@ impl Table {
         Self::Summary,
         Self::SessionPolicy,
         Self::Note,
+        Self::SessionMetadata,
         Self::CollectionByName,
         Self::CollectionHead,
         Self::CollectionId,

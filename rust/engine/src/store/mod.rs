@@ -4,6 +4,7 @@
 //! to [`group_commit`], which shares one sync among concurrent writers. [`folder`] knows the files of a store and its
 //! generations, [`environment`] one generation, [`writer_lock`] and [`presence`] the two locks between processes.
 
+pub mod changes;
 pub mod chunks;
 pub mod copy;
 pub mod door;
