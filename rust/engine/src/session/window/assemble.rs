@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use super::bounds;
+use super::newer;
 use super::pinned::{self, Pinned};
 use super::retrieved::{self, Asked};
 use super::warm::{Warm, WarmFixed};
@@ -212,8 +213,8 @@ fn gather<'s, P: Pages>(
     volatile.extend(notes::items(pages, place)?);
     volatile.extend(task::items(&task::list(pages, place.partition, place.session, ask.now)?));
     let recalled = recall(engine, pages, scopes, &view, ask, record.recalls.memories as usize)?;
-    if let Some((_, answer)) = &recalled {
-        volatile.extend(recalled_items(answer));
+    if let Some((request, answer)) = &recalled {
+        volatile.extend(recalled_items(&request.text, answer));
     }
     let mut degraded = None;
     if let Some((request, _)) = &recalled {
@@ -333,14 +334,16 @@ fn question(message: &Message) -> String {
     text
 }
 
-/// Recalled memories with their scores, each weighed by how sure the answer is: a best answer that answers nothing scores low.
-fn recalled_items(answer: &Recall) -> Vec<Item> {
+/// Recalled memories with their scores, each weighed by how sure the answer is: a best answer that answers nothing scores low. One that
+/// something newer was said of says when.
+fn recalled_items(question: &str, answer: &Recall) -> Vec<Item> {
     let confidence = answer.confidence();
-    let item = |hit: &recall::Hit| {
+    let item = |(hit, newer_at): (&recall::Hit, Option<i64>)| {
         let partition = answer.partitions.get(hit.scope).copied().flatten().unwrap_or_default();
-        pinned::item(partition, &hit.memory, section::RECALLED, Some((hit.score * confidence * SCORE_UNIT) as i64), Form::dated())
+        let score = Some((hit.score * confidence * SCORE_UNIT) as i64);
+        pinned::item(partition, &hit.memory, section::RECALLED, score, Form { newer_at, ..Form::dated() })
     };
-    answer.hits.iter().map(item).collect()
+    answer.hits.iter().zip(newer::newer(question, &answer.hits)).map(item).collect()
 }
 
 /// The session's budget with what this call asks for otherwise.
