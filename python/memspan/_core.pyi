@@ -33,6 +33,7 @@ __all__ = [
     "ScopeCore",
     "SearchCore",
     "SessionCore",
+    "SessionInfo",
     "TaskCore",
     "TermScore",
     "ToEmbed",
@@ -54,7 +55,10 @@ __all__ = [
     "restore_memory",
     "restore_remembered",
     "search_transcripts",
-    "session_ids",
+    "session_infos",
+    "session_instructions",
+    "session_metadata",
+    "set_session_metadata",
     "transcript_features",
     "truncate",
 ]
@@ -615,10 +619,13 @@ class ScopeCore:
     ) -> Recall: ...
     def get(self, memory_id: str) -> Memory | None: ...
     def history(self, memory_id: str) -> list[Memory]: ...
-    def memories(self, kinds: int, first: int, limit: int) -> tuple[list[Memory], int | None]: ...
+    def memories(
+        self, kinds: int, newest_first: bool, all: bool, since: datetime | None, from_: int | None, limit: int, /
+    ) -> tuple[list[Memory], int | None]: ...
     def slots(self, only: str | None) -> list[tuple[str, bool, list[Memory]]]: ...
     def declare_slot(self, name: str, multi: bool) -> None: ...
     def forget(self, memory_id: str, reason: str | None) -> bool: ...
+    def erase(self) -> tuple[int, int, int, int, int, int, int, int, int]: ...
     def forget_stale(self, unused_days: float, max_importance: float, dry_run: bool) -> list[Memory]: ...
     @staticmethod
     def kind_bits(kinds_given: str | Iterable[str] | None) -> int: ...
@@ -691,11 +698,12 @@ class SearchCore:
     def explain(self, place: int) -> Explanation: ...
     def tokens(self, place: int) -> int: ...
 
+def repair(source: Path, target: Path) -> tuple[int, list[str]]: ...
 def collection_names(scope: ScopeCore) -> list[str]: ...
 
 AddedRow: TypeAlias = tuple[int, int, Literal["added", "duplicate", "rejected"]]
 NewRow: TypeAlias = tuple[object, str | None, str | None, datetime | None, str | None]
-StatusRow: TypeAlias = tuple[str, bool, int, int, int, datetime, list[str]]
+StatusRow: TypeAlias = tuple[str, bool, int, int, int, datetime, list[str], datetime]
 SwitchRow: TypeAlias = tuple[str, str, int, int, int, int, int, int]
 SummaryRow: TypeAlias = tuple[str, str, str, int, list[tuple[str, str, list[int]]]]
 UsageRow: TypeAlias = tuple[int, int, int, int]
@@ -793,6 +801,47 @@ def switch_model(
     draft: CompactionDraft | None,
     made: tuple[str, str, int],
 ) -> SwitchRow: ...
+
+@final
+class SessionInfo:
+    """What a session is, without its messages. Frozen.
+
+    Examples:
+        >>> _ = user.session("s-1", model="gpt-4o", metadata={"channel": "web"})
+        >>> [info] = user.sessions()
+        >>> info.id, info.model, info.messages, info.ended, info.metadata
+        ('s-1', 'gpt-4o', 0, False, {'channel': 'web'})
+    """
+
+    @property
+    def id(self) -> str:
+        """Its id."""
+    @property
+    def model(self) -> str:
+        """The model that it runs on now."""
+    @property
+    def messages(self) -> int:
+        """How many messages it has."""
+    @property
+    def turns(self) -> int:
+        """How many turns it has, the open one included."""
+    @property
+    def epoch(self) -> int:
+        """The number of its epoch."""
+    @property
+    def created_at(self) -> datetime:
+        """When it was made: aware, in UTC."""
+    @property
+    def last_added_at(self) -> datetime:
+        """When something was last added to it: aware, in UTC; when it was made where nothing was."""
+    @property
+    def ended(self) -> bool:
+        """Whether it was ended."""
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """What its caller keeps with it: a fresh dict at each use. No model ever sees it."""
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
 
 @final
 class TaskCore:
@@ -918,8 +967,17 @@ def restore_memory(number: int, body: bytes, supersedes: str | None, superseded_
 def restore_remembered(action: str, memory: Memory, reason: str | None) -> Remembered:
     """What `Remembered` is unpickled by. Private."""
 
-def session_ids(scope: ScopeCore, after: int, limit: int) -> list[tuple[int, str]]:
-    """Ids of a scope's sessions, a page of them. Private."""
+def session_infos(scope: ScopeCore, after: int, limit: int, newest_first: bool, since: datetime | None) -> list[tuple[int, SessionInfo]]:
+    """Sessions of a scope, a page of them: number and what each is. Private."""
+
+def session_metadata(of: SessionCore) -> dict[str, Any]:
+    """What a caller keeps with a session. Private."""
+
+def set_session_metadata(of: SessionCore, given: Mapping[str, Any]) -> None:
+    """Replaces it. Private."""
+
+def session_instructions(of: SessionCore) -> tuple[str | None, Any]:
+    """The system prompt and the tools of a session. Private."""
 
 def transcript_features() -> list[str]:
     """What the score of a transcript hit is made of, in order. Private."""

@@ -33,6 +33,9 @@ __all__ = ["main"]
 EXIT_DAMAGED = 1
 EXIT_ERROR = 2
 
+_CONTENTS = ("generation", "file_bytes", "scopes", "memories", "vectors", "to_embed", "collections", "documents", "chunks", "chunk_vectors")
+"""What `Engine.metrics` knows of a store; its other entries count what this process did, which has just begun."""
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command.
@@ -100,6 +103,9 @@ def _parser() -> argparse.ArgumentParser:
     show.add_argument("--tenant", help="the tenant that the user belongs to")
     doctor = add(_doctor, "doctor", "Read everything, compare it with its checksums and with itself, and report what is damaged.")
     doctor.add_argument("--in-process", action="store_true", help=argparse.SUPPRESS)
+    doctor.add_argument(
+        "--repair", type=Path, metavar="NEW", help="save every intact value in a new store there, and list what was lost; nothing is changed"
+    )
     bench = commands.add_parser("bench", help=(text := "Measure this machine."), description=text).add_subparsers(
         required=True, metavar="WHAT"
     )
@@ -137,12 +143,19 @@ def _stats(options: argparse.Namespace) -> int:
     table = _table_printer(options)
     with _open(options, read_only=True, embedder=None) as engine:
         metrics = dict(engine.metrics())
-        users = sum(1 for _ in engine.users())
+        users, sessions, messages = 0, 0, 0
+        for scope in engine.scopes():
+            users += scope.type == "user"
+            for info in scope.sessions():
+                sessions += 1
+                messages += info.messages
         learned = {f"tokens.{name}": str(factors) for name, factors in engine.token_factors.items()}
     facts = {
         "store": str(options.store),
         "users": users,
-        **metrics,
+        **{name: metrics[name] for name in _CONTENTS},
+        "sessions": sessions,
+        "messages": messages,
         **learned,
         **{f"build.{k}": v for k, v in memspan.build_info().items()},
     }
@@ -200,17 +213,8 @@ def _show(options: argparse.Namespace) -> int:
 
 def _show_sessions(user: memspan.Scope, table: _Table) -> int:
     rows: list[dict[str, Any]] = []
-    for name in user.sessions():
-        session = user.session(name)
-        rows.append(
-            {
-                "session": name,
-                "model": session.model,
-                "messages": len(session.messages),
-                "turns": len(session.turns),
-                "epoch": session.epoch,
-            }
-        )
+    for info in user.sessions():
+        rows.append({"session": info.id, "model": info.model, "messages": info.messages, "turns": info.turns, "epoch": info.epoch})
     table(rows, ("session", "model", "messages", "turns", "epoch"), (tuple(row.values()) for row in rows))
     return 0
 
@@ -418,6 +422,8 @@ def _doctor(options: argparse.Namespace) -> int:
     if options.in_process:
         return _read_everything(options)
     _check_folder(options.store)
+    if options.repair is not None:
+        return _repair(options)
     # A page that the file no longer has ends the process that touches it: so another process does the reading.
     child = [sys.executable, "-m", "memspan.cli", "doctor", "--in-process", "--json", str(options.store)]
     done = subprocess.run(child, capture_output=True, text=True, check=False)  # noqa: S603  our own module, no shell
@@ -435,6 +441,18 @@ def _doctor(options: argparse.Namespace) -> int:
     )
     _say(options, report, found)
     return EXIT_DAMAGED if report["damage"] else 0
+
+
+def _repair(options: argparse.Namespace) -> int:
+    from memspan import _core
+
+    saved, lost = _core.repair(options.store, options.repair)
+    with memspan.open(options.repair, embedder=None) as engine:
+        findings = engine.check().findings
+    report = {"saved": saved, "lost": lost, "to_look_at": list(findings)}
+    lines = [f"saved {saved:,} values in {options.repair}", *(f"lost: {one}" for one in lost), *(f"to look at: {one}" for one in findings)]
+    _say(options, report, "\n".join(lines))
+    return EXIT_DAMAGED if lost or findings else 0
 
 
 def _read_everything(options: argparse.Namespace) -> int:

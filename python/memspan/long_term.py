@@ -5,15 +5,20 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from memspan import _core, memory_tools
+from memspan._fence import fenced, system_error
+from memspan._parts import remove_abandoned
 from memspan._twins import async_iterable, awaitable
 from memspan.answer import Answer, Known
 from memspan.collection import Collection, cores
-from memspan.exceptions import InvalidInput, NotFound
+from memspan.erasure import ErasureReceipt, receipt
+from memspan.exceptions import Error, InvalidInput, ModelMismatch, NotFound
 from memspan.life import Consolidation, Learned, Profile, Relation
 
 from memspan.search import Conditions, checked_sources, search
@@ -23,7 +28,7 @@ from memspan.transcript import TranscriptHit
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from memspan._core import Memory, Recalled, Remembered
+    from memspan._core import Memory, Recalled, Remembered, SessionInfo
     from memspan._learning import Work
     from memspan._store import OpenStore
     from memspan.answer import SourceName
@@ -70,6 +75,7 @@ class NewMemory:
     vector: Any = None
 
 
+@fenced
 class Scope:
     """The memory of one user, or of something that many share. Made by `Engine.user` and `Engine.shared`; costs nothing to make.
 
@@ -278,6 +284,8 @@ class Scope:
             >>> recall[0].memory.text, recall.mode
             ('payments-api listens on port 8443 in prod-eu-west-1', 'hybrid')
         """
+        if also is None:  # pyright: ignore[reportUnnecessaryComparison]
+            raise InvalidInput("recalling: also= takes scopes that are asked along, and it is None: leave it out, or give an empty list")
         scopes, zone = self._with(also), _zone(timezone)
         vector, why = self._store.query_vector(query, self)
         found = self._core.recall(
@@ -360,23 +368,45 @@ class Scope:
         """
         return tuple(self._core.history(memory_id))
 
-    def memories(self, kinds: Kind | str | Iterable[Kind | str] | None = None) -> Iterator[Memory]:
-        """Every current memory, in the order in which they were first written. Reads 256 at a time and holds no transaction between.
+    def memories(
+        self,
+        kinds: Kind | str | Iterable[Kind | str] | None = None,
+        *,
+        newest_first: bool = False,
+        limit: int | None = None,
+        since: datetime | None = None,
+        states: Literal["current", "all"] = "current",
+    ) -> Iterator[Memory]:
+        """The memories of this scope in the order in which they were first written. Reads 256 at a time, holds no transaction in between.
 
-        What is written meanwhile may be among them or not.
+        A memory that is written meanwhile may or may not be among them.
+
+        Args:
+            kinds: Only these kinds; all by default.
+            newest_first: Start with the memory that was written last.
+            limit: At most this many.
+            since: Only what was written at or after this. A naive time is UTC.
+            states: "current", or "all" for superseded and revised values too. What was forgotten has no text and is never among them.
 
         Examples:
             >>> _ = user.remember_many(["Prefers tea", {"text": "Never deploy on a Friday", "kind": "constraint"}])
             >>> [memory.text for memory in user.memories("constraint")]
             ['Never deploy on a Friday']
+            >>> [memory.text for memory in user.memories(newest_first=True, limit=1)]
+            ['Never deploy on a Friday']
         """
-        return self._pages(_core.ScopeCore.kind_bits(kinds))
+        if states not in ("current", "all"):  # a tuple: what was given may have no hash
+            raise InvalidInput(f"listing memories: states is 'current' or 'all', and it is {states!r}: choose one", states=repr(states))
+        wanted = (_core.ScopeCore.kind_bits(kinds), bool(newest_first), states == "all", since)
+        return islice(self._pages(*wanted), limit if limit is None else max(0, limit))
 
-    def _pages(self, kinds: int) -> Iterator[Memory]:
-        following: int | None = 0
-        while following is not None:
-            page, following = self._core.memories(kinds, following, _PAGE)
+    def _pages(self, kinds: int, newest_first: bool, all_states: bool, since: datetime | None) -> Iterator[Memory]:  # noqa: FBT001  a call of ours
+        following: int | None = None
+        while True:
+            page, following = self._core.memories(kinds, newest_first, all_states, since, following, _PAGE)
             yield from page
+            if following is None:
+                return
 
     @property
     def slots(self) -> Slots:
@@ -662,6 +692,33 @@ class Scope:
             '{"error": "query of recall is a text of 1 to 2,000 characters, and it is not: change it"}'
         """
         return memory_tools.call(self, self._core, self._store.space, name, arguments, allow)
+    def erase(self, *, reason: str | None = None) -> ErasureReceipt:
+        """Erases the scope: memories, history, sessions, collections, ledgers, vectors, words, and its name. Other scopes are untouched.
+
+        Nobody finds it from the first commit on. Then its values are removed, and the store is rewritten into a new file without their
+        bytes. Where the process dies in between, the next `memspan.open` goes on. What is written to the scope afterwards begins anew.
+
+        Backups and exports are files of their own: erase there, too. Sessions of other scopes that read this one keep what their models
+        were sent by reference, and show it no more.
+
+        Cost: transactions of 1,024 values, and a rewrite of the store (`Engine.maintain(compact=True)`).
+
+        Args:
+            reason: For the receipt alone.
+
+        Raises:
+            StoreBusy: Another process wrote to the scope meanwhile, or holds the store: call it again.
+            StoreFull: There is no room for the rewritten file; the values are gone, their bytes go with the next call.
+
+        Examples:
+            >>> _ = user.remember("Prefers tea")
+            >>> receipt = user.erase(reason="request 4711")
+            >>> receipt.memories, receipt.reason, len(user.recall("tea"))
+            (1, 'request 4711', 0)
+        """
+        if reason is not None and not isinstance(reason, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidInput(f"erasing {self!r}: reason is a str or None, and it is {type(reason).__name__}: leave it out, or give a text")
+        return receipt(self._core.erase(), reason)
 
     def export(self, path: str | os.PathLike[str]) -> int:
         """Writes every current memory to a file of JSON lines: one object each, with the fields of `Memory.to_dict`.
@@ -681,10 +738,14 @@ class Scope:
         from pathlib import Path  # noqa: PLC0415
 
         target = Path(path)
+        if not target.name:
+            raise InvalidInput(f"exporting {self!r}: path names a file to be written, and {str(path)[:300]!r} names none: give a file name")
         beside = target.with_name(f".{target.name}.{os.getpid()}.part")
+        remove_abandoned(target)
         count = 0
         try:
-            with beside.open("x", encoding="utf-8") as file:
+            # Mode 0600: it holds what one user said.
+            with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
                 for memory in self.memories():
                     json.dump(_plain(memory.to_dict()), file, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
                     file.write("\n")
@@ -692,8 +753,13 @@ class Scope:
                 file.flush()
                 os.fsync(file.fileno())
             beside.replace(target)
+        except OSError as error:
+            if isinstance(error, Error):
+                raise
+            raise system_error(f"exporting {self!r}", error, target) from error
         finally:
-            beside.unlink(missing_ok=True)
+            with suppress(OSError):
+                beside.unlink(missing_ok=True)
         return count
 
     def session(
@@ -707,6 +773,7 @@ class Scope:
         collections: Sequence[Collection] | None = None,
         budget: Budget | None = None,
         recalls: Recalls | None = None,
+        metadata: Metadata | None = None,
     ) -> Session:
         """Opens a session of this scope, or makes it. What is `None` stays as it is stored.
 
@@ -722,6 +789,7 @@ class Scope:
             collections: Collections of the same engine, whose passages its prompts may show; at most 16.
             budget: What its prompts may cost.
             recalls: What its prompts may recall: how much of each source, of whom, and how sure it must be. Begins no epoch.
+            metadata: What you keep with it, at most 64 KiB as MessagePack; `{}` removes it. No model ever sees it.
 
         Raises:
             NotFound: There is no such session, and no model is named.
@@ -743,20 +811,49 @@ class Scope:
         core = _core.SessionCore.open(self._core, session_id, model, system, tools, along, budget, shown, recalls)
         if budget is not None:
             set_policy(core, budget)
+        if metadata is not None:
+            _core.set_session_metadata(core, metadata)
         return Session(self._store, self, core)
 
-    def sessions(self) -> Iterator[str]:
-        """The ids of every session of this scope, in the order in which they were made. Reads 256 at a time.
+    def open_session(self, session_id: str, *, default_model: str | Model, **options: Any) -> Session:
+        """Opens a session on the model that it runs on now, or makes it with `default_model`. Never raises `ModelMismatch`.
+
+        Args:
+            session_id: See `session`.
+            default_model: The model of a session that is new.
+            **options: What else `session` takes.
+
+        Examples:
+            >>> user.open_session("s-1", default_model="gpt-4o").switch_model("gpt-4.1").to_model
+            'gpt-4.1'
+            >>> user.open_session("s-1", default_model="gpt-4o").model
+            'gpt-4.1'
+        """
+        try:
+            return self.session(session_id, **options)
+        except NotFound:
+            pass
+        try:
+            return self.session(session_id, default_model, **options)
+        except ModelMismatch:  # somebody else made it in between
+            return self.session(session_id, **options)
+
+    def sessions(self, *, since: datetime | None = None, newest_first: bool = False) -> Iterator[SessionInfo]:
+        """The sessions of this scope in the order in which they were made, without their messages. Reads 256 at a time.
+
+        Args:
+            since: Only sessions to which something was added at or after this. A naive time is UTC.
+            newest_first: Start with the session that was made last.
 
         Examples:
             >>> _ = user.session("s-1", model="gpt-4o"), user.session("s-2", model="gpt-4o")
-            >>> list(user.sessions())
-            ['s-1', 's-2']
+            >>> [info.id for info in user.sessions(newest_first=True)]
+            ['s-2', 's-1']
         """
         after = 0
-        while page := _core.session_ids(self._core, after, _PAGE):
-            for after, session_id in page:  # noqa: B007  the last one is where the next page begins
-                yield session_id
+        while page := _core.session_infos(self._core, after, _PAGE, newest_first, since):
+            for after, info in page:  # noqa: B007  the last one is where the next page begins
+                yield info
 
     def collection(self, name: str) -> Collection:
         """A collection of this scope: documents, notes or code that are searched by chunks. Reads and writes nothing.
@@ -785,10 +882,10 @@ class Scope:
     ) -> Answer[TranscriptHit]:
         """Finds what was said in this scope's sessions, also what is in no prompt any more.
 
-        Messages are found by their words, by the built-in embedding whatever embedder memories have, and by who spoke (`name` of the
-        message, else `author` of `add`); what stands beside a message that has the words counts too, and who a question names is
-        preferred. A message that holds every identifier of the question comes first. One that shares no word with the question, follows
-        no message that does and is not near its meaning is no hit. `TranscriptHit.explain` names the parts of a score. Cost: one read
+        Messages are found by their words, by the built-in embedding whatever embedder memories have, by who spoke (`name` of the
+        message, else `author` of `add`) and by when: what stands beside a message that has the words counts too, and whom and which time
+        a question names is preferred. A message that holds every identifier of the question comes first. One that shares no word with
+        the question, stands within two messages of none that does and is not near its meaning is no hit. `TranscriptHit.explain` names the parts of a score. Cost: one read
         transaction, a scan of one vector a message.
 
         Args:
@@ -840,13 +937,16 @@ class Scope:
     aneighbors = awaitable(neighbors)
     apaths = awaitable(paths)
     acall_tool = awaitable(call_tool)
+    aerase = awaitable(erase)
     aexport = awaitable(export)
     asession = awaitable(session)
+    aopen_session = awaitable(open_session)
     asessions = async_iterable(sessions)
     acollections = async_iterable(collections)
     asearch_transcripts = awaitable(search_transcripts)
 
 
+@fenced
 class Slots(Mapping[str, Any]):
     """The slots of a scope, by name: a view, read anew at each use. Letter case does not count.
 
@@ -874,6 +974,8 @@ class Slots(Mapping[str, Any]):
         Raises:
             NotFound: The slot has no value.
         """
+        if not isinstance(name, str):
+            raise InvalidInput(f"looking up a slot: its name is a str, and it is {type(name).__name__}: names are list(slots)")
         [(normal, multi, memories)] = self._core.slots(name) or [(name, False, [])]
         if multi:
             return tuple(memories)

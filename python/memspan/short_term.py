@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from memspan import _core
 from memspan._core import Limits
+from memspan._fence import fenced
 from memspan._screening import screened_message
 from memspan._twins import awaitable
 from memspan.compaction.values import Brief, Compaction, Identifiers, RefusedLine, Summary, summary_of
@@ -119,6 +120,7 @@ class ModelSwitch:
     checked: str = "rules"
 
 
+@fenced
 class Session:
     """One conversation of a scope. Made by `Scope.session`; what it is and holds is in the store, read anew at each use.
 
@@ -171,6 +173,26 @@ class Session:
     def epoch(self) -> int:
         """The number of its epoch: within one, prompts only grow at their end."""
         return self._core.status()[4]
+
+    @property
+    def last_added_at(self) -> datetime:
+        """When something was last added: aware, in UTC."""
+        return self._core.status()[7]
+
+    @property
+    def system(self) -> str | None:
+        """The system prompt of its present epoch."""
+        return _core.session_instructions(self._core)[0]
+
+    @property
+    def tools(self) -> list[dict[str, Any]]:
+        """The tool schemas of its present epoch, as they were given."""
+        return _core.session_instructions(self._core)[1] or []
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """What you keep with it (`Scope.session(metadata=)`); no model ever sees it."""
+        return _core.session_metadata(self._core)
 
     @property
     def messages(self) -> Messages:
@@ -415,6 +437,10 @@ class Session:
         if not isinstance(prompt, Prompt):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidInput(
                 f"making a prompt smaller: prompt is what assemble() returned, got a {type(prompt).__name__}: pass the Prompt itself"
+            )
+        if not isinstance(error, str | BaseException):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidInput(
+                f"making a prompt smaller: error is what the SDK raised, or its message, got a {type(error).__name__}: pass the exception"
             )
         smaller = self._core.refused(prompt._core, error if isinstance(error, str) else _said(error))  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  its core is the engine's
         if smaller is not None:
@@ -776,7 +802,7 @@ def _switched(row: _core.SwitchRow, draft: _core.CompactionDraft | None, written
 
 
 def _memory_row(row: Any, first: str) -> Any:
-    """A memory of a flush; without an id it gets one of the first message that leaves and of its text, so that a second flush adds nothing."""
+    """A memory of a flush; without an id it gets one of the first message and of its text, so that a second flush adds nothing."""
     fields: Mapping[str, Any] = {"text": row} if isinstance(row, str) else row
     if not isinstance(fields, Mapping) or fields.get("id") is not None:
         return fields

@@ -31,9 +31,11 @@ mod metadata;
 mod models;
 mod prompt;
 mod recall;
+mod repair;
 mod rows;
 mod scope;
 mod session;
+mod session_info;
 mod task;
 mod time;
 mod tokenizers;
@@ -82,11 +84,15 @@ mod _core {
     #[pymodule_export]
     use super::recall::{Recall, Recalled};
     #[pymodule_export]
+    use super::repair::repair_store;
+    #[pymodule_export]
     use super::rows::{Draft, Rows, ToEmbed};
     #[pymodule_export]
     use super::scope::ScopeCore;
     #[pymodule_export]
-    use super::session::{SessionCore, search_transcripts, session_ids, transcript_features};
+    use super::session::{SessionCore, search_transcripts, transcript_features};
+    #[pymodule_export]
+    use super::session_info::{SessionInfo, session_infos, session_instructions, session_metadata, set_session_metadata};
     #[pymodule_export]
     use super::task::TaskCore;
     #[pymodule_export]

@@ -214,7 +214,7 @@ pub fn is_code(sentence: &str) -> bool {
     let is_log = sentence.len() > 20
         && sentence.as_bytes()[..4].iter().all(u8::is_ascii_digit)
         && sentence.as_bytes()[4] == b'-'
-        && sentence[..19].contains(':');
+        && sentence.as_bytes()[..19].contains(&b':');
     opens && (signs > 0 || calls || sentence.starts_with("import ") || sentence.starts_with('['))
         || is_log
         || signs * 12 > sentence.len().max(24)
@@ -223,7 +223,8 @@ pub fn is_code(sentence: &str) -> bool {
 
 /// More words that English is told by.
 const MORE: [&str; 16] = [
-    "remember", "note", "prefers", "live", "work", "uses", "call", "today", "tomorrow", "decided", "switched", "love", "hate", "team", "must", "our",
+    "remember", "note", "prefers", "live", "work", "uses", "call", "today", "tomorrow", "decided", "switched", "love", "hate", "team",
+    "must", "our",
 ];
 
 fn is_contraction(word: &str) -> bool {
@@ -238,7 +239,10 @@ pub fn is_english(text: &str, words: &[Word], answers: bool) -> bool {
     if letters == 0 || foreign * 5 > letters {
         return letters == 0 && answers;
     }
-    let known = plain.iter().filter(|word| FILLERS.contains(&word.lower.as_str()) || is_contraction(&word.lower) || MORE.contains(&word.lower.as_str())).count();
+    let known = plain
+        .iter()
+        .filter(|word| FILLERS.contains(&word.lower.as_str()) || is_contraction(&word.lower) || MORE.contains(&word.lower.as_str()))
+        .count();
     if plain.len() <= 3 { answers || known > 0 } else { known * 6 >= plain.len() }
 }
 

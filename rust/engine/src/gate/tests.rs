@@ -138,3 +138,37 @@ fn every_span_is_of_the_message() {
         assert!(text.get(claim.span.0..claim.span.1).is_some(), "{claim:?}");
     }
 }
+
+/// The 19th byte of what looks like a line of a log was once taken for the end of a letter.
+#[test]
+fn any_text_is_judged_without_a_panic() {
+    let parts = [
+        "2025-",
+        "\u{65E5}\u{672C}\u{8A9E}",
+        "\u{1F600}",
+        "I'm ",
+        "```",
+        "\n",
+        "my name is ",
+        "\u{201C}",
+        "\u{2019}s",
+        "/s",
+        "? ",
+        ". ",
+        "call me",
+        "C++",
+        "3 weeks ago",
+    ];
+    let mut state = 1u64;
+    for _ in 0..5_000 {
+        let mut text = String::new();
+        for _ in 0..9 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            text.push_str(parts[(state >> 33) as usize % parts.len()]);
+        }
+        for speaker in [Speaker::User, Speaker::Assistant, Speaker::Other] {
+            let claims = judge(&Said { text: &text, speaker, before: &text, after: &text, at: AT });
+            assert!(claims.iter().all(|claim| text.get(claim.span.0..claim.span.1).is_some()), "{text:?}");
+        }
+    }
+}

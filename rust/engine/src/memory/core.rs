@@ -18,20 +18,23 @@ use super::learn::{self, LearnMark};
 use super::maintain;
 use super::merge;
 use super::quarantine;
-use super::read;
+use super::read::{self, Listing};
 use super::record::{self, Memory};
 use super::remember::{self, Action, NewMemory, Prepared, Remembered};
 use super::revise::{self, Revision};
 use super::slots::{self, Slot};
+use super::writer;
 use crate::index::vectors::graph::GraphOptions;
 use crate::index::vectors::{UnitVector, VectorSet};
+use crate::interrupt;
 use crate::limits::{MAX_BATCH_BYTES, MAX_BATCH_ROWS};
 use crate::scope::{self, Head, Scope, Witness};
 use crate::store::environment::WriteTransaction;
+use crate::store::identity::Secret;
 use crate::store::keys::Partition;
 use crate::store::metrics::add;
 use crate::store::pages::Pages;
-use crate::store::{Durability, Store, StoreOptions};
+use crate::store::{Durability, Store, StoreOptions, reserve};
 use crate::text::screening::{Screened, Screening};
 use crate::{Error, ErrorKind, Result};
 
@@ -62,7 +65,7 @@ pub struct Core {
     graph: GraphOptions,
     screening: Screening,
     rules: [KindRule; 7],
-    accesses: AccessBuffer,
+    accesses: Arc<AccessBuffer>,
     witness: Option<Arc<dyn Witness>>,
 }
 
@@ -93,7 +96,7 @@ impl Core {
             graph: GraphOptions::default(),
             screening: Screening::default(),
             rules: [KindRule::default(); 7],
-            accesses: AccessBuffer::default(),
+            accesses: Arc::default(),
             witness: None,
         })
     }
@@ -137,7 +140,7 @@ impl Core {
             let rule = self.rules[kind as usize];
             let Some(cap) = rule.cap else { continue };
             let Some((partition, numbers)) = self.store.read(|snapshot| over_cap(snapshot, scope, kind, rule, cap, now))? else { continue };
-            let seed = scope.term_seed();
+            let seed = scope.seed(self.store.secret());
             for step in numbers.chunks(maintain::STEP) {
                 let step = step.to_vec();
                 forgotten +=
@@ -151,7 +154,7 @@ impl Core {
     fn prepared(&self, embedder: &Embedder, scope: &Scope, mut new: NewMemory) -> Result<Prepared> {
         new.screen(self.screening);
         new.default_ttl = self.rules[new.kind as usize].ttl;
-        prepare(embedder, scope, new)
+        prepare(embedder, scope, self.store.secret(), new)
     }
 
     /// What is done with secrets and personal data.
@@ -169,6 +172,12 @@ impl Core {
     #[must_use]
     pub fn embed(&self, text: &str) -> Option<UnitVector> {
         self.embedders.now().embed(text)
+    }
+
+    /// The vector of a question, where the embedding is the built-in one.
+    #[must_use]
+    pub fn embed_question(&self, question: &str) -> Option<UnitVector> {
+        self.embedders.now().embed_question(question)
     }
 
     /// Makes `embedding` the one of this engine from now on; its place among those that the engine was given. Vectors that were made
@@ -252,6 +261,14 @@ impl Core {
         F: FnMut(&mut WriteTransaction<'_>) -> Result<T> + Send + 'static,
     {
         self.check_writable()?;
+        interrupt::check()?;
+        let (freeing, mut operation) = (reserve::is_freeing(), operation);
+        let operation = move |txn: &mut WriteTransaction<'_>| {
+            if !freeing {
+                txn.require_room()?;
+            }
+            operation(txn)
+        };
         let Some(witness) = self.witness.clone() else { return self.store.write(self.busy_timeout, operation) };
         let mut operation = operation;
         self.store.write(self.busy_timeout, move |txn| {
@@ -348,8 +365,8 @@ impl Core {
         must_hold: Option<Arc<Vec<Place>>>,
     ) -> Result<Vec<Vec<Result<Remembered>>>> {
         let count: usize = groups.iter().map(|group| group.rows.len()).sum();
-        let accesses = self.store.unforked(|| self.accesses.take(false));
-        let written = self.write(move |txn| {
+        let buffered = Arc::clone(&self.accesses);
+        let (written, stored) = self.write(move |txn| {
             let embedding = embedder.number_in_write(txn)?;
             let mut outcomes = Vec::with_capacity(groups.len());
             for group in &groups {
@@ -360,9 +377,16 @@ impl Core {
                     return Err(error.clone().with("row", place.at));
                 }
             }
-            store_accesses(txn, accesses.as_ref())?;
-            Ok(outcomes)
+            let mut stored = Accesses::new();
+            for group in &groups {
+                if let Some(partition) = group.scope.find(txn)? {
+                    stored.append(&mut buffered.due(partition));
+                }
+            }
+            access::store(txn, &stored)?;
+            Ok((outcomes, stored))
         })?;
+        self.store.unforked(|| self.accesses.stored(&stored));
         add(&self.store.metrics().memories_written, count as u64);
         Ok(written)
     }
@@ -395,7 +419,7 @@ impl Core {
     /// Forgets a memory; `false` where it was forgotten before.
     pub fn forget(&self, scope: &Scope, id: &str, reason: Option<&str>, now: i64) -> Result<bool> {
         let (scope, id, reason) = (scope.clone(), id.to_owned(), reason.map(str::to_owned));
-        self.write(move |txn| forget::forget(txn, &scope, &id, reason.as_deref(), now))
+        reserve::freeing(|| self.write(move |txn| forget::forget(txn, &scope, &id, reason.as_deref(), now)))
     }
 
     /// Stores claims of one scope in one transaction, with how far their session was learnt from. Nothing is stored where another
@@ -412,7 +436,7 @@ impl Core {
         let (scope, count) = (scope.clone(), rows.len() as u64);
         let written = self.write(move |txn| {
             let embedding = embedder.number_in_write(txn)?;
-            let (partition, seed) = (scope.find_or_make(txn)?, scope.term_seed());
+            let (partition, seed) = (scope.find_or_make(txn)?, scope.seed(txn.secret()));
             if let Some((session, before, after)) = &mark {
                 if learn::mark(txn, partition, seed, session)? != *before {
                     return Ok(None);
@@ -425,10 +449,18 @@ impl Core {
         Ok(written)
     }
 
+    /// The ids of memories by their numbers, whatever became of them; `None` where there is none of that number.
+    pub fn ids(&self, scope: &Scope, numbers: &[u32]) -> Result<Vec<Option<String>>> {
+        self.store.read(|snapshot| {
+            let Some(partition) = scope.find(snapshot)? else { return Ok(vec![None; numbers.len()]) };
+            numbers.iter().map(|number| Ok(writer::newest(snapshot, partition, *number)?.map(|memory| memory.id()))).collect()
+        })
+    }
+
     /// How far a session was learnt from.
     pub fn learn_mark(&self, scope: &Scope, session: &str) -> Result<LearnMark> {
         self.store.read(|snapshot| match scope.find(snapshot)? {
-            Some(partition) => learn::mark(snapshot, partition, scope.term_seed(), session),
+            Some(partition) => learn::mark(snapshot, partition, scope.seed(snapshot.secret()), session),
             None => Ok(LearnMark::default()),
         })
     }
@@ -481,7 +513,7 @@ impl Core {
         if dry_run {
             return Ok(memories);
         }
-        let (seed, mut forgotten) = (scope.term_seed(), Vec::new());
+        let (seed, mut forgotten) = (scope.seed(self.store.secret()), Vec::new());
         for step in numbers.chunks(maintain::STEP) {
             let step = step.to_vec();
             forgotten
@@ -515,7 +547,7 @@ impl Core {
             Ok((Some(partition), found))
         })?;
         let Some(partition) = partition.filter(|_| !dry_run) else { return Ok(found) };
-        let (seed, mut forgotten) = (scope.term_seed(), Vec::new());
+        let (seed, mut forgotten) = (scope.seed(self.store.secret()), Vec::new());
         for step in found.chunks(maintain::STEP) {
             let numbers: Vec<u32> = step.iter().map(|memory| memory.number).collect();
             forgotten.extend(self.write(move |txn| forget::forget_many(txn, partition, seed, &numbers, "stale", now))?);
@@ -555,6 +587,11 @@ impl Core {
         self.store.read(|snapshot| read::page(snapshot, scope, first, limit, kinds, now))
     }
 
+    /// Memories in either order, superseded ones among them where asked for, and the number to go on from.
+    pub fn listed(&self, scope: &Scope, listing: Listing, from: Option<u32>, limit: usize, now: i64) -> Result<(Vec<Memory>, Option<u32>)> {
+        self.store.read(|snapshot| read::listed(snapshot, scope, listing, from, limit, now))
+    }
+
     /// The slots of a scope with the memories that hold them; all of them, or the one of that name.
     pub fn slots(&self, scope: &Scope, only: Option<&str>, now: i64) -> Result<Vec<(Slot, Vec<Memory>)>> {
         let only = only.map(remember::normal_slot).transpose()?;
@@ -566,7 +603,7 @@ impl Core {
         remember::check_name("slot", name)?;
         let (scope, name) = (scope.clone(), remember::normal_slot(name)?);
         self.write(move |txn| {
-            let (partition, seed) = (scope.find_or_make(txn)?, scope.term_seed());
+            let (partition, seed) = (scope.find_or_make(txn)?, scope.seed(txn.secret()));
             let mut slot = slots::get(txn, partition, seed, &name)?;
             if slot.multi && !multi && slot.current.len() > 1 {
                 return Err(Error::invalid(format!(
@@ -591,16 +628,25 @@ impl Core {
         }
     }
 
+    /// Drops the recalls of a partition that are still buffered: it is erased.
+    pub(crate) fn forget_recalled(&self, partition: Partition) {
+        self.store.unforked(|| self.accesses.forget(partition));
+    }
+
+    /// Whether nothing may be written through it.
+    #[must_use]
+    pub fn is_read_only(&self) -> bool {
+        self.read_only
+    }
+
     /// Stores the recalls that are still buffered; of how many memories.
     pub fn flush_accesses(&self) -> Result<u64> {
-        match self.store.unforked(|| self.accesses.take(true)) {
-            None => Ok(0),
-            Some(accesses) => {
-                let count = accesses.len() as u64;
-                self.write(move |txn| access::store(txn, &accesses))?;
-                Ok(count)
-            }
+        let accesses = self.store.unforked(|| self.accesses.take());
+        let count = accesses.len() as u64;
+        if count > 0 {
+            self.write(move |txn| access::store(txn, &accesses))?;
         }
+        Ok(count)
     }
 
     /// The number of this engine's embedding and its vectors in a partition; `None` without an embedder or any vector.
@@ -651,9 +697,9 @@ impl Core {
 }
 
 /// A memory ready to be written; a vector that another embedder made is none.
-fn prepare(embedder: &Embedder, scope: &Scope, mut new: NewMemory) -> Result<Prepared> {
+fn prepare(embedder: &Embedder, scope: &Scope, secret: Secret, mut new: NewMemory) -> Result<Prepared> {
     new.vector = new.vector.filter(|_| new.made_by == embedder.place);
-    let mut prepared = remember::prepare(scope, new)?;
+    let mut prepared = remember::prepare(scope, secret, new)?;
     prepared.fill_vector(|text| embedder.embed(text));
     Ok(prepared)
 }
@@ -686,10 +732,6 @@ fn over_cap<P: Pages>(
     values.sort_unstable();
     values.truncate(values.len().saturating_sub(cap));
     Ok(Some((partition, values.into_iter().map(|(_, number)| number).collect())))
-}
-
-fn store_accesses(txn: &mut WriteTransaction<'_>, accesses: Option<&Accesses>) -> Result<()> {
-    accesses.map_or(Ok(()), |accesses| access::store(txn, accesses))
 }
 
 /// What one transaction writes, sorted by scope.

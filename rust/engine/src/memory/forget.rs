@@ -6,6 +6,7 @@ use super::remember::expire;
 use super::writer::PartitionWriter;
 use crate::limits::MAX_DAYS;
 use crate::scope::Scope;
+use crate::store::identity::Seed;
 use crate::store::keys::Partition;
 use crate::store::pages::PagesMut;
 use crate::units::calendar::DAY;
@@ -14,7 +15,7 @@ use crate::{Error, Result};
 /// Forgets one memory, current or not; `false` where it was forgotten before.
 pub(super) fn forget<P: PagesMut>(pages: &mut P, scope: &Scope, id: &str, reason: Option<&str>, clock: i64) -> Result<bool> {
     let Some(partition) = scope.find(pages)? else { return Err(super::read::no_such_memory(id)) };
-    let mut writer = PartitionWriter::at(pages, partition, scope.term_seed(), clock, None)?;
+    let mut writer = PartitionWriter::at(pages, partition, scope.seed(pages.secret()), clock, None)?;
     let memory = super::read::find(writer.pages, partition, writer.seed, id)?.ok_or_else(|| super::read::no_such_memory(id))?;
     if matches!(memory.state(), State::Forgotten | State::Expired) {
         return Ok(false);
@@ -33,7 +34,7 @@ pub(super) fn forget<P: PagesMut>(pages: &mut P, scope: &Scope, id: &str, reason
 pub(super) fn forget_many<P: PagesMut>(
     pages: &mut P,
     partition: Partition,
-    seed: u64,
+    seed: Seed,
     numbers: &[u32],
     reason: &str,
     clock: i64,
@@ -55,7 +56,7 @@ pub(super) fn forget_many<P: PagesMut>(
 }
 
 /// Forgets those of `numbers` whose time to live is over.
-pub(crate) fn expire_many<P: PagesMut>(pages: &mut P, partition: Partition, seed: u64, numbers: &[u32], clock: i64) -> Result<u64> {
+pub(crate) fn expire_many<P: PagesMut>(pages: &mut P, partition: Partition, seed: Seed, numbers: &[u32], clock: i64) -> Result<u64> {
     let mut writer = PartitionWriter::at(pages, partition, seed, clock, None)?;
     let mut expired = 0;
     for number in numbers {
@@ -149,7 +150,7 @@ pub(super) fn from_origin<P: crate::store::pages::Pages>(pages: &P, partition: P
 pub(super) fn forget_all<P: PagesMut>(
     pages: &mut P,
     partition: Partition,
-    seed: u64,
+    seed: Seed,
     numbers: &[u32],
     reason: &str,
     clock: i64,

@@ -3,14 +3,13 @@
 //! All of it happens in the transaction that stores the claim, so that no other writer comes between the look and the write. The
 //! candidates are the memories that the caller found near, and those that the same batch has just written.
 
-use xxhash_rust::xxh3::xxh3_128_with_seed;
-
 use super::near::{Relation, relation, speaks_of};
 use super::record::{self, Memory};
 use super::remember::{Action, Remembered};
 use super::writer::PartitionWriter;
 use crate::Result;
 use crate::store::envelope::{self, Codec};
+use crate::store::identity::Seed;
 use crate::store::keys::{Key, Partition, Table};
 use crate::store::msgpack::{Reader, Writer};
 use crate::store::pages::{Pages, PagesMut};
@@ -126,12 +125,12 @@ pub struct LearnMark {
     pub created_at: i64,
 }
 
-fn mark_key(partition: Partition, seed: u64, session: &str) -> Key {
-    Key::new(partition, Table::LearnMark).u128(xxh3_128_with_seed(session.as_bytes(), seed))
+fn mark_key(partition: Partition, seed: Seed, session: &str) -> Key {
+    Key::new(partition, Table::LearnMark).u128(seed.hash128(session.as_bytes()))
 }
 
 /// How far that session was learnt from; the begin where it never was.
-pub fn mark<P: Pages + ?Sized>(pages: &P, partition: Partition, seed: u64, session: &str) -> Result<LearnMark> {
+pub fn mark<P: Pages + ?Sized>(pages: &P, partition: Partition, seed: Seed, session: &str) -> Result<LearnMark> {
     let key = mark_key(partition, seed, session);
     let Some(value) = pages.get(key.as_slice())? else { return Ok(LearnMark::default()) };
     let mut r = Reader::array(key.as_slice(), envelope::open(key.as_slice(), value)?.body)?;
@@ -139,7 +138,7 @@ pub fn mark<P: Pages + ?Sized>(pages: &P, partition: Partition, seed: u64, sessi
 }
 
 /// Says how far that session was learnt from.
-pub fn put_mark(pages: &mut impl PagesMut, partition: Partition, seed: u64, session: &str, mark: LearnMark) -> Result<()> {
+pub fn put_mark(pages: &mut impl PagesMut, partition: Partition, seed: Seed, session: &str, mark: LearnMark) -> Result<()> {
     let key = mark_key(partition, seed, session);
     let mut body = Writer::array(3);
     body.uint(mark.next);

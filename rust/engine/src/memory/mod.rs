@@ -31,6 +31,7 @@ pub use kind::{Kind, KindRule};
 pub use learn::{LearnMark, Learning};
 pub use named::Named;
 pub use provenance::Provenance;
+pub use read::Listing;
 pub use record::{Ending, Memory, State};
 pub use remember::{Action, NewMemory, Remembered, Verdict};
 pub(crate) use writer::{MEMORIES, PINNED_KINDS, importance_of, kind_key};

@@ -12,6 +12,7 @@ use crate::index::bm25::{IndexId, Reader};
 use crate::index::vectors::{UnitVector, VectorSet};
 use crate::limits::{MAX_METADATA_BYTES, MAX_NAME_BYTES, MAX_TEXT_BYTES, MAX_TRUST};
 use crate::scope::Scope;
+use crate::store::identity::Secret;
 use crate::store::pages::{Pages, PagesMut};
 use crate::text::screening::{Screened, Screening, Sensitive};
 use crate::text::{self, Analysis, analyze};
@@ -207,7 +208,7 @@ impl NewMemory {
 /// The vector of an embedding (number, dimensions) that a current memory of the same kind, slot and text has.
 pub(super) fn known_vector<P: Pages>(pages: &P, scope: &Scope, new: &NewMemory, embedding: (u16, usize)) -> Result<Option<UnitVector>> {
     let Some(partition) = scope.find(pages)? else { return Ok(None) };
-    let (seed, slot) = (scope.term_seed(), new.slot.as_deref().map(normal_slot).transpose()?);
+    let (seed, slot) = (scope.seed(pages.secret()), new.slot.as_deref().map(normal_slot).transpose()?);
     let set = VectorSet::new(partition, embedding.0, embedding.1)?;
     let reader = Reader::open(pages, IndexId { partition, index: MEMORIES })?;
     for number in reader.find(content_key(seed, new.kind, slot.as_deref(), &new.text))? {
@@ -221,10 +222,10 @@ pub(super) fn known_vector<P: Pages>(pages: &P, scope: &Scope, new: &NewMemory, 
 }
 
 /// Checks and analyses a memory.
-pub(super) fn prepare(scope: &Scope, new: NewMemory) -> Result<Prepared> {
+pub(super) fn prepare(scope: &Scope, secret: Secret, new: NewMemory) -> Result<Prepared> {
     new.check()?;
     let slot = new.slot.as_deref().map(normal_slot).transpose()?;
-    let analysis = analyze(&new.text, scope.term_seed());
+    let analysis = analyze(&new.text, scope.seed(secret).terms);
     Ok(Prepared { request: request_hash(&new), slot, analysis, new })
 }
 
@@ -378,7 +379,9 @@ impl Prepared {
             let reason = Some("it waits for somebody to approve it".to_owned());
             return Ok(Some(Remembered { action: Action::Duplicate, memory, reason }));
         }
-        if memory.request != self.request && self.new.learning.is_none() {
+        // The hash says that it was asked for in the same way, and a first revision's text can be compared.
+        let differs = memory.request != self.request || memory.revision == 1 && memory.text != self.new.text;
+        if differs && self.new.learning.is_none() {
             return Err(id_conflict(id));
         }
         let reason = Some(format!("id {id:?} was written before with the same content"));

@@ -19,7 +19,9 @@ pub mod filter;
 pub mod fusion;
 mod past;
 pub mod priors;
+pub mod ranking;
 mod same;
+mod shares;
 mod typos;
 pub mod when;
 
@@ -29,7 +31,9 @@ pub use explain::{Explanation, TermScore};
 pub use filter::Filter;
 pub use fusion::Fusion;
 
+use self::shares::Chosen;
 use crate::Result;
+use crate::embedding;
 use crate::index::vectors;
 use crate::memory::Core;
 use crate::memory::embedding::Embedding;
@@ -147,12 +151,16 @@ fn embedded(engine: &Core, request: &Request) -> Option<Request> {
 #[must_use]
 pub fn question_vector(engine: &Core, text: &str) -> Option<vectors::Query> {
     let place = engine.embedding_place();
-    if text.trim().is_empty() { None } else { engine.embed(text).filter(vectors::UnitVector::has_direction).map(|unit| vectors::Query::from_unit(unit).made_by(place)) }
+    if text.trim().is_empty() {
+        None
+    } else {
+        engine.embed_question(text).filter(vectors::UnitVector::has_direction).map(|unit| vectors::Query::from_unit(unit).made_by(place))
+    }
 }
 
 /// The same of scopes that are searched by the built-in embedding, whatever the engine's own is.
 fn built_in_question(text: &str) -> Option<vectors::Query> {
-    Some(crate::embedding::embed(text)).filter(vectors::UnitVector::has_direction).map(vectors::Query::from_unit)
+    Some(embedding::embed_question(text)).filter(vectors::UnitVector::has_direction).map(vectors::Query::from_unit)
 }
 
 /// Answers a question from a snapshot.
@@ -177,31 +185,26 @@ pub(crate) fn answer<P: Pages>(engine: &Core, snapshot: &P, request: &Request) -
     let candidates = std::mem::take(&mut found.candidates);
     let exact = |candidate: &Candidate| exact(snapshot, &found, request, candidate);
     let ranked = fusion::rank(fusion, request.limit, &moment, candidates, exact)?;
-    let mut said: Vec<(usize, u64, usize)> = Vec::new();
-    let mut tokens_left = request.max_tokens;
+    let mut chosen = Chosen::new(request.limit, &ranked);
     for (candidate, parts) in ranked {
-        if recall.hits.len() >= request.limit || parts.score() < request.min_score {
+        if chosen.is_full() || parts.score() < request.min_score {
             break;
         }
         let hit = load(snapshot, &recall.partitions, candidate, parts)?;
         if parts.lexical == 0 && is_misjudged(engine, &hit) {
             continue;
         }
-        if let Some(signature) = same::signature(&hit.memory) {
-            if let Some((_, _, first)) = said.iter().find(|(scope, other, _)| (*scope, *other) == (hit.scope, signature)) {
-                recall.hits[*first].duplicates.push(hit.memory.id());
-                continue;
-            }
-            said.push((hit.scope, signature, recall.hits.len()));
-        }
-        if let Some(left) = tokens_left {
-            tokens_left = left.checked_sub(tokens_of(&hit.memory.text));
-            if tokens_left.is_none() {
-                break;
-            }
-        }
-        recall.hits.push(hit);
+        chosen.offer(hit);
     }
+    let mut tokens_left = request.max_tokens;
+    recall.hits = chosen.hits();
+    let fits = |hit: &&Hit| {
+        let rest = tokens_left.map(|left| left.checked_sub(tokens_of(&hit.memory.text)));
+        tokens_left = rest.flatten();
+        rest.is_none_or(|rest| rest.is_some())
+    };
+    let count = recall.hits.iter().take_while(fits).count();
+    recall.hits.truncate(count);
     recall.by_vectors = found.sets.iter().any(Option::is_some);
     recall.degraded = found.degraded;
     Ok(recall)

@@ -38,6 +38,9 @@ pub enum Table {
     /// hash128 of a model's name -> what was learned of its tokenizer.
     Learned = 0x08,
 
+    /// partition u32 -> how far its erasure is: nobody has it any more, and its values go.
+    Erasing = 0x0E,
+
     // --- a scope's partition
     /// embedding u16 | number u32 | chunk u16 -> the vector as float32.
     VectorExact = 0x10,
@@ -116,6 +119,8 @@ pub enum Table {
     SessionPolicy = 0x5D,
     /// session u32 | number u32 | chunk u16 -> a note that its prompts show.
     Note = 0x5E,
+    /// session u32 | chunk u16 -> what its caller keeps with it.
+    SessionMetadata = 0x5F,
 
     // --- collections of a scope: the first in the scope's partition, the others in the collection's own
     /// hash128 of a collection's name -> its partition.
@@ -138,7 +143,7 @@ pub enum Table {
 
 impl Table {
     /// All of them, in key order.
-    pub const ALL: [Self; 52] = [
+    pub const ALL: [Self; 54] = [
         Self::Meta,
         Self::Retired,
         Self::ScopeByName,
@@ -146,6 +151,7 @@ impl Table {
         Self::Expiry,
         Self::Embedding,
         Self::Learned,
+        Self::Erasing,
         Self::VectorExact,
         Self::VectorBlock,
         Self::MessageVector,
@@ -183,6 +189,7 @@ impl Table {
         Self::Summary,
         Self::SessionPolicy,
         Self::Note,
+        Self::SessionMetadata,
         Self::CollectionByName,
         Self::CollectionHead,
         Self::CollectionId,
