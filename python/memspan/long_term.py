@@ -20,7 +20,6 @@ from memspan.collection import Collection, cores
 from memspan.erasure import ErasureReceipt, receipt
 from memspan.exceptions import Error, InvalidInput, ModelMismatch, NotFound
 from memspan.life import Consolidation, Learned, Profile, Relation
-
 from memspan.search import Conditions, checked_sources, search
 from memspan.short_term import Session, set_policy
 from memspan.transcript import TranscriptHit
@@ -400,7 +399,7 @@ class Scope:
         wanted = (_core.ScopeCore.kind_bits(kinds), bool(newest_first), states == "all", since)
         return islice(self._pages(*wanted), limit if limit is None else max(0, limit))
 
-    def _pages(self, kinds: int, newest_first: bool, all_states: bool, since: datetime | None) -> Iterator[Memory]:  # noqa: FBT001  a call of ours
+    def _pages(self, kinds: int, newest_first: bool, all_states: bool, since: datetime | None) -> Iterator[Memory]:
         following: int | None = None
         while True:
             page, following = self._core.memories(kinds, newest_first, all_states, since, following, _PAGE)
@@ -614,7 +613,7 @@ class Scope:
         *,
         since: datetime | None = None,
         memory: Memory | None = None,
-        holds: bool = True,  # noqa: A002
+        holds: bool = True,
     ) -> Relation:
         """Says that something stands to something, or no longer does. Names are compared without case.
 

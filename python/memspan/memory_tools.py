@@ -88,7 +88,8 @@ def _allowed(allow: Iterable[str]) -> tuple[str, ...]:
 
 
 def call(  # noqa: PLR0917  two of the package's own before those of `Scope.call_tool`
-    scope: Scope, core: _core.ScopeCore, space: Any, name: str, arguments: Mapping[str, Any] | str, allow: Iterable[str]) -> str:
+    scope: Scope, core: _core.ScopeCore, space: Any, name: str, arguments: Mapping[str, Any] | str, allow: Iterable[str]
+) -> str:
     """Does what a model asks for; what a model can read of it. A mistake of the model is a reply, not an exception."""
     known = {tool: schema for tool, _, schema in _tools(_KINDS + _allowed(allow))}
     try:
