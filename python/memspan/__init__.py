@@ -42,6 +42,7 @@ from memspan.exceptions import (
     ModelMismatch,
     NotFound,
     OutcomeUnknown,
+    ProviderError,
     ReadOnly,
     SessionMoved,
     StateError,
@@ -58,8 +59,11 @@ from memspan.exceptions import (
     UsageError,
 )
 from memspan.findings import Finding, Findings
+from memspan.function_tools import Function
 from memspan.long_term import NewMemory, Scope, Slots
 from memspan.model import CacheRules, Model, Models, Prices, models
+from memspan.refusals import Refusal
+from memspan.reply import Lease, PartialReply, Reply, ToolCall
 from memspan.short_term import Added, ModelSwitch, NewMessage, Session, ToolText
 from memspan.task import Task
 from memspan.transcript import Call, Messages, TranscriptHit, Turn, Turns, Usage
@@ -97,12 +101,14 @@ __all__ = [
     "Findings",
     "Fit",
     "Forked",
+    "Function",
     "Grant",
     "GraphOptions",
     "IdConflict",
     "ImportReport",
     "InvalidInput",
     "Item",
+    "Lease",
     "MaintenanceReport",
     "Memory",
     "Message",
@@ -118,16 +124,20 @@ __all__ = [
     "NewMessage",
     "NotFound",
     "OutcomeUnknown",
+    "PartialReply",
     "Passage",
     "Passages",
     "PathReport",
     "Prices",
     "Prompt",
+    "ProviderError",
     "ReadOnly",
     "Recall",
     "Recalled",
     "ReembedReport",
+    "Refusal",
     "Remembered",
+    "Reply",
     "Scope",
     "SdkObject",
     "Section",
@@ -150,6 +160,7 @@ __all__ = [
     "TokenCounter",
     "TokenFactors",
     "TokenizerError",
+    "ToolCall",
     "ToolCallClosed",
     "ToolText",
     "TranscriptHit",

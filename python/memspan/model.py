@@ -109,6 +109,11 @@ class Model:
         """
         return self.factor == 1.0 and self.framing not in _BOUNDED_FRAMES
 
+    @property
+    def format(self) -> Literal["openai", "anthropic"]:
+        """The shape of its requests, unless another is asked for."""
+        return "anthropic" if self.framing == "claude" else "openai"
+
 
 class Models(Mapping[str, Model]):
     """The models that this process knows, by name. It may be shared between threads.

@@ -28,6 +28,7 @@ mod metadata;
 mod models;
 mod prompt;
 mod recall;
+mod reply;
 mod rows;
 mod scope;
 mod session;
@@ -66,6 +67,8 @@ mod _core {
     use super::prompt::PromptCore;
     #[pymodule_export]
     use super::recall::{Recall, Recalled};
+    #[pymodule_export]
+    use super::reply::ReplyCore;
     #[pymodule_export]
     use super::rows::{Draft, Rows, ToEmbed};
     #[pymodule_export]

@@ -8,6 +8,7 @@ use super::ledger::{self, Call, SentPrompt};
 use super::pinned::{self, Pinned};
 use super::place::Place;
 use super::record::{SessionBudget, SessionRecord, StoredEpoch};
+use super::refused;
 use super::retrieved;
 use super::session::Status;
 use super::task;
@@ -17,7 +18,7 @@ use super::writer::{fixed, scopes};
 use crate::context::explain::{Explained, Why};
 use crate::context::limit::section;
 use crate::context::message::Part;
-use crate::context::{Bounds, Factor, Fixed, History, Inputs, Item, KnownWindow, Message, Prompt, Role, Volatile, carries_block, compose};
+use crate::context::{Bounds, Factor, Fixed, History, Inputs, Item, KnownWindow, Message, Prompt, Role, Volatile, carries_block};
 use crate::index::bm25::SCORE_UNIT;
 use crate::index::vectors;
 use crate::memory::{Engine, Scope};
@@ -114,9 +115,10 @@ pub(super) fn assemble<P: Pages>(engine: &Engine, pages: &P, scope: &Scope, stat
     let budget = effective(&record.budget, ask);
     let (limit, output_tokens) = budget.limit(&epoch.model)?;
     let bounds = bounds_of(pages, &record, &epoch, frozen)?;
-    let mut prompt = compose(&Inputs {
+    let counter = CachedCounter::new(epoch.model.encoding);
+    let inputs = Inputs {
         framing: &epoch.model.framing,
-        counter: &CachedCounter::new(epoch.model.encoding),
+        counter: &counter,
         limit,
         output_tokens,
         budget: &budget.sections,
@@ -126,7 +128,8 @@ pub(super) fn assemble<P: Pages>(engine: &Engine, pages: &P, scope: &Scope, stat
         volatile: if frozen { Volatile::Frozen(&volatile) } else { Volatile::Fresh(&volatile) },
         append_only: epoch.model.append_only,
         bounds: bounds.as_ref(),
-    })?;
+    };
+    let (mut prompt, output_tokens) = refused::compose_within(pages, place, &epoch.model.name, &inputs)?;
     if frozen {
         let waits = |item: &Item| Explained::other(&item.section, Arc::clone(&item.id), 0, Why::NextTurn);
         prompt.explained.extend(ask.items.iter().map(waits));

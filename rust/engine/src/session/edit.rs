@@ -250,7 +250,7 @@ pub(super) fn purge_step<P: PagesMut>(pages: &mut P, place: Place, seed: u64, no
     for number in (0..=record.epoch).rev() {
         remove_epoch(pages, place, number)?;
     }
-    for table in [Table::Call, Table::Turn, Table::Recount, Table::MessageId, Table::Task] {
+    for table in [Table::Call, Table::Turn, Table::Recount, Table::MessageId, Table::Task, Table::Lease, Table::PartialReply, Table::RefusedLimit] {
         if remove_some(pages, place.all(table))? {
             return Ok(true);
         }

@@ -20,14 +20,13 @@ use super::view::{TurnRecord, View};
 use super::writer::{AddAction, Added, KnownId, SessionWriter, moved, scopes};
 use crate::collection::CollectionName;
 use crate::context::message::Part;
-use crate::context::{Arguments, Factor, Format, Reason, carries_block};
+use crate::context::{Arguments, Format, Reason, carries_block};
 use crate::memory::{Engine, Scope};
 use crate::models::Model;
 use crate::recall;
 use crate::store::Snapshot;
 use crate::store::environment::WriteTransaction;
 use crate::store::metrics::add;
-use crate::tokens::bound::TooLong;
 use crate::{Error, ErrorKind, Result};
 
 /// Messages, and bytes of them, of one transaction of [`Session::add_many`].
@@ -176,7 +175,7 @@ impl Session<'_> {
         self.engine.store().read(|pages| self.expect(pages))
     }
 
-    fn find(&self, pages: &Snapshot) -> Result<Option<Status>> {
+    pub(super) fn find(&self, pages: &Snapshot) -> Result<Option<Status>> {
         let Some(place) = record::locate(pages, self.scope, self.id)? else { return Ok(None) };
         let missing = || crate::store::envelope::damaged(place.record().as_slice(), "its id refers to it and it is missing");
         let record = SessionRecord::read(pages, place)?.ok_or_else(missing)?;
@@ -199,7 +198,7 @@ impl Session<'_> {
     }
 
     /// Runs a write transaction on the session, which must not be ended.
-    fn edit<T, F>(&self, doing: &'static str, now: i64, mut operation: F) -> Result<T>
+    pub(super) fn edit<T, F>(&self, doing: &'static str, now: i64, mut operation: F) -> Result<T>
     where
         T: Send + 'static,
         F: FnMut(&mut SessionWriter<'_, WriteTransaction<'_>>) -> Result<T> + Send + 'static,
@@ -314,6 +313,7 @@ impl Session<'_> {
                 sent: sent.as_ref().map(|(_, sent)| (**sent).clone()),
                 hash: response.hash,
             };
+            super::partial::remove(writer.pages, writer.place)?;
             call.write(writer.pages, writer.place, added.turn)?;
             call.put_name(writer.pages, writer.place, writer.seed)?;
             let call_planned = call.sent.as_ref().map(|sent| sent.planned);
@@ -359,34 +359,6 @@ impl Session<'_> {
         })?;
         add(&self.engine.store().metrics().bounds_exceeded, u64::from(exceeded));
         Ok(())
-    }
-
-    /// Another prompt for what `prompt` was for, after a provider refused it as too long: smaller, by what the refusal says.
-    ///
-    /// # Errors
-    /// `SessionMoved` where the session went on; `BudgetExceeded` where nothing is left to leave out.
-    pub fn refused(&self, prompt: &Assembled, refusal: TooLong, now: i64) -> Result<Assembled> {
-        self.learn_cost(prompt, refusal.tokens, now)?;
-        let planned = prompt.prompt.total_tokens.max(1);
-        let limit = prompt.prompt.max_input_tokens.min(refusal.limit);
-        // A count that was too low is so again: by as much. A bound has learned.
-        let exact = prompt.model.factor == Factor::EXACT && refusal.tokens > planned;
-        let scaled = u128::from(limit) * u128::from(planned) / u128::from(refusal.tokens.max(1));
-        let limit = if exact { u64::try_from(scaled).unwrap_or(limit) } else { limit };
-        let ask = Ask { max_input_tokens: Some(limit), now, ..Ask::clone(&prompt.ask) };
-        let next = self.assemble(&ask)?;
-        if next.prompt.chain.last() != prompt.prompt.chain.last() {
-            return Ok(next);
-        }
-        Err(Error::new(
-            ErrorKind::BudgetExceeded,
-            format!(
-                "making a prompt smaller: the provider refused one of {} tokens for a limit of {}, and nothing of it can be left out (session {:?}): shorten the newest message or the system prompt",
-                refusal.tokens, refusal.limit, self.id
-            ),
-        )
-        .with("needed_tokens", refusal.tokens as i64)
-        .with("limit_tokens", refusal.limit as i64))
     }
 
     /// The text to embed for the next [`Self::assemble`]: what the user said last; `None` where memory will not be asked.
@@ -592,7 +564,7 @@ fn replied_before(writer: &SessionWriter<'_, WriteTransaction<'_>>, known: Known
     Ok(Replied { added, call, usage: None, planned: None, exceeded: false, usage_ignored: false })
 }
 
-fn check_prompt(writer: &SessionWriter<'_, WriteTransaction<'_>>, place: Place, sent: &SentPrompt) -> Result<()> {
+pub(super) fn check_prompt(writer: &SessionWriter<'_, WriteTransaction<'_>>, place: Place, sent: &SentPrompt) -> Result<()> {
     if place != writer.place {
         return Err(Error::invalid(format!(
             "adding a response to session {:?}: its prompt must have been assembled by this session, and it was by another: add it there",
