@@ -18,9 +18,11 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
+use memspan_engine::engine::{Engine, EngineOptions};
 use memspan_engine::index::vectors::UnitVector;
+use memspan_engine::memory::NewMemory;
 use memspan_engine::memory::embedding::Embedding;
-use memspan_engine::memory::{Engine, EngineOptions, NewMemory, Scope, ScopeType};
+use memspan_engine::scope::{Scope, ScopeType};
 use memspan_engine::store::Durability;
 use memspan_engine::store::pages::Pages;
 use support::Random;

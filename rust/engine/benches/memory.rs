@@ -8,10 +8,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use memspan_engine::engine::{Engine, EngineOptions};
 use memspan_engine::index::vectors::{Query, UnitVector};
+use memspan_engine::memory::NewMemory;
 use memspan_engine::memory::embedding::Embedding;
-use memspan_engine::memory::{Engine, EngineOptions, NewMemory, Scope, ScopeType};
 use memspan_engine::recall::{Filter, Fusion, Request, recall};
+use memspan_engine::scope::{Scope, ScopeType};
 use memspan_engine::store::Durability;
 use support::{Random, Times};
 

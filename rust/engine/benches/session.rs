@@ -9,8 +9,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use memspan_engine::context::render::{self, RequestOptions};
-use memspan_engine::memory::{Engine, EngineOptions, Kind, NewMemory, Scope, ScopeType};
+use memspan_engine::engine::{Engine, EngineOptions};
+use memspan_engine::memory::{Kind, NewMemory};
 use memspan_engine::models::Model;
+use memspan_engine::scope::{Scope, ScopeType};
 use memspan_engine::session::{self, Ask, NewMessage, Options, Session};
 use memspan_engine::store::Durability;
 use support::{Random, Times};

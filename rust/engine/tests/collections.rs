@@ -12,9 +12,10 @@ use std::time::{Duration, Instant};
 
 use memspan_engine::ErrorKind;
 use memspan_engine::collection::{self, Action, CollectionName, NewDocument, Prepared, Request, remove, search};
+use memspan_engine::engine::{Engine, EngineOptions};
 use memspan_engine::index::vectors::graph::GraphOptions;
 use memspan_engine::memory::embedding::Embedding;
-use memspan_engine::memory::{Engine, EngineOptions, Scope, ScopeType};
+use memspan_engine::scope::{Scope, ScopeType};
 use memspan_engine::store::keys::{Key, Table};
 use memspan_engine::store::pages::Pages;
 use support::{Chance, Folder, assert_sound, open, options, role, spawn, user, wait_until};

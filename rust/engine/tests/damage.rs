@@ -7,8 +7,9 @@ use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 
+use memspan_engine::engine::Engine;
+use memspan_engine::memory::NewMemory;
 use memspan_engine::memory::revise::Revision;
-use memspan_engine::memory::{Engine, NewMemory};
 use memspan_engine::{ErrorKind, Result};
 use support::{ALL_KINDS, Chance, Folder, ask, copy_folder, one, open, options, role, spawn, user, with_vector};
 

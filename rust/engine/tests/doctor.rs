@@ -7,9 +7,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use memspan_engine::Result;
+use memspan_engine::engine::Engine;
 use memspan_engine::memory::forget::Stale;
 use memspan_engine::memory::revise::Revision;
-use memspan_engine::memory::{Engine, Kind, NewMemory, Scope, ScopeType};
+use memspan_engine::memory::{Kind, NewMemory};
+use memspan_engine::scope::{Scope, ScopeType};
 use memspan_engine::store::WriteTransaction;
 use memspan_engine::store::envelope::{self, Codec, ENVELOPE_BYTES};
 use memspan_engine::store::keys::{Key, STORE, Table};

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::Duration;
 
 use memspan_engine::ErrorKind;
-use memspan_engine::memory::Engine;
+use memspan_engine::engine::Engine;
 use support::{Folder, ask, assert_sound, memories, one, open, options, remember, user, with_vector};
 
 /// A child of this process that does `work` and exits. It is killed after 30 s, so that a lock taken for ever fails the test.

@@ -5,7 +5,8 @@ mod support;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use memspan_engine::memory::{Engine, NewMemory};
+use memspan_engine::engine::Engine;
+use memspan_engine::memory::NewMemory;
 use memspan_engine::{Error, ErrorKind};
 use support::{Folder, assert_sound, join, memories, open, remember, role, spawn, user, with_vector};
 

@@ -6,7 +6,8 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use memspan_engine::memory::{Engine, Memory};
+use memspan_engine::engine::Engine;
+use memspan_engine::memory::Memory;
 use memspan_engine::store::folder::Folder as StoreFolder;
 use memspan_engine::store::{WriteTransaction, meta};
 use support::{Folder, ask, assert_sound, copy_folder, join, memories, one, open, role, spawn, user, wait_until, with_id, with_vector};
@@ -226,7 +227,7 @@ fn spawn_reader(folder: &Folder) -> std::process::Child {
 fn reader_process() {
     let Some((_, store)) = role() else { return };
     let engine = open(&store, true);
-    let count = |snapshot: &memspan_engine::store::Snapshot| memspan_engine::memory::Head::read(snapshot, 1).map(|head| head.documents);
+    let count = |snapshot: &memspan_engine::store::Snapshot| memspan_engine::scope::Head::read(snapshot, 1).map(|head| head.documents);
     engine
         .store()
         .read(|snapshot| {

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use memspan_engine::memory::{Engine, EngineOptions, NewMemory};
+use memspan_engine::engine::{Engine, EngineOptions};
+use memspan_engine::memory::NewMemory;
 use memspan_engine::store::WriteTransaction;
 use memspan_engine::store::environment::Environment;
 use memspan_engine::{Error, ErrorKind, Field};

@@ -6,12 +6,14 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use memspan_engine::ErrorKind;
+use memspan_engine::engine::{Engine, EngineOptions};
 use memspan_engine::index::vectors::{Query, UnitVector};
 use memspan_engine::memory::embedding::Embedding;
 use memspan_engine::memory::forget::Stale;
 use memspan_engine::memory::revise::Revision;
-use memspan_engine::memory::{Action, Engine, EngineOptions, Kind, NewMemory, Remembered, Scope, ScopeType, State};
+use memspan_engine::memory::{Action, Kind, NewMemory, Remembered, State};
 use memspan_engine::recall::{Filter, Fusion, Recall, Request, recall};
+use memspan_engine::scope::{Scope, ScopeType};
 use memspan_engine::store::Durability;
 
 struct Folder(PathBuf);

@@ -3,13 +3,15 @@
 mod support;
 
 use memspan_engine::ErrorKind;
+use memspan_engine::engine::{Engine, EngineOptions};
 use memspan_engine::index::vectors::graph::GraphOptions;
 use memspan_engine::index::vectors::{Query, UnitVector};
+use memspan_engine::memory::NewMemory;
 use memspan_engine::memory::embedding::Embedding;
 use memspan_engine::memory::revise::Revision;
-use memspan_engine::memory::{Engine, EngineOptions, NewMemory, Scope};
 use memspan_engine::recall::when::Range;
 use memspan_engine::recall::{Filter, Fusion, Recall, Request, recall};
+use memspan_engine::scope::Scope;
 use support::{DIMS, Folder, assert_sound, embed, one, options, user, with_vector};
 
 fn named(name: &str) -> Embedding {

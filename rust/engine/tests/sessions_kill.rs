@@ -11,7 +11,9 @@ use std::process::Child;
 use std::time::{Duration, Instant};
 
 use memspan_engine::ErrorKind;
-use memspan_engine::memory::{Engine, NewMemory, Scope};
+use memspan_engine::engine::Engine;
+use memspan_engine::memory::NewMemory;
+use memspan_engine::scope::Scope;
 use memspan_engine::session::{self, MessageState, NewMessage, Session};
 use serde_json::{Value, json};
 use support::talk::{answered, assemble, begin, body, calling, completion, interrupted, pictured, result, said};

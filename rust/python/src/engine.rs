@@ -6,10 +6,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use memspan_engine::context::Factor;
+use memspan_engine::engine::{Engine, EngineOptions};
 use memspan_engine::index::vectors::MAX_DIMENSIONS;
 use memspan_engine::index::vectors::graph::GraphOptions;
 use memspan_engine::memory::embedding::{Embedding, PROBE};
-use memspan_engine::memory::{Engine, EngineOptions, Scope, ScopeType};
+use memspan_engine::scope::{Scope, ScopeType};
 use memspan_engine::session::LearnedModel;
 use memspan_engine::store::Durability;
 use memspan_engine::store::metrics::add;

@@ -4,7 +4,9 @@ use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use memspan_engine::memory::{self, Action, Engine, Scope};
+use memspan_engine::engine::Engine;
+use memspan_engine::memory::{self, Action};
+use memspan_engine::scope::Scope;
 use memspan_engine::{Error, ErrorKind, Result};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};

@@ -4,7 +4,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use memspan_engine::memory::{NewMemory, Scope};
+use memspan_engine::memory::NewMemory;
+use memspan_engine::scope::Scope;
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyMapping, PyString};

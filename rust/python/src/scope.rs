@@ -3,11 +3,12 @@
 use std::sync::{Arc, OnceLock};
 
 use memspan_engine::Result;
+use memspan_engine::engine::Engine;
 use memspan_engine::memory::forget::Stale;
 use memspan_engine::memory::revise::Revision;
-use memspan_engine::memory::{self, Scope};
 use memspan_engine::recall::when::{self, Range};
 use memspan_engine::recall::{self, Fusion, Request};
+use memspan_engine::scope::Scope;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
@@ -36,13 +37,13 @@ impl ScopeCore {
     }
 
     /// Runs a read of this scope, attached where the scope is small.
-    fn read<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&memory::Engine) -> Result<T> + Send) -> PyResult<T> {
+    fn read<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&Engine) -> Result<T> + Send) -> PyResult<T> {
         let hold = run(py, Hold::Attached, || self.handle.hold(std::slice::from_ref(&self.scope)))?;
         run(py, hold, || work(self.handle.engine()?))
     }
 
     /// Runs a write, detached.
-    fn write<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&memory::Engine) -> Result<T> + Send) -> PyResult<T> {
+    fn write<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&Engine) -> Result<T> + Send) -> PyResult<T> {
         run(py, Hold::Detached, || work(self.handle.engine()?))
     }
 }
@@ -268,7 +269,7 @@ fn asked_time(text: &str, now: i64, zone: Option<&Bound<'_, PyAny>>) -> PyResult
 }
 
 /// The hits of an answer, their memories with the ids that they name.
-fn known_hits(engine: &memory::Engine, request: &Request, hits: Vec<recall::Hit>) -> Result<Vec<Found>> {
+fn known_hits(engine: &Engine, request: &Request, hits: Vec<recall::Hit>) -> Result<Vec<Found>> {
     let mut by_scope = vec![Vec::new(); request.scopes.len()];
     let mut rest = Vec::with_capacity(hits.len());
     for hit in hits {

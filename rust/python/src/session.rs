@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use memspan_engine::Result;
 use memspan_engine::collection::CollectionName;
-use memspan_engine::memory::Scope;
+use memspan_engine::scope::Scope;
 use memspan_engine::session::{self, Added, Ask, NewMessage, Options, Refusal, Session, SessionState, SwitchPlan, UsageTokens, format_named};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};

@@ -14,10 +14,12 @@ use super::record::{self, ChunkRecord, Document, Revision};
 use super::writer::{NewChunk, STEP_CHUNKS, STEP_PARTS, Writer};
 use super::{MAX_DOCUMENT_BYTES, remove};
 use crate::index::vectors::UnitVector;
-use crate::memory::{Engine, analyze, check_id};
+use crate::memory::Core;
+use crate::scope::check_id;
 use crate::store::keys::Partition;
 use crate::store::metrics::add as count;
 use crate::store::pages::{Pages, PagesMut};
+use crate::text::analyze;
 use crate::{Error, ErrorKind, Result};
 
 /// The most bytes of metadata.
@@ -277,7 +279,7 @@ pub fn known<P: Pages>(pages: &P, name: &CollectionName, prepared: &Prepared, no
 /// Cost: one write transaction for up to 32 chunks, and one more for each 32 or each MiB of text beyond; of a version that is replaced,
 /// one for each 16 chunks.
 pub fn add(
-    engine: &Engine,
+    engine: &Core,
     name: &CollectionName,
     mut prepared: Prepared,
     vectors: Option<Vec<Option<UnitVector>>>,
@@ -330,7 +332,7 @@ struct Step {
 }
 
 impl Progress {
-    fn step(&self, engine: &Engine, prepared: &Prepared, vectors: &[Option<UnitVector>], seed: u64) -> Step {
+    fn step(&self, engine: &Core, prepared: &Prepared, vectors: &[Option<UnitVector>], seed: u64) -> Step {
         let all = record::parts(prepared.new.text.len() as u64);
         let parts = (all - self.text).min(STEP_PARTS);
         let text_is_long = all - self.text > STEP_PARTS / 4;

@@ -8,11 +8,12 @@ use super::head::Head;
 use super::record::{self, ChunkRecord, Document, Revision, State};
 use super::writer::index;
 use crate::Result;
+use crate::audit::{Index, Report};
 use crate::index::vectors::VectorSet;
-use crate::memory::doctor::{Index, Report};
-use crate::memory::{analyze, embedding};
+use crate::memory::embedding;
 use crate::store::keys::{Key, Partition, Table, u32_at};
 use crate::store::pages::Pages;
+use crate::text::analyze;
 
 /// A chunk, as findings call it.
 struct Chunk(u32);

@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128_with_seed};
 
-use crate::memory::scope::{self, Row};
-use crate::memory::{Scope, check_id};
+use crate::scope::{self, Row};
+use crate::scope::{Scope, check_id};
 use crate::store::envelope::{self, Codec, damaged};
 use crate::store::keys::{Key, Partition, Table};
 use crate::store::msgpack::{Reader, Writer};

@@ -4,7 +4,7 @@ use super::head::Head;
 use super::name::CollectionName;
 use super::record::{self, Document};
 use crate::Result;
-use crate::memory::scope::{self, Row};
+use crate::scope::{self, Row};
 use crate::store::pages::Pages;
 
 const PAGE: usize = 256;

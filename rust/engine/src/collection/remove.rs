@@ -4,8 +4,8 @@ use super::name::CollectionName;
 use super::record::{self, Document, Revision, State};
 use super::writer::{STEP_REMOVED, Writer};
 use crate::Result;
-use crate::memory::Engine;
-use crate::memory::scope::{self, Row};
+use crate::memory::Core;
+use crate::scope::{self, Row};
 use crate::store::keys::{Key, Partition, Table, u32_at};
 use crate::store::pages::{Pages, PagesMut};
 
@@ -24,7 +24,7 @@ pub(super) fn seed_of<P: Pages + ?Sized>(pages: &P, partition: Partition) -> Res
 }
 
 /// Removes a revision that nobody sees, step by step.
-pub(super) fn revision(engine: &Engine, partition: Partition, number: u32, now: i64) -> Result<()> {
+pub(super) fn revision(engine: &Core, partition: Partition, number: u32, now: i64) -> Result<()> {
     while engine.write(move |txn| step(txn, partition, number, now))? {}
     Ok(())
 }
@@ -40,7 +40,7 @@ fn step<P: PagesMut>(pages: &mut P, partition: Partition, number: u32, now: i64)
 }
 
 /// Removes a document; `false` where there is none of that id.
-pub fn delete(engine: &Engine, name: &CollectionName, id: &str, now: i64) -> Result<bool> {
+pub fn delete(engine: &Core, name: &CollectionName, id: &str, now: i64) -> Result<bool> {
     let (owned, id) = (name.clone(), id.to_owned());
     let gone = engine.write(move |txn| {
         let Some(partition) = owned.find(txn)? else { return Ok(None) };
@@ -60,7 +60,7 @@ fn unlink<P: PagesMut>(pages: &mut P, partition: Partition, seed: u64, document:
 }
 
 /// Says when a document is to be removed, or that it is to be kept; `None` where there is none of that id.
-pub fn expire_at(engine: &Engine, name: &CollectionName, id: &str, at: Option<i64>, now: i64) -> Result<Option<Document>> {
+pub fn expire_at(engine: &Core, name: &CollectionName, id: &str, at: Option<i64>, now: i64) -> Result<Option<Document>> {
     let (name, id) = (name.clone(), id.to_owned());
     engine.write(move |txn| {
         let Some(partition) = name.find(txn)? else { return Ok(None) };
@@ -74,7 +74,7 @@ pub fn expire_at(engine: &Engine, name: &CollectionName, id: &str, at: Option<i6
 }
 
 /// Removes documents of a partition whose time is over; how many. For a partition that was dropped, what the index of expiry says of it.
-pub(crate) fn expire(engine: &Engine, partition: Partition, numbers: &[u32], now: i64) -> Result<u64> {
+pub(crate) fn expire(engine: &Core, partition: Partition, numbers: &[u32], now: i64) -> Result<u64> {
     let mut expired = 0;
     for number in numbers.iter().copied() {
         let gone = engine.write(move |txn| {
@@ -91,7 +91,7 @@ pub(crate) fn expire(engine: &Engine, partition: Partition, numbers: &[u32], now
 }
 
 /// Removes a collection with everything in it; how many documents it had.
-pub fn drop_collection(engine: &Engine, name: &CollectionName) -> Result<u64> {
+pub fn drop_collection(engine: &Core, name: &CollectionName) -> Result<u64> {
     let owned = name.clone();
     let gone = engine.write(move |txn| {
         let Some(partition) = owned.find(txn)? else { return Ok(None) };
@@ -105,7 +105,7 @@ pub fn drop_collection(engine: &Engine, name: &CollectionName) -> Result<u64> {
 }
 
 /// Removes every value of a partition that was dropped, step by step.
-pub(super) fn empty(engine: &Engine, partition: Partition) -> Result<()> {
+pub(super) fn empty(engine: &Core, partition: Partition) -> Result<()> {
     while engine.write(move |txn| empty_step(txn, partition))? {}
     Ok(())
 }

@@ -19,7 +19,7 @@ use crate::index::bm25::runs::Runs;
 use crate::index::bm25::{Parameters, QueryTerm};
 use crate::index::vectors::graph::Nearest;
 use crate::index::vectors::{Query, VectorSet};
-use crate::memory::{Engine, analyze};
+use crate::memory::Core;
 use crate::recall::candidates::Candidate;
 use crate::recall::explain::LexicalQuery;
 use crate::recall::filter::Filter;
@@ -29,6 +29,7 @@ use crate::recall::question_vector;
 use crate::store::keys::Partition;
 use crate::store::metrics::add;
 use crate::store::pages::Pages;
+use crate::text::analyze;
 
 /// Nominated by words, and as many by vectors, for each hit that is asked for; not fewer than [`FEWEST`].
 const PER_ANSWER: usize = 3;
@@ -123,7 +124,7 @@ pub struct Search {
 }
 
 /// Answers a question from one snapshot of its own, and counts it.
-pub fn ask(engine: &Engine, request: &Request) -> Result<Search> {
+pub fn ask(engine: &Core, request: &Request) -> Result<Search> {
     let answer = engine.store().read(|pages| search(engine, pages, request))?;
     let metrics = engine.store().metrics();
     add(&metrics.searches, 1);
@@ -132,7 +133,7 @@ pub fn ask(engine: &Engine, request: &Request) -> Result<Search> {
 }
 
 /// Answers a question from the snapshot that its caller holds.
-pub fn search<P: Pages>(engine: &Engine, pages: &P, request: &Request) -> Result<Search> {
+pub fn search<P: Pages>(engine: &Core, pages: &P, request: &Request) -> Result<Search> {
     let vector = request.vector.clone().or_else(|| question_vector(engine, &request.text));
     let mut found = Found::default();
     let mut answer = Search::default();
@@ -174,7 +175,7 @@ struct Found {
 }
 
 fn nominate<P: Pages>(
-    engine: &Engine,
+    engine: &Core,
     pages: &P,
     request: &Request,
     vector: Option<&Query>,
@@ -252,7 +253,7 @@ fn numbers<P: Pages>(pages: &P, partition: Partition, seed: u64, ids: &[String])
 }
 
 /// The vectors to scan, and why there are none or not all.
-fn vectors_of<P: Pages>(engine: &Engine, pages: &P, partition: Partition, asked: bool) -> Result<(Option<VectorSet>, Option<String>)> {
+fn vectors_of<P: Pages>(engine: &Core, pages: &P, partition: Partition, asked: bool) -> Result<(Option<VectorSet>, Option<String>)> {
     let head = super::Head::read(pages, partition)?;
     if engine.embedding().is_none() || head.chunks == 0 {
         return Ok((None, None));

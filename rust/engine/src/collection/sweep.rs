@@ -4,8 +4,8 @@ use super::name::is_collection;
 use super::record::{Revision, State};
 use super::remove;
 use crate::Result;
-use crate::memory::Engine;
-use crate::memory::scope::{self, Row};
+use crate::memory::Core;
+use crate::scope::{self, Row};
 use crate::store::keys::Partition;
 
 /// A revision that nothing was written to for so long is not being written any more: a day, in microseconds.
@@ -13,7 +13,7 @@ const ABANDONED: i64 = 86_400_000_000;
 const PAGE: usize = 256;
 
 /// Sweeps every collection; how many revisions and dropped collections it removed.
-pub fn sweep(engine: &Engine, now: i64) -> Result<u64> {
+pub fn sweep(engine: &Core, now: i64) -> Result<u64> {
     let (mut removed, mut after) = (0, 0);
     loop {
         let rows = engine.store().read(|pages| scope::rows(pages, after, PAGE))?;
@@ -29,7 +29,7 @@ pub fn sweep(engine: &Engine, now: i64) -> Result<u64> {
     }
 }
 
-fn collection(engine: &Engine, partition: Partition, now: i64) -> Result<u64> {
+fn collection(engine: &Core, partition: Partition, now: i64) -> Result<u64> {
     let left = engine.store().read(|pages| {
         let mut left = Vec::new();
         for number in Revision::unfinished(pages, partition)? {
@@ -46,7 +46,7 @@ fn collection(engine: &Engine, partition: Partition, now: i64) -> Result<u64> {
     Ok(left.len() as u64)
 }
 
-fn dropped(engine: &Engine, partition: Partition) -> Result<u64> {
+fn dropped(engine: &Core, partition: Partition) -> Result<u64> {
     let has_values = engine.store().read(|pages| {
         debug_assert!(is_collection(pages, partition)?);
         let mut found = false;

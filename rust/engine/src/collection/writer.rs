@@ -7,10 +7,11 @@ use crate::Result;
 use crate::index::bm25::runs::{self, Runs};
 use crate::index::bm25::{IndexId, TermCount};
 use crate::index::vectors::{UnitVector, VectorSet};
-use crate::memory::{analyze, embedding};
+use crate::memory::embedding;
 use crate::store::envelope::{self, Codec, damaged};
 use crate::store::keys::{Key, Partition, Table};
 use crate::store::pages::PagesMut;
+use crate::text::analyze;
 use crate::text::{ANALYZER_VERSION, Analysis};
 
 /// Parts of a text that one transaction writes or removes: 1 MiB.

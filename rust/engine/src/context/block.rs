@@ -19,9 +19,9 @@ use std::sync::Arc;
 
 use super::epoch::MemoryRef;
 use super::escape::{escape, escape_attribute, unescape};
-use super::framing::Counter;
 use super::limit::section;
 use super::message::Digest;
+use crate::tokens::Counter;
 
 /// A message of a transcript: found again by its place, and known by its number as a document, which no other message ever has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

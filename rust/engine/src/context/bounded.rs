@@ -9,11 +9,12 @@
 use super::block::{Block, chunk};
 use super::cut::Cut;
 use super::fixed::Fixed;
-use super::framing::{Counter, Factor, Framing};
+use super::framing::Framing;
 use super::lower::{Piece, pieces, result_pieces};
 use super::message::{Format, Message, Source};
 use super::segment::{Body, Segment};
 use crate::tokens::bound::{Class, Counted, Tally, bound};
+use crate::tokens::{Counter, Factor};
 
 /// What is known of a model's tokenizer and of a session's window.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -13,7 +13,7 @@ use super::breakpoints;
 use super::cut::{Grid, Window};
 use super::epoch::Epoch;
 use super::fixed::Fixed;
-use super::framing::{Counter, Factor, Framing};
+use super::framing::Framing;
 use super::history::{History, Stored};
 use super::layout::{Laid, Layout};
 use super::limit::{Budget, Order, section};
@@ -25,6 +25,7 @@ use super::select::{Chooser, Chosen};
 use super::squeeze::squeeze;
 use super::turns::opens_round;
 use crate::tokens::bound::{Class, Tally};
+use crate::tokens::{Counter, Factor};
 use crate::{Error, Result};
 
 /// What the volatile block is made of.

@@ -179,11 +179,12 @@ fn first_round(history: &dyn History, from: u64, target: u64) -> Result<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::framing::{Counter, Framing};
+    use super::super::framing::Framing;
     use super::super::history::Transcript;
     use super::super::message::{Message, Part, Role, ToolCall};
     use super::super::testing::{Random, WordCounter, words};
     use super::*;
+    use crate::tokens::Counter;
 
     const FRAMING: Framing = Framing::GPT_4O;
 

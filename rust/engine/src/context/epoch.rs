@@ -5,9 +5,9 @@
 //! that keeps it well defined: snapshot first (what is pinned), `G` second (what the fixed sections leave), the cut last.
 
 use super::cut::{Cut, Grid, Window};
-use super::framing::Factor;
 use super::history::History;
 use super::limit::{Budget, section};
+use crate::tokens::Factor;
 use crate::{Error, ErrorKind, Result};
 
 /// The version of the rendering rules: part of the prefix chain and of every epoch.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::block::Item;
 use super::budget::Grant;
 use super::epoch::MemoryRef;
-use crate::index::bm25::SCORE_UNIT;
+use crate::units::score::SCORE_UNIT;
 
 /// Why something was shown or left out.
 #[derive(Debug, Clone, PartialEq, Eq)]

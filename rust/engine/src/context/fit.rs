@@ -4,9 +4,10 @@
 //! and its newest rounds. What is kept is what was given, byte for byte. Messages are read from the end and only as far as
 //! they fit: time and memory are linear in what is kept, not in the conversation.
 
-use super::framing::{Counter, Framing};
+use super::framing::Framing;
 use super::message::{Message, Role};
 use super::tools::Tools;
+use crate::tokens::Counter;
 use crate::{Error, ErrorKind, Result};
 
 /// What fits.

@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use super::block::{Item, chunk};
 use super::escape::escape;
-use super::framing::{Counter, Framing};
+use super::framing::Framing;
 use super::limit::section;
 use super::message::{Digest, Role};
 use super::tools::Tools;
+use crate::tokens::Counter;
 
 /// A section that is sent as a system message of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,10 +7,11 @@
 use std::sync::Arc;
 
 use super::block::Block;
-use super::framing::{Counter, Framing};
+use super::framing::Framing;
 use super::image::Cost;
 use super::message::{Digest, Message, REDACTED};
 use super::turns::{Placed, Tally};
+use crate::tokens::Counter;
 use crate::{Error, ErrorKind, Result};
 
 /// A message of a transcript, ready for prompts. The store may cache it: it never changes.

@@ -10,13 +10,14 @@ use super::block::{self, Block, Item};
 use super::breakpoints::Landmarks;
 use super::cut::Window;
 use super::fixed::{Fixed, FixedText};
-use super::framing::{Counter, Framing};
+use super::framing::Framing;
 use super::history::{History, Stored};
 use super::limit::{Order, section};
 use super::message::{Digest, Role};
 use super::segment::{Body, Segment, SegmentKind};
 use super::turns::{interrupted, opens_round};
 use crate::Result;
+use crate::tokens::Counter;
 
 /// Segments, and where in them the parts begin.
 pub(super) struct Laid {

@@ -43,6 +43,7 @@ pub(crate) mod properties;
 #[cfg(test)]
 pub(crate) mod testing;
 
+pub use crate::tokens::{Counter, Factor};
 pub use block::{Block, Item, MessageRef};
 pub use bounded::{Bounds, Content, KnownCost, KnownWindow};
 pub use budget::Grant;
@@ -52,7 +53,7 @@ pub use epoch::{Epoch, MemoryRef, Opening, Reason};
 pub use explain::{Explained, SectionUse, Why};
 pub use fit::{Fit, fit};
 pub use fixed::{Fixed, FixedText, FixedTools};
-pub use framing::{Counter, Factor, Framing};
+pub use framing::Framing;
 pub use history::{History, Stored, Transcript};
 pub use limit::{Budget, Order, RelevanceFloor, Share, input_limit};
 pub use message::{Format, Message, Part, Role};

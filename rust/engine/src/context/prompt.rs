@@ -6,8 +6,8 @@ use super::block::Block;
 use super::bounded::Content;
 use super::cut::Window;
 use super::explain::{Explained, SectionUse};
-use super::framing::Factor;
 use super::segment::{Body, Segment};
+use crate::tokens::Factor;
 
 /// A place where a provider may keep what stands before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

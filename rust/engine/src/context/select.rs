@@ -17,9 +17,9 @@ use super::block::{self, Block, Item, chunk};
 use super::budget::{Ask, Grant, allocate};
 use super::epoch::MemoryRef;
 use super::explain::{Explained, SectionUse, Why};
-use super::framing::Counter;
 use super::limit::{Budget, section};
 use crate::Result;
+use crate::tokens::Counter;
 
 /// What the block became, and why.
 #[derive(Debug, Default)]

@@ -4,7 +4,7 @@
 //! count of what is shown, escaped as it will be sent, is at most the limit.
 
 use super::escape::escape;
-use super::framing::Counter;
+use crate::tokens::Counter;
 
 /// The least a result is shortened to: less says nothing.
 pub const LEAST_TOKENS: u64 = 48;

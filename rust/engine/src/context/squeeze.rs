@@ -6,10 +6,11 @@
 use std::sync::Arc;
 
 use super::escape::{escape, unescape};
-use super::framing::{Counter, Framing};
+use super::framing::Framing;
 use super::history::Stored;
 use super::message::Part;
 use super::shorten::{LEAST_TOKENS, shorten};
+use crate::tokens::Counter;
 
 /// Shortens the results in `messages` so that together they lose at least `over` tokens; `None` if that cannot be.
 pub(super) fn squeeze(messages: &[Arc<Stored>], over: u64, framing: &Framing, counter: &dyn Counter) -> Option<Vec<Arc<Stored>>> {

@@ -8,9 +8,10 @@
 //!
 //! [`Tally`] is the running state: the store keeps it beside the session and pushes each message through it.
 
-use super::framing::{Counter, Framing};
+use super::framing::Framing;
 use super::history::History;
 use super::message::{Message, Role};
+use crate::tokens::Counter;
 use crate::{Error, ErrorKind, Result};
 
 /// The text of a result that never came.

@@ -3,9 +3,9 @@
 use super::kind::Kind;
 use super::record::{self, Ending, Memory, State};
 use super::remember::expire;
-use super::scope::Scope;
 use super::writer::PartitionWriter;
 use crate::Result;
+use crate::scope::Scope;
 use crate::store::keys::Partition;
 use crate::store::pages::PagesMut;
 
@@ -53,7 +53,7 @@ pub(super) fn forget_many<P: PagesMut>(
 }
 
 /// Forgets those of `numbers` whose time to live is over.
-pub(super) fn expire_many<P: PagesMut>(pages: &mut P, partition: Partition, seed: u64, numbers: &[u32], clock: i64) -> Result<u64> {
+pub(crate) fn expire_many<P: PagesMut>(pages: &mut P, partition: Partition, seed: u64, numbers: &[u32], clock: i64) -> Result<u64> {
     let mut writer = PartitionWriter::at(pages, partition, seed, clock, None)?;
     let mut expired = 0;
     for number in numbers {

@@ -15,16 +15,15 @@ use std::ops::ControlFlow;
 
 use super::embedding::{self, EmbeddingNumber};
 use super::record;
-use super::scope::{self, Head, Row};
 use super::writer::put_vectors;
 use crate::Result;
-use crate::collection;
 use crate::index::vectors::{UnitVector, VectorSet, vectors_per_block};
+use crate::scope::Head;
 use crate::store::keys::{Key, Partition, STORE, Table, u32_at};
 use crate::store::pages::{Pages, PagesMut};
 
 /// The tables whose keys begin with an embedding.
-pub(super) const OF_VECTORS: [Table; 6] =
+pub(crate) const OF_VECTORS: [Table; 6] =
     [Table::VectorExact, Table::VectorBlock, Table::GraphCatalog, Table::GraphNodes, Table::GraphUpper, Table::GraphChanges];
 
 /// Memories in one step.
@@ -42,7 +41,7 @@ pub struct Pending {
 }
 
 /// The memories whose time to live is over at `now`, by partition; at most [`STEP`].
-pub(super) fn due<P: Pages + ?Sized>(pages: &P, now: i64) -> Result<BTreeMap<Partition, Vec<u32>>> {
+pub(crate) fn due<P: Pages + ?Sized>(pages: &P, now: i64) -> Result<BTreeMap<Partition, Vec<u32>>> {
     let from = Key::new(STORE, Table::Expiry);
     let to = from.i64(now).u32(u32::MAX).u32(u32::MAX);
     let (mut found, mut count) = (BTreeMap::<Partition, Vec<u32>>::new(), 0);
@@ -56,45 +55,13 @@ pub(super) fn due<P: Pages + ?Sized>(pages: &P, now: i64) -> Result<BTreeMap<Par
     Ok(found)
 }
 
-/// The next partition behind `after` in which memories, or chunks of a collection, lack a vector of `embedding`, or vectors that nobody
-/// needs are left. With `alone`, also one that builds vectors of another embedding.
-pub(super) fn next_pending<P: Pages + ?Sized>(
-    pages: &P,
-    embedding: EmbeddingNumber,
-    after: Partition,
-    alone: bool,
-) -> Result<Option<Partition>> {
-    let mut after = after;
-    loop {
-        let page = scope::rows(pages, after, STEP)?;
-        let Some((last, _)) = page.last() else { return Ok(None) };
-        after = *last;
-        for (partition, row) in page {
-            let lacks = match row {
-                Row::Scope(_) => {
-                    let head = Head::read(pages, partition)?;
-                    head.leaving != 0 || lacks(&head, embedding) || (alone && head.building != 0)
-                }
-                Row::Collection { .. } => collection::next_pending(pages, partition, embedding)?,
-                Row::Dropped => false,
-            };
-            if lacks {
-                return Ok(Some(partition));
-            }
-        }
-    }
-}
-
 /// Whether memories of a partition lack a vector of `embedding`, or are still searched by another.
-pub(super) fn lacks(head: &Head, embedding: EmbeddingNumber) -> bool {
+pub(crate) fn lacks(head: &Head, embedding: EmbeddingNumber) -> bool {
     head.documents > 0 && (head.embedding != embedding || head.vectors < head.documents)
 }
 
 /// Memories of a partition from number `first` on that lack a vector of `embedding`; at most [`STEP`].
-pub(super) fn pending<P: Pages + ?Sized>(pages: &P, partition: Partition, set: VectorSet, first: u32) -> Result<Vec<Pending>> {
-    if collection::is_collection(pages, partition)? {
-        return collection::pending(pages, partition, set, first);
-    }
+pub(crate) fn pending<P: Pages + ?Sized>(pages: &P, partition: Partition, set: VectorSet, first: u32) -> Result<Vec<Pending>> {
     let (mut found, mut failed) = (Vec::new(), Ok(()));
     record::each_current(pages, partition, first, &mut |memory| {
         match set.contains(pages, memory.number) {
@@ -112,7 +79,7 @@ pub(super) fn pending<P: Pages + ?Sized>(pages: &P, partition: Partition, set: V
 
 /// Begins to build the vectors of `embedding` beside those that a partition has. With `alone`, what is being built of another
 /// embedding is given up even where `embedding` is the one that is searched.
-pub(super) fn begin(pages: &mut impl PagesMut, partition: Partition, embedding: EmbeddingNumber, alone: bool) -> Result<()> {
+pub(crate) fn begin(pages: &mut impl PagesMut, partition: Partition, embedding: EmbeddingNumber, alone: bool) -> Result<()> {
     let mut head = Head::read(pages, partition)?;
     let before = head;
     head.begin(embedding);
@@ -123,7 +90,7 @@ pub(super) fn begin(pages: &mut impl PagesMut, partition: Partition, embedding: 
 }
 
 /// Removes some of the vectors that nobody needs any more; whether any are left.
-pub(super) fn sweep(pages: &mut impl PagesMut, partition: Partition) -> Result<bool> {
+pub(crate) fn sweep(pages: &mut impl PagesMut, partition: Partition) -> Result<bool> {
     let mut head = Head::read(pages, partition)?;
     if head.leaving == 0 {
         return Ok(false);
@@ -139,7 +106,7 @@ pub(super) fn sweep(pages: &mut impl PagesMut, partition: Partition) -> Result<b
 
 /// Makes the vectors of `embedding` those that are searched, where they are whole: but for `refused` texts, of which the embedder makes
 /// none. Where it refuses most of them, the old ones stay.
-pub(super) fn conclude(pages: &mut impl PagesMut, partition: Partition, embedding: EmbeddingNumber, refused: u64) -> Result<()> {
+pub(crate) fn conclude(pages: &mut impl PagesMut, partition: Partition, embedding: EmbeddingNumber, refused: u64) -> Result<()> {
     let mut head = Head::read(pages, partition)?;
     let whole = head.built + refused >= head.documents && head.built >= refused;
     if head.building != embedding || head.leaving != 0 || !whole {
@@ -150,16 +117,13 @@ pub(super) fn conclude(pages: &mut impl PagesMut, partition: Partition, embeddin
 }
 
 /// Stores vectors that were made later; those whose memory has changed since are dropped. Returns how many were stored.
-pub(super) fn fill(
+pub(crate) fn fill(
     pages: &mut impl PagesMut,
     partition: Partition,
     set: VectorSet,
     embedding: EmbeddingNumber,
     vectors: &[(u32, u32, UnitVector)],
 ) -> Result<u64> {
-    if collection::is_collection(pages, partition)? {
-        return collection::fill(pages, partition, set, embedding, vectors);
-    }
     let mut head = Head::read(pages, partition)?;
     if head.embedding != embedding && head.building != embedding {
         return Ok(0);

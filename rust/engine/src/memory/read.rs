@@ -3,10 +3,10 @@
 use std::ops::ControlFlow;
 
 use super::record::{self, Ending, Memory, State, number_in};
-use super::scope::Scope;
 use super::slots::Slot;
 use super::writer::{MEMORIES, id_key, newest};
 use crate::index::bm25::{IndexId, Reader};
+use crate::scope::Scope;
 use crate::store::keys::Partition;
 use crate::store::pages::Pages;
 use crate::{Error, ErrorKind, Result};

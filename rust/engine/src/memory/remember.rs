@@ -4,12 +4,12 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::kind::{Kind, MAX_TRUST, trust_of};
 use super::record::{self, Ending, Memory, State, number_in};
-use super::scope::Scope;
-use super::writer::{MEMORIES, PartitionWriter, analyze, content_key, duplicate_key, newest};
+use super::writer::{MEMORIES, PartitionWriter, content_key, duplicate_key, newest};
 use crate::index::bm25::{IndexId, Reader};
 use crate::index::vectors::{UnitVector, VectorSet};
+use crate::scope::Scope;
 use crate::store::pages::{Pages, PagesMut};
-use crate::text::{self, Analysis};
+use crate::text::{self, Analysis, analyze};
 use crate::{Error, ErrorKind, Result};
 
 /// The longest text of a memory, in bytes of UTF-8.

@@ -2,10 +2,11 @@
 
 use super::record::{self, Ending, Memory, State};
 use super::remember::{Action, Remembered, check_fraction, check_metadata, check_name, check_text, holder, normal_slot, supersede};
-use super::scope::Scope;
-use super::writer::{PartitionWriter, Vector, analyze};
+use super::writer::{PartitionWriter, Vector};
 use crate::index::vectors::UnitVector;
+use crate::scope::Scope;
 use crate::store::pages::PagesMut;
+use crate::text::analyze;
 use crate::{Error, ErrorKind, Result};
 
 /// What is to be changed; `None` leaves a field as it is.

@@ -3,21 +3,20 @@
 //! Records, slots and the expiry index are written at once; postings and vectors are merged once a batch, so that each
 //! page is rewritten once. Lookups by key see what the batch has done so far.
 
-use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 
 use super::embedding::{self, Embedding, EmbeddingNumber};
 use super::kind::Kind;
 use super::record::{self, Ending, Memory, State};
-use super::scope::{Head, Scope};
 use super::slots::{self, Slot};
 use crate::Result;
 use crate::index::bm25::{self, IndexId, Op, Reader, Row, Statistics};
 use crate::index::vectors::{UnitVector, VectorSet};
+use crate::scope::{Head, Scope};
 use crate::store::envelope::{self, Codec};
 use crate::store::keys::{Key, Partition, STORE, Table};
 use crate::store::pages::PagesMut;
-use crate::text::{self, ANALYZER_VERSION, Analysis, Analyzer, TermClass, TermCount};
+use crate::text::{self, ANALYZER_VERSION, TermClass, TermCount, analyze};
 
 /// The index of memories among the indexes of a partition.
 pub(crate) const MEMORIES: u8 = 0;
@@ -350,24 +349,9 @@ pub(super) fn newest<P: crate::store::pages::Pages + ?Sized>(pages: &P, partitio
     }
 }
 
-/// The terms of a text that is stored.
-pub(crate) fn analyze(text: &str, seed: u64) -> Analysis {
-    let mut analysis = Analysis::default();
-    with_analyzer(|analyzer| analyzer.document(text, seed, &mut analysis));
-    analysis
-}
-
 /// Importance as a row of the index has it: 0 to 255.
 pub(crate) fn importance_of(memory: &Memory) -> u8 {
     (memory.importance * 255.0).round() as u8
-}
-
-/// Runs `work` with this thread's analyzer, whose scratch memory is used again.
-pub(crate) fn with_analyzer<T>(work: impl FnOnce(&mut Analyzer) -> T) -> T {
-    thread_local! {
-        static ANALYZER: RefCell<Analyzer> = RefCell::new(Analyzer::new());
-    }
-    ANALYZER.with_borrow_mut(work)
 }
 
 /// The key term of a given id.

@@ -5,8 +5,8 @@ use std::sync::{Arc, LazyLock};
 
 use super::profile::{CacheRules, Prices, Profile};
 use super::{Model, framing};
-use crate::context::Factor;
 use crate::tokens::Encoding;
+use crate::tokens::Factor;
 
 const TABLE: &str = include_str!("data/catalogue.tsv");
 const COLUMNS: usize = 21;

@@ -18,7 +18,8 @@ pub use registry::{check, get, names, register};
 use std::sync::Arc;
 
 use crate::Result;
-use crate::context::{Factor, Framing};
+use crate::context::Framing;
+use crate::tokens::Factor;
 use crate::tokens::{CachedCounter, Encoding};
 
 /// A language model.

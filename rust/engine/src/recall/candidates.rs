@@ -11,8 +11,10 @@ use crate::Result;
 use crate::index::bm25::{Hit, IndexId, Reader, Row, Statistics};
 use crate::index::vectors::graph::Nearest;
 use crate::index::vectors::{Query, VectorSet};
+use crate::memory::Core;
 use crate::memory::access::AccessBlocks;
-use crate::memory::{Engine, Head, Kind, MEMORIES, Memory, record};
+use crate::memory::{Kind, MEMORIES, Memory, record};
+use crate::scope::Head;
 use crate::store::keys::Partition;
 use crate::store::pages::Pages;
 
@@ -74,7 +76,7 @@ impl Nominated {
 
 /// Adds the candidates of one scope; returns what was asked of its words.
 pub fn nominate<P: Pages>(
-    engine: &Engine,
+    engine: &Core,
     snapshot: &P,
     request: &Request,
     place: usize,
@@ -136,7 +138,7 @@ fn attributes<P: Pages>(row: &Row, number: u32, accesses: &mut AccessBlocks<'_, 
 /// While a partition waits for the vectors of another embedding, it is searched by those it has: with the question as its own embedder
 /// made it, or, where that is the built-in one, as the engine makes it now.
 fn vectors_of<P: Pages>(
-    engine: &Engine,
+    engine: &Core,
     snapshot: &P,
     request: &Request,
     partition: Partition,

@@ -3,9 +3,10 @@
 //! An explanation needs no store: the statistics of the question are kept with the answer, and the words of the memory are
 //! analysed again. What it adds up to is the score of the answer, to the bit.
 
-use crate::index::bm25::{Formula, Parameters, Query, QueryTerm, SCORE_UNIT, Statistics};
-use crate::memory::analyze;
+use crate::index::bm25::{Formula, Parameters, Query, QueryTerm, Statistics};
+use crate::text::analyze;
 use crate::text::{self, Analysis, Role};
+use crate::units::score::SCORE_UNIT;
 
 /// What was asked of one scope's words.
 #[derive(Debug, Clone, Default)]
@@ -59,7 +60,7 @@ impl LexicalQuery {
     /// The question as one scope's index is asked.
     #[must_use]
     pub fn new(question: &str, seed: u64, statistics: Statistics) -> Self {
-        let query = crate::memory::with_analyzer(|analyzer| analyzer.query(question, seed));
+        let query = crate::text::with_analyzer(|analyzer| analyzer.query(question, seed));
         let asked = query.terms.iter().map(|term| QueryTerm { hash: term.hash, weight: term.weight }).collect();
         let frequencies = vec![0; query.terms.len()];
         Self { asked, identifiers: query.identifiers, terms: query.terms, statistics, frequencies, seed }

@@ -12,7 +12,7 @@
 use super::candidates::Candidate;
 use super::priors::{Moment, Prior};
 use crate::Result;
-use crate::index::vectors::SCORE_ONE;
+use crate::units::score::SCORE_ONE;
 
 /// Units of a fused score in 1.0.
 const ONE: f64 = SCORE_ONE as f64;

@@ -27,7 +27,9 @@ pub use fusion::Fusion;
 
 use crate::Result;
 use crate::index::vectors;
-use crate::memory::{Engine, Memory, Scope, record};
+use crate::memory::Core;
+use crate::memory::{Memory, record};
+use crate::scope::Scope;
 use crate::store::keys::Partition;
 use crate::store::metrics::add;
 use crate::store::pages::Pages;
@@ -109,14 +111,14 @@ pub fn confidence(query: Option<&LexicalQuery>, text: &str, parts: &fusion::Part
 }
 
 /// Answers a question from one snapshot.
-pub fn recall(engine: &Engine, request: &Request) -> Result<Recall> {
+pub fn recall(engine: &Core, request: &Request) -> Result<Recall> {
     let answer = engine.store().read(|snapshot| answer(engine, snapshot, request))?;
     note(engine, request, &answer);
     Ok(answer)
 }
 
 /// Counts a recall, and that its memories were recalled.
-pub(crate) fn note(engine: &Engine, request: &Request, answer: &Recall) {
+pub(crate) fn note(engine: &Core, request: &Request, answer: &Recall) {
     let metrics = engine.store().metrics();
     add(&metrics.recalls, 1);
     add(&metrics.recalls_degraded, u64::from(answer.degraded.is_some()));
@@ -129,14 +131,14 @@ pub(crate) fn note(engine: &Engine, request: &Request, answer: &Recall) {
 }
 
 /// The question with the built-in embedding's vector, where it lacks one.
-fn embedded(engine: &Engine, request: &Request) -> Option<Request> {
+fn embedded(engine: &Core, request: &Request) -> Option<Request> {
     let vector = if request.vector.is_none() { question_vector(engine, &request.text) } else { None };
     vector.map(|vector| Request { vector: Some(vector), ..request.clone() })
 }
 
 /// What the built-in embedding makes of a question; nothing of a blank one, or where the store's embedding is another.
 #[must_use]
-pub fn question_vector(engine: &Engine, text: &str) -> Option<vectors::Query> {
+pub fn question_vector(engine: &Core, text: &str) -> Option<vectors::Query> {
     let place = engine.embedding_place();
     if text.trim().is_empty() { None } else { engine.embed(text).map(|unit| vectors::Query::from_unit(unit).made_by(place)) }
 }
@@ -147,7 +149,7 @@ fn built_in_question(text: &str) -> Option<vectors::Query> {
 }
 
 /// Answers a question from a snapshot.
-pub(crate) fn answer<P: Pages>(engine: &Engine, snapshot: &P, request: &Request) -> Result<Recall> {
+pub(crate) fn answer<P: Pages>(engine: &Core, snapshot: &P, request: &Request) -> Result<Recall> {
     let embedded = embedded(engine, request);
     let request = embedded.as_ref().unwrap_or(request);
     let mut found = Nominated::default();

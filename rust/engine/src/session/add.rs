@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::blob::{self, Hole};
-use super::message::{result_key, results_mut, show};
 use super::record::{SessionRecord, StoredEpoch};
-use super::words::{self, Findable};
+use super::transcript::blob::{self, Hole};
+use super::transcript::message::{result_key, results_mut, show};
+use super::transcript::words::{self, Findable};
 use crate::context::message::Part;
 use crate::context::shorten::shorten;
 use crate::context::{Arguments, Format, Framing, Message, Stored};

@@ -1,13 +1,13 @@
 //! Taking back: rewind, redact, delete. What is taken back leaves every index and the transcript in the same transaction.
 
-use super::blob;
 use super::ledger::{self, Call};
-use super::message::{MessageRecord, MessageState};
 use super::place::Place;
 use super::record::{SentBlock, SessionRecord, SessionState, StoredEpoch};
-use super::recount;
-use super::view::{TurnRecord, View, read_recount, write_recount};
-use super::words::Words;
+use super::transcript::blob;
+use super::transcript::message::{MessageRecord, MessageState};
+use super::transcript::view::{TurnRecord, View, read_recount, write_recount};
+use super::transcript::words::Words;
+use super::window::recount;
 use super::writer::{KnownId, SessionWriter, put_id};
 use crate::Result;
 use crate::context::message::{Part, REDACTED, Role};

@@ -2,25 +2,25 @@
 //!
 //! It is copied in bounded transactions, hidden until the last one names it. What fails on the way is purged.
 
-use super::blob;
 use super::edit::{STEP, sent_block, tally_before};
 use super::ledger::{self, Call};
-use super::message::MessageRecord;
 use super::place::{Place, SessionsHead};
 use super::record::{self, SessionRecord, SessionState, StoredEpoch};
 use super::session::{Session, Status};
 use super::sweep::purge;
-use super::view::{TurnRecord, View, find_recount, write_recount};
-use super::words::{Findable, Words};
+use super::transcript::blob;
+use super::transcript::message::MessageRecord;
+use super::transcript::view::{TurnRecord, View, find_recount, write_recount};
+use super::transcript::words::{Findable, Words};
 use super::writer::{KnownId, SessionWriter, moved, put_id};
 use crate::context::{History, Reason, Tally};
-use crate::memory::Scope;
+use crate::scope::Scope;
 use crate::store::pages::PagesMut;
 use crate::{Error, ErrorKind, Result};
 
 /// Copies a session up to message `at`.
 pub(super) fn fork(source: &Session<'_>, new_id: &str, at: Option<u64>, now: i64) -> Result<()> {
-    crate::memory::check_id("session", new_id)?;
+    crate::scope::check_id("session", new_id)?;
     let status = source.status()?;
     let end = status.record.tally.messages;
     let at = at.unwrap_or(end);
@@ -152,7 +152,7 @@ impl Copy {
                 place,
                 seed,
                 id,
-                KnownId { index, request: record.request, gone: record.state == super::message::MessageState::Redacted },
+                KnownId { index, request: record.request, gone: record.state == super::transcript::message::MessageState::Redacted },
             )?;
         }
         for switch in 1..=self.source.epoch.switch {
@@ -196,7 +196,7 @@ impl Copy {
         let origin = writer.epoch.epoch.origin;
         if self.at <= origin && origin > 0 {
             let model = writer.epoch.model.clone();
-            super::recount::switch(&mut writer, model, Reason::Forked)?;
+            super::window::recount::switch(&mut writer, model, Reason::Forked)?;
         } else {
             writer.begin(Reason::Forked, origin)?;
         }

@@ -8,8 +8,8 @@ use super::session::{Options, Status};
 use super::writer::SessionWriter;
 use crate::collection::CollectionName;
 use crate::context::{Reason, Tally, Tools};
-use crate::memory::Scope;
 use crate::models::Model;
+use crate::scope::Scope;
 use crate::store::pages::PagesMut;
 use crate::{Error, ErrorKind, Result};
 
@@ -118,7 +118,7 @@ fn make<P: PagesMut>(pages: &mut P, scope: &Scope, id: &str, options: &Options, 
 fn reopen<P: PagesMut>(mut writer: SessionWriter<'_, P>, options: &Options, tools: Option<&GivenTools>) -> Result<()> {
     check_model(&writer.record.id, &writer.epoch.model, options.model.as_ref())?;
     let stored = match writer.epoch.tools {
-        Some(stored) => super::blob::get(&*writer.pages, writer.place.partition, stored.hash)?,
+        Some(stored) => super::transcript::blob::get(&*writer.pages, writer.place.partition, stored.hash)?,
         None => Vec::new(),
     };
     let system = new_system(writer.epoch.system, writer.seed, options);
@@ -158,7 +158,7 @@ fn reopen<P: PagesMut>(mut writer: SessionWriter<'_, P>, options: &Options, tool
 /// The system prompt that is asked for, if it is another than the stored one.
 fn new_system(stored: Option<BlobRef>, seed: u64, options: &Options) -> Option<String> {
     let system = options.system.as_deref()?;
-    let asked = (!system.is_empty()).then(|| super::blob::hash(seed, system.as_bytes()));
+    let asked = (!system.is_empty()).then(|| super::transcript::blob::hash(seed, system.as_bytes()));
     (asked != stored.map(|blob| blob.hash)).then(|| system.to_owned())
 }
 

@@ -1,13 +1,13 @@
 //! A session as it is stored: what every `add` reads and rewrites, and the epochs it has been through.
 
-use super::bounds::WindowContent;
 use super::codec;
 use super::place::{Place, by_name};
+use super::window::bounds::WindowContent;
 use crate::collection::CollectionName;
 use crate::context::limit::input_limit;
 use crate::context::{Budget, Epoch, Share, Tally};
-use crate::memory::{Scope, ScopeType};
 use crate::models::Model;
+use crate::scope::{Scope, ScopeType};
 use crate::store::chunks;
 use crate::store::envelope::{self, Codec, damaged};
 use crate::store::keys::Partition;

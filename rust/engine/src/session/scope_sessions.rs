@@ -3,7 +3,8 @@
 use super::place::{Place, SessionsHead};
 use super::record::{SessionRecord, SessionState};
 use crate::Result;
-use crate::memory::{Engine, Scope};
+use crate::memory::Core;
+use crate::scope::Scope;
 
 /// A session in a list.
 #[derive(Debug, Clone)]
@@ -15,7 +16,7 @@ pub struct Listed {
 }
 
 /// Sessions behind number `after`, in the order in which they were made; at most `limit`.
-pub fn list(engine: &Engine, scope: &Scope, after: u32, limit: usize) -> Result<Vec<Listed>> {
+pub fn list(engine: &Core, scope: &Scope, after: u32, limit: usize) -> Result<Vec<Listed>> {
     engine.store().read(|pages| {
         let Some(partition) = scope.find(pages)? else { return Ok(Vec::new()) };
         let last = SessionsHead::read(pages, partition)?.sessions;

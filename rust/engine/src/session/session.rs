@@ -5,25 +5,26 @@ use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 use super::add::{NewMessage, Prepared, check_name};
-use super::assemble::{self, Ask, Assembled, check_items};
-use super::blob;
+use super::core::SessionCore;
 use super::edit;
+use super::ledger::replay::{Replayed, replay};
+use super::ledger::response::{Response, UsageTokens};
 use super::ledger::{self, Call, SentPrompt};
-use super::message::{MessageRecord, MessageState, read_result_key};
 use super::open::{Instructions, ToolsChange, instruct};
 use super::place::Place;
 use super::record::{self, SentBlock, SessionRecord, SessionState, StoredEpoch};
-use super::recount::{self, Kept};
-use super::replay::{Replayed, replay};
-use super::response::{Response, UsageTokens};
-use super::view::{TurnRecord, View};
+use super::transcript::blob;
+use super::transcript::message::{MessageRecord, MessageState, read_result_key};
+use super::transcript::view::{TurnRecord, View};
+use super::window::assemble::{self, Ask, Assembled, check_items};
+use super::window::recount::{self, Kept};
 use super::writer::{AddAction, Added, KnownId, SessionWriter, moved, scopes};
 use crate::collection::CollectionName;
 use crate::context::message::Part;
 use crate::context::{Arguments, Format, Reason, carries_block};
-use crate::memory::{Engine, Scope};
 use crate::models::Model;
 use crate::recall;
+use crate::scope::Scope;
 use crate::store::Snapshot;
 use crate::store::environment::WriteTransaction;
 use crate::store::metrics::add;
@@ -41,7 +42,7 @@ const AHEAD_CHUNKS: usize = 64;
 #[derive(Debug, Clone, Copy)]
 pub struct Session<'e> {
     /// The store.
-    pub engine: &'e Engine,
+    pub engine: &'e SessionCore,
     /// Whose session it is.
     pub scope: &'e Scope,
     /// Its id.
@@ -150,7 +151,7 @@ impl Session<'_> {
     /// `ModelMismatch` for another model, `NotFound` where there is none and no model is named, `BudgetExceeded` where the
     /// budget's floors do not fit. Instructions that do not are an error of [`Self::assemble`]: another limit may hold them.
     pub fn open(&self, options: Options, now: i64) -> Result<Status> {
-        crate::memory::check_id("session", self.id)?;
+        crate::scope::check_id("session", self.id)?;
         let tools = super::open::read_tools(options.tools.as_deref())?;
         let found = self.engine.store().read(|pages| self.find(pages))?;
         if found.is_none() && options.model.is_none() {
@@ -313,7 +314,7 @@ impl Session<'_> {
                 sent: sent.as_ref().map(|(_, sent)| (**sent).clone()),
                 hash: response.hash,
             };
-            super::partial::remove(writer.pages, writer.place)?;
+            super::reply::partial::remove(writer.pages, writer.place)?;
             call.write(writer.pages, writer.place, added.turn)?;
             call.put_name(writer.pages, writer.place, writer.seed)?;
             let call_planned = call.sent.as_ref().map(|sent| sent.planned);
@@ -593,7 +594,7 @@ fn no_result(key: &str) -> Error {
 pub(super) fn stored_message(pages: &Snapshot, place: Place, index: u64) -> Result<StoredMessage> {
     let record = MessageRecord::expect(pages, place, index)?;
     let given = record.given(pages, place)?;
-    let text = super::words::text_of(&record.parse(&given)?);
+    let text = super::transcript::words::text_of(&record.parse(&given)?);
     Ok(StoredMessage { record, given, text })
 }
 

@@ -1,12 +1,12 @@
 //! What an interrupted delete or fork leaves behind, and blobs that nobody refers to: removed by maintenance, in bounded steps.
 
-use super::blob;
 use super::edit::purge_step;
 use super::place::{Place, SessionsHead};
 use super::record::{SessionRecord, SessionState};
+use super::transcript::blob;
 use crate::Result;
-use crate::memory::Engine;
-use crate::memory::scope;
+use crate::memory::Core;
+use crate::scope;
 use crate::store::keys::Partition;
 
 /// What is hidden for so long is not being worked on any more: a day, in microseconds.
@@ -16,13 +16,13 @@ const SCOPES: usize = 256;
 const CHUNKS: usize = 256;
 
 /// Removes a hidden session, step by step.
-pub(super) fn purge(engine: &Engine, place: Place, seed: u64, now: i64) -> Result<()> {
+pub(super) fn purge(engine: &Core, place: Place, seed: u64, now: i64) -> Result<()> {
     while engine.write(move |txn| purge_step(txn, place, seed, now))? {}
     Ok(())
 }
 
 /// Sweeps every scope; how many abandoned sessions it removed.
-pub fn sweep(engine: &Engine, now: i64) -> Result<u64> {
+pub fn sweep(engine: &Core, now: i64) -> Result<u64> {
     let (mut after, mut removed) = (0, 0);
     loop {
         let page = engine.scopes(after, SCOPES)?;
@@ -38,7 +38,7 @@ pub fn sweep(engine: &Engine, now: i64) -> Result<u64> {
     }
 }
 
-fn abandoned(engine: &Engine, partition: Partition, now: i64) -> Result<Vec<Place>> {
+fn abandoned(engine: &Core, partition: Partition, now: i64) -> Result<Vec<Place>> {
     engine.store().read(|pages| {
         let mut found = Vec::new();
         for session in 1..=SessionsHead::read(pages, partition)?.sessions {

@@ -3,23 +3,23 @@
 use std::sync::Arc;
 
 use super::add::Prepared;
-use super::assemble::Assembled;
-use super::blob;
-use super::bounds::{self, StoredAnchor, WindowContent};
 use super::ledger::Call;
-use super::message::{MessageRecord, MessageState};
-use super::pinned::{self, Pinned};
 use super::place::{Place, SessionsHead};
 use super::record::{self, BlobRef, SessionRecord, StoredEpoch};
-use super::view::{TurnRecord, View, kept_turns};
-use super::words::Words;
+use super::transcript::blob;
+use super::transcript::message::{MessageRecord, MessageState};
+use super::transcript::view::{TurnRecord, View, kept_turns};
+use super::transcript::words::Words;
+use super::window::assemble::Assembled;
+use super::window::bounds::{self, StoredAnchor, WindowContent};
+use super::window::pinned::{self, Pinned};
 use crate::context::epoch::RENDERER_VERSION;
 use crate::context::fixed::choose_pinned;
 use crate::context::{
     Bounds, Epoch, Factor, Fixed, FixedText, FixedTools, History, Item, MemoryRef, Opening, Placed, Reason, Tools, Window, block, bounded,
 };
-use crate::memory::Scope;
 use crate::models::Model;
+use crate::scope::Scope;
 use crate::store::envelope::{self, Codec};
 use crate::store::msgpack::{Reader, Writer};
 use crate::store::pages::{Pages, PagesMut};

@@ -5,8 +5,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use super::*;
-use crate::memory::{Engine, EngineOptions, Head, NewMemory, Scope, ScopeType};
+use crate::engine::{Engine, EngineOptions};
+use crate::memory::NewMemory;
 use crate::models::Model;
+use crate::scope::{Head, Scope, ScopeType};
 use crate::session::{NewMessage, Options, Session};
 use crate::store::envelope::{self, Codec};
 use crate::store::msgpack::{Reader, Writer};

@@ -11,6 +11,7 @@
 //! Words follow UAX#29 (Unicode Text Segmentation, word boundaries, with the tailoring of the table), folding follows the
 //! Unicode Standard section 3.13, stemming steps 1a, 1b and 5 of Porter, "An algorithm for suffix stripping", 1980.
 
+mod analyze;
 mod chars;
 mod document;
 mod filler;
@@ -30,6 +31,7 @@ mod golden;
 #[cfg(test)]
 mod properties;
 
+pub(crate) use analyze::{analyze, with_analyzer};
 pub use document::{Analysis, TermCount};
 pub(crate) use filler::is_filler;
 pub use keys::{duplicate_key, slot_key};

@@ -5,8 +5,7 @@
 
 use std::sync::OnceLock;
 
-use super::{CountCache, Encoding};
-use crate::context::Counter;
+use super::{CountCache, Counter, Encoding};
 
 /// Counts that the shared cache holds: 1 MiB, the messages of some hundred long conversations.
 const CAPACITY: usize = 65_536;

@@ -9,10 +9,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use memspan_engine::Result;
+use memspan_engine::engine::{Engine, EngineOptions};
 use memspan_engine::index::vectors::UnitVector;
 use memspan_engine::memory::embedding::Embedding;
-use memspan_engine::memory::{Engine, EngineOptions, Memory, NewMemory, Remembered, Scope, ScopeType};
+use memspan_engine::memory::{Memory, NewMemory, Remembered};
 use memspan_engine::recall::{Filter, Fusion, Request, recall};
+use memspan_engine::scope::{Scope, ScopeType};
 use memspan_engine::store::Durability;
 
 /// A path of its own that is removed at the end.

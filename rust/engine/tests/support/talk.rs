@@ -1,8 +1,9 @@
 //! Sessions as the tests from outside use them: messages, tool rounds, replies with what was sent, and all that a session says.
 
 use memspan_engine::context::render::{self, RequestOptions};
-use memspan_engine::memory::{Engine, Scope};
+use memspan_engine::engine::Engine;
 use memspan_engine::models::Model;
+use memspan_engine::scope::Scope;
 use memspan_engine::session::{self, Added, Ask, Assembled, NewMessage, Options, Replied, Session, SessionBudget};
 use serde_json::{Value, json};
 

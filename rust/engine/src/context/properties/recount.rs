@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::super::framing::Counter;
+use crate::tokens::Counter;
 
 /// Tokens of an `OpenAI` request whose images are given by size or by low detail, without files.
 pub(crate) fn openai(body: &[u8], counter: &dyn Counter) -> u64 {

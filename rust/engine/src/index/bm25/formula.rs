@@ -10,10 +10,8 @@
 //! Multiplying by 2^32 is exact, wherever it is done.
 
 use super::Statistics;
+use crate::units::score::SCORE_UNIT;
 use crate::{Error, Result};
-
-/// Score units in 1.0: a score is a whole number of 2^-32.
-pub const SCORE_UNIT: f64 = 4_294_967_296.0;
 
 /// The largest weight of a query term: keeps a sum of 4,096 contributions below 2^63.
 pub(super) const MAX_WEIGHT: f32 = 1000.0;

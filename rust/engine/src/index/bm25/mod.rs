@@ -44,7 +44,7 @@ mod tests;
 pub use crate::text::TermCount;
 pub use apply::{Op, apply};
 pub use audit::Indexed;
-pub use formula::{Formula, Parameters, SCORE_UNIT};
+pub use formula::{Formula, Parameters};
 pub use layout::IndexId;
 pub use reader::{Contribution, Found, Hit, Query, QueryTerm, Reader};
 pub use row::{NEVER, PRESENT, Row};

@@ -4,12 +4,13 @@
 //! one in a piece, and with its envelope less than a page. Every piece but the last has the `CONTINUES` bit.
 
 use super::kernel::PartialDot;
-use super::{Query, SCORE_ONE, Scored, UnitVector, VectorSet, select};
+use super::{Query, Scored, UnitVector, VectorSet, select};
 use crate::Result;
 use crate::store::envelope::{self, CONTINUES, Codec, ENVELOPE_BYTES};
 use crate::store::keys::Key;
 use crate::store::pages::{Pages, PagesMut};
 use crate::store::verified;
+use crate::units::score::SCORE_ONE;
 
 /// Layout of an exact vector's body.
 const EXACT_SCHEMA: u8 = 1;

@@ -46,9 +46,6 @@ use crate::{Error, Result};
 /// The most dimensions a vector may have.
 pub const MAX_DIMENSIONS: usize = 8192;
 
-/// A score of 1.0, that is the cosine of two equal directions, in fixed point.
-pub const SCORE_ONE: i32 = 1 << 30;
-
 /// The vectors of one embedding in one partition. A name for a place, not a handle: cheap to make and to copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct VectorSet {
@@ -83,8 +80,7 @@ impl VectorSet {
     /// The vectors of a partition's messages, which `revision` of the built-in embedding made: codes only, without exact vectors, because
     /// transcripts are large and a text's vector can be made again.
     #[must_use]
-    pub fn of_messages(partition: Partition, revision: u16) -> Self {
-        let dims = crate::embedding::DIMENSIONS;
+    pub fn of_messages(partition: Partition, revision: u16, dims: usize) -> Self {
         Self { partition, embedding: revision, dims, blocks: Table::MessageVector, ef_search: graph::DEFAULT_EF_SEARCH }
     }
 

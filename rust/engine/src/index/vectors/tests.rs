@@ -8,6 +8,7 @@ use super::*;
 use crate::ErrorKind;
 use crate::store::envelope::ONE_PAGE;
 use crate::store::pages::{MemoryPages, Pages, PagesMut};
+use crate::units::score::SCORE_ONE;
 
 const PARTITION: u32 = 7;
 const EMBEDDING: u16 = 3;

@@ -8,14 +8,13 @@
 //! differently (`3/4/2025`), texts of more than [`MAX_BYTES`], which are no questions. What is read is a preference, never a
 //! filter ([`super::priors`]): a wrong reading costs ranks, not answers.
 
-mod calendar;
 mod period;
 mod words;
 
 #[cfg(test)]
 mod tests;
 
-use calendar::{DAY, Days};
+use crate::units::calendar::{self, DAY, Days};
 use words::Word;
 
 /// A longer text is not read.

@@ -1,7 +1,7 @@
 //! One period: a day, a week, a month, a year, by its name or by how far it is from today.
 
-use super::calendar::{Days, date, day, months, valid, weekday};
 use super::words::Word;
+use crate::units::calendar::{Days, date, day, months, valid, weekday};
 
 /// What must stand before a name that could be something else: a month ("June said"), a year, a season.
 const LEADS: [&str; 17] = [

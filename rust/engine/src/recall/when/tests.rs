@@ -1,7 +1,7 @@
 //! What is read out of questions, and what is not.
 
-use super::calendar::{DAY, date, day, valid, weekday};
 use super::{Range, read, read_local};
+use crate::units::calendar::{DAY, date, day, valid, weekday};
 
 /// A Wednesday.
 const TODAY: (i64, i64, i64) = (2025, 6, 18);

@@ -1,7 +1,7 @@
 //! Words of a question, and what a word can be in an expression of time.
 
-use super::calendar::Days;
-use super::calendar::{day, months, valid};
+use crate::units::calendar::Days;
+use crate::units::calendar::{day, months, valid};
 
 /// One word without the punctuation around it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use crate::Result;
-use crate::memory::doctor::Report;
-use crate::session::blob::{self, Blob};
+use crate::audit::Report;
+use crate::session::transcript::blob::{self, Blob};
 use crate::store::keys::{Key, Partition, Table};
 use crate::store::pages::Pages;
 

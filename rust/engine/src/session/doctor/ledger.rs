@@ -9,7 +9,7 @@ use crate::session::ledger::Call;
 use crate::session::place::Place;
 use crate::session::record::SessionRecord;
 use crate::session::task;
-use crate::session::view::TurnRecord;
+use crate::session::transcript::view::TurnRecord;
 use crate::session::writer::{KnownId, read_id};
 use crate::store::keys::Table;
 use crate::store::pages::Pages;

@@ -10,10 +10,10 @@ use std::ops::Range;
 use crate::Result;
 use crate::context::{Framing, History, Stored, Tally};
 use crate::session::ledger::{Call, shown};
-use crate::session::message::{MessageRecord, MessageState};
 use crate::session::place::Place;
 use crate::session::record::{SessionRecord, StoredEpoch};
-use crate::session::view::View;
+use crate::session::transcript::message::{MessageRecord, MessageState};
+use crate::session::transcript::view::View;
 use crate::store::pages::Pages;
 use crate::tokens::CachedCounter;
 

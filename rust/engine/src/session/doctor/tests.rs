@@ -1,16 +1,18 @@
 //! Everything that a session's tables can say wrongly is put into a store on purpose, and the doctor names it.
 
-use super::super::blob;
 use super::super::ledger::Call;
-use super::super::message::MessageRecord;
 use super::super::properties::{Folder, engine};
 use super::super::record::{self, SessionRecord, StoredEpoch};
-use super::super::view::{TurnRecord, find_recount, write_recount};
+use super::super::transcript::blob;
+use super::super::transcript::message::MessageRecord;
+use super::super::transcript::view::{TurnRecord, find_recount, write_recount};
 use super::super::writer::{KnownId, put_id};
 use super::super::{Ask, NewMessage, Options, Place, Replied, Session, SessionBudget, SessionState, TaskEdit};
 use super::*;
-use crate::memory::{Engine, Kind, NewMemory, Scope, ScopeType};
+use crate::engine::Engine;
+use crate::memory::{Kind, NewMemory};
 use crate::models::Model;
+use crate::scope::{Scope, ScopeType};
 use crate::store::chunks;
 use crate::store::environment::WriteTransaction;
 use crate::store::pages::PagesMut;

@@ -1,12 +1,12 @@
 //! Rows and vectors of messages that an older version added: made by maintenance, a step at a time.
 
-use super::super::message::MessageRecord;
 use super::super::place::Place;
-use super::super::words::{speaker, text_of, vector, vectors};
+use super::super::transcript::message::MessageRecord;
+use super::super::transcript::words::{speaker, text_of, vector, vectors};
 use super::row::{Row, Rows, rows};
 use crate::Result;
 use crate::index::vectors::UnitVector;
-use crate::memory::Engine;
+use crate::memory::Core;
 use crate::store::keys::Partition;
 use crate::store::pages::PagesMut;
 
@@ -16,7 +16,7 @@ const SCOPES: usize = 256;
 
 /// Makes what messages of an older version lack, in every scope; how many there were. Their words stay as they are: a speaker's
 /// name is among the words of newer messages only.
-pub fn fill_rows(engine: &Engine) -> Result<u64> {
+pub fn fill_rows(engine: &Core) -> Result<u64> {
     let (mut after, mut filled) = (0, 0);
     loop {
         let page = engine.scopes(after, SCOPES)?;

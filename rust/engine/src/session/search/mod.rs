@@ -24,15 +24,17 @@ use self::row::Row;
 use super::place::Place;
 use super::record::{SessionRecord, SessionState};
 use super::session::{StoredMessage, stored_message};
-use super::words::{index, vectors};
+use super::transcript::words::{index, vectors};
 use crate::Result;
 use crate::embedding::{Wanted, distinct_tokens, embed};
 use crate::index::bm25::runs::Runs;
 use crate::index::bm25::{Parameters, QueryTerm};
 use crate::index::vectors::{Query, Scores};
-use crate::memory::{Engine, Scope, with_analyzer};
+use crate::memory::Core;
+use crate::scope::Scope;
 use crate::store::keys::Partition;
 use crate::store::pages::Pages;
+use crate::text::with_analyzer;
 
 /// Candidates by words and by vectors, at least; twice as many as are wanted where that is more.
 const BY_WORDS: usize = 128;
@@ -57,7 +59,7 @@ pub struct TranscriptHit {
 }
 
 /// The messages of a scope's sessions that answer the question, best first; of equals the newest.
-pub fn search(engine: &Engine, scope: &Scope, question: &str, limit: usize) -> Result<Vec<TranscriptHit>> {
+pub fn search(engine: &Core, scope: &Scope, question: &str, limit: usize) -> Result<Vec<TranscriptHit>> {
     if limit == 0 {
         return Ok(Vec::new());
     }

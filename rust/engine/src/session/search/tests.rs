@@ -1,15 +1,17 @@
 //! The ranking against one that reads everything, on small stores; and what is never found.
 
 use super::super::properties::{Folder, engine};
-use super::super::words::{speaker, text_of};
+use super::super::transcript::words::{speaker, text_of};
 use super::*;
 use crate::context::testing::Random;
-use crate::index::vectors::{SCORE_ONE as COSINE_ONE, UnitVector};
-use crate::memory::ScopeType;
+use crate::engine::Engine;
+use crate::index::vectors::UnitVector;
 use crate::models::Model;
+use crate::scope::ScopeType;
 use crate::session::record::locate;
 use crate::session::{NewMessage, Options, Session};
 use crate::store::pages::{MemoryPages, PagesMut};
+use crate::units::score::SCORE_ONE as COSINE_ONE;
 
 const WORDS: [&str; 24] = [
     "port",

@@ -17,7 +17,7 @@
 use std::collections::VecDeque;
 
 use super::{Anchor, Class, Tally, slack};
-use crate::context::Factor;
+use crate::tokens::Factor;
 
 /// Samples of a class that are kept.
 const WINDOW: usize = 64;

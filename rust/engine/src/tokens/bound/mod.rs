@@ -24,8 +24,7 @@ pub use class::Class;
 pub use learned::{Learned, Open, Ratio, State};
 pub use usage::{Usage, usage};
 
-use super::{CachedCounter, Encoding};
-use crate::context::{Counter, Factor};
+use super::{CachedCounter, Counter, Encoding, Factor};
 
 /// What frames and borders can cost beyond what is counted: short texts are further from their class than long ones, as the root of
 /// their length.

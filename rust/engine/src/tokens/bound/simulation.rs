@@ -7,7 +7,7 @@
 use super::super::fuzz::Fuzz;
 use super::super::{Encoding, count};
 use super::{Anchor, Class, Learned, Tally, bound};
-use crate::context::Factor;
+use crate::tokens::Factor;
 
 const WINDOW: u64 = 12_000;
 /// Tokens that are counted for the frame of a message; the truth's may be fewer.

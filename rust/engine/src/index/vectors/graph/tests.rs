@@ -367,7 +367,7 @@ fn vectors_of_messages_never_touch_a_graph() {
     build(&mut pages);
     let graph =
         |pages: &MemoryPages| [Table::GraphCatalog, Table::GraphNodes, Table::GraphUpper, Table::GraphChanges].map(|one| table(pages, one));
-    let (before, messages) = (graph(&pages), VectorSet::of_messages(7, 3));
+    let (before, messages) = (graph(&pages), VectorSet::of_messages(7, 3, 256));
     let vector = UnitVector::new(&random.vector(messages.dims()), messages.dims()).unwrap();
     messages.put_many(&mut pages, &[(2, &vector), (4, &vector)]).unwrap();
     assert!(messages.remove(&mut pages, 2).unwrap());

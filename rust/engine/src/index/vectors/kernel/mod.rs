@@ -20,8 +20,9 @@ mod x86;
 pub(super) use float::{PartialDot, exact_dot};
 pub(super) use scattered::{Dots, ROWS};
 
+use super::Query;
 use super::block::Block;
-use super::{Query, SCORE_ONE};
+use crate::units::score::SCORE_ONE;
 
 /// The ways to multiply int8 rows. All give the same scores; those that the processor lacks fall back to [`Scalar`](Self::Scalar).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,0 +1,112 @@
+//! The doctor: reads a whole store and says what contradicts what.
+//!
+//! Every value against its checksum; then each scope: what the records say against counters, postings, rows, vectors, slots, the
+//! expiry index and history; its sessions, which [`crate::session::doctor`] looks at, and collections (`collection/doctor.rs`). A text is analysed again, and the
+//! index must hold exactly its terms. Nothing is repaired: what is damaged comes back from a backup, and what is not is named,
+//! so that one knows what to look at.
+//!
+//! It holds one snapshot to its end. Writers go on meanwhile, and the file grows by what they replace. Damage to
+//! LMDB's own pages can end the process: the command `memspan doctor` lets another process do the reading.
+
+mod values;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+
+use crate::Result;
+use crate::audit::Report;
+use crate::collection::{self, CollectionName};
+use crate::memory;
+use crate::scope::{self, Row};
+use crate::session;
+use crate::store::keys::{Key, Partition, STORE, Table, u32_at};
+use crate::store::pages::Pages;
+
+/// When memories expire, by partition, as the store-wide index says.
+type Expiry = BTreeMap<Partition, BTreeSet<(i64, u32)>>;
+
+/// Checks everything that a snapshot shows. Costs the whole store, and memory for one scope's postings.
+pub fn check<P: Pages>(pages: &P) -> Result<Report> {
+    let mut report = Report::default();
+    let mut partitions = values::check(pages, &mut report)?;
+    let mut expiry = expiry_of(pages)?;
+    let mut after = 0;
+    while let Some((partition, row)) = next_row(pages, &mut report, after)? {
+        after = partition;
+        partitions.remove(&partition);
+        report.scopes += u64::from(matches!(row, None | Some(Row::Scope(_))));
+        let Some(row) = row else { continue };
+        let expiry = expiry.remove(&partition).unwrap_or_default();
+        match row {
+            Row::Scope(scope) => {
+                memory::doctor::check(pages, &mut report, partition, &scope, &expiry)?;
+                session::doctor::check(pages, &mut report, partition, scope.term_seed())?;
+            }
+            Row::Collection { owner, name } => collection_of(pages, &mut report, partition, owner, &name, &expiry)?,
+            Row::Dropped => {} // whatever is left of it is being removed
+        }
+    }
+    session::window::bounds::check(pages, &mut report)?;
+    for partition in partitions {
+        report.note(partition, "scope", "the partition has values and belongs to no scope");
+    }
+    for partition in expiry.keys() {
+        report.note(*partition, "expiry", "memories of a partition are to expire that belongs to no scope");
+    }
+    Ok(report)
+}
+
+/// Whose the partition behind `after` is, `None` in its place where that is damaged.
+fn next_row<P: Pages>(pages: &P, report: &mut Report, after: Partition) -> Result<Option<(Partition, Option<Row>)>> {
+    let table = Key::new(STORE, Table::ScopeByNumber);
+    let Some(first) = after.checked_add(1) else { return Ok(None) };
+    let mut found = None;
+    pages.scan(table.u32(first).as_slice(), &table.prefix_range().end, &mut |key, _| {
+        found = u32_at(key, 5);
+        Ok(ControlFlow::Break(()))
+    })?;
+    let Some(partition) = found else { return Ok(None) };
+    let row = report.read(partition, "scope", scope::row(pages, partition))?.flatten();
+    if let Some(Row::Scope(scope)) = &row
+        && let Some(by_name) = report.read(partition, "scope", scope.find(pages))?
+        && by_name != Some(partition)
+    {
+        report.note(partition, "scope", format!("its name leads to partition {by_name:?}"));
+    }
+    Ok(Some((partition, row)))
+}
+
+/// A collection, and whether its scope knows it.
+fn collection_of<P: Pages>(
+    pages: &P,
+    report: &mut Report,
+    partition: Partition,
+    owner: Partition,
+    name: &str,
+    expiry: &BTreeSet<(i64, u32)>,
+) -> Result<()> {
+    let Some(Some(Row::Scope(scope))) = report.read(owner, "scope", scope::row(pages, owner))? else {
+        report.note(partition, "scope", format!("its collection belongs to partition {owner}, which is no scope"));
+        return Ok(());
+    };
+    let name = CollectionName { scope, name: name.to_owned() };
+    if let Some(by_name) = report.read(partition, "scope", name.find(pages))?
+        && by_name != Some(partition)
+    {
+        report.note(partition, "scope", format!("its collection's name leads to partition {by_name:?}"));
+    }
+    collection::doctor::check(pages, report, partition, name.term_seed(), expiry)
+}
+
+fn expiry_of<P: Pages>(pages: &P) -> Result<Expiry> {
+    let range = Key::new(STORE, Table::Expiry).prefix_range();
+    let mut expiry = Expiry::new();
+    pages.scan(&range.start, &range.end, &mut |key, _| {
+        let at = key.get(5..13).and_then(|bytes| bytes.first_chunk()).map_or(0, |bytes| (u64::from_be_bytes(*bytes) ^ 1 << 63) as i64);
+        if let (Some(partition), Some(number)) = (u32_at(key, 13), u32_at(key, 17)) {
+            expiry.entry(partition).or_default().insert((at, number));
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(expiry)
+}

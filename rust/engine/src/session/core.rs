@@ -1,0 +1,40 @@
+//! What sessions need of an open store: the core, and what this process has read of its sessions.
+
+use std::ops::Deref;
+
+use super::window::warm::WarmSessions;
+use crate::memory::Core;
+
+/// The core, and what this process has read of its sessions.
+#[derive(Debug)]
+pub struct SessionCore {
+    core: Core,
+    warm: WarmSessions,
+}
+
+impl SessionCore {
+    /// Of a core, with nothing read yet.
+    #[must_use]
+    pub fn new(core: Core) -> Self {
+        Self { core, warm: WarmSessions::default() }
+    }
+
+    /// The core, to be set up before it is shared.
+    pub fn core_mut(&mut self) -> &mut Core {
+        &mut self.core
+    }
+
+    /// What this process has read of its sessions.
+    pub(super) fn warm(&self) -> &WarmSessions {
+        &self.warm
+    }
+}
+
+/// Whoever takes a core takes this, too.
+impl Deref for SessionCore {
+    type Target = Core;
+
+    fn deref(&self) -> &Core {
+        &self.core
+    }
+}

@@ -1,0 +1,323 @@
+//! The ledger: of every call what the model was sent, and what it cost.
+//!
+//! An entry refers to revisions of memories and holds no text of theirs; the caller's items and task state, which nobody else
+//! has, are kept as text. With the epoch and the transcript of that time it gives back the same bytes: see [`super::replay`].
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use super::response::UsageTokens;
+use crate::Result;
+use crate::context::{Block, Budget, Counter, Explained, Factor, Item, Prompt, SectionUse, SetAside};
+use crate::session::codec;
+use crate::session::place::Place;
+use crate::session::record::{SessionRecord, StoredEpoch, read_hash};
+use crate::session::window::pinned;
+use crate::session::window::retrieved;
+use crate::session::writer::{KnownId, find_id, put_id};
+use crate::store::chunks;
+use crate::store::envelope::{Codec, damaged};
+use crate::store::keys::{Key, Partition};
+use crate::store::msgpack::{Reader, Writer};
+use crate::store::pages::{Pages, PagesMut};
+
+const SCHEMA: u8 = 1;
+
+/// What a model was sent.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SentPrompt {
+    /// How long the session was: messages, turns, tokens.
+    pub messages: u64,
+    /// Turns.
+    pub turns: u64,
+    /// Tokens of everything rendered until then, without results that were open.
+    pub tokens: u64,
+    /// The epoch.
+    pub epoch: u64,
+    /// The limit.
+    pub limit: u64,
+    /// What was reserved for the reply.
+    pub output_tokens: u64,
+    /// Order, cut and grants.
+    pub budget: Budget,
+    /// What the question to memory was.
+    pub query: Option<String>,
+    /// What the volatile block showed, in its order.
+    pub items: Vec<Item>,
+    /// Whether the newest turn's user message was open: its block, or that it has none, stands still through the turn's tool rounds.
+    pub carried: bool,
+    /// Tokens of the block.
+    pub block_tokens: u64,
+    /// What it took besides to compose it.
+    pub set_aside: SetAside,
+    /// What became of every candidate.
+    pub explained: Vec<Explained>,
+    /// What each section used.
+    pub sections: Vec<SectionUse>,
+    /// The chain's last link: proves the bytes.
+    pub chain: u128,
+    /// What it was planned to cost: its count, or the most it could be.
+    pub planned: u64,
+    /// What the counter said.
+    pub counted: u64,
+    /// What its window was cut by, where that was another factor than the epoch's.
+    pub factor: Option<Factor>,
+    /// The plan was the true number.
+    pub exact: bool,
+}
+
+impl SentPrompt {
+    /// What the ledger keeps of a prompt of a session.
+    pub(in crate::session) fn of(
+        record: &SessionRecord,
+        epoch: &StoredEpoch,
+        prompt: &Prompt,
+        output_tokens: u64,
+        budget: Budget,
+        query: Option<String>,
+    ) -> Self {
+        let items = prompt.block.as_ref().map_or_else(Vec::new, |block| block.items.clone());
+        Self {
+            messages: record.tally.messages,
+            turns: record.tally.turns,
+            tokens: record.tally.tokens,
+            epoch: record.epoch,
+            limit: prompt.max_input_tokens,
+            output_tokens,
+            budget,
+            query,
+            items,
+            carried: prompt.carried,
+            block_tokens: prompt.block.as_ref().map_or(0, |block| block.tokens),
+            set_aside: prompt.set_aside,
+            explained: prompt.explained.clone(),
+            sections: prompt.sections.clone(),
+            chain: prompt.chain.last().copied().unwrap_or_default(),
+            planned: prompt.total_tokens,
+            counted: prompt.counted_tokens,
+            factor: (prompt.factor != epoch.epoch.factor).then_some(prompt.factor),
+            exact: prompt.exact,
+        }
+    }
+
+    fn write(&self, w: &mut Writer) {
+        w.nested(19);
+        for number in [self.messages, self.turns, self.tokens, self.epoch, self.limit, self.output_tokens] {
+            w.uint(number);
+        }
+        codec::write_budget(w, &self.budget);
+        w.maybe_text(self.query.as_deref());
+        codec::write_list(w, &self.items, codec::write_item);
+        w.bool(self.carried);
+        w.uint(self.block_tokens);
+        codec::write_set_aside(w, self.set_aside);
+        codec::write_list(w, &self.explained, codec::write_explained);
+        codec::write_list(w, &self.sections, codec::write_section_use);
+        w.bin(&self.chain.to_be_bytes());
+        w.uint(self.planned);
+        w.uint(self.counted);
+        w.uint(self.factor.map_or(0, |factor| factor.per_mille().into()));
+        w.bool(self.exact);
+    }
+
+    fn read<'b>(r: &mut Reader<'b>, key: &'b [u8]) -> Result<Option<Self>> {
+        let Some(mut inner) = codec::maybe_inner(r, key)? else { return Ok(None) };
+        let r = &mut inner;
+        let mut sent = Self {
+            messages: r.uint()?,
+            turns: r.uint()?,
+            tokens: r.uint()?,
+            epoch: r.uint()?,
+            limit: r.uint()?,
+            output_tokens: r.uint()?,
+            budget: codec::read_budget(r, key)?,
+            query: r.maybe_text()?.map(str::to_owned),
+            items: codec::read_list(r, |r| codec::read_item(r, key))?,
+            carried: r.bool()?,
+            block_tokens: r.uint()?,
+            set_aside: codec::read_set_aside(r, key)?,
+            explained: codec::read_list(r, |r| codec::read_explained(r, key))?,
+            sections: codec::read_list(r, |r| codec::read_section_use(r, key))?,
+            chain: read_hash(r, key)?,
+            planned: r.uint()?,
+            counted: r.uint()?,
+            factor: Some(r.uint()? as u32).filter(|factor| *factor > 0).map(Factor::new),
+            exact: r.bool()?,
+        };
+        if sent.planned == 0 {
+            // Written before the plan was kept: sections add up to it.
+            sent.planned = sent.sections.iter().map(|section| section.tokens).sum();
+        }
+        Ok(Some(sent))
+    }
+}
+
+/// One call of a model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Call {
+    /// Its place in its turn.
+    pub number: u16,
+    /// The message that is its reply.
+    pub reply: u64,
+    /// When the reply was added.
+    pub added_at: i64,
+    /// The provider's id of the response.
+    pub response_id: Option<String>,
+    /// Hash of the response as it was given: tells a retry where the provider gave no id.
+    pub hash: u128,
+    /// The model that answered, in the provider's words.
+    pub model: Option<String>,
+    /// Why it stopped.
+    pub finish: Option<String>,
+    /// The provider's account, as it was given: JSON.
+    pub usage: Option<Vec<u8>>,
+    /// The same, in one vocabulary.
+    pub usage_tokens: Option<UsageTokens>,
+    /// What it was sent; none where the caller did not say.
+    pub sent: Option<SentPrompt>,
+}
+
+impl Call {
+    fn encode(&self) -> Vec<u8> {
+        let mut w = Writer::array(9);
+        w.uint(self.reply);
+        w.int(self.added_at);
+        w.maybe_text(self.response_id.as_deref());
+        w.maybe_text(self.model.as_deref());
+        w.maybe_text(self.finish.as_deref());
+        match &self.usage {
+            None => w.nil(),
+            Some(usage) => w.bin(usage),
+        }
+        match &self.usage_tokens {
+            None => w.nil(),
+            Some(tokens) => {
+                w.nested(4);
+                for number in [tokens.input_tokens, tokens.output_tokens, tokens.cached_tokens, tokens.cache_write_tokens] {
+                    w.uint(number);
+                }
+            }
+        }
+        match &self.sent {
+            None => w.nil(),
+            Some(sent) => sent.write(&mut w),
+        }
+        w.bin(&self.hash.to_be_bytes());
+        w.into_bytes()
+    }
+
+    fn decode(key: &[u8], number: u16, body: &[u8]) -> Result<Self> {
+        let mut r = Reader::array(key, body)?;
+        let (reply, added_at) = (r.uint()?, r.int()?);
+        let mut text = || Ok::<_, crate::Error>(r.maybe_text()?.map(str::to_owned));
+        let (response_id, model, finish) = (text()?, text()?, text()?);
+        let usage = Some(r.bin()?.to_vec()).filter(|usage| !usage.is_empty());
+        let usage_tokens = match codec::maybe_inner(&mut r, key)? {
+            None => None,
+            Some(mut r) => Some(UsageTokens {
+                input_tokens: r.uint()?,
+                output_tokens: r.uint()?,
+                cached_tokens: r.uint()?,
+                cache_write_tokens: r.uint()?,
+            }),
+        };
+        let sent = SentPrompt::read(&mut r, key)?;
+        Ok(Self { number, reply, added_at, response_id, model, finish, usage, usage_tokens, sent, hash: read_hash(&mut r, key)? })
+    }
+
+    /// Makes the response known, so that giving it again changes nothing.
+    pub(in crate::session) fn put_name(&self, pages: &mut impl PagesMut, place: Place, seed: u64) -> Result<()> {
+        put_id(pages, place, seed ^ RESPONSES, &self.name(), self.known())
+    }
+
+    /// The entry that makes it known, and its key.
+    pub(in crate::session) fn known(&self) -> KnownId {
+        KnownId { index: self.reply, request: self.hash as u64, gone: false }
+    }
+
+    /// See [`Self::known`].
+    pub(in crate::session) fn name_key(&self, place: Place, seed: u64) -> Key {
+        place.id(seed ^ RESPONSES, &self.name())
+    }
+
+    fn name(&self) -> Cow<'_, str> {
+        response_name(self.response_id.as_deref(), self.hash, self.reply)
+    }
+
+    /// Call `number` of a turn.
+    pub(in crate::session) fn read<P: Pages>(pages: &P, place: Place, turn: u64, number: u16) -> Result<Self> {
+        let key = place.call(turn, number);
+        let missing = || damaged(key.as_slice(), "its turn refers to it and it is missing");
+        let (_, body) = chunks::get(pages, key)?.ok_or_else(missing)?;
+        Self::decode(key.as_slice(), number, &body)
+    }
+
+    /// The calls of a turn, in order.
+    pub(in crate::session) fn of_turn<P: Pages>(pages: &P, place: Place, turn: u64) -> Result<Vec<Self>> {
+        (0..count(pages, place, turn)?).map(|number| Self::read(pages, place, turn, number)).collect()
+    }
+
+    /// Writes it.
+    pub(in crate::session) fn write(&self, pages: &mut impl PagesMut, place: Place, turn: u64) -> Result<()> {
+        chunks::put(pages, place.call(turn, self.number), SCHEMA, Codec::MessagePack, &self.encode())
+    }
+
+    /// The block that it was sent with, less what was forgotten since.
+    pub(in crate::session) fn block<P: Pages>(&self, pages: &P, counter: &dyn Counter, now: i64) -> Result<Option<Arc<Block>>> {
+        let Some(sent) = &self.sent else { return Ok(None) };
+        Ok(Block::new(shown(pages, &sent.items, now)?.0, counter))
+    }
+}
+
+/// Keys responses apart from the ids of callers.
+const RESPONSES: u64 = 0x7265_7370_6f6e_7365;
+
+/// What a response is known by: the provider's id of it, else the hash of its bytes and where it stands, since two may say the same.
+fn response_name(id: Option<&str>, hash: u128, index: u64) -> Cow<'_, str> {
+    id.map_or_else(|| format!("{hash:032x}-{index}").into(), Cow::Borrowed)
+}
+
+/// The message that a response is, where it was added before; one without an id of the provider's, where it would be message `index`.
+pub(in crate::session) fn find_response<P: Pages>(
+    pages: &P,
+    place: Place,
+    seed: u64,
+    (id, hash): (Option<&str>, u128),
+    index: u64,
+) -> Result<Option<KnownId>> {
+    find_id(pages, place, seed ^ RESPONSES, &response_name(id, hash, index))
+}
+
+/// How many calls a turn has.
+pub(in crate::session) fn count<P: Pages>(pages: &P, place: Place, turn: u64) -> Result<u16> {
+    let range = place.calls_of(turn).prefix_range();
+    let last = place.call(turn, u16::MAX).u16(u16::MAX);
+    let Some((key, _)) = pages.floor(last.as_slice())? else { return Ok(0) };
+    let own = key >= range.start.as_slice() && key.len() > range.start.len() + 1;
+    if !own {
+        return Ok(0);
+    }
+    let last = u16::from_be_bytes([key[range.start.len()], key[range.start.len() + 1]]);
+    last.checked_add(1).ok_or_else(|| {
+        let message = format!("adding a call: a turn has at most {} of them, and turn {turn} has as many: begin the next turn", u16::MAX);
+        crate::Error::invalid(message).with("turn", turn as i64)
+    })
+}
+
+/// Items of the ledger with the texts that they refer to, and what those are whose text is gone at `now`.
+pub(in crate::session) fn shown<P: Pages>(pages: &P, items: &[Item], now: i64) -> Result<(Vec<Item>, Vec<String>)> {
+    let (mut shown, mut gone) = (Vec::with_capacity(items.len()), Vec::new());
+    for item in items {
+        let found = match (item.memory, item.message) {
+            (Some(memory), _) => pinned::revision(pages, memory, now)?
+                .map(|found| pinned::item(memory.partition as Partition, &found, &item.section, item.score)),
+            (None, Some(message)) => retrieved::said(pages, message, item.score)?,
+            (None, None) => Some(item.clone()),
+        };
+        match found {
+            Some(item) => shown.push(item),
+            None => gone.push(format!("{} {}", if item.memory.is_some() { "memory" } else { "message" }, item.id)),
+        }
+    }
+    Ok((shown, gone))
+}

@@ -1,0 +1,99 @@
+//! An old call, again: the ledger's entry, the epoch and the transcript of that time give back what the model saw.
+
+use std::sync::Arc;
+
+use super::call::{Call, SentPrompt, shown};
+use crate::Result;
+use crate::context::{Inputs, Prompt, Volatile, compose};
+use crate::session::place::Place;
+use crate::session::record::{SessionRecord, StoredEpoch};
+use crate::session::transcript::message::{MessageRecord, MessageState};
+use crate::session::transcript::view::{Extent, TurnRecord, View};
+use crate::session::window::assemble::Assembled;
+use crate::session::window::pinned;
+use crate::session::writer::fixed;
+use crate::store::pages::Pages;
+use crate::tokens::CachedCounter;
+
+/// A prompt that was sent.
+#[derive(Debug, Clone)]
+pub struct Replayed {
+    /// The prompt.
+    pub assembled: Assembled,
+    /// What it showed and was erased since: ids of memories, `message 31`. Empty where the bytes are those that were sent.
+    pub erased: Vec<String>,
+    /// Whether the bytes are proven to be those that were sent.
+    pub same_bytes: bool,
+}
+
+/// Composes the prompt of a call again; `None` where the caller did not say what was sent.
+pub(in crate::session) fn replay<P: Pages>(
+    pages: &P,
+    place: Place,
+    record: &SessionRecord,
+    call: &Call,
+    now: i64,
+) -> Result<Option<Replayed>> {
+    let Some(sent) = &call.sent else { return Ok(None) };
+    let epoch = StoredEpoch::read(pages, place, sent.epoch)?;
+    let pinned = pinned::snapshot(pages, &epoch.epoch.pinned, now)?;
+    let (items, mut erased) = shown(pages, &sent.items, now)?;
+    let lost = epoch.epoch.pinned.iter().filter(|memory| pinned.iter().all(|item| item.memory != Some(**memory)));
+    erased.extend(lost.map(|memory| format!("memory mem-{}", memory.memory)));
+    let prompt = again(pages, place, &epoch, sent, pinned, &items, now)?;
+    for turn in prompt.window.first_turn..sent.turns.saturating_sub(1) {
+        if let Some(kept) = TurnRecord::read(pages, place, turn)?.kept {
+            let items = Call::read(pages, place, turn, kept)?.sent.map_or_else(Vec::new, |sent| sent.items);
+            erased.extend(shown(pages, &items, now)?.1);
+        }
+    }
+    for index in prompt.message_indices() {
+        if MessageRecord::expect(pages, place, index)?.state == MessageState::Redacted {
+            erased.push(format!("message {index}"));
+        }
+    }
+    let same_bytes = prompt.chain.last() == Some(&sent.chain);
+    let assembled = Assembled {
+        prompt,
+        model: epoch.model,
+        place,
+        session_id: record.id.clone(),
+        epoch: sent.epoch,
+        sent: Arc::new(sent.clone()),
+        degraded: None,
+        ask: Arc::default(),
+    };
+    Ok(Some(Replayed { assembled, erased, same_bytes }))
+}
+
+fn again<P: Pages>(
+    pages: &P,
+    place: Place,
+    epoch: &StoredEpoch,
+    sent: &SentPrompt,
+    pinned: Vec<crate::context::Item>,
+    items: &[crate::context::Item],
+    now: i64,
+) -> Result<Prompt> {
+    let extent = Extent { messages: sent.messages, turns: sent.turns, tokens: sent.tokens };
+    let view = View::new(pages, place, extent, epoch, Arc::default(), now);
+    let factor = sent.factor.unwrap_or(epoch.epoch.factor);
+    let cut_by = crate::context::Epoch { factor, ..epoch.epoch.clone() };
+    let mut prompt = compose(&Inputs {
+        framing: &epoch.model.framing,
+        counter: &CachedCounter::new(epoch.model.encoding),
+        limit: sent.limit,
+        output_tokens: sent.output_tokens,
+        budget: &sent.budget,
+        epoch: &cut_by,
+        fixed: &fixed(pages, place, epoch, pinned)?,
+        history: &view,
+        volatile: Volatile::Sent(items, sent.set_aside),
+        append_only: epoch.model.append_only,
+        bounds: None,
+    })?;
+    (prompt.total_tokens, prompt.exact) = (sent.planned, sent.exact || prompt.exact);
+    prompt.explained.clone_from(&sent.explained);
+    prompt.sections.clone_from(&sent.sections);
+    Ok(prompt)
+}

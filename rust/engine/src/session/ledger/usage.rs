@@ -1,0 +1,82 @@
+//! What a session's calls were planned to cost and did cost, call by call, and how full its model's window is.
+//!
+//! Read from the ledger when it is asked for; nothing is summed up beside it.
+
+use super::call::Call;
+use super::response::UsageTokens;
+use crate::Result;
+use crate::context::History;
+use crate::session::record::StoredEpoch;
+use crate::session::session::Session;
+use crate::session::transcript::view::View;
+
+/// What one call was planned to cost, and what it did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallUsage {
+    /// Its turn.
+    pub turn: u64,
+    /// Its place in the turn.
+    pub call: u16,
+    /// The model that the prompt was made for; where that is not known, the one that answered in the provider's words.
+    pub model: Option<String>,
+    /// What the prompt was planned to cost: its count, or the most it could be.
+    pub planned: Option<u64>,
+    /// What was counted of it.
+    pub counted: Option<u64>,
+    /// What the provider billed.
+    pub billed: Option<UsageTokens>,
+}
+
+/// How full a model's window is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fill {
+    /// The session's epoch.
+    pub epoch: u64,
+    /// The most that the fixed sections and the whole history since the epoch's origin can be.
+    pub tokens: u64,
+    /// The model's window.
+    pub window: u64,
+}
+
+impl Session<'_> {
+    /// The calls of at most `limit` turns from `first` on, in order. Cost: one read of each ledger entry.
+    pub fn usage(&self, first: u64, limit: u64) -> Result<Vec<CallUsage>> {
+        self.engine.store().read(|pages| {
+            let status = self.expect(pages)?;
+            let (mut rows, mut known) = (Vec::new(), None::<(u64, String)>);
+            for turn in first..status.record.tally.turns.min(first.saturating_add(limit)) {
+                for call in Call::of_turn(pages, status.place, turn)? {
+                    let model = match &call.sent {
+                        None => call.model.clone(),
+                        Some(sent) => {
+                            if known.as_ref().is_none_or(|(epoch, _)| *epoch != sent.epoch) {
+                                let epoch = StoredEpoch::read(pages, status.place, sent.epoch)?;
+                                known = Some((sent.epoch, epoch.model.name.to_string()));
+                            }
+                            known.as_ref().map(|(_, name)| name.clone())
+                        }
+                    };
+                    let sent = call.sent.as_ref();
+                    let (planned, counted) = (sent.map(|sent| sent.planned), sent.map(|sent| sent.counted).filter(|counted| *counted > 0));
+                    rows.push(CallUsage { turn, call: call.number, model, planned, counted, billed: call.usage_tokens });
+                }
+            }
+            Ok(rows)
+        })
+    }
+
+    /// How full the model's window would be with everything that was said since the epoch's origin.
+    pub fn fill(&self) -> Result<Fill> {
+        self.engine.store().read(|pages| {
+            let status = self.expect(pages)?;
+            let epoch = &status.epoch.epoch;
+            let before = if epoch.origin == 0 {
+                0
+            } else {
+                View::cold(pages, status.place, &status.record, &status.epoch).tokens_before(epoch.origin)?
+            };
+            let counted = epoch.fixed_tokens + status.record.tally.tokens.saturating_sub(before);
+            Ok(Fill { epoch: epoch.number, tokens: epoch.factor.bound(counted), window: status.epoch.model.context_window })
+        })
+    }
+}

@@ -1,0 +1,249 @@
+//! A message as it is stored: the bytes it was given as, and what was derived from them once.
+//!
+//! Counts and the place in the transcript stand first, so that finding the window reads no text. Long data (images, files, texts
+//! beyond [`super::blob`]'s limit) is held by blobs, and the record has holes where it stood.
+
+use std::sync::Arc;
+
+use super::blob::{self, Hole};
+use crate::Result;
+use crate::context::image::Cost;
+use crate::context::message::Digest;
+use crate::context::{Arguments, Format, Message, Part, Placed, Stored};
+use crate::session::codec;
+use crate::session::place::Place;
+use crate::session::record::read_hash;
+use crate::store::chunks;
+use crate::store::envelope::{self, CONTINUES, Codec, damaged};
+use crate::store::msgpack::{Reader, Writer};
+use crate::store::pages::{Pages, PagesMut};
+
+const SCHEMA: u8 = 1;
+
+/// What became of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MessageState {
+    /// It is as it was given.
+    Given = 0,
+    /// Its text was taken out.
+    Redacted = 1,
+}
+
+/// A stored message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MessageRecord {
+    /// Where it stands.
+    pub placed: Placed,
+    /// Its count when it was added.
+    pub cost: Cost,
+    /// Digest of the form that is sent.
+    pub digest: Digest,
+    /// The shape it was given in.
+    pub format: Format,
+    /// Whether its text is there.
+    pub state: MessageState,
+    /// When it was added, microseconds since 1970 (UTC).
+    pub added_at: i64,
+    /// When it was said, where the caller knows.
+    pub created_at: Option<i64>,
+    /// Its number in the transcript index; 0 where it is in none.
+    pub document: u32,
+    /// The call it is the reply to, in its turn.
+    pub call: Option<u16>,
+    /// The caller's id.
+    pub id: Option<String>,
+    /// Who wrote it, in the caller's words.
+    pub author: Option<String>,
+    /// Why its text was taken out.
+    pub reason: Option<String>,
+    /// Hash of what the caller gave, to tell a retry from a conflict.
+    pub request: u64,
+    /// Tool results that are shown shorter than they are: place among the texts of results, text that is shown.
+    pub shown: Vec<(u32, String)>,
+    /// What stands in blobs.
+    pub holes: Vec<Hole>,
+    /// The rest of the JSON it was given as.
+    pub rest: Vec<u8>,
+}
+
+/// What finding the window needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::session) struct Brief {
+    pub placed: Placed,
+    pub cost: Cost,
+}
+
+impl MessageRecord {
+    fn encode(&self) -> Vec<u8> {
+        let mut w = Writer::array(20);
+        w.uint(self.placed.turn);
+        w.bool(self.placed.opens_turn);
+        w.uint(self.placed.tokens_before);
+        w.uint(self.cost.tokens);
+        w.bool(self.cost.exact);
+        w.bin(&self.digest.hash.to_be_bytes());
+        w.uint(self.digest.length);
+        codec::write_format(&mut w, self.format);
+        w.uint(self.state as u64);
+        w.int(self.added_at);
+        w.maybe_int(self.created_at);
+        w.uint(u64::from(self.document));
+        w.maybe_int(self.call.map(i64::from));
+        w.maybe_text(self.id.as_deref());
+        w.maybe_text(self.author.as_deref());
+        w.maybe_text(self.reason.as_deref());
+        w.uint(self.request);
+        codec::write_list(&mut w, &self.shown, |w, (at, text)| {
+            w.nested(2);
+            w.uint(u64::from(*at));
+            w.text(text);
+        });
+        codec::write_list(&mut w, &self.holes, blob::write_hole);
+        w.bin(&self.rest);
+        w.into_bytes()
+    }
+
+    fn brief(r: &mut Reader<'_>, index: u64) -> Result<Brief> {
+        let (turn, opens_turn, tokens_before) = (r.uint()?, r.bool()?, r.uint()?);
+        let cost = Cost { tokens: r.uint()?, exact: r.bool()? };
+        Ok(Brief { placed: Placed { index, turn, opens_turn, tokens_before }, cost })
+    }
+
+    fn decode(key: &[u8], index: u64, body: &[u8]) -> Result<Self> {
+        let mut r = Reader::array(key, body)?;
+        let Brief { placed, cost } = Self::brief(&mut r, index)?;
+        let digest = Digest { hash: read_hash(&mut r, key)?, length: r.uint()? };
+        let format = codec::read_format(&mut r, key)?;
+        let state = match r.uint()? {
+            0 => MessageState::Given,
+            1 => MessageState::Redacted,
+            _ => return Err(damaged(key, "it names no state of a message")),
+        };
+        let mut record = Self {
+            placed,
+            cost,
+            digest,
+            format,
+            state,
+            added_at: r.int()?,
+            created_at: r.maybe_int()?,
+            document: r.uint()? as u32,
+            call: r.maybe_int()?.map(|call| call as u16),
+            id: r.maybe_text()?.map(str::to_owned),
+            author: r.maybe_text()?.map(str::to_owned),
+            reason: r.maybe_text()?.map(str::to_owned),
+            request: r.uint()?,
+            shown: Vec::new(),
+            holes: Vec::new(),
+            rest: Vec::new(),
+        };
+        record.shown = codec::read_list(&mut r, |r| {
+            let mut r = codec::inner(r, key)?;
+            Ok((r.uint()? as u32, r.text()?.to_owned()))
+        })?;
+        record.holes = codec::read_list(&mut r, |r| blob::read_hole(r, key))?;
+        record.rest = r.bin()?.to_vec();
+        Ok(record)
+    }
+
+    /// Message `index` of a session.
+    pub(in crate::session) fn read<P: Pages>(pages: &P, place: Place, index: u64) -> Result<Option<Self>> {
+        let key = place.message(index);
+        let Some((_, body)) = chunks::get(pages, key)? else { return Ok(None) };
+        Self::decode(key.as_slice(), index, &body).map(Some)
+    }
+
+    /// The same of a message that must be there.
+    pub(in crate::session) fn expect<P: Pages>(pages: &P, place: Place, index: u64) -> Result<Self> {
+        Self::read(pages, place, index)?.ok_or_else(|| damaged(place.message(index).as_slice(), "its session counts it and it is missing"))
+    }
+
+    /// Where a message stands and what it costs, without its text.
+    pub(in crate::session) fn brief_at<P: Pages>(pages: &P, place: Place, index: u64) -> Result<Brief> {
+        let key = place.message(index).u16(0);
+        let missing = || damaged(key.as_slice(), "its session counts it and it is missing");
+        let first = envelope::open(key.as_slice(), pages.get(key.as_slice())?.ok_or_else(missing)?)?;
+        debug_assert_eq!(first.codec & !CONTINUES, Codec::MessagePack as u8);
+        Self::brief(&mut Reader::array(key.as_slice(), first.body)?, index)
+    }
+
+    /// Writes it.
+    pub(in crate::session) fn write(&self, pages: &mut impl PagesMut, place: Place) -> Result<()> {
+        chunks::put(pages, place.message(self.placed.index), SCHEMA, Codec::MessagePack, &self.encode())
+    }
+
+    /// The JSON it was given as, byte for byte.
+    pub(in crate::session) fn given<P: Pages>(&self, pages: &P, place: Place) -> Result<String> {
+        let key = place.message(self.placed.index);
+        blob::join(key.as_slice(), &self.rest, &self.holes, |hole| blob::get(pages, place.partition, hole.hash))
+    }
+
+    /// The neutral form of JSON that was read back: every text as it was given, nothing shortened.
+    pub(in crate::session) fn parse(&self, given: &str) -> Result<Message> {
+        Message::parse(given.as_bytes(), Some(self.format), Arguments::Keep)
+    }
+
+    /// The same, the JSON read now.
+    pub(in crate::session) fn whole<P: Pages>(&self, pages: &P, place: Place) -> Result<Message> {
+        self.parse(&self.given(pages, place)?)
+    }
+
+    /// The neutral form with long results as they are shown, not yet guarded.
+    pub(in crate::session) fn message<P: Pages>(&self, pages: &P, place: Place) -> Result<Message> {
+        Ok(show(self.whole(pages, place)?, self.placed.index, &self.shown))
+    }
+
+    /// The form that goes into prompts, with its count of the time it was added.
+    pub(in crate::session) fn stored<P: Pages>(&self, pages: &P, place: Place) -> Result<Arc<Stored>> {
+        let message = self.message(pages, place)?.guarded();
+        Ok(Arc::new(Stored { message, cost: self.cost, digest: self.digest }))
+    }
+}
+
+/// The key that opens a tool result which is shown shortened: the message, and which of its results if it has several.
+pub(in crate::session) fn result_key(index: u64, result: usize) -> String {
+    if result == 0 { format!("result-{index}") } else { format!("result-{index}-{result}") }
+}
+
+/// What a key of a tool result names.
+pub(in crate::session) fn read_result_key(key: &str) -> Option<(u64, usize)> {
+    let mut numbers = key.strip_prefix("result-")?.split('-');
+    let index = numbers.next()?.parse().ok()?;
+    let result = numbers.next().map_or(Some(0), |number| number.parse().ok())?;
+    (numbers.next().is_none() && result_key(index, result) == key).then_some((index, result))
+}
+
+/// Puts shortened texts in their places and keys beside them.
+pub(in crate::session) fn show(mut message: Message, index: u64, shown: &[(u32, String)]) -> Message {
+    let mut at = 0;
+    for (number, result) in results_mut(&mut message).enumerate() {
+        for part in &mut result.parts {
+            let Part::Text(text) = part else { continue };
+            if let Some((_, short)) = shown.iter().find(|(place, _)| *place == at) {
+                *text = short.as_str().into();
+                result.key = Some(result_key(index, number).into());
+            }
+            at += 1;
+        }
+    }
+    message
+}
+
+pub(in crate::session) fn results_mut(message: &mut Message) -> impl Iterator<Item = &mut crate::context::message::ToolResult> {
+    message.parts.iter_mut().filter_map(|part| if let Part::ToolResult(result) = part { Some(result) } else { None })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_of_results_read_back_and_nothing_else_does() {
+        for (index, result) in [(0, 0), (31, 0), (31, 1), (4_000_000, 12)] {
+            assert_eq!(read_result_key(&result_key(index, result)), Some((index, result)));
+        }
+        for wrong in ["", "result-", "result-x", "result-1-0", "result-01", "result-1-2-3", "1"] {
+            assert_eq!(read_result_key(wrong), None, "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! A session's transcript as prompts read it: [`History`] over one snapshot, with what this process has read before.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use super::message::{Brief, MessageRecord};
+use crate::context::image::Cost;
+use crate::context::{Block, History, Stored};
+use crate::session::ledger::Call;
+use crate::session::place::Place;
+use crate::session::record::{SessionRecord, StoredEpoch};
+use crate::session::window::warm::Warm;
+use crate::store::envelope::{self, Codec, damaged};
+use crate::store::keys::u32_at;
+use crate::store::msgpack::{Reader, Writer};
+use crate::store::pages::{Pages, PagesMut};
+use crate::tokens::CachedCounter;
+use crate::{Error, ErrorKind, Result};
+
+/// Where a turn begins, and the call whose block stays in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::session) struct TurnRecord {
+    pub start: u64,
+    pub kept: Option<u16>,
+}
+
+impl TurnRecord {
+    pub fn read<P: Pages>(pages: &P, place: Place, turn: u64) -> Result<Self> {
+        let key = place.turn(turn);
+        let missing = || damaged(key.as_slice(), "its session counts it and it is missing");
+        let value = pages.get(key.as_slice())?.ok_or_else(missing)?;
+        let mut r = Reader::array(key.as_slice(), envelope::open(key.as_slice(), value)?.body)?;
+        Ok(Self { start: r.uint()?, kept: r.maybe_int()?.map(|call| call as u16) })
+    }
+
+    pub fn write(self, pages: &mut impl PagesMut, place: Place, turn: u64) -> Result<()> {
+        let key = place.turn(turn);
+        let mut w = Writer::array(2);
+        w.uint(self.start);
+        w.maybe_int(self.kept.map(i64::from));
+        pages.put(key.as_slice(), &envelope::seal(key.as_slice(), 1, Codec::MessagePack, w.bytes()))
+    }
+}
+
+/// How much of a transcript is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::session) struct Extent {
+    pub messages: u64,
+    pub turns: u64,
+    /// Tokens of everything rendered so far, without results that are still open.
+    pub tokens: u64,
+}
+
+impl Extent {
+    pub fn of(record: &SessionRecord) -> Self {
+        Self { messages: record.tally.messages, turns: record.tally.turns, tokens: record.tally.tokens }
+    }
+}
+
+/// The transcript of a session.
+pub(in crate::session) struct View<'p, P> {
+    pub pages: &'p P,
+    pub place: Place,
+    extent: Extent,
+    /// Which counts hold: those of messages added since, and of those made anew at the last switch of models.
+    switch: u16,
+    recounted: (u64, u64),
+    counter: CachedCounter,
+    /// What has expired by then is not shown.
+    now: i64,
+    warm: Arc<Warm>,
+    read: RefCell<Read>,
+}
+
+/// What this view read that was not warm.
+#[derive(Default)]
+struct Read {
+    messages: HashMap<u64, Arc<Stored>>,
+    briefs: HashMap<u64, Brief>,
+    turns: HashMap<u64, TurnRecord>,
+    blocks: HashMap<u64, Arc<Block>>,
+}
+
+/// The turns from `from` up to `to` in which a block stays, with its call.
+pub(in crate::session) fn kept_turns<P: Pages>(pages: &P, place: Place, from: u64, to: u64) -> Result<Vec<(u64, u16)>> {
+    let mut found = Vec::new();
+    pages.scan(place.turn(from).as_slice(), place.turn(to).as_slice(), &mut |key, value| {
+        let mut r = Reader::array(key, envelope::open(key, value)?.body)?;
+        r.uint()?;
+        if let (Some(call), Some(turn)) = (r.maybe_int()?, u32_at(key, 9)) {
+            found.push((turn.into(), call as u16));
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(found)
+}
+
+impl<'p, P: Pages> View<'p, P> {
+    pub fn new(pages: &'p P, place: Place, extent: Extent, epoch: &StoredEpoch, warm: Arc<Warm>, now: i64) -> Self {
+        let (switch, recounted, counter) = (epoch.switch, epoch.recounted, CachedCounter::new(epoch.model.encoding));
+        Self { pages, place, extent, switch, recounted, counter, now, warm, read: RefCell::default() }
+    }
+
+    /// A view that nothing was read for before.
+    pub fn cold(pages: &'p P, place: Place, record: &SessionRecord, epoch: &StoredEpoch) -> Self {
+        Self::new(pages, place, Extent::of(record), epoch, Arc::default(), i64::MIN)
+    }
+
+    /// What was warm and what was read since, from message `first` on; for the next view.
+    pub fn warmed(&self, first: u64, edits: u64) -> Warm {
+        let mut read = self.read.borrow_mut();
+        // A block may yet stay in the newest turn, so that its record is not final.
+        read.turns.remove(&self.extent.turns.saturating_sub(1));
+        self.warm.with(first, (self.place, edits), &read.messages, &read.turns, &read.blocks)
+    }
+
+    pub fn brief(&self, index: u64) -> Result<Brief> {
+        if let Some(brief) = self.read.borrow().briefs.get(&index) {
+            return Ok(*brief);
+        }
+        let mut brief = MessageRecord::brief_at(self.pages, self.place, index)?;
+        if let Some((tokens, before)) = self.recount(index)? {
+            (brief.cost, brief.placed.tokens_before) = (tokens, before);
+        }
+        self.read.borrow_mut().briefs.insert(index, brief);
+        Ok(brief)
+    }
+
+    /// The count of a message after the last switch of models, and what stands before it.
+    fn recount(&self, index: u64) -> Result<Option<(Cost, u64)>> {
+        if self.switch == 0 || !(self.recounted.0..self.recounted.1).contains(&index) {
+            return Ok(None);
+        }
+        read_recount(self.pages, self.place, self.switch, index).map(Some)
+    }
+
+    pub fn turn(&self, turn: u64) -> Result<TurnRecord> {
+        if let Some(record) = self.warm.turns.get(&turn).or(self.read.borrow().turns.get(&turn)) {
+            return Ok(*record);
+        }
+        let record = TurnRecord::read(self.pages, self.place, turn)?;
+        self.read.borrow_mut().turns.insert(turn, record);
+        Ok(record)
+    }
+}
+
+/// The count of a message made anew at a switch of models, and what stands before it.
+pub(in crate::session) fn find_recount<P: Pages>(pages: &P, place: Place, switch: u16, index: u64) -> Result<Option<(Cost, u64)>> {
+    let key = place.recount(switch, index);
+    let Some(value) = pages.get(key.as_slice())? else { return Ok(None) };
+    let mut r = Reader::array(key.as_slice(), envelope::open(key.as_slice(), value)?.body)?;
+    Ok(Some((Cost { tokens: r.uint()?, exact: r.bool()? }, r.uint()?)))
+}
+
+/// The same of one that must be there.
+pub(in crate::session) fn read_recount<P: Pages>(pages: &P, place: Place, switch: u16, index: u64) -> Result<(Cost, u64)> {
+    let missing =
+        || damaged(place.recount(switch, index).as_slice(), "its epoch says that the message was counted anew, and the count is missing");
+    find_recount(pages, place, switch, index)?.ok_or_else(missing)
+}
+
+pub(in crate::session) fn write_recount(
+    pages: &mut impl PagesMut,
+    place: Place,
+    switch: u16,
+    index: u64,
+    cost: Cost,
+    before: u64,
+) -> Result<()> {
+    let key = place.recount(switch, index);
+    let mut w = Writer::array(3);
+    w.uint(cost.tokens);
+    w.bool(cost.exact);
+    w.uint(before);
+    pages.put(key.as_slice(), &envelope::seal(key.as_slice(), 1, Codec::MessagePack, w.bytes()))
+}
+
+impl<P: Pages> History for View<'_, P> {
+    fn messages(&self) -> u64 {
+        self.extent.messages
+    }
+
+    fn turns(&self) -> u64 {
+        self.extent.turns
+    }
+
+    fn turn_start(&self, turn: u64) -> Result<u64> {
+        if turn < self.extent.turns { Ok(self.turn(turn)?.start) } else { Err(outside("turn", turn, self.extent.turns)) }
+    }
+
+    fn tokens_before(&self, index: u64) -> Result<u64> {
+        match index.cmp(&self.extent.messages) {
+            std::cmp::Ordering::Less => Ok(self.brief(index)?.placed.tokens_before),
+            std::cmp::Ordering::Equal => Ok(self.extent.tokens),
+            std::cmp::Ordering::Greater => Err(outside("message", index, self.extent.messages)),
+        }
+    }
+
+    fn message(&self, index: u64) -> Result<Arc<Stored>> {
+        if index >= self.extent.messages {
+            return Err(outside("message", index, self.extent.messages));
+        }
+        if let Some(stored) = self.warm.message(index).or(self.read.borrow().messages.get(&index)) {
+            return Ok(Arc::clone(stored));
+        }
+        let record = MessageRecord::expect(self.pages, self.place, index)?;
+        let mut stored = record.stored(self.pages, self.place)?;
+        if let Some((cost, _)) = self.recount(index)? {
+            Arc::make_mut(&mut stored).cost = cost;
+        }
+        self.read.borrow_mut().messages.insert(index, Arc::clone(&stored));
+        Ok(stored)
+    }
+
+    fn kept_block(&self, turn: u64) -> Result<Option<Arc<Block>>> {
+        let Some(call) = self.turn(turn)?.kept else { return Ok(None) };
+        if let Some(block) = self.warm.blocks.get(&turn).or(self.read.borrow().blocks.get(&turn)) {
+            return Ok(Some(Arc::clone(block)));
+        }
+        let block = Call::read(self.pages, self.place, turn, call)?.block(self.pages, &self.counter, self.now)?;
+        if let Some(block) = &block {
+            self.read.borrow_mut().blocks.insert(turn, Arc::clone(block));
+        }
+        Ok(block)
+    }
+}
+
+fn outside(what: &str, index: u64, count: u64) -> Error {
+    let message = format!("reading a transcript: a {what} must be below {count}, and {index} is not: ask for one that exists");
+    Error::new(ErrorKind::NotFound, message).with("index", index as i64)
+}

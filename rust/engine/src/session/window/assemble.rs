@@ -1,0 +1,317 @@
+//! Assembling a prompt: one snapshot is asked for everything it may be made of (`gather`), the rest is
+//! [`compose`], which opens no store. Nothing is written.
+
+use std::sync::Arc;
+
+use super::bounds;
+use super::pinned::{self, Pinned};
+use super::retrieved;
+use super::warm::{Warm, WarmFixed};
+use crate::context::explain::{Explained, Why};
+use crate::context::limit::section;
+use crate::context::message::Part;
+use crate::context::{Bounds, Factor, Fixed, History, Inputs, Item, KnownWindow, Message, Prompt, Role, Volatile, carries_block};
+use crate::index::vectors;
+use crate::memory::Core;
+use crate::models::Model;
+use crate::recall::{self, Filter, Fusion, Recall, Request};
+use crate::scope::Scope;
+use crate::session::ledger::{self, Call, SentPrompt};
+use crate::session::place::Place;
+use crate::session::record::{SessionBudget, SessionRecord, StoredEpoch};
+use crate::session::reply::refused;
+use crate::session::session::Status;
+use crate::session::task;
+use crate::session::transcript::view::{Extent, View};
+use crate::session::writer::{fixed, scopes};
+use crate::store::pages::Pages;
+use crate::tokens::CachedCounter;
+use crate::units::score::SCORE_UNIT;
+use crate::{Error, Result};
+
+/// Memories that may be recalled for one prompt.
+const RECALLED: usize = 12;
+/// The question to memory is at most so many bytes of the newest user message.
+const MAX_QUESTION_BYTES: usize = 8 << 10;
+/// What a prompt is asked for.
+#[derive(Debug, Clone, Default)]
+pub struct Ask {
+    /// The question to memory; `None` is the newest user message. Never sent.
+    pub query: Option<String>,
+    /// Its embedding, where there is an embedder.
+    pub vector: Option<vectors::Query>,
+    /// The caller's own chunks.
+    pub items: Vec<Item>,
+    /// Another budget for this call.
+    pub budget: Option<SessionBudget>,
+    /// Another limit for this call.
+    pub max_input_tokens: Option<u64>,
+    /// Another reserve for the reply of this call.
+    pub max_output_tokens: Option<u64>,
+    /// The time, microseconds since 1970 (UTC).
+    pub now: i64,
+}
+
+/// A prompt of a session.
+#[derive(Debug, Clone)]
+pub struct Assembled {
+    /// The prompt.
+    pub prompt: Prompt,
+    /// The model it is for.
+    pub model: Model,
+    /// The session.
+    pub place: Place,
+    /// Its id.
+    pub session_id: String,
+    /// Number of the epoch.
+    pub epoch: u64,
+    /// What the ledger is to keep of it.
+    pub sent: Arc<SentPrompt>,
+    /// Why memory was searched by words alone, or in part, where that is so.
+    pub degraded: Option<String>,
+    /// What was asked for.
+    pub ask: Arc<Ask>,
+}
+
+impl Assembled {
+    /// The same, now that its provider has counted it: so many tokens, exactly.
+    #[must_use]
+    pub fn costing(&self, tokens: u64) -> Self {
+        let mut counted = self.clone();
+        counted.prompt.costs(tokens);
+        let sent = Arc::make_mut(&mut counted.sent);
+        (sent.planned, sent.exact) = (tokens, true);
+        sent.sections.clone_from(&counted.prompt.sections);
+        counted
+    }
+}
+
+/// Everything that one snapshot says.
+struct Gathered<'s, P> {
+    view: View<'s, P>,
+    record: SessionRecord,
+    epoch: StoredEpoch,
+    fixed: WarmFixed,
+    volatile: Vec<Item>,
+    frozen: bool,
+    recalled: Option<(Request, Recall)>,
+    /// Why collections were searched by words alone, where they were.
+    degraded: Option<String>,
+}
+
+/// A prompt, and what is left to do outside of the snapshot.
+pub(in crate::session) struct Done {
+    pub assembled: Assembled,
+    /// To be kept for the next.
+    pub warm: Warm,
+    /// To be noted.
+    pub recalled: Option<(Request, Recall)>,
+}
+
+/// Assembles a prompt from a snapshot.
+pub(in crate::session) fn assemble<P: Pages>(
+    engine: &Core,
+    pages: &P,
+    scope: &Scope,
+    status: Status,
+    ask: &Ask,
+    warm: Arc<Warm>,
+) -> Result<Done> {
+    let place = status.place;
+    let gathered = gather(engine, pages, scope, status, ask, warm)?;
+    let Gathered { view, record, epoch, fixed, volatile, frozen, recalled, degraded } = gathered;
+    let budget = effective(&record.budget, ask);
+    let (limit, output_tokens) = budget.limit(&epoch.model)?;
+    let bounds = bounds_of(pages, &record, &epoch, frozen)?;
+    let counter = CachedCounter::new(epoch.model.encoding);
+    let inputs = Inputs {
+        framing: &epoch.model.framing,
+        counter: &counter,
+        limit,
+        output_tokens,
+        budget: &budget.sections,
+        epoch: &epoch.epoch,
+        fixed: &fixed.fixed,
+        history: &view,
+        volatile: if frozen { Volatile::Frozen(&volatile) } else { Volatile::Fresh(&volatile) },
+        append_only: epoch.model.append_only,
+        bounds: bounds.as_ref(),
+    };
+    let (mut prompt, output_tokens) = refused::compose_within(pages, place, &epoch.model.name, &inputs)?;
+    if frozen {
+        let waits = |item: &Item| Explained::other(&item.section, Arc::clone(&item.id), 0, Why::NextTurn);
+        prompt.explained.extend(ask.items.iter().map(waits));
+    }
+    let sent = SentPrompt::of(&record, &epoch, &prompt, output_tokens, budget.sections, ask.query.clone());
+    let mut warm = view.warmed(prompt.window.cut.start.min(epoch.epoch.cut.start), record.edits);
+    warm.fixed = Some(fixed);
+    let degraded = recalled.as_ref().and_then(|(_, answer)| answer.degraded.clone()).or(degraded);
+    let (model, session_id, epoch) = (epoch.model, record.id, record.epoch);
+    let assembled = Assembled { prompt, model, place, session_id, epoch, sent: Arc::new(sent), degraded, ask: Arc::new(ask.clone()) };
+    Ok(Done { assembled, warm, recalled })
+}
+
+/// What is known of a closed tokenizer; `goes_on` in a turn whose block was sent.
+fn bounds_of<P: Pages>(pages: &P, record: &SessionRecord, epoch: &StoredEpoch, goes_on: bool) -> Result<Option<Bounds>> {
+    if epoch.model.factor == Factor::EXACT {
+        return Ok(None);
+    }
+    let learned = bounds::read(pages, &epoch.model)?;
+    let content = record.window.as_ref().map(|window| window.content).unwrap_or_default();
+    let window = record.window.as_ref().map(|window| KnownWindow {
+        cut: epoch.epoch.cut,
+        messages: record.tally.messages,
+        content: window.content,
+        anchor: window.known(goes_on, &learned),
+    });
+    let overall = if learned.has_samples() { learned.factor_of(&content) } else { epoch.model.factor };
+    Ok(Some(Bounds { factors: learned.factors(), learned: learned.has_samples(), overall, window }))
+}
+
+fn gather<'s, P: Pages>(
+    engine: &Core,
+    pages: &'s P,
+    scope: &Scope,
+    Status { place, record, epoch }: Status,
+    ask: &Ask,
+    warm: Arc<Warm>,
+) -> Result<Gathered<'s, P>> {
+    let scopes = scopes(scope, &record);
+    let fixed = fixed_now(pages, place, &epoch, &scopes, &warm, ask.now)?;
+    // A write to the scopes may have taken a text out of a block that stayed.
+    let unchanged = warm.fixed.as_ref().is_none_or(|known| Arc::ptr_eq(&known.pinned, &fixed.pinned));
+    let warm = if unchanged { warm } else { Arc::new(warm.without_blocks()) };
+    let view = View::new(pages, place, Extent::of(&record), &epoch, warm, ask.now);
+    let open = carries_block(&view)?;
+    let before = record.sent.filter(|sent| open && sent.turn + 1 == record.tally.turns);
+    if let Some(sent) = before {
+        let call = Call::read(pages, place, sent.turn, sent.call)?;
+        let items = call.sent.map_or_else(Vec::new, |sent| sent.items);
+        let volatile = ledger::shown(pages, &items, ask.now)?.0;
+        return Ok(Gathered { view, record, epoch, fixed, volatile, frozen: true, recalled: None, degraded: None });
+    }
+    let mut volatile = fixed.pinned.newer(&epoch.epoch.pinned);
+    volatile.extend(task::items(&task::list(pages, place.partition, place.session, ask.now)?));
+    let recalled = recall(engine, pages, scopes, &view, ask)?;
+    if let Some((_, answer)) = &recalled {
+        volatile.extend(recalled_items(answer));
+    }
+    let mut degraded = None;
+    if let Some((request, _)) = &recalled {
+        let passages = retrieved::passages(engine, pages, &record, request)?;
+        volatile.extend(retrieved::messages(pages, scope, place, &record, epoch.epoch.cut.start, &request.text)?);
+        volatile.extend(passages.0);
+        degraded = passages.1;
+    }
+    volatile.extend(ask.items.iter().cloned());
+    Ok(Gathered { view, record, epoch, fixed, volatile, frozen: false, recalled, degraded })
+}
+
+/// The fixed sections, as they were when the epoch began, less what was forgotten since.
+fn fixed_now<P: Pages>(pages: &P, place: Place, epoch: &StoredEpoch, scopes: &[Scope], warm: &Warm, now: i64) -> Result<WarmFixed> {
+    if let Some(known) = &warm.fixed
+        && known.epoch == epoch.epoch.number
+        && known.pinned.holds(pages, scopes, now)?
+    {
+        return Ok(known.clone());
+    }
+    let pinned = Arc::new(Pinned::read(pages, scopes, now)?);
+    let shown = pinned::snapshot(pages, &epoch.epoch.pinned, now)?;
+    let same = warm.fixed.as_ref().filter(|known| known.epoch == epoch.epoch.number && items_of(&known.fixed) == shown);
+    let fixed = match same {
+        Some(known) => Arc::clone(&known.fixed),
+        None => Arc::new(fixed(pages, place, epoch, shown)?),
+    };
+    Ok(WarmFixed { epoch: epoch.epoch.number, fixed, pinned })
+}
+
+fn items_of(fixed: &Fixed) -> &[Item] {
+    fixed.pinned.as_ref().map_or(&[], |pinned| &pinned.items)
+}
+
+fn recall<P: Pages>(engine: &Core, pages: &P, scopes: Vec<Scope>, view: &View<'_, P>, ask: &Ask) -> Result<Option<(Request, Recall)>> {
+    let question = match &ask.query {
+        Some(query) => Some(query.clone()),
+        None => newest_question(view)?,
+    };
+    let Some(text) = question.filter(|text| !text.trim().is_empty()) else { return Ok(None) };
+    let preferred = recall::when::read(&text, ask.now, 0);
+    let request = Request {
+        text,
+        vector: ask.vector.clone(),
+        scopes,
+        limit: RECALLED,
+        filter: Filter { preferred, ..Filter::all(ask.now) },
+        fusion: Fusion::default(),
+        min_score: 0.0,
+        max_tokens: None,
+    };
+    let answer = recall::answer(engine, pages, &request)?;
+    Ok(Some((request, answer)))
+}
+
+/// What the user said last, as a question to memory.
+pub(in crate::session) fn newest_question(history: &dyn History) -> Result<Option<String>> {
+    let Some(turn) = history.turns().checked_sub(1) else { return Ok(None) };
+    let start = history.turn_start(turn)?;
+    for index in (start..history.messages()).rev() {
+        let stored = history.message(index)?;
+        if stored.message.opens_turn() {
+            return Ok(Some(question(&stored.message)));
+        }
+    }
+    Ok(None)
+}
+
+/// The texts of a message, at most [`MAX_QUESTION_BYTES`].
+fn question(message: &Message) -> String {
+    debug_assert_eq!(message.role, Role::User);
+    let mut text = String::new();
+    for part in &message.parts {
+        if let Part::Text(said) = part {
+            text.push_str(said);
+            text.push('\n');
+        }
+        if text.len() > MAX_QUESTION_BYTES {
+            break;
+        }
+    }
+    let mut end = text.len().min(MAX_QUESTION_BYTES);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.truncate(end);
+    text
+}
+
+/// Recalled memories with their scores, each weighed by how sure the answer is: a best answer that answers nothing scores low.
+fn recalled_items(answer: &Recall) -> Vec<Item> {
+    let confidence = answer.confidence();
+    let item = |hit: &recall::Hit| {
+        let partition = answer.partitions.get(hit.scope).copied().flatten().unwrap_or_default();
+        pinned::item(partition, &hit.memory, section::RECALLED, Some((hit.score * confidence * SCORE_UNIT) as i64))
+    };
+    answer.hits.iter().map(item).collect()
+}
+
+/// The session's budget with what this call asks for otherwise.
+fn effective(own: &SessionBudget, ask: &Ask) -> SessionBudget {
+    let mut budget = ask.budget.as_ref().unwrap_or(own).clone();
+    budget.max_input_tokens = ask.max_input_tokens.or(budget.max_input_tokens);
+    budget.output_tokens = ask.max_output_tokens.unwrap_or(budget.output_tokens);
+    budget
+}
+
+/// Refuses what cannot be an item.
+pub fn check_items(items: &[Item]) -> Result<()> {
+    const MOST_BYTES: usize = 64 << 20;
+    let bytes: usize = items.iter().map(|item| item.text.len()).sum();
+    if bytes > MOST_BYTES {
+        return Err(Error::invalid(format!(
+            "assembling a prompt: items may have {MOST_BYTES} bytes of text together, and these {} have {bytes}: choose among them first",
+            items.len()
+        ))
+        .with("size_bytes", bytes));
+    }
+    Ok(())
+}

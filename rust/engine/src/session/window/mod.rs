@@ -1,0 +1,8 @@
+//! What a prompt is made of: the snapshot that feeds it, what is pinned and retrieved, what is kept warm, the bounds of closed tokenizers.
+
+pub(super) mod assemble;
+pub(crate) mod bounds;
+pub(super) mod pinned;
+pub(super) mod recount;
+pub(super) mod retrieved;
+pub(super) mod warm;

@@ -1,0 +1,168 @@
+//! Pinned memory: the constraints, the profile and the preferences that every prompt of a session begins with.
+//!
+//! They are found by their kind among the scope's keys, most binding kind first, then by importance, then the older first. A
+//! prompt shows revisions: what changed since the epoch began is shown in the volatile block, what was forgotten is gone at once.
+
+use std::sync::Arc;
+
+use crate::Result;
+use crate::context::limit::section;
+use crate::context::{Item, MemoryRef};
+use crate::index::bm25::{IndexId, Reader};
+use crate::memory::{Kind, MEMORIES, Memory, PINNED_KINDS, kind_key, record};
+use crate::scope::{Head, Scope};
+use crate::store::keys::Partition;
+use crate::store::pages::Pages;
+
+/// What is pinned in some scopes now.
+#[derive(Debug, Clone, Default)]
+pub(in crate::session) struct Pinned {
+    /// In the order they are shown.
+    pub items: Vec<Item>,
+    /// The time of the write that each scope's answer holds up to: every write of a scope has a later one.
+    pub stamps: Vec<(Partition, i64)>,
+    /// When the first of them expires.
+    pub expires_at: Option<i64>,
+}
+
+impl Pinned {
+    /// Reads what is pinned in `scopes`. Costs a look-up for each kind and a record for each memory found.
+    pub fn read<P: Pages>(pages: &P, scopes: &[Scope], now: i64) -> Result<Self> {
+        let (mut pinned, mut found) = (Self { stamps: stamps(pages, scopes)?, ..Self::default() }, Vec::new());
+        for scope in scopes {
+            let Some(partition) = scope.find(pages)? else { continue };
+            for number in numbers(pages, partition, scope.term_seed())? {
+                let Some(memory) = record::current(pages, partition, number)? else { continue };
+                if PINNED_KINDS.contains(&memory.kind) && !memory.is_expired(now) {
+                    pinned.expires_at = [pinned.expires_at, memory.expires_at].into_iter().flatten().min();
+                    found.push((partition, memory));
+                }
+            }
+        }
+        let rank = |kind: Kind| PINNED_KINDS.iter().position(|pinned| *pinned == kind);
+        let importance = |memory: &Memory| (memory.importance * 1e6) as i64;
+        found.sort_by_key(|(_, memory)| (rank(memory.kind), -importance(memory)));
+        pinned.items = found.iter().map(|(partition, memory)| item(*partition, memory, section::PINNED, None)).collect();
+        Ok(pinned)
+    }
+
+    /// Whether it still holds.
+    pub fn holds<P: Pages>(&self, pages: &P, scopes: &[Scope], now: i64) -> Result<bool> {
+        Ok(self.expires_at.is_none_or(|at| at > now) && self.stamps == stamps(pages, scopes)?)
+    }
+
+    /// What changed since an epoch's snapshot, as items of the section `newer`.
+    pub fn newer(&self, snapshot: &[MemoryRef]) -> Vec<Item> {
+        let is_new = |item: &&Item| item.memory.is_some_and(|memory| !snapshot.contains(&memory));
+        self.items.iter().filter(is_new).map(|item| Item { section: section::NEWER.into(), ..item.clone() }).collect()
+    }
+}
+
+/// The memories of a scope that may be pinned. Those of a scope of format 1 have no key of their kind: its rows are looked through.
+fn numbers<P: Pages>(pages: &P, partition: Partition, seed: u64) -> Result<Vec<u32>> {
+    let (head, mut found) = (Head::read(pages, partition)?, Vec::new());
+    let mut reader = Reader::open(pages, IndexId { partition, index: MEMORIES })?;
+    if head.kinds_indexed {
+        for kind in PINNED_KINDS {
+            found.extend(reader.find(kind_key(seed, kind))?);
+        }
+        return Ok(found);
+    }
+    for number in 1..head.next_number {
+        let row = reader.row(number)?;
+        found.extend(row.filter(|row| PINNED_KINDS.iter().any(|kind| *kind as u8 == row.kind)).map(|_| number));
+    }
+    Ok(found)
+}
+
+fn stamps<P: Pages>(pages: &P, scopes: &[Scope]) -> Result<Vec<(Partition, i64)>> {
+    let mut stamps = Vec::with_capacity(scopes.len());
+    for scope in scopes {
+        let partition = scope.find(pages)?.unwrap_or_default();
+        stamps.push((partition, Head::read(pages, partition)?.last_time));
+    }
+    Ok(stamps)
+}
+
+/// The memories of an epoch's snapshot as they were then, less what was forgotten since or has expired.
+pub(in crate::session) fn snapshot<P: Pages>(pages: &P, refs: &[MemoryRef], now: i64) -> Result<Vec<Item>> {
+    let mut items = Vec::with_capacity(refs.len());
+    for memory in refs {
+        items.extend(revision(pages, *memory, now)?.map(|found| item(memory.partition as Partition, &found, section::PINNED, None)));
+    }
+    Ok(items)
+}
+
+/// A revision of a memory; `None` where its text is gone.
+pub(in crate::session) fn revision<P: Pages>(pages: &P, memory: MemoryRef, now: i64) -> Result<Option<Memory>> {
+    let (partition, number, revision) = (memory.partition as Partition, memory.memory as u32, memory.revision as u32);
+    let current = record::current(pages, partition, number)?.filter(|memory| memory.revision == revision);
+    let found = match current {
+        Some(memory) => Some(memory),
+        None => record::ended(pages, partition, number, revision)?,
+    };
+    Ok(found.filter(|memory| !memory.text.is_empty() && !memory.is_expired(now)))
+}
+
+/// When the text of a revision was lost, to forgetting or to time; `None` where it is there.
+pub(in crate::session) fn lost_at<P: Pages>(pages: &P, memory: MemoryRef, now: i64) -> Result<Option<i64>> {
+    let (partition, number) = (memory.partition as Partition, memory.memory as u32);
+    if let Some(current) = record::current(pages, partition, number)? {
+        return Ok(current.expires_at.filter(|at| *at <= now));
+    }
+    if let Some(ended) = record::ended(pages, partition, number, memory.revision as u32)?
+        && !ended.text.is_empty()
+    {
+        return Ok(ended.expires_at.filter(|at| *at <= now));
+    }
+    let tombstone = record::history(pages, partition, number)?.pop();
+    Ok(Some(tombstone.and_then(|memory| memory.ending).map_or(i64::MAX, |ending| ending.known_until)))
+}
+
+/// A memory as a prompt shows it.
+pub(in crate::session) fn item(partition: Partition, memory: &Memory, section: &str, score: Option<i64>) -> Item {
+    let mut attributes: Vec<(Box<str>, Box<str>)> = vec![("kind".into(), memory.kind.name().into())];
+    if let Some(slot) = &memory.slot {
+        attributes.push(("slot".into(), slot.as_str().into()));
+    }
+    if memory.kind == Kind::Episodic {
+        attributes.push(("date".into(), date(memory.occurred_at).into()));
+    }
+    let place = MemoryRef { partition: partition.into(), memory: memory.number.into(), revision: memory.revision.into() };
+    Item {
+        section: section.into(),
+        id: memory.id().into(),
+        attributes,
+        text: Arc::from(memory.text.as_str()),
+        memory: Some(place),
+        message: None,
+        score,
+    }
+}
+
+/// The day of a time, as ISO 8601 (the civil calendar from days, after Howard Hinnant's "chrono-compatible low-level date algorithms").
+pub(in crate::session) fn date(microseconds: i64) -> String {
+    let days = microseconds.div_euclid(86_400_000_000) + 719_468;
+    let (era, of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted = (5 * of_year + 2) / 153;
+    let (day, month) = (of_year - (153 * shifted + 2) / 5 + 1, if shifted < 10 { shifted + 3 } else { shifted - 9 });
+    format!("{:04}-{month:02}-{day:02}", year_of_era + era * 400 + i64::from(month <= 2))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::date;
+
+    #[test]
+    fn days_have_their_dates() {
+        let day = 86_400_000_000;
+        for (days, expected) in
+            [(0, "1970-01-01"), (-1, "1969-12-31"), (11_016, "2000-02-29"), (20_779, "2026-11-22"), (-719_162, "0001-01-01")]
+        {
+            assert_eq!(date(days * day), expected);
+            assert_eq!(date(days * day + day - 1), expected);
+        }
+    }
+}

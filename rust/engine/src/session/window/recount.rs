@@ -1,0 +1,133 @@
+//! Another model: the newest messages are counted anew, from the newest back and no further than what its window holds.
+//!
+//! What does not fit stays in the transcript and can be recalled. Counts are kept beside the messages, by the number of the
+//! switch, so that prompts of before are composed with the counts of before.
+
+use crate::Result;
+use crate::context::cut::origin_within;
+use crate::context::{Block, History, Reason, Tally};
+use crate::models::Model;
+use crate::session::record::StoredEpoch;
+use crate::session::transcript::view::{View, write_recount};
+use crate::session::writer::SessionWriter;
+use crate::store::pages::{Pages, PagesMut};
+use crate::tokens::CachedCounter;
+
+/// What a switch would keep.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kept {
+    /// The first message that stays in prompts.
+    pub origin: u64,
+    /// Messages before it: out of prompts, still in the transcript.
+    pub left_out: u64,
+    /// Messages from it on.
+    pub kept: u64,
+    /// Their tokens, counted for the new model.
+    pub tokens: u64,
+}
+
+/// Counts of a transcript for another model.
+struct Recounted {
+    origin: u64,
+    /// Message by message from the origin on: cost, tokens before.
+    counts: Vec<(crate::context::image::Cost, u64)>,
+    tally: Tally,
+}
+
+/// What a history grant of `grant` tokens keeps with `model`.
+pub(in crate::session) fn plan<P: Pages>(view: &View<'_, P>, model: &Model, grant: u64, tally: &Tally) -> Result<Kept> {
+    let recounted = recount(view, model, grant, tally)?;
+    let (end, tokens) = (view.messages(), recounted.tally.tokens);
+    Ok(Kept { origin: recounted.origin, left_out: recounted.origin, kept: end - recounted.origin, tokens })
+}
+
+fn recount<P: Pages>(view: &View<'_, P>, model: &Model, grant: u64, tally: &Tally) -> Result<Recounted> {
+    let (framing, counter) = (&model.framing, CachedCounter::new(model.encoding));
+    let cost = |index: u64| Ok::<_, crate::Error>(framing.message(&view.message(index)?.message, &counter));
+    let origin = origin_within(view, grant, &mut |index| Ok(cost(index)?.tokens))?;
+    let (mut fresh, mut counts) = (Tally::default(), Vec::new());
+    let mut turn = first_turn(view, origin)?;
+    for index in origin..view.messages() {
+        let (stored, cost) = (view.message(index)?, cost(index)?);
+        if index > origin && turn + 1 < view.turns() && view.turn_start(turn + 1)? == index {
+            if let Some(block) = view.kept_block(turn)? {
+                fresh.keep_block(Block::new(block.items.clone(), &counter).map_or(0, |block| block.tokens));
+            }
+            turn += 1;
+        }
+        let placed = fresh.push(&stored.message, cost.tokens, framing, &counter)?;
+        counts.push((cost, placed.tokens_before));
+    }
+    Ok(Recounted { origin, counts, tally: Tally { tokens: fresh.tokens, ..tally.clone() } })
+}
+
+/// The turn that begins at `origin`, or the number of turns where none does.
+fn first_turn<P: Pages>(view: &View<'_, P>, origin: u64) -> Result<u64> {
+    let (mut low, mut high) = (0, view.turns());
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if view.turn_start(middle)? < origin { low = middle + 1 } else { high = middle }
+    }
+    Ok(low)
+}
+
+/// Moves a session to `model`, or to the same one with the window counted anew.
+pub(in crate::session) fn switch<P: PagesMut>(writer: &mut SessionWriter<'_, P>, model: Model, reason: Reason) -> Result<()> {
+    let before = writer.epoch.clone();
+    writer.record.budget = writer.record.budget.fitted(&model);
+    let grant = grant(writer, &model)?;
+    let view = View::cold(&*writer.pages, writer.place, &writer.record, &before);
+    let recounted = recount(&view, &model, grant, &writer.record.tally)?;
+    let end = view.messages();
+    let switch = before.switch.checked_add(1).ok_or_else(|| {
+        crate::Error::invalid(format!(
+            "switching the model: a session does so at most {} times, and this one did: fork() it to go on",
+            u16::MAX
+        ))
+    })?;
+    writer.epoch = StoredEpoch { model, switch, recounted: (recounted.origin, end), ..before };
+    for (index, (cost, tokens_before)) in (recounted.origin..).zip(&recounted.counts) {
+        write_recount(writer.pages, writer.place, writer.epoch.switch, index, *cost, *tokens_before)?;
+    }
+    writer.record.tally = recounted.tally;
+    if let Some(sent) = &mut writer.record.sent
+        && let Some(block) = crate::session::ledger::Call::read(&*writer.pages, writer.place, sent.turn, sent.call)?.block(
+            &*writer.pages,
+            &CachedCounter::new(writer.epoch.model.encoding),
+            i64::MIN,
+        )?
+    {
+        sent.tokens = block.tokens;
+    }
+    writer.record.edits += 1;
+    writer.begin(reason, recounted.origin)
+}
+
+/// What history may have with `model`: the limit less the fixed sections and the floors.
+pub(in crate::session) fn grant<P: PagesMut>(writer: &SessionWriter<'_, P>, model: &Model) -> Result<u64> {
+    let epoch = StoredEpoch { model: model.clone(), ..writer.epoch.clone() };
+    grant_of(
+        &*writer.pages,
+        writer.place,
+        &writer.record,
+        &epoch,
+        &crate::session::writer::scopes(writer.scope, &writer.record),
+        writer.now,
+    )
+}
+
+/// The same from a snapshot, for an epoch that names the model.
+pub(in crate::session) fn grant_of<P: Pages>(
+    pages: &P,
+    place: crate::session::place::Place,
+    record: &crate::session::record::SessionRecord,
+    epoch: &StoredEpoch,
+    scopes: &[crate::scope::Scope],
+    now: i64,
+) -> Result<u64> {
+    let (limit, _) = record.budget.limit(&epoch.model)?;
+    let fixed = crate::session::writer::fixed_for(pages, place, epoch, scopes, limit, now)?.0;
+    let mut next = epoch.epoch.clone();
+    (next.factor, next.fixed_tokens) = (epoch.model.factor, fixed.tokens(&epoch.model.framing));
+    Ok(next.grid(limit, &record.budget.sections)?.grant)
+}

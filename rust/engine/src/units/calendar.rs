@@ -1,0 +1,87 @@
+//! Days of the civil calendar, as numbers since 1970-01-01.
+//!
+//! Source: Howard Hinnant, "chrono-compatible low-level date algorithms".
+
+/// Microseconds of a day.
+pub(crate) const DAY: i64 = 86_400_000_000;
+
+/// Whole days, from the first to before the end; open where a side is `None`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Days {
+    pub first: Option<i64>,
+    pub end: Option<i64>,
+}
+
+impl Days {
+    /// From `first` to before `end`.
+    pub fn new(first: i64, end: i64) -> Self {
+        Self { first: Some(first), end: Some(end) }
+    }
+
+    /// One day.
+    pub fn one(day: i64) -> Self {
+        Self::new(day, day + 1)
+    }
+
+    /// Both: what two open ends enclose ("after 2022 and before 2024"), else all of it from the earlier to the later.
+    pub fn and(self, other: Self) -> Self {
+        let (first, end) = (self.first.max(other.first), later(self.end, other.end, i64::min));
+        let opposite = self.first.is_none() != other.first.is_none() && self.end.is_none() != other.end.is_none();
+        if opposite && first < end {
+            return Self { first, end };
+        }
+        Self {
+            first: later(self.first, other.first, i64::min).filter(|_| self.first.is_some() && other.first.is_some()),
+            end: hull_end(self.end, other.end),
+        }
+    }
+}
+
+fn later(a: Option<i64>, b: Option<i64>, choose: fn(i64, i64) -> i64) -> Option<i64> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(choose(a, b)),
+        (one, other) => one.or(other),
+    }
+}
+
+fn hull_end(a: Option<i64>, b: Option<i64>) -> Option<i64> {
+    a.zip(b).map(|(a, b)| a.max(b))
+}
+
+/// A day by its date; a month beyond the year is one of another year.
+pub(crate) fn day(year: i64, month: i64, day: i64) -> i64 {
+    let (year, month) = (year + (month - 1).div_euclid(12), (month - 1).rem_euclid(12) + 1);
+    let year = if month <= 2 { year - 1 } else { year };
+    let era = year.div_euclid(400);
+    let of_era = year - era * 400;
+    let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
+}
+
+/// Year, month and day of the month.
+pub(crate) fn date(day: i64) -> (i64, i64, i64) {
+    let shifted = day + 719_468;
+    let era = shifted.div_euclid(146_097);
+    let of_era = shifted - era * 146_097;
+    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let month = (5 * of_year + 2) / 153;
+    let (number, of_month) = ((month + 2) % 12 + 1, of_year - (153 * month + 2) / 5 + 1);
+    (year + era * 400 + i64::from(number <= 2), number, of_month)
+}
+
+/// The date, where the calendar has it.
+pub(crate) fn valid(year: i64, month: i64, of_month: i64) -> Option<i64> {
+    let number = day(year, month, of_month);
+    (date(number) == (year, month, of_month)).then_some(number)
+}
+
+/// 0 for Monday.
+pub(crate) fn weekday(day: i64) -> i64 {
+    (day + 3).rem_euclid(7)
+}
+
+/// `count` months from the month `month` of `year` on.
+pub(crate) fn months(year: i64, month: i64, count: i64) -> Days {
+    Days::new(day(year, month, 1), day(year, month + count, 1))
+}
