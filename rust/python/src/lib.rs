@@ -62,7 +62,7 @@ mod _core {
     #[pymodule_export]
     use super::memory::{Memory, Remembered, restore_memory, restore_remembered};
     #[pymodule_export]
-    use super::models::{model_fields, model_names, register_model};
+    use super::models::{dialect_fields, model_fields, model_names, register_model};
     #[pymodule_export]
     use super::prompt::PromptCore;
     #[pymodule_export]

@@ -436,6 +436,8 @@ impl<'a> Composer<'a> {
             max_input_tokens: inputs.limit,
             max_output_tokens: inputs.output_tokens,
             factor,
+            shape: inputs.framing.shape(),
+            images: inputs.framing.images,
         })
     }
 }

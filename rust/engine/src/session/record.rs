@@ -68,7 +68,7 @@ impl SessionBudget {
     /// The limit of a prompt and what is kept for the reply.
     pub fn limit(&self, model: &Model) -> Result<(u64, u64)> {
         let output =
-            if self.output_tokens == DEFAULT_OUTPUT { self.output_tokens.min(model.max_output_tokens) } else { self.output_tokens };
+            if self.output_tokens == DEFAULT_OUTPUT { default_output(model) } else { self.output_tokens };
         if output == 0 {
             return Err(Error::invalid("planning a prompt: the reply must have at least 1 token, and max_output_tokens is 0: raise it"));
         }
@@ -111,6 +111,16 @@ impl SessionBudget {
 }
 
 const DEFAULT_OUTPUT: u64 = 4_096;
+
+/// What models that think before they answer, and count it as their reply, should have at least (`OpenAI`, "Reasoning models").
+const REASONING_OUTPUT: u64 = 25_000;
+
+/// What a reply has where nobody said: room for hidden thinking, in a window that is large enough.
+fn default_output(model: &Model) -> u64 {
+    let thinks = crate::models::get(&model.name).is_ok_and(|profile| profile.thinks_by_default());
+    let most = if thinks { REASONING_OUTPUT.min(model.context_window / 8).max(DEFAULT_OUTPUT) } else { DEFAULT_OUTPUT };
+    most.min(model.max_output_tokens)
+}
 
 /// The volatile block that the newest turn was sent with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

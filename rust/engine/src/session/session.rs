@@ -600,8 +600,12 @@ pub(super) fn stored_message(pages: &Snapshot, place: Place, index: u64) -> Resu
 
 /// Reads the shape of a message that a caller names.
 pub fn format_named(name: &str) -> Result<Format> {
-    [Format::OpenAi, Format::Anthropic].into_iter().find(|format| format.name() == name).ok_or_else(|| {
-        Error::invalid(format!("reading format={name:?}: it must be \"openai\" or \"anthropic\": leave it out where the shape tells"))
-            .with("format", name)
+    Format::ALL.into_iter().find(|format| format.name() == name).ok_or_else(|| {
+        let known: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
+        Error::invalid(format!(
+            "reading format={name:?}: it must be one of {}: leave it out where the shape tells",
+            known.join(", ")
+        ))
+        .with("format", name)
     })
 }
