@@ -22,7 +22,7 @@ WAITING = {
     memspan.Collection: ["add", "add_many", "add_path", "note", "search", "get", "documents", "delete", "expire", "drop"],
     memspan.Session: [
         *["turn", "add", "add_many", "add_response", "assemble", "rewind", "redact", "delete", "fork", "end", "tool_result"],
-        *["cancel_tool_calls", "plan_switch", "switch_model", "refused"],
+        *["cancel_tool_calls", "plan_switch", "switch_model", "recover", "answer", "keep_partial_reply", "drop_partial_reply"],
     ],
     memspan.Task: ["set", "get", "update", "remove", "items", "clear"],
     memspan.Engine: ["users", "scopes", "remember_many", "backup", "maintain", "reembed", "check", "metrics", "close"],
@@ -42,7 +42,7 @@ def test_every_call_that_waits_has_a_twin_with_its_signature(owner: type, name: 
 def test_nothing_public_that_waits_was_forgotten() -> None:
     instant = {"user", "shared", "path", "closed", "id", "tenant", "type", "slots", "name"}
     # Reads of a few microseconds: properties of a session, and handles that read when they are used.
-    instant |= {"scope", "model", "ended", "created_at", "epoch", "messages", "turns", "pending_tool_calls", "task"}
+    instant |= {"scope", "model", "ended", "created_at", "epoch", "messages", "turns", "pending_tool_calls", "task", "partial_reply", "lease", "reply", "tools"}
     instant |= {"collection", "chunks", "token_factors", "usage"}
     for owner in (memspan.Scope, memspan.Engine, memspan.Session, memspan.Task, memspan.Collection):
         plain = {name for name, value in vars(owner).items() if not name.startswith("_") and f"a{name}" not in vars(owner)}

@@ -61,7 +61,7 @@ from memspan.exceptions import (
 from memspan.findings import Finding, Findings
 from memspan.function_tools import Function
 from memspan.long_term import NewMemory, Scope, Slots
-from memspan.model import CacheRules, Model, Models, Prices, models
+from memspan.model import CacheRules, Dialect, Model, Models, Prices, dialects, models
 from memspan.refusals import Refusal
 from memspan.reply import Lease, PartialReply, Reply, ToolCall
 from memspan.short_term import Added, ModelSwitch, NewMessage, Session, ToolText
@@ -72,11 +72,16 @@ from memspan.working import Breakpoint, Budget, Explained, Explanations, Grant, 
 
 if TYPE_CHECKING:
     from memspan import embedders as embedders
+    from memspan import providers as providers
     from memspan import testing as testing
+    from memspan.assistant import Assistant, AssistantEvent, AssistantReply
 
 __all__ = [
     "Added",
     "AddedDocument",
+    "Assistant",
+    "AssistantEvent",
+    "AssistantReply",
     "Breakpoint",
     "Budget",
     "BudgetExceeded",
@@ -87,6 +92,7 @@ __all__ = [
     "CheckReport",
     "Closed",
     "Collection",
+    "Dialect",
     "Document",
     "DocumentInfo",
     "Embedder",
@@ -172,6 +178,7 @@ __all__ = [
     "aopen",
     "build_info",
     "count_tokens",
+    "dialects",
     "fit",
     "models",
     "open",
@@ -191,9 +198,11 @@ if _core.build_info()["profile"] == "debug":
 
 def __getattr__(name: str) -> Any:
     # `memspan.testing` needs numpy, which takes longer to import than all of memspan: it comes when it is asked for.
-    # `memspan.embedders` is for programs that use one of them.
-    if name in {"embedders", "testing"}:
-        import importlib  # noqa: PLC0415
+    # `memspan.embedders`, `memspan.providers` and `memspan.Assistant` are for programs that use them.
+    import importlib  # noqa: PLC0415
 
+    if name in {"embedders", "providers", "testing"}:
         return importlib.import_module(f"memspan.{name}")
+    if name in {"Assistant", "AssistantEvent", "AssistantReply"}:
+        return getattr(importlib.import_module("memspan.assistant"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -27,6 +27,7 @@ __all__ = [
     "Recall",
     "Recalled",
     "Remembered",
+    "ReplyCore",
     "Rows",
     "ScopeCore",
     "SearchCore",
@@ -44,6 +45,7 @@ __all__ = [
     "count_by_encoding",
     "count_cache_metrics",
     "count_tokens",
+    "dialect_fields",
     "fit",
     "load_tokenizer",
     "model_fields",
@@ -725,7 +727,7 @@ class PromptCore:
     def shared_with(self, other: PromptCore) -> tuple[int, int, str | None]: ...
     def body(self, format: str | None, stream: bool) -> bytes: ...
     def prefix_body(self, segments: int) -> bytes: ...
-    def request(self, format: str | None, stream: bool) -> Any: ...
+    def request(self, format: str | None, stream: bool, dialect: str | None = None) -> Any: ...
     def text(self) -> str: ...
     def __len__(self) -> int: ...
 
@@ -834,6 +836,9 @@ def truncate(text: str, max_tokens: int, model_name: str, keep: Literal["start",
 def fit(given: Iterable[Any], model_name: str, max_input_tokens: int | None, tools: object | None) -> tuple[tuple[Any, ...], int, bool]:
     """Kept messages, tokens, exact. Private: `memspan.fit` is its face."""
 
+def dialect_fields() -> list[dict[str, Any]]:
+    """The dialects of chat completions. Private: `memspan.dialects` is their face."""
+
 def model_names() -> list[str]:
     """All names, sorted. Private."""
 
@@ -850,6 +855,8 @@ def register_model(
     framing: str,
     append_only: bool,
     min_cached_tokens: int,
+    vendor: str,
+    capabilities: frozenset[str],
 ) -> None:
     """Adds a model for this process. Private: `memspan.models.register` is its face."""
 

@@ -83,12 +83,18 @@ def _function(name: str, session: Session | None = None) -> Function:
     return Function(name, description, parameters, lambda given: "" if session is None else _RUN[name](session, given))
 
 
-def run_call(session: Session, call: ToolCall, functions: Iterable[Callable[..., Any] | Function] = ()) -> dict[str, Any]:
-    """Runs a call; the message that answers it. A coroutine is run to its end in an event loop of its own."""
+def run_call(
+    session: Session, call: ToolCall, functions: Iterable[Callable[..., Any] | Function] = (), offered: Iterable[str] = tuple(_TOOLS)
+) -> dict[str, Any]:
+    """Runs a call of one of these functions or of the session's own tools that were offered; the message that answers it.
+
+    A coroutine is run to its end in an event loop of its own.
+    """
     known = {function.name: function for function in map(Function.of, functions)}
-    function = known.get(call.name) or (_function(call.name, session) if call.name in _TOOLS else None)
+    offered = tuple(offered)
+    function = known.get(call.name) or (_function(call.name, session) if call.name in offered else None)
     if function is None:
-        names = ", ".join([*known, *_TOOLS])
+        names = ", ".join([*known, *offered])
         raise InvalidInput(
             f"answering a tool call: the tool must be one of {names}, got {call.name!r} (call {call.id!r}): run it yourself, and add the result",
             tool=call.name,

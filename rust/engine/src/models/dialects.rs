@@ -70,7 +70,7 @@ mod tests {
         assert!(TABLE.lines().filter(|line| !line.starts_with('#')).all(|line| read(line).is_some()));
         assert!(dialects().len() >= 17 && &*dialects()[0].name == "openai" && dialects()[1..].is_sorted_by_key(|dialect| &dialect.name));
         assert!(dialects().iter().all(|dialect| dialect.output_parameter.starts_with("max_")));
-        assert_eq!(&*dialect_of(&crate::models::get("mistral-large").unwrap()).name, "mistral");
+        assert_eq!(&*dialect_of(&crate::models::get("mistral-large-3").unwrap()).name, "mistral");
         assert_eq!(&*dialect_of(&crate::models::get("gpt-4o").unwrap()).name, "openai");
         assert!(dialect("nobody").is_err());
     }
