@@ -85,7 +85,7 @@ def test_other_errors_are_raised_again(user: memspan.Scope) -> None:
     with pytest.raises(TimeoutError) as raised:
         session.recover(prompt, error)
     assert raised.value is error
-    with pytest.raises(memspan.InvalidInput, match="too long"):
+    with pytest.raises(memspan.InvalidInput, match="no other model is left"):
         session.recover(prompt, "rate limit: 200000 tokens > 100000 a minute")
     with pytest.raises(memspan.InvalidInput, match="Prompt"):
         session.recover("prompt", error)  # type: ignore[arg-type]

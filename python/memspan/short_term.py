@@ -375,7 +375,7 @@ class Session:
                 tokens = count(request)
                 counted = core.costing(tokens)
             except Exception as error:  # noqa: BLE001  whatever a client raises: the prompt is good without it
-                reason = f"counting a prompt: count= failed, {type(error).__name__}: {_said(error)[:_MAX_REASON]}"
+                reason = f"counting a prompt: count= failed, {type(error).__name__}: {_words(error)[:_MAX_REASON]}"
                 self._store.reporter.report(Event("count", reason, self._scope, session=self.id))
                 return prompt
             if tokens > prompt.max_input_tokens:
@@ -610,8 +610,8 @@ class Session:
             >>> session = user.session("s-1", model="gpt-4o")
             >>> call = {"id": "call_1", "type": "function", "function": {"name": "deploy", "arguments": "{}"}}
             >>> _ = session.add_many([{"role": "user", "content": "deploy"}, {"role": "assistant", "tool_calls": [call]}])
-            >>> session.pending_tool_calls, session.cancel_tool_calls("the user said stop"), session.pending_tool_calls
-            (('call_1',), ('call_1',), ())
+            >>> session.pending_tool_calls[0].name, session.cancel_tool_calls("the user said stop"), session.pending_tool_calls
+            ('deploy', ('call_1',), ())
         """
         return tuple(self._core.cancel_tool_calls(reason))
 
@@ -680,6 +680,13 @@ def _row(message: Mapping[str, Any] | SdkObject | NewMessage) -> _core.NewRow:
     if isinstance(message, NewMessage):
         return (message.message, message.id, message.author, message.created_at, message.format)
     return (message, None, None, None, None)
+
+
+def _words(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001  an exception that cannot say what it is says nothing
+        return ""
 
 
 def _partial(row: tuple[int, datetime, datetime, str | None, str]) -> PartialReply:

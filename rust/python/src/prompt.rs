@@ -61,7 +61,7 @@ impl PromptCore {
             model: Some(name),
             stream,
             dialect: Some(dialect).filter(|dialect| &*dialect.name != "openai"),
-            ends_with_user: format == Format::Anthropic && profile.is_some() && !can("prefill"),
+            ends_with_user: format == Format::Anthropic && !can("prefill") && profile.as_ref().is_some_and(|one| &*one.vendor == "anthropic"),
             reasons: can("reasoning"),
         };
         let hold = if self.prompt().total_tokens > ATTACHED_TOKENS { Hold::Detached } else { Hold::Attached };
