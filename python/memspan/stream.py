@@ -22,13 +22,19 @@ from memspan.refusals import Refusal
 __all__ = ["Gatherer", "get", "plain", "said"]
 
 _MOST_LINE = 64 << 20
+_NOT_PYDANTIC = object()
 
 
 def get(place: Any, name: str) -> Any:
     """A field of a dict or of an SDK's object; `None` where there is none."""
     if isinstance(place, dict):
         return cast("dict[str, Any]", place).get(name)
-    return getattr(place, name, None)
+    extra = getattr(place, "__pydantic_extra__", _NOT_PYDANTIC)
+    if extra is _NOT_PYDANTIC:
+        return getattr(place, name, None)
+    # What a model of pydantic lacks costs 5 us to ask for by getattr, and a chunk lacks most of what is asked for.
+    value = place.__dict__.get(name)
+    return value if value is not None or not extra else extra.get(name)
 
 
 def plain(value: Any) -> Any:
@@ -207,7 +213,7 @@ class _Call:
         return "".join(self.pieces)
 
     def is_whole(self) -> bool:
-        return bool(self.name) and (not self.pieces or _object(self.arguments) is not None)
+        return bool(self.name) and _object(self.arguments) is not None
 
 
 def _object(text: str) -> dict[str, Any] | None:
@@ -233,16 +239,20 @@ class _Chat(_Dialect):
         self.id = self.id or get(chunk, "id")
         self.model = self.model or get(chunk, "model")
         usage = get(chunk, "usage")
-        if usage is None:
-            usage = get(get(chunk, "x_groq"), "usage")
         if usage is not None:
             self.usage = usage
-        choice = next((one for one in get(chunk, "choices") or () if not get(one, "index")), None)
+        choice = None
+        for one in get(chunk, "choices") or ():
+            if not get(one, "index"):
+                choice = one
+                break
         if choice is None:
             return ""
         finish = get(choice, "finish_reason")
         if finish and self.finish is None:
             self.finish, self.whole = str(finish), True
+            if usage is None and (own := get(get(chunk, "x_groq"), "usage")) is not None:
+                self.usage = own
         delta = get(choice, "delta")
         if delta is None:
             delta = get(choice, "message")  # some servers send the last chunk whole

@@ -60,7 +60,7 @@ impl PromptCore {
         let options = RequestOptions {
             model: Some(name),
             stream,
-            dialect: Some(dialect).filter(|dialect| &*dialect.name != "openai"),
+            dialect: Some(dialect),
             ends_with_user: format == Format::Anthropic && !can("prefill") && profile.as_ref().is_some_and(|one| &*one.vendor == "anthropic"),
             reasons: can("reasoning"),
         };
