@@ -121,7 +121,7 @@ impl ReplyCore {
         };
         let (assembled, now) = (Arc::clone(&prompt.get().assembled), self.named.now(py)?);
         let next = self.named.run(py, Hold::Detached, |session| session.refused(&assembled, refusal, now))?;
-        Ok(PromptCore::assembled(next, None))
+        Ok(PromptCore::assembled(&self.named, next, None))
     }
 
     /// Asks again what a prompt was asked for, of the session as it is now.
@@ -131,6 +131,6 @@ impl ReplyCore {
         let known = &prompt.get().assembled.ask;
         let ask = memspan_engine::session::Ask { max_input_tokens: None, max_output_tokens: None, now, ..(**known).clone() };
         let next = self.named.run(py, Hold::Detached, |session| session.assemble(&ask))?;
-        Ok(PromptCore::assembled(next, None))
+        Ok(PromptCore::assembled(&self.named, next, None))
     }
 }

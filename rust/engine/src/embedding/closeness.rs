@@ -2,117 +2,214 @@
 //! like it.
 //!
 //! ```text
-//! closeness = sum_q w_q * max_t cos(row_q, row_t) / sum_q w_q      w_q = |row_q|, filler and punctuation of the question left out
+//! closeness = sum_q w_q * max_t cos(row_q, row_t) / sum_q w_q      w_q = |row_q| * rarity of its word; filler and punctuation left out
+//! phrase    = sum_q v_q * max cos(q, t) * cos(q', t') / sum_q v_q  q' follows q in the question; t' stands at most three places from t
 //! ```
 //!
-//! A fitted row is long where its token says much, so its length stands for the rarity of a word, and no statistics are read. The
-//! dot products are those of integers; what is left is one division in one order. It does not read word order, and it needs a text's
-//! tokens: it is for the few candidates that something cheaper found. Source of the form: Khattab and Zaharia, "`ColBERT`", 2020.
+//! Cosines are read, not computed: `data/nearest.bin` has the 32 tokens that are most like each token (`tools/embedding/nearest.py`), and
+//! what is not among them counts 0. So a text costs a look-up for each of its tokens, and the sums are those of small whole numbers. It
+//! does not read word order beyond that, and it needs a text's tokens: it is for the few candidates that something cheaper found.
+//! Source of the form: Khattab and Zaharia, "`ColBERT`", 2020.
 
-use super::table::{self, DIMENSIONS};
+use std::cell::Cell;
+
+use super::table;
 use super::wordpiece::{self, Token};
+use crate::index::vectors::UnitVector;
 use crate::text::is_filler;
+
+/// Of each token 32 pairs: u16 token, u8 cosine in units of 1/255, the nearest first.
+static NEAREST: &[u8] = include_bytes!("data/nearest.bin");
+const NEIGHBOURS: usize = 32;
+const PAIR: usize = 3;
+const _: () = assert!(NEAREST.len() == wordpiece::count() * NEIGHBOURS * PAIR);
 
 /// The most tokens of a question.
 const MAX_WANTED: usize = 64;
-/// Bits of a squared scale, the greatest being 1 << 15.
-const SCALE_BITS: u32 = 15;
-/// Bits that a question's row is multiplied by beyond its codes: 127 << 8 fits an `i16`, and a dot product an `i32`.
-const ROW_BITS: u32 = 8;
-const UNSEEN: u16 = u16::MAX;
+/// A cosine of 1.
+const ONE: u8 = u8::MAX;
+/// Tokens of a question whose neighbours in it are looked for.
+const MAX_PAIRED: usize = 16;
+/// Places between two tokens of a text that stand together.
+const TOGETHER: usize = 3;
 
-/// What a question looks for, token by token.
-#[derive(Debug)]
-pub(crate) struct Wanted {
-    tokens: Vec<Want>,
-    squared_scales: [i32; DIMENSIONS],
-    /// By token of a text: its place in `cosines`, once it was met.
-    known: Vec<u16>,
-    /// For each token that was met, its cosine with each token of the question.
-    cosines: Vec<f64>,
+thread_local! {
+    /// For each token of the vocabulary its line in [`Wanted::cosines`], and 0 for all that are far; empty between two questions.
+    static SPARE: Cell<Option<Vec<u16>>> = const { Cell::new(None) };
 }
 
+/// The tokens of a question that say what it is about, in its order, each once.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Content {
+    tokens: Vec<Token>,
+    /// For each token the place of its word in `words`.
+    owners: Vec<usize>,
+    /// The words, in normal form.
+    pub words: Vec<Box<[u8]>>,
+}
+
+impl Content {
+    /// Those of a question but for filler, punctuation and `left_out` (as [`super::distinct_tokens`] has them), which stand for something
+    /// else; all of them where nothing is left.
+    pub fn of(question: &str, left_out: &[u8]) -> Self {
+        let (mut content, mut all) = (Self::default(), Self::default());
+        let is_left_out = |token: Token| left_out.as_chunks::<2>().0.contains(&token.to_le_bytes());
+        wordpiece::each_token_of_word(question, &mut |word, token| {
+            if !table::says_something(token) {
+                return;
+            }
+            all.push(word, token);
+            let is_mark = word.is_ascii() && !word.iter().any(u8::is_ascii_alphanumeric);
+            if !(is_filler(word) || is_mark || is_left_out(token)) {
+                content.push(word, token);
+            }
+        });
+        if content.tokens.is_empty() { all } else { content }
+    }
+
+    fn push(&mut self, word: &[u8], token: Token) {
+        if self.tokens.len() == MAX_WANTED || self.tokens.contains(&token) {
+            return;
+        }
+        if self.words.last().is_none_or(|last| **last != *word) {
+            self.words.push(word.into());
+        }
+        self.tokens.push(token);
+        self.owners.push(self.words.len() - 1);
+    }
+
+    /// The direction of the sum of their rows; `None` where the table says nothing of any.
+    pub fn vector(&self) -> Option<UnitVector> {
+        let known = || self.tokens.iter().filter(|token| **token != wordpiece::UNKNOWN && table::length(**token) > 0.0);
+        known().next()?;
+        let mut sum = table::Sum::new();
+        known().for_each(|token| sum.add(*token));
+        Some(sum.finish())
+    }
+}
+
+/// What a question looks for, token by token, ready to be compared.
 #[derive(Debug)]
-struct Want {
-    row: [i16; DIMENSIONS],
-    length: f64,
+pub(crate) struct Wanted {
+    /// What each token counts, and each pair of it and the next.
+    weights: Vec<f64>,
+    pairs: Vec<f64>,
+    /// Lines of `weights.len()` cosines; the first is that of tokens which are far from all.
+    cosines: Vec<u8>,
+    lines: Vec<u16>,
+    /// Tokens that have a line.
+    near: Vec<Token>,
+}
+
+/// What a text has of a question: for each token of the question the greatest cosine, in units of 1/255.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Nearness {
+    best: Vec<u8>,
+    /// How far what stands together in the question does so here, from 0 to 1.
+    pub phrase: f64,
 }
 
 impl Wanted {
-    /// The question's tokens without those in `left_out` (as [`super::distinct_tokens`] has them), which stand for something else.
-    pub fn new(question: &str, left_out: &[u8]) -> Self {
-        let squared_scales = squared_scales();
-        let tokens = content(question, left_out).into_iter().map(|token| Want::new(token, &squared_scales)).collect();
-        Self { tokens, squared_scales, known: vec![UNSEEN; wordpiece::count()], cosines: Vec::new() }
-    }
-
-    /// The closeness of a text with these tokens, 0 to 1; 0 where either side has none.
-    pub fn closeness(&mut self, tokens: &[u8]) -> f64 {
-        let mut best = vec![0.0_f64; self.tokens.len()];
-        for &token in tokens.as_chunks::<2>().0 {
-            let at = self.place(Token::from_le_bytes(token));
-            for (best, cosine) in best.iter_mut().zip(&self.cosines[at * self.tokens.len()..]) {
-                *best = best.max(*cosine);
+    /// `rarity` of each word of the content.
+    pub fn new(content: &Content, rarity: &[f64]) -> Self {
+        let lengths: Vec<f64> = content.tokens.iter().map(|token| table::length(*token)).collect();
+        let weights: Vec<f64> = lengths.iter().zip(&content.owners).map(|(length, owner)| length * rarity[*owner]).collect();
+        let pairs = lengths.windows(2).take(MAX_PAIRED).map(|pair| pair[0] * pair[1]).collect();
+        let lines = SPARE.take().unwrap_or_else(|| vec![0; wordpiece::count()]);
+        let mut wanted = Self { cosines: vec![0; weights.len()], weights, pairs, lines, near: Vec::new() };
+        for (at, &token) in content.tokens.iter().enumerate() {
+            wanted.note(at, token, ONE);
+            let start = token as usize * NEIGHBOURS * PAIR;
+            for &[low, high, cosine] in NEAREST[start..start + NEIGHBOURS * PAIR].as_chunks::<PAIR>().0 {
+                if cosine > 0 {
+                    wanted.note(at, Token::from_le_bytes([low, high]), cosine);
+                }
             }
         }
-        let lengths: f64 = self.tokens.iter().map(|want| want.length).sum();
-        let close: f64 = self.tokens.iter().zip(best).map(|(want, best)| want.length * best).sum();
-        if lengths > 0.0 { close / lengths } else { 0.0 }
+        wanted
     }
 
-    /// Where the cosines of a text's token stand; computed the first time.
-    fn place(&mut self, token: Token) -> usize {
-        let token = if (token as usize) < wordpiece::count() { token } else { wordpiece::UNKNOWN };
-        let known = self.known[token as usize];
-        if known != UNSEEN {
-            return known as usize;
+    fn note(&mut self, at: usize, token: Token, cosine: u8) {
+        let width = self.weights.len();
+        let line = &mut self.lines[token as usize];
+        if *line == 0 {
+            *line = (self.cosines.len() / width) as u16;
+            self.cosines.resize(self.cosines.len() + width, 0);
+            self.near.push(token);
         }
-        let (row, length) = (table::row(token), length(token, &self.squared_scales));
-        let place = self.cosines.len() / self.tokens.len().max(1);
-        self.cosines.extend(self.tokens.iter().map(|want| {
-            let dot: i32 = want.row.iter().zip(row).map(|(&a, &b)| i32::from(a) * i32::from(b as i8)).sum();
-            (f64::from(dot) / f64::from(1 << ROW_BITS) / (want.length * length)).clamp(0.0, 1.0)
-        }));
-        self.known[token as usize] = place as u16;
-        place
+        let place = &mut self.cosines[*line as usize * width + at];
+        *place = cosine.max(*place);
+    }
+
+    fn line(&self, line: u16) -> &[u8] {
+        let width = self.weights.len();
+        &self.cosines[line as usize * width..][..width]
+    }
+
+    /// What a text with these tokens has of the question.
+    pub fn nearness(&self, tokens: &[u8]) -> Nearness {
+        let mut nearness = Nearness { best: vec![0; self.weights.len()], phrase: 0.0 };
+        let mut met: Vec<(usize, u16)> = Vec::new();
+        for (place, token) in tokens.as_chunks::<2>().0.iter().enumerate() {
+            let line = self.lines.get(Token::from_le_bytes(*token) as usize).copied().unwrap_or(0);
+            if line > 0 {
+                nearness.best.iter_mut().zip(self.line(line)).for_each(|(best, cosine)| *best = (*best).max(*cosine));
+                met.push((place, line));
+            }
+        }
+        nearness.phrase = self.phrase(&met);
+        nearness
+    }
+
+    fn phrase(&self, met: &[(usize, u16)]) -> f64 {
+        let mut best = [0_u16; MAX_PAIRED];
+        for (at, &(place, line)) in met.iter().enumerate() {
+            for &(_, other) in met[at + 1..].iter().take_while(|(other, _)| other - place <= TOGETHER) {
+                let (a, b) = (self.line(line), self.line(other));
+                for (best, (a, b)) in best[..self.pairs.len()].iter_mut().zip(a.windows(2).zip(b.windows(2))) {
+                    let product = |one: u8, other: u8| u16::from(one) * u16::from(other);
+                    *best = (*best).max(product(a[0], b[1])).max(product(b[0], a[1]));
+                }
+            }
+        }
+        let one = f64::from(ONE) * f64::from(ONE);
+        weighed(&self.pairs, best.iter().map(|best| f64::from(*best) / one))
+    }
+
+    /// How much of the question a text has, 0 to 1; 0 where either side has no tokens.
+    pub fn closeness(&self, of: &Nearness) -> f64 {
+        weighed(&self.weights, of.best.iter().map(|best| f64::from(*best) / f64::from(ONE)))
+    }
+
+    /// The same of several texts together.
+    pub fn closeness_of_all(&self, texts: &[&Nearness]) -> f64 {
+        let best = |at: usize| texts.iter().map(|text| text.best[at]).max().unwrap_or(0);
+        weighed(&self.weights, (0..self.weights.len()).map(|at| f64::from(best(at)) / f64::from(ONE)))
+    }
+
+    /// The share of the question whose very tokens the text has.
+    pub fn exact(&self, of: &Nearness) -> f64 {
+        weighed(&self.weights, of.best.iter().map(|best| f64::from(u8::from(*best == ONE))))
     }
 }
 
-impl Want {
-    fn new(token: Token, squared_scales: &[i32; DIMENSIONS]) -> Self {
-        let codes = table::row(token);
-        let row = std::array::from_fn(|d| ((squared_scales[d] * i32::from(codes[d] as i8)) >> (SCALE_BITS - ROW_BITS)) as i16);
-        Self { row, length: length(token, squared_scales) }
+impl Drop for Wanted {
+    fn drop(&mut self) {
+        for token in &self.near {
+            self.lines[*token as usize] = 0;
+        }
+        SPARE.set(Some(std::mem::take(&mut self.lines)));
     }
 }
 
-/// The distinct tokens of a question that say what it is about; all of them where none does.
-fn content(question: &str, left_out: &[u8]) -> Vec<Token> {
-    let (mut content, mut all) = (Vec::new(), Vec::new());
-    let is_left_out = |token: Token| left_out.as_chunks::<2>().0.contains(&token.to_le_bytes());
-    wordpiece::each_token_of_word(question, &mut |word, token| {
-        let says_little = is_filler(word) || word.is_ascii() && !word.iter().any(u8::is_ascii_alphanumeric) || is_left_out(token);
-        if all.len() < MAX_WANTED && !all.contains(&token) {
-            all.push(token);
-        }
-        if content.len() < MAX_WANTED && !says_little && !content.contains(&token) {
-            content.push(token);
-        }
-    });
-    if content.is_empty() { all } else { content }
-}
-
-/// The squares of the dimensions' scales as whole numbers.
-fn squared_scales() -> [i32; DIMENSIONS] {
-    let squares: [f64; DIMENSIONS] = std::array::from_fn(|d| f64::from(table::scale(d)) * f64::from(table::scale(d)));
-    let most = squares.iter().fold(f64::MIN_POSITIVE, |most, square| most.max(*square));
-    squares.map(|square| (square / most * f64::from(1 << SCALE_BITS)) as i32)
-}
-
-/// The length of a token's row, the largest scale being 1; never 0.
-fn length(token: Token, squared_scales: &[i32; DIMENSIONS]) -> f64 {
-    let squares = table::row(token).iter().zip(squared_scales).map(|(&code, &square)| i64::from(square * i32::from(code as i8).pow(2)));
-    (squares.sum::<i64>().max(1) as f64 / f64::from(1 << SCALE_BITS)).sqrt()
+/// The mean of `values` by `weights`; 0 where these are nothing.
+fn weighed(weights: &[f64], values: impl Iterator<Item = f64>) -> f64 {
+    let (mut sum, mut all) = (0.0, 0.0);
+    for (weight, value) in weights.iter().zip(values) {
+        sum += weight * value;
+        all += weight;
+    }
+    if all > 0.0 { sum / all } else { 0.0 }
 }
 
 #[cfg(test)]
@@ -121,16 +218,19 @@ mod tests {
     use crate::embedding::distinct_tokens;
 
     fn closeness(question: &str, text: &str) -> f64 {
-        Wanted::new(question, &[]).closeness(&distinct_tokens(text, 256))
+        let content = Content::of(question, &[]);
+        let wanted = Wanted::new(&content, &vec![1.0; content.words.len()]);
+        wanted.closeness(&wanted.nearness(&distinct_tokens(text, 256)))
     }
 
-    /// The formula of the module in floating point.
+    /// The formula of the module in floating point, over all tokens of the table.
     fn naive(question: &str, text: &str) -> f64 {
-        let row =
-            |token: Token| -> Vec<f64> { (0..DIMENSIONS).map(|d| f64::from(table::code(token, d)) * f64::from(table::scale(d))).collect() };
+        let row = |token: Token| -> Vec<f64> {
+            (0..table::DIMENSIONS).map(|d| f64::from(table::code(token, d)) * f64::from(table::scale(d))).collect()
+        };
         let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
         let (mut close, mut lengths) = (0.0, 0.0);
-        for wanted in content(question, &[]) {
+        for &wanted in &Content::of(question, &[]).tokens {
             let (wanted, mut best) = (row(wanted), 0.0_f64);
             wordpiece::each_token(text, &mut |token| {
                 let found = row(token);
@@ -143,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn is_the_formula_and_finds_what_is_meant() {
+    fn is_the_formula_but_for_what_is_far_and_finds_what_is_meant() {
         let pairs = [
             ("Which museum did she visit?", "We went to the gallery yesterday"),
             ("Which museum did she visit?", "My cat sleeps all day"),
@@ -151,18 +251,43 @@ mod tests {
             ("the of", "to the end"),
         ];
         for (question, text) in pairs {
-            assert!((closeness(question, text) - naive(question, text)).abs() < 0.01, "{question} {text}");
+            let (close, exact) = (closeness(question, text), naive(question, text));
+            assert!(close < exact + 0.01 && close > exact - 0.45, "{question} {text} {close} {exact}");
         }
         assert!(closeness(pairs[0].0, pairs[0].1) > closeness(pairs[1].0, pairs[1].1));
         assert!(closeness("port", "The port!") > 0.99);
+        assert!((closeness("museum", "gallery") - naive("museum", "gallery")).abs() < 0.01, "a near token has its cosine");
     }
 
     #[test]
     fn nothing_on_either_side_is_far_from_everything() {
         assert!(closeness("", "text").abs() < 1e-9 && closeness("text", "").abs() < 1e-9);
-        let caroline = distinct_tokens("Caroline", 8);
-        let mut wanted = Wanted::new("Caroline museum", &caroline);
-        assert_eq!(wanted.tokens.len(), 1, "a left out token does not count");
-        assert!(wanted.closeness(&[0xff, 0xff]).is_finite(), "a token that no vocabulary has");
+        let content = Content::of("Caroline museum", &distinct_tokens("Caroline", 8));
+        assert_eq!(content.tokens.len(), 1, "a left out token does not count");
+        let wanted = Wanted::new(&content, &[1.0]);
+        assert_eq!(wanted.nearness(&[0xff, 0xff]).best, [0], "a token that no vocabulary has");
+        assert!(Content::of("\u{1f600}", &[]).vector().is_none() && Content::of("cat", &[]).vector().is_some());
+    }
+
+    #[test]
+    fn what_stands_together_counts_as_a_phrase() {
+        let content = Content::of("guitar lesson", &[]);
+        let wanted = Wanted::new(&content, &[1.0, 1.0]);
+        let phrase = |text: &str| wanted.nearness(&distinct_tokens(text, 256)).phrase;
+        assert!(phrase("my first guitar lesson") > 0.99);
+        assert!(phrase("a lesson on the guitar") > 0.99);
+        assert!(phrase("the guitar is old and so is what I know of any lesson") < 0.1);
+    }
+
+    #[test]
+    fn the_scratch_is_empty_for_the_next_question() {
+        let apart = closeness("museum", "gallery");
+        for _ in 0..3 {
+            let (a, b) = (Content::of("zebra crossing", &[]), Content::of("museum", &[]));
+            let (first, second) = (Wanted::new(&a, &[1.0, 1.0]), Wanted::new(&b, &[1.0]));
+            let text = distinct_tokens("gallery", 8);
+            assert!(first.closeness(&first.nearness(&text)) < 0.5);
+            assert!((second.closeness(&second.nearness(&text)) - apart).abs() < 1e-12);
+        }
     }
 }

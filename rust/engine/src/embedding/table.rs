@@ -72,6 +72,20 @@ pub(super) fn row(token: Token) -> &'static [u8] {
     &FILE[start..start + DIMENSIONS]
 }
 
+/// Whether a token's row has a direction of its own: not that of a word without pieces, nor one that nothing was fitted to.
+pub(super) fn says_something(token: Token) -> bool {
+    token != UNKNOWN && row(token).iter().any(|code| *code != 0)
+}
+
+/// How long a token's row is: what says much has a long one.
+pub(super) fn length(token: Token) -> f64 {
+    let squares = row(token).iter().enumerate().map(|(d, &code)| {
+        let value = f64::from(code as i8) * f64::from(scale(d));
+        value * value
+    });
+    squares.sum::<f64>().sqrt()
+}
+
 /// The number of a row's code in one dimension.
 #[cfg(test)]
 pub(super) fn code(token: Token, dimension: usize) -> i8 {

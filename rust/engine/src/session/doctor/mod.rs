@@ -28,7 +28,7 @@ use crate::store::msgpack::Reader;
 use crate::store::pages::Pages;
 
 /// The tables whose keys begin with a session's number.
-const PARTS: [Table; 10] = [
+const PARTS: [Table; 13] = [
     Table::Transcript,
     Table::Turn,
     Table::Recount,
@@ -39,6 +39,9 @@ const PARTS: [Table; 10] = [
     Table::Lease,
     Table::PartialReply,
     Table::RefusedLimit,
+    Table::Summary,
+    Table::SessionPolicy,
+    Table::Note,
 ];
 
 /// Checks the sessions of one scope; `seed` is its term seed.
@@ -185,8 +188,9 @@ impl<P: Pages> Visit<'_, P> {
         if row.as_ref().is_none_or(|row| (row.session, row.index) != (place.session, index)) {
             self.note("document", format!("{message} is document {document}, which is not known as that"));
         }
-        let full = Row { named, ..Row::of(words::speaker(given, author), &words::text_of(given)).at(place.session, index) };
-        if embedded && row.is_some_and(|row| row != full) {
+        let given_row = Row::of(words::speaker(given, author), &words::text_of(given));
+        let is_full = |row: Row<'_>| row == Row { named, session: place.session, index, at: row.at, ..given_row };
+        if embedded && !row.is_some_and(is_full) {
             self.note("document", format!("{message} is document {document}, whose row is not what its text gives"));
         }
         if self.vectors.as_mut().is_some_and(|vectors| vectors.remove(&document) != embedded) {

@@ -64,11 +64,11 @@ impl Session<'_> {
     /// # Errors
     /// `InvalidInput` where it is larger than a message may be.
     pub fn keep_partial(&self, partial: PartialReply) -> Result<()> {
-        if partial.response.len() > crate::session::add::MAX_MESSAGE_BYTES {
+        if partial.response.len() > crate::limits::MAX_MESSAGE_BYTES {
             let bytes = partial.response.len();
             return Err(Error::invalid(format!(
                 "keeping a reply while it comes: it may have {} bytes, and it has {bytes} (session {:?}): end the stream",
-                crate::session::add::MAX_MESSAGE_BYTES,
+                crate::limits::MAX_MESSAGE_BYTES,
                 self.id
             ))
             .with("size_bytes", bytes));

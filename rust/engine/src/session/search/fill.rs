@@ -25,7 +25,7 @@ pub fn fill_rows(engine: &Core) -> Result<u64> {
         for (partition, _) in page {
             let mut first = 0;
             loop {
-                let bare = engine.store().read(|pages| rows(pages, partition, first, STEP, |row| !row.embedded))?;
+                let bare = engine.store().read(|pages| rows(pages, partition, first, STEP, |row| !row.is_full()))?;
                 let Some((&last, _)) = bare.last_key_value() else { break };
                 filled += engine.write(move |txn| fill(txn, partition, &bare))?;
                 first = last.saturating_add(1);
@@ -36,17 +36,20 @@ pub fn fill_rows(engine: &Core) -> Result<u64> {
 
 /// Writes rows and vectors of documents, as far as they are still there.
 pub(super) fn fill(pages: &mut impl PagesMut, partition: Partition, bare: &Rows) -> Result<u64> {
-    let mut made: Vec<(u32, UnitVector)> = Vec::with_capacity(bare.len());
+    let (mut filled, mut made): (u64, Vec<(u32, UnitVector)>) = (0, Vec::with_capacity(bare.len()));
     for &number in bare.keys() {
-        let Some(row) = Row::read(&*pages, partition, number)?.filter(|row| !row.embedded) else { continue };
+        let Some(row) = Row::read(&*pages, partition, number)?.filter(|row| !row.is_full()) else { continue };
         let record = MessageRecord::expect(&*pages, Place { partition, session: row.session }, row.index)?;
         let message = record.whole(&*pages, Place { partition, session: row.session })?;
         let text = text_of(&message);
-        let full = Row::of(speaker(&message, record.author.as_deref()), &text).at(row.session, row.index);
+        let full = Row::of(speaker(&message, record.author.as_deref()), &text).placed(row.session, row.index, record.said_at());
         Row { named: row.named, ..full }.write(pages, partition, number)?;
-        made.push((number, vector(&text)));
+        if !row.embedded {
+            made.push((number, vector(&text)));
+        }
+        filled += 1;
     }
     let vectors_made: Vec<(u32, &UnitVector)> = made.iter().map(|(number, vector)| (*number, vector)).collect();
     vectors(partition).put_many(pages, &vectors_made)?;
-    Ok(made.len() as u64)
+    Ok(filled)
 }

@@ -34,6 +34,8 @@ pub(in crate::session) struct Row<'p> {
     pub speaker: Cow<'p, str>,
     /// Two bytes each.
     pub tokens: Cow<'p, [u8]>,
+    /// When it was said, in microseconds since 1970; `None` in a row of a version before format 4.
+    pub at: Option<i64>,
 }
 
 impl Row<'static> {
@@ -41,34 +43,40 @@ impl Row<'static> {
     pub fn of(speaker: String, text: &str) -> Self {
         let tokens = Cow::Owned(distinct_tokens(text, MAX_TOKENS));
         let asks = text.trim_end().ends_with(['?', '\u{ff1f}', '\u{61f}']);
-        Self { session: 0, index: 0, named: true, embedded: true, asks, speaker: Cow::Owned(speaker), tokens }
+        Self { session: 0, index: 0, named: true, embedded: true, asks, speaker: Cow::Owned(speaker), tokens, at: None }
     }
 }
 
 impl<'p> Row<'p> {
-    /// The same at a place.
-    pub fn at(self, session: u32, index: u64) -> Self {
-        Self { session, index, ..self }
+    /// The same at a place, and at a time.
+    pub fn placed(self, session: u32, index: u64, at: i64) -> Self {
+        Self { session, index, at: Some(at), ..self }
+    }
+
+    /// Whether it has all that a row of this version has.
+    pub fn is_full(&self) -> bool {
+        self.embedded && self.at.is_some()
     }
 
     pub fn write(&self, pages: &mut impl PagesMut, partition: Partition, number: u32) -> Result<()> {
         let key = key(partition, number);
         let flag = |is: bool, bit: u64| if is { bit } else { 0 };
-        let mut w = Writer::array(5);
+        let mut w = Writer::array(6);
         w.uint(u64::from(self.session));
         w.uint(self.index);
         w.uint(flag(self.named, NAMED) | flag(self.embedded, EMBEDDED) | flag(self.asks, ASKS));
         w.text(&self.speaker);
         w.bin(&self.tokens);
+        w.maybe_int(self.at);
         pages.put(key.as_slice(), &envelope::seal(key.as_slice(), 1, Codec::MessagePack, w.bytes()))
     }
 
-    fn decode(key: &'p [u8], value: &'p [u8]) -> Result<Self> {
+    pub fn decode(key: &'p [u8], value: &'p [u8]) -> Result<Self> {
         let mut r = Reader::array(key, envelope::open(key, value)?.body)?;
         let (session, index, flags) = (r.uint()? as u32, r.uint()?, r.uint()?);
         let (speaker, tokens) = (Cow::Borrowed(r.text()?), Cow::Borrowed(r.bin()?));
-        let is = |bit: u64| flags & bit != 0;
-        Ok(Self { session, index, named: is(NAMED), embedded: is(EMBEDDED), asks: is(ASKS), speaker, tokens })
+        let (is, at) = (|bit: u64| flags & bit != 0, r.maybe_int()?);
+        Ok(Self { session, index, named: is(NAMED), embedded: is(EMBEDDED), asks: is(ASKS), speaker, tokens, at })
     }
 
     /// The row of a document; `None` where there is no such document.
@@ -85,9 +93,17 @@ impl<'p> Row<'p> {
     }
 
     fn owned(self) -> Row<'static> {
-        let Self { session, index, named, embedded, asks, speaker, tokens } = self;
-        let (speaker, tokens) = (Cow::Owned(speaker.into_owned()), Cow::Owned(tokens.into_owned()));
-        Row { session, index, named, embedded, asks, speaker, tokens }
+        let (speaker, tokens) = (Cow::Owned(self.speaker.into_owned()), Cow::Owned(self.tokens.into_owned()));
+        Row {
+            session: self.session,
+            index: self.index,
+            named: self.named,
+            embedded: self.embedded,
+            asks: self.asks,
+            speaker,
+            tokens,
+            at: self.at,
+        }
     }
 }
 

@@ -74,6 +74,11 @@ pub(in crate::session) struct Brief {
 }
 
 impl MessageRecord {
+    /// When it was said, as far as that is known.
+    pub(in crate::session) fn said_at(&self) -> i64 {
+        self.created_at.unwrap_or(self.added_at)
+    }
+
     fn encode(&self) -> Vec<u8> {
         let mut w = Writer::array(20);
         w.uint(self.placed.turn);

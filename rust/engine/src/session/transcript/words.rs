@@ -13,6 +13,7 @@ use crate::store::keys::Partition;
 use crate::store::pages::PagesMut;
 use crate::text::Analysis;
 use crate::text::analyze;
+use crate::units::clip::clip;
 
 /// The index of transcripts among the indexes of a partition.
 pub(in crate::session) const TRANSCRIPTS: u8 = 1;
@@ -77,16 +78,7 @@ pub(in crate::session) fn words_of(message: &Message, author: Option<&str>, seed
 /// Who speaks, as far as it is said, cut to [`MAX_SPEAKER_BYTES`].
 pub(in crate::session) fn speaker(message: &Message, author: Option<&str>) -> String {
     let name = message.name.as_deref().or(author).unwrap_or_default();
-    cut(name, MAX_SPEAKER_BYTES).to_owned()
-}
-
-/// The beginning of a text, at most so many bytes, no character cut in two.
-fn cut(text: &str, most: usize) -> &str {
-    let mut end = text.len().min(most);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
+    clip(name, MAX_SPEAKER_BYTES).to_owned()
 }
 
 fn with_speaker(speaker: &str, text: &str) -> String {
@@ -95,7 +87,7 @@ fn with_speaker(speaker: &str, text: &str) -> String {
 
 /// The vector of a message's beginning: what follows would change little in the mean of so many words.
 pub(in crate::session) fn vector(text: &str) -> UnitVector {
-    embed(cut(text, MAX_EMBEDDED_BYTES))
+    embed(clip(text, MAX_EMBEDDED_BYTES))
 }
 
 /// Changes to the index within one transaction.
@@ -107,11 +99,18 @@ pub(in crate::session) struct Words {
 }
 
 impl Words {
-    /// Gives a message a number in the index; it is findable once the transaction is [`Self::apply`]d.
-    pub fn add(&mut self, pages: &mut impl PagesMut, head: &mut SessionsHead, place: Place, index: u64, found_by: Findable) -> Result<u32> {
+    /// Gives message `index`, said at a time, a number in the index; it is findable once the transaction is [`Self::apply`]d.
+    pub fn add(
+        &mut self,
+        pages: &mut impl PagesMut,
+        head: &mut SessionsHead,
+        place: Place,
+        (index, at): (u64, i64),
+        found_by: Findable,
+    ) -> Result<u32> {
         head.last_document += 1;
         let number = head.last_document;
-        found_by.row.at(place.session, index).write(pages, place.partition, number)?;
+        found_by.row.placed(place.session, index, at).write(pages, place.partition, number)?;
         self.added.push((number, found_by.words));
         self.vectors.push((number, found_by.vector));
         Ok(number)

@@ -5,10 +5,11 @@ use std::collections::BinaryHeap;
 
 use super::super::cursor::Cursor;
 use super::super::formula::{Formula, Parameters};
-use super::super::matches::TailMatches;
-use super::super::pruned::{Collector, Scorer, search};
+use super::super::matches::{Newer, TailMatches};
+use super::super::pruned::{All, Collector, Scorer, search};
 use super::super::reader::validate;
-use super::super::{Hit, QueryTerm};
+use super::super::tail::Tail;
+use super::super::{Hit, QueryTerm, Statistics};
 use super::Runs;
 use super::lengths::RunLengths;
 use crate::Result;
@@ -31,24 +32,95 @@ impl Runs {
         if limit == 0 {
             return Ok(Vec::new());
         }
-        let mut asked = terms.to_vec();
-        asked.sort_by_key(|term| term.hash);
-        let hashes: Vec<u64> = asked.iter().map(|term| term.hash).collect();
-        let tail = self.tail(pages)?;
-        let statistics = self.statistics_with(&tail);
-        let formula = Formula::new(parameters, statistics);
-        let matches = TailMatches::new(&tail.records, &hashes);
-        let mut scorers = Vec::with_capacity(asked.len());
-        for (term, more) in asked.iter().zip(&matches.more) {
-            let cursor = Cursor::open(pages, self.catalog.runs.iter().map(|run| self.index.run(run.id)), term.hash)?;
-            let frequency = cursor.postings().saturating_add_signed(*more);
-            scorers.push(Scorer { cursor, factor: formula.factor(term.weight, frequency) });
-        }
+        let snapshot = self.snapshot(pages)?;
+        let Prepared { mut scorers, matches, formula, .. } = snapshot.prepare(terms, parameters)?;
         let mut newest = Newest { limit, keep, heap: BinaryHeap::new() };
         newest.offer_tail(&matches, &scorers, &formula)?;
         scorers.retain(|scorer| scorer.cursor.postings() > 0);
-        search(&mut scorers, statistics.documents, &formula, &mut RunLengths::new(pages, self.index), &[], &mut newest)?;
+        let documents = snapshot.statistics.documents;
+        search(&mut scorers, documents, &formula, &mut RunLengths::new(pages, self.index), &[], &mut newest)?;
         Ok(newest.into_hits())
+    }
+
+    /// The index with its tail read, for several searches of one transaction.
+    pub fn snapshot<'r, P: Pages>(&'r self, pages: &'r P) -> Result<Snapshot<'r, P>> {
+        let tail = self.tail(pages)?;
+        let statistics = self.statistics_with(&tail);
+        Ok(Snapshot { runs: self, pages, tail, statistics })
+    }
+}
+
+/// An index as one transaction sees it, its tail read once.
+pub struct Snapshot<'r, P> {
+    runs: &'r Runs,
+    pages: &'r P,
+    tail: Tail<'r>,
+    statistics: Statistics,
+}
+
+/// What a query found everywhere.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Scored {
+    /// Every document with a score above 0, in no order.
+    pub hits: Vec<Hit>,
+    /// The inverse document frequency of each term, in the query's order.
+    pub rarity: Vec<f64>,
+}
+
+/// A query's terms, looked up.
+struct Prepared<'p> {
+    /// In the order of their hashes.
+    scorers: Vec<Scorer<'p>>,
+    matches: TailMatches,
+    formula: Formula,
+    /// By term, in the query's order.
+    frequencies: Vec<u64>,
+}
+
+impl<'r, P: Pages> Snapshot<'r, P> {
+    /// Of all documents.
+    #[must_use]
+    pub fn statistics(&self) -> Statistics {
+        self.statistics
+    }
+
+    /// Scores every document that has a term of the query. In the bounds of [`Runs::search`], and costs all that its lists hold.
+    pub fn score_all(&self, terms: &[QueryTerm], parameters: Parameters) -> Result<Scored> {
+        validate(terms)?;
+        let Prepared { mut scorers, matches, formula, frequencies } = self.prepare(terms, parameters)?;
+        let mut hits = Vec::new();
+        for document in &matches.documents {
+            let score = document.score(&scorers, &formula);
+            if score > 0 {
+                hits.push(Hit { number: document.number, score });
+            }
+        }
+        scorers.retain(|scorer| scorer.cursor.postings() > 0);
+        let (pages, index) = (self.pages, self.runs.index);
+        search(&mut scorers, self.statistics.documents, &formula, &mut RunLengths::new(pages, index), &[], &mut All(&mut hits))?;
+        Ok(Scored { hits, rarity: frequencies.into_iter().map(|frequency| formula.idf(frequency)).collect() })
+    }
+
+    fn prepare(&self, terms: &[QueryTerm], parameters: Parameters) -> Result<Prepared<'r>> {
+        let mut places: Vec<usize> = (0..terms.len()).collect();
+        places.sort_by_key(|place| terms[*place].hash);
+        let hashes: Vec<u64> = places.iter().map(|place| terms[*place].hash).collect();
+        let formula = Formula::new(parameters, self.statistics);
+        let matches = TailMatches::new(&self.tail.records, &hashes);
+        let (mut scorers, mut frequencies) = (Vec::with_capacity(terms.len()), vec![0; terms.len()]);
+        for (&place, more) in places.iter().zip(&matches.more) {
+            let blocks = self.runs.catalog.runs.iter().map(|run| self.runs.index.run(run.id));
+            let cursor = Cursor::open(self.pages, blocks, terms[place].hash)?;
+            frequencies[place] = cursor.postings().saturating_add_signed(*more);
+            scorers.push(Scorer { cursor, factor: formula.factor(terms[place].weight, frequencies[place]) });
+        }
+        Ok(Prepared { scorers, matches, formula, frequencies })
+    }
+}
+
+impl Newer {
+    fn score(&self, scorers: &[Scorer<'_>], formula: &Formula) -> i64 {
+        self.counts.iter().map(|&(term, count)| formula.contribution(scorers[term].factor, count, self.length)).sum()
     }
 }
 
@@ -63,8 +135,7 @@ struct Newest<'k> {
 impl Newest<'_> {
     fn offer_tail(&mut self, tail: &TailMatches, scorers: &[Scorer<'_>], formula: &Formula) -> Result<()> {
         for document in &tail.documents {
-            let contribution = |&(term, count): &(usize, u8)| formula.contribution(scorers[term].factor, count, document.length);
-            let score = document.counts.iter().map(contribution).sum();
+            let score = document.score(scorers, formula);
             if score > 0 {
                 self.take(Hit { number: document.number, score })?;
             }

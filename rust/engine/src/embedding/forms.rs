@@ -1,0 +1,55 @@
+//! What kind of word a token is, where that tells who speaks of whom and whether a time is named. English words only, since only they
+//! are tokens of their own; a text in another language has none of these.
+
+use std::sync::OnceLock;
+
+use super::wordpiece::{self, Token};
+
+/// "I", "my", "our".
+pub(crate) const FIRST_PERSON: u8 = 1;
+/// "you", "your".
+pub(crate) const SECOND_PERSON: u8 = 2;
+/// "yesterday", "May", "week".
+pub(crate) const TIME: u8 = 4;
+
+const WORDS: [(u8, &str); 3] = [
+    (FIRST_PERSON, "i me my mine we us our"),
+    (SECOND_PERSON, "you your yours"),
+    (
+        TIME,
+        "yesterday today tomorrow tonight week weeks weekend month months year years ago last next monday tuesday wednesday thursday \
+         friday saturday sunday january february march april may june july august september october november december recently soon since \
+         summer winter spring fall autumn morning evening night day days birthday anniversary christmas thanksgiving easter halloween",
+    ),
+];
+
+/// The kinds of each token of a text (as [`super::distinct_tokens`] has them).
+pub(crate) fn forms(tokens: &[u8]) -> impl Iterator<Item = u8> {
+    static FORMS: OnceLock<Vec<u8>> = OnceLock::new();
+    let forms = FORMS.get_or_init(of_vocabulary);
+    tokens.as_chunks::<2>().0.iter().map(|token| forms.get(Token::from_le_bytes(*token) as usize).copied().unwrap_or(0))
+}
+
+fn of_vocabulary() -> Vec<u8> {
+    let mut forms = vec![0; wordpiece::count()];
+    for (form, words) in WORDS {
+        wordpiece::each_token(words, &mut |token| forms[token as usize] |= form);
+    }
+    forms
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::embedding::distinct_tokens;
+
+    #[test]
+    fn every_word_is_one_token_with_its_kind() {
+        for (form, words) in WORDS {
+            for word in words.split_whitespace() {
+                assert_eq!(forms(&distinct_tokens(word, 8)).collect::<Vec<_>>(), [form], "{word}");
+            }
+        }
+        assert!(forms(&distinct_tokens("port of payments-api", 8)).all(|form| form == 0));
+    }
+}

@@ -1,0 +1,84 @@
+//! What a search of transcripts looks for: the terms of a question, whom it names, what it means without these names, and which time
+//! it asks about. It reads no message.
+
+use super::score::SCORE_ONE;
+use crate::embedding::{Content, Wanted, distinct_tokens};
+use crate::index::bm25::QueryTerm;
+use crate::index::vectors::Query;
+use crate::text::{self, with_analyzer};
+
+/// Tokens of a name that are left out of the meaning of a question.
+const MAX_NAME_TOKENS: usize = 64;
+/// Words that ask for a time.
+const ASKS_WHEN: [&str; 4] = ["when", "date", "year", "month"];
+
+/// The words of a question, before anybody is known.
+pub(super) struct Question {
+    pub text: String,
+    pub terms: Vec<QueryTerm>,
+    pub identifiers: Vec<u64>,
+    /// It asks for a time.
+    pub asks_when: bool,
+    query: text::Query,
+    seed: u64,
+}
+
+impl Question {
+    pub fn new(text: &str, seed: u64) -> Self {
+        let query = with_analyzer(|analyzer| analyzer.query(text, seed));
+        let terms = query.terms.iter().map(|term| QueryTerm { hash: term.hash, weight: term.weight }).collect();
+        let (text, identifiers) = (text.to_owned(), query.identifiers.clone());
+        Self { asks_when: asks_when(&text), text, terms, identifiers, query, seed }
+    }
+
+    /// The terms of the question that are a word of that name; none where it is not named.
+    pub fn named(&self, speaker: &str) -> Vec<u64> {
+        if speaker.is_empty() {
+            return Vec::new();
+        }
+        let name = with_analyzer(|analyzer| analyzer.query(speaker, self.seed));
+        let is_asked = |hash: u64| self.terms.iter().any(|asked| asked.hash == hash);
+        let is_named = name.terms.iter().any(|term| term.weight >= 1.0 && is_asked(term.hash));
+        name.terms.iter().map(|term| term.hash).filter(|hash| is_named && is_asked(*hash)).collect()
+    }
+
+    /// What it means beside whom it names. `rarity` is that of each of its terms.
+    pub fn meaning(&self, names: &[String], rarity: &[f64]) -> Meaning {
+        let left_out: Vec<u8> = names.iter().flat_map(|name| distinct_tokens(name, MAX_NAME_TOKENS)).collect();
+        let content = Content::of(&self.text, &left_out);
+        let rarest = rarity.iter().copied().fold(0.0, f64::max).max(1.0 / SCORE_ONE as f64);
+        let rarity_of = |word: &[u8]| {
+            let term = self.query.terms.iter().position(|term| term.role == text::Role::Word && term.text.as_bytes() == word);
+            term.and_then(|term| rarity.get(term)).map_or(rarest, |rarity| *rarity)
+        };
+        let rarities: Vec<f64> = content.words.iter().map(|word| rarity_of(word)).collect();
+        Meaning { vector: content.vector().map(Query::from_unit), wanted: Wanted::new(&content, &rarities) }
+    }
+}
+
+/// What a question means, as far as the built-in embedding knows.
+pub(super) struct Meaning {
+    /// `None` where the table has none of its words.
+    pub vector: Option<Query>,
+    pub wanted: Wanted,
+}
+
+fn asks_when(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let pair = |pair: &[&str]| matches!(pair, ["how", "long"] | ["what", "day"]);
+    words.iter().any(|word| ASKS_WHEN.contains(word)) || words.windows(2).any(pair)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_in_the_question_or_not() {
+        let question = Question::new("When did Caroline Smith visit the museum?", 7);
+        assert_eq!((question.named("Caroline").is_empty(), question.named("Melanie").is_empty()), (false, true));
+        assert!(question.asks_when && !Question::new("What was the port?", 7).asks_when);
+        assert!(asks_when("how long did it take") && !asks_when("how often, and how few"));
+    }
+}

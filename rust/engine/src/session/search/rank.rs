@@ -1,0 +1,362 @@
+//! From documents that are worth reading to the best messages: their rows, those of the messages beside them, and the features.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use super::super::place::{Place, SessionsHead};
+use super::super::record::{SessionRecord, SessionState};
+use super::super::transcript::message::MessageRecord;
+use super::super::transcript::words::{index, vectors};
+use super::question::{Meaning, Question};
+use super::row::{self, Row};
+use super::score::Features;
+use super::sight::{Dated, Field};
+use super::{Found, Request};
+use crate::Result;
+use crate::embedding::{FIRST_PERSON, Nearness, SECOND_PERSON, TIME, forms};
+use crate::index::bm25::runs::Runs;
+use crate::index::bm25::{Parameters, QueryTerm};
+use crate::recall::when::{self, Range};
+use crate::store::envelope::damaged;
+use crate::store::keys::{Key, Partition, Table, u32_at};
+use crate::store::pages::Pages;
+
+/// Messages with most words of the question: who spoke them is looked for in it.
+const SPEAKERS_FROM: usize = 16;
+/// Documents whose rows are read, beyond those that are wanted.
+const BEYOND: usize = 54;
+/// How far beside a message its words count.
+const BESIDE: u32 = 2;
+/// The first messages of a session, which say what it is about.
+const OPENING: u64 = 2;
+/// The best that others stand near to.
+const BEST: usize = 3;
+/// Messages over which nearness to one of the best falls to a third.
+const NEAR_MESSAGES: f64 = 3.0;
+/// How long behind a time that is asked about what was said may be about it.
+const BEHIND: i64 = 10 * 24 * 3600 * 1_000_000;
+
+/// One search of one snapshot.
+pub(super) struct Ranking<'r, P> {
+    pages: &'r P,
+    partition: Partition,
+    question: &'r Question,
+    request: &'r Request,
+    field: Field,
+    meaning: Meaning,
+    speakers: Vec<String>,
+    /// The time that the question asks about.
+    asked: Option<Range>,
+}
+
+/// What is known of a session whose messages are ranked.
+#[derive(Debug, Clone, Copy)]
+struct Known {
+    is_visible: bool,
+    messages: u64,
+}
+
+/// A candidate, and what ranks its session.
+struct Ranked {
+    found: Found,
+    cheap: f64,
+}
+
+impl<'r, P: Pages> Ranking<'r, P> {
+    pub fn new(pages: &'r P, partition: Partition, question: &'r Question, request: &'r Request) -> Result<Self> {
+        let runs = Runs::open(pages, index(partition))?;
+        let snapshot = runs.snapshot(pages)?;
+        let mut field = Field::new(SessionsHead::read(pages, partition)?.last_document);
+        let scored = snapshot.score_all(&question.terms, Parameters::default())?;
+        let first = field.enter_words(&scored.hits, SPEAKERS_FROM);
+        let (speakers, hashes) = named(pages, partition, question, &first)?;
+        let names: Vec<QueryTerm> = question.terms.iter().filter(|term| hashes.contains(&term.hash)).copied().collect();
+        let only_names = names.len() == question.terms.len();
+        if !names.is_empty() {
+            field.enter_names(&snapshot.score_all(&names, Parameters::default())?.hits, only_names);
+        }
+        field.settle(only_names);
+        field.identify(&snapshot, question)?;
+        let meaning = question.meaning(&speakers, &scored.rarity);
+        field.scan(pages, &vectors(partition), &meaning)?;
+        let mut ranking = Self { pages, partition, question, request, field, meaning, speakers, asked: None };
+        ranking.read_time()?;
+        Ok(ranking)
+    }
+
+    /// The best `limit` messages: score descending, of equals the newest document.
+    pub fn best(&self, limit: usize) -> Result<Vec<Found>> {
+        let (mut wanted, mut sessions) = (limit, BTreeMap::new());
+        loop {
+            let (numbers, all) = self.field.promising(wanted.saturating_add(BEYOND));
+            let mut found = self.score(numbers, &mut sessions)?;
+            if found.len() >= limit || all {
+                found.truncate(limit);
+                return Ok(found);
+            }
+            wanted = wanted.saturating_mul(4); // what is hidden, or was said at another time, had some of the best places
+        }
+    }
+
+    fn score(&self, mut numbers: Vec<u32>, sessions: &mut BTreeMap<u32, Known>) -> Result<Vec<Found>> {
+        numbers.sort_unstable();
+        let rows = self.rows(&numbers)?;
+        let nearness: BTreeMap<u32, Nearness> =
+            rows.iter().map(|(number, row)| (*number, self.meaning.wanted.nearness(&row.tokens))).collect();
+        let mut ranked = Vec::with_capacity(numbers.len());
+        for number in numbers {
+            let Some(row) = rows.get(&number) else {
+                if self.field.words(number) > 0.0 {
+                    let key = row::key(self.partition, number);
+                    return Err(damaged(key.as_slice(), "the transcript index refers to it and it is missing"));
+                }
+                continue; // what follows a message was taken back
+            };
+            let known = self.session(row.session, sessions)?;
+            if !known.is_visible || !self.is_said_then(row)? {
+                continue;
+            }
+            let beside = Beside { number, row, rows: &rows, nearness: &nearness };
+            let features = self.features(&beside, known)?;
+            if features.words <= 0.0 && features.before <= 0.0 && !self.field.is_near(number) && !beside.follows(&self.field) {
+                continue;
+            }
+            let place = Place { partition: self.partition, session: row.session };
+            let found = Found { place, index: row.index, number, score: 0, features };
+            ranked.push(Ranked { cheap: features.cheap(self.field.own(number)), found });
+        }
+        Ok(finish(ranked))
+    }
+
+    /// The rows of these documents, which ascend, and of those beside them.
+    fn rows(&self, numbers: &[u32]) -> Result<BTreeMap<u32, Row<'r>>> {
+        let (mut rows, mut from) = (BTreeMap::new(), 0);
+        let end = Key::new(self.partition, Table::Document).prefix_range().end;
+        while from < numbers.len() {
+            let mut to = from + 1;
+            while to < numbers.len() && numbers[to] - numbers[to - 1] <= 2 * BESIDE + 1 {
+                to += 1;
+            }
+            let last = numbers[to - 1].saturating_add(BESIDE);
+            let first = row::key(self.partition, numbers[from].saturating_sub(BESIDE));
+            self.pages.scan(first.as_slice(), &end, &mut |key, value| {
+                let number = u32_at(key, 5).unwrap_or(u32::MAX);
+                if number > last {
+                    return Ok(ControlFlow::Break(()));
+                }
+                rows.insert(number, Row::decode(key, value)?);
+                Ok(ControlFlow::Continue(()))
+            })?;
+            from = to;
+        }
+        Ok(rows)
+    }
+
+    fn features(&self, at: &Beside<'_, 'r>, known: Known) -> Result<Features> {
+        let (field, number, row) = (&self.field, at.number, at.row);
+        let is = |is: bool| f64::from(u8::from(is));
+        let own = |by: i64| at.other(by).map_or(0.0, |(number, _)| field.own(number));
+        let meaning = |by: i64| at.other(by).map_or(0.0, |(number, _)| field.cosine(number));
+        let (tokens, wanted) = (row.tokens.len() / 2, &self.meaning.wanted);
+        let of = |form: u8| forms(&row.tokens).filter(|other| other & form != 0).count();
+        let before = own(-1);
+        let asked_before = at.other(-1).is_some_and(|(_, row)| row.asks);
+        let mine = at.nearness_of(0);
+        let around: Vec<&Nearness> = [0, -1, 1].into_iter().filter_map(|by| at.nearness_of(by)).collect();
+        let speaks = self.speakers.iter().any(|speaker| **speaker == *row.speaker);
+        let first_person = Features::share(of(FIRST_PERSON), tokens);
+        let time = is(of(TIME) > 0);
+        let (within, behind) = self.dates(row)?;
+        Ok(Features {
+            words: field.words(number),
+            window: field.window(number),
+            before,
+            after: own(1),
+            before_two: own(-2),
+            after_two: own(2),
+            answers: if asked_before { before } else { 0.0 },
+            meaning: field.cosine(number),
+            meaning_around: (meaning(0) + 0.5 * meaning(-1) + 0.3 * meaning(1)) / 1.8,
+            closeness: mine.map_or(0.0, |of| wanted.closeness(of)),
+            closeness_around: wanted.closeness_of_all(&around),
+            exact: mine.map_or(0.0, |of| wanted.exact(of)),
+            phrase: mine.map_or(0.0, |of| of.phrase),
+            phrase_before: at.nearness_of(-1).map_or(0.0, |of| of.phrase),
+            speaker: is(speaks),
+            name: is(field.has_name(number)),
+            first_person,
+            own_words: if speaks { first_person } else { 0.0 },
+            second_person: Features::share(of(SECOND_PERSON), tokens),
+            time,
+            time_asked: if self.question.asks_when { time } else { 0.0 },
+            opening: is(row.index < OPENING),
+            place: row.index as f64 / known.messages.saturating_sub(1).max(1) as f64,
+            near_best: 0.0,
+            session: 0.0,
+            within,
+            behind,
+            asks: is(row.asks),
+            length: Features::length_of(tokens),
+            recent: f64::from(number) / f64::from(field.last().max(1)),
+            identified: is(field.is_identified(number)),
+        })
+    }
+
+    fn session(&self, session: u32, known: &mut BTreeMap<u32, Known>) -> Result<Known> {
+        if let Some(known) = known.get(&session) {
+            return Ok(*known);
+        }
+        let record = SessionRecord::read(self.pages, Place { partition: self.partition, session })?;
+        // A session that is being deleted or copied is in no answer: its messages go, or come, step by step.
+        let made = record.map_or(Known { is_visible: false, messages: 0 }, |record| Known {
+            is_visible: record.state != SessionState::Hidden,
+            messages: record.tally.messages,
+        });
+        known.insert(session, made);
+        Ok(made)
+    }
+
+    /// When a message was said: its row has it, or, in a store of an older version, its record.
+    fn said_at(&self, row: &Row<'_>) -> Result<i64> {
+        match row.at {
+            Some(at) => Ok(at),
+            None => {
+                let place = Place { partition: self.partition, session: row.session };
+                Ok(MessageRecord::read(self.pages, place, row.index)?.map_or(0, |record| record.said_at()))
+            }
+        }
+    }
+
+    fn is_said_then(&self, row: &Row<'_>) -> Result<bool> {
+        Ok(self.request.said == Range::default() || self.request.said.contains(self.said_at(row)?))
+    }
+
+    /// Whether a message was said when the question asks about, and whether in the days from then on.
+    fn dates(&self, row: &Row<'_>) -> Result<(f64, f64)> {
+        let Some(asked) = self.asked else { return Ok((0.0, 0.0)) };
+        let at = self.said_at(row)?;
+        let is = |is: bool| f64::from(u8::from(is));
+        Ok((is(asked.contains(at)), is(extended(asked).contains(at))))
+    }
+
+    /// Reads the time that the question asks about: against the time now, or, where nothing was said then, against the newest message.
+    fn read_time(&mut self) -> Result<()> {
+        if self.request.said != Range::default() {
+            return Ok(());
+        }
+        let last = self.field.last();
+        for against_now in [true, false] {
+            let now = if against_now { Some(self.request.now) } else { self.time_of(last)?.map(|(_, at)| at) };
+            let Some(range) = now.and_then(|now| when::read(&self.request.text, now, 0)) else { return Ok(()) };
+            let edge = |at: Option<i64>, open: u32| at.map_or(Ok(open), |at| self.first_at(at));
+            let within = edge(range.since, 1)?..edge(range.until, last.saturating_add(1))?;
+            let behind = edge(extended(range).until, last.saturating_add(1))?;
+            self.asked = Some(range);
+            if !within.is_empty() {
+                self.field.dated = Dated { behind: within.end..behind.max(within.end), within };
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// The first document that was said at a time or later, if documents stand in the order of time. Where they do not, what was said
+    /// then is no sooner seen at first sight, and that is all.
+    fn first_at(&self, time: i64) -> Result<u32> {
+        let (mut low, mut high) = (1, self.field.last().saturating_add(1));
+        while low < high {
+            let middle = low + (high - low) / 2;
+            match self.time_of(middle)? {
+                Some((number, at)) if at < time && number < high => low = number.saturating_add(1),
+                _ => high = middle,
+            }
+        }
+        Ok(low)
+    }
+
+    /// The first document from a number on, and when it was said.
+    fn time_of(&self, number: u32) -> Result<Option<(u32, i64)>> {
+        let (mut next, end) = (None, Key::new(self.partition, Table::Document).prefix_range().end);
+        self.pages.scan(row::key(self.partition, number).as_slice(), &end, &mut |key, value| {
+            next = Some((u32_at(key, 5).unwrap_or(number), Row::decode(key, value)?));
+            Ok(ControlFlow::Break(()))
+        })?;
+        next.map(|(number, row)| Ok((number, self.said_at(&row)?))).transpose()
+    }
+}
+
+/// The time that a question asks about, and some days more.
+fn extended(asked: Range) -> Range {
+    Range { since: asked.since, until: asked.until.map(|until| until.saturating_add(BEHIND)) }
+}
+
+/// Those who spoke one of these documents and whom the question names, and the terms that name them.
+fn named<P: Pages>(pages: &P, partition: Partition, question: &Question, numbers: &[u32]) -> Result<(Vec<String>, Vec<u64>)> {
+    let (mut met, mut names, mut hashes): (Vec<String>, Vec<String>, Vec<u64>) = (Vec::new(), Vec::new(), Vec::new());
+    for &number in numbers {
+        let row = Row::expect(pages, partition, number)?;
+        if met.iter().any(|one| **one == *row.speaker) {
+            continue;
+        }
+        let own = question.named(&row.speaker);
+        if !own.is_empty() {
+            names.push(row.speaker.clone().into_owned());
+            hashes.extend(own);
+        }
+        met.push(row.speaker.into_owned());
+    }
+    names.sort_unstable();
+    Ok((names, hashes))
+}
+
+/// A message and those beside it.
+struct Beside<'b, 'r> {
+    number: u32,
+    row: &'b Row<'r>,
+    rows: &'b BTreeMap<u32, Row<'r>>,
+    nearness: &'b BTreeMap<u32, Nearness>,
+}
+
+impl<'b, 'r> Beside<'b, 'r> {
+    /// The message `by` places behind it in its session, if its document follows by as many.
+    fn other(&self, by: i64) -> Option<(u32, &'b Row<'r>)> {
+        let number = u32::try_from(i64::from(self.number) + by).ok()?;
+        let other = self.rows.get(&number)?;
+        (other.session == self.row.session && other.index as i64 == self.row.index as i64 + by).then_some((number, other))
+    }
+
+    fn nearness_of(&self, by: i64) -> Option<&'b Nearness> {
+        self.other(by).and_then(|(number, _)| self.nearness.get(&number))
+    }
+
+    /// Whether the message before it has any word of the question.
+    fn follows(&self, field: &Field) -> bool {
+        self.other(-1).is_some_and(|(number, _)| field.words(number) > 0.0)
+    }
+}
+
+/// Adds what only all candidates together tell, and puts them in order.
+fn finish(mut ranked: Vec<Ranked>) -> Vec<Found> {
+    ranked.sort_unstable_by(|a, b| b.cheap.total_cmp(&a.cheap).then(b.found.number.cmp(&a.found.number)));
+    let mut sessions: BTreeMap<u32, usize> = BTreeMap::new();
+    for one in &ranked {
+        let rank = sessions.len() + 1;
+        sessions.entry(one.found.place.session).or_insert(rank);
+    }
+    let greatest = ranked.first().map_or(1.0, |one| one.cheap.max(1e-9));
+    let best: Vec<(u32, u64, f64)> =
+        ranked.iter().take(BEST).map(|one| (one.found.place.session, one.found.index, one.cheap / greatest)).collect();
+    let mut found: Vec<Found> = Vec::with_capacity(ranked.len());
+    for one in ranked {
+        let mut one = one.found;
+        let near = best.iter().filter(|(session, index, _)| *session == one.place.session && *index != one.index);
+        let nearness = near.map(|(_, index, cheap)| cheap * libm::exp(-(index.abs_diff(one.index) as f64) / NEAR_MESSAGES));
+        one.features.near_best = nearness.fold(0.0, f64::max);
+        one.features.session = sessions.get(&one.place.session).map_or(0.0, |rank| 1.0 / *rank as f64);
+        one.score = one.features.score();
+        found.push(one);
+    }
+    found.sort_unstable_by_key(|found| Reverse((found.score, found.number)));
+    found
+}
