@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from memspan.exceptions import InvalidInput
+from memspan import InvalidInput
 from memspan.providers.provider import Provider
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from memspan.working import Prompt
+    from memspan import Prompt
 
 __all__ = ["Anthropic"]
 

@@ -9,7 +9,7 @@ from memspan.providers.provider import Provider
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from memspan.working import Prompt
+    from memspan import Prompt
 
 __all__ = ["Gemini"]
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, Any
 
-from memspan.exceptions import InvalidInput
-from memspan.model import dialects
+from memspan import InvalidInput, dialects
 from memspan.providers.provider import Provider
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from memspan.working import Prompt
+    from memspan import Prompt
 
 __all__ = ["OpenAI", "OpenAICompatible", "OpenAIResponses"]
 

@@ -8,13 +8,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from memspan.exceptions import InvalidInput, MissingExtra, UnknownModel
-from memspan.model import models
+from memspan import InvalidInput, MissingExtra, UnknownModel, models
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from memspan.working import Prompt
+    from memspan import Prompt
 
 __all__ = ["Provider", "provider_for"]
 
