@@ -15,7 +15,12 @@ def port_of(service: str) -> str:
 
 
 assistant = memspan.Assistant(
-    "assistant.memspan", memspan.providers.OpenAI(), model="gpt-4o", fallbacks=["gpt-4.1"], tools=[port_of], memory_tools=["remember", "recall"]
+    "assistant.memspan",
+    memspan.providers.OpenAI(),
+    model="gpt-4o",
+    fallbacks=["gpt-4.1"],
+    tools=[port_of],
+    memory_tools=["remember", "recall"],
 )
 
 

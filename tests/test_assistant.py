@@ -29,9 +29,17 @@ def made(engine: memspan.Engine, script: list[Any], **options: Any) -> tuple[mem
 
 def test_a_turn_with_tools(memspan_engine: memspan.Engine) -> None:
     steps: list[tuple[str, str]] = []
-    script = [[("read_file", {"path": "/etc/hosts"}), ("read_file", {"path": 5}), ("remember", {"text": "Likes tea"}), ("nosuch", {})], "It says localhost."]
+    script = [
+        [("read_file", {"path": "/etc/hosts"}), ("read_file", {"path": 5}), ("remember", {"text": "Likes tea"}), ("nosuch", {})],
+        "It says localhost.",
+    ]
     assistant, provider = made(
-        memspan_engine, script, system="You are terse.", tools=[read_file], memory_tools=["remember"], hook=lambda step, when, *_: steps.append((step, when))
+        memspan_engine,
+        script,
+        system="You are terse.",
+        tools=[read_file],
+        memory_tools=["remember"],
+        hook=lambda step, when, *_: steps.append((step, when)),
     )
     reply = assistant.respond("u-42", "what does it say?", session="s-1", id="webhook-1")
     assert (reply.text, reply.rounds, reply.stored, reply.stopped, reply.model) == ("It says localhost.", 1, False, None, "gpt-4o")
@@ -44,7 +52,9 @@ def test_a_turn_with_tools(memspan_engine: memspan.Engine) -> None:
     assert "must be one of" in texts[5]
     assert [memory.text for memory in memspan_engine.user("u-42").memories()] == ["Likes tea"]
     assert [tool["function"]["name"] for tool in provider.prompts[0].to_openai()["tools"]] == ["read_file", "remember"]
-    assert steps == [(step, when) for step in ("add", "assemble", "call", "reply", "tools", "assemble", "call", "reply") for when in ("before", "after")]
+    assert steps == [
+        (step, when) for step in ("add", "assemble", "call", "reply", "tools", "assemble", "call", "reply") for when in ("before", "after")
+    ]
     again = assistant.respond("u-42", "what does it say?", session="s-1", id="webhook-1")
     assert (again.text, again.stored, len(provider.prompts)) == ("It says localhost.", True, 2)
     with pytest.raises(memspan.IdConflict):
@@ -76,7 +86,13 @@ def test_streamed(memspan_engine: memspan.Engine) -> None:
 def test_failover(memspan_engine: memspan.Engine) -> None:
     other = FakeProvider(["from Claude"])
     script = [RuntimeError("prompt is too long: 9000 tokens > 3000 maximum"), RuntimeError("529 Overloaded")]
-    assistant, provider = made(memspan_engine, script, fallbacks=["claude-sonnet-4-5"], providers={"claude-sonnet-4-5": other}, budget=memspan.Budget(max_input_tokens=6_000))
+    assistant, provider = made(
+        memspan_engine,
+        script,
+        fallbacks=["claude-sonnet-4-5"],
+        providers={"claude-sonnet-4-5": other},
+        budget=memspan.Budget(max_input_tokens=6_000),
+    )
     session = memspan_engine.user("u").session("s-1", model="gpt-4o", budget=memspan.Budget(max_input_tokens=6_000))
     session.add_many([{"role": "user", "content": f"question {n} " + "of some length " * 90} for n in range(30)])
     reply = assistant.respond("u", "and now?", session="s-1")
@@ -178,7 +194,9 @@ def test_two_workers_ask_once_each(tmp_path: Path) -> None:
         assert engine.check().sound
 
 
-def test_a_dead_holder_is_waited_for_no_longer_than_its_time(memspan_engine: memspan.Engine, memspan_clock: memspan.testing.FakeClock) -> None:
+def test_a_dead_holder_is_waited_for_no_longer_than_its_time(
+    memspan_engine: memspan.Engine, memspan_clock: memspan.testing.FakeClock
+) -> None:
     session = memspan_engine.user("u").session("default", model="gpt-4o")
     dead = session.lease(seconds=60)
     dead.__enter__()
@@ -196,7 +214,10 @@ def test_a_dead_holder_is_waited_for_no_longer_than_its_time(memspan_engine: mem
 def test_a_worker_that_died_between_two_results(memspan_engine: memspan.Engine) -> None:
     session = memspan_engine.user("u").session("default", model="gpt-4o")
     session.add({"role": "user", "content": "read both"}, id="w-1")
-    session.add_response(memspan.testing.openai_response(tool_calls=[("a", "read_file", {"path": "/1"}), ("b", "read_file", {"path": "/2"})]), prompt=session.assemble())
+    session.add_response(
+        memspan.testing.openai_response(tool_calls=[("a", "read_file", {"path": "/1"}), ("b", "read_file", {"path": "/2"})]),
+        prompt=session.assemble(),
+    )
     session.add({"role": "tool", "tool_call_id": "a", "content": "one"})
     assert session.pending_tool_calls == (memspan.ToolCall("b", "read_file", {"path": "/2"}, 1),)
     assistant, _ = made(memspan_engine, ["both are read"], tools=[read_file])
@@ -208,7 +229,11 @@ def test_a_worker_that_died_between_two_results(memspan_engine: memspan.Engine) 
 def test_learning_and_compacting_come_after_and_lose_nothing(memspan_engine: memspan.Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Any] = []
     monkeypatch.setattr(memspan.Scope, "learn", lambda _, session: [session.id], raising=False)
-    assistant, _ = made(memspan_engine, ["one"], hook=lambda step, when, session, value: seen.append((step, value)) if step == "learn" and when == "after" else None)
+    assistant, _ = made(
+        memspan_engine,
+        ["one"],
+        hook=lambda step, when, session, value: seen.append((step, value)) if step == "learn" and when == "after" else None,
+    )
     assert assistant.respond("u", "hi").learned == ("default",)
     monkeypatch.setattr(memspan.Scope, "learn", lambda *_: 1 / 0, raising=False)
     assert assistant.respond("u", "ho").text == "one"
@@ -221,6 +246,7 @@ def test_what_cannot_be(memspan_engine: memspan.Engine) -> None:
             made(memspan_engine, ["x"], **options)
     with pytest.raises(memspan.InvalidInput, match="a function with a name"):
         made(memspan_engine, ["x"], tools=[lambda: 1])
+
     def unnamed(a: int, /) -> int:
         return a
 

@@ -8,10 +8,9 @@ import io
 import json
 from typing import TYPE_CHECKING, Any
 
+import memspan
 from memspan.chat import chat
 from memspan.testing import FakeProvider
-
-import memspan
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,7 +21,22 @@ if TYPE_CHECKING:
 def test_a_conversation_in_a_terminal(memspan_engine: memspan.Engine) -> None:
     out = io.StringIO()
     script = [[("remember", {"text": "Prefers tea"})], "Noted.", RuntimeError("401 invalid api key"), "Hello again."]
-    lines = ["I prefer tea", "/memory", "/why", "/prompt", "/switch gpt-4", "/switch nobody", "broken", "", "/nothing", "/forget mem-1", "/memory", "hello", "/quit", "never said"]
+    lines = [
+        "I prefer tea",
+        "/memory",
+        "/why",
+        "/prompt",
+        "/switch gpt-4",
+        "/switch nobody",
+        "broken",
+        "",
+        "/nothing",
+        "/forget mem-1",
+        "/memory",
+        "hello",
+        "/quit",
+        "never said",
+    ]
     chat(memspan_engine, iter(lines), out, model="gpt-4o", system="You are terse.", provider=FakeProvider(script))
     said = out.getvalue()
     for expected in ("[remember]\n", "Noted.", "mem-1  semantic  Prefers tea", "section", "--- system\nYou are terse.", "gpt-4o -> gpt-4", "must be in the registry",

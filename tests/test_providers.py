@@ -10,19 +10,42 @@ from typing import Any
 import anthropic
 import openai
 import pytest
-from test_streams import ANTHROPIC, CHAT, RESPONSES, WHOLE, session_of
-from vendors.server import Vendor, serving
 
 import memspan
 from memspan.testing import anthropic_response, openai_response
+from test_streams import ANTHROPIC, CHAT, RESPONSES, WHOLE, session_of
+from vendors.server import Vendor, serving
 
 pytestmark = pytest.mark.filterwarnings("ignore:The model:DeprecationWarning")  # the SDK's word on models that others still use
 
-TOOLS = [{"type": "function", "function": {"name": "read_file", "description": "Reads.", "parameters": {"type": "object", "properties": {"path": {"type": "string"}}}}}]
+TOOLS = [
+    {
+        "type": "function",
+        "function": {
+            "name": "read_file",
+            "description": "Reads.",
+            "parameters": {"type": "object", "properties": {"path": {"type": "string"}}},
+        },
+    }
+]
 KINDS: dict[str, Any] = {
     "chat": (memspan.providers.OpenAI, "/v1", openai_response("8443", id="c-1", input_tokens=30), CHAT, openai.OpenAI, openai.AsyncOpenAI),
-    "responses": (memspan.providers.OpenAIResponses, "/v1", {**WHOLE, "id": "resp_0", "output": WHOLE["output"][:2]}, RESPONSES, openai.OpenAI, openai.AsyncOpenAI),
-    "anthropic": (memspan.providers.Anthropic, "", anthropic_response("8443", id="m-1", input_tokens=30), ANTHROPIC, anthropic.Anthropic, anthropic.AsyncAnthropic),
+    "responses": (
+        memspan.providers.OpenAIResponses,
+        "/v1",
+        {**WHOLE, "id": "resp_0", "output": WHOLE["output"][:2]},
+        RESPONSES,
+        openai.OpenAI,
+        openai.AsyncOpenAI,
+    ),
+    "anthropic": (
+        memspan.providers.Anthropic,
+        "",
+        anthropic_response("8443", id="m-1", input_tokens=30),
+        ANTHROPIC,
+        anthropic.Anthropic,
+        anthropic.AsyncAnthropic,
+    ),
 }
 
 
@@ -99,7 +122,13 @@ def test_awaited_and_cancelled(user: memspan.Scope, kind: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_stream_that_breaks(user: memspan.Scope, kind: str) -> None:
     chunks = KINDS[kind][3]
-    error = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}, "message": "Overloaded", "code": "server_error", "sequence_number": 9}
+    error = {
+        "type": "error",
+        "error": {"type": "overloaded_error", "message": "Overloaded"},
+        "message": "Overloaded",
+        "code": "server_error",
+        "sequence_number": 9,
+    }
     vendor = Vendor([[*chunks[:5], error], [*chunks[:9], {"drop": True}]])
     with serving(vendor) as base:
         ours, session = provider(kind, base), session_of(user, kind)
@@ -158,7 +187,11 @@ def test_an_hour_of_cache(user: memspan.Scope) -> None:
         session.add({"role": "user", "content": "three"})
         provider("anthropic", base, cache_ttl="1h").complete(session.assemble())
         body = vendor.requests[0][1]
-        ttls = [block["cache_control"].get("ttl") for block in [*body["system"], *(one for message in body["messages"] for one in message["content"])] if "cache_control" in block]
+        ttls = [
+            block["cache_control"].get("ttl")
+            for block in [*body["system"], *(one for message in body["messages"] for one in message["content"])]
+            if "cache_control" in block
+        ]
         assert "1h" in ttls
         assert ttls == sorted(ttls, key=lambda ttl: ttl != "1h")
 
@@ -169,9 +202,13 @@ def test_a_compatible_server_by_its_rules(user: memspan.Scope) -> None:
         session = user.session("s-1", model="mistral-large-3", system="You are terse.", tools=TOOLS)
         session.add({"role": "assistant", "content": "How can I help?"})
         session.add({"role": "user", "content": "read"})
-        session.add_response(openai_response(tool_calls=[("call_PTLP8xhu3uwZk4l3nlnrrJha", "read_file", {"path": "/x"})]), prompt=session.assemble())
+        session.add_response(
+            openai_response(tool_calls=[("call_PTLP8xhu3uwZk4l3nlnrrJha", "read_file", {"path": "/x"})]), prompt=session.assemble()
+        )
         session.add({"role": "user", "content": "never mind"})
-        mine = memspan.providers.OpenAICompatible(base + "/v1", dialect="mistral", names={"mistral-large-3": "mistral-large-latest"}, options={"temperature": 0})
+        mine = memspan.providers.OpenAICompatible(
+            base + "/v1", dialect="mistral", names={"mistral-large-3": "mistral-large-latest"}, options={"temperature": 0}
+        )
         session.add_response(mine.complete(session.assemble()), prompt=session.assemble())
         body = vendor.requests[0][1]
         assert (body["model"], body["temperature"], "max_tokens" in body) == ("mistral-large-latest", 0, True)
@@ -184,7 +221,12 @@ def test_a_compatible_server_by_its_rules(user: memspan.Scope) -> None:
 
 @pytest.mark.parametrize(
     ("url", "dialect"),
-    [("https://api.mistral.ai/v1", "mistral"), ("http://localhost:11434/v1", "ollama"), ("https://openrouter.ai/api/v1", "openrouter"), ("http://gpu-7:8000/v1", "vllm")],
+    [
+        ("https://api.mistral.ai/v1", "mistral"),
+        ("http://localhost:11434/v1", "ollama"),
+        ("https://openrouter.ai/api/v1", "openrouter"),
+        ("http://gpu-7:8000/v1", "vllm"),
+    ],
 )
 def test_the_dialect_is_told_from_the_address(url: str, dialect: str) -> None:
     assert memspan.providers.OpenAICompatible(url).dialect == dialect
@@ -205,7 +247,11 @@ def test_what_cannot_be(user: memspan.Scope, monkeypatch: pytest.MonkeyPatch) ->
     with pytest.raises(memspan.InvalidInput, match="async client"):
         memspan.providers.OpenAI(openai.AsyncOpenAI(api_key="k")).complete(prompt)
     monkeypatch.setattr("importlib.import_module", lambda name: (_ for _ in ()).throw(ImportError(name)))
-    for made, extra in [(memspan.providers.OpenAI, "openai"), (memspan.providers.Anthropic, "anthropic"), (memspan.providers.Gemini, "gemini")]:
+    for made, extra in [
+        (memspan.providers.OpenAI, "openai"),
+        (memspan.providers.Anthropic, "anthropic"),
+        (memspan.providers.Gemini, "gemini"),
+    ]:
         with pytest.raises(memspan.MissingExtra, match=rf"pip install 'memspan\[{extra}\]'"):
             made()
 

@@ -50,7 +50,9 @@ def test_codes_go_before_words_and_statuses() -> None:
     refusal = memspan.Refusal.of(error)
     assert refusal is not None
     assert (refusal.kind, refusal.code, refusal.status, refusal.limit_tokens) == ("too_long", "context_length_exceeded", 400, None)
-    overloaded = status_error(anthropic.InternalServerError, 529, {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}})
+    overloaded = status_error(
+        anthropic.InternalServerError, 529, {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
+    )
     assert getattr(memspan.Refusal.of(overloaded), "kind", None) == "overloaded"
     limited = status_error(openai.RateLimitError, 429, {"code": "rate_limit_exceeded"}, {"retry-after": "7"})
     assert getattr(memspan.Refusal.of(limited), "retry_after_seconds", None) == 7

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from openai.types.responses.response_create_params import ResponseCreateParamsNonStreaming
 from pydantic import TypeAdapter
-from vendors import rules
 
 import memspan
 from memspan.testing import anthropic_response, openai_response
+from vendors import rules
 
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAoAAAAHgCAYAAAA10dzk"
 TOOLS = [{"type": "function", "function": {"name": "f", "description": "d", "parameters": {"type": "object", "properties": {}}}}]
@@ -39,16 +39,23 @@ def talk(rng: random.Random, session: memspan.Session, messages: int) -> None:
             for one in calls[: rng.randrange(4)]:
                 session.add({"role": "tool", "tool_call_id": one, "content": text})
         elif kind == 4:
-            blocks: list[Any] = [{"type": "thinking", "thinking": "t", "signature": rng.choice(["", "sig"])}, {"type": "text", "text": text}]
+            blocks: list[Any] = [
+                {"type": "thinking", "thinking": "t", "signature": rng.choice(["", "sig"])},
+                {"type": "text", "text": text},
+            ]
             blocks += [{"type": "tool_use", "id": f"toolu_{number}_{n}", "name": "f", "input": {}} for n in range(rng.randrange(2))]
             session.add_response({**anthropic_response("z", id=f"m{number}", finish="max_tokens"), "content": blocks})
         elif kind == 5:
             items: list[Any] = [{"type": "reasoning", "id": f"rs_{number}", "summary": [], "encrypted_content": rng.choice([None, "gAAA"])}]
-            items.append({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text or "o", "annotations": []}]})
+            items.append(
+                {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text or "o", "annotations": []}]}
+            )
             session.add_response({"id": f"resp_{number}", "object": "response", "status": "completed", "output": items})
         elif kind == 6:
             gemini_parts: list[Any] = [{"text": text or "g"}, {"functionCall": {"name": "f", "args": {}}, "thoughtSignature": "c2ln"}]
-            session.add_response({"responseId": f"g{number}", "candidates": [{"content": {"role": "model", "parts": gemini_parts}, "finishReason": "STOP"}]})
+            session.add_response(
+                {"responseId": f"g{number}", "candidates": [{"content": {"role": "model", "parts": gemini_parts}, "finishReason": "STOP"}]}
+            )
             for waiting in session.pending_tool_calls[: rng.randrange(2)]:
                 session.add({"role": "tool", "tool_call_id": waiting.id, "content": "ok"})
         else:
@@ -72,8 +79,12 @@ def test_no_random_session_is_refused(memspan_engine: memspan.Engine, request: p
     user.remember("Prefers short answers", "preference")
     for seed in range(sessions):
         rng = random.Random(seed)
-        budget = memspan.Budget(max_input_tokens=rng.choice([1_500, 3_000, 8_000]), output_tokens=500, order=rng.choice(["cache_first", "classic"]))
-        session = user.session(f"s-{seed}", model=rng.choice(MODELS), system=rng.choice(["", "You are terse."]), tools=rng.choice([[], TOOLS]), budget=budget)
+        budget = memspan.Budget(
+            max_input_tokens=rng.choice([1_500, 3_000, 8_000]), output_tokens=500, order=rng.choice(["cache_first", "classic"])
+        )
+        session = user.session(
+            f"s-{seed}", model=rng.choice(MODELS), system=rng.choice(["", "You are terse."]), tools=rng.choice([[], TOOLS]), budget=budget
+        )
         talk(rng, session, rng.randrange(9))
         prompt = session.assemble(items=[memspan.Item("a chunk")] if rng.random() < 0.3 else ())
         found = complaints(prompt)
@@ -99,7 +110,9 @@ def test_the_checkers_have_teeth(user: memspan.Scope) -> None:
     assert "first message" in (rules.anthropic({**claude, "messages": claude["messages"][1:]}) or "")
     google = session.assemble().to_gemini()
     assert rules.gemini(google) is None
-    assert "equal to the number" in (rules.gemini({**google, "contents": [one for one in google["contents"] if "function_response" not in one["parts"][0]]}) or "")
+    assert "equal to the number" in (
+        rules.gemini({**google, "contents": [one for one in google["contents"] if "function_response" not in one["parts"][0]]}) or ""
+    )
     items = session.assemble().to_openai_responses()
     assert rules.responses(items) is None
     assert "No tool call found" in (rules.responses({**items, "input": items["input"][3:]}) or "")
@@ -152,7 +165,12 @@ def test_what_was_cut_says_so_only_where_it_was(user: memspan.Scope) -> None:
 def test_an_image_for_a_model_without_eyes(user: memspan.Scope) -> None:
     # The bug: it was sent, and the provider answered 400.
     session = user.session("s-1", model="deepseek-chat")
-    session.add({"role": "user", "content": [{"type": "text", "text": "see"}, {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PNG}"}}]})
+    session.add(
+        {
+            "role": "user",
+            "content": [{"type": "text", "text": "see"}, {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PNG}"}}],
+        }
+    )
     prompt = session.assemble()
     assert "[image]" in prompt.to_openai()["messages"][0]["content"]
     [row] = [row for row in prompt.explain() if "names it" in row.why]

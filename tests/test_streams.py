@@ -48,7 +48,14 @@ ANTHROPIC: list[dict[str, Any]] = [
 REASONING = {"id": "rs_1", "type": "reasoning", "summary": [], "encrypted_content": "gAAAA"}
 SAID = {"id": "msg_1", "type": "message", "role": "assistant", "status": "completed",
         "content": [{"type": "output_text", "text": "I look it up: 漢字 😀.", "annotations": []}]}  # fmt: skip
-CALLED = {"id": "fc_1", "type": "function_call", "call_id": "call_1", "name": "read_file", "arguments": "{\"path\": \"/etc/hosts\"}", "status": "completed"}
+CALLED = {
+    "id": "fc_1",
+    "type": "function_call",
+    "call_id": "call_1",
+    "name": "read_file",
+    "arguments": '{"path": "/etc/hosts"}',
+    "status": "completed",
+}
 WHOLE = {"id": "resp_1", "object": "response", "created_at": 1, "model": "gpt-5", "status": "completed", "output": [REASONING, SAID, CALLED],
          "parallel_tool_calls": True, "tool_choice": "auto", "tools": [], "incomplete_details": None, "error": None, "usage":
          {"input_tokens": 30, "input_tokens_details": {"cached_tokens": 8, "cache_write_tokens": 0}, "output_tokens": 40,
@@ -57,12 +64,38 @@ RESPONSES: list[dict[str, Any]] = [
     {"type": "response.created", "sequence_number": 0, "response": {**WHOLE, "status": "in_progress", "output": [], "usage": None}},
     {"type": "response.output_item.added", "sequence_number": 1, "output_index": 0, "item": {**REASONING, "encrypted_content": None}},
     {"type": "response.output_item.done", "sequence_number": 2, "output_index": 0, "item": REASONING},
-    {"type": "response.output_item.added", "sequence_number": 3, "output_index": 1, "item": {**SAID, "content": [], "status": "in_progress"}},
-    {"type": "response.output_text.delta", "sequence_number": 4, "item_id": "msg_1", "output_index": 1, "content_index": 0, "delta": "I look ", "logprobs": []},
-    {"type": "response.output_text.delta", "sequence_number": 5, "item_id": "msg_1", "output_index": 1, "content_index": 0, "delta": "it up: 漢字 😀.", "logprobs": []},
+    {
+        "type": "response.output_item.added",
+        "sequence_number": 3,
+        "output_index": 1,
+        "item": {**SAID, "content": [], "status": "in_progress"},
+    },
+    {
+        "type": "response.output_text.delta",
+        "sequence_number": 4,
+        "item_id": "msg_1",
+        "output_index": 1,
+        "content_index": 0,
+        "delta": "I look ",
+        "logprobs": [],
+    },
+    {
+        "type": "response.output_text.delta",
+        "sequence_number": 5,
+        "item_id": "msg_1",
+        "output_index": 1,
+        "content_index": 0,
+        "delta": "it up: 漢字 😀.",
+        "logprobs": [],
+    },
     {"type": "response.output_item.done", "sequence_number": 6, "output_index": 1, "item": SAID},
-    {"type": "response.output_item.added", "sequence_number": 7, "output_index": 2, "item": {**CALLED, "arguments": "", "status": "in_progress"}},
-    {"type": "response.function_call_arguments.delta", "sequence_number": 8, "item_id": "fc_1", "output_index": 2, "delta": "{\"path\""},
+    {
+        "type": "response.output_item.added",
+        "sequence_number": 7,
+        "output_index": 2,
+        "item": {**CALLED, "arguments": "", "status": "in_progress"},
+    },
+    {"type": "response.function_call_arguments.delta", "sequence_number": 8, "item_id": "fc_1", "output_index": 2, "delta": '{"path"'},
     {"type": "response.output_item.done", "sequence_number": 9, "output_index": 2, "item": CALLED},
     {"type": "response.completed", "sequence_number": 10, "response": WHOLE},
 ]
@@ -83,7 +116,10 @@ MODELS = {"chat": "gpt-4o", "anthropic": "claude-sonnet-4-5", "responses": "gpt-
 def events(chunks: list[dict[str, Any]]) -> bytes:
     """As a server sends them."""
     lines = [f"event: {chunk['type']}\n" if "type" in chunk else "" for chunk in chunks]
-    return "".join(f"{head}data: {json.dumps(chunk, ensure_ascii=False)}\n\n" for head, chunk in zip(lines, chunks, strict=True)).encode() + b"data: [DONE]\n\n"
+    return (
+        "".join(f"{head}data: {json.dumps(chunk, ensure_ascii=False)}\n\n" for head, chunk in zip(lines, chunks, strict=True)).encode()
+        + b"data: [DONE]\n\n"
+    )
 
 
 def session_of(user: memspan.Scope, dialect: str, name: str = "s-1") -> memspan.Session:
@@ -101,7 +137,10 @@ def test_every_dialect_is_gathered(user: memspan.Scope, dialect: str) -> None:
     assert "".join(pieces) == reply.text == "I look it up: 漢字 😀."
     assert reply.turn is not None
     call = reply.turn.calls[0]
-    assert (call.finish, call.response_id) == (FINISH[dialect], {"anthropic": "msg_1", "responses": "resp_1", "gemini": "g-1"}.get(dialect, CHAT[0]["id"]))
+    assert (call.finish, call.response_id) == (
+        FINISH[dialect],
+        {"anthropic": "msg_1", "responses": "resp_1", "gemini": "g-1"}.get(dialect, CHAT[0]["id"]),
+    )
     assert call.usage is not None
     assert call.usage.input_tokens == (1030 if dialect == "anthropic" else 30)
     assert call.usage.output_tokens == (89 if dialect == "anthropic" else 40)
@@ -112,7 +151,12 @@ def test_every_dialect_is_gathered(user: memspan.Scope, dialect: str) -> None:
     session.add({"role": "tool", "tool_call_id": pending.id, "content": "127.0.0.1 localhost"})
     prompt = session.assemble()
     # What one vendor's model said goes to every other vendor, and back to its own with what it signed.
-    requests = {"anthropic": prompt.to_anthropic(), "chat": prompt.to_openai(), "responses": prompt.to_openai_responses(), "gemini": prompt.to_gemini()}
+    requests = {
+        "anthropic": prompt.to_anthropic(),
+        "chat": prompt.to_openai(),
+        "responses": prompt.to_openai_responses(),
+        "gemini": prompt.to_gemini(),
+    }
     secrets = {"anthropic": "EqoBCkg=", "responses": "gAAAA", "gemini": "b'sig'"}
     for name, request in requests.items():
         assert "it up: 漢字" in str(request), name
@@ -121,7 +165,11 @@ def test_every_dialect_is_gathered(user: memspan.Scope, dialect: str) -> None:
 
 
 def test_the_sdks_objects_are_gathered(user: memspan.Scope) -> None:
-    kinds: dict[str, Any] = {"chat": TypeAdapter(ChatCompletionChunk), "anthropic": TypeAdapter(RawMessageStreamEvent), "responses": TypeAdapter(ResponseStreamEvent)}
+    kinds: dict[str, Any] = {
+        "chat": TypeAdapter(ChatCompletionChunk),
+        "anthropic": TypeAdapter(RawMessageStreamEvent),
+        "responses": TypeAdapter(ResponseStreamEvent),
+    }
     for dialect, kind in kinds.items():
         plain, typed = Gatherer(), Gatherer()
         for chunk in STREAMS[dialect]:
@@ -227,7 +275,10 @@ def test_it_is_kept_every_two_seconds(user: memspan.Scope, monkeypatch: pytest.M
     [
         {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}},
         {"error": {"message": "The server had an error", "type": "server_error", "code": None}},
-        {"type": "response.failed", "response": {"id": "r", "status": "failed", "error": {"code": "server_error", "message": "x"}, "output": []}},
+        {
+            "type": "response.failed",
+            "response": {"id": "r", "status": "failed", "error": {"code": "server_error", "message": "x"}, "output": []},
+        },
     ],
 )
 def test_an_error_in_the_middle(user: memspan.Scope, error: dict[str, Any]) -> None:
@@ -256,7 +307,10 @@ def test_odd_streams(user: memspan.Scope) -> None:
     with pytest.raises(memspan.InvalidInput, match="pass the Prompt itself"):
         session.reply("prompt")  # type: ignore[arg-type]
     gatherer = Gatherer()
-    two = [{"choices": [{"index": 0, "delta": {"content": "a"}, "finish_reason": "stop"}]}, {"choices": [{"index": 0, "delta": {}, "finish_reason": "length"}]}]
+    two = [
+        {"choices": [{"index": 0, "delta": {"content": "a"}, "finish_reason": "stop"}]},
+        {"choices": [{"index": 0, "delta": {}, "finish_reason": "length"}]},
+    ]
     for chunk in [*two, {"choices": [{"index": 1, "delta": {"content": "of another choice"}}]}, {"choices": None, "usage": None}, {}]:
         gatherer.feed(chunk)
     assert (gatherer.text, gatherer.finish) == ("a", "stop")
@@ -272,7 +326,13 @@ def test_odd_streams(user: memspan.Scope) -> None:
 
 @pytest.mark.parametrize(
     ("usage", "counted"),
-    [({"prompt_tokens": -5}, False), ({"prompt_tokens": 10**15}, False), ({"prompt_tokens": True}, False), ("no", False), ({"prompt_tokens": 30}, True)],
+    [
+        ({"prompt_tokens": -5}, False),
+        ({"prompt_tokens": 10**15}, False),
+        ({"prompt_tokens": True}, False),
+        ("no", False),
+        ({"prompt_tokens": 30}, True),
+    ],
 )
 def test_odd_usage_loses_no_reply(user: memspan.Scope, usage: Any, counted: bool) -> None:
     session = session_of(user, "chat")
@@ -303,8 +363,14 @@ def test_replies_that_cannot_be(user: memspan.Scope, response: Any) -> None:
 
 def test_an_unknown_finish_and_arguments_that_are_no_json(user: memspan.Scope) -> None:
     session = session_of(user, "chat")
-    message = {"role": "assistant", "content": None, "tool_calls": [{"id": "c", "type": "function", "function": {"name": "f", "arguments": "{\"a"}}]}
-    turn = session.add_response({"id": "r", "choices": [{"index": 0, "message": message, "finish_reason": "banana"}]}, prompt=session.assemble())
+    message = {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [{"id": "c", "type": "function", "function": {"name": "f", "arguments": '{"a'}}],
+    }
+    turn = session.add_response(
+        {"id": "r", "choices": [{"index": 0, "message": message, "finish_reason": "banana"}]}, prompt=session.assemble()
+    )
     assert turn.calls[0].finish == "banana"
     [call] = session.pending_tool_calls
     assert call.arguments == '{"a'
@@ -314,7 +380,12 @@ def test_an_unknown_finish_and_arguments_that_are_no_json(user: memspan.Scope) -
 
     session.answer(call, functions=[f])
     assert "must be a JSON object" in session.messages[-1].text
-    for render in (session.assemble().to_openai, session.assemble().to_anthropic, session.assemble().to_gemini, session.assemble().to_openai_responses):
+    for render in (
+        session.assemble().to_openai,
+        session.assemble().to_anthropic,
+        session.assemble().to_gemini,
+        session.assemble().to_openai_responses,
+    ):
         assert render()
 
 

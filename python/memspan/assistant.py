@@ -142,7 +142,9 @@ class Assistant:
         hook: Hook | None = None,
     ) -> None:
         if isinstance(fallbacks, str) or max_rounds < 0 or not tool_seconds > 0:
-            raise InvalidInput("making an assistant: fallbacks are several models, max_rounds is 0 or more, tool_seconds above 0: change them")
+            raise InvalidInput(
+                "making an assistant: fallbacks are several models, max_rounds is 0 or more, tool_seconds above 0: change them"
+            )
         self._own = not isinstance(engine, Engine)
         self.engine = engine if isinstance(engine, Engine) else open_engine(engine)
         self._provider, self._providers = provider, dict(providers or {})
@@ -170,7 +172,9 @@ class Assistant:
         *_, last = self._turn(user, message, session, id, streams=False)
         return _reply_of(last)
 
-    def stream(self, user: str, message: str | Mapping[str, Any], *, session: str = "default", id: str | None = None) -> Iterator[AssistantEvent]:  # noqa: A002
+    def stream(
+        self, user: str, message: str | Mapping[str, Any], *, session: str = "default", id: str | None = None
+    ) -> Iterator[AssistantEvent]:  # noqa: A002
         """Answers a message, and yields what happens meanwhile; the last event has the reply. Closing the iteration ends the call.
 
         The arguments and errors are those of `respond`.

@@ -43,7 +43,9 @@ def chat(
 ) -> None:
     """Talks until the lines end. A model that the registry does not know is taken for one of `window` tokens."""
     if model not in models:
-        models.register(Model(name=model, context_window=window, max_output_tokens=min(4_096, window // 4), encoding="o200k_base", factor=1.3))
+        models.register(
+            Model(name=model, context_window=window, max_output_tokens=min(4_096, window // 4), encoding="o200k_base", factor=1.3)
+        )
     if provider is None:
         key = {} if api_key is None else {"api_key": api_key}
         provider = provider_for(model) if base_url is None else OpenAICompatible(base_url, **key)
@@ -84,7 +86,9 @@ class _Talk:
         known: dict[str, Callable[[str], str]] = {
             "why": lambda _: str(self._prompt().explain()),
             "prompt": lambda _: self._prompt().text,
-            "memory": lambda _: "\n".join(f"{one.id}  {one.kind}  {one.text}" for one in self._scope().memories()) or "nothing is remembered",
+            "memory": lambda _: (
+                "\n".join(f"{one.id}  {one.kind}  {one.text}" for one in self._scope().memories()) or "nothing is remembered"
+            ),
             "forget": lambda given: "forgotten" if self._scope().forget(given.strip(), reason="asked to in a chat") else "no such memory",
             "switch": self._switch,
             "help": lambda _: _HELP,

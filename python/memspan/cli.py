@@ -99,7 +99,9 @@ def _parser() -> argparse.ArgumentParser:
     chat.set_defaults(command=_chat)
     chat.add_argument("store", metavar="STORE", type=Path, help="the store's folder; made where there is none")
     chat.add_argument("--model", required=True, help="the model, as its server calls it")
-    chat.add_argument("--base-url", metavar="URL", help="a server that speaks chat completions; by default the model's vendor, with the environment's key")
+    chat.add_argument(
+        "--base-url", metavar="URL", help="a server that speaks chat completions; by default the model's vendor, with the environment's key"
+    )
     chat.add_argument("--api-key", metavar="KEY", help="of that server")
     chat.add_argument("--window", type=int, default=32_768, metavar="N", help="of a model that the registry does not know (default 32,768)")
     chat.add_argument("--user", default="me", help="whose memory it is (default me)")

@@ -205,9 +205,18 @@ _BY_WORDS: tuple[tuple[RefusalKind, re.Pattern[str]], ...] = tuple(
             ("auth", r"insufficient balance|exceeded your current quota, please check your plan and billing details\.? .*platform\.openai"),
             ("auth", r"incorrect api key|invalid (?:x-)?api[- ]key|api key not valid|\bunauthori[sz]ed\b"),
             ("overloaded", r"\boverloaded\b|service is too busy|no capacity available|currently experiencing high (?:demand|traffic)"),
-            ("rate_limited", r"rate limit|too many requests|too many tokens, please wait|resource has been exhausted|exceeded your current quota"),
-            ("outage", r"service (?:is )?(?:temporarily )?unavailable|internal server error|bad gateway|gateway time-?out|connection error"),
-            ("bad_request", r"tool call id was .* but must be|unexpected role '|expected last role|roles must alternate|unsupported parameter"),
+            (
+                "rate_limited",
+                r"rate limit|too many requests|too many tokens, please wait|resource has been exhausted|exceeded your current quota",
+            ),
+            (
+                "outage",
+                r"service (?:is )?(?:temporarily )?unavailable|internal server error|bad gateway|gateway time-?out|connection error",
+            ),
+            (
+                "bad_request",
+                r"tool call id was .* but must be|unexpected role '|expected last role|roles must alternate|unsupported parameter",
+            ),
         ],
     )
 )

@@ -11,15 +11,14 @@ import os
 import socket
 import time
 import uuid
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from memspan.exceptions import Error, InvalidInput, ProviderError, StoreBusy
 from memspan.stream import Gatherer
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Mapping
     from datetime import datetime
     from types import TracebackType
 
@@ -121,7 +120,7 @@ class Lease:
             self._held = False
             raise self._busy(other)
 
-    def __enter__(self) -> Lease:
+    def __enter__(self) -> Self:
         for pause in self._tries():
             time.sleep(pause)
         return self
@@ -131,11 +130,11 @@ class Lease:
             self._held = False
             self._core.release_lease(self._holder)
 
-    async def __aenter__(self) -> Lease:
+    async def __aenter__(self) -> Self:
         import asyncio  # noqa: PLC0415  programs without an event loop do not pay for it
 
         tries = self._tries()
-        while (pause := await asyncio.to_thread(next, tries, None)) is not None:
+        while (pause := await asyncio.to_thread(next, tries, None)) is not None:  # noqa: ASYNC110  another process holds it
             await asyncio.sleep(pause)
         return self
 
@@ -158,8 +157,8 @@ class Lease:
     def _busy(self, other: tuple[str, datetime, datetime]) -> StoreBusy:
         holder, since, until = other
         return StoreBusy(
-            f"answering session {self._id!r}: one worker answers at a time, and {holder} does since {since:%H:%M:%S}, until {until:%H:%M:%S} "
-            "(UTC) at the latest: wait longer (wait_seconds=), or leave the answer to it",
+            f"answering session {self._id!r}: one worker answers at a time, and {holder} does since {since:%H:%M:%S}, until "
+            f"{until:%H:%M:%S} (UTC) at the latest: wait longer (wait_seconds=), or leave the answer to it",
             session_id=self._id,
             holder=holder,
             until=until,
@@ -233,7 +232,7 @@ class Reply:
             response = json.dumps(self._gatherer.response(), ensure_ascii=False, default=str)
             self._core.keep_partial(response, len(self._session.messages), self._began, error)
 
-    def __enter__(self) -> Reply:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
@@ -252,7 +251,7 @@ class Reply:
             )
         self.turn = self._session.add_response(self._gatherer.response(), prompt=self._prompt)
 
-    async def __aenter__(self) -> Reply:
+    async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:

@@ -32,8 +32,15 @@ _TOOLS: dict[str, tuple[str, dict[str, Any], list[str]]] = {
         "Keeps a fact about the user or their work for later conversations. One fact in one sentence, without secrets.",
         {
             "text": {**_TEXT, "description": "The fact."},
-            "kind": {**_TEXT, "enum": ["semantic", "preference", "decision", "constraint", "episodic"], "description": "What kind of fact."},
-            "slot": {**_TEXT, "description": "The attribute that it gives a value to, such as scripting-language; a newer value replaces it."},
+            "kind": {
+                **_TEXT,
+                "enum": ["semantic", "preference", "decision", "constraint", "episodic"],
+                "description": "What kind of fact.",
+            },
+            "slot": {
+                **_TEXT,
+                "description": "The attribute that it gives a value to, such as scripting-language; a newer value replaces it.",
+            },
         },
         ["text"],
     ),

@@ -466,7 +466,9 @@ class Session:
             prompt: What the model was sent.
         """
         if not isinstance(prompt, Prompt):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise InvalidInput(f"capturing a reply: prompt is what assemble() returned, got a {type(prompt).__name__}: pass the Prompt itself")
+            raise InvalidInput(
+                f"capturing a reply: prompt is what assemble() returned, got a {type(prompt).__name__}: pass the Prompt itself"
+            )
         return Reply(self, _core.ReplyCore(self._core), prompt)
 
     def keep_partial_reply(self) -> Turn:
@@ -478,7 +480,9 @@ class Session:
         """
         partial = self.partial_reply
         if partial is None or not partial.text:
-            raise NotFound(f"keeping a partial reply: one must have come, and session {self.id!r} has none that says something: ask the model again")
+            raise NotFound(
+                f"keeping a partial reply: one must have come, and session {self.id!r} has none that says something: ask the model again"
+            )
         if partial.messages != len(self.messages):
             self.drop_partial_reply()
             raise SessionMoved(
@@ -910,7 +914,9 @@ def _unrecovered(error: object, refusal: Refusal | None) -> BaseException:
     if isinstance(error, BaseException):
         error.add_note(f"memspan: {cure}")
         return error
-    return InvalidInput(f"recovering from a refusal: a smaller prompt or another model must help, got {str(error)[:200]!r}: {cure}", refusal=refusal)
+    return InvalidInput(
+        f"recovering from a refusal: a smaller prompt or another model must help, got {str(error)[:200]!r}: {cure}", refusal=refusal
+    )
 
 
 def _items(items: Iterable[Item]) -> tuple[Item, ...]:

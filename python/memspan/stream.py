@@ -324,7 +324,7 @@ class _Anthropic(_Dialect):
     pieces: dict[int, list[str]] = field(default_factory=dict)
     stopped: set[int] = field(default_factory=set)
 
-    def take(self, chunk: Any) -> str:  # noqa: C901, PLR0911  one line for each event of the stream
+    def take(self, chunk: Any) -> str:
         kind = get(chunk, "type")
         if kind == "content_block_delta":
             return self._delta(get(chunk, "index") or 0, get(chunk, "delta"))

@@ -107,7 +107,7 @@ class Compact:
         if self.at is not None:
             _check_share("at", self.at, zero=False)
         if self.every_turns is not None:
-            _check_whole("a compaction", "every_turns", self.every_turns, 1, _MAX_TOKENS)
+            _check_whole("a compaction", "every_turns", self.every_turns, 1, Limits.MAX_TOKENS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ class ToolResults:
     max_tokens: int = 4_000
 
     def __post_init__(self) -> None:
-        _check_whole("tool results", "max_tokens", self.max_tokens, 64, _MAX_TOKENS)
+        _check_whole("tool results", "max_tokens", self.max_tokens, 64, Limits.MAX_TOKENS)
 
 
 @dataclass(frozen=True, slots=True)

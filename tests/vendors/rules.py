@@ -13,13 +13,24 @@ from typing import Any
 
 from memspan import dialects
 
-CHAT_FIELDS = {"model", "messages", "tools", "stream", "stream_options", "temperature", "tool_choice", "prompt_cache_key", "max_tokens", "max_completion_tokens"}
+CHAT_FIELDS = {
+    "model",
+    "messages",
+    "tools",
+    "stream",
+    "stream_options",
+    "temperature",
+    "tool_choice",
+    "prompt_cache_key",
+    "max_tokens",
+    "max_completion_tokens",
+}
 ANTHROPIC_FIELDS = {"model", "messages", "system", "tools", "max_tokens", "stream", "temperature", "thinking", "tool_choice"}
 RESPONSES_FIELDS = {"model", "input", "tools", "max_output_tokens", "store", "include", "stream", "prompt_cache_key", "reasoning"}
 _CALL_IDS = {"mistral": r"[A-Za-z0-9]{9}", "openai": r".{1,40}", "bedrock": r"[A-Za-z0-9_-]{1,64}"}
 
 
-def chat(body: dict[str, Any], name: str = "openai") -> str | None:  # noqa: C901, PLR0911, PLR0912  a rule a line
+def chat(body: dict[str, Any], name: str = "openai") -> str | None:  # noqa: PLR0911  a rule a line
     """Chat completions, by the rules of one server."""
     rules = dialects[name]
     unknown = set(body) - CHAT_FIELDS
@@ -60,7 +71,9 @@ def _chat_messages(messages: list[dict[str, Any]], text_parts: bool, ids: str) -
             open_calls.remove(message["tool_call_id"])
             continue
         if open_calls:
-            return f"An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id': {open_calls}"
+            return (
+                f"An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id': {open_calls}"
+            )
         open_calls = [call["id"] for call in message.get("tool_calls") or ()]
         for call_id in open_calls:
             if not re.fullmatch(ids, call_id, re.DOTALL):
@@ -77,7 +90,7 @@ def anthropic(body: dict[str, Any]) -> str | None:  # noqa: C901, PLR0911, PLR09
     if not messages:
         return "messages: at least one message is required"
     if messages[0]["role"] != "user":
-        return "messages: first message must use the \"user\" role"
+        return 'messages: first message must use the "user" role'
     marks, known = 0, set[str]()
     for block in [*body.get("system", ()), *body.get("tools", ())]:
         marks += "cache_control" in block
@@ -112,7 +125,7 @@ def anthropic(body: dict[str, Any]) -> str | None:  # noqa: C901, PLR0911, PLR09
             return "messages: unexpected `tool_use_id` found in `tool_result` blocks"
         known = set(calls)
     if any(one["role"] == other["role"] for one, other in pairwise(messages)):
-        return "messages: roles must alternate between \"user\" and \"assistant\""
+        return 'messages: roles must alternate between "user" and "assistant"'
     return f"A maximum of 4 blocks with cache_control may be provided. Found {marks}." if marks > 4 else None
 
 
@@ -150,7 +163,7 @@ def responses(body: dict[str, Any]) -> str | None:  # noqa: PLR0911  a rule a li
     return f"No tool output found for function call {open_calls[0]}." if open_calls else None
 
 
-def gemini(body: dict[str, Any]) -> str | None:  # noqa: C901, PLR0911, PLR0912  a rule a line
+def gemini(body: dict[str, Any]) -> str | None:  # noqa: PLR0911  a rule a line
     """Gemini's `generateContent`, in the SDK's spelling."""
     contents = body["contents"]
     if not contents:

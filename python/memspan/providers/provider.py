@@ -48,7 +48,9 @@ class Provider(ABC):
         if not isinstance(timeout_seconds, int | float) or not 0 < timeout_seconds <= _MOST_SECONDS:  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidInput(f"making a provider: timeout_seconds must be above 0 and at most a day, got {timeout_seconds!r}: change it")
         if client is not None and client_options:
-            raise InvalidInput(f"making a provider: {next(iter(client_options))}= is for a client that is made here, and one was given: leave one out")
+            raise InvalidInput(
+                f"making a provider: {next(iter(client_options))}= is for a client that is made here, and one was given: leave one out"
+            )
         self._timeout = float(timeout_seconds)
         self._names = dict(names or {})
         self._options = dict(options or {})
