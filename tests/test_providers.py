@@ -66,7 +66,7 @@ def test_complete_and_stream_over_a_socket(user: memspan.Scope, kind: str) -> No
         assert turn.usage is not None
         assert turn.usage.input_tokens == 30
         assert response._request_id == "req_1"
-        session.cancel_tool_calls("next")
+        session.cancel_tool_calls(reason="next")
         session.add({"role": "user", "content": "and the file?"})
         with session.reply(session.assemble()) as reply:
             text = "".join(reply.feed(chunk) for chunk in ours.stream(session.assemble()))
@@ -79,7 +79,7 @@ def test_complete_and_stream_over_a_socket(user: memspan.Scope, kind: str) -> No
             assert body["prompt_cache_key"] == vendor.requests[0][1]["prompt_cache_key"]
             assert len(body["prompt_cache_key"]) == 32
         yours = type(ours)(sync(base_url=base + KINDS[kind][1], api_key="sk-yours", max_retries=0))
-        session.cancel_tool_calls("next")
+        session.cancel_tool_calls(reason="next")
         with session.reply(session.assemble()) as reply:
             for chunk in yours.stream(session.assemble()):
                 reply.feed(chunk)

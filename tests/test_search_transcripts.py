@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Literal
 
 import pytest
@@ -71,9 +72,42 @@ def test_scores_are_from_0_to_1_in_order_and_explained(talk: memspan.Session, us
     for hit in hits:
         assert 0 <= hit.score <= 1
         parts = hit.explain()
-        assert parts.keys() >= {"words", "before", "after", "meaning", "closeness", "speaker"}
+        assert parts.keys() >= {"words", "window", "before", "meaning", "closeness", "speaker", "within", "identified"}
         assert all(0 <= value <= 1 for value in parts.values())
     assert hits[0].explain()["words"] == max(hit.explain()["words"] for hit in hits) == 1
+
+
+@pytest.fixture
+def diary(user: memspan.Scope) -> memspan.Scope:
+    """The same said on the first of each month of 2024."""
+    for month in range(1, 13):
+        session = user.session(f"s-{month:02d}", model="gpt-4o")
+        said_at = datetime(2024, month, 1, 12, tzinfo=UTC)
+        session.add({"role": "user", "content": "Today we went climbing by the lake."}, created_at=said_at)
+        session.add({"role": "assistant", "content": "How nice!"}, created_at=said_at + timedelta(minutes=1))
+    return user
+
+
+def test_a_time_that_the_question_names_is_preferred(diary: memspan.Scope) -> None:
+    for asked, session in {"in May 2024": "s-05", "on 1 September 2024": "s-09", "in 2024-02": "s-02"}.items():
+        assert diary.search_transcripts(f"Where did we go climbing {asked}?")[0].session_id == session
+    assert diary.search_transcripts("Where did we go climbing?")[0].explain()["within"] == 0
+
+
+def test_since_and_until_bound_what_is_found(diary: memspan.Scope) -> None:
+    march, june = datetime(2024, 3, 1, tzinfo=UTC), datetime(2024, 6, 1, tzinfo=UTC)
+    found = diary.search_transcripts("climbing in December 2024", limit=100, since=march, until=june)
+    assert {hit.session_id for hit in found} == {"s-03", "s-04", "s-05"}
+    assert len(diary.search_transcripts("climbing", limit=1, until=march)) == 1
+    assert diary.search_transcripts("climbing", since=june, until=march) == ()
+    with pytest.raises(memspan.Error, match="since"):
+        diary.search_transcripts("climbing", since="yesterday")  # type: ignore[arg-type]
+
+
+def test_who_is_asked_about_and_never_said_it_makes_an_answer_less_sure(talk: memspan.Session, user: memspan.Scope) -> None:
+    del talk
+    [said, *_], [other, *_] = (user.search_transcripts(f"Which support group did {name} go to?") for name in ("Caroline", "Melanie"))
+    assert (said.index, said.confidence > other.confidence) == (0, True)
 
 
 def test_what_is_taken_back_is_never_found(talk: memspan.Session, user: memspan.Scope) -> None:

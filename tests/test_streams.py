@@ -397,7 +397,7 @@ def test_awaited(user: memspan.Scope) -> None:
             for chunk in CHAT:
                 reply.feed(chunk)
         assert reply.turn is not None
-        await session.acancel_tool_calls("stop")
+        await session.acancel_tool_calls(reason="stop")
 
         async def cancelled() -> None:
             async with session.reply(session.assemble()) as cut:

@@ -27,6 +27,7 @@ from memspan.engine import (
     build_info,
     open,  # noqa: A004  `memspan.open`
 )
+from memspan.evaluation import evaluate
 from memspan.exceptions import (
     BudgetExceeded,
     Closed,
@@ -56,6 +57,7 @@ from memspan.exceptions import (
     UnknownModel,
 )
 from memspan.function_tools import Function
+from memspan.life import Decision, KindRule, Learned, Policy
 from memspan.long_term import NewMemory, Scope
 from memspan.model import CacheRules, Model, Prices, dialects, models
 from memspan.refusals import Refusal
@@ -82,6 +84,7 @@ __all__ = [
     "Closed",
     "Collection",
     "Compact",
+    "Decision",
     "Embedder",
     "EmbedderError",
     "Engine",
@@ -97,6 +100,8 @@ __all__ = [
     "InputError",
     "InvalidInput",
     "Item",
+    "KindRule",
+    "Learned",
     "Memory",
     "Message",
     "MissingExtra",
@@ -108,6 +113,7 @@ __all__ = [
     "NotFound",
     "OutcomeUnknown",
     "Passage",
+    "Policy",
     "Prices",
     "Prompt",
     "ProviderError",
@@ -142,6 +148,7 @@ __all__ = [
     "compact",
     "count_tokens",
     "dialects",
+    "evaluate",
     "fit",
     "models",
     "tokenizers",

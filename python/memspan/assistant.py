@@ -234,7 +234,7 @@ class Assistant:
             while True:
                 calls = session.pending_tool_calls
                 if calls and rounds == self._max_rounds:
-                    session.cancel_tool_calls(f"at most {self._max_rounds} rounds of tools in one turn")
+                    session.cancel_tool_calls(reason=f"at most {self._max_rounds} rounds of tools in one turn")
                     stopped = "max_rounds"
                     break
                 if calls:  # of the reply, or of a worker that died before it could answer them

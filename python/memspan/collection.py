@@ -387,7 +387,9 @@ class Collection:
                 (_, version, _, source, metadata, _, _, expires_at, *_), before = found
                 ttl = None if expires_at is None else max(0.001, (expires_at - self._core.now()).total_seconds())
             whole = f"{before}\n{text.strip()}\n"
-            draft = _core.DocumentDraft(f"{name}.md", whole, None, metadata, "markdown", source, ttl, Limits.DEFAULT_CHUNK_TOKENS, (version,))
+            draft = _core.DocumentDraft(
+                f"{name}.md", whole, None, metadata, "markdown", source, ttl, Limits.DEFAULT_CHUNK_TOKENS, (version,)
+            )
             try:
                 return self._add(draft)
             except IdConflict:  # another process noted something in between

@@ -291,10 +291,15 @@ class TranscriptHit:
     def explain(self) -> dict[str, float]:
         """What the score is made of, each part from 0 to 1, before its weight.
 
-        "words" is BM25 against the best message's; "before" and "after" are the words of the messages beside it in its session;
-        "answers" is "before" where that message asks; "meaning" is the cosine of the built-in embedding, "closeness" the same word by
-        word; "speaker" is 1 where the question names who speaks; "length" grows with its distinct words; "asks" is 1 where it ends with a
-        question mark, which speaks against it; "identified" is 1 where it holds every identifier of the question.
+        "words" is BM25 against the best message's, "window" that with a share of the words of the messages beside it, without names;
+        "before" and "before_two" are the words of the messages before it in its session, "after_two" of the second one behind;
+        "answers" is "before" where that message asks; "meaning" is the cosine of the built-in embedding with what the question is about,
+        "closeness" the same word by word ("..._around": with the messages beside it), "exact" the share of the question's very words,
+        "phrase" what stands together there and here; "speaker" is 1 where the question names who speaks, "name" where the message has
+        that name; "first_person", "own_words" and "second_person" are shares of "I" and "you"; "time_asked" is 1 where the question asks
+        when and it names a time; "opening", "place", "near_best" and "session" say where it stands; "within" and "behind" are 1 where it
+        was said when the question asks about, or in the ten days after; "length" grows with its distinct words; "identified" is 1 where it
+        holds every identifier of the question. docs/ranking.md has what each weighs.
 
         Examples:
             >>> _ = user.session("s-1", model="gpt-4o").add({"role": "user", "content": "payments-api listens on port 8443"})

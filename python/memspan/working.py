@@ -235,7 +235,9 @@ class Recalls:
             if name != "messages" or value is not None:
                 _check_whole("some recalls", name, value, 0, Limits.MAX_RECALLS)
         if not isinstance(self.other_sessions, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise InvalidInput(f"making some recalls: other_sessions must be a bool, got {_kind(self.other_sessions)} (Recalls.other_sessions)")
+            raise InvalidInput(
+                f"making some recalls: other_sessions must be a bool, got {_kind(self.other_sessions)} (Recalls.other_sessions)"
+            )
         if isinstance(self.roles, str) or any(role not in _ROLES for role in self.roles):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidInput(
                 f"making some recalls: roles must be a tuple of 'user', 'assistant' and 'tool', got {self.roles!r} (Recalls.roles): name those",
@@ -742,7 +744,9 @@ def _check_name(what: str, name: str, value: object) -> None:
 def _check_id(value: object) -> None:
     if isinstance(value, str) and 1 <= len(value.encode("utf-8", "replace")) <= Limits.MAX_NAME_BYTES:
         return
-    raise InvalidInput(f"making an item: its id must be a str of 1 to {Limits.MAX_NAME_BYTES:,} bytes, got {_kind(value)} (Item.id): shorten it")
+    raise InvalidInput(
+        f"making an item: its id must be a str of 1 to {Limits.MAX_NAME_BYTES:,} bytes, got {_kind(value)} (Item.id): shorten it"
+    )
 
 
 def _check_known(name: str) -> None:

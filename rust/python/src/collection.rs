@@ -6,7 +6,7 @@ use memspan_engine::collection::{self, Added, CollectionName, Document, Format, 
 use memspan_engine::index::vectors::UnitVector;
 use memspan_engine::recall;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::PyTuple;
 
 use crate::arguments::{conditions, maybe_text, number, text_of, whole};
 use crate::engine::{ATTACHED_UP_TO, Handle};

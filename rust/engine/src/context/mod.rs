@@ -34,6 +34,7 @@ mod parse_responses;
 pub mod prompt;
 pub mod render;
 mod report;
+mod rounds;
 pub mod segment;
 mod select;
 pub mod shorten;

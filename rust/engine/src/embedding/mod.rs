@@ -94,6 +94,14 @@ impl Known {
     }
 }
 
+/// The vector of a question: of its words that say what it is about, and of all where there are none.
+///
+/// "What", "did" and "the" are in every question, and what they have in common with a text tells nothing.
+#[must_use]
+pub fn embed_question(question: &str) -> UnitVector {
+    Content::of(question, &[]).vector().unwrap_or_else(|| embed(question))
+}
+
 /// The distinct tokens of a text in the order of its words, at most `most`, each as two bytes, little-endian.
 #[must_use]
 pub(crate) fn distinct_tokens(text: &str, most: usize) -> Vec<u8> {

@@ -50,6 +50,11 @@ impl AccessBuffer {
         }
     }
 
+    /// A copy of everything, which stays.
+    pub fn buffered(&self) -> Accesses {
+        lock(&self.0).clone()
+    }
+
     /// Takes everything; `None` where it is too little for `urgent` to be false.
     pub fn take(&self, urgent: bool) -> Option<Accesses> {
         let mut buffer = lock(&self.0);

@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 
 use super::explain::LexicalQuery;
 use super::priors::Attributes;
+use super::ranking::memories::{FEWEST, PER_ANSWER};
 use super::when::Range;
 use super::{Request, past};
 use crate::Result;
@@ -17,10 +18,6 @@ use crate::memory::{Kind, MEMORIES, Memory, record};
 use crate::scope::Head;
 use crate::store::keys::Partition;
 use crate::store::pages::Pages;
-
-/// Nominated by words, and as many by vectors, for each memory that is asked for; not fewer than [`FEWEST`].
-const PER_ANSWER: usize = 3;
-const FEWEST: usize = 40;
 
 /// Up to so many memories of a scope, every one that has a word of the question is scored; above, only the best.
 const SCORED_WHOLE: u64 = 20_000;
@@ -85,7 +82,7 @@ pub fn nominate<P: Pages>(
 ) -> Result<LexicalQuery> {
     let head = Head::read(snapshot, partition)?;
     let statistics = Statistics { documents: head.documents, total_length: head.total_length };
-    let mut query = LexicalQuery::new(&request.text, request.scopes[place].term_seed(), statistics);
+    let mut query = LexicalQuery::new(&request.text, request.scopes[place].seed(snapshot.secret()).terms, statistics);
     let mut reader = Reader::open(snapshot, IndexId { partition, index: MEMORIES })?;
     let mut scope = ScopeSearch { snapshot, request, partition, within: None, failed: None };
     let wanted = request.limit.saturating_mul(PER_ANSWER).max(FEWEST);

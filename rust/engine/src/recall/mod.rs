@@ -19,6 +19,7 @@ pub mod filter;
 pub mod fusion;
 mod past;
 pub mod priors;
+pub mod ranking;
 mod same;
 mod typos;
 pub mod when;
@@ -30,6 +31,7 @@ pub use filter::Filter;
 pub use fusion::Fusion;
 
 use crate::Result;
+use crate::embedding;
 use crate::index::vectors;
 use crate::memory::Core;
 use crate::memory::embedding::Embedding;
@@ -147,12 +149,16 @@ fn embedded(engine: &Core, request: &Request) -> Option<Request> {
 #[must_use]
 pub fn question_vector(engine: &Core, text: &str) -> Option<vectors::Query> {
     let place = engine.embedding_place();
-    if text.trim().is_empty() { None } else { engine.embed(text).filter(vectors::UnitVector::has_direction).map(|unit| vectors::Query::from_unit(unit).made_by(place)) }
+    if text.trim().is_empty() {
+        None
+    } else {
+        engine.embed_question(text).filter(vectors::UnitVector::has_direction).map(|unit| vectors::Query::from_unit(unit).made_by(place))
+    }
 }
 
 /// The same of scopes that are searched by the built-in embedding, whatever the engine's own is.
 fn built_in_question(text: &str) -> Option<vectors::Query> {
-    Some(crate::embedding::embed(text)).filter(vectors::UnitVector::has_direction).map(vectors::Query::from_unit)
+    Some(embedding::embed_question(text)).filter(vectors::UnitVector::has_direction).map(vectors::Query::from_unit)
 }
 
 /// Answers a question from a snapshot.

@@ -15,30 +15,12 @@
 //!
 //! Deliberately not here: relevance (`fusion`), hard limits of time (`filter`). docs/ranking.md says where each number was measured.
 
+use super::ranking::memories::{
+    EVENT_HALF_LIFE_DAYS, IMPORTANCE_WEIGHT, OUTCOME_HALF_LIFE_DAYS, RECENCY_WEIGHT, TIME_EDGE_DAYS, TIME_STEP, TIME_WEIGHT,
+    USE_SATURATION, USE_WEIGHT,
+};
 use super::when::Range;
 use crate::memory::Kind;
-
-/// What a memory just outside the asked time loses: enough to come behind its like from within.
-const TIME_STEP: f64 = 0.1;
-/// What one far from it loses. On LoCoMo (development split, the 35 questions with a date) R@10 is 82.9 at 0, 85.7 at .3, 88.6 from
-/// .4 on, with a soft edge; with a hard one 85.7 at best (2026-11-22).
-const TIME_WEIGHT: f64 = 0.5;
-/// Days from the range at which half of the rest is lost: what happened on a day is mostly told in the week after it.
-const TIME_EDGE_DAYS: f64 = 7.0;
-
-/// What an event loses at most by its age. On LoCoMo R@10 of turns is 69.1 at 0, 69.8 at .05, 69.3 at .1, 68.8 at .15, 68.4 at .2.
-const RECENCY_WEIGHT: f64 = 0.1;
-/// A month: what somebody did is mostly asked for within a few weeks.
-const EVENT_HALF_LIFE_DAYS: f64 = 30.0;
-/// A quarter: how a task ended is asked for when it, or one like it, comes up again.
-const OUTCOME_HALF_LIFE_DAYS: f64 = 90.0;
-
-/// What the highest importance adds, and the lowest takes: the order among memories that are about equally relevant.
-const IMPORTANCE_WEIGHT: f64 = 0.05;
-/// What use adds at most. Less than importance: what was recalled once is recalled more easily, and must not feed on itself.
-const USE_WEIGHT: f64 = 0.03;
-/// log2 of how many recalls add all of it: 63.
-const USE_SATURATION: f64 = 6.0;
 
 const DAY_MICROSECONDS: f64 = 86_400e6;
 

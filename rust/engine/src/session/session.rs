@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use xxhash_rust::xxh3::xxh3_128_with_seed;
-
 use super::add::{NewMessage, Prepared, check_name};
 use super::compact::{self, Draft, check_fresh};
 use super::core::SessionCore;
@@ -163,7 +161,13 @@ impl Session<'_> {
             return Err(record::no_such_session(self.id));
         }
         if let Some(status) = found
-            && !super::open::changes(&status, &options, tools.as_ref(), &self.stored_tools(&status)?, self.scope.term_seed())?
+            && !super::open::changes(
+                &status,
+                &options,
+                tools.as_ref(),
+                &self.stored_tools(&status)?,
+                self.scope.seed(self.engine.store().secret()),
+            )?
         {
             return Ok(status);
         }
@@ -259,7 +263,7 @@ impl Session<'_> {
 
     /// Gets a message ready for a session that is as `status` says; the transaction counts it again where it is not.
     fn prepare_as(&self, status: &Status, new: NewMessage, arguments: Arguments, now: i64) -> Result<Prepared> {
-        let prepared = Prepared::new(new, arguments, self.scope.term_seed(), &status.record, &status.epoch)?;
+        let prepared = Prepared::new(new, arguments, self.scope.seed(self.engine.store().secret()), &status.record, &status.epoch)?;
         for (hole, data) in &prepared.blobs {
             if data.len() > AHEAD_BYTES {
                 self.write_ahead(status.place, hole.hash, data, now)?;
@@ -383,7 +387,7 @@ impl Session<'_> {
     /// `BudgetExceeded` where the fixed sections and the newest message do not fit, with every number.
     pub fn assemble(&self, ask: &Ask) -> Result<Assembled> {
         check_items(&ask.items)?;
-        let (store, key) = (self.engine.store(), xxh3_128_with_seed(self.id.as_bytes(), self.scope.term_seed()));
+        let (store, key) = (self.engine.store(), self.scope.seed(self.engine.store().secret()).hash128(self.id.as_bytes()));
         let kept = store.unforked(|| self.engine.warm().get(key));
         let done = store.read(|pages| {
             let status = self.expect(pages)?;
@@ -471,7 +475,7 @@ impl Session<'_> {
             writer.finish()?;
             Ok(place)
         })?;
-        super::sweep::purge(self.engine, place, self.scope.term_seed(), now)
+        super::sweep::purge(self.engine, place, self.scope.seed(self.engine.store().secret()), now)
     }
 
     /// Copies the session up to message `at` (all of it by default) under another id; the copy goes its own way.

@@ -24,6 +24,7 @@ use crate::context::{
 use crate::models::Model;
 use crate::scope::Scope;
 use crate::store::envelope::{self, Codec};
+use crate::store::identity::Seed;
 use crate::store::keys::Partition;
 use crate::store::msgpack::{Reader, Writer};
 use crate::store::pages::{Pages, PagesMut};
@@ -72,7 +73,7 @@ pub(super) struct SessionWriter<'t, P: PagesMut> {
     pub pages: &'t mut P,
     pub scope: &'t Scope,
     pub place: Place,
-    pub seed: u64,
+    pub seed: Seed,
     pub record: SessionRecord,
     pub epoch: StoredEpoch,
     pub head: SessionsHead,
@@ -99,19 +100,8 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
         let epoch = StoredEpoch::read(pages, place, record.epoch)?;
         let head = SessionsHead::read(pages, place.partition)?;
         let now = clock.max(record.last_time + 1);
-        Ok(Self {
-            pages,
-            scope,
-            place,
-            seed: scope.term_seed(),
-            record,
-            epoch,
-            head,
-            now,
-            words: Words::default(),
-            unsettled: false,
-            turn_opened: false,
-        })
+        let seed = scope.seed(pages.secret());
+        Ok(Self { pages, scope, place, seed, record, epoch, head, now, words: Words::default(), unsettled: false, turn_opened: false })
     }
 
     /// A session that is made now. Its first epoch is begun by the caller.
@@ -120,13 +110,22 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
         let mut head = SessionsHead::read(pages, partition)?;
         head.sessions += 1;
         let place = Place { partition, session: head.sessions };
-        let epoch =
-            StoredEpoch { epoch: no_epoch(&model), model, system: None, tools: None, switch: 0, recounted: (0, 0), began_at: clock, stamps: Vec::new() };
+        let seed = scope.seed(pages.secret());
+        let epoch = StoredEpoch {
+            epoch: no_epoch(&model),
+            model,
+            system: None,
+            tools: None,
+            switch: 0,
+            recounted: (0, 0),
+            began_at: clock,
+            stamps: Vec::new(),
+        };
         Ok(Self {
             pages,
             scope,
             place,
-            seed: scope.term_seed(),
+            seed,
             record,
             epoch,
             head,
@@ -631,7 +630,7 @@ pub(super) struct KnownId {
     pub gone: bool,
 }
 
-pub(super) fn find_id<P: Pages>(pages: &P, place: Place, seed: u64, id: &str) -> Result<Option<KnownId>> {
+pub(super) fn find_id<P: Pages>(pages: &P, place: Place, seed: Seed, id: &str) -> Result<Option<KnownId>> {
     read_id(pages, place.id(seed, id).as_slice())
 }
 
@@ -642,7 +641,7 @@ pub(super) fn read_id<P: Pages>(pages: &P, key: &[u8]) -> Result<Option<KnownId>
     Ok(Some(KnownId { index: r.uint()?, request: r.uint()?, gone: r.bool()? }))
 }
 
-pub(super) fn put_id(pages: &mut impl PagesMut, place: Place, seed: u64, id: &str, known: KnownId) -> Result<()> {
+pub(super) fn put_id(pages: &mut impl PagesMut, place: Place, seed: Seed, id: &str, known: KnownId) -> Result<()> {
     let key = place.id(seed, id);
     let mut w = Writer::array(3);
     w.uint(known.index);

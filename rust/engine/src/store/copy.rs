@@ -80,7 +80,10 @@ pub(super) fn switch(folder: &Folder, from: &Environment, snapshot: &Snapshot, w
 
 /// Removes the generations that are not in use, inside a transaction of the one that is: it keeps all others from switching meanwhile.
 pub(super) fn tidy(folder: &Folder, environment: &Environment, number: GenerationNumber) -> Result<()> {
-    let transaction = environment.write()?;
+    let transaction = match environment.write() {
+        Err(error) if error.kind() == ErrorKind::FilesReplaced => return Ok(()), // swept: it is in use no more
+        other => other?,
+    };
     if environment.number() != number || meta::retired(&transaction)?.is_some() {
         return Ok(());
     }

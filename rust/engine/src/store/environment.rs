@@ -48,6 +48,7 @@ pub struct Environment {
     path: PathBuf,
     number: GenerationNumber,
     relaxed: AtomicBool,
+    id: Option<StoreId>,
     secret: Secret,
     /// None of a generation that is being built: nobody else knows it yet.
     shared: Option<Shared>,
@@ -120,7 +121,7 @@ impl Environment {
         let reader_table = table.as_ref().map(FileId::of).transpose().map_err(|e| io_error("opening the store", &path, &e))?;
         environment.shared = Some(Shared { data, reader_table, progress, verdict, _table: table });
         match environment.identify(&manifest, newest) {
-            Ok(secret) => environment.secret = secret,
+            Ok(secret) => (environment.id, environment.secret) = (manifest.store, secret),
             Err(error) => {
                 environment.close();
                 return Err(error);
@@ -158,7 +159,7 @@ impl Environment {
             .flatten()
             .ok_or_else(|| corrupt(path, "LMDB finds no tree in the data file"))?;
         let data = env.try_clone_inner_file().map_err(failed)?;
-        Ok(Self { env, tree, data, path: path.to_owned(), number, relaxed: AtomicBool::new(mode.relaxed), secret, shared: None })
+        Ok(Self { env, tree, data, path: path.to_owned(), number, relaxed: AtomicBool::new(mode.relaxed), id: None, secret, shared: None })
     }
 
     /// Which generation this is.
@@ -167,10 +168,10 @@ impl Environment {
         self.number
     }
 
-    /// What the store's hashes are keyed with; it tells stores apart, too.
+    /// Which store it is of, and what its hashes are keyed with.
     #[must_use]
-    pub fn secret(&self) -> Secret {
-        self.secret
+    pub fn identity(&self) -> (Option<StoreId>, Secret) {
+        (self.id, self.secret)
     }
 
     /// Why nothing vouches for what is in it, if so.
@@ -235,8 +236,9 @@ impl Environment {
     /// build on an older tree than the newest, or than the last one acknowledged.
     pub fn write(&self) -> Result<WriteTransaction<'_>> {
         self.check_files()?;
+        self.progress().map_or(Ok(()), Progress::check_file)?;
         let txn = self.env.write_txn().map_err(|e| lmdb_error("writing to the store", &self.path, e))?;
-        let txn = WriteTransaction { txn, tree: self.tree, environment: self, changes: 0, recorded: None };
+        let txn = WriteTransaction { txn, tree: self.tree, secret: self.secret, environment: self, changes: 0, dirty: false, recorded: None };
         let newest = self.newest();
         if self.shared.is_some() && txn.id() != newest + 1 {
             return Err(behind(&self.path, txn.id().saturating_sub(1), newest));
@@ -244,13 +246,17 @@ impl Environment {
         Ok(txn)
     }
 
+    fn progress(&self) -> Option<&Progress> {
+        self.shared.as_ref()?.progress.as_ref()
+    }
+
     pub(super) fn announce(&self, transaction: u64) -> Result<Option<Announced>> {
-        let Some(progress) = self.shared.as_ref().and_then(|shared| shared.progress.as_ref()) else { return Ok(None) };
+        let Some(progress) = self.progress() else { return Ok(None) };
         progress.announce(transaction - 1, || self.checksum_of(transaction - 1)).map(Some)
     }
 
     fn committed(&self, announced: Announced, transaction: u64) {
-        let Some(progress) = self.shared.as_ref().and_then(|shared| shared.progress.as_ref()) else { return };
+        let Some(progress) = self.progress() else { return };
         if let Ok(checksum) = self.checksum_of(transaction) {
             progress.committed(announced, checksum, !self.relaxed.load(Relaxed));
         }
@@ -434,8 +440,11 @@ impl Snapshot {
 pub struct WriteTransaction<'e> {
     txn: RwTxn<'e>,
     tree: Tree,
+    secret: Secret,
     environment: &'e Environment,
     changes: u64,
+    /// Something was really changed: LMDB leaves no trace of a commit that changed nothing.
+    dirty: bool,
     recorded: Option<Vec<Change>>,
 }
 
@@ -484,6 +493,7 @@ impl WriteTransaction<'_> {
     /// Appends a value at a key above all others: pages are filled to the brim.
     pub fn append(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         self.note(key, Some(value));
+        self.dirty = true;
         self.tree
             .put_with_flags(&mut self.txn, heed::PutFlags::APPEND, key, value)
             .map_err(|e| lmdb_error("writing to the store", &self.environment.path, e))
@@ -491,6 +501,9 @@ impl WriteTransaction<'_> {
 
     /// Commits; returns when the commit is as durable as the environment's mode says.
     pub fn commit(self) -> Result<()> {
+        if !self.dirty {
+            return Ok(()); // a number that is announced and never in the file would read as a lost write
+        }
         let (environment, id) = (self.environment, self.id());
         let announced = environment.announce(id)?;
         self.txn.commit().map_err(|e| lmdb_error("committing to the store", &environment.path, e))?;
@@ -504,6 +517,10 @@ impl WriteTransaction<'_> {
 macro_rules! impl_pages {
     ($type:ty) => {
         impl Pages for $type {
+            fn secret(&self) -> Secret {
+                self.secret
+            }
+
             fn get(&self, key: &[u8]) -> Result<Option<&[u8]>> {
                 self.tree.get(&self.txn, key).map_err(read_error)
             }
@@ -536,12 +553,15 @@ impl_pages!(WriteTransaction<'_>);
 impl PagesMut for WriteTransaction<'_> {
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         self.note(key, Some(value));
+        self.dirty = true;
         self.tree.put(&mut self.txn, key, value).map_err(|e| lmdb_error("writing to the store", &self.environment.path, e))
     }
 
     fn delete(&mut self, key: &[u8]) -> Result<bool> {
         self.note(key, None);
-        self.tree.delete(&mut self.txn, key).map_err(|e| lmdb_error("writing to the store", &self.environment.path, e))
+        let known = self.tree.delete(&mut self.txn, key).map_err(|e| lmdb_error("writing to the store", &self.environment.path, e))?;
+        self.dirty |= known;
+        Ok(known)
     }
 }
 

@@ -77,6 +77,12 @@ pub enum Table {
     Slot = 0x41,
     /// number u32 / 256 -> when 256 memories were last recalled, and how often.
     Access = 0x42,
+    /// number u32 -> nothing: a memory that waits for somebody to approve it.
+    Quarantine = 0x43,
+    /// hash128 of a session's id -> how far it was learnt from.
+    LearnMark = 0x44,
+    /// number u32 | chunk u16 -> that something stands to something.
+    Relation = 0x45,
 
     // --- sessions of a scope
     /// hash128 of a session's id -> its number.
@@ -110,6 +116,8 @@ pub enum Table {
     SessionPolicy = 0x5D,
     /// session u32 | number u32 | chunk u16 -> a note that its prompts show.
     Note = 0x5E,
+    /// session u32 | chunk u16 -> what its caller keeps with it.
+    SessionMetadata = 0x5F,
 
     // --- collections of a scope: the first in the scope's partition, the others in the collection's own
     /// hash128 of a collection's name -> its partition.
@@ -140,7 +148,7 @@ pub enum Table {
 
 impl Table {
     /// All of them, in key order.
-    pub const ALL: [Self; 52] = [
+    pub const ALL: [Self; 56] = [
         Self::Meta,
         Self::Retired,
         Self::ScopeByName,
@@ -167,6 +175,9 @@ impl Table {
         Self::History,
         Self::Slot,
         Self::Access,
+        Self::Quarantine,
+        Self::LearnMark,
+        Self::Relation,
         Self::SessionByName,
         Self::Transcript,
         Self::Turn,
@@ -182,6 +193,7 @@ impl Table {
         Self::Summary,
         Self::SessionPolicy,
         Self::Note,
+        Self::SessionMetadata,
         Self::CollectionByName,
         Self::CollectionHead,
         Self::CollectionId,

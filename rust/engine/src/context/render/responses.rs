@@ -76,7 +76,18 @@ impl Items {
 
     /// What a model said and called, in its order.
     fn assistant(&mut self, pieces: &[Piece<'_>]) {
+        // Reasoning is refused without the item that it led to.
+        let mut held: Vec<&str> = Vec::new();
         for piece in pieces {
+            if let Piece::Vendor(raw) = piece
+                && is_reasoning(raw)
+            {
+                held.push(raw);
+                continue;
+            }
+            for raw in held.drain(..) {
+                self.push(Role::Tool, raw.as_bytes().to_vec());
+            }
             match piece {
                 Piece::Text(text) => self.plain(Role::Assistant, text),
                 Piece::Refusal(text) => self.plain(Role::Assistant, text),
@@ -136,6 +147,10 @@ impl Items {
         out.push(b'}');
         out
     }
+}
+
+fn is_reasoning(raw: &str) -> bool {
+    json::object(raw).and_then(|item| item.get("type")) == Some("\"reasoning\"")
 }
 
 fn begin(role: Role) -> Vec<u8> {

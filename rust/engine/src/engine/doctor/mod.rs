@@ -40,7 +40,7 @@ pub fn check<P: Pages>(pages: &P) -> Result<Report> {
         match row {
             Row::Scope(scope) => {
                 memory::doctor::check(pages, &mut report, partition, &scope, &expiry)?;
-                session::doctor::check(pages, &mut report, partition, scope.term_seed())?;
+                session::doctor::check(pages, &mut report, partition, scope.seed(pages.secret()))?;
             }
             Row::Collection { owner, name } => collection_of(pages, &mut report, partition, owner, &name, &expiry)?,
             Row::Dropped { .. } => {} // whatever is left of it is being removed
@@ -95,7 +95,7 @@ fn collection_of<P: Pages>(
     {
         report.note(partition, "scope", format!("its collection's name leads to partition {by_name:?}"));
     }
-    collection::doctor::check(pages, report, partition, name.term_seed(), expiry)
+    collection::doctor::check(pages, report, partition, name.seed(pages.secret()), expiry)
 }
 
 fn expiry_of<P: Pages>(pages: &P) -> Result<Expiry> {

@@ -17,6 +17,7 @@ use crate::session::window::retrieved;
 use crate::session::writer::{KnownId, find_id, put_id};
 use crate::store::chunks;
 use crate::store::envelope::{Codec, damaged};
+use crate::store::identity::Seed;
 use crate::store::keys::{Key, Partition};
 use crate::store::msgpack::{Reader, Writer};
 use crate::store::pages::{Pages, PagesMut};
@@ -226,8 +227,8 @@ impl Call {
     }
 
     /// Makes the response known, so that giving it again changes nothing.
-    pub(in crate::session) fn put_name(&self, pages: &mut impl PagesMut, place: Place, seed: u64) -> Result<()> {
-        put_id(pages, place, seed ^ RESPONSES, &self.name(), self.known())
+    pub(in crate::session) fn put_name(&self, pages: &mut impl PagesMut, place: Place, seed: Seed) -> Result<()> {
+        put_id(pages, place, seed.apart(RESPONSES), &self.name(), self.known())
     }
 
     /// The entry that makes it known, and its key.
@@ -236,8 +237,8 @@ impl Call {
     }
 
     /// See [`Self::known`].
-    pub(in crate::session) fn name_key(&self, place: Place, seed: u64) -> Key {
-        place.id(seed ^ RESPONSES, &self.name())
+    pub(in crate::session) fn name_key(&self, place: Place, seed: Seed) -> Key {
+        place.id(seed.apart(RESPONSES), &self.name())
     }
 
     fn name(&self) -> Cow<'_, str> {
@@ -285,11 +286,11 @@ fn response_name(id: Option<&str>, hash: u128, index: u64) -> Cow<'_, str> {
 pub(in crate::session) fn find_response<P: Pages>(
     pages: &P,
     place: Place,
-    seed: u64,
+    seed: Seed,
     (id, hash): (Option<&str>, u128),
     index: u64,
 ) -> Result<Option<KnownId>> {
-    find_id(pages, place, seed ^ RESPONSES, &response_name(id, hash, index))
+    find_id(pages, place, seed.apart(RESPONSES), &response_name(id, hash, index))
 }
 
 /// How many calls a turn has.

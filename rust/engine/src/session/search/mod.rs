@@ -6,8 +6,8 @@
 //! score        `score`: those and closeness token by token, who speaks, the session and the time, over the rows of the documents
 //! ```
 //!
-//! Nothing is read of the messages themselves but of those that are returned. A message is a hit only if it shares a word with the
-//! question, follows one that does in its session, or its vector is near. It does not expand the question and asks no model.
+//! Nothing is read of the messages themselves but of those that are returned. A message is a hit only if it, or one of the two
+//! messages on either side of it in its session, shares a word with the question, or its vector is near. It does not expand the question and asks no model.
 
 pub(super) mod fill;
 mod question;
@@ -15,9 +15,9 @@ mod rank;
 pub(super) mod row;
 mod score;
 mod sight;
-mod typos;
 #[cfg(test)]
 mod tests;
+mod typos;
 
 pub use fill::fill_rows;
 pub use score::{FEATURES, Features, SCORE_ONE};
@@ -31,6 +31,7 @@ use crate::Result;
 use crate::memory::Core;
 use crate::recall::when::Range;
 use crate::scope::Scope;
+use crate::store::identity::Seed;
 use crate::store::keys::Partition;
 use crate::store::pages::Pages;
 
@@ -47,6 +48,14 @@ pub struct Request {
     pub said: Range,
 }
 
+impl Request {
+    /// A search at a time, in all that was said.
+    #[must_use]
+    pub fn new(text: &str, limit: usize, now: i64) -> Self {
+        Self { text: text.to_owned(), limit, now, said: Range::default() }
+    }
+}
+
 /// A message that was found.
 #[derive(Debug, Clone)]
 pub struct TranscriptHit {
@@ -56,6 +65,8 @@ pub struct TranscriptHit {
     pub message: StoredMessage,
     /// In units of [`SCORE_ONE`].
     pub score: i64,
+    /// From 0 to 1: how sure it is that it answers, comparable with that of other answers.
+    pub sureness: f64,
     /// What the score is made of.
     pub features: Features,
 }
@@ -65,19 +76,25 @@ pub fn search(engine: &Core, scope: &Scope, request: &Request) -> Result<Vec<Tra
     engine.store().read(|pages| {
         let Some(partition) = scope.find(pages)? else { return Ok(Vec::new()) };
         let mut hits = Vec::with_capacity(request.limit.min(64));
-        for found in found(pages, partition, scope.term_seed(), request)? {
+        for found in found(pages, partition, scope.seed(pages.secret()), request)? {
             let Some(record) = SessionRecord::read(pages, found.place)? else { continue };
             let message = stored_message(pages, found.place, found.index)?;
-            hits.push(TranscriptHit { session_id: record.id, message, score: found.score, features: found.features });
+            hits.push(TranscriptHit {
+                session_id: record.id,
+                message,
+                score: found.score,
+                sureness: found.sureness,
+                features: found.features,
+            });
         }
         Ok(hits)
     })
 }
 
 /// The same from a snapshot that the caller holds, without the messages themselves.
-pub(super) fn found<P: Pages>(pages: &P, partition: Partition, seed: u64, request: &Request) -> Result<Vec<Found>> {
-    let repaired = typos::repaired(pages, partition, seed, &request.text)?;
-    let question = Question::new(repaired.as_deref().unwrap_or(&request.text), seed);
+pub(super) fn found<P: Pages>(pages: &P, partition: Partition, seed: Seed, request: &Request) -> Result<Vec<Found>> {
+    let repaired = typos::repaired(pages, partition, seed.terms, &request.text)?;
+    let question = Question::new(repaired.as_deref().unwrap_or(&request.text), seed.terms);
     if question.terms.is_empty() || request.limit == 0 {
         return Ok(Vec::new());
     }
@@ -91,5 +108,6 @@ pub(super) struct Found {
     pub index: u64,
     pub number: u32,
     pub score: i64,
+    pub sureness: f64,
     pub features: Features,
 }

@@ -1,11 +1,11 @@
 //! What a search of transcripts looks for: the terms of a question, whom it names, what it means without these names, and which time
 //! it asks about. It reads no message.
 
-use super::score::SCORE_ONE;
 use crate::embedding::{Content, Wanted, distinct_tokens};
 use crate::index::bm25::QueryTerm;
 use crate::index::vectors::Query;
 use crate::text::{self, with_analyzer};
+use crate::units::score::SCORE_ONE;
 
 /// Tokens of a name that are left out of the meaning of a question.
 const MAX_NAME_TOKENS: usize = 64;

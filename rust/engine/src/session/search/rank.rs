@@ -17,25 +17,11 @@ use crate::Result;
 use crate::embedding::{FIRST_PERSON, Nearness, SECOND_PERSON, TIME, forms};
 use crate::index::bm25::runs::Runs;
 use crate::index::bm25::{Parameters, QueryTerm};
+use crate::recall::ranking::{BEHIND, BESIDE, BEST, BEYOND, MEANING_BESIDE, OPENING, SPEAKERS_FROM, TENTH};
 use crate::recall::when::{self, Range};
 use crate::store::envelope::damaged;
 use crate::store::keys::{Key, Partition, Table, u32_at};
 use crate::store::pages::Pages;
-
-/// Messages with most words of the question: who spoke them is looked for in it.
-const SPEAKERS_FROM: usize = 16;
-/// Documents whose rows are read, beyond those that are wanted.
-const BEYOND: usize = 54;
-/// How far beside a message its words count.
-const BESIDE: u32 = 2;
-/// The first messages of a session, which say what it is about.
-const OPENING: u64 = 2;
-/// The best that others stand near to.
-const BEST: usize = 3;
-/// Messages over which nearness to one of the best falls to a third.
-const NEAR_MESSAGES: f64 = 3.0;
-/// How long behind a time that is asked about what was said may be about it.
-const BEHIND: i64 = 10 * 24 * 3600 * 1_000_000;
 
 /// One search of one snapshot.
 pub(super) struct Ranking<'r, P> {
@@ -118,15 +104,15 @@ impl<'r, P: Pages> Ranking<'r, P> {
                 continue;
             }
             let beside = Beside { number, row, rows: &rows, nearness: &nearness };
-            let features = self.features(&beside, known)?;
-            if features.words <= 0.0 && features.before <= 0.0 && !self.field.is_near(number) && !beside.follows(&self.field) {
+            if !self.field.is_near(number) && !beside.has_words(&self.field) {
                 continue;
             }
+            let features = self.features(&beside, known)?;
             let place = Place { partition: self.partition, session: row.session };
-            let found = Found { place, index: row.index, number, score: 0, features };
+            let found = Found { place, index: row.index, number, score: 0, sureness: 0.0, features };
             ranked.push(Ranked { cheap: features.cheap(self.field.own(number)), found });
         }
-        Ok(finish(ranked))
+        Ok(finish(ranked, !self.speakers.is_empty()))
     }
 
     /// The rows of these documents, which ascend, and of those beside them.
@@ -160,24 +146,22 @@ impl<'r, P: Pages> Ranking<'r, P> {
         let meaning = |by: i64| at.other(by).map_or(0.0, |(number, _)| field.cosine(number));
         let (tokens, wanted) = (row.tokens.len() / 2, &self.meaning.wanted);
         let of = |form: u8| forms(&row.tokens).filter(|other| other & form != 0).count();
-        let before = own(-1);
+        let (before, [of_before, of_after]) = (own(-1), MEANING_BESIDE);
         let asked_before = at.other(-1).is_some_and(|(_, row)| row.asks);
         let mine = at.nearness_of(0);
         let around: Vec<&Nearness> = [0, -1, 1].into_iter().filter_map(|by| at.nearness_of(by)).collect();
         let speaks = self.speakers.iter().any(|speaker| **speaker == *row.speaker);
         let first_person = Features::share(of(FIRST_PERSON), tokens);
-        let time = is(of(TIME) > 0);
         let (within, behind) = self.dates(row)?;
         Ok(Features {
             words: field.words(number),
             window: field.window(number),
             before,
-            after: own(1),
             before_two: own(-2),
             after_two: own(2),
             answers: if asked_before { before } else { 0.0 },
             meaning: field.cosine(number),
-            meaning_around: (meaning(0) + 0.5 * meaning(-1) + 0.3 * meaning(1)) / 1.8,
+            meaning_around: (meaning(0) + of_before * meaning(-1) + of_after * meaning(1)) / (1.0 + of_before + of_after),
             closeness: mine.map_or(0.0, |of| wanted.closeness(of)),
             closeness_around: wanted.closeness_of_all(&around),
             exact: mine.map_or(0.0, |of| wanted.exact(of)),
@@ -188,17 +172,14 @@ impl<'r, P: Pages> Ranking<'r, P> {
             first_person,
             own_words: if speaks { first_person } else { 0.0 },
             second_person: Features::share(of(SECOND_PERSON), tokens),
-            time,
-            time_asked: if self.question.asks_when { time } else { 0.0 },
+            time_asked: is(self.question.asks_when && of(TIME) > 0),
             opening: is(row.index < OPENING),
             place: row.index as f64 / known.messages.saturating_sub(1).max(1) as f64,
             near_best: 0.0,
             session: 0.0,
             within,
             behind,
-            asks: is(row.asks),
             length: Features::length_of(tokens),
-            recent: f64::from(number) / f64::from(field.last().max(1)),
             identified: is(field.is_identified(number)),
         })
     }
@@ -330,33 +311,45 @@ impl<'b, 'r> Beside<'b, 'r> {
         self.other(by).and_then(|(number, _)| self.nearness.get(&number))
     }
 
-    /// Whether the message before it has any word of the question.
-    fn follows(&self, field: &Field) -> bool {
-        self.other(-1).is_some_and(|(number, _)| field.words(number) > 0.0)
+    /// Whether it, or a message close to it in its session, has any word of the question.
+    fn has_words(&self, field: &Field) -> bool {
+        let beside = i64::from(BESIDE);
+        (-beside..=beside).any(|by| self.other(by).is_some_and(|(number, _)| field.words(number) > 0.0))
     }
 }
 
 /// Adds what only all candidates together tell, and puts them in order.
-fn finish(mut ranked: Vec<Ranked>) -> Vec<Found> {
+fn finish(mut ranked: Vec<Ranked>, names_somebody: bool) -> Vec<Found> {
     ranked.sort_unstable_by(|a, b| b.cheap.total_cmp(&a.cheap).then(b.found.number.cmp(&a.found.number)));
     let mut sessions: BTreeMap<u32, usize> = BTreeMap::new();
     for one in &ranked {
         let rank = sessions.len() + 1;
         sessions.entry(one.found.place.session).or_insert(rank);
     }
-    let greatest = ranked.first().map_or(1.0, |one| one.cheap.max(1e-9));
-    let best: Vec<(u32, u64, f64)> =
-        ranked.iter().take(BEST).map(|one| (one.found.place.session, one.found.index, one.cheap / greatest)).collect();
-    let mut found: Vec<Found> = Vec::with_capacity(ranked.len());
-    for one in ranked {
-        let mut one = one.found;
-        let near = best.iter().filter(|(session, index, _)| *session == one.place.session && *index != one.index);
-        let nearness = near.map(|(_, index, cheap)| cheap * libm::exp(-(index.abs_diff(one.index) as f64) / NEAR_MESSAGES));
-        one.features.near_best = nearness.fold(0.0, f64::max);
+    let greatest = ranked.first().map_or(1.0, |one| one.cheap.max(f64::MIN_POSITIVE));
+    let best: Vec<(Place, u64, f64)> =
+        ranked.iter().take(BEST).map(|one| (one.found.place, one.found.index, one.cheap / greatest)).collect();
+    let mut found: Vec<Found> = ranked.into_iter().map(|one| one.found).collect();
+    for one in &mut found {
+        let near = best.iter().filter(|(place, index, _)| *place == one.place && *index != one.index);
+        one.features.near_best = near.map(|(_, index, cheap)| cheap * Features::nearness(*index, one.index)).fold(0.0, f64::max);
         one.features.session = sessions.get(&one.place.session).map_or(0.0, |rank| 1.0 / *rank as f64);
         one.score = one.features.score();
-        found.push(one);
     }
     found.sort_unstable_by_key(|found| Reverse((found.score, found.number)));
+    weigh(&mut found, names_somebody);
     found
+}
+
+/// How sure each is, given the others.
+fn weigh(found: &mut [Found], names_somebody: bool) {
+    let tenth = found.get(TENTH - 1).map_or(0.0, |tenth| tenth.features.sum());
+    let closest = |speaks: bool| {
+        let those = found.iter().filter(|one| (one.features.speaker > 0.0) == speaks);
+        those.map(|one| one.features.closeness).fold(0.0, f64::max)
+    };
+    let named = if names_somebody { closest(true) - closest(false) } else { 0.0 };
+    for one in found {
+        one.sureness = one.features.sureness(one.features.sum() - tenth, named);
+    }
 }

@@ -8,22 +8,15 @@ use std::cmp::Reverse;
 use std::ops::Range;
 
 use super::question::{Meaning, Question};
-use super::score::{SCORE_ONE, SIGHT, Sight};
 use crate::Result;
 use crate::index::bm25::runs::Snapshot;
 use crate::index::bm25::{Hit, Parameters, QueryTerm};
 use crate::index::vectors::{Scores, VectorSet};
+use crate::recall::ranking::{self, Sight, WINDOW};
 use crate::store::pages::Pages;
 
-/// A message that has no word of the question and stands beside none that has is a hit from this cosine on, in units of 2^-30: texts that
-/// have nothing to do with each other stay below .25.
-pub(super) const NEAR: i32 = (0.3 * (1 << 30) as f64) as i32;
 const COSINE_ONE: f64 = (1 << 30) as f64;
-
-/// Shares of the words of the messages beside one in its window, in tenths.
-const OWN: i64 = 10;
-const BEFORE: i64 = 5;
-const AFTER: i64 = 3;
+const NEAR: i32 = (ranking::NEAR * COSINE_ONE) as i32;
 
 thread_local! {
     /// Arrays and scores of the last search of this thread.
@@ -177,18 +170,19 @@ impl Field {
         self.identified.binary_search(&number).is_ok()
     }
 
-    /// Whether anything but the session may still make it a hit: a word of its own, one of the message before it, or its meaning.
+    /// Whether it has a word of the question, stands close to a message that has one, or is near its meaning. Of one session or not is not asked.
     fn may_be_hit(&self, number: u32) -> bool {
-        let at = number as usize;
-        let Arrays { own, names, cosines } = &self.kept.0;
-        own[at] + names[at] > 0 || own[at - 1] + names[at - 1] > 0 || cosines[at] >= NEAR
+        let (first, last) = (number.saturating_sub(ranking::BESIDE), number.saturating_add(ranking::BESIDE).min(self.last()));
+        let Arrays { own, names, .. } = &self.kept.0;
+        self.is_near(number) || (first as usize..=last as usize).any(|at| own[at] + names[at] > 0)
     }
 
+    /// Whether its vector is near the question's.
     pub fn is_near(&self, number: u32) -> bool {
         self.kept.0.cosines.get(number as usize).is_some_and(|cosine| *cosine >= NEAR)
     }
 
-    /// What speaks for a document before it is read, in units of [`SCORE_ONE`].
+    /// What speaks for a document before it is read, in units of 2^-30.
     fn sight(&self, number: u32) -> i64 {
         let own = |number: Option<u32>| number.map_or(0.0, |number| self.own(number));
         let is = |is: bool| f64::from(u8::from(is));
@@ -197,13 +191,13 @@ impl Field {
             window: self.window(number),
             meaning: self.cosine(number),
             name: is(self.has_name(number)),
-            before2: own(number.checked_sub(2)),
-            after2: own(number.checked_add(2)),
+            before_two: own(number.checked_sub(2)),
+            after_two: own(number.checked_add(2)),
             within: is(self.dated.within.contains(&number)),
             behind: is(self.dated.behind.contains(&number)),
             identified: is(self.is_identified(number)),
         };
-        (sight.sum(&SIGHT) * SCORE_ONE as f64) as i64
+        sight.fixed()
     }
 
     /// The most promising documents, best first, of equals the newest; and whether there are no others.
@@ -238,5 +232,6 @@ impl Drop for Field {
 /// The words of a document and a share of those beside it. Document 0 has none.
 fn window(own: &[i64], at: usize) -> i64 {
     let beside = |at: Option<usize>| at.and_then(|at| own.get(at)).copied().unwrap_or(0);
-    OWN * own[at] + BEFORE * beside(at.checked_sub(1)) + AFTER * beside(Some(at + 1))
+    let [of_own, of_before, of_after] = WINDOW;
+    of_own * own[at] + of_before * beside(at.checked_sub(1)) + of_after * beside(Some(at + 1))
 }

@@ -1,17 +1,23 @@
 //! The ranking against one that reads everything, on small stores; and what is never found.
 
 use super::super::properties::{Folder, engine};
-use super::super::transcript::words::{speaker, text_of};
+use super::super::transcript::words::{index, speaker, text_of, vectors};
+use super::row::Row;
 use super::*;
 use crate::context::testing::Random;
+use crate::embedding::{FIRST_PERSON, Nearness, SECOND_PERSON, TIME, distinct_tokens, embed, forms};
 use crate::engine::Engine;
-use crate::index::vectors::UnitVector;
+use crate::index::bm25::runs::Runs;
+use crate::index::bm25::{Hit, Parameters, QueryTerm};
+use crate::index::vectors::{Query, Scores, UnitVector};
 use crate::models::Model;
 use crate::scope::ScopeType;
-use crate::session::record::locate;
+use crate::session::record::{SessionState, locate};
 use crate::session::{NewMessage, Options, Session};
+use crate::store::Snapshot;
 use crate::store::pages::{MemoryPages, PagesMut};
 use crate::units::score::SCORE_ONE as COSINE_ONE;
+use std::cmp::Reverse;
 
 const WORDS: [&str; 24] = [
     "port",
@@ -62,7 +68,7 @@ impl Store {
         for session in 0..4 {
             store.open(&format!("s-{session}"));
         }
-        for _ in 0..80 {
+        for _ in 0..50 {
             let (session, speaker) = (random.below(4), *random.pick(&["Anna", "Bob", ""]));
             let said = text(&mut random, 9);
             store.say(&format!("s-{session}"), speaker, &said);
@@ -93,75 +99,177 @@ impl Store {
     }
 
     fn search(&self, question: &str, limit: usize) -> Vec<TranscriptHit> {
-        search(&self.engine, &self.scope, question, limit).unwrap()
+        search(&self.engine, &self.scope, &asked(question, limit)).unwrap()
     }
 
-    /// Every message in the order of the definition, computed from the messages themselves.
+    /// Every message in the order of the definition, computed from the messages themselves, one by one.
     fn naive(&self, question: &str) -> Vec<(i64, u32)> {
-        let asked = Question::new(question, self.scope.term_seed());
         self.engine
             .store()
             .read(|pages| {
                 let partition = self.scope.find(pages)?.unwrap();
-                let rows = row::rows(pages, partition, 0, usize::MAX, |_| true)?;
-                let runs = Runs::open(pages, index(partition))?;
-                let all = |terms: &[QueryTerm]| runs.search(pages, terms, Parameters::default(), 10_000, &mut |_| Ok(true)).unwrap();
-                let hits = all(&asked.terms);
-                let words = |number: u32| {
-                    let hit = hits.iter().find(|hit| hit.number == number);
-                    hit.map_or(0.0, |hit| hit.score as f64 / hits[0].score as f64)
-                };
-                let holds = |number: u32| {
-                    let mut held = asked.identifiers.iter().map(|&hash| all(&[QueryTerm { hash, weight: 1.0 }]));
-                    !asked.identifiers.is_empty() && held.all(|hits| hits.iter().any(|hit| hit.number == number))
-                };
-                let mut speakers: Vec<String> = Vec::new();
-                let mut scored = Vec::new();
-                let stored = |row: &Row<'_>| stored_message(pages, Place { partition, session: row.session }, row.index);
-                for row in rows.values() {
-                    let message = stored(row)?;
-                    let name = speaker(&message.record.parse(&message.given)?, None);
-                    if asked.names(&name) && !speakers.contains(&name) {
-                        speakers.push(name);
-                    }
-                }
-                let names: Vec<u8> = speakers.iter().flat_map(|name| distinct_tokens(name, 256)).collect();
-                for (&number, row) in &rows {
-                    let message = stored(row)?;
-                    let (said, parsed) = (message.text.clone(), message.record.parse(&message.given)?);
-                    let text_vector = embed(&said);
-                    let cosine = cosine(&asked.vector, &text_vector);
-                    let beside = |by: i64| {
-                        let other =
-                            rows.iter().find(|(_, other)| other.session == row.session && other.index as i64 == row.index as i64 + by);
-                        let other = other.filter(|(other, _)| i64::from(**other) == i64::from(number) + by);
-                        other.map_or((0.0, false), |(number, other)| (words(*number), stored(other).unwrap().text.ends_with('?')))
-                    };
-                    let ((before, asks), (after, _)) = (beside(-1), beside(1));
-                    if words(number) <= 0.0 && before <= 0.0 && cosine < NEAR {
-                        continue;
-                    }
-                    let is = |is: bool| f64::from(u8::from(is));
-                    let tokens = distinct_tokens(&said, 256);
-                    let features = Features([
-                        words(number),
-                        before,
-                        if asks { before } else { 0.0 },
-                        after,
-                        f64::from(cosine.max(0)) / f64::from(COSINE_ONE),
-                        Wanted::new(question, &names).closeness(&tokens),
-                        is(speakers.contains(&speaker(&parsed, None))),
-                        Features::length(tokens.len() / 2),
-                        is(text_of(&parsed).ends_with('?')),
-                        is(holds(number)),
-                    ]);
-                    scored.push((features.score(), number));
-                }
-                scored.sort_unstable_by_key(|scored| std::cmp::Reverse(*scored));
-                Ok(scored)
+                Ok(Naive::of(pages, partition, &self.scope, question).rank())
             })
             .unwrap()
     }
+}
+
+fn asked(question: &str, limit: usize) -> Request {
+    Request::new(question, limit, 1_000)
+}
+
+/// A message as the oracle has it.
+struct Said {
+    number: u32,
+    session: u32,
+    index: u64,
+    text: String,
+    speaker: String,
+    words: i64,
+    own: i64,
+    cosine: i32,
+    identified: bool,
+}
+
+/// All messages of a scope, and what is asked of them.
+struct Naive {
+    all: Vec<Said>,
+    meaning: super::question::Meaning,
+    asks_when: bool,
+    speakers: Vec<String>,
+}
+
+impl Naive {
+    fn of(pages: &Snapshot, partition: Partition, scope: &Scope, question: &str) -> Self {
+        let asked = Question::new(question, scope.seed(pages.secret()).terms);
+        let runs = Runs::open(pages, index(partition)).unwrap();
+        let find = |terms: &[QueryTerm]| runs.search(pages, terms, Parameters::default(), 10_000, &mut |_| Ok(true)).unwrap();
+        let hits = find(&asked.terms);
+        let score = |hits: &[Hit], number: u32| hits.iter().find(|hit| hit.number == number).map_or(0, |hit| hit.score);
+        let held: Vec<Vec<Hit>> = asked.identifiers.iter().map(|&hash| find(&[QueryTerm { hash, weight: 1.0 }])).collect();
+        let mut all = Vec::new();
+        for (&number, row) in &row::rows(pages, partition, 0, usize::MAX, |_| true).unwrap() {
+            let message = stored_message(pages, Place { partition, session: row.session }, row.index).unwrap();
+            let parsed = message.record.parse(&message.given).unwrap();
+            let identified = !held.is_empty() && held.iter().all(|hits| score(hits, number) > 0);
+            let (words, text, speaker) = (score(&hits, number), text_of(&parsed), speaker(&parsed, None));
+            all.push(Said { number, session: row.session, index: row.index, text, speaker, words, own: words, cosine: 0, identified });
+        }
+        let mut speakers: Vec<String> = hits.iter().take(16).map(|hit| by_number(&all, hit.number).speaker.clone()).collect();
+        speakers.sort_unstable();
+        speakers.dedup();
+        let hashes: Vec<u64> = speakers.iter().flat_map(|name| asked.named(name)).collect();
+        speakers.retain(|name| !asked.named(name).is_empty());
+        let names: Vec<QueryTerm> = asked.terms.iter().filter(|term| hashes.contains(&term.hash)).copied().collect();
+        let by_name = if names.is_empty() || names.len() == asked.terms.len() { Vec::new() } else { find(&names) };
+        let every: Vec<u64> = asked.terms.iter().map(|term| term.hash).collect();
+        let frequencies = runs.frequencies(pages, &every).unwrap();
+        let documents = all.len() as f64;
+        let rarity = |frequency: &u64| libm::log(1.0 + (documents - *frequency as f64 + 0.5) / (*frequency as f64 + 0.5));
+        let meaning = asked.meaning(&speakers, &frequencies.iter().map(rarity).collect::<Vec<_>>());
+        for one in &mut all {
+            one.own -= score(&by_name, one.number);
+            one.cosine = meaning.vector.as_ref().map_or(0, |vector| cosine(vector, &embed(&one.text)).max(0));
+        }
+        Self { all, meaning, asks_when: asked.asks_when, speakers }
+    }
+
+    fn beside(&self, one: &Said, by: i64) -> Option<&Said> {
+        let is = |other: &&Said| {
+            other.session == one.session
+                && i64::from(other.number) == i64::from(one.number) + by
+                && other.index as i64 == one.index as i64 + by
+        };
+        self.all.iter().find(is)
+    }
+
+    fn window(&self, number: u32) -> i64 {
+        let own = |number: u32| self.all.iter().find(|other| other.number == number).map_or(0, |other| other.own);
+        10 * own(number) + 5 * own(number.wrapping_sub(1)) + 3 * own(number + 1)
+    }
+
+    fn features(&self, one: &Said) -> Features {
+        let most = |of: &dyn Fn(&Said) -> i64| self.all.iter().map(of).max().unwrap_or(0).max(1) as f64;
+        let best_own = most(&|one| one.own);
+        let own = |by: i64| self.beside(one, by).map_or(0.0, |one| one.own as f64 / best_own);
+        let cosine_of = |by: i64| self.beside(one, by).map_or(0.0, |one| f64::from(one.cosine) / COSINE_ONE as f64);
+        let (wanted, tokens) = (&self.meaning.wanted, distinct_tokens(&one.text, row::MAX_TOKENS));
+        let near = |by: i64| self.beside(one, by).map(|one| wanted.nearness(&distinct_tokens(&one.text, row::MAX_TOKENS)));
+        let around: Vec<Nearness> = [-1, 0, 1].into_iter().filter_map(near).collect();
+        let mine = near(0).unwrap();
+        let has = |form: u8| forms(&tokens).filter(|other| other & form != 0).count() as f64;
+        let share = |form: u8| has(form) / (tokens.len() as f64 / 2.0 + 3.0);
+        let is = |is: bool| f64::from(u8::from(is));
+        let speaks = self.speakers.contains(&one.speaker);
+        let last = self.all.iter().filter(|other| other.session == one.session).map(|other| other.index).max().unwrap();
+        let any_name = self.all.iter().any(|other| other.own != other.words);
+        Features {
+            words: one.words as f64 / most(&|one| one.words),
+            window: self.window(one.number) as f64 / most(&|one| self.window(one.number)),
+            before: own(-1),
+            before_two: own(-2),
+            after_two: own(2),
+            answers: if self.beside(one, -1).is_some_and(|before| before.text.ends_with('?')) { own(-1) } else { 0.0 },
+            meaning: cosine_of(0),
+            meaning_around: (cosine_of(0) + 0.5 * cosine_of(-1) + 0.3 * cosine_of(1)) / 1.8,
+            closeness: wanted.closeness(&mine),
+            closeness_around: wanted.closeness_of_all(&around.iter().collect::<Vec<_>>()),
+            exact: wanted.exact(&mine),
+            phrase: mine.phrase,
+            phrase_before: near(-1).map_or(0.0, |before| before.phrase),
+            speaker: is(speaks),
+            name: is(any_name && one.own != one.words),
+            first_person: share(FIRST_PERSON),
+            own_words: if speaks { share(FIRST_PERSON) } else { 0.0 },
+            second_person: share(SECOND_PERSON),
+            time_asked: is(self.asks_when && has(TIME) > 0.0),
+            opening: is(one.index < 2),
+            place: one.index as f64 / last.max(1) as f64,
+            length: Features::length_of(tokens.len() / 2),
+            identified: is(one.identified),
+            ..Features::default()
+        }
+    }
+
+    fn is_hit(&self, one: &Said) -> bool {
+        let words = (-2..=2).any(|by| self.beside(one, by).is_some_and(|other| other.words > 0));
+        words || f64::from(one.cosine) >= 0.3 * COSINE_ONE as f64
+    }
+
+    fn rank(&self) -> Vec<(i64, u32)> {
+        let best_own = self.all.iter().map(|one| one.own).max().unwrap_or(0).max(1) as f64;
+        let mut ranked: Vec<(f64, &Said, Features)> = Vec::new();
+        for one in self.all.iter().filter(|one| self.is_hit(one)) {
+            let features = self.features(one);
+            ranked.push((features.cheap(one.own as f64 / best_own), one, features));
+        }
+        ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.number.cmp(&a.1.number)));
+        let mut sessions: Vec<u32> = Vec::new();
+        for (_, one, _) in &ranked {
+            if !sessions.contains(&one.session) {
+                sessions.push(one.session);
+            }
+        }
+        let best: Vec<(f64, &Said)> = ranked.iter().take(3).map(|(cheap, one, _)| (*cheap, *one)).collect();
+        let mut scored: Vec<(i64, u32)> = Vec::new();
+        for (_, one, features) in &ranked {
+            let mut features = *features;
+            features.session = 1.0 / (1 + sessions.iter().position(|session| *session == one.session).unwrap()) as f64;
+            for (cheap, other) in &best {
+                if other.session == one.session && other.number != one.number {
+                    let near = cheap / best[0].0 * Features::nearness(other.index, one.index);
+                    features.near_best = features.near_best.max(near);
+                }
+            }
+            scored.push((features.score(), one.number));
+        }
+        scored.sort_unstable_by_key(|scored| Reverse(*scored));
+        scored
+    }
+}
+
+fn by_number(all: &[Said], number: u32) -> &Said {
+    all.iter().find(|one| one.number == number).unwrap()
 }
 
 /// The score that a scan gives: that of a set of one vector.

@@ -14,7 +14,6 @@ use crate::context::limit::section;
 use crate::context::{Form, History, Item, Message, MessageRef};
 use crate::embedding;
 use crate::memory::Core;
-use crate::recall::when::Range;
 use crate::recall::{self, Request};
 use crate::scope::Scope;
 use crate::session::place::{Place, SessionsHead};
@@ -73,9 +72,9 @@ pub(in crate::session) fn messages<P: Pages>(pages: &P, asked: &Asked<'_>, histo
         return Ok(Vec::new());
     }
     let limit = (wanted + BEYOND) as usize;
-    let request = search::Request { text: asked.question.to_owned(), limit, now: asked.now, said: Range::default() };
+    let request = search::Request::new(asked.question, limit, asked.now);
     let (mut items, mut left, mut best) = (Vec::new(), asked.room.saturating_mul(BYTES_A_TOKEN), None);
-    for found in search::found(pages, asked.place.partition, asked.scope.term_seed(), &request)? {
+    for found in search::found(pages, asked.place.partition, asked.scope.seed(pages.secret()), &request)? {
         if items.len() as u64 == wanted || left == 0 {
             break;
         }
@@ -119,7 +118,7 @@ impl Asked<'_> {
 
     /// How sure a message is to answer; by its words alone where the built-in embedding does not know the question's.
     fn sureness(&self, found: &Found) -> f64 {
-        if embedding::knows(self.question) { found.features.sureness() } else { found.features.words }
+        if embedding::knows(self.question) { found.sureness } else { found.features.words }
     }
 
     /// The item of a message; `None` where it is in the window as it is, is of nobody who is asked, or answers nothing.
@@ -143,7 +142,7 @@ impl Asked<'_> {
             return Ok(None);
         }
         let most = (self.room.saturating_mul(BYTES_A_TOKEN - 1) as usize).clamp(LEAST_EXCERPT, EXCERPT_BYTES);
-        let span = excerpt::answering(self.question, &told.text, self.scope.term_seed(), most);
+        let span = excerpt::answering(self.question, &told.text, self.scope.seed(pages.secret()).terms, most);
         if in_window && told.shows(span) {
             return Ok(None);
         }
@@ -243,7 +242,8 @@ pub(in crate::session) fn passages<P: Pages>(
     if record.collections.is_empty() || recalls.passages == 0 {
         return Ok((Vec::new(), None));
     }
-    let mut asked = collection::Request::new(request.text.clone(), record.collections.clone(), recalls.passages as usize, request.filter.now);
+    let mut asked =
+        collection::Request::new(request.text.clone(), record.collections.clone(), recalls.passages as usize, request.filter.now);
     asked.vector.clone_from(&request.vector);
     let answer = collection::search::search(engine, pages, &asked)?;
     let mut items = Vec::with_capacity(answer.hits.len());
