@@ -1,5 +1,6 @@
 """`memspan chat` and the example service, driven without a terminal and without a network."""
 
+# ruff: noqa: E501  lines of a conversation
 from __future__ import annotations
 
 import asyncio

@@ -1,5 +1,6 @@
 """What providers say when they refuse, read: 74 wordings of public threads, SDK exceptions, odd input; and what becomes of a refusal."""
 
+# ruff: noqa: E501, N818, RUF043  the words as they are
 from __future__ import annotations
 
 import json

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from memspan.reply import ToolCall
     from memspan.short_term import Session
 
-__all__ = ["MemoryTool", "format_of", "memory_tools", "result_message", "run_call"]
+__all__ = ["MemoryTool", "SessionTools", "format_of", "memory_tools", "result_message", "run_call"]
 
 MemoryTool: TypeAlias = Literal["remember", "recall", "forget", "read_result"]
 """A tool of the session's own."""
@@ -76,6 +76,23 @@ def format_of(model: str) -> Literal["openai", "anthropic"]:
         return "openai"
 
 
+class SessionTools(list[dict[str, Any]]):
+    """The tools of a session; called with names, the schemas of the session's own."""
+
+    def __init__(self, given: Iterable[dict[str, Any]], model: str) -> None:
+        super().__init__(given)
+        self._model = model
+
+    def __call__(self, *names: MemoryTool, format: ToolShape | None = None) -> list[dict[str, Any]]:  # noqa: A002  the field's own word
+        """Schemas of tools by which a model uses this memory, to be given as `tools=`; `Session.answer` runs their calls.
+
+        Args:
+            names: Of "remember", "recall", "forget" and "read_result"; none means all.
+            format: Another shape than that of the session's model.
+        """
+        return memory_tools(names, format_of(self._model) if format is None else format)
+
+
 def memory_tools(names: Sequence[str], shape: ToolShape) -> list[dict[str, Any]]:
     """The schemas of these tools, all of them by default."""
     unknown = [name for name in names if name not in _TOOLS]
@@ -103,7 +120,8 @@ def run_call(
     if function is None:
         names = ", ".join([*known, *offered])
         raise InvalidInput(
-            f"answering a tool call: the tool must be one of {names}, got {call.name!r} (call {call.id!r}): run it yourself, and add the result",
+            f"answering a tool call: the tool must be one of {names}, got {call.name!r} (call {call.id!r}): run it yourself, and add "
+            "the result",
             tool=call.name,
         )
     try:

@@ -18,7 +18,7 @@ from memspan.embedding import Event
 from memspan.exceptions import BudgetExceeded, Error, InvalidInput, NotFound, SessionMoved
 from memspan.refusals import Refusal
 from memspan.reply import Lease, PartialReply, Reply, ToolCall
-from memspan.session_tools import format_of, memory_tools, run_call
+from memspan.session_tools import SessionTools, run_call
 from memspan.stream import said
 from memspan.task import Task
 from memspan.transcript import Messages, Turn, Turns
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from memspan.function_tools import Function
     from memspan.long_term import Scope
     from memspan.model import Model
-    from memspan.session_tools import MemoryTool
     from memspan.working import Budget, Format
 
 __all__ = ["Added", "ModelSwitch", "NewMessage", "Session", "ToolText"]
@@ -200,9 +199,15 @@ class Session:
         return _core.session_instructions(self._core)[0]
 
     @property
-    def tools(self) -> list[dict[str, Any]]:
-        """The tool schemas of its present epoch, as they were given."""
-        return _core.session_instructions(self._core)[1] or []
+    def tools(self) -> SessionTools:
+        """The tool schemas of its present epoch, as they were given; called with names, those by which a model uses this memory.
+
+        Examples:
+            >>> session = user.session("s-1", model="claude-sonnet-4-5", tools=[])
+            >>> session.tools, [tool["name"] for tool in session.tools("recall", "forget")]
+            ([], ['recall', 'forget'])
+        """
+        return SessionTools(_core.session_instructions(self._core)[1] or [], self.model)
 
     @property
     def metadata(self) -> dict[str, Any]:
@@ -513,7 +518,7 @@ class Session:
         if partial.messages != len(self.messages):
             self.drop_partial_reply()
             raise SessionMoved(
-                f"keeping a partial reply: the session must be as long as when the model was asked, {partial.messages}, and session {self.id!r} has "
+                f"keeping a partial reply: the session must be as long as when the model was asked, {partial.messages}, and it has "
                 f"{len(self.messages)} messages: ask the model again"
             )
         message = {"role": "assistant", "content": partial.text}
@@ -523,20 +528,6 @@ class Session:
     def drop_partial_reply(self) -> bool:
         """Drops what came of a reply that is not whole; `False` where there was none."""
         return _core.ReplyCore(self._core).drop_partial()
-
-    def tools(self, *names: MemoryTool, format: Format | None = None) -> list[dict[str, Any]]:  # noqa: A002
-        """Schemas of tools by which a model uses this memory, to be given as `tools=`; `answer` runs their calls.
-
-        Args:
-            names: Of "remember", "recall", "forget" and "read_result"; none means all.
-            format: Another shape than that of the session's model.
-
-        Examples:
-            >>> session = user.session("s-1", model="claude-sonnet-4-5")
-            >>> [tool["name"] for tool in session.tools("recall", "forget")]
-            ['recall', 'forget']
-        """
-        return memory_tools(names, format_of(self.model) if format is None else format)
 
     def answer(self, call: ToolCall, *, functions: Iterable[Callable[..., Any] | Function] = ()) -> Added:
         """Runs a pending tool call and adds its result. A tool that fails, and arguments that it does not take, are a result that says so.

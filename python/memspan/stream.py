@@ -162,7 +162,8 @@ class _Events:
                 yield json.loads(body)
             except ValueError as error:
                 raise ProviderError(
-                    f"reading a streamed reply: an event must be JSON, got {body[:200]!r}: what came is in partial_reply, send the request again"
+                    f"reading a streamed reply: an event must be JSON, got {body[:200]!r}: what came is in partial_reply, send the request "
+                    "again"
                 ) from error
 
 
@@ -196,8 +197,8 @@ def _dialect_of(chunk: Any) -> _Dialect | None:
     if kind == "error" or get(chunk, "error") or isinstance(chunk, dict) or get(chunk, "model_dump") is not None:
         return None
     raise InvalidInput(
-        f"reading a streamed reply: a chunk is what the SDK's stream yields, its dict, or bytes of the events, got a {type(chunk).__name__}: "
-        "feed what the stream gives"
+        "reading a streamed reply: a chunk is what the SDK's stream yields, its dict, or bytes of the events, got a "
+        f"{type(chunk).__name__}: feed what the stream gives"
     )
 
 
@@ -254,10 +255,9 @@ class _Chat(_Dialect):
             if usage is None and (own := get(get(chunk, "x_groq"), "usage")) is not None:
                 self.usage = own
         delta = get(choice, "delta")
-        if delta is None:
-            delta = get(choice, "message")  # some servers send the last chunk whole
-        if delta is None:
-            return ""
+        return self._delta(get(choice, "message") if delta is None else delta)  # some servers send the last chunk whole
+
+    def _delta(self, delta: Any) -> str:
         for name, kept in (("reasoning_content", self.thoughts), ("refusal", self.refusal)):
             piece = get(delta, name)
             if isinstance(piece, str) and piece:

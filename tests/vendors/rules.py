@@ -4,6 +4,7 @@ Sources: the API references of OpenAI (chat completions, responses), Anthropic (
 function calling), Mistral; and the public threads that `memspan/refusals.py` and `dialects.tsv` name.
 """
 
+# ruff: noqa: C901, E501, PLR0911, PLR0912  a rule a line
 from __future__ import annotations
 
 import json
@@ -30,7 +31,7 @@ RESPONSES_FIELDS = {"model", "input", "tools", "max_output_tokens", "store", "in
 _CALL_IDS = {"mistral": r"[A-Za-z0-9]{9}", "openai": r".{1,40}", "bedrock": r"[A-Za-z0-9_-]{1,64}"}
 
 
-def chat(body: dict[str, Any], name: str = "openai") -> str | None:  # noqa: PLR0911  a rule a line
+def chat(body: dict[str, Any], name: str = "openai") -> str | None:
     """Chat completions, by the rules of one server."""
     rules = dialects[name]
     unknown = set(body) - CHAT_FIELDS
@@ -81,7 +82,7 @@ def _chat_messages(messages: list[dict[str, Any]], text_parts: bool, ids: str) -
     return f"tool calls without results: {open_calls}" if open_calls else None
 
 
-def anthropic(body: dict[str, Any]) -> str | None:  # noqa: C901, PLR0911, PLR0912  a rule a line
+def anthropic(body: dict[str, Any]) -> str | None:
     """Anthropic's messages."""
     unknown = set(body) - ANTHROPIC_FIELDS
     if unknown:
@@ -129,7 +130,7 @@ def anthropic(body: dict[str, Any]) -> str | None:  # noqa: C901, PLR0911, PLR09
     return f"A maximum of 4 blocks with cache_control may be provided. Found {marks}." if marks > 4 else None
 
 
-def responses(body: dict[str, Any]) -> str | None:  # noqa: PLR0911  a rule a line
+def responses(body: dict[str, Any]) -> str | None:
     """OpenAI's responses."""
     unknown = set(body) - RESPONSES_FIELDS
     if unknown:
@@ -163,7 +164,7 @@ def responses(body: dict[str, Any]) -> str | None:  # noqa: PLR0911  a rule a li
     return f"No tool output found for function call {open_calls[0]}." if open_calls else None
 
 
-def gemini(body: dict[str, Any]) -> str | None:  # noqa: PLR0911  a rule a line
+def gemini(body: dict[str, Any]) -> str | None:
     """Gemini's `generateContent`, in the SDK's spelling."""
     contents = body["contents"]
     if not contents:

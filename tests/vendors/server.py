@@ -1,5 +1,6 @@
 """A local server that answers as a vendor does: it enforces the vendor's rules and streams fragment by fragment, with errors where told to."""
 
+# ruff: noqa: C901, E501  a server in a function
 from __future__ import annotations
 
 import json
