@@ -69,10 +69,20 @@ impl Default for SessionBudget {
 /// shows 100. While confidence was the greater of coverage and cosine 0.2 showed 105 and 1,013 (2026-11-22).
 const MIN_SCORE: i64 = 644_245_094;
 
+/// What models that think before they answer, and count it as their reply, should have at least (`OpenAI`, "Reasoning models").
+const REASONING_OUTPUT: u64 = 25_000;
+
+/// What a reply has where nobody said: room for hidden thinking too, in a window that is large enough.
+fn reply_tokens(model: &Model) -> u64 {
+    let usual = default_output(model.max_output_tokens);
+    let thinks = crate::models::get(&model.name).is_ok_and(|profile| profile.thinks_by_default());
+    if thinks { usual.max(REASONING_OUTPUT.min(model.context_window / 8)).min(model.max_output_tokens) } else { usual }
+}
+
 impl SessionBudget {
     /// The limit of a prompt and what is kept for the reply.
     pub fn limit(&self, model: &Model) -> Result<(u64, u64)> {
-        let output = self.output_tokens.unwrap_or_else(|| default_output(model.max_output_tokens));
+        let output = self.output_tokens.unwrap_or_else(|| reply_tokens(model));
         if output == 0 {
             return Err(Error::invalid("planning a prompt: the reply must have at least 1 token, and max_output_tokens is 0: raise it"));
         }
