@@ -199,11 +199,12 @@ impl Environment {
         }
     }
 
-    /// Vouches for what is in it: all of it was read and found whole. The caller holds the writer lock.
-    pub fn vouch(&mut self) -> Result<()> {
+    /// Vouches for what is in it: all of it was read and found whole. Where `record` says so it is written down, and the caller holds
+    /// the writer lock.
+    pub fn vouch(&mut self, record: bool) -> Result<()> {
         let Some(shared) = &mut self.shared else { return Ok(()) };
         shared.verdict = Verdict::Sound;
-        let Some(progress) = &shared.progress else { return Ok(()) };
+        let Some(progress) = shared.progress.as_ref().filter(|_| record) else { return Ok(()) };
         progress.vouch(&MetaPages::read(&self.data, u64::from(page_size()), &self.path)?)
     }
 
