@@ -23,6 +23,7 @@ mod explanation;
 mod fit;
 mod from_json;
 mod json;
+mod life;
 mod limits;
 mod memory;
 mod messages;
@@ -30,6 +31,7 @@ mod metadata;
 mod models;
 mod prompt;
 mod recall;
+mod repair;
 mod rows;
 mod scope;
 mod session;
@@ -67,6 +69,11 @@ mod _core {
     #[pymodule_export]
     use super::fit::fit;
     #[pymodule_export]
+    use super::life::{
+        approve, clusters, dbscan, forget_from, gate_features, judge, learn, learn_mark, merge, neighbors, paths, quarantined, relate,
+        screen, screened,
+    };
+    #[pymodule_export]
     use super::limits::Limits;
     #[pymodule_export]
     use super::memory::{Memory, Remembered, restore_memory, restore_remembered};
@@ -76,6 +83,8 @@ mod _core {
     use super::prompt::PromptCore;
     #[pymodule_export]
     use super::recall::{Recall, Recalled};
+    #[pymodule_export]
+    use super::repair::repair_store;
     #[pymodule_export]
     use super::rows::{Draft, Rows, ToEmbed};
     #[pymodule_export]
