@@ -55,8 +55,8 @@ from memspan.exceptions import (
     ToolCallClosed,
     UnknownModel,
 )
-from memspan.life import Decision, KindRule, Learned, Policy
 from memspan.long_term import NewMemory, Scope
+from memspan.life import KindRule, Policy
 from memspan.model import CacheRules, Model, Prices, models
 from memspan.short_term import Added, NewMessage, Session
 from memspan.task import Task
@@ -77,7 +77,6 @@ __all__ = [
     "Closed",
     "Collection",
     "Compact",
-    "Decision",
     "Embedder",
     "EmbedderError",
     "Engine",
@@ -93,7 +92,6 @@ __all__ = [
     "InvalidInput",
     "Item",
     "KindRule",
-    "Learned",
     "Memory",
     "Message",
     "MissingExtra",

@@ -101,6 +101,9 @@ def _parser() -> argparse.ArgumentParser:
     show.add_argument("--tenant", help="the tenant that the user belongs to")
     doctor = add(_doctor, "doctor", "Read everything, compare it with its checksums and with itself, and report what is damaged.")
     doctor.add_argument("--in-process", action="store_true", help=argparse.SUPPRESS)
+    doctor.add_argument(
+        "--repair", type=Path, metavar="NEW", help="save every intact value in a new store there, and list what was lost; nothing is changed"
+    )
     bench = commands.add_parser("bench", help=(text := "Measure this machine."), description=text).add_subparsers(
         required=True, metavar="WHAT"
     )
@@ -417,6 +420,8 @@ def _doctor(options: argparse.Namespace) -> int:
     if options.in_process:
         return _read_everything(options)
     _check_folder(options.store)
+    if options.repair is not None:
+        return _repair(options)
     # A page that the file no longer has ends the process that touches it: so another process does the reading.
     child = [sys.executable, "-m", "memspan.cli", "doctor", "--in-process", "--json", str(options.store)]
     done = subprocess.run(child, capture_output=True, text=True, check=False)  # noqa: S603  our own module, no shell
@@ -434,6 +439,18 @@ def _doctor(options: argparse.Namespace) -> int:
     )
     _say(options, report, found)
     return EXIT_DAMAGED if report["damage"] else 0
+
+
+def _repair(options: argparse.Namespace) -> int:
+    from memspan import _core
+
+    saved, lost = _core.repair(options.store, options.repair)
+    with memspan.open(options.repair, embedder=None) as engine:
+        findings = engine.check().findings
+    report = {"saved": saved, "lost": lost, "to_look_at": list(findings)}
+    lines = [f"saved {saved:,} values in {options.repair}", *(f"lost: {one}" for one in lost), *(f"to look at: {one}" for one in findings)]
+    _say(options, report, "\n".join(lines))
+    return EXIT_DAMAGED if lost or findings else 0
 
 
 def _read_everything(options: argparse.Namespace) -> int:

@@ -5,16 +5,20 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from memspan import _core, memory_tools
+from memspan._fence import fenced, system_error
+from memspan._parts import remove_abandoned
 from memspan._twins import async_iterable, awaitable
 from memspan.answer import Answer, Known
 from memspan.collection import Collection, cores
-from memspan.exceptions import InvalidInput, ModelMismatch, NotFound
+from memspan.erasure import ErasureReceipt, receipt
+from memspan.exceptions import Error, InvalidInput, ModelMismatch, NotFound
 from memspan.life import Consolidation, Learned, Profile, Relation
 from memspan.memory_tools import ToolFormat
 from memspan.search import Conditions, checked_sources, search
@@ -70,6 +74,7 @@ class NewMemory:
     vector: Any = None
 
 
+@fenced
 class Scope:
     """The memory of one user, or of something that many share. Made by `Engine.user` and `Engine.shared`; costs nothing to make.
 
@@ -277,6 +282,8 @@ class Scope:
             >>> recall[0].memory.text, recall.mode
             ('payments-api listens on port 8443 in prod-eu-west-1', 'hybrid')
         """
+        if also is None:  # pyright: ignore[reportUnnecessaryComparison]
+            raise InvalidInput("recalling: also= takes scopes that are asked along, and it is None: leave it out, or give an empty list")
         scopes, zone = self._with(also), _zone(timezone)
         vector, why = self._store.query_vector(query, self)
         found = self._core.recall(
@@ -675,6 +682,33 @@ class Scope:
             '{"error": "query of recall is a text of 1 to 2,000 characters, and it is not: change it"}'
         """
         return memory_tools.call(self, self._core, self._store.space, name, arguments, allow)
+    def erase(self, *, reason: str | None = None) -> ErasureReceipt:
+        """Erases the scope: memories, history, sessions, collections, ledgers, vectors, words, and its name. Other scopes are untouched.
+
+        Nobody finds it from the first commit on. Then its values are removed, and the store is rewritten into a new file without their
+        bytes. Where the process dies in between, the next `memspan.open` goes on. What is written to the scope afterwards begins anew.
+
+        Backups and exports are files of their own: erase there, too. Sessions of other scopes that read this one keep what their models
+        were sent by reference, and show it no more.
+
+        Cost: transactions of 1,024 values, and a rewrite of the store (`Engine.maintain(compact=True)`).
+
+        Args:
+            reason: For the receipt alone.
+
+        Raises:
+            StoreBusy: Another process wrote to the scope meanwhile, or holds the store: call it again.
+            StoreFull: There is no room for the rewritten file; the values are gone, their bytes go with the next call.
+
+        Examples:
+            >>> _ = user.remember("Prefers tea")
+            >>> receipt = user.erase(reason="request 4711")
+            >>> receipt.memories, receipt.reason, len(user.recall("tea"))
+            (1, 'request 4711', 0)
+        """
+        if reason is not None and not isinstance(reason, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidInput(f"erasing {self!r}: reason is a str or None, and it is {type(reason).__name__}: leave it out, or give a text")
+        return receipt(self._core.erase(), reason)
 
     def export(self, path: str | os.PathLike[str]) -> int:
         """Writes every current memory to a file of JSON lines: one object each, with the fields of `Memory.to_dict`.
@@ -694,10 +728,14 @@ class Scope:
         from pathlib import Path  # noqa: PLC0415
 
         target = Path(path)
+        if not target.name:
+            raise InvalidInput(f"exporting {self!r}: path names a file to be written, and {str(path)[:300]!r} names none: give a file name")
         beside = target.with_name(f".{target.name}.{os.getpid()}.part")
+        remove_abandoned(target)
         count = 0
         try:
-            with beside.open("x", encoding="utf-8") as file:
+            # Mode 0600: it holds what one user said.
+            with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
                 for memory in self.memories():
                     json.dump(_plain(memory.to_dict()), file, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
                     file.write("\n")
@@ -705,8 +743,13 @@ class Scope:
                 file.flush()
                 os.fsync(file.fileno())
             beside.replace(target)
+        except OSError as error:
+            if isinstance(error, Error):
+                raise
+            raise system_error(f"exporting {self!r}", error, target) from error
         finally:
-            beside.unlink(missing_ok=True)
+            with suppress(OSError):
+                beside.unlink(missing_ok=True)
         return count
 
     def session(
@@ -884,6 +927,7 @@ class Scope:
     aneighbors = awaitable(neighbors)
     apaths = awaitable(paths)
     acall_tool = awaitable(call_tool)
+    aerase = awaitable(erase)
     aexport = awaitable(export)
     asession = awaitable(session)
     aopen_session = awaitable(open_session)
@@ -892,6 +936,7 @@ class Scope:
     asearch_transcripts = awaitable(search_transcripts)
 
 
+@fenced
 class Slots(Mapping[str, Any]):
     """The slots of a scope, by name: a view, read anew at each use. Letter case does not count.
 
@@ -919,6 +964,8 @@ class Slots(Mapping[str, Any]):
         Raises:
             NotFound: The slot has no value.
         """
+        if not isinstance(name, str):
+            raise InvalidInput(f"looking up a slot: its name is a str, and it is {type(name).__name__}: names are list(slots)")
         [(normal, multi, memories)] = self._core.slots(name) or [(name, False, [])]
         if multi:
             return tuple(memories)

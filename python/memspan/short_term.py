@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from memspan import _core
 from memspan._core import Limits
+from memspan._fence import fenced
 from memspan._screening import screened_message
 from memspan._twins import awaitable
 from memspan.compaction.values import Brief, Compaction, Identifiers, RefusedLine, Summary, summary_of
@@ -119,6 +120,7 @@ class ModelSwitch:
     checked: str = "rules"
 
 
+@fenced
 class Session:
     """One conversation of a scope. Made by `Scope.session`; what it is and holds is in the store, read anew at each use.
 
@@ -435,6 +437,10 @@ class Session:
         if not isinstance(prompt, Prompt):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidInput(
                 f"making a prompt smaller: prompt is what assemble() returned, got a {type(prompt).__name__}: pass the Prompt itself"
+            )
+        if not isinstance(error, str | BaseException):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidInput(
+                f"making a prompt smaller: error is what the SDK raised, or its message, got a {type(error).__name__}: pass the exception"
             )
         smaller = self._core.refused(prompt._core, error if isinstance(error, str) else _said(error))  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  its core is the engine's
         if smaller is not None:

@@ -16,7 +16,7 @@ TOP = re.compile(r"\bcrate::(?:(\w+)|\{([^;]*?)\};)", re.DOTALL)
 
 def layers(page: str) -> dict[str, int]:
     """The layer of each module, as the table of the page says."""
-    section = page.split("## Which module may know which?")[1].split("\n## ")[0]
+    section = page.split("## Which module may know which?")[1].split("\n## ", maxsplit=1)[0]
     rows = [(name, int(layer)) for layer, names in TABLE_ROW.findall(section) for name in re.findall(r"\w+", names)]
     assert len(rows) == len(dict(rows)), "a module stands in the table twice"
     return dict(rows)

@@ -31,6 +31,7 @@ mod metadata;
 mod models;
 mod prompt;
 mod recall;
+mod repair;
 mod rows;
 mod scope;
 mod session;
@@ -82,6 +83,8 @@ mod _core {
     use super::prompt::PromptCore;
     #[pymodule_export]
     use super::recall::{Recall, Recalled};
+    #[pymodule_export]
+    use super::repair::repair_store;
     #[pymodule_export]
     use super::rows::{Draft, Rows, ToEmbed};
     #[pymodule_export]
