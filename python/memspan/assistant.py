@@ -179,7 +179,8 @@ class Assistant:
 
         The arguments and errors are those of `respond`.
         """
-        return self._turn(user, message, session, id, streams=True)
+        events: Iterator[AssistantEvent] = self._turn(user, message, session, id, streams=True)
+        return events
 
     arespond = awaitable(respond)
 
@@ -230,7 +231,8 @@ class Assistant:
                 yield AssistantEvent("reply", stored.text, stored)
                 return
             session.drop_partial_reply()
-            rounds, stopped = 0, None
+            rounds = 0
+            stopped: Literal["max_rounds"] | None = None
             while True:
                 calls = session.pending_tool_calls
                 if calls and rounds == self._max_rounds:

@@ -47,8 +47,7 @@ def chat(
             Model(name=model, context_window=window, max_output_tokens=min(4_096, window // 4), encoding="o200k_base", factor=1.3)
         )
     if provider is None:
-        key = {} if api_key is None else {"api_key": api_key}
-        provider = provider_for(model) if base_url is None else OpenAICompatible(base_url, **key)
+        provider = provider_for(model) if base_url is None else OpenAICompatible(base_url, api_key=api_key or "none")
     assistant = Assistant(engine, provider, model=model, system=system, memory_tools=("remember", "recall", "forget", "read_result"))
     talk = _Talk(engine, assistant, user, session, out)
     for line in lines:

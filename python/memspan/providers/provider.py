@@ -45,7 +45,7 @@ class Provider(ABC):
         options: Mapping[str, Any] | None = None,
         **client_options: Any,
     ) -> None:
-        if not isinstance(timeout_seconds, int | float) or not 0 < timeout_seconds <= _MOST_SECONDS:  # pyright: ignore[reportUnnecessaryIsInstance]
+        if not 0 < timeout_seconds <= _MOST_SECONDS:
             raise InvalidInput(f"making a provider: timeout_seconds must be above 0 and at most a day, got {timeout_seconds!r}: change it")
         if client is not None and client_options:
             raise InvalidInput(
@@ -121,7 +121,7 @@ class Provider(ABC):
 
     async def acount(self, prompt: Prompt) -> int:
         """The awaitable twin of `count`: the plain call in a thread."""
-        return await _in_thread(lambda: self.count(prompt))
+        return int(await _in_thread(lambda: self.count(prompt)))
 
     @abstractmethod
     def _request(self, prompt: Prompt, options: Mapping[str, Any], *, stream: bool) -> dict[str, Any]:
