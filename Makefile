@@ -22,7 +22,7 @@ endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-rust test-python lint bench wheel docs soak format build check-tools clean
+.PHONY: help demo test check test-rust test-python lint bench wheel docs soak format build check-tools clean
 
 help: ## print this text
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,6 +32,8 @@ demo: build ## build everything and play a real conversation through it
 	@$(PY) examples/conversation.py
 
 test: test-rust test-python ## run all tests: the engine's and the package's
+
+check: lint docs wheel ## check formats, lints, types, the stub, the documentation and the wheel
 
 test-rust: check-tools ## run the engine's own tests
 	@cargo test $(ENGINE) --quiet
@@ -52,13 +54,11 @@ bench: build $(VENV)/.group-bench ## time a release build against its rivals, an
 	$(PY) -m pytest benches --timeout=0 --benchmark-columns=median,iqr,ops,rounds --benchmark-sort=name
 	$(PY) benches/compare.py
 
-wheel: $(VENV)/.group-build ## build the wheel into dist/, and import it from a clean environment
+wheel: $(VENV)/.group-build ## build the wheel into dist/, and use it in a clean environment
 	@rm -rf dist build/wheel-venv
 	@$(PY) -m maturin build --release --quiet --out dist
 	@$(PYTHON) -m venv build/wheel-venv
-	@build/wheel-venv/bin/python -m pip install dist/*.whl
-	@cd build && wheel-venv/bin/python -c 'import memspan; print("imports:", memspan.__version__)'
-	@du -h dist/*.whl
+	@$(PY) scripts/check_wheel.py dist/*.whl build/wheel-venv/bin/python
 
 docs: build $(VENV)/.group-docs ## write the reference of both languages: build/docs and target/doc
 	@RUSTDOCFLAGS="-D warnings" cargo doc $(ENGINE) --no-deps --document-private-items --quiet

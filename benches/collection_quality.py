@@ -54,7 +54,7 @@ def main() -> None:
         docs = engine.user("u").collection("stdlib")
         docs.add_many({"id": name, "text": source, "format": "code"} for name, _, source in corpus)
         for name, question, _ in questions:
-            hits = [(hit.document_id, hit.explain()) for hit in docs.search(question, 60)]
+            hits = [(hit.document.id, hit.explain()) for hit in docs.search(question, 60)]
             for weight in WEIGHTS:
                 best: dict[str, float] = {}
                 for document, why in hits:

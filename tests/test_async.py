@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 WAITING = {
     memspan.Scope: [
         *["remember", "remember_many", "revise", "recall", "get", "history", "memories", "forget", "forget_stale", "export"],
-        *["session", "sessions", "collections", "search_transcripts"],
+        *["session", "sessions", "collections", "search_transcripts", "search"],
     ],
-    memspan.Collection: ["add", "add_many", "add_path", "note", "search", "get", "documents", "delete", "expire", "drop"],
+    memspan.Collection: ["add", "add_many", "add_path", "note", "search", "get", "documents", "delete", "expire", "delete_all"],
     memspan.Session: [
         *["turn", "add", "add_many", "add_response", "assemble", "rewind", "redact", "delete", "fork", "end", "tool_result"],
-        *["cancel_tool_calls", "plan_switch", "switch_model", "refused"],
+        *["cancel_tool_calls", "plan_switch", "switch_model", "refused", "usage"],
     ],
     memspan.Task: ["set", "get", "update", "remove", "items", "clear"],
     memspan.Engine: ["users", "scopes", "remember_many", "backup", "maintain", "reembed", "check", "metrics", "close"],
-    memspan.Slots: ["declare"],
+    memspan.long_term.Slots: ["declare"],
 }
 
 
@@ -43,7 +43,7 @@ def test_nothing_public_that_waits_was_forgotten() -> None:
     instant = {"user", "shared", "path", "closed", "id", "tenant", "type", "slots", "name"}
     # Reads of a few microseconds: properties of a session, and handles that read when they are used.
     instant |= {"scope", "model", "ended", "created_at", "epoch", "messages", "turns", "pending_tool_calls", "task"}
-    instant |= {"collection", "chunks", "token_factors", "usage"}
+    instant |= {"collection", "chunks", "token_factors"}
     for owner in (memspan.Scope, memspan.Engine, memspan.Session, memspan.Task, memspan.Collection):
         plain = {name for name, value in vars(owner).items() if not name.startswith("_") and f"a{name}" not in vars(owner)}
         assert {name for name in plain if not (name.startswith("a") and name[1:] in WAITING[owner])} == {
@@ -87,7 +87,7 @@ def test_a_session_from_a_loop(store: Path) -> None:
             await session.aadd({"role": "user", "content": "deploy payments-api"})
             prompt = await session.aassemble()
             assert (await session.aadd_response(openai_response(tool_calls=[("c-1", "deploy", {})]), prompt=prompt)).number == 0
-            assert await session.acancel_tool_calls("stop") == ("c-1",)
+            assert await session.acancel_tool_calls(reason="stop") == ("c-1",)
             async with session.task("review") as task:
                 await task.aset("plan", 1)
                 assert await task.aupdate("plan", lambda value: value + 1) == 2

@@ -118,7 +118,7 @@ def test_a_provider_counts(user: memspan.Scope) -> None:
     turn = session.add_response(anthropic_response("8443", input_tokens=700), prompt=prompt)
     assert turn.prompt is not None
     assert (turn.prompt.total_tokens, turn.prompt.exact) == (700, True)
-    assert session.usage[0].planned == 700
+    assert session.usage()[0].planned == 700
 
 
 def test_a_provider_that_counts_more_than_fits(user: memspan.Scope) -> None:
@@ -179,12 +179,12 @@ def test_a_usage_that_contradicts_itself_loses_no_reply(tmp_path: Path, usage: d
 
 def test_usage_is_a_table(user: memspan.Scope) -> None:
     session = user.session("s-1", model="gpt-4o")
-    assert (len(session.usage), session.usage.dollars) == (0, 0.0)
+    assert (len(session.usage()), session.usage().dollars) == (0, 0.0)
     session.add({"role": "user", "content": "2 + 2?"})
     session.add_response(openai_response("4", input_tokens=12), prompt=session.assemble())
     session.add({"role": "user", "content": "3 + 3?"})
     session.add_response({"role": "assistant", "content": "6"})
-    usage = session.usage
+    usage = session.usage()
     assert [(row.turn, row.call, row.model) for row in usage] == [(0, 0, "gpt-4o"), (1, 0, None)]
     assert (usage[0].planned, usage[0].counted, usage[0].input_tokens, usage.input_tokens) == (12, 12, 12, 12)
     assert usage[0].dollars == pytest.approx((12 * 2.5 + (usage[0].output_tokens or 0) * 10) / 1e6)

@@ -55,7 +55,7 @@ def test_a_hit_cites_its_place(engine: memspan.Engine, docs: memspan.Collection)
     assert done.document.size_bytes == len(HANDBOOK.encode())
     found = docs.search("which port does payments-api listen on?")
     hit = found[0]
-    assert (hit.document_id, hit.version, hit.source, hit.metadata) == ("handbook.md", "3", "wiki", {"team": "core"})
+    assert (hit.document.id, hit.document.version, hit.document.source, hit.document.metadata) == ("handbook.md", "3", "wiki", {"team": "core"})
     assert hit.heading == ("Handbook", "Ports")
     assert "8443" in hit.text
     assert 0 < hit.score <= 1
@@ -66,7 +66,7 @@ def test_a_hit_cites_its_place(engine: memspan.Engine, docs: memspan.Collection)
     assert found.mode == "hybrid"
     assert not found.degraded
     assert found.confidence > 0.3
-    assert isinstance(found[:1], tuple)
+    assert isinstance(found[:1], memspan.Answer)
     assert found == docs.search("which port does payments-api listen on?")
     sound(engine)
 
@@ -90,10 +90,10 @@ def test_a_version_is_idempotent_and_another_replaces(engine: memspan.Engine, do
     assert len(docs) == 1
     with pytest.raises(memspan.NotFound):
         docs.get("a")
-    assert docs.drop() == 1
+    assert docs.delete_all() == 1
     assert len(docs) == 0
     assert docs
-    assert docs.scope.collections() == ()
+    assert list(docs.scope.collections()) == []
     assert docs.add("a", "again").action == "added"
     sound(engine)
 
@@ -101,12 +101,12 @@ def test_a_version_is_idempotent_and_another_replaces(engine: memspan.Engine, do
 def test_filters(docs: memspan.Collection) -> None:
     for number in range(60):
         docs.add(f"doc-{number}", f"the walrus number {number}", metadata={"even": number % 2 == 0, "n": number})
-    assert {hit.metadata["even"] for hit in docs.search("walrus", 40, where={"even": False})} == {False}
-    assert {hit.metadata["n"] for hit in docs.search("walrus", where={"n": [7, 8.0]})} == {7, 8}
-    assert {hit.document_id for hit in docs.search("walrus", documents=["doc-3", "doc-9", "no such"])} == {"doc-3", "doc-9"}
+    assert {hit.document.metadata["even"] for hit in docs.search("walrus", 40, where={"even": False})} == {False}
+    assert {hit.document.metadata["n"] for hit in docs.search("walrus", where={"n": [7, 8.0]})} == {7, 8}
+    assert {hit.document.id for hit in docs.search("walrus", documents=["doc-3", "doc-9", "no such"])} == {"doc-3", "doc-9"}
     assert len(docs.search("walrus", documents="doc-3")) == 1
     assert len(docs.search("walrus", documents=[])) == 0
-    assert docs.search("walrus number 5", min_score=1.0)[0].document_id == "doc-5"
+    assert docs.search("walrus number 5", min_score=1.0)[0].document.id == "doc-5"
     assert len(docs.search("", 5)) == len(docs.search("walrus", 0)) == 0
 
 
@@ -118,7 +118,7 @@ def test_what_expires_is_not_found() -> None:
         docs.add("b", "walrus")
         assert docs.expire("b", 120).expires_at is not None
         clock.advance(seconds=61)
-        assert [hit.document_id for hit in docs.search("walrus")] == ["b"]
+        assert [hit.document.id for hit in docs.search("walrus")] == ["b"]
         assert [one.id for one in docs.documents()] == ["b"]
         with pytest.raises(memspan.NotFound):
             docs.expire("a", None)
@@ -177,13 +177,13 @@ def test_a_folder_is_brought_up_to_date(engine: memspan.Engine, docs: memspan.Co
     docs.add("by-hand", "stays")
     seen: list[tuple[int, int, str]] = []
     report = docs.add_path(root, progress=lambda *one: seen.append(one))
-    assert report == memspan.PathReport(("a.md", "src/b.py", "src/c.py"), (), (), 0, ())
+    assert report == memspan.collection.PathReport(("a.md", "src/b.py", "src/c.py"), (), (), 0, ())
     assert seen == [(1, 3, "a.md"), (2, 3, "src/b.py"), (3, 3, "src/c.py")]
-    assert docs.search("walrus")[0].document_id == "src/b.py"
+    assert docs.search("walrus")[0].document.id == "src/b.py"
     (root / "src" / "b.py").write_text("def ocelot():\n    return 1\n")
     (root / "src" / "c.py").unlink()
     report = docs.add_path(root)
-    assert report == memspan.PathReport((), ("src/b.py",), ("src/c.py",), 1, ())
+    assert report == memspan.collection.PathReport((), ("src/b.py",), ("src/c.py",), 1, ())
     assert "walrus" not in docs.search("walrus ocelot")[0].text
     assert docs.add_path(root, "*.md").removed == (), "what another pattern leaves out is still there"
     assert [one.id for one in docs.documents()] == ["by-hand", "a.md", "src/b.py"]
@@ -226,7 +226,7 @@ def test_nothing_in_a_folder_is_fatal(engine: memspan.Engine, docs: memspan.Coll
         assert reasons == expected | {("closed", "unreadable"), ("empty.txt", "unreadable")}
     assert report.removed == ()
     assert docs.get("bom.txt").text == "with a mark"
-    assert docs.search("hidden walrus")[0].document_id == "closed/inside.txt"
+    assert docs.search("hidden walrus")[0].document.id == "closed/inside.txt"
     sound(engine)
 
 
@@ -290,7 +290,7 @@ def test_an_embedder_of_the_callers_that_fails(tmp_path: Path) -> None:
         assert (report.vectors_made, report.vectors_pending) == (docs.chunks, 0)
         docs.add("b", "quokka")
         found = docs.search("quokka")
-        assert found[0].document_id == "b"
+        assert found[0].document.id == "b"
         assert not found.degraded
         assert found.mode == "hybrid"
         assert [event.kind for event in events] == ["pending", "degraded"]
@@ -301,11 +301,11 @@ def test_awaitable_twins(engine: memspan.Engine) -> None:
     async def run() -> None:
         docs = engine.user("u").collection("notes")
         assert (await docs.aadd("a", "walrus")).action == "added"
-        assert (await docs.asearch("walrus"))[0].document_id == "a"
+        assert (await docs.asearch("walrus"))[0].document.id == "a"
         assert [one.id async for one in docs.adocuments()] == ["a"]
         assert (await docs.aget("a")).text == "walrus"
         assert await docs.adelete("a")
-        assert await docs.adrop() == 0
+        assert await docs.adelete_all() == 0
 
     asyncio.run(run())
 

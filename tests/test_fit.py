@@ -132,7 +132,7 @@ def test_the_default_limit_is_that_of_a_session() -> None:
 
 
 def test_nothing_and_generators_and_tuples_are_messages_too() -> None:
-    assert memspan.fit([], max_input_tokens=10) == memspan.Fit((), 3, exact=True)
+    assert memspan.fit([], max_input_tokens=10) == memspan.counting.Fit((), 3, exact=True)
     talk = [{"role": "user", "content": f"question {number}"} for number in range(20)]
     expected = memspan.fit(talk, max_input_tokens=60)
     assert memspan.fit(tuple(talk), max_input_tokens=60) == memspan.fit((one for one in talk), max_input_tokens=60) == expected

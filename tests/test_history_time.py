@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from memspan.testing import FakeClock
 
 
-def texts(recall: memspan.Recall) -> list[str]:
+def texts(recall: memspan.Answer[memspan.Recalled]) -> list[str]:
     return [hit.memory.text for hit in recall]
 
 

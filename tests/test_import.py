@@ -68,7 +68,7 @@ def test_a_batch_is_all_or_nothing(memspan_engine: memspan.Engine) -> None:
         {"text": "x", "importance": 7},
     )
     for wrong in wrongs:
-        with pytest.raises(memspan.UsageError) as caught:
+        with pytest.raises(memspan.InputError) as caught:
             user.remember_many([*rows[:321], wrong, *rows[321:]])
         assert caught.value.fields["row"] == 321
         assert caught.value.row == 321
@@ -147,7 +147,7 @@ def test_large_texts_are_split_by_their_bytes(memspan_engine: memspan.Engine) ->
 
 
 def test_no_rows_are_no_transaction(memspan_engine: memspan.Engine) -> None:
-    assert memspan_engine.remember_many([]) == memspan.ImportReport(0, 0, 0, 0, 0, (), 0)
+    assert memspan_engine.remember_many([]) == memspan.engine.ImportReport(0, 0, 0, 0, 0, (), 0)
     assert memspan_engine.user("u").remember_many([]) == ()
     assert memspan_engine.metrics()["commits"] == 0
 

@@ -34,7 +34,7 @@ def diary() -> Any:
         yield user
 
 
-def first(recall: memspan.Recall) -> str:
+def first(recall: memspan.Answer[memspan.Recalled]) -> str:
     return recall[0].memory.text.removeprefix("Walked the dog to ")
 
 

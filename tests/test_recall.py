@@ -58,7 +58,7 @@ def test_the_answer_is_a_frozen_sequence(full: memspan.Scope) -> None:
     assert isinstance(recall, Sequence)
     assert len(recall) == len(hits) == 2
     assert (recall[0], recall[-1], recall[1:], recall[::-1][0]) == (hits[0], hits[-1], recall[1:], hits[-1])
-    assert isinstance(recall[:1], memspan.Recall)
+    assert isinstance(recall[:1], memspan.Answer)
     assert list(recall[5:]) == []
     assert list(reversed(recall)) == hits[::-1]
     assert (hits[1] in recall, "x" in recall, recall.index(hits[1]), recall.count(hits[0])) == (True, False, 1, 1)
@@ -68,7 +68,7 @@ def test_the_answer_is_a_frozen_sequence(full: memspan.Scope) -> None:
             recall[wrong]
     with pytest.raises(TypeError):
         recall["x"]  # type: ignore[call-overload]
-    with pytest.raises(ValueError, match="no hit"):
+    with pytest.raises(ValueError):  # noqa: PT011  what Sequence says
         recall.index("x")
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
     assert bool(full.recall("xyzzy")) is False
@@ -196,9 +196,6 @@ def test_other_scopes_are_searched_along(memspan_engine: memspan.Engine) -> None
         ({"min_score": "high"}, "min_score"),
         ({"min_trust": 4}, "min_trust"),
         ({"max_tokens": -1}, "max_tokens"),
-        ({"over": ("documents",)}, "over= names one or more of"),
-        ({"over": ()}, "over= names one or more of"),
-        ({"over": 5}, "over= names one or more of"),
         ({"also": [5]}, "also"),
     ],
 )

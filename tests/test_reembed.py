@@ -79,9 +79,9 @@ def test_the_built_in_embedding_serves_until_another_is_whole_and_takes_over_aga
         recall = user.recall(PARAPHRASE)
         assert (recall[0].memory.text, recall.mode, recall.degraded) == (FACTS[1], "hybrid", False)
         assert engine.metrics()["to_embed"] == 3
-        assert engine.reembed() == memspan.ReembedReport(made=3, missing=0)
+        assert engine.reembed() == memspan.engine.ReembedReport(made=3, missing=0)
         assert user.recall("payments-api port?").mode == "hybrid"
-        assert engine.reembed(BuiltIn()) == memspan.ReembedReport(made=3, missing=0)
+        assert engine.reembed(BuiltIn()) == memspan.engine.ReembedReport(made=3, missing=0)
         recall = user.recall(PARAPHRASE)
         assert (recall[0].memory.text, recall.degraded) == (FACTS[1], False)
         session = user.session("s", model="gpt-4o")
@@ -117,7 +117,7 @@ def test_an_embedder_that_fails_in_the_middle_leaves_the_old_vectors(store: Path
         recall = user.recall("note 7")
         assert (recall.mode, recall.degraded) == ("hybrid", False)
         assert engine.check().sound
-        assert engine.reembed() == memspan.ReembedReport(made=344, missing=0)
+        assert engine.reembed() == memspan.engine.ReembedReport(made=344, missing=0)
         assert engine.check().sound
 
 
@@ -132,7 +132,7 @@ def test_texts_that_the_new_embedder_refuses(store: Path) -> None:
     with memspan.open(store) as engine:
         user = engine.user("u")
         user.remember_many(FACTS)
-        assert engine.reembed(Picky(32)) == memspan.ReembedReport(made=2, missing=1)
+        assert engine.reembed(Picky(32)) == memspan.engine.ReembedReport(made=2, missing=1)
         recall = user.recall("whom did the user adopt?")
         assert (recall[0].memory.text, recall.mode) == (FACTS[1], "hybrid")
         assert "1 of 3 memories have no vector yet" in (recall.degraded_reason or "")
@@ -151,7 +151,7 @@ def test_reembedding_needs_an_embedder(store: Path) -> None:
         engine.reembed()
 
 
-async def twin(store: Path) -> memspan.ReembedReport:
+async def twin(store: Path) -> memspan.engine.ReembedReport:
     async with await memspan.aopen(store) as engine:
         await engine.user("u").aremember_many(FACTS)
         return await engine.areembed(FakeEmbedder(16))
@@ -197,7 +197,7 @@ def test_a_killed_process_is_taken_up_by_the_next(store: Path) -> None:
             assert left < before
             assert engine.check().sound
     with memspan.open(store, embedder=FakeEmbedder(48, name="new")) as engine:
-        assert engine.reembed() == memspan.ReembedReport(made=left, missing=0)
+        assert engine.reembed() == memspan.engine.ReembedReport(made=left, missing=0)
         assert engine.check().sound
         assert engine.check().vectors == 1400
         assert not engine.user("v").recall("note 7 of v").degraded

@@ -36,7 +36,7 @@ def test_rewinding_takes_everything_behind_it(session: memspan.Session, user: me
     session.rewind(1)
     assert [message.given for message in session.messages] == [USER]
     assert session.assemble().messages == before.messages
-    assert user.search_transcripts("payments-api") == ()
+    assert not user.search_transcripts("payments-api")
     assert session.turn(0).calls == ()
     # Ids that were taken back can be given again, responses too.
     assert session.add_response(openai_response("payments-api is deployed", id="r-1"), prompt=session.assemble()).end == 2
@@ -96,9 +96,9 @@ def test_an_interrupted_round_is_rendered_whole(session: memspan.Session) -> Non
 def test_cancelled_calls_take_no_late_result(session: memspan.Session) -> None:
     call(session, "c-1", "c-2")
     session.add(result("c-1"))
-    assert session.cancel_tool_calls("the user said stop") == ("c-2",)
+    assert session.cancel_tool_calls(reason="the user said stop") == ("c-2",)
     assert pending(session) == ()
-    assert session.cancel_tool_calls("again") == ()
+    assert session.cancel_tool_calls(reason="again") == ()
     with pytest.raises(memspan.ToolCallClosed):
         session.add(result("c-2"))
     assert "the user said stop" in session.assemble().messages[-1]["content"]

@@ -116,7 +116,7 @@ def test_what_is_not_looked_at_is_not_read(session: memspan.Session) -> None:
             seen.append((first, limit))
             return session._core.messages(first, limit)
 
-    view = memspan.Messages(Counting())  # type: ignore[arg-type]
+    view = memspan.transcript.Messages(Counting())  # type: ignore[arg-type]
     assert view[-1].index == 99
     next(iter(view))
     assert seen == [(99, 1), (0, 64)]
@@ -264,7 +264,7 @@ with memspan.open(sys.argv[1]) as engine:
 
 def test_values_are_frozen_and_picklable(session: memspan.Session) -> None:
     added = session.add(USER)
-    for value in (added, memspan.NewMessage(USER), memspan.Usage(1, 2), memspan.ToolText("x", None, 1)):
+    for value in (added, memspan.NewMessage(USER), memspan.Usage(1, 2), memspan.short_term.ToolText("x", None, 1)):
         assert pickle.loads(pickle.dumps(value)) == value  # noqa: S301  our own bytes
         with pytest.raises(AttributeError):
             setattr(value, dataclasses.fields(value)[0].name, 3)

@@ -3,29 +3,26 @@
 Start at `open`, which gives an `Engine`; `Engine.user` and `Engine.shared` give a `Scope`, which remembers and recalls;
 `Scope.session` gives a `Session`, which keeps a conversation and assembles its prompts; `Scope.collection` a `Collection` of documents.
 `count_tokens`, `truncate`, `TokenCounter`, `fit` and `models` need no store.
-Values that are returned (`Memory`, `Recall`, ...) are frozen, made in Rust and described in `_core.pyi`; errors are one tree below `Error`.
+Values that are returned are frozen; errors are one tree below `Error`.
 
-Not here: the engine itself, which is the crate `rust/engine`, and anything that calls a model.
+This module exports what a program names: what it calls, makes, catches or annotates. Values that are only ever returned (`Section`,
+`DocumentInfo`, ...) live in the module of the call that returns them. `from memspan import *` leaves the built-in `open` alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from memspan import _core, tokenizers
-from memspan._core import Explanation, Memory, Message, Recall, Recalled, Remembered, TermScore
-from memspan.collection import AddedDocument, Collection, Document, DocumentInfo, NewDocument, Passage, Passages, PathReport, Skipped
-from memspan.counting import Fit, SdkObject, TokenCounter, count_tokens, fit, truncate
+from memspan._core import Explanation, Memory, Message, Recalled, Remembered
+from memspan.answer import Answer, Hit
+from memspan.collection import Collection, NewDocument, Passage
+from memspan.compaction import compact
+from memspan.counting import TokenCounter, count_tokens, fit, truncate
 from memspan.embedding import Embedder, Event
 from memspan.engine import (
-    BuildInfo,
-    CheckReport,
     Engine,
     GraphOptions,
-    ImportReport,
-    MaintenanceReport,
-    ReembedReport,
     aopen,
     build_info,
     open,  # noqa: A004  `memspan.open`
@@ -37,6 +34,7 @@ from memspan.exceptions import (
     Error,
     Forked,
     IdConflict,
+    InputError,
     InvalidInput,
     MissingExtra,
     ModelMismatch,
@@ -55,88 +53,62 @@ from memspan.exceptions import (
     TokenizerError,
     ToolCallClosed,
     UnknownModel,
-    UsageError,
 )
-from memspan.findings import Finding, Findings
-from memspan.long_term import NewMemory, Scope, Slots
-from memspan.model import CacheRules, Model, Models, Prices, models
-from memspan.short_term import Added, ModelSwitch, NewMessage, Session, ToolText
+from memspan.long_term import NewMemory, Scope
+from memspan.model import CacheRules, Model, Prices, models
+from memspan.short_term import Added, NewMessage, Session
 from memspan.task import Task
-from memspan.transcript import Call, Messages, TranscriptHit, Turn, Turns, Usage
-from memspan.usage import CallUsage, ModelFactors, SessionUsage, TokenFactors
-from memspan.working import Breakpoint, Budget, Explained, Explanations, Grant, Item, Prompt, Section, SharedPrefix
+from memspan.transcript import TranscriptHit, Turn, Usage
+from memspan.working import Budget, Compact, Grant, Item, Prompt, Recalls, ToolResults
 
 if TYPE_CHECKING:
+    from memspan import cache as cache
     from memspan import embedders as embedders
     from memspan import testing as testing
 
 __all__ = [
     "Added",
-    "AddedDocument",
-    "Breakpoint",
+    "Answer",
     "Budget",
     "BudgetExceeded",
-    "BuildInfo",
     "CacheRules",
-    "Call",
-    "CallUsage",
-    "CheckReport",
     "Closed",
     "Collection",
-    "Document",
-    "DocumentInfo",
+    "Compact",
     "Embedder",
     "EmbedderError",
     "Engine",
     "Error",
     "Event",
-    "Explained",
     "Explanation",
-    "Explanations",
-    "Finding",
-    "Findings",
-    "Fit",
     "Forked",
     "Grant",
     "GraphOptions",
+    "Hit",
     "IdConflict",
-    "ImportReport",
+    "InputError",
     "InvalidInput",
     "Item",
-    "MaintenanceReport",
     "Memory",
     "Message",
-    "Messages",
     "MissingExtra",
     "Model",
-    "ModelFactors",
     "ModelMismatch",
-    "ModelSwitch",
-    "Models",
     "NewDocument",
     "NewMemory",
     "NewMessage",
     "NotFound",
     "OutcomeUnknown",
     "Passage",
-    "Passages",
-    "PathReport",
     "Prices",
     "Prompt",
     "ReadOnly",
-    "Recall",
     "Recalled",
-    "ReembedReport",
+    "Recalls",
     "Remembered",
     "Scope",
-    "SdkObject",
-    "Section",
     "Session",
     "SessionMoved",
-    "SessionUsage",
-    "SharedPrefix",
-    "Skipped",
-    "Slots",
     "StateError",
     "StoreBusy",
     "StoreCorrupt",
@@ -146,29 +118,23 @@ __all__ = [
     "StoreNotShareable",
     "StoreVersion",
     "Task",
-    "TermScore",
     "TokenCounter",
-    "TokenFactors",
     "TokenizerError",
     "ToolCallClosed",
-    "ToolText",
+    "ToolResults",
     "TranscriptHit",
     "Turn",
-    "Turns",
     "UnknownModel",
     "Usage",
-    "UsageError",
     "aopen",
     "build_info",
+    "compact",
     "count_tokens",
     "fit",
     "models",
-    "open",
     "tokenizers",
     "truncate",
 ]
-
-Sequence.register(Recall)  # type: ignore[attr-defined, unused-ignore]  # pyright: ignore[reportUnknownMemberType, reportAttributeAccessIssue]  # what its stub says, for isinstance() and match
 
 __version__: str = _core.build_info()["version"]
 
@@ -179,9 +145,8 @@ if _core.build_info()["profile"] == "debug":
 
 
 def __getattr__(name: str) -> Any:
-    # `memspan.testing` needs numpy, which takes longer to import than all of memspan: it comes when it is asked for.
-    # `memspan.embedders` is for programs that use one of them.
-    if name in {"embedders", "testing"}:
+    # Programs that use one of these pay for its import; nobody else does.
+    if name in {"cache", "embedders", "testing"}:
         import importlib  # noqa: PLC0415
 
         return importlib.import_module(f"memspan.{name}")

@@ -9,17 +9,17 @@ from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias
 
 from memspan import _core
+from memspan._core import Limits
 from memspan.embedding import Event
 from memspan.exceptions import Error, InvalidInput
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from memspan._core import Remembered
     from memspan._embedding import Embedding, Reporter
     from memspan.long_term import Scope
 
-_CHUNK = 1_000
 _QUESTIONS = 256
 _LONGEST_KEPT_QUESTION = 10_000
 _MOST_WATCHED = 10_000
@@ -32,13 +32,16 @@ Failed: TypeAlias = tuple[int, str | None, Error]
 
 
 class Windows:
-    """Tells when a session reaches a share of its model's window: once for each share in an epoch, as far as this engine has seen."""
+    """Tells when a session's prompts reach a share of its model's window: once for each share in an epoch, as far as this engine has seen.
+
+    A prompt is what a window holds. The transcript grows for ever, and says nothing of it once the window has moved.
+    """
 
     def __init__(self, reporter: Reporter) -> None:
         self._reporter = reporter
         self._reached: dict[tuple[Scope, str], tuple[int, int]] = {}
 
-    def watch(self, scope: Scope, core: _core.SessionCore, prompt_tokens: int = 0) -> None:
+    def watch(self, scope: Scope, core: _core.SessionCore, prompt_tokens: int | None = None) -> None:
         """Looks at a session after something was added to it, or a prompt of so many tokens was made."""
         if not self._reporter.listening:
             return
@@ -46,7 +49,7 @@ class Windows:
             epoch, tokens, window = core.fill()
         except Error:  # what was done is done, and stands
             return
-        tokens, key = max(tokens, prompt_tokens), (scope, core.id)
+        tokens, key = tokens if prompt_tokens is None else prompt_tokens, (scope, core.id)
         reached = sum(tokens >= share * window for share in SHARES)
         before = self._reached.pop(key, (epoch, 0))
         known = before[1] if before[0] == epoch else 0
@@ -54,7 +57,7 @@ class Windows:
         if len(self._reached) > _MOST_WATCHED:
             self._reached.pop(next(iter(self._reached)), None)
         for share in SHARES[known:reached]:
-            reason = f"session {core.id!r} has {tokens:,} tokens of {window:,}, {share:.0%} or more"
+            reason = f"a prompt of session {core.id!r} has {tokens:,} tokens of the model's {window:,}, {share:.0%} or more"
             self._reporter.report(Event("window", reason, scope, session=core.id, tokens=tokens, limit=window, fraction=share))
 
 
@@ -159,7 +162,7 @@ class OpenStore:
             skip: Go on behind a row that fails, instead of raising its error.
         """
         iterator, first = iter(_several(rows)), 0
-        while chunk := list(islice(iterator, _CHUNK)):
+        while chunk := list(islice(iterator, Limits.MAX_BATCH_ROWS)):
             if scope is not None:
                 _check_scope(chunk, scope, first)
             yield self._import_chunk(_core.Rows(self.core, chunk, core, self.space), first, scope, skip=skip)
@@ -200,34 +203,10 @@ class OpenStore:
             self._note_pending(vectors.bad, why, scope)
         return vectors
 
-    def vectors_made(self, *, alone: bool) -> Iterator[int]:
-        """Makes the vectors that are missing, scope by scope; after each step, how many it made.
-
-        Args:
-            alone: Give up what is being built of any other embedding.
-
-        Raises:
-            EmbedderError: The embedder failed. What was made stays, and the next call goes on behind it.
-        """
-        partition = self.core.next_pending(0, alone)
-        while partition is not None:
-            yield from self._built_in_made(partition) if self.embedding is None else self._embedded_made(partition, self.embedding)
-            partition = self.core.next_pending(partition, alone)
-
-    def _built_in_made(self, partition: int) -> Iterator[int]:
-        first: int | None = 0
-        while first is not None:
-            made, first = self.core.make_some(partition, first)
-            yield made
-
-    def _embedded_made(self, partition: int, embedding: Embedding) -> Iterator[int]:
-        first = refused = 0
-        while page := self.core.pending(partition, first):
-            vectors = embedding.embed([text for _, _, text in page])
-            refused += vectors.bad
-            yield self.core.fill(partition, [(number, revision) for number, revision, _ in page], vectors)
-            first = page[-1][0] + 1
-        self.core.conclude(partition, refused)
+    @property
+    def embed(self) -> Callable[[list[str]], _core.Vectors] | None:
+        """Makes the vectors of texts; `None` where the core does, or nobody."""
+        return None if self.embedding is None else self.embedding.embed
 
     def _note_pending(self, memories: int, reason: str, scope: Scope | None) -> None:
         self.core.note_pending(memories)

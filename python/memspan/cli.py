@@ -1,12 +1,13 @@
 """The `memspan` command: looks into a store, backs it up, maintains it; plays a transcript.
 
 What only reads opens the store read-only. Errors are one line on standard error and exit code 2; damage found by `doctor` is exit code 1.
-Tables need the extra: `pip install 'memspan[cli]'`; with `--json`, which prints one JSON value, nothing but the package is needed.
+Tables are plain text, or `rich`'s where that package is installed (`pip install 'memspan[cli]'`); `--json` prints one JSON value.
 """
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import os
 import signal
@@ -30,7 +31,6 @@ __all__ = ["main"]
 
 EXIT_DAMAGED = 1
 EXIT_ERROR = 2
-_INSTALL = "pip install 'memspan[cli]'"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -42,8 +42,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         The exit code: 0, 1 when `doctor` found damage, 2 for an error that was printed.
     """
-    options = _parser().parse_args(arguments)
-    command: Command = options.command
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    command: Command | None = options.command
+    if command is None:
+        parser.print_help()
+        return 0
     try:
         return command(options)
     except BrokenPipeError:  # `memspan stats STORE | head`: the reader has what it wanted
@@ -59,7 +63,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="memspan", description="Look into a memspan store, back it up, maintain it.", allow_abbrev=False)
     parser.add_argument("--version", action="version", version=f"memspan {memspan.__version__}")
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    parser.set_defaults(command=None)
+    commands = parser.add_subparsers(metavar="COMMAND")
 
     def add(command: Command, name: str, help_text: str) -> argparse.ArgumentParser:
         sub = commands.add_parser(name, help=help_text, description=help_text, allow_abbrev=False)
@@ -69,6 +74,7 @@ def _parser() -> argparse.ArgumentParser:
         return sub
 
     add(_stats, "stats", "Print what a store holds.")
+    add(_users, "users", "List the users and shared scopes of a store.")
     recall = add(_recall, "recall", "Print what a user's memory answers to a query, and why.")
     recall.add_argument("user", metavar="USER")
     recall.add_argument("query", metavar="QUERY")
@@ -110,6 +116,12 @@ def _parser() -> argparse.ArgumentParser:
     replay.add_argument(
         "--turn", type=int, action="append", default=[], metavar="N", help="show this turn; -1 is the last (default), may be given again"
     )
+    replay.add_argument(
+        "--provider",
+        action="append",
+        metavar="NAME",
+        help="also what this provider's cache rules make of it, in four layouts: anthropic, openai, gemini, deepseek (repeatable)",
+    )
     replay.add_argument("--json", action="store_true", help="print one JSON value instead of tables")
     return parser
 
@@ -128,6 +140,14 @@ def _stats(options: argparse.Namespace) -> int:
         **{f"build.{k}": v for k, v in memspan.build_info().items()},
     }
     table(facts, ("name", "value"), facts.items())
+    return 0
+
+
+def _users(options: argparse.Namespace) -> int:
+    table = _table_printer(options)
+    with _open(options, read_only=True, embedder=None) as engine:
+        rows = [{"type": scope.type, "id": scope.id, "tenant": scope.tenant} for scope in engine.scopes()]
+    table(rows, ("type", "id", "tenant"), (tuple(map(_cell, row.values())) for row in rows))
     return 0
 
 
@@ -212,6 +232,17 @@ def _show_turns(session: memspan.Session, table: _Table) -> int:
     return 0
 
 
+def _simulated(options: argparse.Namespace) -> memspan.cache.Simulation | None:
+    """The transcript under the providers' cache rules that were asked for."""
+    if not options.provider:
+        return None
+    from memspan._replay import read_transcript  # noqa: PLC0415  needed by this command alone
+
+    return memspan.cache.simulate(
+        read_transcript(options.file), model=options.model, providers=options.provider, max_input_tokens=options.max_input_tokens
+    )
+
+
 def _replay(options: argparse.Namespace) -> int:
     from memspan._replay import read_transcript, replay  # noqa: PLC0415  needed by this command alone
 
@@ -231,6 +262,7 @@ def _replay(options: argparse.Namespace) -> int:
             budget=memspan.Budget(max_input_tokens=options.max_input_tokens),
         )
         done = replay(session, messages if is_system else chain([first], messages), options.turn or [-1])
+    caches = _simulated(options)
     facts = {
         "messages": done.messages,
         "prompts": done.prompts,
@@ -241,9 +273,12 @@ def _replay(options: argparse.Namespace) -> int:
     }
     if options.json:
         shown = [{"turn": one.turn, **_prompt_facts(one.prompt), "same_bytes": one.same_bytes} for one in done.shown]
-        _print_json({**{name.replace(" ", "_"): value for name, value in facts.items()}, "shown": shown})
+        told = [] if caches is None else [{**dataclasses.asdict(one), "cached_share": one.cached_share} for one in caches]
+        _print_json({**{name.replace(" ", "_"): value for name, value in facts.items()}, "shown": shown, "caches": told})
         return 0
     table(facts, ("what", "value"), ((name, _cell(value)) for name, value in facts.items()))
+    if caches is not None:
+        print(caches)
     for one in done.shown:
         same = {"same as before": f"{one.same_bytes:,} bytes, {one.same_tokens:,} tokens; then: {one.broken_by}"}
         _show_prompt(options, one.turn, one.prompt, same)
@@ -391,17 +426,15 @@ def _check_folder(store: Path) -> None:
 
 
 def _table_printer(options: argparse.Namespace) -> _Table:
-    """What prints a result; made before the store is read, so that a missing extra is said at once."""
+    """What prints a result: one JSON value, a table of `rich`'s, or plain text."""
     if options.json:
         return lambda value, _columns, _rows: _print_json(value)
     try:
         from rich.console import Console  # noqa: PLC0415  an optional extra
         from rich.table import Table  # noqa: PLC0415
         from rich.text import Text  # noqa: PLC0415
-    except ImportError as error:
-        raise memspan.MissingExtra(
-            f"printing a table needs the package rich, which is not installed: {_INSTALL}, or add --json", extra="cli"
-        ) from error
+    except ImportError:
+        return _show_plain
 
     def show(_value: object, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
         table = Table(*columns)
@@ -410,6 +443,15 @@ def _table_printer(options: argparse.Namespace) -> _Table:
         Console().print(table)
 
     return show
+
+
+def _show_plain(_value: object, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Columns two blanks apart; the last one is not padded."""
+    cells = [[" ".join(str(cell).split()) for cell in row] for row in (columns, *rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    for row in cells:
+        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    print()
 
 
 def _say(options: argparse.Namespace, value: object, text: str) -> None:

@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import date, datetime
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from memspan import _core
+from memspan._core import Limits
 from memspan._twins import async_iterable, awaitable
+from memspan.answer import Answer
 from memspan.exceptions import Error, IdConflict, InvalidInput, NotFound
 
 if TYPE_CHECKING:
@@ -30,7 +32,6 @@ __all__ = [
     "Format",
     "NewDocument",
     "Passage",
-    "Passages",
     "PathReport",
     "SkipReason",
     "Skipped",
@@ -41,7 +42,6 @@ Format: TypeAlias = Literal["markdown", "text", "code"]
 """How a document is cut: by headings, fences, tables and lists; by paragraphs and sentences; by functions, classes and blank lines."""
 
 _PAGE = 256
-_CHUNK_TOKENS = 300
 _NOTE_TRIES = 100
 
 
@@ -111,36 +111,35 @@ class NewDocument:
     format: Format | None = None
     source: str | None = None
     ttl_seconds: float | None = None
-    chunk_tokens: int = _CHUNK_TOKENS
+    chunk_tokens: int = Limits.DEFAULT_CHUNK_TOKENS
 
 
 @dataclass(frozen=True)
 class Passage:
-    """A chunk that was found, with its citation: `document.text[start:end] == passage.text`.
+    """A chunk that answers a question, with its citation: `document text[start:end] == passage.text`.
 
     Attributes:
-        document_id: Of its document.
-        version: The document's version when it was found.
-        source: Where the document comes from.
-        metadata: The document's.
-        start: Where it begins in the document's text, in characters (as Python counts them).
+        document: The document it is part of: id, version, source, metadata.
+        start: Where it begins in the document's text, in characters as Python counts them.
         end: Where it ends, exclusive.
         text: The document's text from `start` to `end`.
-        heading: The headings above it, outermost first; of code the lines that open what encloses it.
-        score: 0 to 1: how it compares with the other answers to this question. Not comparable between questions.
+        heading: The headings above it, outermost first; for code the lines that open the enclosing blocks.
+        score: 0 to 1: how it compares with the other hits of the answer. Not comparable between questions.
     """
 
-    document_id: str
-    version: str
-    source: str | None
-    metadata: dict[str, Any] = field(hash=False)
+    document: DocumentInfo
     start: int
     end: int
     text: str
     heading: tuple[str, ...]
     score: float
     _search: _core.SearchCore = field(repr=False, compare=False)
-    _place: int = field(repr=False, compare=False)
+    _rank: int = field(repr=False, compare=False)
+
+    @property
+    def source(self) -> Literal["collections"]:
+        """"collections"."""  # noqa: D300  # fmt: skip
+        return "collections"
 
     @property
     def span(self) -> tuple[int, int]:
@@ -150,11 +149,11 @@ class Passage:
     @property
     def tokens(self) -> int:
         """Tokens of its text, exact for `o200k_base` (GPT-4o and later). Counted at each use."""
-        return self._search.tokens(self._place)
+        return self._search.tokens(self._rank)
 
     def explain(self) -> Explanation:
         """Where the score comes from. Cost: the text is analysed again."""
-        return self._search.explain(self._place)
+        return self._search.explain(self._rank)
 
 
 SkipReason: TypeAlias = Literal[
@@ -209,64 +208,6 @@ class PathReport:
     skipped: tuple[Skipped, ...]
 
 
-class Passages(Sequence[Passage]):
-    r"""An answer: a frozen sequence of `Passage`, the best first.
-
-    Examples:
-        >>> docs = user.collection("handbook")
-        >>> _ = docs.add("deploys.md", "# Deploys\n\nNever on a Friday.")
-        >>> found = docs.search("when do we deploy?")
-        >>> len(found), found.mode, found.degraded
-        (1, 'hybrid', False)
-    """
-
-    __slots__ = ("_hits", "_search")
-
-    def __init__(self, search: _core.SearchCore) -> None:
-        self._search = search
-        self._hits = tuple(Passage(*search.hit(place), search, place) for place in range(len(search)))
-
-    @property
-    def confidence(self) -> float:
-        """0 to 1: how sure the engine is that the best answers the question; 0 where nothing was found."""
-        return self._search.confidence
-
-    @property
-    def degraded(self) -> bool:
-        """Whether vectors are missing that could have been used."""
-        return self._search.degraded_reason is not None
-
-    @property
-    def degraded_reason(self) -> str | None:
-        """Why they are."""
-        return self._search.degraded_reason
-
-    @property
-    def mode(self) -> Literal["hybrid", "lexical"]:
-        """Whether words and vectors were searched, or words alone."""
-        return "hybrid" if self._search.hybrid else "lexical"
-
-    def __len__(self) -> int:
-        return len(self._hits)
-
-    @overload
-    def __getitem__(self, index: int) -> Passage: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[Passage, ...]: ...
-    def __getitem__(self, index: int | slice) -> Passage | tuple[Passage, ...]:
-        return self._hits[index]
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Passages) and self._hits == other._hits and self.degraded_reason == other.degraded_reason
-
-    def __hash__(self) -> int:
-        return hash(self._hits)
-
-    def __repr__(self) -> str:
-        best = f", best={self._hits[0]!r}" if self._hits else ""
-        return f"Passages({len(self)} hits, {self.mode}, confidence={self.confidence:.3f}{best})"
-
-
 class Collection:
     """Documents of a scope. Made by `Scope.collection`; costs nothing to make, and is stored with its first document.
 
@@ -301,7 +242,7 @@ class Collection:
         format: Format | None = None,  # noqa: A002
         source: str | None = None,
         ttl_seconds: float | None = None,
-        chunk_tokens: int = _CHUNK_TOKENS,
+        chunk_tokens: int = Limits.DEFAULT_CHUNK_TOKENS,
     ) -> AddedDocument:
         r"""Adds a document, or another version of one. Durable when it returns, and found at once by every process.
 
@@ -380,7 +321,7 @@ class Collection:
         *,
         prefix: str = "",
         metadata: Mapping[str, Any] | None = None,
-        chunk_tokens: int = _CHUNK_TOKENS,
+        chunk_tokens: int = Limits.DEFAULT_CHUNK_TOKENS,
         progress: Callable[[int, int, str], object] | None = None,
     ) -> PathReport:
         r"""Brings the collection up to date with a file, or a folder of notes or code: what is new or changed is added, what vanished goes.
@@ -446,7 +387,7 @@ class Collection:
                 (_, version, _, source, metadata, _, _, expires_at, *_), before = found
                 ttl = None if expires_at is None else max(0.001, (expires_at - self._core.now()).total_seconds())
             whole = f"{before}\n{text.strip()}\n"
-            draft = _core.DocumentDraft(f"{name}.md", whole, None, metadata, "markdown", source, ttl, _CHUNK_TOKENS, (version,))
+            draft = _core.DocumentDraft(f"{name}.md", whole, None, metadata, "markdown", source, ttl, Limits.DEFAULT_CHUNK_TOKENS, (version,))
             try:
                 return self._add(draft)
             except IdConflict:  # another process noted something in between
@@ -457,12 +398,12 @@ class Collection:
     def search(
         self,
         query: str,
-        limit: int = 5,
+        limit: int = 10,
         *,
         where: Mapping[str, Any] | None = None,
         documents: str | Iterable[str] | None = None,
         min_score: float | None = None,
-    ) -> Passages:
+    ) -> Answer[Passage]:
         r"""Finds the chunks that answer a question: by their words and, where there is an embedder, by their meaning.
 
         Deterministic: the same store, clock and question give the same answer. Never waits for a disk. Cost: one read transaction.
@@ -481,13 +422,14 @@ class Collection:
             >>> docs = user.collection("handbook")
             >>> _ = docs.add("ports.md", "# Ports\n\n## Payments\n\npayments-api listens on port 8443.", version="3")
             >>> hit = docs.search("which port does payments-api use?")[0]
-            >>> hit.document_id, hit.version, hit.heading, hit.span
+            >>> hit.document.id, hit.document.version, hit.heading, hit.span
             ('ports.md', '3', ('Ports', 'Payments'), (0, 56))
             >>> docs.get("ports.md").text[hit.start : hit.end] == hit.text
             True
         """
         vector, why = self._store.query_vector(query, self._scope)
-        return Passages(self._core.search(query, limit, where, documents, min_score, vector, why))
+        found = self._core.search(query, limit, where, documents, min_score, vector, why)
+        return Answer(tuple(_passage(found, rank) for rank in range(len(found))), found)
 
     def get(self, id: str) -> Document:  # noqa: A002
         """A document with its text. Cost: one read transaction, and the text.
@@ -540,7 +482,7 @@ class Collection:
             raise self._missing("expiring", id)
         return DocumentInfo(*row)
 
-    def drop(self) -> int:
+    def delete_all(self) -> int:
         """Removes the collection with every document. The next `add` begins a new one.
 
         Returns:
@@ -586,7 +528,12 @@ class Collection:
     adocuments = async_iterable(documents)
     adelete = awaitable(delete)
     aexpire = awaitable(expire)
-    adrop = awaitable(drop)
+    adelete_all = awaitable(delete_all)
+
+
+def _passage(found: _core.SearchCore, rank: int) -> Passage:
+    document, *rest = found.hit(rank)
+    return Passage(DocumentInfo(*document), *rest, found, rank)
 
 
 def _arguments(row: object) -> dict[str, Any]:

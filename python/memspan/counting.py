@@ -11,13 +11,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
 from memspan import _core
+from memspan.exceptions import BudgetExceeded, InvalidInput
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from memspan.compaction.values import Summary
+
 __all__ = ["Fit", "SdkObject", "TokenCounter", "count_tokens", "fit", "truncate"]
 
 _Message = TypeVar("_Message")
+
+_MARKER_TOKENS = 16
+"""What the mark of a shortened text may cost."""
+
+_MOST_TRIES = 16
 
 
 class SdkObject(Protocol):
@@ -145,7 +153,13 @@ class Fit(Generic[_Message]):
 
 
 def fit(
-    messages: Iterable[_Message], model: str = "gpt-4o", *, max_input_tokens: int | None = None, tools: Iterable[Any] | None = None
+    messages: Iterable[_Message],
+    model: str = "gpt-4o",
+    *,
+    max_input_tokens: int | None = None,
+    tools: Iterable[Any] | None = None,
+    overflow: Literal["raise", "truncate"] = "raise",
+    summary: Summary | None = None,
 ) -> Fit[_Message]:
     """The newest part of a conversation that fits a limit, as it can be sent: no store, no session.
 
@@ -158,6 +172,9 @@ def fit(
         model: Its name in `memspan.models`.
         max_input_tokens: The limit of the whole request. By default 70 % of the model's window, or what a reply of 4,096 tokens leaves.
         tools: Tool schemas that are sent along.
+        overflow: What happens where the newest message alone is too large: "raise", or "truncate", which shows the largest text of the
+            newest turn by its beginning and end, in a copy of its message.
+        summary: Of what came before the messages: it stands behind the leading system messages and is counted.
 
     Returns:
         The kept messages and their tokens, which never exceed the limit.
@@ -172,6 +189,67 @@ def fit(
         >>> fitted = memspan.fit(talk, max_input_tokens=50)
         >>> len(fitted.messages), fitted.tokens, fitted.messages[-1] is talk[-1]
         (6, 45, True)
+        >>> long = [{"role": "user", "content": "word " * 10_000}]
+        >>> memspan.fit(long, max_input_tokens=100, overflow="truncate").tokens <= 100
+        True
     """
-    kept, tokens, exact = _core.fit(messages, model, max_input_tokens, tools)
+    if overflow not in ("raise", "truncate"):
+        raise InvalidInput(f"fitting messages: overflow must be 'raise' or 'truncate', got {overflow!r} (overflow=): choose one")
+    given: Any = messages
+    if summary is not None or overflow == "truncate":
+        given = _with_summary(list(messages), summary)
+    try:
+        kept, tokens, exact = _core.fit(given, model, max_input_tokens, tools)
+    except BudgetExceeded as error:
+        if overflow == "raise":
+            raise
+        kept, tokens, exact = _truncated(given, model, max_input_tokens, tools, error)
     return Fit(kept, tokens, exact)
+
+
+def _with_summary(messages: list[Any], summary: Summary | None) -> list[Any]:
+    """The messages with a summary behind the leading system messages."""
+    if summary is None or not summary.text:
+        return messages
+    system = 0
+    while system < len(messages) and isinstance(messages[system], dict) and messages[system].get("role") in ("system", "developer"):
+        system += 1
+    return [*messages[:system], summary.messages()[0], *messages[system:]]
+
+
+def _truncated(
+    messages: list[Any], model: str, max_input_tokens: int | None, tools: Iterable[Any] | None, error: BudgetExceeded
+) -> tuple[tuple[Any, ...], int, bool]:
+    """The same with the largest text of the newest turn shortened until it fits. Each try takes off what was over."""
+    tools = None if tools is None else list(tools)
+    messages = list(messages)
+    for _ in range(_MOST_TRIES):
+        over = error.fields.get("needed_tokens", 0) - error.fields.get("limit_tokens", 0)
+        place = _largest(messages, model)
+        if place is None:
+            raise error
+        text = messages[place]["content"]
+        room = count_tokens(text, model) - over - _MARKER_TOKENS
+        if room < 1:
+            raise error
+        head, tail = truncate(text, room * 2 // 3, model=model), truncate(text, room // 3, model=model, keep="end")
+        left_out = len(text) - len(head) - len(tail)
+        messages[place] = {**messages[place], "content": f"{head}\n[... {left_out} characters left out ...]\n{tail}"}
+        try:
+            return _core.fit(messages, model, max_input_tokens, tools)
+        except BudgetExceeded as again:
+            error = again
+    raise error
+
+
+def _largest(messages: list[Any], model: str) -> int | None:
+    """The largest plain text of the newest turn."""
+    best, place = _MARKER_TOKENS * 2, None
+    for at in range(len(messages) - 1, -1, -1):
+        message = messages[at]
+        text = message.get("content") if isinstance(message, dict) else None
+        if isinstance(text, str) and (tokens := count_tokens(text, model)) > best:
+            best, place = tokens, at
+        if isinstance(message, dict) and message.get("role") == "user":
+            break
+    return place

@@ -10,12 +10,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 from memspan import _core
+from memspan._arrays import matrix
 from memspan.exceptions import InvalidInput
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    import numpy as np
 
     from memspan.long_term import Scope
 
@@ -61,26 +60,28 @@ class BuiltIn:
     Examples:
         >>> built_in = memspan.embedding.BuiltIn()
         >>> port, same, other = built_in.embed(["which port does it listen on", "it listens on 8443", "she adopted a cat"])
-        >>> port.shape, bool(port @ same > port @ other)
-        ((256,), True)
+        >>> def cosine(a, b):
+        ...     return sum(x * y for x, y in zip(a, b))
+        >>> len(port), bool(cosine(port, same) > cosine(port, other))
+        (256, True)
     """
 
     name = _core.BuiltInCore.NAME
     dimensions = _core.BuiltInCore.DIMENSIONS
     revision = _core.BuiltInCore.REVISION
 
-    def embed(self, texts: Sequence[str], /) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
-        """One row a text: float32, shape (len(texts), 256), L2-normalised. Cost: some 10 us a sentence.
+    def embed(self, texts: Sequence[str], /) -> Any:
+        """One row per text: float32, shape (len(texts), 256), L2-normalised. Cost: about 10 us per sentence.
+
+        Returns:
+            A numpy array where numpy is installed, otherwise a list of `array("f")`.
 
         Raises:
             InvalidInput: It is one text instead of several, or a text is no `str` or has a lone surrogate.
         """
-        import numpy as np  # noqa: PLC0415  it takes longer to import than all of memspan
-
         if isinstance(texts, str | bytes):
             raise InvalidInput("embedding texts: they must be several, and this is one: put it into a list")
-        rows = np.frombuffer(_core.BuiltInCore.embed(list(texts)), dtype=np.float32)
-        return rows.reshape(len(texts), self.dimensions)
+        return matrix(_core.BuiltInCore.embed(list(texts)), len(texts), self.dimensions)
 
     def tokens(self, text: str) -> list[str]:
         """How a text is cut: words and pieces of the vocabulary, `##` before a piece that continues a word, `[UNK]` for an unknown word.
@@ -107,7 +108,7 @@ class Event:
         scope: Whose memory it was; `None` where it was that of several scopes.
         memories: How many memories were stored without a vector; 0 for anything else.
         session: The id of the session, where it is about one.
-        tokens: With "window", the most that the session's history or prompt is.
+        tokens: With "window", the most that the session's prompts are.
         limit: With "window", the model's window.
         fraction: With "window", what was reached: 0.70 or 0.85.
     """

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict
 
 from memspan import _core
+from memspan._core import Limits
 from memspan._embedding import Embedding, Reporter, note_unused
 from memspan._store import OpenStore
 from memspan._twins import async_iterable, awaitable
@@ -317,22 +318,13 @@ class Engine:
             >>> engine.maintain().expired
             0
         """
-        expired = self._core.expire()
-        made = 0
-        try:
-            for step in self._store.vectors_made(alone=False):
-                made += step
-        except EmbedderError:
-            pass  # logged; what is left is in the report
-        recalls = self._core.flush_accesses()
-        swept = self._core.sweep_sessions()
-        cleared = self._core.sweep_collections()
-        self._core.fill_transcripts()
-        graphs = self._core.maintain_graphs()
+        done = self._core.maintain(self._store.embed)  # an embedder that failed was logged, and what is left is in the report
         if compact:
             self._core.compact()
         contents = self._core.metrics()
-        return MaintenanceReport(expired, made, contents["to_embed"], recalls, swept, compact, contents["file_bytes"], cleared, graphs)
+        return MaintenanceReport(
+            done.expired, done.made, contents["to_embed"], done.recalls, done.sessions, compact, contents["file_bytes"], done.collections, done.graphs
+        )
 
     def reembed(self, embedder: Embedder | None = None, *, progress: Callable[[int, int], object] | None = None) -> ReembedReport:
         """Makes the vectors of another embedding, scope by scope, while the store is in use.
@@ -368,11 +360,15 @@ class Engine:
                 "memspan.embedding.BuiltIn()"
             )
         made, missing = 0, self._core.metrics()["to_embed"]
+
+        def made_more(step: int) -> None:
+            nonlocal made
+            made += step
+            if progress is not None:
+                progress(made, missing)
+
         try:
-            for step in self._store.vectors_made(alone=True):
-                made += step
-                if progress is not None:
-                    progress(made, missing)
+            self._core.reembed(self._store.embed, made_more)
         except EmbedderError as error:
             raise EmbedderError(
                 f"reembedding {self!r}: {made:,} of {missing:,} vectors were made, and then the embedder failed ({error.reason}): the old "
@@ -463,7 +459,7 @@ def open(  # noqa: A001  `memspan.open` reads like what it does
     durability: Literal["full", "relaxed"] = "full",
     clock: Callable[[], datetime] | None = None,
     read_only: bool = False,
-    busy_timeout_seconds: float = 5.0,
+    busy_timeout_seconds: float = Limits.DEFAULT_BUSY_TIMEOUT_SECONDS,
     embed_timeout_seconds: float | None = None,
     on_event: Callable[[Event], object] | None = None,
     graph: GraphOptions | None = None,

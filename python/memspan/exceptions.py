@@ -1,7 +1,7 @@
 """Everything memspan raises, as one tree below `Error`.
 
     memspan.Error
-    ├── UsageError                     the call asks for something that cannot be
+    ├── InputError                     the call asks for something that cannot be
     │   ├── InvalidInput               ValueError       an argument breaks a rule of its docstring
     │   ├── NotFound                   KeyError         no such memory, session or slot
     │   ├── IdConflict                 ValueError       an `id=` was used before, with other content
@@ -44,6 +44,7 @@ __all__ = [
     "Error",
     "Forked",
     "IdConflict",
+    "InputError",
     "InvalidInput",
     "MissingExtra",
     "ModelMismatch",
@@ -62,7 +63,6 @@ __all__ = [
     "TokenizerError",
     "ToolCallClosed",
     "UnknownModel",
-    "UsageError",
 ]
 
 
@@ -103,35 +103,35 @@ class Error(Exception):
         def __getattr__(self, name: str) -> object: ...
 
 
-class UsageError(Error):
+class InputError(Error):
     """The call asks for something that cannot be."""
 
 
-class InvalidInput(UsageError, ValueError):
+class InvalidInput(InputError, ValueError):
     """An argument breaks a rule that its docstring states."""
 
 
-class NotFound(UsageError, KeyError):
+class NotFound(InputError, KeyError):
     """The memory, session or slot that was named does not exist."""
 
 
-class IdConflict(UsageError, ValueError):
+class IdConflict(InputError, ValueError):
     """An `id=` was used before in this scope or session, with other content. Nothing was written."""
 
 
-class UnknownModel(UsageError, KeyError):
+class UnknownModel(InputError, KeyError):
     """The model is not in the registry: `memspan.models.register` adds one."""
 
 
-class BudgetExceeded(UsageError, ValueError):
+class BudgetExceeded(InputError, ValueError):
     """The fixed parts of a prompt need more tokens than its limit allows."""
 
 
-class TokenizerError(UsageError, ValueError):
+class TokenizerError(InputError, ValueError):
     """A tokenizer file is not what it should be."""
 
 
-class MissingExtra(UsageError, ImportError):
+class MissingExtra(InputError, ImportError):
     """A package of an optional extra is not installed; the message names the command that installs it.
 
     Attributes:

@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from memspan import _core
 from memspan._twins import async_iterable, awaitable
+from memspan.answer import Answer, Known
 from memspan.collection import Collection, cores
 from memspan.exceptions import InvalidInput, NotFound
-from memspan.findings import Conditions, Findings, Over, checked_sources, findings
-from memspan.short_term import Session
+from memspan.search import Conditions, checked_sources, search
+from memspan.short_term import Session, set_policy
 from memspan.transcript import TranscriptHit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
-    from memspan._core import Memory, Recall, Remembered
+    from memspan._core import Memory, Recalled, Remembered
     from memspan._store import OpenStore
+    from memspan.answer import SourceName
     from memspan.model import Model
-    from memspan.working import Budget
+    from memspan.search import AnyHit
+    from memspan.working import Budget, Recalls
 
 __all__ = ["Kind", "Metadata", "NewMemory", "Scope", "Slots", "Source"]
 
@@ -145,10 +148,11 @@ class Scope:
             >>> done.action, done.memory.text
             ('superseded', 'Prefers Go for scripting')
         """
-        draft = _core.Draft(
-            text, kind, slot, importance, confidence, trust, source, id, ttl_seconds, occurred_at, metadata, vector, self._store.space
-        )
-        return self._core.remember(draft, self._store.draft_vector(draft, self, self._core))
+        given = (text, kind, slot, importance, confidence, trust, source, id, ttl_seconds, occurred_at, metadata, vector, self._store.space)
+        if self._store.embedding is None or vector is not None:
+            return self._core.remember(*given)
+        draft = _core.Draft(*given)
+        return self._core.remember_draft(draft, self._store.draft_vector(draft, self, self._core))
 
     def remember_many(self, rows: Iterable[str | Mapping[str, Any] | NewMemory]) -> tuple[Remembered, ...]:
         """Remembers many texts of this scope; up to 1,000 rows and 256 KB are one transaction, more are several.
@@ -208,30 +212,10 @@ class Scope:
         vector = self._store.stored_vector(text, self)
         return self._core.revise(memory_id, text, slot, importance, metadata, reason, vector)
 
-    @overload
-    def recall(  # type: ignore[overload-overlap]  # memories alone are a Recall, anything more is Findings
-        self,
-        query: str,
-        limit: int = 5,
-        *,
-        kinds: Kind | str | Iterable[Kind | str] | None = None,
-        where: Mapping[str, Any] | None = None,
-        since: datetime | None = None,
-        until: datetime | None = None,
-        valid_at: datetime | None = None,
-        known_at: datetime | None = None,
-        min_score: float | None = None,
-        min_trust: int | None = None,
-        max_tokens: int | None = None,
-        timezone: tzinfo | str | None = None,
-        also: Sequence[Scope] = (),
-        over: tuple[Literal["memories"]] = ("memories",),
-    ) -> Recall: ...
-    @overload
     def recall(
         self,
         query: str,
-        limit: int = 5,
+        limit: int = 10,
         *,
         kinds: Kind | str | Iterable[Kind | str] | None = None,
         where: Mapping[str, Any] | None = None,
@@ -244,26 +228,7 @@ class Scope:
         max_tokens: int | None = None,
         timezone: tzinfo | str | None = None,
         also: Sequence[Scope] = (),
-        over: Sequence[Over],
-    ) -> Findings: ...
-    def recall(
-        self,
-        query: str,
-        limit: int = 5,
-        *,
-        kinds: Kind | str | Iterable[Kind | str] | None = None,
-        where: Mapping[str, Any] | None = None,
-        since: datetime | None = None,
-        until: datetime | None = None,
-        valid_at: datetime | None = None,
-        known_at: datetime | None = None,
-        min_score: float | None = None,
-        min_trust: int | None = None,
-        max_tokens: int | None = None,
-        timezone: tzinfo | str | None = None,
-        also: Sequence[Scope] = (),
-        over: Sequence[Over] = ("memories",),
-    ) -> Recall | Findings:
+    ) -> Answer[Recalled]:
         """Finds the memories that answer a question: by its words and, where there is an embedder, by its meaning.
 
         Deterministic: the same store, clock and question give the same answer, bit for bit. Never waits for a disk. Cost: one read
@@ -287,9 +252,6 @@ class Scope:
             max_tokens: Ends before the texts have together more than so many tokens (`o200k_base`).
             timezone: Whose days "yesterday" and "on 7 May" are: a `tzinfo`, or a name such as "Europe/Berlin". UTC by default.
             also: Scopes of the same engine to search along with this one.
-            over: What is searched: "memories", "transcripts" (what was said in sessions), "collections" (the scope's own, and those of
-                `also`). With more than memories the answer is `Findings`, of all sources in one order, and of the conditions above only
-                `where` (for memories and documents), `max_tokens` and `timezone` may be given.
 
         Returns:
             The best first. `.degraded` says whether vectors are missing that could have been used, `.mode` whether they were used at all.
@@ -304,17 +266,55 @@ class Scope:
             >>> recall[0].memory.text, recall.mode
             ('payments-api listens on port 8443 in prod-eu-west-1', 'hybrid')
         """
-        sources = checked_sources(over)
-        if isinstance(also, Scope):
-            raise InvalidInput(f"recalling: also= takes several scopes, and it is one, {also!r}: put it into a list")
-        if sources != ("memories",):
-            given = {"kinds": kinds, "since": since, "until": until, "valid_at": valid_at, "known_at": known_at, "min_trust": min_trust}
-            return findings((self, *also), query, limit, sources, Conditions(where, min_score, max_tokens, timezone, given))
+        scopes, zone = self._with(also), _zone(timezone)
         vector, why = self._store.query_vector(query, self)
-        scopes, zone = (self, *also), _zone(timezone)
-        return self._core.recall(
+        found = self._core.recall(
             scopes, query, limit, kinds, where, since, until, valid_at, known_at, min_score, min_trust, max_tokens, zone, vector, why
         )
+        return Answer(found, found)
+
+    def search(
+        self,
+        query: str,
+        limit: int = 10,
+        *,
+        sources: Sequence[SourceName] = ("memories", "transcripts", "collections"),
+        where: Mapping[str, Any] | None = None,
+        min_score: float | None = None,
+        max_tokens: int | None = None,
+        timezone: tzinfo | str | None = None,
+        also: Sequence[Scope] = (),
+    ) -> Answer[AnyHit]:
+        """Finds what answers a question in memories, transcripts and collections, all in one order.
+
+        Each hit's score is its own, weighed by how sure its source is. Cost: that of one search per source, scope and collection.
+
+        Args:
+            query: The question. An empty one finds nothing.
+            limit: At most this many hits, 0 or more.
+            sources: What to search.
+            where: Only memories and documents whose metadata has these keys with these values.
+            min_score: Only hits that score at least this, 0 to 1.
+            max_tokens: Stops before the texts together exceed this many tokens (`o200k_base`).
+            timezone: See `recall`.
+            also: Scopes of the same engine to search along with this one.
+
+        Raises:
+            InvalidInput: An argument breaks one of these rules.
+
+        Examples:
+            >>> _ = user.remember("payments-api listens on port 8443")
+            >>> _ = user.session("s-1", model="gpt-4o").add({"role": "user", "content": "Who owns payments-api? Ada does."})
+            >>> best = user.search("who owns payments-api?", sources=("memories", "transcripts"))[0]
+            >>> best.source, best.text
+            ('transcripts', 'Who owns payments-api? Ada does.')
+        """
+        return search(self._with(also), query, limit, checked_sources(sources), Conditions(where, min_score, max_tokens, timezone))
+
+    def _with(self, also: Sequence[Scope]) -> tuple[Scope, ...]:
+        if isinstance(also, Scope) or not isinstance(also, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]  callers without types
+            raise InvalidInput(f"searching: also= takes several scopes, and it is {also!r}: put it into a list")
+        return (self, *also)
 
     def get(self, memory_id: str) -> Memory:
         """The newest revision of a memory, current or superseded. Cost: one read transaction.
@@ -371,7 +371,7 @@ class Scope:
         """The slots that have a value, by name."""
         return Slots(self._core)
 
-    def forget(self, memory_id: str, reason: str | None = None) -> bool:
+    def forget(self, memory_id: str, *, reason: str | None = None) -> bool:
         """Forgets a memory: its words leave every index and every revision; what stays says that there was one.
 
         A slot whose value is forgotten has none; the value before does not come back by itself. The bytes on disk are overwritten by
@@ -446,6 +446,7 @@ class Scope:
         reads: Sequence[Scope] | None = None,
         collections: Sequence[Collection] | None = None,
         budget: Budget | None = None,
+        recalls: Recalls | None = None,
     ) -> Session:
         """Opens a session of this scope, or makes it. What is `None` stays as it is stored.
 
@@ -460,6 +461,7 @@ class Scope:
             reads: Scopes of the same engine whose memory it reads along with this one's.
             collections: Collections of the same engine, whose passages its prompts may show; at most 16.
             budget: What its prompts may cost.
+            recalls: What its prompts may recall: how much of each source, of whom, and how sure it must be. Begins no epoch.
 
         Raises:
             NotFound: There is no such session, and no model is named.
@@ -478,7 +480,10 @@ class Scope:
         if isinstance(reads, Scope):
             raise InvalidInput(f"opening a session: reads= takes several scopes, and it is one, {reads!r}: put it into a list")
         along = None if reads is None else tuple(reads)
-        return Session(self._store, self, _core.SessionCore.open(self._core, session_id, model, system, tools, along, budget, shown))
+        core = _core.SessionCore.open(self._core, session_id, model, system, tools, along, budget, shown, recalls)
+        if budget is not None:
+            set_policy(core, budget)
+        return Session(self._store, self, core)
 
     def sessions(self) -> Iterator[str]:
         """The ids of every session of this scope, in the order in which they were made. Reads 256 at a time.
@@ -505,19 +510,19 @@ class Scope:
         """
         return Collection(self._store, self, _core.CollectionCore.open(self._core, name))
 
-    def collections(self) -> tuple[Collection, ...]:
-        """The collections of this scope that were written to, in the order in which that first happened.
+    def collections(self) -> Iterator[Collection]:
+        """The collections of this scope that were written to, in the order of their first write.
 
         Examples:
             >>> _ = user.collection("notes").add("a", "Tea at four")
-            >>> user.collections()
-            (Collection('notes' of Scope(user 'u-42')),)
+            >>> list(user.collections())
+            [Collection('notes' of Scope(user 'u-42'))]
         """
-        return tuple(map(self.collection, _core.collection_names(self._core)))
+        return map(self.collection, _core.collection_names(self._core))
 
     def search_transcripts(
         self, query: str, limit: int = 10, *, since: datetime | None = None, until: datetime | None = None
-    ) -> tuple[TranscriptHit, ...]:
+    ) -> Answer[TranscriptHit]:
         """Finds what was said in this scope's sessions, also what is in no prompt any more.
 
         Messages are found by their words, by the built-in embedding whatever embedder memories have, by who spoke (`name` of the
@@ -540,10 +545,9 @@ class Scope:
             >>> [(hit.session_id, hit.index, hit.text) for hit in user.search_transcripts("port 8443")]
             [('s-1', 0, 'payments-api listens on port 8443')]
         """
-        return tuple(
-            TranscriptHit(session, message, score, tuple(parts), confidence)
-            for session, message, score, parts, confidence in _core.search_transcripts(self._core, query, limit, since, until)
-        )
+        found = _core.search_transcripts(self._core, query, limit, since, until)
+        hits = tuple(TranscriptHit(session, message, score, tuple(parts)) for session, message, score, parts, _ in found)
+        return Answer(hits, Known(found[0][-1] if found else 0.0, None, "hybrid"))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Scope) and self._core.is_same(other._core)
@@ -559,6 +563,7 @@ class Scope:
     aremember_many = awaitable(remember_many)
     arevise = awaitable(revise)
     arecall = awaitable(recall)
+    asearch = awaitable(search)
     aget = awaitable(get)
     ahistory = awaitable(history)
     amemories = async_iterable(memories)
@@ -567,7 +572,7 @@ class Scope:
     aexport = awaitable(export)
     asession = awaitable(session)
     asessions = async_iterable(sessions)
-    acollections = awaitable(collections)
+    acollections = async_iterable(collections)
     asearch_transcripts = awaitable(search_transcripts)
 
 

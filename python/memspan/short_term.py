@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
 from memspan import _core
+from memspan._core import Limits
 from memspan._twins import awaitable
+from memspan.compaction.values import Brief, Compaction, Identifiers, RefusedLine, Summary, summary_of
+from memspan.compaction.writing import Written, write
 from memspan.embedding import Event
 from memspan.exceptions import BudgetExceeded, Error, InvalidInput
 from memspan.task import Task
@@ -20,6 +24,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from memspan._store import OpenStore
+    from memspan.compaction.writing import Writer
     from memspan.counting import SdkObject
     from memspan.long_term import Scope
     from memspan.model import Model
@@ -27,7 +32,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Added", "ModelSwitch", "NewMessage", "Session", "ToolText"]
 
-_CHUNK = 1_000
 _USAGE_PAGE = 64
 _MOST_COUNTS = 4
 _MAX_REASON = 500
@@ -95,6 +99,10 @@ class ModelSwitch:
         left_out_messages: Messages before them: out of prompts, still in the transcript, still found by `search_transcripts`.
         tokens: Tokens of those that stay, counted for the new model.
         first_message: Index of the first that stays.
+        fixed_tokens: Tokens of the tools, the system prompt, pinned memory, the summary and the reply's frame with the new model.
+        summary: What the messages before became; `None` where all of them stay, or an older summary does.
+        refused: As in `Compaction`.
+        checked: As in `Compaction`.
     """
 
     from_model: str
@@ -104,6 +112,10 @@ class ModelSwitch:
     left_out_messages: int
     tokens: int
     first_message: int
+    fixed_tokens: int = 0
+    summary: Summary | None = None
+    refused: tuple[RefusedLine, ...] = ()
+    checked: str = "rules"
 
 
 class Session:
@@ -247,7 +259,7 @@ class Session:
             kind = type(messages).__name__  # pyright: ignore[reportUnknownArgumentType]
             raise InvalidInput(f"adding messages: they must be several, and this is one {kind}: put it into a list")
         iterator, first, added = iter(messages), 0, list[Added]()
-        while chunk := list(islice(iterator, _CHUNK)):
+        while chunk := list(islice(iterator, Limits.MAX_BATCH_ROWS)):
             try:
                 added.extend(Added(*row) for row in self._core.add_many([_row(message) for message in chunk]))
             except Error as error:
@@ -406,7 +418,6 @@ class Session:
             f"making a prompt smaller: the error must say that the prompt is too long and name its count, got {error[:200]!r}"
         )
 
-    @property
     def usage(self) -> SessionUsage:
         """What its calls were planned to cost and did cost, call by call, with totals. Cost: one read of each ledger entry.
 
@@ -414,7 +425,7 @@ class Session:
             >>> session = user.session("s-1", model="gpt-4o")
             >>> _ = session.add({"role": "user", "content": "2 + 2?"})
             >>> _ = session.add_response(memspan.testing.openai_response("4", input_tokens=12), prompt=session.assemble())
-            >>> session.usage[0].planned, session.usage[0].input_tokens, session.usage.dollars > 0
+            >>> session.usage()[0].planned, session.usage()[0].input_tokens, session.usage().dollars > 0
             (12, 12, True)
         """
         turns = self._core.status()[3]
@@ -483,7 +494,7 @@ class Session:
             name: 1 to 1,024 bytes of UTF-8.
             ttl_seconds: Seconds until it is over, counted anew from each write; above 0 and at most 100 years.
         """
-        return Task(_core.TaskCore(self._core, name, ttl_seconds))
+        return Task(_core.TaskCore(self._core, name, ttl_seconds), self._core)
 
     def tool_result(self, key: str, *, offset: int = 0, max_tokens: int = 2_000) -> ToolText:
         """Reads a long tool result that prompts show shortened.
@@ -498,7 +509,7 @@ class Session:
         """
         return ToolText(*self._core.tool_result(key, offset, max_tokens))
 
-    def cancel_tool_calls(self, reason: str) -> tuple[str, ...]:
+    def cancel_tool_calls(self, *, reason: str) -> tuple[str, ...]:
         """Answers every call that waits for a result with one that says it was cancelled; a late result raises `ToolCallClosed`.
 
         Returns:
@@ -508,42 +519,206 @@ class Session:
             >>> session = user.session("s-1", model="gpt-4o")
             >>> call = {"id": "call_1", "type": "function", "function": {"name": "deploy", "arguments": "{}"}}
             >>> _ = session.add_many([{"role": "user", "content": "deploy"}, {"role": "assistant", "tool_calls": [call]}])
-            >>> session.pending_tool_calls, session.cancel_tool_calls("the user said stop"), session.pending_tool_calls
+            >>> session.pending_tool_calls, session.cancel_tool_calls(reason="the user said stop"), session.pending_tool_calls
             (('call_1',), ('call_1',), ())
         """
         return tuple(self._core.cancel_tool_calls(reason))
 
+    @property
+    def summary(self) -> Summary | None:
+        """What prompts show of the messages that were compacted; `None` where none were."""
+        found = _core.session_summary(self._core)
+        return None if found is None else summary_of(found[0], self.model)
+
+    @property
+    def compaction_due(self) -> Literal["threshold", "turns", "task_end", "session_end"] | None:
+        """Why the session should be compacted now, by its `Budget.compact`; `None` where it need not be. A pure read.
+
+        "threshold": its prompts are as full as the budget says. "turns": so many went by. "task_end": a task ended since. "session_end":
+        it ended and was not compacted whole.
+
+        Examples:
+            >>> session = user.session("s-1", model="gpt-4o", budget=memspan.Budget(compact=memspan.Compact(every_turns=5)))
+            >>> _ = session.add_many([{"role": "user", "content": f"question {n}"} for n in range(6)])
+            >>> session.compaction_due, session.compact().covers, session.compaction_due
+            ('turns', range(0, 3), None)
+        """
+        return _core.compaction_due(self._core)
+
+    def compact(
+        self,
+        *,
+        llm: Writer | None = None,
+        keep_exchanges: int = 3,
+        max_tokens: int | None = None,
+        learn: Callable[[tuple[tuple[int, str, str], ...]], Iterable[str | Mapping[str, Any]] | None] | None = None,
+        timeout_seconds: float | None = None,
+    ) -> Compaction:
+        """Replaces old turns by a summary in the prompts to come. The transcript stays as it is, and is searched as before.
+
+        A snapshot is read, `learn` and `llm` are called outside of any transaction, and one epoch is committed. Messages that are added
+        meanwhile stay behind the boundary, which is the beginning of a turn. Without `llm` the summary is made by rules and is
+        deterministic; what a model writes is held against the messages, and where it fails the rules do it alone. The cost is that of the
+        messages since the last compaction, not of the history.
+
+        Args:
+            llm: Writes the summary: a function `(messages, *, max_tokens) -> str`, synchronous or not.
+            keep_exchanges: Newest exchanges that stay as they are, at least 1. A session that ended is compacted whole.
+            max_tokens: The most that the summary may have; by default an eighth of a prompt's limit, 200 to 2,000.
+            learn: Flushes what should outlive the session before it leaves: a function of the messages, as (index, role, text), that
+                returns memories as `Scope.remember_many` takes them, or nothing. Memories without an id get one from the session and
+                their place, so that a repeated flush adds nothing. What it raises is raised, and nothing is compacted.
+            timeout_seconds: For each call of `llm`; 120 by default.
+
+        Returns:
+            What it did. Where no turn is old enough nothing is written, and `covers` is empty.
+
+        Raises:
+            SessionMoved: The session was compacted, rewound, redacted or moved to another model meanwhile. Nothing was changed.
+            BudgetExceeded: `max_tokens` is more than half of a prompt's limit.
+
+        Examples:
+            >>> session = user.session("s-1", model="gpt-4o")
+            >>> _ = session.add_many([{"role": "user", "content": f"Build {n} runs on host-{n}."} for n in range(8)])
+            >>> compaction = session.compact()
+            >>> compaction.covers, compaction.identifiers.left_out, "host-4" in session.summary.text
+            (range(0, 5), 0, True)
+        """
+        draft = _core.session_draft(self._core, keep_exchanges, max_tokens)
+        if draft is None:
+            tokens = self._core.fill()[1]
+            return Compaction(self.summary, range(0), tokens, tokens, Identifiers(0, 0))
+        learned = 0 if learn is None else self._flush(draft, learn)
+        written = write(draft, llm, timeout_seconds)
+        row, total, kept, restored = draft.make()
+        committed = _core.commit_compaction(self._core, draft, written.checked, written.prompt, len(written.refused))
+        epoch, _, before, after = committed
+        counts, summary = Identifiers(total, kept, restored), summary_of(row, self.model)
+        return Compaction(
+            summary, range(*draft.covers), before, after, counts, written.refused, written.checked, learned, epoch, written.prompt
+        )
+
+    def _flush(self, draft: _core.CompactionDraft, learn: Callable[[Any], Any]) -> int:
+        messages = draft.messages()
+        rows = learn(tuple((index, role, text) for index, _, role, text in messages))
+        if rows is None:
+            return 0
+        if isinstance(rows, str | bytes | Mapping):
+            raise InvalidInput(f"compacting: learn must return several memories, got one {type(rows).__name__} (learn=): return a list")
+        first = f"{self.id}#{messages[0][1] or messages[0][0]}" if messages else self.id
+        named = [_memory_row(row, first) for row in rows]
+        self._scope.remember_many(named)
+        return len(named)
+
+    def brief(self, task: str, *, max_tokens: int = 1_500, llm: Writer | None = None, timeout_seconds: float | None = None) -> Brief:
+        """What another agent must know of this session to take over a task: state, decisions, identifiers, constraints, open questions.
+
+        Made of the newest summary and all messages since, with the same checks as `compact`. A pure read.
+
+        Args:
+            task: What the other agent is to do.
+            max_tokens: The most that the brief may have, the task included.
+            llm: As for `compact`.
+            timeout_seconds: As for `compact`.
+
+        Raises:
+            BudgetExceeded: The task alone has more than half of `max_tokens`.
+
+        Examples:
+            >>> session = user.session("s-1", model="gpt-4o")
+            >>> _ = session.add({"role": "user", "content": "Agreed: deploy.sh must run on host-7 before Friday."})
+            >>> print(session.brief("review the deploy script").text)
+            ## Task
+            - review the deploy script
+            ## Constraints & Requirements
+            - Agreed: deploy.sh must run on host-7 before Friday.
+        """
+        model = self.model
+        head = f"## Task\n- {' '.join(task.split())}\n"
+        room = max_tokens - _core.count_tokens(head, model, None)
+        if room < max_tokens / 2:
+            raise BudgetExceeded(
+                f"making a brief of session {self.id!r}: its task must leave half of max_tokens={max_tokens:,}, and it leaves {room:,}: "
+                "shorten the task or raise max_tokens",
+                limit_tokens=max_tokens,
+            )
+        draft = _core.brief_draft(self._core, room)
+        written = write(draft, llm, timeout_seconds)
+        summary = summary_of(draft.make()[0], model)
+        text = f"{head}{summary.text}".rstrip()
+        return Brief(task, text, _core.count_tokens(text, model, None), summary, written.checked, written.refused)
+
+    def note(self, text: str) -> int:
+        """Adds a note that every prompt of this session shows, whatever leaves its window. It is no memory, and goes with the session.
+
+        Returns:
+            Its number, for `remove_note`. A note that is there already is not added twice.
+
+        Raises:
+            InvalidInput: It is empty or has more than 16 KiB, or the session has 64 notes.
+
+        Examples:
+            >>> session = user.session("s-1", model="gpt-4o")
+            >>> session.note("The user is on a train: keep answers short."), session.notes
+            (1, ((1, 'The user is on a train: keep answers short.'),))
+        """
+        return _core.add_note(self._core, text)
+
+    @property
+    def notes(self) -> tuple[tuple[int, str], ...]:
+        """Its notes with their numbers, in the order they were made."""
+        return tuple(_core.session_notes(self._core))
+
+    def remove_note(self, number: int) -> bool:
+        """Takes a note out; whether there was one of that number."""
+        return _core.remove_note(self._core, number)
+
     def plan_switch(self, model: str | Model) -> ModelSwitch:
-        """What `switch_model` would keep. A pure read.
+        """What `switch_model` would do without an `llm`. A pure read, exact to the token.
 
         Raises:
             UnknownModel: The model is not in the registry.
             BudgetExceeded: The system prompt, the tools and the newest message do not fit its window.
         """
-        return ModelSwitch(*self._core.plan_switch(model))
+        draft = _core.switch_draft(self._core, model)
+        return _switched(_core.plan_switch(self._core, model, draft), draft, Written())
 
-    def switch_model(self, model: str | Model, *, system: str | None = None, tools: Iterable[Any] | None = None) -> ModelSwitch:
-        """Moves the session to another model: recounted inside its window, under a new budget, in a new epoch.
+    def switch_model(
+        self,
+        model: str | Model,
+        *,
+        llm: Writer | None = None,
+        system: str | None = None,
+        tools: Iterable[Any] | None = None,
+        timeout_seconds: float | None = None,
+    ) -> ModelSwitch:
+        """Moves the session to another model: what does not fit is compacted, the rest recounted, under a new budget, in a new epoch.
 
-        What does not fit stays in the transcript and is still found by `Scope.search_transcripts`.
+        What leaves stays in the transcript and is still found by `Scope.search_transcripts`. Summary and switch are one transaction.
 
         Args:
             model: Its name in `memspan.models`, or a `Model`.
+            llm: Writes the summary of what does not fit; without it the rules do.
             system: Another system prompt; `None` keeps the one it has.
             tools: Other tools.
+            timeout_seconds: For each call of `llm`; 120 by default.
 
         Raises:
             UnknownModel: The model is not in the registry.
             BudgetExceeded: The system prompt, the tools and the newest message do not fit its window. Nothing was written.
+            SessionMoved: The session was compacted, rewound, redacted or switched meanwhile. Nothing was written.
 
         Examples:
             >>> session = user.session("s-1", model="gpt-4o")
             >>> _ = session.add_many([{"role": "user", "content": f"question {n} " * 100} for n in range(100)])
             >>> switch = session.switch_model("gpt-4")
-            >>> switch.max_input_tokens, switch.kept_messages + switch.left_out_messages, session.model
-            (4096, 100, 'gpt-4')
+            >>> switch.max_input_tokens, switch.kept_messages + switch.left_out_messages, session.model, switch.summary is not None
+            (4096, 100, 'gpt-4', True)
         """
-        return ModelSwitch(*self._core.switch_model(model, system, tools))
+        draft = _core.switch_draft(self._core, model)
+        written = Written() if draft is None else write(draft, llm, timeout_seconds)
+        made = (written.checked, written.prompt, len(written.refused))
+        return _switched(_core.switch_model(self._core, model, system, tools, draft, made), draft, written)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Session) and self._core.is_same(other._core)
@@ -565,10 +740,36 @@ class Session:
     afork = awaitable(fork)
     aend = awaitable(end)
     arefused = awaitable(refused)
+    ausage = awaitable(usage)
     atool_result = awaitable(tool_result)
     acancel_tool_calls = awaitable(cancel_tool_calls)
+    acompact = awaitable(compact)
+    abrief = awaitable(brief)
+    anote = awaitable(note)
+    aremove_note = awaitable(remove_note)
     aplan_switch = awaitable(plan_switch)
     aswitch_model = awaitable(switch_model)
+
+
+def set_policy(core: _core.SessionCore, budget: Budget) -> None:
+    """Stores when a session is to be compacted and how much of a tool result it shows."""
+    compact, results = budget.compact, budget.tool_results
+    at, every = (None, 0) if compact is None else (compact.at, compact.every_turns or 0)
+    _core.set_policy(core, at, every, 0 if results is None else results.max_tokens)
+
+
+def _switched(row: _core.SwitchRow, draft: _core.CompactionDraft | None, written: Written) -> ModelSwitch:
+    summary = None if draft is None else summary_of(draft.make()[0], row[1])
+    return ModelSwitch(*row, summary, written.refused, written.checked)
+
+
+def _memory_row(row: Any, first: str) -> Any:
+    """A memory of a flush; without an id it gets one of the first message that leaves and of its text, so that a second flush adds nothing."""
+    fields: Mapping[str, Any] = {"text": row} if isinstance(row, str) else row
+    if not isinstance(fields, Mapping) or fields.get("id") is not None:
+        return fields
+    digest = sha256(str(fields.get("text")).encode("utf-8", "replace")).hexdigest()[:16]
+    return {**fields, "id": f"{first}/{digest}"}
 
 
 def _row(message: Mapping[str, Any] | SdkObject | NewMessage) -> _core.NewRow:

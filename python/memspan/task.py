@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
+from memspan import _core
 from memspan._twins import awaitable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import TracebackType
 
-    from memspan import _core
 
 __all__ = ["Task"]
 
@@ -34,10 +34,11 @@ class Task:
         ()
     """
 
-    __slots__ = ("_core",)
+    __slots__ = ("_core", "_session")
 
-    def __init__(self, core: _core.TaskCore) -> None:
+    def __init__(self, core: _core.TaskCore, session: _core.SessionCore) -> None:
         self._core = core
+        self._session = session
 
     @property
     def name(self) -> str:
@@ -96,14 +97,16 @@ class Task:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
-        self.clear()
+        if self.clear():
+            _core.task_ended(self._session)
 
     async def __aenter__(self) -> Self:
         await awaitable(self._core.touch)()
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
-        await self.aclear()
+        if await self.aclear():
+            await awaitable(_core.task_ended)(self._session)
 
     def __repr__(self) -> str:
         return f"Task({self.name!r})"

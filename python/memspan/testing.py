@@ -11,13 +11,13 @@ import math
 import re
 import tempfile
 import threading
+from array import array
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
-import numpy as np
-
+from memspan._arrays import stacked
 from memspan.exceptions import InvalidInput
 
 if TYPE_CHECKING:
@@ -96,8 +96,8 @@ class FakeEmbedder:
     Examples:
         >>> embedder = memspan.testing.FakeEmbedder(dimensions=64)
         >>> port, same, other = embedder.embed(["port 8443", "8443 port", "likes tea"])
-        >>> round(float(port @ same), 6), bool(port @ other < 0.9)
-        (1.0, True)
+        >>> list(port) == list(same), list(port) == list(other)
+        (True, False)
         >>> embedder.break_with("raise", times=1)
         >>> embedder.embed(["anything"])
         Traceback (most recent call last):
@@ -117,21 +117,24 @@ class FakeEmbedder:
         self._times: int | None = None
         self._mended = threading.Event()
 
-    def embed(self, texts: Sequence[str]) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
-        """One row a text: float32, shape (len(texts), dimensions), each row of length 1."""
+    def embed(self, texts: Sequence[str]) -> Any:
+        """One row per text: float32, shape (len(texts), dimensions), each row of length 1.
+
+        Returns:
+            A numpy array where numpy is installed, otherwise a list of `array("f")`.
+        """
         breakage, call, mended = self._begin(len(texts))
         if breakage == "raise":
             raise RuntimeError(f"FakeEmbedder was told to fail (call {call})")
         if breakage == "hang":
             mended.wait()
-        rows = np.zeros((len(texts), self.dimensions), dtype=np.float32)
-        for row, text in zip(rows, texts, strict=True):
-            self._fill(row, text)
-        if breakage == "shape":
-            return rows[:, :-1]
-        if breakage == "nan":
-            rows[:, 0] = math.nan
-        return rows
+        rows = [self._row(text) for text in texts]
+        for row in rows:
+            if breakage == "shape":
+                row.pop()
+            if breakage == "nan":
+                row[0] = math.nan
+        return stacked(rows, self.dimensions - (breakage == "shape"))
 
     def break_with(self, breakage: Breakage, *, times: int | None = None) -> None:
         """Breaks the next `times` calls, or all of them until `mend()`.
@@ -161,7 +164,8 @@ class FakeEmbedder:
                     self._breakage = None
             return breakage, self.calls, self._mended
 
-    def _fill(self, row: np.ndarray[tuple[int], np.dtype[np.float32]], text: str) -> None:
+    def _row(self, text: str) -> array[float]:
+        row = array("f", bytes(4 * self.dimensions))
         # A text without words still needs a direction: a vector of zeros has none.
         for word in _WORDS.findall(text.casefold()) or [""]:
             digest = hashlib.blake2b(word.encode("utf-8", "surrogatepass"), digest_size=4 * _SLOTS_PER_WORD).digest()
@@ -169,11 +173,11 @@ class FakeEmbedder:
                 value = int.from_bytes(digest[at : at + 4], "little")
                 row[(value >> 1) % self.dimensions] += 1.0 if value & 1 else -1.0
         # The sum of small whole numbers is exact in any order, and so the same bytes on every CPU.
-        length = math.sqrt(float(row @ row))
+        [length] = array("f", [math.sqrt(sum(value * value for value in row))])
         if length:
-            row /= np.float32(length)
-        else:  # signs that cancelled out
-            row[0] = 1.0
+            return array("f", [value / length for value in row])
+        row[0] = 1.0  # signs that cancelled out
+        return row
 
     def __repr__(self) -> str:
         return f"FakeEmbedder({self.dimensions}, name={self.name!r}, calls={self.calls})"

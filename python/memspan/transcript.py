@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from operator import index as whole_number
-from typing import TYPE_CHECKING, Any, SupportsIndex, overload
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, overload
 
 from memspan import _core
 from memspan._core import Message
@@ -263,7 +263,7 @@ class Turns(Sequence[Turn]):
 
 @dataclass(frozen=True, slots=True)
 class TranscriptHit:
-    """A message that was found.
+    """A message that answers a question.
 
     Attributes:
         session_id: Its session.
@@ -278,7 +278,18 @@ class TranscriptHit:
     message: Message
     score: float
     _parts: tuple[float, ...] = field(default=(), repr=False, compare=False)
-    confidence: float = field(default=0.0, repr=False, compare=False)
+
+    @property
+    def source(self) -> Literal["transcripts"]:
+        """"transcripts"."""  # noqa: D300  # fmt: skip
+        return "transcripts"
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of the text (`o200k_base`). Counted at each use."""
+        from memspan.counting import count_tokens  # noqa: PLC0415  that module needs this one
+
+        return count_tokens(self.text)
 
     def explain(self) -> dict[str, float]:
         """What the score is made of, each part from 0 to 1, before its weight.

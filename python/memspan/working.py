@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
+from memspan._core import Limits
 from memspan.exceptions import InvalidInput
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 __all__ = [
     "Breakpoint",
     "Budget",
+    "CacheBreak",
+    "Compact",
     "Explained",
     "Explanations",
     "Format",
@@ -30,8 +33,10 @@ __all__ = [
     "Item",
     "Order",
     "Prompt",
+    "Recalls",
     "Section",
     "SharedPrefix",
+    "ToolResults",
 ]
 
 Format: TypeAlias = Literal["openai", "anthropic"]
@@ -41,11 +46,13 @@ Order: TypeAlias = Literal["cache_first", "classic"]
 """The order of a prompt's parts. "cache_first": what changes least comes first. "classic": system, memory, retrieval, recent turns."""
 
 _FIXED = frozenset({"tools", "system", "pinned", "summary", "turn", "frame"})
-_OURS = frozenset({"newer", "task", "history"})
-_MAX_TOKENS = 1 << 40
-_MAX_WEIGHT = 1_000_000
-_MAX_SCORE = 1_000_000.0
-_MAX_NAME_BYTES = 1_024
+_OURS = frozenset({"updated", "newer", "task", "history"})
+_GRANTED = ("history", "recalled", "retrieved", "task", "updated", "newer")
+_MISTAKEN = {
+    "memory": "recalled", "memories": "recalled", "messages": "recalled", "recalls": "recalled", "transcripts": "recalled",
+    "documents": "retrieved", "passages": "retrieved", "collections": "retrieved", "tasks": "task", "tool_results": "history", "turns": "history",
+}  # fmt: skip
+_ROLES = ("user", "assistant", "tool")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}\Z")
 
 
@@ -67,10 +74,10 @@ class Grant:
     ceiling: int | None = None
 
     def __post_init__(self) -> None:
-        _check_whole("a grant", "floor", self.floor, 0, _MAX_TOKENS)
-        _check_whole("a grant", "weight", self.weight, 0, _MAX_WEIGHT)
+        _check_whole("a grant", "floor", self.floor, 0, Limits.MAX_TOKENS)
+        _check_whole("a grant", "weight", self.weight, 0, Limits.MAX_GRANT_WEIGHT)
         if self.ceiling is not None:
-            _check_whole("a grant", "ceiling", self.ceiling, 0, _MAX_TOKENS)
+            _check_whole("a grant", "ceiling", self.ceiling, 0, Limits.MAX_TOKENS)
             if self.floor > self.ceiling:
                 raise InvalidInput(
                     f"making a grant: its floor must not exceed its ceiling, got a floor of {self.floor:,} and a ceiling of "
@@ -81,6 +88,46 @@ class Grant:
 
 
 @dataclass(frozen=True, slots=True)
+class Compact:
+    """When a session should be compacted: what `Session.compaction_due` goes by. Nothing is compacted behind the caller's back.
+
+    Attributes:
+        at: From this share of a prompt's limit on, above 0 and at most 1; `None` for never. What counts is the prompt as it would be if
+            nothing were cut: the fixed sections and everything since the last compaction.
+        every_turns: After so many turns since the last compaction; `None` for never.
+
+    Raises:
+        InvalidInput: A number is out of its range.
+    """
+
+    at: float | None = 0.75
+    every_turns: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.at is not None:
+            _check_share("at", self.at, zero=False)
+        if self.every_turns is not None:
+            _check_whole("a compaction", "every_turns", self.every_turns, 1, _MAX_TOKENS)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResults:
+    """How much of a tool result a session's prompts show. Results are stored whole, whatever is shown of them.
+
+    Attributes:
+        max_tokens: The most of one result: its beginning, a marker, its end. `Session.tool_result` reads the rest.
+
+    Raises:
+        InvalidInput: A number is out of its range.
+    """
+
+    max_tokens: int = 4_000
+
+    def __post_init__(self) -> None:
+        _check_whole("tool results", "max_tokens", self.max_tokens, 64, _MAX_TOKENS)
+
+
+@dataclass(frozen=True, slots=True)
 class Budget:
     """What the prompts of a session may cost, and how they are laid out.
 
@@ -88,29 +135,35 @@ class Budget:
         max_input_tokens: The limit of a whole request. By default `fill` of the model's window, or what the reply's reserve leaves.
         order: "cache_first", or "classic", which caches the system prompt only.
         fill: How much of the window a prompt may fill, above 0 and at most 1, where no limit is named.
-        output_tokens: What is kept free for the reply. The default is lowered to what the model can write.
+        output_tokens: What is kept free for the reply. By default 4,096, or what the model can write where that is less.
         cut_step: How far the window of history moves when it must, as a share of what history may have, 0 to 1. A small step keeps more
             history, a large one keeps the cache longer; 0 moves it at every turn.
-        sections: Grants by section: "history", "recalled", "retrieved", "task", "newer", or a name of your own for items.
+        compact: When the session should be compacted; `None` for never, unless it ended.
+        tool_results: How much of a tool result is shown; `None` for at most a quarter of what a prompt may have.
+        sections: Grants by section: "history", "recalled" (4,096 tokens at most by default, where history leaves them), "retrieved", "task",
+            "updated" (what changed of the pinned memory in this epoch), or a name of your own for items, which is refused where it looks
+            like one of these misspelt.
 
     Raises:
         InvalidInput: A number is out of its range, a section's size is not yours to decide, or the floors exceed the limit together.
 
     Examples:
-        >>> memspan.Budget(max_input_tokens=8_000, sections={"retrieved": memspan.Grant(floor=1_000, ceiling=4_000)}).output_tokens
-        4096
+        >>> memspan.Budget(max_input_tokens=8_000, sections={"retrieved": memspan.Grant(floor=1_000, ceiling=4_000)}).fill
+        0.7
     """
 
     max_input_tokens: int | None = None
     order: Order = "cache_first"
-    fill: float = 0.70
-    output_tokens: int = 4_096
-    cut_step: float = 0.25
+    fill: float = Limits.DEFAULT_FILL
+    output_tokens: int | None = None
+    cut_step: float = Limits.DEFAULT_CUT_STEP
     sections: Mapping[str, Grant] = field(default_factory=dict[str, Grant])
+    compact: Compact | None = None
+    tool_results: ToolResults | None = None
 
     def __post_init__(self) -> None:
         if self.max_input_tokens is not None:
-            _check_whole("a budget", "max_input_tokens", self.max_input_tokens, 1, _MAX_TOKENS)
+            _check_whole("a budget", "max_input_tokens", self.max_input_tokens, 1, Limits.MAX_TOKENS)
         if self.order not in ("cache_first", "classic"):  # a tuple: what was given may have no hash
             raise InvalidInput(
                 f"making a budget: order must be 'cache_first' or 'classic', got {self.order!r} (Budget.order): choose one",
@@ -118,9 +171,12 @@ class Budget:
             )
         _check_share("fill", self.fill, zero=False)
         _check_share("cut_step", self.cut_step, zero=True)
-        _check_whole("a budget", "output_tokens", self.output_tokens, 1, _MAX_TOKENS)
+        if self.output_tokens is not None:
+            _check_whole("a budget", "output_tokens", self.output_tokens, 1, Limits.MAX_TOKENS)
         _check_sections(self.sections)
         self._check_floors()
+        _check_kind("compact", self.compact, Compact)
+        _check_kind("tool_results", self.tool_results, ToolResults)
         object.__setattr__(self, "sections", MappingProxyType(dict(self.sections)))
 
     def _check_floors(self) -> None:
@@ -134,11 +190,64 @@ class Budget:
             )
 
     def __hash__(self) -> int:
-        return hash((self.max_input_tokens, self.order, self.fill, self.output_tokens, self.cut_step, frozenset(self.sections.items())))
+        numbers = (self.max_input_tokens, self.order, self.fill, self.output_tokens, self.cut_step)
+        return hash((numbers, frozenset(self.sections.items()), self.compact, self.tool_results))
 
     def __reduce__(self) -> tuple[type[Budget], tuple[Any, ...]]:
         sections = dict(self.sections)  # a view of a dict has no pickle
-        return Budget, (self.max_input_tokens, self.order, self.fill, self.output_tokens, self.cut_step, sections)
+        numbers = (self.max_input_tokens, self.order, self.fill, self.output_tokens, self.cut_step)
+        return Budget, (*numbers, sections, self.compact, self.tool_results)
+
+
+@dataclass(frozen=True, slots=True)
+class Recalls:
+    """What the prompts of a session may recall. Kept with the session: `Scope.session(..., recalls=Recalls(...))`.
+
+    Counts bound what is looked for; what is shown must also be sure enough and fit its section, whose ceiling is the budget's.
+
+    Attributes:
+        memories: The most memories, 0 to 1,000; 0 recalls none. Pinned memory stands in every prompt all the same.
+        messages: The most messages that were said before the window or in other sessions; 0 recalls none, `None` as many as there is room
+            for when the history has had its own.
+        passages: The most passages of the session's collections.
+        other_sessions: Whether messages of other sessions of the user are recalled, or only those of this one.
+        roles: Whose messages: "user", "assistant", "tool".
+        min_confidence: How sure an answer must be to be shown, 0 to 1; `None` for the default of its source (0.15 of a memory, 0.2 of a
+            message or a passage). With 0 whatever was found is shown as far as it fits.
+
+    Raises:
+        InvalidInput: A number is out of its range, or a role has another name.
+
+    Examples:
+        >>> quiet = memspan.Recalls(messages=0, min_confidence=0.3)
+        >>> session = user.session("s-1", model="gpt-4o", recalls=quiet)
+    """
+
+    memories: int = 12
+    messages: int | None = None
+    passages: int = 6
+    other_sessions: bool = True
+    roles: tuple[Literal["user", "assistant", "tool"], ...] = ("user", "assistant", "tool")
+    min_confidence: float | None = None
+
+    def __post_init__(self) -> None:
+        for name, value in (("memories", self.memories), ("messages", self.messages), ("passages", self.passages)):
+            if name != "messages" or value is not None:
+                _check_whole("some recalls", name, value, 0, Limits.MAX_RECALLS)
+        if not isinstance(self.other_sessions, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidInput(f"making some recalls: other_sessions must be a bool, got {_kind(self.other_sessions)} (Recalls.other_sessions)")
+        if isinstance(self.roles, str) or any(role not in _ROLES for role in self.roles):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidInput(
+                f"making some recalls: roles must be a tuple of 'user', 'assistant' and 'tool', got {self.roles!r} (Recalls.roles): name those",
+                roles=repr(self.roles),
+            )
+        if self.min_confidence is not None and not _is_number(self.min_confidence, 0.0, 1.0):
+            raise InvalidInput(
+                f"making some recalls: min_confidence must be a number from 0 to 1, got {self.min_confidence!r} (Recalls.min_confidence): "
+                "give a share, not a percentage",
+                value=repr(self.min_confidence),
+            )
+        object.__setattr__(self, "roles", tuple(self.roles))
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +285,7 @@ class Item:
             )
         if self.id is not None:
             _check_id(self.id)
-        if self.score is not None and not _is_number(self.score, -_MAX_SCORE, _MAX_SCORE):
+        if self.score is not None and not _is_number(self.score, -Limits.MAX_ITEM_SCORE, Limits.MAX_ITEM_SCORE):
             raise InvalidInput(
                 f"making an item: its score must be a finite number up to 1,000,000 either way, got {self.score!r} (Item.score): scale it",
                 score=repr(self.score),
@@ -276,6 +385,27 @@ class SharedPrefix:
     tokens: int
     bytes: int
     broken_by: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class CacheBreak:
+    """Where a prompt parts from an earlier one, and why.
+
+    Attributes:
+        segment: What stands there in the newer prompt: "tools", "system", "pinned", "summary", "message 31", "block"; `None` where the
+            newer one only goes on.
+        byte: The first byte of the request that differs.
+        reused_tokens: Tokens before it.
+        lost_tokens: Tokens of the older prompt's cacheable beginning that are not reused.
+        why: "grew", "tools", "system", "pinned", "summary", "epoch" (the window was cut, or messages were taken back), "volatile" (what
+            changes with each question).
+    """
+
+    segment: str | None
+    byte: int
+    reused_tokens: int
+    lost_tokens: int
+    why: Literal["grew", "tools", "system", "pinned", "summary", "epoch", "volatile"]
 
 
 class Prompt:
@@ -408,6 +538,27 @@ class Prompt:
             for section, what, included, why, tokens, score, revision in self._core.explained()
         )
 
+    def why(self, memory_id: str) -> Explained:
+        """Why a memory is in this prompt or is not, also of one that was no candidate of it.
+
+        What the prompt itself does not say is asked of the store as it is now: another scope, forgotten, expired, replaced, below the
+        number that is recalled, the same as another. Cost: none for a candidate; else a look-up and one recall.
+
+        Raises:
+            Closed: The memory was no candidate, and the engine is closed.
+
+        Examples:
+            >>> session = user.session("s-1", model="gpt-4o", recalls=memspan.Recalls(memories=0))
+            >>> memory = user.remember("payments-api listens on port 8443").memory
+            >>> _ = session.add({"role": "user", "content": "which port does payments-api use?"})
+            >>> session.assemble().why(memory.id).why
+            'memories are switched off: raise Recalls(memories=0)'
+        """
+        rows = [one for one in self.explain() if memory_id in (one.id, one.memory)]
+        for row in sorted(rows, key=lambda one: not one.included):
+            return row
+        return Explained("recalled", memory_id, included=False, why=self._core.why(memory_id), tokens=0, memory=memory_id)
+
     def shared_prefix(self, previous: Prompt) -> SharedPrefix:
         """What this prompt has in common with an earlier one, and what broke the cache where they part.
 
@@ -422,6 +573,21 @@ class Prompt:
         segments, tokens, broken_by = self._core.shared_with(previous._core)
         ours, theirs = self._core.body(self.format, stream=False), previous._core.body(self.format, stream=False)
         return SharedPrefix(segments, tokens, _same_bytes(ours, theirs), broken_by)
+
+    def explain_cache(self, previous: Prompt) -> CacheBreak:
+        """Why a provider's cache holds less than all of an earlier prompt: the first segment and byte that differ.
+
+        Examples:
+            >>> session = user.session("s-1", model="gpt-4o", system="You are terse.")
+            >>> _ = session.add({"role": "user", "content": "one"})
+            >>> before = session.assemble()
+            >>> session = user.session("s-1", system="You are kind.")
+            >>> session.assemble().explain_cache(before).why
+            'system'
+        """
+        shared = self.shared_prefix(previous)
+        lost = max(0, previous.prefix_tokens - shared.tokens)
+        return CacheBreak(shared.broken_by, shared.bytes, shared.tokens, lost, _why(shared.broken_by, self.epoch != previous.epoch, lost))
 
     def render(self, format: Format | None = None) -> dict[str, Any]:  # noqa: A002  the field's own word
         """Keyword arguments of the SDK's call, in the session's model's own format or in the one that is named.
@@ -545,9 +711,50 @@ def _check_name(what: str, name: str, value: object) -> None:
 
 
 def _check_id(value: object) -> None:
-    if isinstance(value, str) and 1 <= len(value.encode("utf-8", "replace")) <= _MAX_NAME_BYTES:
+    if isinstance(value, str) and 1 <= len(value.encode("utf-8", "replace")) <= Limits.MAX_NAME_BYTES:
         return
-    raise InvalidInput(f"making an item: its id must be a str of 1 to {_MAX_NAME_BYTES:,} bytes, got {_kind(value)} (Item.id): shorten it")
+    raise InvalidInput(f"making an item: its id must be a str of 1 to {Limits.MAX_NAME_BYTES:,} bytes, got {_kind(value)} (Item.id): shorten it")
+
+
+def _check_known(name: str) -> None:
+    """Refuses what looks like a section of ours and is none: a grant for it would do nothing."""
+    meant = _MISTAKEN.get(name.lower()) or next((ours for ours in _GRANTED if name != ours and _is_near(name.lower(), ours)), None)
+    if meant is not None and name not in _GRANTED:
+        raise InvalidInput(
+            f"making a budget: a grant is for {', '.join(_GRANTED[:-1])} or a name of your own for items, got {name!r} (Budget.sections): "
+            f"did you mean {meant!r}?",
+            section=name,
+            meant=meant,
+        )
+
+
+def _is_near(name: str, ours: str) -> bool:
+    """Whether two names are two edits apart or fewer."""
+    if abs(len(name) - len(ours)) > 2:
+        return False
+    row = list(range(len(ours) + 1))
+    for place, letter in enumerate(name, 1):
+        diagonal, row[0] = row[0], place
+        for column, other in enumerate(ours, 1):
+            diagonal, row[column] = row[column], min(row[column] + 1, row[column - 1] + 1, diagonal + (letter != other))
+    return row[-1] <= min(2, len(ours) // 3)
+
+
+def _why(segment: str | None, new_epoch: bool, lost: int) -> Any:
+    if segment is None:
+        return "grew"
+    if segment in ("tools", "system", "pinned", "summary"):
+        return segment
+    if segment.startswith("message") and new_epoch:
+        return "epoch"
+    return "volatile" if segment == "block" or lost else "grew"
+
+
+def _check_kind(name: str, value: object, kind: type) -> None:
+    if value is not None and not isinstance(value, kind):
+        raise InvalidInput(
+            f"making a budget: {name} must be a memspan.{kind.__name__} or None, got {_kind(value)} (Budget.{name}): make one"
+        )
 
 
 def _check_sections(sections: object) -> None:
@@ -557,6 +764,7 @@ def _check_sections(sections: object) -> None:
         )
     for name, grant in cast("Mapping[object, object]", sections).items():
         _check_name("a budget", "sections", name)
+        _check_known(str(name))
         if name in _FIXED:
             raise InvalidInput(
                 f"making a budget: a grant is for history or a volatile section, got one for {name!r} (Budget.sections): leave it "

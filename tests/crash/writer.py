@@ -68,7 +68,7 @@ class Writer:
                 with suppress(memspan.InvalidInput):  # another memory took its slot: only what is current is revised
                     self.scope.revise(memory_id, text)
             case ["forget", memory_id] if self.conduct == "honest":
-                self.scope.forget(memory_id, "asked to")
+                self.scope.forget(memory_id, reason="asked to")
             case ["compact"]:
                 self.engine.maintain(compact=True)
             case _:

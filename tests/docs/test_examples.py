@@ -12,6 +12,7 @@ import re
 from pathlib import Path
 
 import pytest
+from local_providers import local_providers
 
 import memspan
 from memspan.testing import FakeClock, temporary_engine
@@ -59,6 +60,10 @@ def test_document(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.chdir(tmp_path)
     text = path.read_text()
     names: dict[str, object] = {"__name__": "__example__"}
-    for block in BLOCK.finditer(text):
-        first = text[: block.start(1)].count("\n")  # so that a traceback names the line of the document
-        exec(compile("\n" * first + block.group(1), str(path), "exec"), names)  # noqa: S102  our own documents
+    with local_providers() as address:
+        for vendor, base in {"OPENAI": f"{address}/v1", "ANTHROPIC": address}.items():
+            monkeypatch.setenv(f"{vendor}_BASE_URL", base)
+            monkeypatch.setenv(f"{vendor}_API_KEY", "local")
+        for block in BLOCK.finditer(text):
+            first = text[: block.start(1)].count("\n")  # so that a traceback names the line of the document
+            exec(compile("\n" * first + block.group(1), str(path), "exec"), names)  # noqa: S102  our own documents

@@ -191,7 +191,7 @@ class MemoryMachine(RuleBasedStateMachine):
             return  # its words are hidden and not yet removed; forgetting it is harmless and answers either way
         if entry.text:
             self.gone.append(entry.text.split()[0])
-        assert self.scope.forget(memory_id, "asked to") == self.model.forget(memory_id)
+        assert self.scope.forget(memory_id, reason="asked to") == self.model.forget(memory_id)
 
     @rule(days=st.sampled_from([0.0, 1.0, 30.0]), importance=fractions, dry_run=st.booleans())
     def forget_stale(self, days: float, importance: float, dry_run: bool) -> None:

@@ -128,7 +128,7 @@ class Player:
             self.before = None
 
     def cancel(self) -> None:
-        self.session.cancel_tool_calls("stop")
+        self.session.cancel_tool_calls(reason="stop")
 
 
 def prefix_of(prompt: memspan.Prompt, segments: int) -> bytes:

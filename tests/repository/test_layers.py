@@ -71,7 +71,11 @@ mod tests {
 }
 """
     assert known(source) == {"store", "error", "index", "text", "memory", "recall"}
-    assert layers("## Which module may know which?\n\n| 2 | `b`, `c` | x |\n| 1 | `a` | y |\n\n## Next\n| 3 | `d` | z |") == {"b": 2, "c": 2, "a": 1}
+    assert layers("## Which module may know which?\n\n| 2 | `b`, `c` | x |\n| 1 | `a` | y |\n\n## Next\n| 3 | `d` | z |") == {
+        "b": 2,
+        "c": 2,
+        "a": 1,
+    }
     assert ENGINE / "session" / "properties.rs" in test_files(ENGINE)
     assert len(edges()) > 300
 
@@ -83,5 +87,7 @@ def test_every_module_of_the_engine_stands_in_the_table_once() -> None:
 
 def test_a_module_knows_only_what_stands_below_it() -> None:
     layer = layers((ROOT / "ARCHITECTURE.md").read_text())
-    upward = sorted(f"{file}: {one} ({layer[one]}) names {other} ({layer[other]})" for one, other, file in edges() if layer[other] >= layer[one])
+    upward = sorted(
+        f"{file}: {one} ({layer[one]}) names {other} ({layer[other]})" for one, other, file in edges() if layer[other] >= layer[one]
+    )
     assert not upward, "\n".join(upward)

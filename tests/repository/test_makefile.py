@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent.parent
-PROMISED = {"demo", "test", "lint", "bench", "wheel", "docs", "soak", "check-tools"}
+PROMISED = {"demo", "test", "check", "lint", "bench", "wheel", "docs", "soak", "check-tools"}
 MAKEFILE = (ROOT / "Makefile").read_text()
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
 
@@ -27,16 +27,19 @@ def test_make_alone_prints_every_target_with_its_help() -> None:
     assert set(shown) >= PROMISED
 
 
-def test_the_readme_names_the_two_commands_first() -> None:
+def test_the_readme_names_the_contributors_commands_after_the_users_install() -> None:
     readme = (ROOT / "README.md").read_text()
     commands = re.findall(r"^    (make \S+)", readme, re.MULTILINE)
-    assert commands == ["make demo", "make test"]
-    assert readme.index("make demo") < readme.index("```")
+    assert commands[:3] == ["make demo", "make test", "make check"]
+    assert readme.index("pip install") < readme.index("make demo")
 
 
-def test_ci_runs_the_readmes_test_command_and_nothing_else() -> None:
+def test_ci_runs_what_the_readme_names_and_nothing_else() -> None:
     script = (ROOT / ".ci" / "run").read_text().splitlines()
-    assert [line for line in script if line and not line.startswith(("#", "set ", "cd "))] == ["make test"]
+    run = [line for line in script if line and not line.startswith(("#", "set ", "cd "))]
+    readme = (ROOT / "README.md").read_text()
+    assert run == ["make check", "make test"]
+    assert all(f"    {command}" in readme for command in run)
     assert os.access(ROOT / ".ci" / "run", os.X_OK)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from memspan._arrays import stacked
 from memspan.embedders.service import known_dimensions, sdk
 from memspan.exceptions import InvalidInput
 
@@ -62,16 +63,11 @@ class FastEmbed:
 
     def embed(self, texts: Sequence[str], /) -> Any:
         """One row a text that is to be found: float32, shape (len(texts), dimensions)."""
-        return self._stacked(self._client.passage_embed(list(texts), batch_size=self._batch_texts), len(texts))
+        return stacked(self._client.passage_embed(list(texts), batch_size=self._batch_texts), self.dimensions)
 
     def embed_query(self, text: str, /) -> Any:
         """The vector of a question, with what the model wants before it: float32, shape (dimensions,)."""
-        return self._stacked(self._client.query_embed([text]), 1)[0]
-
-    def _stacked(self, rows: Any, count: int) -> Any:
-        import numpy as np  # noqa: PLC0415  it takes longer to import than all of memspan
-
-        return np.asarray(list(rows), dtype=np.float32).reshape(count, -1)
+        return stacked(self._client.query_embed([text]), self.dimensions)[0]
 
     def __repr__(self) -> str:
         return f"FastEmbed({self.name!r}, dimensions={self.dimensions})"

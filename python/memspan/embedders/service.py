@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from memspan._arrays import stacked
 from memspan.exceptions import EmbedderError, InvalidInput, MissingExtra
 
 if TYPE_CHECKING:
@@ -75,8 +76,6 @@ class Service:
 
     def gathered(self, texts: Sequence[str], request: Callable[[list[str], float], Sequence[Sequence[float]]]) -> Any:
         """The rows of all texts: float32, shape (len(texts), dimensions). `request` sends some, within so many seconds."""
-        import numpy as np  # noqa: PLC0415  it takes longer to import than all of memspan
-
         until = time.monotonic() + self._retry.limit_seconds
         rows: list[Sequence[float]] = []
         for batch in self._batches(texts):
@@ -88,7 +87,7 @@ class Service:
                     reason="another number of vectors",
                 )
             rows.extend(answer)
-        return np.asarray(rows, dtype=np.float32).reshape(len(texts), -1 if rows else self.dimensions)
+        return stacked(rows, self.dimensions)
 
     def _batches(self, texts: Sequence[str]) -> Iterator[list[str]]:
         batch: list[str] = []

@@ -35,6 +35,9 @@ pub enum ErrorKind {
     StoreFull,
     /// Another process made the map larger: the gate adopts it and tries again, so that no caller sees this.
     MapResized,
+    /// A file of the open store was removed or replaced: the gate opens the store anew and tries again; a caller sees it only where that
+    /// does not help.
+    FilesReplaced,
     /// The operating system refused an operation on the store's files.
     StoreIo,
     /// A sync failed: whether the write is on disk is unknown.

@@ -5,11 +5,13 @@
 
 pub mod audit;
 pub mod collection;
+pub mod compaction;
 pub mod context;
 pub mod embedding;
 pub mod engine;
 pub mod error;
 pub mod index;
+pub mod limits;
 pub mod memory;
 pub mod models;
 pub mod recall;

@@ -245,7 +245,7 @@ fn too_much_is_an_error() {
     let engine = open(&folder.0, false);
     let docs = name(&user("u-1"), "notes");
     let refused = |new: NewDocument| Prepared::new(new).expect_err("refused").kind();
-    assert_eq!(refused(NewDocument::new("a", "x".repeat(collection::MAX_DOCUMENT_BYTES + 1))), ErrorKind::InvalidInput);
+    assert_eq!(refused(NewDocument::new("a", "x".repeat(memspan_engine::limits::MAX_DOCUMENT_BYTES + 1))), ErrorKind::InvalidInput);
     assert_eq!(refused(NewDocument::new("", "x")), ErrorKind::InvalidInput);
     assert_eq!(refused(NewDocument { chunk_tokens: 1, ..NewDocument::new("a", "x") }), ErrorKind::InvalidInput);
     assert_eq!(add(&engine, &docs, "empty", "", None, 1).expect("nothing is something"), Action::Added);

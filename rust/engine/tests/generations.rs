@@ -72,11 +72,12 @@ fn died(folder: &Folder, leave: impl Fn(&StoreFolder, &Engine)) {
     leave(&StoreFolder::new(folder.0.clone()), &engine);
 }
 
-/// A whole copy of the store, which a compaction would have built, as `name`.
-fn build(folder: &StoreFolder, engine: &Engine, name: &str) {
+/// A whole copy of the store, as a compaction builds it, as `name`.
+fn build(folder: &StoreFolder, _: &Engine, name: &str) {
     let copy = Folder::new();
-    engine.backup(&copy.0).expect("backup");
-    copy_folder(&copy.0.join("gen-1"), &folder.root().join(name));
+    copy_folder(folder.root(), &copy.0);
+    open(&copy.0, true).compact().expect("compacted");
+    copy_folder(&copy.0.join("gen-2"), &folder.root().join(name));
 }
 
 fn retire(engine: &Engine) {
@@ -94,11 +95,11 @@ fn assert_whole(folder: &Folder, generation: u32) {
         one(&engine, &user("u"), with_vector(&format!("written after, {round}")), 1000 + round);
         assert_sound(&engine);
     }
-    assert_eq!(names(&folder.0), ["CURRENT".to_owned(), format!("gen-{generation}"), "lock".into(), "open".into()]);
+    assert_eq!(names(&folder.0), ["CURRENT".to_owned(), "door".into(), format!("gen-{generation}"), "lock".into(), "open".into()]);
     let engine = open(&folder.0, true);
     engine.compact().expect("compacted");
     assert_eq!(memories(&engine, &user("u"), 0).len() as i64, MEMORIES + 2);
-    assert_eq!(names(&folder.0), ["CURRENT".to_owned(), format!("gen-{}", generation + 1), "lock".into(), "open".into()]);
+    assert_eq!(names(&folder.0), ["CURRENT".to_owned(), "door".into(), format!("gen-{}", generation + 1), "lock".into(), "open".into()]);
     assert_sound(&engine);
 }
 
@@ -188,7 +189,7 @@ fn died_while_the_store_was_made() {
         one(&open(&folder.0, true), &user("u"), with_vector("the first"), 1);
         let engine = open(&folder.0, true);
         assert_eq!(memories(&engine, &user("u"), 0).len(), 1);
-        assert_eq!(names(&folder.0), ["CURRENT", "gen-1", "lock", "open"]);
+        assert_eq!(names(&folder.0), ["CURRENT", "door", "gen-1", "lock", "open"]);
     }
     let folder = Folder::new();
     drop(filled(&folder.0));

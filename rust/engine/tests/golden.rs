@@ -232,7 +232,9 @@ fn fill_session(engine: &Engine) {
     add(r#"{"role":"assistant","content":"My password is hunter2."}"#);
     session.redact(5, Some("a secret"), START + 60 * DAY).expect("redacted");
     session.edit_task("review", TaskEdit::Set("plan".into(), "\"write the script\"".into()), None, None, START + 60 * DAY).expect("set");
-    session.switch_model(&Model::named("gpt-4").expect("known"), None, None, START + 61 * DAY).expect("switched");
+    session
+        .switch_model(&Model::named("gpt-4").expect("known"), memspan_engine::session::NewInstructions::default(), None, START + 61 * DAY)
+        .expect("switched");
 }
 
 /// What format 3 added: a handbook with a version that was replaced, a document that expires, and one that was removed.

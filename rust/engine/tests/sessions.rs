@@ -38,7 +38,9 @@ fn talked(path: &Path) -> Engine {
     say(session, &pictured("and this?", 300_000), 14);
     session.redact(4, Some("asked to"), 15).expect("redacted");
     session.fork("copy", Some(30), 16).expect("copied");
-    session.switch_model(&Model::named("gpt-4").expect("a model"), None, None, 17).expect("switched");
+    session
+        .switch_model(&Model::named("gpt-4").expect("a model"), memspan_engine::session::NewInstructions::default(), None, 17)
+        .expect("switched");
     reply(session, Some("last"), &calling(&["open".to_owned()]), 18);
     session.edit_task("review", TaskEdit::Set("plan".into(), "\"read\"".into()), None, None, 19).expect("set");
     assert_sound(&engine);
@@ -121,7 +123,7 @@ fn rewinding_to_where_a_switch_left_off_keeps_the_sums_true() {
     say(session, &said("and now?"), 4);
     let mut small = Model::named("gpt-4").expect("a model");
     small.context_window = 4_096 + 700;
-    let kept = session.switch_model(&small, None, None, 5).expect("switched").kept;
+    let kept = session.switch_model(&small, memspan_engine::session::NewInstructions::default(), None, 5).expect("switched").kept;
     assert_eq!(kept.origin, 2, "only the newest turn fits");
     assert_sound(&engine);
     session.rewind(2, 6).expect("taken back");

@@ -1,5 +1,6 @@
 //! Arguments of calls, each checked on its own, so that an error names the one that is wrong.
 
+use memspan_engine::limits::MAX_TRUST;
 use memspan_engine::memory::Kind;
 use memspan_engine::recall::Filter;
 use memspan_engine::recall::filter::ALL_KINDS;
@@ -104,40 +105,11 @@ fn alternatives(wanted: &Bound<'_, PyAny>) -> PyResult<Vec<Vec<u8>>> {
         || wanted.is_instance_of::<PyTuple>()
         || wanted.is_instance_of::<PySet>()
         || wanted.is_instance_of::<PyFrozenSet>();
-    let mut values = Vec::new();
-    if several {
-        for one in wanted.try_iter()? {
-            alternative(&mut values, &one?)?;
-        }
-    } else {
-        alternative(&mut values, wanted)?;
-    }
-    Ok(values)
-}
-
-/// A value as it may be stored: a whole number equals the same number as a float, as it does in Python.
-fn alternative(values: &mut Vec<Vec<u8>>, value: &Bound<'_, PyAny>) -> PyResult<()> {
-    let mut bytes = Vec::new();
-    metadata::encode_value(&mut bytes, value, 1)?;
-    values.push(bytes);
-    let is_bool = value.is_instance_of::<PyBool>();
-    if let Ok(float) = value.cast::<PyFloat>()
-        && float.value().fract() == 0.0
-        && float.value().abs() < 9e15
-    {
+    let value = |one: &Bound<'_, PyAny>| {
         let mut bytes = Vec::new();
-        let _ = rmp::encode::write_sint(&mut bytes, float.value() as i64);
-        values.push(bytes);
-    } else if !is_bool
-        && value.is_instance_of::<PyInt>()
-        && let Ok(number) = value.extract::<i64>()
-        && number as f64 as i128 == i128::from(number)
-    {
-        let mut bytes = Vec::new();
-        let _ = rmp::encode::write_f64(&mut bytes, number as f64);
-        values.push(bytes);
-    }
-    Ok(())
+        metadata::encode_value(&mut bytes, one, 1).map(|()| bytes)
+    };
+    if several { wanted.try_iter()?.map(|one| value(&one?)).collect() } else { Ok(vec![value(wanted)?]) }
 }
 
 /// What a recall lets through.
@@ -162,7 +134,7 @@ impl FilterArguments<'_, '_> {
             valid_at: time::maybe_from_python("valid_at", self.valid_at)?,
             known_at: time::maybe_from_python("known_at", self.known_at)?,
             preferred: None,
-            min_trust: self.min_trust.map_or(Ok(0), |trust| whole("min_trust", trust, 0, 3))? as u8,
+            min_trust: self.min_trust.map_or(Ok(0), |trust| whole("min_trust", trust, 0, MAX_TRUST.into()))? as u8,
             now,
         })
     }

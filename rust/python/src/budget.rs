@@ -4,22 +4,21 @@
 
 use std::sync::Arc;
 
-use memspan_engine::context::{Budget, Grant, Item, Order, Share};
-use memspan_engine::session::SessionBudget;
+use memspan_engine::context::{Budget, Form, Grant, Item, Order, Share};
+use memspan_engine::limits::{MAX_ITEM_SCORE, MAX_RECALLS, MAX_TOKENS};
+use memspan_engine::session::{Recalls, Roles, SessionBudget};
+use memspan_engine::units::score::SCORE_UNIT;
 use pyo3::prelude::*;
 
 use crate::arguments::{number, text_of, whole};
 use crate::errors::{invalid, to_python};
 
-/// A score of 1 in the fixed point of a recall.
-const SCORE_ONE: f64 = 4_294_967_296.0;
-/// The largest score that an item may have: more tells nothing apart.
-const MOST_SCORE: f64 = 1e6;
 const MILLION: f64 = 1e6;
+const MOST_TOKENS: i64 = MAX_TOKENS as i64;
 
 /// Tokens that an argument names.
 pub fn tokens(name: &str, value: Option<&Bound<'_, PyAny>>) -> PyResult<Option<u64>> {
-    value.map(|value| whole(name, value, 0, 1 << 40).map(|tokens| tokens as u64)).transpose()
+    value.map(|value| whole(name, value, 0, MOST_TOKENS).map(|tokens| tokens as u64)).transpose()
 }
 
 /// A `memspan.Budget`.
@@ -28,11 +27,12 @@ pub fn budget(value: &Bound<'_, PyAny>) -> PyResult<SessionBudget> {
     let Ok(sections) = value.getattr("sections") else {
         return Err(invalid(py, format!("reading budget: it must be a memspan.Budget, and it is {value}: make one of it")));
     };
+    let output = value.getattr("output_tokens")?.extract::<Option<Bound<'_, PyAny>>>()?;
     let limit = value.getattr("max_input_tokens")?.extract::<Option<Bound<'_, PyAny>>>()?;
     let SessionBudget { sections: defaults, .. } = SessionBudget::default();
     let own = SessionBudget {
         max_input_tokens: tokens("max_input_tokens", limit.as_ref())?,
-        output_tokens: whole("output_tokens", &value.getattr("output_tokens")?, 1, 1 << 40)? as u64,
+        output_tokens: tokens("output_tokens", output.as_ref())?,
         fill: share("fill", &value.getattr("fill")?)?,
         sections: Budget {
             order: order(&value.getattr("order")?)?,
@@ -43,6 +43,25 @@ pub fn budget(value: &Bound<'_, PyAny>) -> PyResult<SessionBudget> {
     };
     Budget::validate(&own.sections).map_err(|error| to_python(py, &error))?;
     Ok(own)
+}
+
+/// A `memspan.Recalls`.
+pub fn recalls(value: &Bound<'_, PyAny>) -> PyResult<Recalls> {
+    let Ok(roles) = value.getattr("roles") else {
+        return Err(invalid(value.py(), format!("reading recalls: it must be a memspan.Recalls, and it is {value}: make one of it")));
+    };
+    let most = |name: &str| whole(name, &value.getattr(name)?, 0, i64::try_from(MAX_RECALLS).unwrap_or(i64::MAX)).map(|most| most as u64);
+    let messages = value.getattr("messages")?.is_none();
+    let least = value.getattr("min_confidence")?;
+    let names: Vec<String> = roles.try_iter()?.map(|role| text_of("a role", &role?)).collect::<PyResult<_>>()?;
+    Ok(Recalls {
+        memories: most("memories")?,
+        messages: if messages { None } else { Some(most("messages")?) },
+        passages: most("passages")?,
+        other_sessions: value.getattr("other_sessions")?.is_truthy()?,
+        roles: Roles::named(names.iter().map(String::as_str)).map_err(|error| to_python(value.py(), &error))?,
+        min_confidence: if least.is_none() { None } else { Some(share("min_confidence", &least)?) },
+    })
 }
 
 fn order(value: &Bound<'_, PyAny>) -> PyResult<Order> {
@@ -70,7 +89,7 @@ fn grants(sections: &Bound<'_, PyAny>) -> PyResult<Vec<(Box<str>, Grant)>> {
         let (name, grant): (Bound<'_, PyAny>, Bound<'_, PyAny>) = pair?.extract()?;
         let ceiling = grant.getattr("ceiling")?.extract::<Option<Bound<'_, PyAny>>>()?;
         let grant = Grant {
-            floor: whole("floor", &grant.getattr("floor")?, 0, 1 << 40)? as u64,
+            floor: whole("floor", &grant.getattr("floor")?, 0, MOST_TOKENS)? as u64,
             weight: whole("weight", &grant.getattr("weight")?, 0, i64::from(Grant::MAX_WEIGHT))? as u32,
             ceiling: tokens("ceiling", ceiling.as_ref())?.unwrap_or(u64::MAX),
         };
@@ -96,11 +115,12 @@ fn read_item(place: usize, item: &Bound<'_, PyAny>) -> PyResult<Item> {
         text: text_of("an item's text", &item.getattr("text")?)?.into(),
         memory: None,
         message: None,
-        score: score.map(|score| (score.clamp(-MOST_SCORE, MOST_SCORE) * SCORE_ONE) as i64),
+        form: Form::dated(),
+        score: score.map(|score| (score.clamp(-MAX_ITEM_SCORE, MAX_ITEM_SCORE) * SCORE_UNIT) as i64),
     })
 }
 
 /// A score in fixed point as a number.
 pub fn score(fixed: i64) -> f64 {
-    fixed as f64 / SCORE_ONE
+    fixed as f64 / SCORE_UNIT
 }

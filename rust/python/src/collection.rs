@@ -10,7 +10,7 @@ use pyo3::types::{PyDict, PyTuple};
 
 use crate::arguments::{conditions, maybe_text, number, text_of, whole};
 use crate::engine::{ATTACHED_UP_TO, Handle};
-use crate::errors::{Hold, hold_for, invalid, run, to_python};
+use crate::errors::{Hold, hold_for, run, to_python};
 use crate::explanation::Explanation;
 use crate::rows::ttl;
 use crate::scope::ScopeCore;
@@ -223,17 +223,12 @@ impl CollectionCore {
         let mut request = Request::new(text_of("query", query)?, vec![self.name.clone()], limit, now);
         request.metadata = conditions(conditions_given)?;
         request.documents = documents.map(ids).transpose()?;
-        request.min_score = min_score.map_or(Ok(0.0), fraction)?;
+        request.min_score = min_score.map_or(Ok(0.0), |value| number("min_score", value))?;
         request.vector = vector.and_then(|vector| vector.get().query());
         let is_small = hold_for(&request.text) == Hold::Attached && self.counts(py)?.1 <= ATTACHED_UP_TO / 4;
         let hold = if is_small { Hold::Attached } else { Hold::Detached };
-        let (answer, hybrid) = run(py, hold, || {
-            let engine = self.handle.engine()?;
-            request.vector = request.vector.take().or_else(|| recall::question_vector(engine, &request.text));
-            Ok((search::ask(engine, &request)?, request.vector.is_some()))
-        })?;
-        let why = answer.degraded.clone().map(|why| degraded.map_or(why, str::to_owned));
-        Ok(SearchCore { answer, degraded: why, hybrid })
+        request.embedder_failed = degraded.map(str::to_owned);
+        run(py, hold, || search::ask(self.handle.engine()?, &request)).map(SearchCore)
     }
 
     /// Whether two handles name the same collection of the same engine.
@@ -249,75 +244,51 @@ fn ids(value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     value.try_iter()?.map(|id| text_of("an id of documents", &id?)).collect()
 }
 
-fn fraction(value: &Bound<'_, PyAny>) -> PyResult<f64> {
-    let given = number("min_score", value)?;
-    if (0.0..=1.0).contains(&given) {
-        return Ok(given);
-    }
-    Err(invalid(value.py(), format!("searching a collection: min_score is a number from 0 to 1, and it is {given}: scale it")))
-}
-
 /// An answer to a search.
 #[pyclass(frozen, module = "memspan._core")]
 #[derive(Debug)]
-pub struct SearchCore {
-    answer: collection::Search,
-    degraded: Option<String>,
-    hybrid: bool,
-}
+pub struct SearchCore(collection::Search);
 
-/// A hit: id, version, source, metadata, begin, end, text, path, score.
-type HitRow<'py> = (&'py str, &'py str, Option<&'py str>, Bound<'py, PyDict>, usize, usize, &'py str, Bound<'py, PyTuple>, f64);
+/// A hit: its document, begin, end, text, headings, score.
+type HitRow<'py> = (Bound<'py, PyTuple>, usize, usize, &'py str, Bound<'py, PyTuple>, f64);
 
 #[pymethods]
 impl SearchCore {
     #[getter]
     fn degraded_reason(&self) -> Option<&str> {
-        self.degraded.as_deref()
+        self.0.degraded.as_deref()
     }
 
     #[getter]
-    fn hybrid(&self) -> bool {
-        self.hybrid
+    fn mode(&self) -> &'static str {
+        if self.0.hybrid { "hybrid" } else { "lexical" }
     }
 
     #[getter]
     fn confidence(&self) -> f64 {
-        let Some(best) = self.answer.hits.first() else { return 0.0 };
-        recall::confidence(self.answer.queries.get(best.collection), &best.indexed(), &best.parts)
+        self.0.confidence()
     }
 
     fn __len__(&self) -> usize {
-        self.answer.hits.len()
+        self.0.hits.len()
     }
 
     fn hit<'py>(slf: &'py Bound<'py, Self>, place: usize) -> PyResult<HitRow<'py>> {
-        let (py, hit) = (slf.py(), &slf.get().answer.hits[place]);
-        let document = &hit.document;
-        Ok((
-            &document.id,
-            &document.version,
-            document.source.as_deref(),
-            metadata::decode(py, &document.metadata)?,
-            hit.characters.start,
-            hit.characters.end,
-            &hit.text,
-            PyTuple::new(py, &hit.path)?,
-            hit.score,
-        ))
+        let (py, hit) = (slf.py(), &slf.get().0.hits[place]);
+        Ok((row(py, &hit.document)?, hit.characters.start, hit.characters.end, &hit.text, PyTuple::new(py, &hit.path)?, hit.score))
     }
 
     /// Where the score of a hit comes from.
     fn explain(&self, py: Python<'_>, place: usize) -> PyResult<Explanation> {
-        let hit = &self.answer.hits[place];
-        let query = &self.answer.queries[hit.collection];
+        let hit = &self.0.hits[place];
+        let query = &self.0.queries[hit.collection];
         let why = run(py, hold_for(&hit.text), || Ok(query.explain(hit.parts, &hit.indexed())))?;
         Ok(Explanation::new(why, Vec::new()))
     }
 
     /// Tokens of a hit's text (`o200k_base`).
     fn tokens(&self, py: Python<'_>, place: usize) -> PyResult<usize> {
-        let text = &self.answer.hits[place].text;
+        let text = &self.0.hits[place].text;
         run(py, hold_for(text), || Ok(recall::tokens_of(text)))
     }
 }

@@ -3,13 +3,14 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use memspan_engine::context::Factor;
-use memspan_engine::engine::{Engine, EngineOptions};
-use memspan_engine::index::vectors::MAX_DIMENSIONS;
+use memspan_engine::engine::{Embed, Engine, EngineOptions};
+use memspan_engine::index::vectors::UnitVector;
 use memspan_engine::index::vectors::graph::GraphOptions;
+use memspan_engine::limits::{MAX_DIMENSIONS, busy_timeout};
 use memspan_engine::memory::embedding::{Embedding, PROBE};
+use memspan_engine::memory::maintain::Pending;
 use memspan_engine::scope::{Scope, ScopeType};
 use memspan_engine::session::LearnedModel;
 use memspan_engine::store::Durability;
@@ -52,7 +53,7 @@ impl Handle {
         Ok(&self.engine)
     }
 
-    /// How a read of these scopes is run.
+    /// How a prompt that asks these scopes is assembled.
     pub fn hold(&self, scopes: &[Scope]) -> Result<Hold> {
         let small = self.engine()?.documents(scopes)? <= ATTACHED_UP_TO;
         Ok(if small { Hold::Attached } else { Hold::Detached })
@@ -95,7 +96,7 @@ impl EngineCore {
         let options = EngineOptions {
             durability: durability_of(durability)?,
             read_only,
-            busy_timeout: busy_timeout(busy_timeout_seconds)?,
+            busy_timeout: busy_timeout(number("busy_timeout_seconds", busy_timeout_seconds)?).map_err(|error| to_python(py, &error))?,
             embedding: embedding.map(|(name, dimensions, revision)| embedding_of(&name, &dimensions, revision.as_ref())).transpose()?,
             now: clock.now(py)?,
         };
@@ -156,16 +157,6 @@ impl EngineCore {
         Ok(known.into_iter().map(|embedding| embedding.name).collect())
     }
 
-    /// Makes some of the vectors that a partition lacks, where the embedding is the built-in one: how many, and where to go on.
-    fn make_some(&self, py: Python<'_>, partition: u32, first: u32) -> PyResult<(u64, Option<u32>)> {
-        run(py, Hold::Detached, || self.handle.engine()?.make_some(partition, first))
-    }
-
-    /// Ends the work on a partition, of which `refused` memories got no vector.
-    fn conclude(&self, py: Python<'_>, partition: u32, refused: u64) -> PyResult<()> {
-        run(py, Hold::Detached, || self.handle.engine()?.conclude(partition, refused))
-    }
-
     /// A scope: `scope_type` is "user" or "shared".
     fn scope(&self, scope_type: &str, id: &Bound<'_, PyAny>, tenant: Option<&Bound<'_, PyAny>>) -> PyResult<ScopeCore> {
         let py = id.py();
@@ -214,73 +205,34 @@ impl EngineCore {
         run(py, Hold::Detached, || self.handle.engine()?.backup(&path))
     }
 
-    /// Forgets what expired; how many.
-    fn expire(&self, py: Python<'_>) -> PyResult<u64> {
+    /// Does what can wait. `embed` takes a list of texts and returns `Vectors`, where the embedding is a caller's. A signal ends it
+    /// between two steps.
+    fn maintain(&self, py: Python<'_>, embed: Option<Py<PyAny>>) -> PyResult<Maintained> {
         let now = self.handle.clock.now(py)?;
-        run(py, Hold::Detached, || self.handle.engine()?.expire(now))
-    }
-
-    /// Clears away what interrupted deletes and forks of sessions left, and what nobody refers to; how many sessions.
-    fn sweep_sessions(&self, py: Python<'_>) -> PyResult<u64> {
-        let now = self.handle.clock.now(py)?;
-        run(py, Hold::Detached, || memspan_engine::session::sweep(self.handle.engine()?, now))
-    }
-
-    /// Builds, rebuilds and drops graphs over vectors as their rules say; how many were built. A signal ends it between two steps.
-    fn maintain_graphs(&self, py: Python<'_>) -> PyResult<u64> {
-        let now = self.handle.clock.now(py)?;
-        let mut signal = None;
-        let built = run(py, Hold::Detached, || {
-            let mut between = || {
-                Python::attach(|py| {
-                    py.check_signals().map_err(|error| {
-                        signal = Some(error);
-                        Error::invalid("building a graph: a signal came; what was built is given up")
-                    })
-                })
-            };
-            self.handle.engine()?.maintain_graphs(now, &mut between)
+        let mut calls = Calls::new(embed);
+        let done = run(py, Hold::Detached, || {
+            let mut signal = None;
+            let mut between = || check_signals(&mut signal);
+            let done = self.handle.engine()?.maintain(calls.embedder(), now, &mut between);
+            calls.raised = calls.raised.take().filter(|_| !matches!(&done, Ok(done) if done.embedder_failed.is_some())).or(signal);
+            done
         });
-        signal.map_or(built, Err)
+        let done = calls.or_raise(done)?;
+        let memspan_engine::engine::Maintained { expired, made, recalls, sessions, collections, graphs, .. } = done;
+        Ok(Maintained { expired, made, recalls, sessions, collections, graphs })
     }
 
-    /// Makes what searches of transcripts read of messages that an older version added; how many messages.
-    fn fill_transcripts(&self, py: Python<'_>) -> PyResult<u64> {
-        run(py, Hold::Detached, || memspan_engine::session::fill_rows(self.handle.engine()?))
-    }
-
-    /// Clears away what was written of documents and never finished, and what is left of dropped collections; how many.
-    fn sweep_collections(&self, py: Python<'_>) -> PyResult<u64> {
-        let now = self.handle.clock.now(py)?;
-        run(py, Hold::Detached, || memspan_engine::collection::sweep(self.handle.engine()?, now))
-    }
-
-    /// The next partition behind `after` in which memories or chunks lack a vector.
-    ///
-    /// With `alone`, what is being built of any other embedding is given up.
-    fn next_pending(&self, py: Python<'_>, after: u32, alone: bool) -> PyResult<Option<u32>> {
-        run(py, Hold::Detached, || {
-            let engine = self.handle.engine()?;
-            if alone { engine.next_to_reembed(after) } else { engine.next_pending(after) }
-        })
-    }
-
-    /// Memories from number `first` on that lack a vector: number, revision, text.
-    fn pending(&self, py: Python<'_>, partition: u32, first: u32) -> PyResult<Vec<(u32, u32, String)>> {
-        let pending = run(py, Hold::Detached, || self.handle.engine()?.pending(partition, first))?;
-        Ok(pending.into_iter().map(|one| (one.number, one.revision, one.text)).collect())
-    }
-
-    /// Stores vectors that were made later, one for each (number, revision); how many were stored.
-    fn fill(&self, py: Python<'_>, partition: u32, memories: Vec<(u32, u32)>, vectors: &Bound<'_, Vectors>) -> PyResult<u64> {
-        let (rows, place) = (memories.iter().zip(&vectors.get().rows), vectors.get().place);
-        let vectors = rows.filter_map(|((number, revision), row)| Some((*number, *revision, row.clone()?))).collect();
-        run(py, Hold::Detached, || self.handle.engine()?.fill(place, partition, vectors))
-    }
-
-    /// Stores the recalls that are still buffered; of how many memories.
-    fn flush_accesses(&self, py: Python<'_>) -> PyResult<u64> {
-        run(py, Hold::Detached, || self.handle.engine()?.flush_accesses())
+    /// Makes the vectors that are missing and gives up what is built of any other embedding; `progress` is told of each step.
+    fn reembed(&self, py: Python<'_>, embed: Option<Py<PyAny>>, progress: Py<PyAny>) -> PyResult<u64> {
+        let mut calls = Calls::new(embed);
+        let made = run(py, Hold::Detached, || {
+            let mut raised = None;
+            let mut told = |made: u64| call(&progress, (made,), &mut raised).map(drop);
+            let made = self.handle.engine()?.reembed(calls.embedder(), &mut told);
+            calls.raised = calls.raised.take().or(raised);
+            made
+        });
+        calls.or_raise(made)
     }
 
     /// Rewrites the store into a new generation; how many values it has.
@@ -399,31 +351,78 @@ fn graph_of((threshold, m, ef_construction, ef_search, rebuild_share): &Graph<'_
     })
 }
 
-fn busy_timeout(value: &Bound<'_, PyAny>) -> PyResult<Duration> {
-    let seconds = number("busy_timeout_seconds", value)?;
-    if (0.0..=86_400.0).contains(&seconds) {
-        return Ok(Duration::from_secs_f64(seconds));
-    }
-    Err(invalid(
-        value.py(),
-        format!("opening a store: busy_timeout_seconds must be from 0 to 86,400 (a day), and it is {seconds}: change it"),
-    ))
+fn embedding_of(name: &Bound<'_, PyAny>, dimensions: &Bound<'_, PyAny>, revision: Option<&Bound<'_, PyAny>>) -> PyResult<Embedding> {
+    let dimensions = whole("the embedder's dimensions", dimensions, 1, MAX_DIMENSIONS as i64)? as u32;
+    let revision = maybe_text("the embedder's revision", revision)?.unwrap_or_default();
+    Embedding::new(text_of("the embedder's name", name)?, dimensions, revision).map_err(|error| to_python(name.py(), &error))
 }
 
-fn embedding_of(name: &Bound<'_, PyAny>, dimensions: &Bound<'_, PyAny>, revision: Option<&Bound<'_, PyAny>>) -> PyResult<Embedding> {
-    let name_text = text_of("the embedder's name", name)?;
-    if name_text.is_empty() || name_text.len() > 1024 {
-        let size = name_text.len();
-        return Err(invalid(
-            name.py(),
-            format!(
-                "reading the embedder's name: it must have 1 to 1,024 bytes of UTF-8, and it has {size}: it is the identity of its vectors in the store"
-            ),
-        ));
+/// What maintenance did. Frozen.
+#[pyclass(frozen, get_all, module = "memspan._core")]
+#[derive(Debug)]
+pub struct Maintained {
+    expired: u64,
+    made: u64,
+    recalls: u64,
+    sessions: u64,
+    collections: u64,
+    graphs: u64,
+}
+
+/// A caller's embedder, called from the engine, and what it raised.
+struct Calls {
+    embed: Option<Py<PyAny>>,
+    raised: Option<PyErr>,
+}
+
+impl Calls {
+    fn new(embed: Option<Py<PyAny>>) -> Self {
+        Self { embed, raised: None }
     }
-    Ok(Embedding {
-        name: name_text,
-        dimensions: whole("the embedder's dimensions", dimensions, 1, MAX_DIMENSIONS as i64)? as u32,
-        revision: maybe_text("the embedder's revision", revision)?.unwrap_or_default(),
+
+    fn embedder(&mut self) -> Option<&mut dyn Embed> {
+        if self.embed.is_some() { Some(self) } else { None }
+    }
+
+    /// What the engine says, unless Python raised something on its way.
+    fn or_raise<T>(self, done: PyResult<T>) -> PyResult<T> {
+        self.raised.map_or(done, Err)
+    }
+}
+
+impl Embed for Calls {
+    fn embed(&mut self, texts: &[Pending]) -> Result<Vec<Option<UnitVector>>> {
+        let Self { embed: Some(embed), raised } = self else { return Ok(vec![None; texts.len()]) };
+        let texts: Vec<&str> = texts.iter().map(|one| one.text.as_str()).collect();
+        let made = call(embed, (texts,), raised)?;
+        Python::attach(|py| match made.bind(py).cast::<Vectors>() {
+            Ok(vectors) => Ok(vectors.get().rows.clone()),
+            Err(_) => Err(Error::new(ErrorKind::Embedder, "embedding texts: the embedder returned no vectors: look at the embedder")),
+        })
+    }
+}
+
+/// Calls a function of Python's; what it raises is kept, and passes the engine as an error of the embedder or, if it is none of our
+/// errors (an interrupt, say), as one that ends everything.
+fn call<'a>(
+    function: &Py<PyAny>,
+    arguments: impl for<'py> pyo3::call::PyCallArgs<'py>,
+    raised: &'a mut Option<PyErr>,
+) -> Result<Py<PyAny>> {
+    Python::attach(|py| {
+        function.call1(py, arguments).map_err(|error| {
+            let ours = error.value(py).hasattr("reason").unwrap_or(false);
+            *raised = Some(error);
+            Error::new(if ours { ErrorKind::Embedder } else { ErrorKind::InvalidInput }, "calling Python: it raised")
+        })
+    })
+}
+
+fn check_signals(signal: &mut Option<PyErr>) -> Result<()> {
+    Python::attach(|py| {
+        py.check_signals().map_err(|error| {
+            *signal = Some(error);
+            Error::invalid("building a graph: a signal came; what was built is given up")
+        })
     })
 }

@@ -4,9 +4,7 @@
 //! some milliseconds once for a hundred thousand new tokens.
 
 use memspan_engine::Error;
-use memspan_engine::context::limit::{Share, input_limit};
 use memspan_engine::context::{Factor, fit as engine_fit};
-use memspan_engine::models::Profile;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
@@ -14,10 +12,6 @@ use crate::arguments::whole;
 use crate::errors::{Hold, run, run_reading};
 use crate::messages;
 use crate::models::model;
-
-/// What is filled of a window, and kept for the reply, where the caller does not say: as for a session's prompts.
-const FILL: Share = Share::new(700_000);
-const OUTPUT_TOKENS: u64 = 4_096;
 
 /// The kept messages (the very objects), the tokens of a request with them, and whether that is exact.
 #[pyfunction]
@@ -33,7 +27,7 @@ pub fn fit<'py>(
     let named = max_input_tokens.map(|limit| whole("max_input_tokens", limit, 0, i64::MAX)).transpose()?.map(|limit| limit as u64);
     let limit = match named {
         Some(limit) => limit,
-        None => run(py, Hold::Attached, || default_limit(&profile))?,
+        None => run(py, Hold::Attached, || model.default_input_limit())?,
     };
     let tools = messages::tools(tools)?;
     let items = messages::items(given)?;
@@ -56,10 +50,4 @@ pub fn fit<'py>(
     };
     let kept = fitted.kept.iter().map(|index| items.get_item(*index)).collect::<PyResult<Vec<_>>>()?;
     Ok((PyTuple::new(py, kept)?, model.factor.bound(fitted.tokens), fitted.exact && model.factor == Factor::EXACT))
-}
-
-fn default_limit(profile: &Profile) -> memspan_engine::Result<u64> {
-    let model = &profile.model;
-    let limit = input_limit(model.context_window, OUTPUT_TOKENS.min(model.max_output_tokens), FILL, None)?;
-    Ok(limit.min(model.max_input_tokens))
 }

@@ -15,6 +15,7 @@ mod budget;
 mod build;
 mod clock;
 mod collection;
+mod compaction;
 mod embedding;
 mod engine;
 mod errors;
@@ -22,6 +23,7 @@ mod explanation;
 mod fit;
 mod from_json;
 mod json;
+mod limits;
 mod memory;
 mod messages;
 mod metadata;
@@ -51,13 +53,20 @@ mod _core {
     #[pymodule_export]
     use super::collection::{CollectionCore, DocumentDraft, SearchCore, collection_names};
     #[pymodule_export]
+    use super::compaction::{
+        CompactionDraft, add_note, brief_draft, commit_compaction, compaction_draft, compaction_due, plan_switch, read_summary,
+        remove_note, session_draft, session_notes, session_summary, set_policy, switch_draft, switch_model, task_ended,
+    };
+    #[pymodule_export]
     use super::embedding::BuiltInCore;
     #[pymodule_export]
-    use super::engine::EngineCore;
+    use super::engine::{EngineCore, Maintained};
     #[pymodule_export]
     use super::explanation::{Explanation, TermScore};
     #[pymodule_export]
     use super::fit::fit;
+    #[pymodule_export]
+    use super::limits::Limits;
     #[pymodule_export]
     use super::memory::{Memory, Remembered, restore_memory, restore_remembered};
     #[pymodule_export]

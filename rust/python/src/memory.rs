@@ -4,45 +4,24 @@ use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
+use memspan_engine::Result;
 use memspan_engine::engine::Engine;
-use memspan_engine::memory::{self, Action};
+use memspan_engine::memory::{self, Action, Named};
 use memspan_engine::scope::Scope;
-use memspan_engine::{Error, ErrorKind, Result};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
 use crate::errors::{Hold, invalid, run};
 use crate::{metadata, time};
 
-/// A revision with the ids of the memories that it names by number.
-#[derive(Debug, PartialEq)]
-pub struct Known {
-    pub memory: memory::Memory,
-    id: String,
-    supersedes: Option<String>,
-    superseded_by: Option<String>,
-}
-
-/// Looks up the ids that revisions of one scope name by number: one read, and none where no slot is involved.
-pub fn known(engine: &Engine, scope: &Scope, memories: Vec<memory::Memory>) -> Result<Vec<Arc<Known>>> {
-    let by = |memory: &memory::Memory| memory.ending.as_ref().and_then(|ending| ending.superseded_by);
-    let mut numbers: Vec<u32> = memories.iter().flat_map(|memory| [memory.supersedes, by(memory)]).flatten().collect();
-    numbers.sort_unstable();
-    numbers.dedup();
-    let ids = if numbers.is_empty() { Vec::new() } else { engine.ids(scope, &numbers)? };
-    let id_of = |number: Option<u32>| numbers.binary_search(&number?).ok().and_then(|at| ids[at].clone());
-    let known = |memory: memory::Memory| {
-        let (supersedes, superseded_by) = (id_of(memory.supersedes), id_of(by(&memory)));
-        Arc::new(Known { id: memory.id(), supersedes, superseded_by, memory })
-    };
-    Ok(memories.into_iter().map(known).collect())
+/// Revisions of one scope with the ids that they name.
+pub fn known(engine: &Engine, scope: &Scope, memories: Vec<memory::Memory>) -> Result<Vec<Arc<Named>>> {
+    Ok(engine.named(scope, memories)?.into_iter().map(Arc::new).collect())
 }
 
 /// The same for one.
-pub fn known_one(engine: &Engine, scope: &Scope, memory: memory::Memory) -> Result<Arc<Known>> {
-    known(engine, scope, vec![memory])?
-        .pop()
-        .ok_or_else(|| Error::new(ErrorKind::StoreIo, "looking up a memory: it is gone: please report it"))
+pub fn known_one(engine: &Engine, scope: &Scope, memory: memory::Memory) -> Result<Arc<Named>> {
+    engine.named_one(scope, memory).map(Arc::new)
 }
 
 /// One revision of a memory. Times are aware, in UTC, exact to the microsecond.
@@ -57,7 +36,7 @@ pub fn known_one(engine: &Engine, scope: &Scope, memory: memory::Memory) -> Resu
 ///     ('2025-01-01T00:00:00+00:00', 'current')
 #[pyclass(frozen, eq, from_py_object, module = "memspan")]
 #[derive(Debug, Clone, PartialEq)]
-pub struct Memory(pub Arc<Known>);
+pub struct Memory(pub Arc<Named>);
 
 impl Memory {
     fn inner(&self) -> &memory::Memory {
@@ -265,7 +244,7 @@ pub fn restore_memory(
     superseded_by: Option<String>,
 ) -> PyResult<Memory> {
     let memory = run(py, Hold::Attached, || memory::Memory::decode(b"pickle", number, body))?;
-    Ok(Memory(Arc::new(Known { id: memory.id(), supersedes, superseded_by, memory })))
+    Ok(Memory(Arc::new(Named { id: memory.id(), supersedes, superseded_by, memory })))
 }
 
 /// Makes an answer of what `Remembered.__reduce__` gave.

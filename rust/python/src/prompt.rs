@@ -13,6 +13,7 @@ use crate::arguments::{text_of, whole};
 use crate::budget::score;
 use crate::errors::{Hold, corrupt, run, to_python};
 use crate::from_json;
+use crate::session::Named;
 
 /// Up to so many tokens a prompt is assembled and rendered in well under a millisecond, and the interpreter is kept.
 pub const ATTACHED_TOKENS: u64 = 40_000;
@@ -26,6 +27,8 @@ type ExplainedRow = (String, String, bool, String, u64, Option<f64>, Option<u64>
 #[derive(Debug)]
 pub struct PromptCore {
     pub assembled: Arc<Assembled>,
+    /// The session that it is of, for what only the store knows.
+    named: Arc<Named>,
     degraded: Option<String>,
     erased: Vec<String>,
     same_bytes: bool,
@@ -33,15 +36,15 @@ pub struct PromptCore {
 
 impl PromptCore {
     /// A prompt that was assembled now; `degraded` is what the embedder did, if it failed.
-    pub fn assembled(assembled: Assembled, degraded: Option<&str>) -> Self {
+    pub fn assembled(named: &Arc<Named>, assembled: Assembled, degraded: Option<&str>) -> Self {
         let why = assembled.degraded.as_deref().map(|why| degraded.unwrap_or(why).to_owned());
-        Self { assembled: Arc::new(assembled), degraded: why, erased: Vec::new(), same_bytes: true }
+        Self { named: Arc::clone(named), assembled: Arc::new(assembled), degraded: why, erased: Vec::new(), same_bytes: true }
     }
 
     /// A prompt that was sent once.
-    pub fn replayed(replayed: Replayed) -> Self {
+    pub fn replayed(named: &Arc<Named>, replayed: Replayed) -> Self {
         let Replayed { assembled, erased, same_bytes } = replayed;
-        Self { assembled: Arc::new(assembled), degraded: None, erased, same_bytes }
+        Self { named: Arc::clone(named), assembled: Arc::new(assembled), degraded: None, erased, same_bytes }
     }
 
     fn prompt(&self) -> &Prompt {
@@ -80,6 +83,7 @@ impl PromptCore {
     fn costing(&self, tokens: &Bound<'_, PyAny>) -> PyResult<Self> {
         let tokens = whole("the provider's count", tokens, 1, 1 << 40)? as u64;
         Ok(Self {
+            named: Arc::clone(&self.named),
             assembled: Arc::new(self.assembled.costing(tokens)),
             degraded: self.degraded.clone(),
             erased: Vec::new(),
@@ -170,13 +174,19 @@ impl PromptCore {
                 one.section.to_string(),
                 one.id.to_string(),
                 one.why.is_included(),
-                one.why.to_string(),
+                one.reason(),
                 one.tokens,
                 one.score.map(score),
                 revision,
             )
         };
         self.prompt().explained.iter().map(row).collect()
+    }
+
+    /// Why a memory that is no candidate of it is none, as the store is now.
+    fn why(&self, py: Python<'_>, id: &Bound<'_, PyAny>) -> PyResult<String> {
+        let id = text_of("a memory's id", id)?;
+        self.named.run(py, Hold::Detached, |session| session.why(&self.assembled, &id))
     }
 
     /// Leading segments that both have, their tokens, and what this one has where they part.

@@ -2,9 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use memspan_engine::recall::explain::LexicalQuery;
-use memspan_engine::recall::fusion::Parts;
-use memspan_engine::recall::{self, tokens_of};
+use memspan_engine::recall::{Answer, Found, tokens_of};
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::slice::PySliceIndices;
@@ -12,45 +10,21 @@ use pyo3::types::{PyIterator, PySlice, PyTuple};
 
 use crate::errors::{hold_for, run};
 use crate::explanation::Explanation;
-use crate::memory::{Known, Memory, shortened};
+use crate::memory::{Memory, shortened};
 
-/// An answer as the engine gave it.
+/// An answer, with what is worked out of it when it is first asked for.
 #[derive(Debug)]
-pub struct Answer {
-    pub found: Vec<Found>,
-    /// What each scope was asked, for explanations.
-    pub queries: Vec<LexicalQuery>,
-    /// Worked out when it is first asked for.
-    pub confidence: OnceLock<f64>,
+pub struct Answered {
+    answer: Answer,
+    confidence: OnceLock<f64>,
+    tokens: Vec<OnceLock<usize>>,
     /// The `Scope` objects of the question, in its order.
-    pub scopes: Py<PyTuple>,
-    pub degraded: Option<String>,
-    /// Whether the question had a vector.
-    pub hybrid: bool,
+    scopes: Py<PyTuple>,
 }
 
-impl Answer {
+impl Answered {
     fn confidence(&self) -> f64 {
-        *self.confidence.get_or_init(|| {
-            self.found.first().map_or(0.0, |best| recall::confidence(self.queries.get(best.scope), &best.known.memory.text, &best.parts))
-        })
-    }
-}
-
-/// One hit.
-#[derive(Debug)]
-pub struct Found {
-    known: Arc<Known>,
-    scope: usize,
-    parts: Parts,
-    /// The ids of memories that were left out because they say the same.
-    duplicates: Vec<String>,
-    tokens: OnceLock<usize>,
-}
-
-impl Found {
-    pub fn new(known: Arc<Known>, scope: usize, parts: Parts, duplicates: Vec<String>) -> Self {
-        Self { known, scope, parts, duplicates, tokens: OnceLock::new() }
+        *self.confidence.get_or_init(|| self.answer.confidence())
     }
 }
 
@@ -64,26 +38,27 @@ impl Found {
 #[pyclass(frozen, eq, sequence, module = "memspan")]
 #[derive(Debug)]
 pub struct Recall {
-    answer: Arc<Answer>,
+    answer: Arc<Answered>,
     /// Places of the hits in the answer: all of them, or those of a slice.
     places: Vec<usize>,
 }
 
 impl PartialEq for Recall {
     fn eq(&self, other: &Self) -> bool {
-        let same = |name: fn(&Answer) -> (u64, bool)| name(&self.answer) == name(&other.answer);
-        same(|answer| (answer.confidence().to_bits(), answer.degraded.is_some())) && self.hits().eq(other.hits())
+        let same = |name: fn(&Answered) -> (u64, bool)| name(&self.answer) == name(&other.answer);
+        same(|all| (all.confidence().to_bits(), all.answer.degraded.is_some())) && self.hits().eq(other.hits())
     }
 }
 
 impl Recall {
-    pub fn new(answer: Answer) -> Self {
+    pub fn new(answer: Answer, scopes: Py<PyTuple>) -> Self {
+        let tokens = answer.found.iter().map(|_| OnceLock::new()).collect();
         let places = (0..answer.found.len()).collect();
-        Self { answer: Arc::new(answer), places }
+        Self { answer: Arc::new(Answered { answer, confidence: OnceLock::new(), tokens, scopes }), places }
     }
 
     fn hit(&self, at: usize) -> Recalled {
-        Recalled { answer: Arc::clone(&self.answer), place: self.places[at] }
+        Recalled { answer: Arc::clone(&self.answer), place: self.places[at], weighed: None }
     }
 
     fn hits(&self) -> impl DoubleEndedIterator<Item = Recalled> + ExactSizeIterator + '_ {
@@ -105,19 +80,19 @@ impl Recall {
     /// Whether vectors are missing that could have been used.
     #[getter]
     fn degraded(&self) -> bool {
-        self.answer.degraded.is_some()
+        self.answer.answer.degraded.is_some()
     }
 
     /// Why they are.
     #[getter]
     fn degraded_reason(&self) -> Option<&str> {
-        self.answer.degraded.as_deref()
+        self.answer.answer.degraded.as_deref()
     }
 
     /// "hybrid" where words and vectors were searched, "lexical" where words alone.
     #[getter]
     fn mode(&self) -> &'static str {
-        if self.answer.hybrid { "hybrid" } else { "lexical" }
+        if self.answer.answer.hybrid { "hybrid" } else { "lexical" }
     }
 
     fn __len__(&self) -> usize {
@@ -182,51 +157,66 @@ impl Recall {
 #[pyclass(frozen, eq, module = "memspan")]
 #[derive(Debug, Clone)]
 pub struct Recalled {
-    answer: Arc<Answer>,
+    answer: Arc<Answered>,
     place: usize,
+    /// What it scores beside hits of other sources.
+    weighed: Option<f64>,
 }
 
 /// The same memory with the same score for the same reasons. How old it was to the microsecond is none: nobody asks twice at once.
 impl PartialEq for Recalled {
     fn eq(&self, other: &Self) -> bool {
         let why = |hit: &Self| (hit.found().parts.fixed, hit.found().parts.lexical, hit.found().parts.dense);
-        why(self) == why(other) && self.found().known == other.found().known
+        why(self) == why(other) && self.found().named == other.found().named
     }
 }
 
 impl Recalled {
     fn found(&self) -> &Found {
-        &self.answer.found[self.place]
-    }
-
-    fn text(&self) -> &str {
-        &self.found().known.memory.text
+        &self.answer.answer.found[self.place]
     }
 }
 
 #[pymethods]
 impl Recalled {
+    /// The memory's text.
+    #[getter]
+    fn text(&self) -> &str {
+        &self.found().named.memory.text
+    }
+
+    /// "memories".
+    #[getter]
+    fn source(&self) -> &'static str {
+        "memories"
+    }
+
     /// What was found.
     #[getter]
     fn memory(&self) -> Memory {
-        Memory(Arc::clone(&self.found().known))
+        Memory(Arc::clone(&self.found().named))
     }
 
     /// 0 to 1: how it compares with the other answers to this question. Not comparable between questions.
     #[getter]
     fn score(&self) -> f64 {
-        self.found().parts.score()
+        self.weighed.unwrap_or_else(|| self.found().parts.score())
+    }
+
+    /// The same hit with the score that compares it with hits of other sources. Private.
+    fn weighed(&self, score: f64) -> Self {
+        Self { weighed: Some(score), ..self.clone() }
     }
 
     /// Tokens of its text, exact for `o200k_base` (GPT-4o and later). Counted on first use.
     #[getter]
     fn tokens(&self, py: Python<'_>) -> PyResult<usize> {
-        if let Some(tokens) = self.found().tokens.get() {
+        if let Some(tokens) = self.answer.tokens[self.place].get() {
             return Ok(*tokens);
         }
         // Counted before the cell is entered: a thread that held it while it waits for the interpreter would block the others for ever.
         let tokens = run(py, hold_for(self.text()), || Ok(tokens_of(self.text())))?;
-        Ok(*self.found().tokens.get_or_init(|| tokens))
+        Ok(*self.answer.tokens[self.place].get_or_init(|| tokens))
     }
 
     /// Whose memory it is.
@@ -237,7 +227,7 @@ impl Recalled {
 
     /// Where the score comes from. Cost: the text is analysed again.
     fn explain(&self, py: Python<'_>) -> PyResult<Explanation> {
-        let query = &self.answer.queries[self.found().scope];
+        let query = &self.answer.answer.queries[self.found().scope];
         let why = run(py, hold_for(self.text()), || Ok(query.explain(self.found().parts, self.text())))?;
         Ok(Explanation::new(why, self.found().duplicates.clone()))
     }
@@ -251,10 +241,10 @@ impl Recalled {
     }
 
     fn __hash__(&self) -> u64 {
-        self.found().parts.fixed as u64 ^ u64::from(self.found().known.memory.number)
+        self.found().parts.fixed as u64 ^ u64::from(self.found().named.memory.number)
     }
 
     fn __repr__(&self) -> String {
-        format!("Recalled({:.3}, {:?}, id={:?})", self.score(), shortened(self.text()), self.found().known.memory.id())
+        format!("Recalled({:.3}, {:?}, id={:?})", self.score(), shortened(self.text()), self.found().named.id)
     }
 }

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use memspan_engine::limits::{MAX_TRUST, ttl as ttl_of};
 use memspan_engine::memory::NewMemory;
 use memspan_engine::scope::Scope;
 use pyo3::exceptions::{PyIndexError, PyValueError};
@@ -17,9 +18,6 @@ use crate::metadata;
 use crate::scope::ScopeCore;
 use crate::time;
 use crate::vectors::{Source, Space, Vectors, given_vector};
-
-/// The longest time to live: 100 years. More is for ever, which is said by leaving it out.
-const MAX_TTL_SECONDS: f64 = 3_155_760_000.0;
 
 /// What `remember` takes besides the text, as it was given.
 #[derive(Default)]
@@ -82,7 +80,7 @@ impl<'py> Fields<'py> {
         }
         new.slot = maybe_text("slot", self.slot.as_ref())?;
         new.id = maybe_text("id", self.id.as_ref())?;
-        new.trust = self.trust.as_ref().map(|trust| whole("trust", trust, 0, 3)).transpose()?.map(|trust| trust as u8);
+        new.trust = self.trust.as_ref().map(|trust| whole("trust", trust, 0, MAX_TRUST.into())).transpose()?.map(|trust| trust as u8);
         new.ttl = self.ttl_seconds.as_ref().map(ttl).transpose()?;
         new.occurred_at = time::maybe_from_python("occurred_at", self.occurred_at.as_ref())?;
         new.metadata = metadata::encode(self.metadata.as_ref())?;
@@ -95,16 +93,7 @@ impl<'py> Fields<'py> {
 
 /// Microseconds to live.
 pub fn ttl(seconds: &Bound<'_, PyAny>) -> PyResult<i64> {
-    let given = number("ttl_seconds", seconds)?;
-    if given > 0.0 && given <= MAX_TTL_SECONDS {
-        return Ok((given * 1e6).ceil() as i64);
-    }
-    Err(invalid(
-        seconds.py(),
-        format!(
-            "reading ttl_seconds: it must be above 0 and at most {MAX_TTL_SECONDS} (100 years), and it is {given}: leave it out to keep it for ever"
-        ),
-    ))
+    ttl_of(number("ttl_seconds", seconds)?).map_err(|error| to_python(seconds.py(), &error))
 }
 
 /// One memory on its way into the store: checked, and not yet embedded. Frozen.

@@ -1,45 +1,48 @@
 //! `ScopeCore`: the memory of one scope, as the package's `Scope` calls it.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use memspan_engine::Result;
 use memspan_engine::engine::Engine;
 use memspan_engine::memory::forget::Stale;
 use memspan_engine::memory::revise::Revision;
-use memspan_engine::recall::when::{self, Range};
 use memspan_engine::recall::{self, Fusion, Request};
 use memspan_engine::scope::Scope;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::arguments::{FilterArguments, kinds, maybe_text, number, text_of, whole};
-use crate::engine::Handle;
+use crate::engine::{ATTACHED_UP_TO, Handle};
 use crate::errors::{Hold, hold_for, invalid, run};
 use crate::memory::{Memory, Remembered, known, known_one};
 use crate::metadata;
-use crate::recall::{Answer, Found, Recall};
-use crate::rows::Draft;
+use crate::recall::Recall;
+use crate::rows::{Draft, Fields};
 use crate::time;
-use crate::vectors::Vectors;
-
-const DAY_MICROSECONDS: f64 = 86_400e6;
+use crate::vectors::{Space, Vectors};
 
 #[pyclass(frozen, module = "memspan._core")]
 #[derive(Debug)]
 pub struct ScopeCore {
     pub handle: Arc<Handle>,
     pub scope: Arc<Scope>,
+    /// How many memories it had when it was last asked: whether a read is short enough to keep the interpreter.
+    documents: AtomicU64,
 }
 
 impl ScopeCore {
     pub fn new(handle: &Arc<Handle>, scope: Scope) -> Self {
-        Self { handle: Arc::clone(handle), scope: Arc::new(scope) }
+        Self { handle: Arc::clone(handle), scope: Arc::new(scope), documents: AtomicU64::new(u64::MAX) }
     }
 
-    /// Runs a read of this scope, attached where the scope is small.
+    /// Runs a read of this scope, attached where the scope was small when it was last asked.
     fn read<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&Engine) -> Result<T> + Send) -> PyResult<T> {
-        let hold = run(py, Hold::Attached, || self.handle.hold(std::slice::from_ref(&self.scope)))?;
-        run(py, hold, || work(self.handle.engine()?))
+        run(py, self.hold(), || work(self.handle.engine()?))
+    }
+
+    fn hold(&self) -> Hold {
+        if self.documents.load(Ordering::Relaxed) <= ATTACHED_UP_TO { Hold::Attached } else { Hold::Detached }
     }
 
     /// Runs a write, detached.
@@ -65,8 +68,32 @@ impl ScopeCore {
         self.scope.scope_type.name()
     }
 
+    /// Writes a memory whose vector the engine makes, or that brings its own.
+    #[allow(clippy::too_many_arguments)] // those of `remember()`, one by one
+    fn remember<'py>(
+        &self,
+        text: &Bound<'py, PyAny>,
+        kind: Option<Bound<'py, PyAny>>,
+        slot: Option<Bound<'py, PyAny>>,
+        importance: Option<Bound<'py, PyAny>>,
+        confidence: Option<Bound<'py, PyAny>>,
+        trust: Option<Bound<'py, PyAny>>,
+        source: Option<Bound<'py, PyAny>>,
+        id: Option<Bound<'py, PyAny>>,
+        ttl_seconds: Option<Bound<'py, PyAny>>,
+        occurred_at: Option<Bound<'py, PyAny>>,
+        metadata: Option<Bound<'py, PyAny>>,
+        vector: Option<Bound<'py, PyAny>>,
+        space: Space,
+    ) -> PyResult<Remembered> {
+        let fields = Fields { kind, slot, importance, confidence, trust, source, id, ttl_seconds, occurred_at, metadata, vector };
+        let (py, new) = (text.py(), fields.into_new(text, space)?);
+        let now = self.handle.clock.now(py)?;
+        self.write(py, |engine| Remembered::new(engine, &self.scope, engine.remember(&self.scope, new, now)?))
+    }
+
     /// Writes a draft; `embedded` has its vector where it did not bring its own.
-    fn remember(&self, py: Python<'_>, draft: &Bound<'_, Draft>, embedded: Option<&Bound<'_, Vectors>>) -> PyResult<Remembered> {
+    fn remember_draft(&self, py: Python<'_>, draft: &Bound<'_, Draft>, embedded: Option<&Bound<'_, Vectors>>) -> PyResult<Remembered> {
         let mut new = draft.get().0.clone();
         if let Some(vectors) = embedded {
             (new.vector, new.made_by) = (vectors.get().first(), vectors.get().place);
@@ -122,41 +149,26 @@ impl ScopeCore {
         degraded: Option<&str>,
     ) -> PyResult<Recall> {
         let now = self.handle.clock.now(py)?;
-        let mut filter = FilterArguments { kinds, conditions, since, until, valid_at, known_at, min_trust }.filter(now)?;
-        let text = text_of("query", query)?;
-        if !filter.limits_time() {
-            filter.preferred = asked_time(&text, now, zone)?;
-        }
+        let filter = FilterArguments { kinds, conditions, since, until, valid_at, known_at, min_trust }.filter(now)?;
         let mut request = Request {
-            text,
+            text: text_of("query", query)?,
             vector: vector.and_then(|vector| vector.get().query()),
             scopes: self.searched(scopes)?,
             limit: whole("limit", limit, 0, i64::MAX)? as usize,
             filter,
             fusion: Fusion::default(),
-            min_score: min_score.map_or(Ok(0.0), fraction)?,
+            min_score: min_score.map_or(Ok(0.0), |value| number("min_score", value))?,
             max_tokens: max_tokens.map(|value| whole("max_tokens", value, 0, i64::MAX)).transpose()?.map(|value| value as usize),
         };
-        let hold = match hold_for(&request.text) {
-            Hold::Detached => Hold::Detached,
-            Hold::Attached => run(py, Hold::Attached, || self.handle.hold(&request.scopes))?,
-        };
-        let (answer, found) = run(py, hold, || {
-            let engine = self.handle.engine()?;
-            request.vector = request.vector.take().or_else(|| recall::question_vector(engine, &request.text));
-            let mut answer = recall::recall(engine, &request)?;
-            let found = known_hits(engine, &request, std::mem::take(&mut answer.hits))?;
-            Ok((answer, found))
-        })?;
-        let why = answer.degraded.map(|why| degraded.map_or(why, str::to_owned));
-        Ok(Recall::new(Answer {
-            found,
-            queries: answer.queries,
-            confidence: OnceLock::new(),
-            scopes: scopes.clone().unbind(),
-            degraded: why.filter(|_| !request.text.trim().is_empty()),
-            hybrid: request.vector.is_some() || answer.by_vectors,
-        }))
+        match zone {
+            None => request.read_time_in_utc(),
+            Some(zone) => request.read_time(|now| time::to_local(now, zone), |local| time::from_local(local, zone))?,
+        }
+        let text = hold_for(&request.text);
+        let hold = if text == Hold::Attached && scopes.len() == 1 { self.hold() } else { Hold::Detached };
+        let answer = run(py, hold, || recall::ask(self.handle.engine()?, request, degraded))?;
+        self.documents.store(answer.documents, Ordering::Relaxed);
+        Ok(Recall::new(answer, scopes.clone().unbind()))
     }
 
     fn get(&self, py: Python<'_>, memory_id: &Bound<'_, PyAny>) -> PyResult<Option<Memory>> {
@@ -211,16 +223,12 @@ impl ScopeCore {
         max_importance: &Bound<'_, PyAny>,
         dry_run: bool,
     ) -> PyResult<Vec<Memory>> {
-        let days = number("unused_days", unused_days)?;
-        if !(0.0..=36_525.0).contains(&days) {
-            return Err(invalid(
-                py,
-                format!("forgetting what is stale: unused_days must be from 0 to 36,525 (100 years), and it is {days}: change it"),
-            ));
-        }
+        let (days, importance) = (number("unused_days", unused_days)?, number("max_importance", max_importance)?);
         let now = self.handle.clock.now(py)?;
-        let stale = Stale { unused_since: now - (days * DAY_MICROSECONDS) as i64, max_importance: importance(max_importance)? };
-        let found = self.write(py, |engine| known(engine, &self.scope, engine.forget_stale(&self.scope, stale, now, dry_run)?))?;
+        let found = self.write(py, |engine| {
+            let stale = Stale::new(days, importance, now)?;
+            known(engine, &self.scope, engine.forget_stale(&self.scope, stale, now, dry_run)?)
+        })?;
         Ok(found.into_iter().map(Memory).collect())
     }
 
@@ -248,57 +256,8 @@ impl ScopeCore {
                     "recalling: also= takes scopes of the same engine, and one belongs to another: take it from this engine's user() or shared()",
                 ));
             }
-            if searched.contains(&other.get().scope) {
-                return Err(invalid(
-                    scope.py(),
-                    format!("recalling: every scope is searched once, and {scope} is named twice: leave it out of also="),
-                ));
-            }
             searched.push(Scope::clone(&other.get().scope));
         }
         Ok(searched)
     }
-}
-
-/// The time that a question asks about, by the clock of a `tzinfo`; of UTC where there is none.
-fn asked_time(text: &str, now: i64, zone: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Range>> {
-    let Some(zone) = zone else { return Ok(when::read(text, now, 0)) };
-    let Some(local) = when::read_local(text, time::to_local(now, zone)?) else { return Ok(None) };
-    let side = |side: Option<i64>| side.map(|side| time::from_local(side, zone)).transpose();
-    Ok(Some(Range { since: side(local.since)?, until: side(local.until)? }))
-}
-
-/// The hits of an answer, their memories with the ids that they name.
-fn known_hits(engine: &Engine, request: &Request, hits: Vec<recall::Hit>) -> Result<Vec<Found>> {
-    let mut by_scope = vec![Vec::new(); request.scopes.len()];
-    let mut rest = Vec::with_capacity(hits.len());
-    for hit in hits {
-        by_scope[hit.scope].push(hit.memory);
-        rest.push((hit.scope, hit.parts, hit.duplicates));
-    }
-    let mut memories = Vec::with_capacity(by_scope.len());
-    for (scope, found) in request.scopes.iter().zip(by_scope) {
-        memories.push(known(engine, scope, found)?.into_iter());
-    }
-    let mut found = Vec::with_capacity(rest.len());
-    for (scope, parts, duplicates) in rest {
-        found.extend(memories[scope].next().map(|known| Found::new(known, scope, parts, duplicates)));
-    }
-    Ok(found)
-}
-
-fn fraction(value: &Bound<'_, PyAny>) -> PyResult<f64> {
-    let given = number("min_score", value)?;
-    if (0.0..=1.0).contains(&given) {
-        return Ok(given);
-    }
-    Err(invalid(value.py(), format!("recalling: min_score is a number from 0 to 1, and it is {given}: scale it")))
-}
-
-fn importance(value: &Bound<'_, PyAny>) -> PyResult<f64> {
-    let given = number("max_importance", value)?;
-    if (0.0..=1.0).contains(&given) {
-        return Ok(given);
-    }
-    Err(invalid(value.py(), format!("forgetting what is stale: max_importance is a number from 0 to 1, and it is {given}: scale it")))
 }

@@ -10,7 +10,7 @@ use memspan_engine::Result;
 use memspan_engine::collection::CollectionName;
 use memspan_engine::recall::when::Range;
 use memspan_engine::scope::Scope;
-use memspan_engine::session::{self, Added, Ask, NewMessage, Options, Session, SessionState, SwitchPlan, UsageTokens, format_named};
+use memspan_engine::session::{self, Added, Ask, NewMessage, Options, Session, SessionState, UsageTokens, format_named};
 use memspan_engine::tokens::bound::{TooLong, too_long};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
@@ -67,8 +67,6 @@ type AddedRow = (u64, u64, &'static str);
 type StatusRow<'py> = (String, bool, u64, u64, u64, Bound<'py, PyAny>, Vec<String>);
 /// Turn, call, model, planned, counted, billed.
 type CallUsageRow = (u64, u16, Option<String>, Option<u64>, Option<u64>, Option<UsageRow>);
-/// Models, limit, kept messages, left out messages, tokens, first message.
-type SwitchRow = (String, String, u64, u64, u64, u64, u64);
 /// A message on its way in: itself, id, author, created_at, format.
 type NewRow<'py> =
     (Bound<'py, PyAny>, Option<Bound<'py, PyAny>>, Option<Bound<'py, PyAny>>, Option<Bound<'py, PyAny>>, Option<Bound<'py, PyAny>>);
@@ -88,6 +86,7 @@ impl SessionCore {
         reads: Option<&Bound<'py, PyTuple>>,
         own_budget: Option<&Bound<'py, PyAny>>,
         collections: Option<Vec<Bound<'py, CollectionCore>>>,
+        own_recalls: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Self> {
         let owner = scope.get();
         let options = Options {
@@ -97,6 +96,7 @@ impl SessionCore {
             reads: reads.map(|reads| read_along(owner, reads)).transpose()?,
             collections: collections.map(|collections| shown(owner, &collections)).transpose()?,
             budget: own_budget.map(budget::budget).transpose()?,
+            recalls: own_recalls.map(budget::recalls).transpose()?,
         };
         let named = Named { handle: Arc::clone(&owner.handle), scope: Arc::clone(&owner.scope), id: text_of("a session's id", id)? };
         let now = named.now(py)?;
@@ -226,7 +226,7 @@ impl SessionCore {
         let small = short && run(py, Hold::Attached, || self.named.handle.hold(&self.scopes))? == Hold::Attached;
         let assembled = self.named.run(py, if small { self.hold() } else { Hold::Detached }, |session| session.assemble(&ask))?;
         self.last_tokens.store(assembled.prompt.total_tokens, Ordering::Relaxed);
-        Ok(PromptCore::assembled(assembled, degraded))
+        Ok(PromptCore::assembled(&self.named, assembled, degraded))
     }
 
     /// Messages from `first` on, at most `limit`.
@@ -245,7 +245,7 @@ impl SessionCore {
     fn sent_prompt(&self, py: Python<'_>, turn: u64, call: u16) -> PyResult<Option<PromptCore>> {
         let now = self.named.now(py)?;
         let replayed = self.named.run(py, Hold::Detached, |session| session.sent_prompt(turn, call, now))?;
-        Ok(replayed.map(PromptCore::replayed))
+        Ok(replayed.map(|replayed| PromptCore::replayed(&self.named, replayed)))
     }
 
     fn rewind(&self, py: Python<'_>, index: &Bound<'_, PyAny>) -> PyResult<()> {
@@ -296,26 +296,6 @@ impl SessionCore {
         Ok((part.text, part.next_offset, part.total_characters))
     }
 
-    fn plan_switch(&self, py: Python<'_>, to: &Bound<'_, PyAny>) -> PyResult<SwitchRow> {
-        let (to, now) = (named_or_given(to)?, self.named.now(py)?);
-        self.named.run(py, Hold::Detached, |session| session.plan_switch(&to, now)).map(switch_row)
-    }
-
-    fn switch_model(
-        &self,
-        py: Python<'_>,
-        to: &Bound<'_, PyAny>,
-        system: Option<&Bound<'_, PyAny>>,
-        tools: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<SwitchRow> {
-        let (to, system) = (named_or_given(to)?, maybe_text("system", system)?);
-        let tools = tools.map(tools_json).transpose()?;
-        let now = self.named.now(py)?;
-        let plan = self.named.run(py, Hold::Detached, |session| session.switch_model(&to, system.as_deref(), tools.as_deref(), now))?;
-        self.last_tokens.store(u64::MAX, Ordering::Relaxed);
-        Ok(switch_row(plan))
-    }
-
     /// Whether two handles name the same session of the same engine.
     fn is_same(&self, other: &Bound<'_, Self>) -> bool {
         let (one, other) = (&self.named, &other.get().named);
@@ -327,7 +307,12 @@ impl SessionCore {
     fn smaller(&self, py: Python<'_>, prompt: &Bound<'_, PromptCore>, refusal: TooLong) -> PyResult<PromptCore> {
         let (assembled, now) = (Arc::clone(&prompt.get().assembled), self.named.now(py)?);
         let next = self.named.run(py, Hold::Detached, |session| session.refused(&assembled, refusal, now))?;
-        Ok(PromptCore::assembled(next, None))
+        Ok(PromptCore::assembled(&self.named, next, None))
+    }
+
+    /// The next prompt may be of any size.
+    pub fn forget_size(&self) {
+        self.last_tokens.store(u64::MAX, Ordering::Relaxed);
     }
 
     /// How a read of the window is run, by the size of the last prompt.
@@ -351,11 +336,6 @@ fn new_message((message, id, author, created_at, format): &NewRow<'_>) -> PyResu
 
 fn added_row(added: Added) -> AddedRow {
     (added.index, added.tokens, added.action.name())
-}
-
-fn switch_row(plan: SwitchPlan) -> SwitchRow {
-    let SwitchPlan { from, to, limit, kept, .. } = plan;
-    (from.name.to_string(), to.name.to_string(), limit, kept.kept, kept.left_out, kept.tokens, kept.origin)
 }
 
 /// The scopes behind `reads=`.
@@ -415,7 +395,7 @@ pub fn search_transcripts<'py>(
     PyList::new(
         py,
         hits.into_iter()
-            .map(|hit| (hit.session_id, Message::from(hit.message), hit.score as f64 / one, hit.features.values(), hit.sureness)),
+            .map(|hit| (hit.session_id, Message::from(hit.message), hit.score as f64 / one, hit.features.values(), hit.confidence)),
     )
 }
 

@@ -5,14 +5,12 @@ use std::sync::Arc;
 use memspan_engine::session::{TaskEdit, TaskState};
 use pyo3::prelude::*;
 
-use crate::arguments::{number, text_of};
-use crate::errors::{Hold, invalid};
+use crate::arguments::text_of;
+use crate::errors::Hold;
 use crate::from_json;
 use crate::json;
+use crate::rows::ttl;
 use crate::session::{Named, SessionCore};
-
-/// The longest time to live: 100 years. More is for ever, which is said by leaving it out.
-const MAX_TTL_SECONDS: f64 = 3_155_760_000.0;
 
 /// A key and its value.
 type Entry<'py> = (String, Bound<'py, PyAny>);
@@ -86,17 +84,4 @@ impl TaskCore {
         let now = self.named.now(py)?;
         self.named.run(py, Hold::Attached, |session| session.task(&self.name, now))
     }
-}
-
-fn ttl(value: &Bound<'_, PyAny>) -> PyResult<i64> {
-    let seconds = number("ttl_seconds", value)?;
-    if seconds > 0.0 && seconds <= MAX_TTL_SECONDS {
-        return Ok((seconds * 1e6).ceil() as i64);
-    }
-    Err(invalid(
-        value.py(),
-        format!(
-            "opening a task: ttl_seconds must be above 0 and at most 100 years, and it is {seconds}: leave it out to keep it until it is cleared"
-        ),
-    ))
 }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use memspan_engine::context::{Message, Part};
-use memspan_engine::models::{Model, Profile};
+use memspan_engine::models::Profile;
 use memspan_engine::tokens::{self, Encoding, shared_cache};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping, PyString};
@@ -28,17 +28,19 @@ pub fn count_tokens(
 ) -> PyResult<u64> {
     let profile = model(model_name)?;
     let model = &profile.model;
-    let counted = if let Ok(text) = content.cast::<PyString>() {
+    if let Ok(text) = content.cast::<PyString>() {
         no_tools(py, tools, "a str")?;
-        count_text(py, model.encoding, text)?
-    } else if is_message(content)? {
+        return Ok(model.factor.bound(count_text(py, model.encoding, text)?));
+    }
+    if is_message(content)? {
         no_tools(py, tools, "one message")?;
-        let message = messages::message(content)?;
-        count_messages(py, model, &[message])?
-    } else {
-        count_request(py, model, content, tools)?
-    };
-    Ok(model.factor.bound(counted))
+        let messages = [messages::message(content)?];
+        return run(py, hold_for_all(&messages), || Ok(model.count_messages(&messages)));
+    }
+    let tools = messages::tools(tools)?;
+    let items = messages::items(content)?;
+    let messages = (0..items.len()?).map(|index| messages::message_at(&items, index)).collect::<PyResult<Vec<_>>>()?;
+    run(py, hold_for_all(&messages), || Ok(model.count_request(&messages, tools.as_deref())))
 }
 
 fn is_message(content: &Bound<'_, PyAny>) -> PyResult<bool> {
@@ -62,19 +64,9 @@ fn count_text(py: Python<'_>, encoding: Encoding, text: &Bound<'_, PyString>) ->
     run(py, hold_for(utf8), || Ok(shared_cache().count(encoding, utf8) as u64))
 }
 
-fn count_request(py: Python<'_>, model: &Model, content: &Bound<'_, PyAny>, tools: Option<&Bound<'_, PyAny>>) -> PyResult<u64> {
-    let tools = messages::tools(tools)?;
-    let items = messages::items(content)?;
-    let messages = (0..items.len()?).map(|index| messages::message_at(&items, index)).collect::<PyResult<Vec<_>>>()?;
-    let schemas = tools.map_or(0, |tools| model.framing.tools(&tools, &model.counter()));
-    Ok(count_messages(py, model, &messages)? + schemas + model.framing.reply)
-}
-
-fn count_messages(py: Python<'_>, model: &Model, messages: &[Message]) -> PyResult<u64> {
+fn hold_for_all(messages: &[Message]) -> Hold {
     let size: usize = messages.iter().flat_map(|message| &message.parts).map(size).sum();
-    let hold = if size > SOON_COUNTED { Hold::Detached } else { Hold::Attached };
-    let counter = model.counter();
-    run(py, hold, || Ok(messages.iter().map(|message| model.framing.message(message, &counter).tokens).sum()))
+    if size > SOON_COUNTED { Hold::Detached } else { Hold::Attached }
 }
 
 /// About how many bytes of a part are counted.

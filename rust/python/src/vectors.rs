@@ -166,7 +166,7 @@ pub fn numbers(value: &Bound<'_, PyAny>) -> PyResult<(Vec<usize>, Vec<f32>)> {
     Err(invalid(
         py,
         format!(
-            "reading a vector: it must be an array of float32 or float64, or a list of floats, and it is {kind}: convert it with numpy.asarray(vector, dtype=numpy.float32)"
+            "reading a vector: it must be an array of float32 or float64, or a list of floats, and it is {kind}: pass a list of floats, or an array of dtype float32"
         ),
     ))
 }

@@ -11,19 +11,18 @@ use xxhash_rust::xxh3::Xxh3;
 use super::chunk::{self, Chunk, Format};
 use super::name::CollectionName;
 use super::record::{self, ChunkRecord, Document, Revision};
+use super::remove;
 use super::writer::{NewChunk, STEP_CHUNKS, STEP_PARTS, Writer};
-use super::{MAX_DOCUMENT_BYTES, remove};
 use crate::index::vectors::UnitVector;
+use crate::limits::{MAX_DOCUMENT_BYTES, MAX_METADATA_BYTES};
 use crate::memory::Core;
 use crate::scope::check_id;
 use crate::store::keys::Partition;
 use crate::store::metrics::add as count;
 use crate::store::pages::{Pages, PagesMut};
 use crate::text::analyze;
+use crate::units::clip::first_chars;
 use crate::{Error, ErrorKind, Result};
-
-/// The most bytes of metadata.
-const MAX_METADATA_BYTES: usize = 64 << 10;
 
 /// A document to be added.
 #[derive(Debug, Clone)]
@@ -102,7 +101,7 @@ impl NewDocument {
 }
 
 fn shown(id: &str) -> String {
-    id.chars().take(80).collect()
+    first_chars(id, 80).to_owned()
 }
 
 /// What became of a document.

@@ -37,6 +37,3 @@ pub use sweep::sweep;
 
 /// The words of chunks, among the indexes of a partition.
 const CHUNKS: u8 = 2;
-
-/// The longest document, in bytes of UTF-8.
-pub const MAX_DOCUMENT_BYTES: usize = 64 << 20;

@@ -73,7 +73,7 @@ impl CollectionName {
         let Some(partition) = self.find(pages)? else { return Ok(None) };
         let Some(owner) = self.scope.find(pages)? else { return Ok(None) };
         pages.delete(self.key(owner).as_slice())?;
-        scope::put_row(pages, partition, &Row::Dropped)?;
+        scope::put_row(pages, partition, &Row::Dropped { owner })?;
         Ok(Some(partition))
     }
 
@@ -112,5 +112,5 @@ pub fn list<P: Pages + ?Sized>(pages: &P, scope: &Scope) -> Result<Vec<(Partitio
 
 /// Whether a partition is a collection's, dropped ones included.
 pub(crate) fn is_collection<P: Pages + ?Sized>(pages: &P, partition: Partition) -> Result<bool> {
-    Ok(matches!(scope::row(pages, partition)?, Some(Row::Collection { .. } | Row::Dropped)))
+    Ok(matches!(scope::row(pages, partition)?, Some(Row::Collection { .. } | Row::Dropped { .. })))
 }

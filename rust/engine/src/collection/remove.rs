@@ -111,7 +111,7 @@ pub(super) fn empty(engine: &Core, partition: Partition) -> Result<()> {
 }
 
 fn empty_step<P: PagesMut>(pages: &mut P, partition: Partition) -> Result<bool> {
-    if !matches!(scope::row(pages, partition)?, Some(Row::Dropped)) {
+    if !matches!(scope::row(pages, partition)?, Some(Row::Dropped { .. })) {
         return Ok(false);
     }
     let from = partition.to_be_bytes();

@@ -25,7 +25,7 @@ use crate::recall::explain::LexicalQuery;
 use crate::recall::filter::Filter;
 use crate::recall::fusion::{self, Fusion, Parts};
 use crate::recall::priors::{Attributes, Moment};
-use crate::recall::question_vector;
+use crate::recall::{check_min_score, confidence, question_vector, why_degraded};
 use crate::store::keys::Partition;
 use crate::recall::ranking::passages::{FEWEST, HOLDERS, LEXICAL, PER_ANSWER};
 use crate::store::metrics::add;
@@ -39,6 +39,8 @@ pub struct Request {
     pub text: String,
     /// Its embedding; the built-in one makes its own where this is `None`.
     pub vector: Option<Query>,
+    /// Why it has none, where a caller's embedder made none.
+    pub embedder_failed: Option<String>,
     /// What is searched.
     pub collections: Vec<CollectionName>,
     /// At most so many chunks.
@@ -62,6 +64,7 @@ impl Request {
         Self {
             text: text.into(),
             vector: None,
+            embedder_failed: None,
             collections,
             limit,
             metadata: Vec::new(),
@@ -111,12 +114,24 @@ pub struct Search {
     pub hits: Vec<Hit>,
     /// Why vectors were not used where they could have been.
     pub degraded: Option<String>,
+    /// Whether the question had a vector.
+    pub hybrid: bool,
     /// What each collection's words were asked, for explanations.
     pub queries: Vec<LexicalQuery>,
 }
 
+impl Search {
+    /// 0 to 1: how sure the engine is that the first answers the question. Costs an analysis of it.
+    #[must_use]
+    pub fn confidence(&self) -> f64 {
+        let Some(best) = self.hits.first() else { return 0.0 };
+        confidence(self.queries.get(best.collection), &best.indexed(), &best.parts)
+    }
+}
+
 /// Answers a question from one snapshot of its own, and counts it.
 pub fn ask(engine: &Core, request: &Request) -> Result<Search> {
+    check_min_score("searching a collection", request.min_score)?;
     let answer = engine.store().read(|pages| search(engine, pages, request))?;
     let metrics = engine.store().metrics();
     add(&metrics.searches, 1);
@@ -150,7 +165,8 @@ pub fn search<P: Pages>(engine: &Core, pages: &P, request: &Request) -> Result<S
             answer.hits.push(hit);
         }
     }
-    answer.degraded = found.degraded.filter(|_| !request.text.trim().is_empty());
+    answer.degraded = why_degraded(&request.text, found.degraded, request.embedder_failed.as_deref());
+    answer.hybrid = vector.is_some();
     Ok(answer)
 }
 

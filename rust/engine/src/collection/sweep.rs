@@ -9,7 +9,7 @@ use crate::scope::{self, Row};
 use crate::store::keys::Partition;
 
 /// A revision that nothing was written to for so long is not being written any more: a day, in microseconds.
-const ABANDONED: i64 = 86_400_000_000;
+const ABANDONED: i64 = crate::units::calendar::DAY;
 const PAGE: usize = 256;
 
 /// Sweeps every collection; how many revisions and dropped collections it removed.
@@ -23,7 +23,7 @@ pub fn sweep(engine: &Core, now: i64) -> Result<u64> {
             removed += match row {
                 Row::Scope(_) => 0,
                 Row::Collection { .. } => collection(engine, partition, now)?,
-                Row::Dropped => dropped(engine, partition)?,
+                Row::Dropped { .. } => dropped(engine, partition)?,
             };
         }
     }

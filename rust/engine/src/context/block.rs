@@ -18,7 +18,7 @@
 use std::sync::Arc;
 
 use super::epoch::MemoryRef;
-use super::escape::{escape, escape_attribute, unescape};
+use super::escape::{escape, escape_attribute, escape_dated, unescape};
 use super::limit::section;
 use super::message::Digest;
 use crate::tokens::Counter;
@@ -36,6 +36,30 @@ pub struct MessageRef {
     pub document: u64,
 }
 
+/// How a memory or a message is shown, as far as the thing itself does not say it: what the ledger keeps beside its reference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Form {
+    /// [`Form::FIRST`] or [`Form::DATED`].
+    pub version: u8,
+    /// The bytes of a message's text that are shown; `None` is all of it.
+    pub span: Option<(u64, u64)>,
+    /// When something newer was said of the same, microseconds since 1970 (UTC).
+    pub newer_at: Option<i64>,
+}
+
+impl Form {
+    /// As version 0.3.0 showed it: memories that hold have no date, of a message stands the beginning.
+    pub const FIRST: u8 = 0;
+    /// Memories have dates, messages a short frame and the part that answers.
+    pub const DATED: u8 = 1;
+
+    /// The form of today.
+    #[must_use]
+    pub fn dated() -> Self {
+        Self { version: Self::DATED, ..Self::default() }
+    }
+}
+
 /// Something shown in a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Item {
@@ -51,6 +75,8 @@ pub struct Item {
     pub memory: Option<MemoryRef>,
     /// The message, if it is one of the scope's transcripts.
     pub message: Option<MessageRef>,
+    /// How it is shown.
+    pub form: Form,
     /// Its score in the recall's fixed point; `None` for what the caller put there.
     pub score: Option<i64>,
 }
@@ -128,7 +154,7 @@ pub(super) fn section_tokens(section: &str, counter: &dyn Counter) -> u64 {
 }
 
 fn opening(name: &str) -> String {
-    if section::VOLATILE.contains(&name) { format!("<{name}>\n") } else { format!("<items section=\"{}\">\n", escape_attribute(name)) }
+    if section::VOLATILE.contains(&name) && name != section::UPDATED || name == section::NEWER { format!("<{name}>\n") } else { format!("<items section=\"{}\">\n", escape_attribute(name)) }
 }
 
 fn closing(name: &str) -> &'static str {
@@ -141,8 +167,10 @@ fn closing(name: &str) -> &'static str {
     }
 }
 
-fn tag(name: &str) -> &'static str {
-    match name {
+fn tag(item: &Item) -> &'static str {
+    match &*item.section {
+        section::RECALLED if item.message.is_some() && item.form.version >= Form::DATED => "item",
+        section::UPDATED => "updated",
         section::NEWER | section::RECALLED | section::PINNED => "memory",
         section::TASK => "entry",
         section::RETRIEVED => "document",
@@ -152,7 +180,7 @@ fn tag(name: &str) -> &'static str {
 
 /// An item as it stands in a block: starts with `<`, ends with `>` and a line feed.
 pub(super) fn chunk(item: &Item) -> String {
-    let tag = tag(&item.section);
+    let tag = tag(item);
     let attributes: usize = item.attributes.iter().map(|(name, value)| name.len() + value.len() + 4).sum();
     let mut out = String::with_capacity(item.text.len() + attributes + 2 * tag.len() + 8);
     out.push('<');
@@ -165,7 +193,8 @@ pub(super) fn chunk(item: &Item) -> String {
         out.push('"');
     }
     out.push('>');
-    out.push_str(&escape(&item.text));
+    let text = if item.form.version >= Form::DATED { escape_dated(&item.text) } else { escape(&item.text) };
+    out.push_str(&text);
     out.push_str("</");
     out.push_str(tag);
     out.push_str(">\n");
@@ -235,7 +264,7 @@ mod tests {
         let pieces = random.below(6);
         let attributes = vec![("kind".into(), nasty(random, 1).into()), ("key".into(), "k".into())];
         let text = nasty(random, pieces).into();
-        Item { section: section.into(), id: "i".into(), attributes, text, memory: None, message: None, score: None }
+        Item { section: section.into(), id: "i".into(), attributes, text, memory: None, message: None, form: Form::default(), score: None }
     }
 
     #[test]
@@ -269,6 +298,7 @@ mod tests {
             text: text.into(),
             memory: None,
             message: None,
+            form: Form::default(),
             score: None,
         };
         let block = Block::new(vec![item], &WordCounter).unwrap();

@@ -21,7 +21,7 @@ pub struct Grant {
 
 impl Grant {
     /// The largest weight.
-    pub const MAX_WEIGHT: u32 = 1_000_000;
+    pub const MAX_WEIGHT: u32 = crate::limits::MAX_GRANT_WEIGHT;
 
     /// Checks the grant of `section`.
     pub fn validate(&self, section: &str) -> Result<()> {

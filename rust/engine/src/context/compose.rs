@@ -416,9 +416,10 @@ impl<'a> Composer<'a> {
         let sections = report.sections(&laid, &chosen, counted);
         let mut explained = report.explain_fixed();
         explained.extend(report.explain_history(window, squeezed)?);
+        explained.extend(report.explain_blocks(window)?);
         explained.extend(chosen.explained);
         let factor = inputs.epoch.factor;
-        let chain = chain(&laid.segments);
+        let chain = chain(&laid.segments, inputs.epoch.renderer_version);
         Ok(Prompt {
             breakpoints: breakpoints::place(&laid.segments, &chain, laid.marks, scale),
             exact: factor == Factor::EXACT && laid.segments.iter().all(Segment::is_exact),

@@ -11,7 +11,9 @@ use crate::tokens::Factor;
 use crate::{Error, ErrorKind, Result};
 
 /// The version of the rendering rules: part of the prefix chain and of every epoch.
-pub const RENDERER_VERSION: u32 = 1;
+///
+/// 2 gives pinned memories their dates. What stands in a block has its form of its own ([`super::block::Form`]).
+pub const RENDERER_VERSION: u32 = 2;
 
 /// One revision of one memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -70,6 +70,9 @@ const TAGS: &[&str] = &[
     "user",
 ];
 
+/// The names that items of [`super::block::Form::DATED`] add: older ones keep the bytes that they were sent with.
+const DATED_TAGS: &[&str] = &["updated"];
+
 /// Control words of templates that use square brackets.
 const BRACKETS: &[&str] = &[
     "available_tools",
@@ -103,7 +106,17 @@ const LONGEST: usize = 20;
 /// Escapes `text`; borrowed where nothing had to be.
 #[must_use]
 pub fn escape(text: &str) -> Cow<'_, str> {
-    let mut escaper = Escaper { text, out: None, copied: 0, header: header_at(text, 0) };
+    escape_tags(text, &[])
+}
+
+/// The same for what is shown in today's form.
+#[must_use]
+pub fn escape_dated(text: &str) -> Cow<'_, str> {
+    escape_tags(text, DATED_TAGS)
+}
+
+fn escape_tags<'t>(text: &'t str, more_tags: &'static [&'static str]) -> Cow<'t, str> {
+    let mut escaper = Escaper { text, out: None, copied: 0, header: header_at(text, 0), more_tags };
     let bytes = text.as_bytes();
     let mut at = 0;
     loop {
@@ -149,6 +162,8 @@ struct Escaper<'a> {
     copied: usize,
     /// Byte of the next role header's mark on the current line, if any.
     header: Option<usize>,
+    /// Names of tags beside [`TAGS`].
+    more_tags: &'static [&'static str],
 }
 
 /// Bytes that may have to be escaped, or begin a line; of other scripts those that lead hidden characters.
@@ -181,7 +196,7 @@ impl Escaper<'_> {
                 at + 1
             }
             b'&' if self.text[at..].starts_with("&#x") => self.replace(at),
-            b'<' if opens_tag(&self.text[at + 1..]) => self.replace(at),
+            b'<' if opens_tag(&self.text[at + 1..], self.more_tags) => self.replace(at),
             b'[' if opens_bracket(&self.text.as_bytes()[at + 1..]) => self.replace(at),
             0x00..=0x08 | 0x0B | 0x0C | 0x0E..=0x1F | 0x7F => self.replace(at),
             0x80.. => self.wide(at),
@@ -230,10 +245,10 @@ fn reference(text: &str) -> Option<(char, usize)> {
 }
 
 /// Whether what follows `<` makes it a tag of ours or a special token.
-fn opens_tag(rest: &str) -> bool {
+fn opens_tag(rest: &str, more_tags: &[&str]) -> bool {
     let rest = rest.strip_prefix('/').unwrap_or(rest);
     let rest = rest.trim_start_matches([' ', '\t', '\n', '\r', '/']);
-    rest.starts_with(['|', '\u{FF5C}']) || rest.starts_with("antml:") || is_listed(name(rest.as_bytes()), TAGS)
+    rest.starts_with(['|', '\u{FF5C}']) || rest.starts_with("antml:") || [TAGS, more_tags].iter().any(|tags| is_listed(name(rest.as_bytes()), tags))
 }
 
 fn opens_bracket(rest: &[u8]) -> bool {

@@ -52,6 +52,8 @@ pub enum Why {
         granted: u64,
         /// What was left of it.
         left: u64,
+        /// The most that the section may be granted; 0 where that was not kept.
+        ceiling: u64,
     },
     /// The room of the whole block shrank below it.
     OverRoom {
@@ -66,6 +68,21 @@ pub enum Why {
     Empty,
     /// The turn's block was sent already, and stays as it is until the turn ends.
     NextTurn,
+    /// In the block of an earlier turn, which stays there because taking it out is dearer.
+    Retained {
+        /// The turn.
+        turn: u64,
+    },
+    /// The block of an earlier turn showed it, and the epoch began when it was no longer true, or pinned.
+    Outdated {
+        /// The turn.
+        turn: u64,
+    },
+    /// A word of the question that no memory has, read as one that some have.
+    ReadAs {
+        /// That one.
+        word: Box<str>,
+    },
     /// Left behind when the model was switched or the session compacted.
     BeforeOrigin,
 }
@@ -74,7 +91,13 @@ impl Why {
     /// Whether it is in the prompt.
     #[must_use]
     pub fn is_included(&self) -> bool {
-        matches!(self, Self::Fixed | Self::Chosen | Self::Frozen | Self::InWindow { .. } | Self::Shortened { .. })
+        matches!(self, Self::Fixed | Self::Chosen | Self::Frozen | Self::InWindow { .. } | Self::Shortened { .. } | Self::Retained { .. } | Self::ReadAs { .. })
+    }
+
+    /// Whether it is about a block of an earlier turn: such lines follow from the transcript, and the ledger has none of them.
+    #[must_use]
+    pub fn is_of_blocks(&self) -> bool {
+        matches!(self, Self::Retained { .. } | Self::Outdated { .. })
     }
 }
 
@@ -83,21 +106,48 @@ impl fmt::Display for Why {
         match self {
             Self::Fixed => f.write_str("stands in every prompt of this epoch"),
             Self::Chosen => f.write_str("ranks within its section's grant"),
-            Self::Frozen => f.write_str("was shown earlier in this turn"),
+            Self::Frozen => f.write_str("stands in this turn's block, which stays as it was sent until the turn ends"),
             Self::InWindow { start } => write!(f, "in the window, which begins at message {start}"),
             Self::BeforeWindow { start, steps } => write!(f, "before the window, which begins at message {start} after {steps} steps"),
             Self::RoundsLeftOut => f.write_str("earlier rounds of a turn that is larger than its place"),
             Self::Shortened { from } => write!(f, "a result of the newest round, shortened from {from} tokens"),
             Self::BelowFloor { floor } => write!(f, "its score is below the relevance floor of {:.3}", *floor as f64 / SCORE_UNIT),
             Self::OverCeiling { ceiling } => write!(f, "larger than its section may be ({ceiling} tokens)"),
-            Self::OverGrant { granted, left } => write!(f, "others rank higher: {left} of {granted} tokens were left"),
+            Self::OverGrant { granted, left, ceiling } if *ceiling > *granted || *ceiling == 0 => {
+                write!(f, "others rank higher: {left} of the {granted} tokens that the prompt had room for were left")
+            }
+            Self::OverGrant { left, ceiling, .. } => write!(f, "others rank higher: {left} of the section's {ceiling} tokens were left"),
             Self::OverRoom { left } => write!(f, "the block may have {left} tokens now"),
             Self::Pinned => f.write_str("is pinned, and stands before the history"),
             Self::Repeated => f.write_str("the same text is shown already"),
             Self::Empty => f.write_str("has no text"),
             Self::NextTurn => f.write_str("the block of this turn was sent already: it can be shown in the next turn"),
+            Self::Retained { turn } => write!(f, "stands in turn {turn}, whose block stays: taking it out would cost more"),
+            Self::Outdated { turn } => {
+                write!(f, "turn {turn} showed it, and this epoch leaves it out: it was replaced since, or is pinned now")
+            }
+            Self::ReadAs { word } => write!(f, "no memory has this word of the question: it was read as {word:?}"),
             Self::BeforeOrigin => f.write_str("left behind when the model was switched or the session compacted"),
         }
+    }
+}
+
+impl Explained {
+    /// Why, and what would change it.
+    #[must_use]
+    pub fn reason(&self) -> String {
+        let section = &self.section;
+        let cure = match self.why {
+            Why::OverGrant { granted, ceiling, .. } if ceiling > granted => "raise max_input_tokens, or the section's floor".to_owned(),
+            Why::OverGrant { ceiling: 0, .. } => return self.why.to_string(),
+            Why::OverGrant { .. } | Why::OverCeiling { .. } => {
+                format!("raise its ceiling, Budget(sections={{\"{section}\": Grant(ceiling=...)}}), or max_input_tokens")
+            }
+            Why::BelowFloor { .. } => "lower Recalls(min_confidence=...)".to_owned(),
+            Why::OverRoom { .. } => "raise max_input_tokens".to_owned(),
+            _ => return self.why.to_string(),
+        };
+        format!("{}: {cure}", self.why)
     }
 }
 

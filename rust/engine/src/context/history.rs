@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use super::block::Block;
+use super::block::{Block, Item};
 use super::framing::Framing;
 use super::image::Cost;
 use super::message::{Digest, Message, REDACTED};
@@ -65,6 +65,11 @@ pub trait History {
 
     /// The volatile block that stayed in `turn` when the next turn began, if it did.
     fn kept_block(&self, turn: u64) -> Result<Option<Arc<Block>>>;
+
+    /// What that block showed when it was sent and shows no longer.
+    fn left_out(&self, _turn: u64) -> Result<Vec<Item>> {
+        Ok(Vec::new())
+    }
 }
 
 /// A transcript in memory.

@@ -69,7 +69,7 @@ impl Layout<'_> {
         push_text(segments, SegmentKind::System, self.fixed.system.as_ref());
         laid.marks.system = segments.len();
         push_text(segments, SegmentKind::Pinned, self.fixed.pinned.as_ref());
-        self.lay_classic(segments, &[section::NEWER, section::RECALLED]);
+        self.lay_classic(segments, &[section::UPDATED, section::NEWER, section::RECALLED]);
         push_text(segments, SegmentKind::Summary, self.fixed.summary.as_ref());
         self.lay_classic(segments, &[section::TASK]);
         self.lay_classic(segments, &[]);
@@ -80,7 +80,7 @@ impl Layout<'_> {
     /// In the classic order the block is taken apart: the named sections, or those that nobody names here.
     fn lay_classic(&self, segments: &mut Vec<Segment>, names: &[&str]) {
         let Some(block) = self.block.filter(|_| self.order == Order::Classic) else { return };
-        let elsewhere = [section::NEWER, section::RECALLED, section::TASK];
+        let elsewhere = [section::UPDATED, section::NEWER, section::RECALLED, section::TASK];
         let here = |item: &&Item| if names.is_empty() { !elsewhere.contains(&&*item.section) } else { names.contains(&&*item.section) };
         let items: Vec<Item> = block.items.iter().filter(here).cloned().collect();
         if let Some(text) = block::render(&items) {

@@ -6,6 +6,7 @@
 //! history never depends on what the volatile sections hold).
 
 use super::budget::Grant;
+use crate::limits::{DEFAULT_CUT_STEP, DEFAULT_FILL, DEFAULT_OUTPUT_TOKENS};
 use crate::{Error, ErrorKind, Result};
 
 /// Names of the sections that a prompt can have, in the order of `cache_first`; others are the caller's own.
@@ -23,6 +24,8 @@ pub mod section {
     /// The newest turn, without the volatile block.
     pub const TURN: &str = "turn";
     /// Pinned memory that changed since the epoch began.
+    pub const UPDATED: &str = "updated";
+    /// The same in blocks and budgets of version 0.3.0.
     pub const NEWER: &str = "newer";
     /// Task state.
     pub const TASK: &str = "task";
@@ -37,7 +40,7 @@ pub mod section {
     /// Sections whose size is not the allocator's to decide.
     pub(in super::super) const FIXED: &[&str] = &[TOOLS, SYSTEM, PINNED, SUMMARY, TURN];
     /// Volatile sections that every prompt has room for.
-    pub(in super::super) const VOLATILE: &[&str] = &[NEWER, TASK, RECALLED, RETRIEVED];
+    pub(in super::super) const VOLATILE: &[&str] = &[UPDATED, TASK, RECALLED, RETRIEVED];
 
     /// Whether no item can go there.
     pub(in super::super) fn is_reserved(name: &str) -> bool {
@@ -56,7 +59,7 @@ pub enum Order {
 }
 
 /// A share in millionths.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Share(u32);
 
 impl Share {
@@ -65,6 +68,9 @@ impl Share {
     pub const fn new(millionths: u32) -> Self {
         Self(if millionths > 1_000_000 { 1_000_000 } else { millionths })
     }
+
+    /// How much of a window is filled where no limit is named.
+    pub const FILL: Self = Self::new(DEFAULT_FILL);
 
     /// Millionths.
     #[must_use]
@@ -104,7 +110,7 @@ pub struct Budget {
 impl Default for Budget {
     fn default() -> Self {
         let relevance = RelevanceFloor { min_score: 0, of_best: Share::new(500_000) };
-        Self { order: Order::CacheFirst, cut_step: Share::new(250_000), grants: Vec::new(), relevance }
+        Self { order: Order::CacheFirst, cut_step: Share::new(DEFAULT_CUT_STEP), grants: Vec::new(), relevance }
     }
 }
 
@@ -112,7 +118,7 @@ impl Budget {
     /// The grant of `section`, where `space` is what the fixed sections leave of the limit.
     #[must_use]
     pub fn grant(&self, section: &str, space: u64) -> Grant {
-        let own = self.grants.iter().rev().find(|(name, _)| &**name == section).map(|(_, grant)| *grant);
+        let own = self.grants.iter().rev().find(|(name, _)| current_name(name) == current_name(section)).map(|(_, grant)| *grant);
         own.unwrap_or_else(|| default_grant(section, space))
     }
 
@@ -143,16 +149,25 @@ impl Budget {
 }
 
 fn is_own_volatile(name: &str) -> bool {
-    !section::is_reserved(name) && !section::VOLATILE.contains(&name)
+    !section::is_reserved(name) && !section::VOLATILE.contains(&current_name(name))
 }
+
+/// A section's name of today.
+fn current_name(name: &str) -> &str {
+    if name == section::NEWER { section::UPDATED } else { name }
+}
+
+/// The most tokens that recalled texts have where history leaves room. Of the evidence of LoCoMo's development questions the first hits
+/// hold 76 % in 1,000 tokens, 82 % in 2,000 and 87 % in 4,000: a further thousand is worth less than two points and costs the same.
+pub(in super::super) const MOST_RECALLED: u64 = 4_096;
 
 /// Floors are 1/128 of the space, but as much as one memory needs (96 tokens) where 1/16 allows it.
 fn default_grant(section: &str, space: u64) -> Grant {
     let floor = (space / 128).max(96.min(space / 16));
     match section {
         section::HISTORY => Grant { floor: 0, weight: 16, ceiling: u64::MAX },
-        section::NEWER | section::TASK => Grant { floor: floor / 2, weight: 8, ceiling: space / 8 },
-        section::RECALLED => Grant { floor, weight: 4, ceiling: space / 16 },
+        section::UPDATED | section::NEWER | section::TASK => Grant { floor: floor / 2, weight: 8, ceiling: space / 8 },
+        section::RECALLED => Grant { floor, weight: 4, ceiling: MOST_RECALLED.min(space - space / 16).max(floor) },
         section::RETRIEVED => Grant { floor, weight: 4, ceiling: space / 4 },
         _ => Grant { floor: 0, weight: 4, ceiling: space / 4 },
     }
@@ -170,6 +185,12 @@ pub fn input_limit(window: u64, output_tokens: u64, fill: Share, named: Option<u
         None if room == 0 => Err(exceeds_window(window, output_tokens, 0)),
         None => Ok(fill.of(window).min(room)),
     }
+}
+
+/// What is kept for the reply where the caller names nothing: a model that writes less keeps less.
+#[must_use]
+pub fn default_output(max_output_tokens: u64) -> u64 {
+    DEFAULT_OUTPUT_TOKENS.min(max_output_tokens)
 }
 
 fn exceeds_window(window: u64, output_tokens: u64, limit: u64) -> Error {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::block;
+use super::block::{self, Item};
 use super::budget::Grant;
 use super::compose::Inputs;
 use super::cut::{Grid, Window};
@@ -81,6 +81,19 @@ impl Report<'_> {
             explained.push(Explained::of(item, self.inputs.counter.count(&block::chunk(item)), Why::Fixed));
         }
         explained
+    }
+
+    /// What the blocks of earlier turns in the window still show, and what they no longer do.
+    pub(super) fn explain_blocks(&self, window: &Window) -> Result<Vec<Explained>> {
+        let (history, mut explained) = (self.inputs.history, Vec::new());
+        for turn in window.first_turn..history.turns().saturating_sub(1) {
+            let tokens = |item: &Item| self.inputs.counter.count(&block::chunk(item));
+            let block = history.kept_block(turn)?;
+            let kept = block.iter().flat_map(|block| &block.items);
+            explained.extend(kept.map(|item| Explained::of(item, tokens(item), Why::Retained { turn })));
+            explained.extend(history.left_out(turn)?.iter().map(|item| Explained::of(item, 0, Why::Outdated { turn })));
+        }
+        Ok(explained)
     }
 
     pub(super) fn explain_history(&self, window: &Window, squeezed: &BTreeMap<u64, Arc<Stored>>) -> Result<Vec<Explained>> {

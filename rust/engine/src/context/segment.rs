@@ -8,7 +8,6 @@ use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::block::Block;
-use super::epoch::RENDERER_VERSION;
 use super::fixed::{FixedText, FixedTools};
 use super::history::Stored;
 use super::message::Digest;
@@ -85,11 +84,11 @@ pub fn link(before: u128, segment: &Segment) -> u128 {
     xxh3_128(&bytes)
 }
 
-/// All links: one more than segments, the first before any of them.
+/// All links: one more than segments, the first before any of them, of the version of the renderer that the epoch began with.
 #[must_use]
-pub fn chain(segments: &[Segment]) -> Vec<u128> {
+pub fn chain(segments: &[Segment], renderer_version: u32) -> Vec<u128> {
     let mut links = Vec::with_capacity(segments.len() + 1);
-    links.push(xxh3_128(&RENDERER_VERSION.to_le_bytes()));
+    links.push(xxh3_128(&renderer_version.to_le_bytes()));
     for (index, segment) in segments.iter().enumerate() {
         links.push(link(links[index], segment));
     }
@@ -118,9 +117,9 @@ mod tests {
     fn the_first_differing_link_names_the_segment() {
         let one: Vec<Segment> = ["a", "b", "c", "d"].map(segment).into();
         let other: Vec<Segment> = ["a", "b", "x", "d"].map(segment).into();
-        assert_eq!(shared_segments(&chain(&one), &chain(&other)), 2);
-        assert_eq!(shared_segments(&chain(&one), &chain(&one)), 4);
+        assert_eq!(shared_segments(&chain(&one, 1), &chain(&other, 1)), 2);
+        assert_eq!(shared_segments(&chain(&one, 1), &chain(&one, 1)), 4);
         let block = Segment { kind: SegmentKind::Block, ..segment("a") };
-        assert_eq!(shared_segments(&chain(&one), &chain(&[block])), 0, "the kind counts");
+        assert_eq!(shared_segments(&chain(&one, 1), &chain(&[block], 1)), 0, "the kind counts");
     }
 }

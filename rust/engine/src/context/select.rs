@@ -41,6 +41,26 @@ pub(super) struct Chooser<'a> {
     pub(super) pinned: &'a [Item],
 }
 
+/// Where a recalled text comes from: each source has its own floor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Source {
+    Caller,
+    Memory,
+    Message,
+}
+
+impl Source {
+    const ALL: [Self; 3] = [Self::Caller, Self::Memory, Self::Message];
+
+    fn of(item: &Item) -> Self {
+        match (item.memory, item.message) {
+            (Some(_), _) => Self::Memory,
+            (None, Some(_)) => Self::Message,
+            (None, None) => Self::Caller,
+        }
+    }
+}
+
 /// A section while it is filled; `ranked` is best first.
 struct Filling {
     name: Arc<str>,
@@ -111,7 +131,9 @@ impl Chooser<'_> {
             let overhead = block::section_tokens(&name, self.counter);
             let most = grant.ceiling.min(room).saturating_sub(overhead);
             let order = best_first(candidates, &name);
-            let best = order.iter().filter_map(|index| candidates[*index].score).max();
+            let best = Source::ALL.map(|source| {
+                order.iter().map(|index| &candidates[*index]).filter(|item| Source::of(item) == source).filter_map(|item| item.score).max()
+            });
             let mut ranked = Vec::new();
             for candidate in order {
                 match self.admit(&candidates[candidate], best, most, &mut seen) {
@@ -125,12 +147,12 @@ impl Chooser<'_> {
     }
 
     /// The chunk and the tokens of an item that may be shown, or why it may not.
-    fn admit(&self, item: &Item, best: Option<i64>, most: u64, seen: &mut HashSet<u128>) -> Result<(String, u64), Why> {
-        let floor = self.relevance_floor(best);
+    fn admit(&self, item: &Item, best: [Option<i64>; 3], most: u64, seen: &mut HashSet<u128>) -> Result<(String, u64), Why> {
+        let floor = self.relevance_floor(Source::of(item), best);
         if item.text.is_empty() {
             return Err(Why::Empty);
         }
-        if &*item.section != section::NEWER && self.is_pinned(item) {
+        if &*item.section != section::UPDATED && self.is_pinned(item) {
             return Err(Why::Pinned);
         }
         if &*item.section == section::RECALLED && item.score.is_some_and(|score| score < floor) {
@@ -152,8 +174,13 @@ impl Chooser<'_> {
         item.memory.as_ref().is_some_and(pinned)
     }
 
-    fn relevance_floor(&self, best: Option<i64>) -> i64 {
-        let best = u64::try_from(best.unwrap_or(0)).unwrap_or(0);
+    /// What an item of a source must score: a memory is measured by the best memory, a message by how sure it is alone, since what was
+    /// said before may be the question itself.
+    fn relevance_floor(&self, source: Source, best: [Option<i64>; 3]) -> i64 {
+        if source == Source::Message {
+            return self.budget.relevance.min_score;
+        }
+        let best = u64::try_from(best[source as usize].unwrap_or(0)).unwrap_or(0);
         let share = i64::try_from(self.budget.relevance.of_best.of(best)).unwrap_or(i64::MAX);
         share.max(self.budget.relevance.min_score)
     }
@@ -165,14 +192,15 @@ impl Chooser<'_> {
         let mut whys: Vec<Why> = whys.into_iter().map(|why| why.unwrap_or(Why::Chosen)).collect();
         for filling in fillings {
             chosen.sections.push(filling.section_use());
-            let (granted, left) = (filling.granted, filling.granted.saturating_sub(filling.used));
+            let (granted, left) = (filling.granted.max(filling.used), filling.granted.saturating_sub(filling.used));
+            let ceiling = filling.grant.ceiling;
             let mut taken = Vec::new();
             for Ranked { candidate, chunk, tokens: counted, taken: is_taken } in filling.ranked {
                 tokens[candidate] = counted;
                 if is_taken {
                     taken.push(Shown { candidate, item: &candidates[candidate], chunk, tokens: counted });
                 } else {
-                    whys[candidate] = Why::OverGrant { granted, left };
+                    whys[candidate] = Why::OverGrant { granted, left, ceiling };
                 }
             }
             shown.extend(place(&filling.name, taken));
@@ -285,6 +313,7 @@ fn section_order(items: &[Item]) -> Vec<Arc<str>> {
 
 fn section_rank(name: &str) -> usize {
     let last = section::VOLATILE.len();
+    let name = if name == section::NEWER { section::UPDATED } else { name };
     match section::VOLATILE.iter().position(|volatile| *volatile == name) {
         Some(rank) if name == section::RETRIEVED => rank + 1,
         Some(rank) => rank,
@@ -303,7 +332,7 @@ fn weakest(shown: &[Shown<'_>]) -> usize {
 
 /// Best first, second best last, the weakest in the middle; task state and newer memory keep their order.
 fn place<T>(section_name: &str, ranked: Vec<T>) -> Vec<T> {
-    if matches!(section_name, section::TASK | section::NEWER) {
+    if matches!(section_name, section::TASK | section::UPDATED | section::NEWER) {
         return ranked;
     }
     let (mut front, mut back) = (Vec::new(), Vec::new());

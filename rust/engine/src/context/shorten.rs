@@ -1,7 +1,8 @@
 //! Large tool results: stored whole, shown as head and tail around a marker that says how to read the rest.
 //!
 //! Two thirds of the room go to the head, one third to the tail; both end at a character, at a line where one is near. The
-//! count of what is shown, escaped as it will be sent, is at most the limit.
+//! count of what is shown, escaped as it will be sent, is at most the limit. The marker counts characters, as whoever reads the rest does,
+//! and names no tool: the model may have none that reads it.
 
 use super::escape::escape;
 use crate::tokens::Counter;
@@ -24,13 +25,15 @@ pub fn shorten(text: &str, key: Option<&str>, max_tokens: u64, counter: &dyn Cou
     if sent_within(text, max_tokens, counter) {
         return None;
     }
-    let bare = counter.count(&marker(text.len(), text.len(), key));
+    let whole = text.chars().count();
+    let bare = counter.count(&marker(whole, whole, key));
     let mut room = max_tokens.checked_sub(bare)?;
     loop {
         let head = head_bytes(text, room * 2 / 3, counter);
         let tail = text.len() - tail_bytes(&text[head..], room / 3, counter);
         let left_out_bytes = tail - head;
-        let shown = format!("{}{}{}", &text[..head], marker(left_out_bytes, text.len(), key), &text[tail..]);
+        let left_out = text[head..tail].chars().count();
+        let shown = format!("{}{}{}", &text[..head], marker(left_out, whole, key), &text[tail..]);
         if sent_within(&shown, max_tokens, counter) {
             return Some(Shortened { text: shown, left_out_bytes });
         }
@@ -39,8 +42,8 @@ pub fn shorten(text: &str, key: Option<&str>, max_tokens: u64, counter: &dyn Cou
 }
 
 fn marker(left_out: usize, whole: usize, key: Option<&str>) -> String {
-    let how = key.map_or_else(String::new, |key| format!(": tool_result(\"{key}\") reads them"));
-    format!("\n[... {left_out} of {whole} bytes left out{how} ...]\n")
+    let stored = key.map_or_else(String::new, |key| format!(", stored as \"{key}\""));
+    format!("\n[... {left_out} of {whole} characters left out{stored} ...]\n")
 }
 
 fn sent_within(text: &str, limit: u64, counter: &dyn Counter) -> bool {

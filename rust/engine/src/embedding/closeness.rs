@@ -55,6 +55,9 @@ impl Content {
         let (mut content, mut all) = (Self::default(), Self::default());
         let is_left_out = |token: Token| left_out.as_chunks::<2>().0.contains(&token.to_le_bytes());
         wordpiece::each_token_of_word(question, &mut |word, token| {
+            if !table::says_something(token) {
+                return;
+            }
             all.push(word, token);
             let is_mark = word.is_ascii() && !word.iter().any(u8::is_ascii_alphanumeric);
             if !(is_filler(word) || is_mark || is_left_out(token)) {

@@ -36,12 +36,62 @@ pub const REVISION: &str = "1";
 /// Numbers in a vector.
 pub const DIMENSIONS: usize = table::DIMENSIONS;
 
-/// The vector of a text. Every text has one: a text without any token has that of an unknown word.
+/// The vector of a text; one of no direction, which is near to nothing, where the table knows too little of it ([`knows`]).
 #[must_use]
 pub fn embed(text: &str) -> UnitVector {
-    let mut sum = table::Sum::new();
-    wordpiece::each_token(text, &mut |token| sum.add(token));
-    sum.finish()
+    let (mut sum, mut known) = (table::Sum::new(), Known::default());
+    wordpiece::each_token_of_word(text, &mut |word, token| {
+        known.note(word, token);
+        sum.add(token);
+    });
+    if known.is_enough() { sum.finish() } else { UnitVector::without_direction(DIMENSIONS) }
+}
+
+/// Whether the table knows enough of a text to say what it means: one in three of its tokens that are no punctuation. Of scripts that the
+/// table was not fitted to every text would have the vector of its full stop, and all of them would mean the same.
+#[must_use]
+pub fn knows(text: &str) -> bool {
+    let mut known = Known::default();
+    wordpiece::each_token_of_word(text, &mut |word, token| known.note(word, token));
+    known.is_enough()
+}
+
+/// Whether the vocabulary has a word whole.
+#[must_use]
+pub(crate) fn has_word(word: &str) -> bool {
+    let (mut count, mut unknown) = (0, false);
+    wordpiece::each_token(word, &mut |token| {
+        count += 1;
+        unknown |= token == wordpiece::UNKNOWN;
+    });
+    count == 1 && !unknown
+}
+
+/// Tokens of words that the table says something of, and all tokens of words.
+#[derive(Debug, Default)]
+struct Known {
+    known: usize,
+    all: usize,
+}
+
+impl Known {
+    /// Of so many tokens one must be known.
+    const ONE_IN: usize = 3;
+
+    fn note(&mut self, word: &[u8], token: u16) {
+        let is_mark = match std::str::from_utf8(word) {
+            Ok(word) => !word.is_empty() && !word.chars().any(char::is_alphanumeric) && token != wordpiece::UNKNOWN,
+            Err(_) => false,
+        };
+        if !is_mark {
+            self.all += 1;
+            self.known += usize::from(table::says_something(token));
+        }
+    }
+
+    fn is_enough(&self) -> bool {
+        self.known > 0 && self.known * Self::ONE_IN >= self.all
+    }
 }
 
 /// The vector of a question: of its words that say what it is about, and of all where there are none.

@@ -72,6 +72,11 @@ pub(super) fn row(token: Token) -> &'static [u8] {
     &FILE[start..start + DIMENSIONS]
 }
 
+/// Whether a token's row has a direction of its own: not that of a word without pieces, nor one that nothing was fitted to.
+pub(super) fn says_something(token: Token) -> bool {
+    token != UNKNOWN && row(token).iter().any(|code| *code != 0)
+}
+
 /// How long a token's row is: what says much has a long one.
 pub(super) fn length(token: Token) -> f64 {
     let squares = row(token).iter().enumerate().map(|(d, &code)| {

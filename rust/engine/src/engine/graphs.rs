@@ -32,7 +32,7 @@ impl Engine {
             let Some((last, _)) = page.last() else { return Ok(built) };
             after = *last;
             for (partition, row) in page {
-                built += u64::from(!matches!(row, Row::Dropped) && self.maintain_graph(partition, now, between)?);
+                built += u64::from(!matches!(row, Row::Dropped { .. }) && self.maintain_graph(partition, now, between)?);
             }
         }
     }

@@ -3,15 +3,16 @@
 //! How one scope changes its embedding is [`crate::memory::maintain`], how a collection does `collection/pending.rs`.
 
 use super::Engine;
-use crate::Result;
 use crate::collection;
 use crate::index::vectors::{UnitVector, VectorSet};
 use crate::memory::embedding::EmbeddingNumber;
 use crate::memory::forget;
 use crate::memory::maintain::{self, Pending, STEP};
 use crate::scope::{self, Head, Row};
+use crate::session;
 use crate::store::keys::Partition;
 use crate::store::pages::{Pages, PagesMut};
+use crate::{Error, ErrorKind, Result};
 
 impl Engine {
     /// Forgets the memories, and removes the documents, whose time to live is over; how many.
@@ -31,7 +32,7 @@ impl Engine {
                         self.write(move |txn| forget::expire_many(txn, partition, seed, &numbers, now))?
                     }
                     Some(Row::Collection { .. }) => collection::expire(self, partition, &numbers, now)?,
-                    Some(Row::Dropped) | None => 0,
+                    Some(Row::Dropped { .. }) | None => 0,
                 };
             }
             if expired == before {
@@ -104,34 +105,92 @@ impl Engine {
 
     /// Makes the vectors that are missing, where the embedding is the built-in one; how many. Each step is a write of its own.
     pub fn make_vectors(&self) -> Result<u64> {
-        let (mut made, mut partition) = (0, 0);
-        while self.embedder().embeds
-            && let Some(next) = self.next_pending(partition)?
-        {
-            partition = next;
-            let mut first = Some(0);
-            while let Some(from) = first {
-                let step = self.make_some(partition, from)?;
-                made += step.0;
-                first = step.1;
+        self.make_missing(None, false, &mut |_| Ok(()))
+    }
+
+    /// Makes the vectors of this engine's embedding that are missing, scope by scope; how many. `embed` is who makes them, where the
+    /// embedding is a caller's. After each step `progress` is told how many it made; its error, and one of `embed`, end the work: what
+    /// was made stays, and the next call goes on behind it.
+    ///
+    /// The new vectors of a scope are made beside the old ones, by which its questions are answered meanwhile.
+    pub fn reembed(&self, embed: Option<&mut dyn Embed>, progress: &mut dyn FnMut(u64) -> Result<()>) -> Result<u64> {
+        self.make_missing(embed, true, progress)
+    }
+
+    /// Does what can wait, in many short transactions. `now` is the time, `between` is called between two steps of a long build; its
+    /// error ends the work. An embedder that fails ends the making of vectors alone: the report says why.
+    pub fn maintain(&self, embed: Option<&mut dyn Embed>, now: i64, between: &mut dyn FnMut() -> Result<()>) -> Result<Maintained> {
+        let mut done = Maintained { expired: self.expire(now)?, ..Maintained::default() };
+        let made = self.make_missing(embed, false, &mut |step| {
+            done.made += step;
+            Ok(())
+        });
+        match made {
+            Err(error) if error.kind() == ErrorKind::Embedder => done.embedder_failed = Some(error),
+            other => drop(other?),
+        }
+        done.recalls = self.flush_accesses()?;
+        done.sessions = session::sweep(self, now)?;
+        done.collections = collection::sweep(self, now)?;
+        done.messages = session::fill_rows(self)?;
+        done.graphs = self.maintain_graphs(now, between)?;
+        Ok(done)
+    }
+
+    fn make_missing(&self, mut embed: Option<&mut dyn Embed>, alone: bool, progress: &mut dyn FnMut(u64) -> Result<()>) -> Result<u64> {
+        let (mut made, mut after) = (0, 0);
+        let embedder = self.embedder();
+        if !embedder.embeds && embed.is_none() {
+            return Ok(0);
+        }
+        while let Some(partition) = self.next_lacking(after, alone)? {
+            let (mut first, mut refused) = (0, 0);
+            loop {
+                let page = self.pending(partition, first)?;
+                let Some(last) = page.last() else { break };
+                first = last.number.saturating_add(1);
+                let vectors = match &mut embed {
+                    Some(embed) if !embedder.embeds => embed.embed(&page)?,
+                    _ => page.iter().map(|one| embedder.embed(&one.text)).collect(),
+                };
+                refused += vectors.iter().filter(|vector| vector.is_none()).count() as u64;
+                let made_of = |(one, vector): (Pending, Option<UnitVector>)| Some((one.number, one.revision, vector?));
+                let step = self.fill(embedder.place, partition, page.into_iter().zip(vectors).filter_map(made_of).collect())?;
+                made += step;
+                progress(step)?;
             }
+            self.conclude(partition, refused)?;
+            after = partition;
         }
         Ok(made)
     }
+}
 
-    /// Makes some of the vectors that a partition lacks, from number `first` on, where the embedding is the built-in one; how many, and
-    /// the number to go on from. After the last the partition is [concluded](Self::conclude).
-    pub fn make_some(&self, partition: Partition, first: u32) -> Result<(u64, Option<u32>)> {
-        let embedder = self.embedder();
-        let page = if embedder.embeds { self.pending(partition, first)? } else { Vec::new() };
-        let Some(last) = page.last().map(|one| one.number) else {
-            self.conclude(partition, 0)?;
-            return Ok((0, None));
-        };
-        let vector_of = |one: Pending| Some((one.number, one.revision, embedder.embed(&one.text)?));
-        let made = self.fill(embedder.place, partition, page.into_iter().filter_map(vector_of).collect())?;
-        Ok((made, Some(last.saturating_add(1))))
-    }
+/// Makes vectors that are missing, where the engine cannot: a caller's embedder.
+pub trait Embed {
+    /// One for each text, `None` where it makes none of it; an error of kind [`ErrorKind::Embedder`] where it cannot be asked.
+    fn embed(&mut self, texts: &[Pending]) -> Result<Vec<Option<UnitVector>>>;
+}
+
+/// What maintenance did.
+#[derive(Debug, Clone, Default)]
+pub struct Maintained {
+    /// Memories forgotten and documents removed because their time was over.
+    pub expired: u64,
+    /// Vectors made.
+    pub made: u64,
+    /// Memories whose recalls were stored.
+    pub recalls: u64,
+    /// Sessions of which something was cleared away.
+    pub sessions: u64,
+    /// Collections and revisions of which something was cleared away.
+    pub collections: u64,
+    /// Messages that were made ready for searches.
+    pub messages: u64,
+    /// Graphs built.
+    pub graphs: u64,
+    /// Why the embedder made no more vectors.
+    pub embedder_failed: Option<Error>,
 }
 
 /// The next partition behind `after` in which memories, or chunks of a collection, lack a vector of `embedding`, or vectors that nobody
@@ -149,7 +208,7 @@ fn next_pending<P: Pages + ?Sized>(pages: &P, embedding: EmbeddingNumber, after:
                     head.leaving != 0 || maintain::lacks(&head, embedding) || (alone && head.building != 0)
                 }
                 Row::Collection { .. } => collection::next_pending(pages, partition, embedding)?,
-                Row::Dropped => false,
+                Row::Dropped { .. } => false,
             };
             if lacks {
                 return Ok(Some(partition));

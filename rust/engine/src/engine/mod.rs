@@ -9,6 +9,7 @@ mod maintain;
 
 use std::ops::Deref;
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::Result;
 pub use crate::audit::{Finding, Report};
@@ -17,9 +18,10 @@ use crate::index::vectors::graph::GraphOptions;
 use crate::memory::Core;
 pub use crate::memory::EngineOptions;
 use crate::memory::maintain::STEP;
-use crate::scope::{self, Head};
+use crate::scope::{self, Head, Witness};
 use crate::session::SessionCore;
 use crate::store::copy;
+pub use maintain::{Embed, Maintained};
 
 /// One open store.
 #[derive(Debug)]
@@ -67,6 +69,13 @@ impl Engine {
     /// Opens the store with the built-in embedding, unless it has met another one: see [`Core::open_by_default`].
     pub fn open_by_default(path: &Path, options: &EngineOptions) -> Result<Self> {
         Core::open_by_default(path, options).map(|core| Self(SessionCore::new(core)))
+    }
+
+    /// The same engine, whose writes `witness` sees with their homes.
+    #[must_use]
+    pub fn witnessed(mut self, witness: Arc<dyn Witness>) -> Self {
+        self.0.core_mut().set_witness(witness);
+        self
     }
 
     /// The same engine with other rules for graphs over vectors.

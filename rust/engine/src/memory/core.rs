@@ -19,21 +19,16 @@ use super::record::{self, Memory};
 use super::remember::{self, NewMemory, Prepared, Remembered};
 use super::revise::{self, Revision};
 use super::slots::{self, Slot};
-use super::writer;
 use crate::index::vectors::graph::GraphOptions;
 use crate::index::vectors::{UnitVector, VectorSet};
-use crate::scope::{self, Head, Scope};
+use crate::limits::{MAX_BATCH_BYTES, MAX_BATCH_ROWS};
+use crate::scope::{self, Head, Scope, Witness};
 use crate::store::environment::WriteTransaction;
 use crate::store::keys::Partition;
 use crate::store::metrics::add;
 use crate::store::pages::Pages;
 use crate::store::{Durability, Store, StoreOptions};
 use crate::{Error, ErrorKind, Result};
-
-/// Rows of one transaction.
-pub const MAX_BATCH_ROWS: usize = 1000;
-/// Bytes of text in one transaction.
-pub const MAX_BATCH_BYTES: usize = 256 << 10;
 
 /// How an engine is opened.
 #[derive(Debug, Clone)]
@@ -61,6 +56,7 @@ pub struct Core {
     built_in_number: AtomicU16,
     graph: GraphOptions,
     accesses: AccessBuffer,
+    witness: Option<Arc<dyn Witness>>,
 }
 
 /// What became of many rows.
@@ -89,6 +85,7 @@ impl Core {
             built_in_number: AtomicU16::default(),
             graph: GraphOptions::default(),
             accesses: AccessBuffer::default(),
+            witness: None,
         })
     }
 
@@ -100,6 +97,11 @@ impl Core {
             core.embedders = Embedders::new(Some(Embedding::built_in()));
         }
         Ok(core)
+    }
+
+    /// Shows every write from now on to `witness`, with its home.
+    pub fn set_witness(&mut self, witness: Arc<dyn Witness>) {
+        self.witness = Some(witness);
     }
 
     /// Sets how graphs over vectors are built and searched.
@@ -207,7 +209,16 @@ impl Core {
         F: FnMut(&mut WriteTransaction<'_>) -> Result<T> + Send + 'static,
     {
         self.check_writable()?;
-        self.store.write(self.busy_timeout, operation)
+        let Some(witness) = self.witness.clone() else { return self.store.write(self.busy_timeout, operation) };
+        let mut operation = operation;
+        self.store.write(self.busy_timeout, move |txn| {
+            txn.record();
+            let done = operation(txn);
+            let changes = txn.recorded();
+            let done = done?;
+            witness.written(&scope::homes(txn, changes)?)?;
+            Ok(done)
+        })
     }
 
     /// Refuses what a read-only engine must not even begin.
@@ -381,14 +392,6 @@ impl Core {
                 }
             }
             Ok(documents)
-        })
-    }
-
-    /// The ids of memories by their numbers, whatever became of them; `None` where there is none of that number.
-    pub fn ids(&self, scope: &Scope, numbers: &[u32]) -> Result<Vec<Option<String>>> {
-        self.store.read(|snapshot| {
-            let Some(partition) = scope.find(snapshot)? else { return Ok(vec![None; numbers.len()]) };
-            numbers.iter().map(|number| Ok(writer::newest(snapshot, partition, *number)?.map(|memory| memory.id()))).collect()
         })
     }
 

@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use crate::embedding as built_in;
 use crate::index::vectors::UnitVector;
+use crate::limits::MAX_NAME_BYTES;
 use crate::store::envelope::{self, Codec};
 use crate::store::keys::{Key, STORE, Table};
 use crate::store::msgpack::{Reader, Writer};
@@ -22,6 +23,17 @@ pub struct Embedding {
 }
 
 impl Embedding {
+    /// What an embedder says of itself: the identity of its vectors in the store.
+    pub fn new(name: String, dimensions: u32, revision: String) -> Result<Self> {
+        if name.is_empty() || name.len() > MAX_NAME_BYTES {
+            return Err(Error::invalid(format!(
+                "reading the embedder's name: it must have 1 to {MAX_NAME_BYTES} bytes of UTF-8, and it has {}: it is the identity of its vectors in the store",
+                name.len()
+            )));
+        }
+        Ok(Self { name, dimensions, revision })
+    }
+
     /// That of the embedding which needs nobody: [`crate::embedding`].
     #[must_use]
     pub fn built_in() -> Self {

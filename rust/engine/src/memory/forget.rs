@@ -4,10 +4,12 @@ use super::kind::Kind;
 use super::record::{self, Ending, Memory, State};
 use super::remember::expire;
 use super::writer::PartitionWriter;
-use crate::Result;
+use crate::limits::MAX_DAYS;
 use crate::scope::Scope;
 use crate::store::keys::Partition;
 use crate::store::pages::PagesMut;
+use crate::units::calendar::DAY;
+use crate::{Error, Result};
 
 /// Forgets one memory, current or not; `false` where it was forgotten before.
 pub(super) fn forget<P: PagesMut>(pages: &mut P, scope: &Scope, id: &str, reason: Option<&str>, clock: i64) -> Result<bool> {
@@ -98,6 +100,21 @@ pub struct Stale {
 }
 
 impl Stale {
+    /// What was not used for so many days before `now`, and is no more important than that.
+    pub fn new(unused_days: f64, max_importance: f64, now: i64) -> Result<Self> {
+        if !(0.0..=MAX_DAYS).contains(&unused_days) {
+            return Err(Error::invalid(format!(
+                "forgetting what is stale: unused_days must be from 0 to {MAX_DAYS} (100 years), and it is {unused_days}: change it"
+            )));
+        }
+        if !(0.0..=1.0).contains(&max_importance) {
+            return Err(Error::invalid(format!(
+                "forgetting what is stale: max_importance is a number from 0 to 1, and it is {max_importance}: scale it"
+            )));
+        }
+        Ok(Self { unused_since: now - (unused_days * DAY as f64) as i64, max_importance })
+    }
+
     /// Whether a memory that was last recalled at `recalled_at` is stale. What must hold and who somebody is never are.
     #[must_use]
     pub fn takes(&self, memory: &Memory, recalled_at: i64) -> bool {

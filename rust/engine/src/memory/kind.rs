@@ -72,6 +72,3 @@ pub fn trust_of(source: &str) -> u8 {
         _ => 0,
     }
 }
-
-/// The highest trust.
-pub const MAX_TRUST: u8 = 3;

@@ -11,6 +11,7 @@ pub mod embedding;
 pub mod forget;
 pub mod kind;
 pub mod maintain;
+mod named;
 pub mod read;
 pub mod record;
 pub mod remember;
@@ -21,6 +22,7 @@ mod writer;
 
 pub use core::{Core, EngineOptions, Written};
 pub use kind::Kind;
+pub use named::Named;
 pub use record::{Ending, Memory, State};
 pub use remember::{Action, NewMemory, Remembered};
 pub(crate) use writer::{MEMORIES, PINNED_KINDS, importance_of, kind_key};

@@ -9,6 +9,7 @@ use crate::index::bm25::{IndexId, Reader};
 use crate::scope::Scope;
 use crate::store::keys::Partition;
 use crate::store::pages::Pages;
+use crate::units::clip::first_chars;
 use crate::{Error, ErrorKind, Result};
 
 /// The newest revision of the memory with that id, in whatever state.
@@ -99,7 +100,7 @@ pub(super) fn slots<P: Pages>(pages: &P, scope: &Scope, only: Option<&str>, now:
 
 /// The error of an id that no memory has.
 pub(super) fn no_such_memory(id: &str) -> Error {
-    let shown: String = id.chars().take(80).collect();
+    let shown = first_chars(id, 80);
     Error::new(
         ErrorKind::NotFound,
         format!("looking up memory {shown:?}: no memory of this scope has that id: take ids from remember() or recall()"),

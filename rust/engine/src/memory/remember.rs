@@ -2,22 +2,16 @@
 
 use xxhash_rust::xxh3::Xxh3;
 
-use super::kind::{Kind, MAX_TRUST, trust_of};
+use super::kind::{Kind, trust_of};
 use super::record::{self, Ending, Memory, State, number_in};
 use super::writer::{MEMORIES, PartitionWriter, content_key, duplicate_key, newest};
 use crate::index::bm25::{IndexId, Reader};
 use crate::index::vectors::{UnitVector, VectorSet};
+use crate::limits::{MAX_METADATA_BYTES, MAX_NAME_BYTES, MAX_TEXT_BYTES, MAX_TRUST};
 use crate::scope::Scope;
 use crate::store::pages::{Pages, PagesMut};
 use crate::text::{self, Analysis, analyze};
 use crate::{Error, ErrorKind, Result};
-
-/// The longest text of a memory, in bytes of UTF-8.
-pub const MAX_TEXT_BYTES: usize = 1 << 20;
-/// The longest id, slot, source or reason, in bytes of UTF-8.
-pub const MAX_NAME_BYTES: usize = 1024;
-/// The most metadata, in bytes of MessagePack.
-pub const MAX_METADATA_BYTES: usize = 64 << 10;
 
 /// What a caller wants to be remembered.
 #[derive(Debug, Clone)]

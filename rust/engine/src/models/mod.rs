@@ -18,9 +18,9 @@ pub use registry::{check, get, names, register};
 use std::sync::Arc;
 
 use crate::Result;
-use crate::context::Framing;
-use crate::tokens::Factor;
-use crate::tokens::{CachedCounter, Encoding};
+use crate::context::limit::{Share, default_output, input_limit};
+use crate::context::{Framing, Message, Tools};
+use crate::tokens::{CachedCounter, Encoding, Factor};
 
 /// A language model.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,6 +49,30 @@ impl Model {
     /// The model of a name, as [`get`] finds it, under the name that was asked for.
     pub fn named(name: &str) -> Result<Self> {
         get(name).map(|profile| Self { name: name.into(), ..profile.model.clone() })
+    }
+
+    /// The limit of a request where the caller names none: what a prompt may fill of the window, with the default reserve for a reply.
+    pub fn default_input_limit(&self) -> Result<u64> {
+        let limit = input_limit(self.context_window, default_output(self.max_output_tokens), Share::FILL, None)?;
+        Ok(limit.min(self.max_input_tokens))
+    }
+
+    /// Tokens of messages with their frames: a bound where the tokenizer is closed.
+    #[must_use]
+    pub fn count_messages(&self, messages: &[Message]) -> u64 {
+        self.factor.bound(self.sum(messages))
+    }
+
+    /// Tokens of a whole request: messages, tools and the frame of the reply; a bound where the tokenizer is closed.
+    #[must_use]
+    pub fn count_request(&self, messages: &[Message], tools: Option<&Tools>) -> u64 {
+        let tools = tools.map_or(0, |tools| self.framing.tools(tools, &self.counter()));
+        self.factor.bound(self.sum(messages) + tools + self.framing.reply)
+    }
+
+    fn sum(&self, messages: &[Message]) -> u64 {
+        let counter = self.counter();
+        messages.iter().map(|message| self.framing.message(message, &counter).tokens).sum()
     }
 
     /// What counts its text.

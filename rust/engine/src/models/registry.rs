@@ -8,10 +8,10 @@ use std::sync::{Arc, PoisonError, RwLock};
 use super::Model;
 use super::nearest::nearest;
 use super::{Profile, catalogue};
+use crate::limits::MAX_TOKENS;
+use crate::units::clip::first_chars;
 use crate::{Error, ErrorKind, Result};
 
-/// No window of today comes near; it keeps sums of tokens far from overflow.
-const MAX_WINDOW: u64 = 1 << 40;
 const MAX_NAME: usize = 256;
 
 static REGISTERED: RwLock<BTreeMap<Arc<str>, Arc<Profile>>> = RwLock::new(BTreeMap::new());
@@ -85,7 +85,7 @@ fn unknown(name: &str) -> Error {
 }
 
 fn shown(name: &str) -> String {
-    name.chars().take(MAX_NAME).collect()
+    first_chars(name, MAX_NAME).to_owned()
 }
 
 /// Checks the fields of a model, before it is registered or a session keeps it.
@@ -98,7 +98,7 @@ pub fn check(model: &Model) -> Result<()> {
         let rule = "the name must have 1 to 256 bytes, none of them white space";
         return Err(wrong(rule, "name", format!("{:?}", shown(name)), "give the name that requests are sent with"));
     }
-    if !(1..=MAX_WINDOW).contains(&model.context_window) {
+    if !(1..=MAX_TOKENS).contains(&model.context_window) {
         let rule = "context_window must be from 1 to 2**40 tokens";
         return Err(wrong(rule, "context_window", model.context_window.to_string(), "look it up on the vendor's model page"));
     }
@@ -167,7 +167,7 @@ mod tests {
             own("a b"),
             own(&"x".repeat(257)),
             with_window("bad", 0),
-            with_window("bad", MAX_WINDOW + 1),
+            with_window("bad", MAX_TOKENS + 1),
             Profile::of(Model { max_output_tokens: 0, ..own("bad").model }),
             Profile::of(Model { max_output_tokens: 8_193, ..own("bad").model }),
             Profile::of(Model { max_input_tokens: 0, ..own("bad").model }),

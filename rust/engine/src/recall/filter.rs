@@ -101,8 +101,29 @@ impl Filter {
     /// Whether metadata has one of the wanted values under each wanted key.
     #[must_use]
     pub fn keeps_metadata(&self, metadata: &[u8]) -> bool {
-        self.metadata.iter().all(|(key, wanted)| lookup(metadata, key).is_some_and(|value| wanted.iter().any(|one| one == value)))
+        self.metadata.iter().all(|(key, wanted)| lookup(metadata, key).is_some_and(|value| wanted.iter().any(|one| same_value(one, value))))
     }
+}
+
+/// Whether two values (MessagePack) are equal: the same bytes, or the same number, whether whole or not.
+fn same_value(one: &[u8], other: &[u8]) -> bool {
+    one == other || number(one).zip(number(other)).is_some_and(|(one, other)| one == other)
+}
+
+/// A number that is whole, or the bits of one that is not.
+#[derive(PartialEq)]
+enum Number {
+    Whole(i128),
+    Broken(u64),
+}
+
+fn number(value: &[u8]) -> Option<Number> {
+    if let Ok(whole) = rmp::decode::read_int::<i128, _>(&mut &*value) {
+        return Some(Number::Whole(whole));
+    }
+    let float = rmp::decode::read_f64(&mut &*value).ok()?;
+    let whole = float.fract() == 0.0 && float.abs() < 2f64.powi(64);
+    Some(if whole { Number::Whole(float as i128) } else { Number::Broken(float.to_bits()) })
 }
 
 /// The MessagePack of the value under `key` of a MessagePack map with text keys.
@@ -139,5 +160,22 @@ mod tests {
         filter.metadata.push(("n".to_owned(), vec![b"\x06".to_vec(), b"\x05".to_vec()]));
         assert!(filter.keeps_metadata(&map));
         assert!(!filter.keeps_metadata(b""));
+    }
+
+    #[test]
+    fn a_whole_number_equals_the_same_number_as_a_float() {
+        let packed = |write: &dyn Fn(&mut Vec<u8>)| {
+            let mut bytes = Vec::new();
+            write(&mut bytes);
+            bytes
+        };
+        let int = |n: i64| packed(&|bytes| drop(rmp::encode::write_sint(bytes, n)));
+        let float = |x: f64| packed(&|bytes| drop(rmp::encode::write_f64(bytes, x)));
+        for n in [0, 1, -1, 127, 128, -33, 65_536, 1 << 53, -(1 << 53)] {
+            assert!(same_value(&int(n), &float(n as f64)) && same_value(&float(n as f64), &int(n)) && same_value(&int(n), &int(n)), "{n}");
+            assert!(!same_value(&int(n), &float(n as f64 + 1024.0)) && !same_value(&int(n + 1), &int(n)), "{n}");
+        }
+        assert!(!same_value(&int((1 << 53) + 1), &float((1i64 << 53) as f64)), "no rounding");
+        assert!(same_value(&float(0.5), &float(0.5)) && !same_value(&float(0.5), &int(0)) && !same_value(b"\xc3", &int(1)), "True is no 1");
     }
 }

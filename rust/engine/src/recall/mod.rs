@@ -12,6 +12,7 @@
 //! Start reading at [`recall`]; [`filter`] says what may be found, [`when`] which time a question asks about, [`fusion`] and
 //! [`priors`] how it is ranked, [`explain`] why. docs/ranking.md has every rule and constant.
 
+mod ask;
 pub mod candidates;
 pub mod explain;
 pub mod filter;
@@ -20,8 +21,11 @@ mod past;
 pub mod priors;
 pub mod ranking;
 mod same;
+mod typos;
 pub mod when;
 
+pub(crate) use ask::check_min_score;
+pub use ask::{Answer, Found, ask, why_degraded};
 pub use explain::{Explanation, TermScore};
 pub use filter::Filter;
 pub use fusion::Fusion;
@@ -30,6 +34,7 @@ use crate::Result;
 use crate::embedding;
 use crate::index::vectors;
 use crate::memory::Core;
+use crate::memory::embedding::Embedding;
 use crate::memory::{Memory, record};
 use crate::scope::Scope;
 use crate::store::keys::Partition;
@@ -83,6 +88,8 @@ pub struct Recall {
     pub hits: Vec<Hit>,
     /// Why vectors were not used where they could have been; `None` where nothing is missing.
     pub degraded: Option<String>,
+    /// Words of the question that no memory has, and what each was read as.
+    pub corrections: Vec<(String, String)>,
     /// Whether vectors of any scope were searched.
     pub by_vectors: bool,
     /// What was asked of each scope's words, for explanations.
@@ -152,10 +159,12 @@ fn built_in_question(text: &str) -> Option<vectors::Query> {
 
 /// Answers a question from a snapshot.
 pub(crate) fn answer<P: Pages>(engine: &Core, snapshot: &P, request: &Request) -> Result<Recall> {
+    let repaired = typos::repaired(engine, snapshot, request)?;
+    let (request, corrections) = repaired.as_ref().map_or((request, &[][..]), |(request, changes)| (request, changes));
     let embedded = embedded(engine, request);
     let request = embedded.as_ref().unwrap_or(request);
     let mut found = Nominated::default();
-    let mut recall = Recall::default();
+    let mut recall = Recall { corrections: corrections.to_vec(), ..Recall::default() };
     for (place, scope) in request.scopes.iter().enumerate() {
         let partition = scope.find(snapshot)?;
         recall.partitions.push(partition);
@@ -177,6 +186,9 @@ pub(crate) fn answer<P: Pages>(engine: &Core, snapshot: &P, request: &Request) -
             break;
         }
         let hit = load(snapshot, &recall.partitions, candidate, parts)?;
+        if parts.lexical == 0 && is_misjudged(engine, &hit) {
+            continue;
+        }
         if let Some(signature) = same::signature(&hit.memory) {
             if let Some((_, _, first)) = said.iter().find(|(scope, other, _)| (*scope, *other) == (hit.scope, signature)) {
                 recall.hits[*first].duplicates.push(hit.memory.id());
@@ -195,6 +207,15 @@ pub(crate) fn answer<P: Pages>(engine: &Core, snapshot: &P, request: &Request) -
     recall.by_vectors = found.sets.iter().any(Option::is_some);
     recall.degraded = found.degraded;
     Ok(recall)
+}
+
+/// Whether only a vector speaks for a memory that the built-in embedding knows nothing of: versions up to 0.3.0 stored one all the same.
+fn is_misjudged(engine: &Core, hit: &Hit) -> bool {
+    is_built_in(engine) && hit.parts.dense.is_some() && !crate::embedding::knows(&hit.memory.text)
+}
+
+fn is_built_in(engine: &Core) -> bool {
+    engine.embedding().is_some_and(Embedding::is_built_in)
 }
 
 /// Tokens of a text as recalls count them: exact for GPT-4o and later, near for others.

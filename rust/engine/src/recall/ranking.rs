@@ -113,7 +113,7 @@ pub(crate) const SIGHT: Sight =
 
 /// How sure it is that a message answers: a logistic of what is known of it and of the answer. Fitted on the first ten of each question, and on
 /// the same questions with another's name in them, which nothing answers.
-pub(crate) mod sureness {
+pub(crate) mod confidence {
     pub const ALL: f64 = -3.0;
     /// Of its closeness.
     pub const CLOSENESS: f64 = 2.0;

@@ -9,8 +9,7 @@
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::memory::{Kind, Memory};
-
-const DAY: i64 = 86_400_000_000;
+use crate::units::calendar::DAY;
 
 /// Longer texts are compared as they stand.
 const MOST_BYTES: usize = 8192;

@@ -1,17 +1,21 @@
 //! Scopes: whose memory it is, the partition it lives in, and the counters of that partition.
 
+mod home;
+
 use std::ops::ControlFlow;
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
+use crate::limits::MAX_NAME_BYTES;
 use crate::store::envelope::{self, Codec};
 use crate::store::keys::{Key, Partition, STORE, Table, u32_at};
 use crate::store::msgpack::{Reader, Writer};
 use crate::store::pages::{Pages, PagesMut};
+use crate::units::clip::first_chars;
 use crate::{Error, Result};
 
-/// The longest id of a scope or tenant, in bytes of UTF-8.
-pub const MAX_SCOPE_ID_BYTES: usize = 1024;
+pub(crate) use home::homes;
+pub use home::{Home, Witness, Written};
 
 /// What a scope belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -46,7 +50,7 @@ pub struct Scope {
 }
 
 impl Scope {
-    /// The scope of that name; ids have 1 to [`MAX_SCOPE_ID_BYTES`] bytes.
+    /// The scope of that name; ids have 1 to [`MAX_NAME_BYTES`] bytes.
     pub fn new(tenant: Option<&str>, scope_type: ScopeType, id: &str) -> Result<Self> {
         check_id(scope_type.name(), id)?;
         if let Some(tenant) = tenant {
@@ -112,7 +116,10 @@ pub enum Row {
         name: String,
     },
     /// Nobody's any more: its collection was dropped, and its number is never given again.
-    Dropped,
+    Dropped {
+        /// The partition of the scope that it belonged to; 0 in stores that dropped it before 0.4.0.
+        owner: Partition,
+    },
 }
 
 const COLLECTION: u64 = 2;
@@ -123,7 +130,7 @@ impl Row {
         let (kind, name, owner) = match self {
             Self::Scope(scope) => return scope.bytes(),
             Self::Collection { owner, name } => (COLLECTION, name.as_str(), *owner),
-            Self::Dropped => (DROPPED, "", 0),
+            Self::Dropped { owner } => (DROPPED, "", *owner),
         };
         let mut row = Writer::array(4);
         row.maybe_text(None);
@@ -140,7 +147,7 @@ impl Row {
         let name = body.text()?.to_owned();
         Ok(match kind {
             COLLECTION => Self::Collection { owner: body.uint()? as Partition, name },
-            DROPPED => Self::Dropped,
+            DROPPED => Self::Dropped { owner: body.uint()? as Partition },
             0 => Self::Scope(Scope { tenant, scope_type: ScopeType::User, id: name }),
             _ => Self::Scope(Scope { tenant, scope_type: ScopeType::Shared, id: name }),
         })
@@ -167,11 +174,11 @@ pub fn row<P: Pages + ?Sized>(pages: &P, partition: Partition) -> Result<Option<
 }
 
 pub(crate) fn check_id(what: &str, id: &str) -> Result<()> {
-    if id.is_empty() || id.len() > MAX_SCOPE_ID_BYTES {
+    if id.is_empty() || id.len() > MAX_NAME_BYTES {
         return Err(Error::invalid(format!(
-            "naming a {what}: an id has 1 to {MAX_SCOPE_ID_BYTES} bytes of UTF-8, and this one has {} ({:?}): give another id, for instance a hash of this one",
+            "naming a {what}: an id has 1 to {MAX_NAME_BYTES} bytes of UTF-8, and this one has {} ({:?}): give another id, for instance a hash of this one",
             id.len(),
-            id.chars().take(40).collect::<String>()
+            first_chars(id, 40)
         ))
         .with("size_bytes", id.len()));
     }

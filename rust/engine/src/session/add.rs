@@ -11,13 +11,10 @@ use super::transcript::words::{self, Findable};
 use crate::context::message::Part;
 use crate::context::shorten::shorten;
 use crate::context::{Arguments, Format, Framing, Message, Stored};
+use crate::limits::{MAX_MESSAGE_BYTES, MAX_NAME_BYTES};
 use crate::tokens::CachedCounter;
 use crate::{Error, Result};
 
-/// The longest message, as JSON: 64 MiB.
-pub const MAX_MESSAGE_BYTES: usize = 64 << 20;
-/// The longest id, author or reason.
-const MAX_NAME_BYTES: usize = 1_024;
 /// A tool result is shown with at most this share of the session's limit.
 const RESULT_SHARE: u64 = 4;
 
@@ -93,9 +90,11 @@ impl Prepared {
         Ok(prepared)
     }
 
-    /// The form that is sent at `index`, counted now if it was counted for something else.
-    pub fn shown(&self, index: u64, record: &SessionRecord, epoch: &StoredEpoch) -> Result<Shown> {
-        let (framing, counter, room) = (epoch.model.framing, CachedCounter::new(epoch.model.encoding), room(record, epoch)?);
+    /// The form that is sent at `index`, counted now if it was counted for something else; a tool result has at most `most_of_result`
+    /// tokens, where its caller says so.
+    pub fn shown(&self, index: u64, record: &SessionRecord, epoch: &StoredEpoch, most_of_result: Option<u64>) -> Result<Shown> {
+        let (framing, counter) = (epoch.model.framing, CachedCounter::new(epoch.model.encoding));
+        let room = most_of_result.map_or(u64::MAX, |most| most.saturating_mul(RESULT_SHARE)).min(room(record, epoch)?);
         let holds = |counted: &&CountedFor| {
             let place = counted.index == index || counted.shown.texts.is_empty();
             place && counted.framing == framing && counted.counter == counter && counted.room == room

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use crate::context::image::ImageRule;
 use crate::context::{
-    Budget, Cut, Epoch, Explained, Factor, Format, Framing, Grant, Item, MemoryRef, MessageRef, Order, Reason, RelevanceFloor, SectionUse,
+    Budget, Cut, Epoch, Explained, Factor, Form, Format, Framing, Grant, Item, MemoryRef, MessageRef, Order, Reason, RelevanceFloor, SectionUse,
     SetAside, Share, Tally, Why,
 };
 use crate::models::Model;
@@ -289,9 +289,10 @@ fn read_cut(r: &mut Reader<'_>, key: &[u8]) -> Result<Cut> {
     Ok(Cut { start: r.uint()?, resume: read_maybe_index(r, key)? })
 }
 
-/// `[section, id, memory, score, [[name, value]], text]`; the last two only of what is no memory.
+/// `[section, id, memory, score, [[name, value]], text, message, form]`; attributes and text only of what is neither memory nor message.
 pub(super) fn write_item(w: &mut Writer, item: &Item) {
-    w.nested(if item.memory.is_some() { 4 } else { 7 });
+    let formed = item.form != Form::default();
+    w.nested(if formed { 8 } else if item.memory.is_some() { 4 } else { 7 });
     w.text(&item.section);
     w.text(&item.id);
     write_memory_ref(w, item.memory.as_ref());
@@ -311,7 +312,34 @@ pub(super) fn write_item(w: &mut Writer, item: &Item) {
         });
         w.text(&item.text);
         w.nil();
+    } else if formed {
+        w.nested(0);
+        w.text("");
+        w.nil();
     }
+    if formed {
+        write_form(w, item.form);
+    }
+}
+
+/// `[version, start or nil, length, newer at or nil]`.
+fn write_form(w: &mut Writer, form: Form) {
+    w.nested(4);
+    w.uint(form.version.into());
+    w.maybe_int(form.span.map(|span| span.0 as i64));
+    w.uint(form.span.map_or(0, |span| span.1));
+    w.maybe_int(form.newer_at);
+}
+
+/// See [`write_form`]; what 0.3.0 wrote has none.
+fn read_form<'b>(r: &mut Reader<'b>, key: &'b [u8]) -> Result<Form> {
+    let Some(mut r) = maybe_inner(r, key)? else { return Ok(Form::default()) };
+    let version = r.uint()?;
+    if version > Form::DATED.into() {
+        return Err(unknown(key, "form of an item", version));
+    }
+    let (start, length) = (r.maybe_int()?, r.uint()?);
+    Ok(Form { version: version as u8, span: start.map(|start| (start as u64, length)), newer_at: r.maybe_int()? })
 }
 
 /// See [`write_item`]; one that is a memory or a message comes back without attributes and text, which the caller fills in.
@@ -331,6 +359,7 @@ pub(super) fn read_item<'b>(r: &mut Reader<'b>, key: &'b [u8]) -> Result<Item> {
             None => None,
             Some(mut r) => Some(MessageRef { partition: r.uint()?, session: r.uint()?, index: r.uint()?, document: r.uint()? }),
         },
+        form: read_form(&mut r, key)?,
     })
 }
 
@@ -373,13 +402,20 @@ fn write_why(w: &mut Writer, why: &Why) {
             w.int(floor);
         }
         Why::OverCeiling { ceiling } => numbered(w, 8, &[ceiling]),
-        Why::OverGrant { granted, left } => numbered(w, 9, &[granted, left]),
+        Why::OverGrant { granted, left, ceiling } => numbered(w, 9, &[granted, left, ceiling]),
         Why::OverRoom { left } => numbered(w, 10, &[left]),
         Why::Pinned => numbered(w, 11, &[]),
         Why::Repeated => numbered(w, 12, &[]),
         Why::Empty => numbered(w, 13, &[]),
         Why::NextTurn => numbered(w, 14, &[]),
         Why::BeforeOrigin => numbered(w, 15, &[]),
+        Why::Retained { turn } => numbered(w, 16, &[turn]),
+        Why::Outdated { turn } => numbered(w, 17, &[turn]),
+        Why::ReadAs { ref word } => {
+            w.nested(2);
+            w.uint(18);
+            w.text(word);
+        }
     }
 }
 
@@ -395,13 +431,16 @@ fn read_why(r: &mut Reader<'_>, key: &[u8]) -> Result<Why> {
         6 => Why::Shortened { from: r.uint()? },
         7 => Why::BelowFloor { floor: r.int()? },
         8 => Why::OverCeiling { ceiling: r.uint()? },
-        9 => Why::OverGrant { granted: r.uint()?, left: r.uint()? },
+        9 => Why::OverGrant { granted: r.uint()?, left: r.uint()?, ceiling: r.uint()? },
         10 => Why::OverRoom { left: r.uint()? },
         11 => Why::Pinned,
         12 => Why::Repeated,
         13 => Why::Empty,
         14 => Why::NextTurn,
         15 => Why::BeforeOrigin,
+        16 => Why::Retained { turn: r.uint()? },
+        17 => Why::Outdated { turn: r.uint()? },
+        18 => Why::ReadAs { word: r.text()?.into() },
         other => return Err(unknown(key, "reason of an explanation", other)),
     })
 }

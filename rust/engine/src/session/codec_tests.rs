@@ -111,12 +111,19 @@ fn item(random: &mut Random) -> Item {
         text: text(random).into(),
         memory,
         message,
+        form: form(random),
         score: score(random),
     }
 }
 
+fn form(random: &mut Random) -> Form {
+    let span = maybe(random, |random| (random.below(1 << 40), number(random)));
+    let newer_at = maybe(random, |random| random.next() as i64 >> 8);
+    if random.chance(50) { Form::default() } else { Form { version: Form::DATED, span, newer_at } }
+}
+
 fn why(random: &mut Random) -> Why {
-    match random.below(16) {
+    match random.below(19) {
         0 => Why::Fixed,
         1 => Why::Chosen,
         2 => Why::Frozen,
@@ -126,12 +133,15 @@ fn why(random: &mut Random) -> Why {
         6 => Why::Shortened { from: number(random) },
         7 => Why::BelowFloor { floor: random.next() as i64 },
         8 => Why::OverCeiling { ceiling: number(random) },
-        9 => Why::OverGrant { granted: number(random), left: number(random) },
+        9 => Why::OverGrant { granted: number(random), left: number(random), ceiling: number(random) },
         10 => Why::OverRoom { left: number(random) },
         11 => Why::Pinned,
         12 => Why::Repeated,
         13 => Why::Empty,
         14 => Why::NextTurn,
+        15 => Why::Retained { turn: number(random) },
+        17 => Why::ReadAs { word: text(random).into() },
+        16 => Why::Outdated { turn: number(random) },
         _ => Why::BeforeOrigin,
     }
 }
@@ -254,7 +264,7 @@ fn a_missing_field_is_its_default_and_an_unknown_number_is_damage() {
     let wrong = [
         read(&[0x91, 0x91, 2], |r, _| read_budget(r, KEY).map(drop)),
         read(&[0x91, 0x92, 0, 8], |r, _| read_epoch(r, KEY).map(drop)),
-        read(&[0x91, 0x96, 0xA0, 0xA0, 0xC0, 0xC0, 0, 0x91, 16], |r, _| read_explained(r, KEY).map(drop)),
+        read(&[0x91, 0x96, 0xA0, 0xA0, 0xC0, 0xC0, 0, 0x91, 19], |r, _| read_explained(r, KEY).map(drop)),
         read(&[0x91, 2], |r, key| read_format(r, key).map(drop)),
         read(&[0x91, 0x91, 0xA0], |r, _| read_model(r, KEY).map(drop)),
     ];
@@ -270,6 +280,6 @@ fn numbers_never_change() {
     }
     assert!(reason_of(8).is_none());
     let mut w = Writer::array(1);
-    write_why(&mut w, &Why::OverGrant { granted: 5, left: 2 });
-    assert_eq!(w.bytes(), [0x91, 0x93, 9, 5, 2]);
+    write_why(&mut w, &Why::OverGrant { granted: 5, left: 2, ceiling: 9 });
+    assert_eq!(w.bytes(), [0x91, 0x94, 9, 5, 2, 9]);
 }

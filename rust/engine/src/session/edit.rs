@@ -2,7 +2,8 @@
 
 use super::ledger::{self, Call};
 use super::place::Place;
-use super::record::{SentBlock, SessionRecord, SessionState, StoredEpoch};
+use super::record::{self, SentBlock, SessionRecord, SessionState, StoredEpoch};
+use super::summary;
 use super::transcript::blob;
 use super::transcript::message::{MessageRecord, MessageState};
 use super::transcript::view::{TurnRecord, View, read_recount, write_recount};
@@ -62,6 +63,8 @@ impl<P: PagesMut> SessionWriter<'_, P> {
         self.record.sent = sent_block(&*self.pages, self.place, self.record.tally.turns)?;
         self.record.edits += 1;
         self.epoch.recounted.1 = self.epoch.recounted.1.min(at);
+        let covered = summary::cut_back(self.pages, self.place, at)?;
+        self.epoch.epoch.summary_version = self.epoch.epoch.summary_version.min(covered);
         if at <= self.epoch.epoch.origin && self.epoch.epoch.origin > 0 {
             let model = self.epoch.model.clone();
             return recount::switch(self, model, Reason::Rewound);
@@ -117,6 +120,7 @@ impl<P: PagesMut> SessionWriter<'_, P> {
             write_recount(self.pages, self.place, self.epoch.switch, index, bare.1.cost, before)?;
         }
         self.forget_questions(record.placed.turn)?;
+        summary::erase(self.pages, self.place, index)?;
         self.record.edits += 1;
         self.begin(Reason::Rewound, self.epoch.epoch.origin)?;
         Ok(true)
@@ -250,7 +254,9 @@ pub(super) fn purge_step<P: PagesMut>(pages: &mut P, place: Place, seed: u64, no
     for number in (0..=record.epoch).rev() {
         remove_epoch(pages, place, number)?;
     }
-    for table in [Table::Call, Table::Turn, Table::Recount, Table::MessageId, Table::Task] {
+    for table in
+        [Table::Call, Table::Turn, Table::Recount, Table::MessageId, Table::Task, Table::Summary, Table::SessionPolicy, Table::Note]
+    {
         if remove_some(pages, place.all(table))? {
             return Ok(true);
         }
@@ -280,6 +286,11 @@ fn remove_some(pages: &mut impl PagesMut, prefix: Key) -> Result<bool> {
         pages.delete(key)?;
     }
     Ok(keys.len() == KEYS)
+}
+
+/// A session that is being deleted is nobody's any more.
+pub(super) fn check_not_hidden<P: PagesMut>(writer: &SessionWriter<'_, P>) -> Result<()> {
+    if writer.record.state == SessionState::Hidden { Err(record::no_such_session(&writer.record.id)) } else { Ok(()) }
 }
 
 /// Ends a session: it can be read and forked from then on, and its task state is cleared.

@@ -5,6 +5,7 @@
 use super::edit::{STEP, sent_block, tally_before};
 use super::ledger::{self, Call};
 use super::place::{Place, SessionsHead};
+use super::policy::Policy;
 use super::record::{self, SessionRecord, SessionState, StoredEpoch};
 use super::session::{Session, Status};
 use super::sweep::purge;
@@ -194,6 +195,10 @@ impl Copy {
         writer.record.sent = sent_block(&*writer.pages, place, writer.record.tally.turns)?;
         record::name(writer.pages, place, writer.seed, &self.new_id)?;
         let origin = writer.epoch.epoch.origin;
+        let covered = super::summary::copy(writer.pages, self.source.place, place, self.at)?;
+        writer.epoch.epoch.summary_version = writer.epoch.epoch.summary_version.min(covered);
+        super::notes::copy(writer.pages, self.source.place, place)?;
+        Policy::read(&*writer.pages, self.source.place)?.write(writer.pages, place)?;
         if self.at <= origin && origin > 0 {
             let model = writer.epoch.model.clone();
             super::window::recount::switch(&mut writer, model, Reason::Forked)?;

@@ -11,15 +11,19 @@
 
 mod add;
 mod codec;
+mod compact;
 mod core;
 pub(crate) mod doctor;
 mod edit;
 mod fork;
 mod ledger;
+mod notes;
 mod open;
 mod place;
+mod policy;
 #[cfg(test)]
 mod properties;
+mod recalls;
 mod record;
 mod scope_sessions;
 mod search;
@@ -27,6 +31,7 @@ mod search;
 mod session;
 #[cfg(test)]
 mod simulation;
+mod summary;
 mod sweep;
 mod task;
 mod tasks;
@@ -34,17 +39,21 @@ mod transcript;
 pub(crate) mod window;
 mod writer;
 
-pub use add::{MAX_MESSAGE_BYTES, NewMessage};
+pub use add::NewMessage;
+pub use compact::{Committed, Draft, Due};
 pub use core::SessionCore;
 pub use ledger::replay::Replayed;
 pub use ledger::response::{Response, UsageTokens};
 pub use ledger::usage::{CallUsage, Fill};
 pub use ledger::{Call, SentPrompt};
 pub use place::Place;
+pub use policy::Policy;
+pub use recalls::{Recalls, Roles};
 pub use record::{SessionBudget, SessionRecord, SessionState, StoredEpoch};
 pub use scope_sessions::{Listed, list};
-pub use search::{FEATURES, Features, SCORE_ONE as TRANSCRIPT_SCORE_ONE, Request as TranscriptRequest, TranscriptHit, fill_rows, search};
-pub use session::{Options, Replied, ResultText, Session, Status, StoredMessage, SwitchPlan, TurnView, format_named};
+pub use search::{FEATURES, Features, Request as TranscriptRequest, SCORE_ONE as TRANSCRIPT_SCORE_ONE, TranscriptHit, fill_rows, search};
+pub use session::{NewInstructions, Options, Replied, ResultText, Session, Status, StoredMessage, SwitchPlan, TurnView, format_named};
+pub use summary::StoredSummary;
 pub use sweep::sweep;
 pub use task::TaskState;
 pub use tasks::TaskEdit;

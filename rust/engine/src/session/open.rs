@@ -8,17 +8,11 @@ use super::session::{Options, Status};
 use super::writer::SessionWriter;
 use crate::collection::CollectionName;
 use crate::context::{Reason, Tally, Tools};
+use crate::limits::{MAX_COLLECTIONS, MAX_INSTRUCTION_BYTES, MAX_READS};
 use crate::models::Model;
 use crate::scope::Scope;
 use crate::store::pages::PagesMut;
 use crate::{Error, ErrorKind, Result};
-
-/// The longest system prompt and the longest list of tools: 16 MiB.
-const MAX_INSTRUCTION_BYTES: usize = 16 << 20;
-/// Scopes that a session may read along.
-const MAX_READS: usize = 64;
-/// Collections that a session may have.
-const MAX_COLLECTIONS: usize = 16;
 
 /// Tools as given, and what they mean.
 #[derive(Debug, Clone)]
@@ -51,7 +45,8 @@ pub(super) fn changes(status: &Status, options: &Options, tools: Option<&GivenTo
     let budget = options.budget.as_ref().is_some_and(|budget| *budget != status.record.budget);
     let told = new_system(status.epoch.system, seed, options).is_some() || new_tools(stored, options, tools)?.is_some();
     let collections = options.collections.as_ref().is_some_and(|collections| *collections != status.record.collections);
-    Ok(told || reads || budget || collections)
+    let recalls = options.recalls.is_some_and(|recalls| recalls != status.record.recalls);
+    Ok(told || reads || budget || collections || recalls)
 }
 
 /// Whether tools mean what stored ones mean.
@@ -106,6 +101,7 @@ fn make<P: PagesMut>(pages: &mut P, scope: &Scope, id: &str, options: &Options, 
         reads: checked_reads(options.reads.clone().unwrap_or_default(), scope)?,
         collections: checked_collections(options.collections.clone().unwrap_or_default())?,
         window: None,
+        recalls: options.recalls.unwrap_or_default(),
     };
     let mut writer = SessionWriter::make(pages, scope, record, model, now)?;
     record::name(writer.pages, writer.place, writer.seed, id)?;
@@ -132,7 +128,9 @@ fn reopen<P: PagesMut>(mut writer: SessionWriter<'_, P>, options: &Options, tool
         Some(collections) if *collections != writer.record.collections => Some(checked_collections(collections.clone())?),
         _ => None,
     };
-    if new.system.is_none() && new.tools.is_none() && reads.is_none() && budget.is_none() && collections.is_none() {
+    let recalls = options.recalls.filter(|recalls| *recalls != writer.record.recalls);
+    let unsaid = reads.is_none() && budget.is_none() && collections.is_none() && recalls.is_none();
+    if new.system.is_none() && new.tools.is_none() && unsaid {
         return Ok(()); // nothing is new: nothing is written
     }
     writer.record.check_live("opening a session with something new")?;
@@ -143,6 +141,7 @@ fn reopen<P: PagesMut>(mut writer: SessionWriter<'_, P>, options: &Options, tool
     if let Some(collections) = collections {
         writer.record.collections = collections; // they stand in the volatile block: no epoch begins
     }
+    writer.record.recalls = recalls.unwrap_or(writer.record.recalls); // the same
     let others = reads.is_some();
     if let Some(reads) = reads {
         writer.record.reads = reads;

@@ -53,6 +53,18 @@ impl Place {
         self.table(Table::Epoch).u32(number as u32)
     }
 
+    pub(super) fn summary(self, version: u64) -> Key {
+        self.table(Table::Summary).u32(version as u32)
+    }
+
+    pub(super) fn policy(self) -> Key {
+        self.table(Table::SessionPolicy)
+    }
+
+    pub(super) fn note(self, number: u32) -> Key {
+        self.table(Table::Note).u32(number)
+    }
+
     pub(super) fn id(self, seed: u64, id: &str) -> Key {
         self.table(Table::MessageId).u64(xxh3_64_with_seed(id.as_bytes(), seed))
     }

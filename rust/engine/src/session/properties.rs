@@ -187,7 +187,7 @@ impl Play {
         let name = *self.random.pick(&["gpt-4o", "gpt-4", "gpt-3.5-turbo"]);
         let (mut model, now) = (Model::named(name).unwrap(), self.tick());
         model.context_window = 9_000 + self.random.below(4_000);
-        let plan = self.session().switch_model(&model, None, None, now).unwrap();
+        let plan = self.session().switch_model(&model, crate::session::NewInstructions::default(), None, now).unwrap();
         let status = self.session().status().unwrap();
         assert_eq!(status.epoch.epoch.origin, plan.kept.origin);
         assert_eq!(&*status.epoch.model.name, name);

@@ -2,10 +2,12 @@
 
 use super::codec;
 use super::place::{Place, by_name};
+use super::recalls::Recalls;
 use super::window::bounds::WindowContent;
 use crate::collection::CollectionName;
-use crate::context::limit::input_limit;
+use crate::context::limit::{default_output, input_limit};
 use crate::context::{Budget, Epoch, Share, Tally};
+use crate::limits::DEFAULT_OUTPUT_TOKENS;
 use crate::models::Model;
 use crate::scope::{Scope, ScopeType};
 use crate::store::chunks;
@@ -16,6 +18,8 @@ use crate::store::pages::{Pages, PagesMut};
 use crate::{Error, ErrorKind, Result};
 
 const SCHEMA: u8 = 1;
+/// Of the record of a session that names its reserve for the reply.
+const NAMED_OUTPUT_SCHEMA: u8 = 2;
 
 /// What may be done with a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,8 +46,8 @@ pub struct BlobRef {
 pub struct SessionBudget {
     /// The limit, where the caller named one.
     pub max_input_tokens: Option<u64>,
-    /// What is reserved for the reply.
-    pub output_tokens: u64,
+    /// What is reserved for the reply; `None` is [`DEFAULT_OUTPUT_TOKENS`], or what the model can write where that is less.
+    pub output_tokens: Option<u64>,
     /// How much of the window a prompt may fill.
     pub fill: Share,
     /// Order, cut, grants, relevance.
@@ -54,7 +58,7 @@ impl Default for SessionBudget {
     fn default() -> Self {
         let mut sections = Budget::default();
         sections.relevance.min_score = MIN_SCORE;
-        Self { max_input_tokens: None, output_tokens: DEFAULT_OUTPUT, fill: Share::new(700_000), sections }
+        Self { max_input_tokens: None, output_tokens: None, fill: Share::FILL, sections }
     }
 }
 
@@ -67,8 +71,7 @@ const MIN_SCORE: i64 = 644_245_094;
 impl SessionBudget {
     /// The limit of a prompt and what is kept for the reply.
     pub fn limit(&self, model: &Model) -> Result<(u64, u64)> {
-        let output =
-            if self.output_tokens == DEFAULT_OUTPUT { self.output_tokens.min(model.max_output_tokens) } else { self.output_tokens };
+        let output = self.output_tokens.unwrap_or_else(|| default_output(model.max_output_tokens));
         if output == 0 {
             return Err(Error::invalid("planning a prompt: the reply must have at least 1 token, and max_output_tokens is 0: raise it"));
         }
@@ -101,7 +104,7 @@ impl SessionBudget {
     pub fn fitted(&self, model: &Model) -> Self {
         let mut budget = self.clone();
         if budget.limit(model).is_err() {
-            budget.output_tokens = DEFAULT_OUTPUT.min(self.output_tokens);
+            budget.output_tokens = None;
         }
         if budget.limit(model).is_err() {
             budget.max_input_tokens = None;
@@ -109,8 +112,6 @@ impl SessionBudget {
         budget
     }
 }
-
-const DEFAULT_OUTPUT: u64 = 4_096;
 
 /// The volatile block that the newest turn was sent with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -150,6 +151,8 @@ pub struct SessionRecord {
     pub collections: Vec<CollectionName>,
     /// What its window is made of, where the model's tokenizer is closed.
     pub window: Option<WindowContent>,
+    /// What its prompts may recall.
+    pub recalls: Recalls,
 }
 
 fn write_scope(w: &mut Writer, scope: &Scope) {
@@ -166,10 +169,17 @@ fn read_scope<'b>(r: &mut Reader<'b>, key: &'b [u8]) -> Result<Scope> {
     Ok(Scope { tenant, scope_type, id: r.text()?.to_owned() })
 }
 
+/// The reserve for the reply: the default is what was named only where the schema says so.
+fn read_output(schema: u8, stored: u64) -> Option<u64> {
+    Some(stored).filter(|tokens| schema >= NAMED_OUTPUT_SCHEMA || *tokens != DEFAULT_OUTPUT_TOKENS)
+}
+
 impl SessionRecord {
     fn encode(&self) -> Vec<u8> {
-        let collections = !self.collections.is_empty();
-        let mut w = Writer::array(if collections { 15 } else { 13 + u32::from(self.window.is_some()) });
+        let recalls = self.recalls != Recalls::default();
+        let collections = recalls || !self.collections.is_empty();
+        let fields = if recalls { 16 } else if collections { 15 } else { 13 + u32::from(self.window.is_some()) };
+        let mut w = Writer::array(fields);
         w.text(&self.id);
         w.uint(self.state as u64);
         w.int(self.created_at);
@@ -187,7 +197,7 @@ impl SessionRecord {
             }
         }
         w.maybe_int(self.budget.max_input_tokens.map(|tokens| tokens as i64));
-        w.uint(self.budget.output_tokens);
+        w.uint(self.budget.output_tokens.unwrap_or(DEFAULT_OUTPUT_TOKENS));
         w.uint(u64::from(self.budget.fill.millionths()));
         codec::write_budget(&mut w, &self.budget.sections);
         w.nested(self.reads.len() as u32);
@@ -206,10 +216,13 @@ impl SessionRecord {
                 w.text(&collection.name);
             });
         }
+        if recalls {
+            self.recalls.write(&mut w);
+        }
         w.into_bytes()
     }
 
-    fn decode(key: &[u8], body: &[u8]) -> Result<Self> {
+    fn decode(key: &[u8], schema: u8, body: &[u8]) -> Result<Self> {
         let mut r = Reader::array(key, body)?;
         let id = r.text()?.to_owned();
         let state = match r.uint()? {
@@ -226,7 +239,7 @@ impl SessionRecord {
         };
         let budget = SessionBudget {
             max_input_tokens: r.maybe_int()?.map(|tokens| tokens as u64),
-            output_tokens: r.uint()?,
+            output_tokens: read_output(schema, r.uint()?),
             fill: Share::new(r.uint()? as u32),
             sections: codec::read_budget(&mut r, key)?,
         };
@@ -239,19 +252,21 @@ impl SessionRecord {
             let mut r = codec::inner(r, key)?;
             Ok(CollectionName { scope: read_scope(&mut r, key)?, name: r.text()?.to_owned() })
         })?;
-        Ok(Self { id, state, created_at, last_time, epoch, edits, tally, sent, budget, reads, collections, window })
+        let recalls = Recalls::read(&mut r, key)?;
+        Ok(Self { id, state, created_at, last_time, epoch, edits, tally, sent, budget, reads, collections, window, recalls })
     }
 
     /// The record of a session, whatever its state.
     pub(super) fn read<P: Pages>(pages: &P, place: Place) -> Result<Option<Self>> {
         let key = place.record();
-        let Some((_, body)) = chunks::get(pages, key)? else { return Ok(None) };
-        Self::decode(key.as_slice(), &body).map(Some)
+        let Some((schema, body)) = chunks::get(pages, key)? else { return Ok(None) };
+        Self::decode(key.as_slice(), schema, &body).map(Some)
     }
 
     /// Writes it.
     pub(super) fn write(&self, pages: &mut impl PagesMut, place: Place) -> Result<()> {
-        chunks::put(pages, place.record(), SCHEMA, Codec::MessagePack, &self.encode())
+        let schema = if self.budget.output_tokens.is_some() { NAMED_OUTPUT_SCHEMA } else { SCHEMA };
+        chunks::put(pages, place.record(), schema, Codec::MessagePack, &self.encode())
     }
 
     /// Refuses what only a session that goes on may do.
@@ -317,11 +332,13 @@ pub struct StoredEpoch {
     pub recounted: (u64, u64),
     /// When it began.
     pub began_at: i64,
+    /// The partitions that it read, each with the time of its last write: what those writes ended is no longer true in it.
+    pub stamps: Vec<(Partition, i64)>,
 }
 
 impl StoredEpoch {
     fn encode(&self) -> Vec<u8> {
-        let mut w = Writer::array(8);
+        let mut w = Writer::array(9);
         codec::write_epoch(&mut w, &self.epoch);
         codec::write_model(&mut w, &self.model);
         write_blob_ref(&mut w, self.system);
@@ -330,6 +347,11 @@ impl StoredEpoch {
         w.uint(self.recounted.0);
         w.uint(self.recounted.1);
         w.int(self.began_at);
+        codec::write_list(&mut w, &self.stamps, |w, (partition, time)| {
+            w.nested(2);
+            w.uint(u64::from(*partition));
+            w.int(*time);
+        });
         w.into_bytes()
     }
 
@@ -348,6 +370,10 @@ impl StoredEpoch {
             switch: r.uint()? as u16,
             recounted: (r.uint()?, r.uint()?),
             began_at: r.int()?,
+            stamps: codec::read_list(&mut r, |r| {
+                let mut r = codec::inner(r, key.as_slice())?;
+                Ok((r.uint()? as Partition, r.int()?))
+            })?,
         })
     }
 

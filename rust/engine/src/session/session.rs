@@ -5,6 +5,7 @@ use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 use super::add::{NewMessage, Prepared, check_name};
+use super::compact::{self, Draft, check_fresh};
 use super::core::SessionCore;
 use super::edit;
 use super::ledger::replay::{Replayed, replay};
@@ -13,15 +14,17 @@ use super::ledger::{self, Call, SentPrompt};
 use super::open::{Instructions, ToolsChange, instruct};
 use super::place::Place;
 use super::record::{self, SentBlock, SessionRecord, SessionState, StoredEpoch};
+use super::summary::StoredSummary;
 use super::transcript::blob;
 use super::transcript::message::{MessageRecord, MessageState, read_result_key};
 use super::transcript::view::{TurnRecord, View};
 use super::window::assemble::{self, Ask, Assembled, check_items};
 use super::window::recount::{self, Kept};
-use super::writer::{AddAction, Added, KnownId, SessionWriter, moved, scopes};
+use super::writer::{AddAction, Added, KnownId, SessionWriter, moved};
 use crate::collection::CollectionName;
 use crate::context::message::Part;
 use crate::context::{Arguments, Factor, Format, Reason, carries_block};
+use crate::limits::{MAX_BATCH_BYTES, MAX_BATCH_ROWS};
 use crate::models::Model;
 use crate::recall;
 use crate::scope::Scope;
@@ -29,11 +32,9 @@ use crate::store::Snapshot;
 use crate::store::environment::WriteTransaction;
 use crate::store::metrics::add;
 use crate::tokens::bound::TooLong;
+use crate::units::clip::first_chars;
 use crate::{Error, ErrorKind, Result};
 
-/// Messages, and bytes of them, of one transaction of [`Session::add_many`].
-const MAX_BATCH_MESSAGES: usize = 1_000;
-const MAX_BATCH_BYTES: usize = 256 << 10;
 /// Above so many bytes a blob is written ahead, before the transaction that refers to it.
 const AHEAD_BYTES: usize = 256 << 10;
 /// Chunks that one transaction writes ahead.
@@ -65,6 +66,8 @@ pub struct Options {
     pub collections: Option<Vec<CollectionName>>,
     /// What its prompts may cost.
     pub budget: Option<super::record::SessionBudget>,
+    /// What its prompts may recall.
+    pub recalls: Option<super::recalls::Recalls>,
 }
 
 /// A session as it is now.
@@ -143,6 +146,8 @@ pub struct SwitchPlan {
     pub history_tokens: u64,
     /// What stays.
     pub kept: Kept,
+    /// Counted tokens of tools, system prompt, pinned memory, summary and the reply's frame.
+    pub fixed_tokens: u64,
 }
 
 impl Session<'_> {
@@ -190,7 +195,7 @@ impl Session<'_> {
     }
 
     /// Runs a write transaction on what this names.
-    fn write<T, F>(&self, mut operation: F) -> Result<T>
+    pub(super) fn write<T, F>(&self, mut operation: F) -> Result<T>
     where
         T: Send + 'static,
         F: FnMut(&mut WriteTransaction<'_>, &Scope, &str) -> Result<T> + Send + 'static,
@@ -200,7 +205,7 @@ impl Session<'_> {
     }
 
     /// Runs a write transaction on the session, which must not be ended.
-    fn edit<T, F>(&self, doing: &'static str, now: i64, mut operation: F) -> Result<T>
+    pub(super) fn edit<T, F>(&self, doing: &'static str, now: i64, mut operation: F) -> Result<T>
     where
         T: Send + 'static,
         F: FnMut(&mut SessionWriter<'_, WriteTransaction<'_>>) -> Result<T> + Send + 'static,
@@ -227,7 +232,7 @@ impl Session<'_> {
         let (mut batch, mut bytes) = (Vec::new(), 0);
         for (row, new) in messages.into_iter().enumerate() {
             let size = new.given.len();
-            if !batch.is_empty() && (batch.len() == MAX_BATCH_MESSAGES || bytes + size > MAX_BATCH_BYTES) {
+            if !batch.is_empty() && (batch.len() == MAX_BATCH_ROWS || bytes + size > MAX_BATCH_BYTES) {
                 added.extend(self.add_batch(std::mem::take(&mut batch), now)?);
                 bytes = 0;
             }
@@ -547,33 +552,45 @@ impl Session<'_> {
 
     /// What switching to `model` would keep.
     pub fn plan_switch(&self, model: &Model, now: i64) -> Result<SwitchPlan> {
-        self.engine.store().read(|pages| {
-            let mut status = self.expect(pages)?;
-            status.record.budget = status.record.budget.fitted(model);
-            let epoch = StoredEpoch { model: model.clone(), ..status.epoch.clone() };
-            let scopes = scopes(self.scope, &status.record);
-            let grant = recount::grant_of(pages, status.place, &status.record, &epoch, &scopes, now)?;
-            let view = View::cold(pages, status.place, &status.record, &status.epoch);
-            let kept = recount::plan(&view, model, grant, &status.record.tally)?;
-            let (limit, _) = status.record.budget.limit(model)?;
-            Ok(SwitchPlan { from: status.epoch.model, to: model.clone(), limit, history_tokens: grant, kept })
-        })
+        self.plan_switch_with(model, None, now)
     }
 
-    /// Moves the session to another model: recounted inside its window, a new budget, a new epoch.
-    pub fn switch_model(&self, model: &Model, system: Option<&str>, tools: Option<&[u8]>, now: i64) -> Result<SwitchPlan> {
-        let plan = self.plan_switch(model, now)?; // counts outside of the transaction: what it counts again is in the cache
-        let (model, parsed) = (model.clone(), super::open::read_tools(tools)?);
-        let (system, replaces) = (system.map(str::to_owned), tools.is_some());
+    /// Moves the session to another model: recounted inside its window, a new budget, a new epoch; `compacted` is a summary of what
+    /// does not fit it, made from [`Self::switch_draft`], committed with the switch.
+    pub fn switch_model(
+        &self,
+        model: &Model,
+        told: NewInstructions<'_>,
+        compacted: Option<(&Draft, StoredSummary)>,
+        now: i64,
+    ) -> Result<SwitchPlan> {
+        let new = compacted.as_ref().map(|(_, made)| &made.summary);
+        let plan = self.plan_switch_with(model, new, now)?; // counts outside of the transaction: what it counts again is in the cache
+        let (model, parsed) = (model.clone(), super::open::read_tools(told.tools)?);
+        let (system, replaces) = (told.system.map(str::to_owned), told.tools.is_some());
+        let compacted = compacted.map(|(draft, made)| (draft.place, draft.seen, made));
         self.edit("switching the model", now, move |writer| {
             if system.is_some() || replaces {
                 let tools = replaces.then(|| ToolsChange::to(parsed.as_ref()));
                 instruct(writer, &Instructions { system: system.clone(), tools })?;
             }
+            if let Some((place, seen, made)) = &compacted {
+                check_fresh(writer, *place, *seen)?;
+                compact::put(writer, made)?;
+            }
             recount::switch(writer, model.clone(), Reason::ModelSwitched)
         })?;
         Ok(plan)
     }
+}
+
+/// What a switch of models tells the model from then on; `None` keeps what is there.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NewInstructions<'a> {
+    /// The system prompt.
+    pub system: Option<&'a str>,
+    /// The tools as JSON.
+    pub tools: Option<&'a [u8]>,
 }
 
 fn replied_before(writer: &SessionWriter<'_, WriteTransaction<'_>>, known: KnownId, prepared: &Prepared) -> Result<Replied> {
@@ -611,7 +628,7 @@ fn check_prompt(writer: &SessionWriter<'_, WriteTransaction<'_>>, place: Place, 
 }
 
 fn no_result(key: &str) -> Error {
-    let shown: String = key.chars().take(80).collect();
+    let shown = first_chars(key, 80);
     Error::new(
         ErrorKind::NotFound,
         format!("reading a tool result: the key must be one that a shortened result shows, and {shown:?} is none of this session: copy it from the marker"),

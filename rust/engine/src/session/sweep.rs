@@ -10,7 +10,7 @@ use crate::scope;
 use crate::store::keys::Partition;
 
 /// What is hidden for so long is not being worked on any more: a day, in microseconds.
-const ABANDONED: i64 = 86_400_000_000;
+const ABANDONED: i64 = crate::units::calendar::DAY;
 const SCOPES: usize = 256;
 /// Chunks that one transaction removes.
 const CHUNKS: usize = 256;

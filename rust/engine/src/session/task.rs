@@ -9,30 +9,20 @@ use std::ops::{ControlFlow, Range};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::codec;
-use crate::context::Item;
+use crate::context::{Form, Item};
 use crate::context::json;
 use crate::context::limit::section;
+use crate::limits::{MAX_NAME_BYTES, MAX_TASK_BYTES, MAX_TASK_ENTRIES, MAX_TASK_VALUE_BYTES};
 use crate::store::chunks;
 use crate::store::envelope::{self, Codec, damaged};
 use crate::store::keys::{Key, Partition, Table};
 use crate::store::msgpack::{Reader, Writer};
 use crate::store::pages::{Pages, PagesMut};
+use crate::units::clip::first_chars;
 use crate::{Error, Result};
 
 /// Layout of the body. 1: the first.
 const SCHEMA: u8 = 1;
-
-/// The longest name of a task, and the longest key in one, in bytes of UTF-8.
-pub const MAX_NAME_BYTES: usize = 1_024;
-
-/// The longest value, in bytes of JSON.
-pub const MAX_VALUE_BYTES: usize = 1_024 * 1_024;
-
-/// The most entries of one task.
-pub const MAX_ENTRIES: usize = 1_024;
-
-/// The most bytes of all keys and values of one task: each change writes them all in one transaction.
-pub const MAX_TASK_BYTES: usize = 4 * 1_024 * 1_024;
 
 /// A task of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -72,7 +62,7 @@ impl TaskState {
     pub fn validate(&self) -> Result<()> {
         self.check_length("a name", &self.name, MAX_NAME_BYTES, "choose a shorter name")?;
         let refuse = |rule: &str, got: &str, next: &str| Err(self.error(rule, got, next));
-        if self.entries.len() > MAX_ENTRIES {
+        if self.entries.len() > MAX_TASK_ENTRIES {
             return refuse(
                 "a task has at most 1,024 entries",
                 &self.entries.len().to_string(),
@@ -84,7 +74,7 @@ impl TaskState {
             self.check_length(
                 "a value",
                 value,
-                MAX_VALUE_BYTES,
+                MAX_TASK_VALUE_BYTES,
                 "keep what the prompt needs, and the rest as a document or a tool result",
             )?;
             if !json::is_json(value) {
@@ -145,6 +135,7 @@ impl TaskState {
             text: json::text(value).map_or_else(|| value.as_str().into(), Into::into),
             memory: None,
             message: None,
+            form: Form::dated(),
             score: None,
         })
     }
@@ -152,7 +143,7 @@ impl TaskState {
 
 /// At most 40 characters of a text that a user gave, quoted.
 fn shown(text: &str) -> String {
-    format!("{:?}", text.chars().take(40).collect::<String>())
+    format!("{:?}", first_chars(text, 40))
 }
 
 pub(super) fn key(partition: Partition, session: u32, seed: u64, name: &str) -> Key {
@@ -333,10 +324,10 @@ mod tests {
         refused(&task("t", &[(&format!("{long}n"), "1")]), "a key");
         refused(&task("t", &[("k", "")]), "a value");
         refused(&task("t", &[("k", "{\"a\":")]), "json.dumps");
-        refused(&many(1, MAX_VALUE_BYTES + 1), "1048577");
-        refused(&many(MAX_ENTRIES + 1, 2), "1025");
+        refused(&many(1, MAX_TASK_VALUE_BYTES + 1), "1048577");
+        refused(&many(MAX_TASK_ENTRIES + 1, 2), "1025");
         refused(&many(5, 900_000), "4 MiB");
-        for task in [task(&long, &[(&long, "1")]), many(MAX_ENTRIES, 2), many(3, MAX_VALUE_BYTES)] {
+        for task in [task(&long, &[(&long, "1")]), many(MAX_TASK_ENTRIES, 2), many(3, MAX_TASK_VALUE_BYTES)] {
             put(&mut pages, 1, 1, SEED, &task).unwrap();
             assert_eq!(get(&pages, 1, 1, SEED, &task.name).unwrap().unwrap(), task);
         }

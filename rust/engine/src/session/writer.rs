@@ -5,7 +5,9 @@ use std::sync::Arc;
 use super::add::Prepared;
 use super::ledger::Call;
 use super::place::{Place, SessionsHead};
+use super::policy::Policy;
 use super::record::{self, BlobRef, SessionRecord, StoredEpoch};
+use super::summary::StoredSummary;
 use super::transcript::blob;
 use super::transcript::message::{MessageRecord, MessageState};
 use super::transcript::view::{TurnRecord, View, kept_turns};
@@ -13,6 +15,7 @@ use super::transcript::words::Words;
 use super::window::assemble::Assembled;
 use super::window::bounds::{self, StoredAnchor, WindowContent};
 use super::window::pinned::{self, Pinned};
+use crate::compaction::Summary;
 use crate::context::epoch::RENDERER_VERSION;
 use crate::context::fixed::choose_pinned;
 use crate::context::{
@@ -21,6 +24,7 @@ use crate::context::{
 use crate::models::Model;
 use crate::scope::Scope;
 use crate::store::envelope::{self, Codec};
+use crate::store::keys::Partition;
 use crate::store::msgpack::{Reader, Writer};
 use crate::store::pages::{Pages, PagesMut};
 use crate::tokens::CachedCounter;
@@ -117,7 +121,7 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
         head.sessions += 1;
         let place = Place { partition, session: head.sessions };
         let epoch =
-            StoredEpoch { epoch: no_epoch(&model), model, system: None, tools: None, switch: 0, recounted: (0, 0), began_at: clock };
+            StoredEpoch { epoch: no_epoch(&model), model, system: None, tools: None, switch: 0, recounted: (0, 0), began_at: clock, stamps: Vec::new() };
         Ok(Self {
             pages,
             scope,
@@ -148,7 +152,7 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
         }
         self.check_index(expect_index)?;
         let index = self.record.tally.messages;
-        let shown = prepared.shown(index, &self.record, &self.epoch)?;
+        let shown = prepared.shown(index, &self.record, &self.epoch, self.most_of_result(&prepared.message)?)?;
         let (framing, counter) = (self.epoch.model.framing, self.counter());
         // The state is changed only once nothing can refuse the message any more.
         let mut tally = self.record.tally.clone();
@@ -196,6 +200,15 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
         }
         self.unsettled = true;
         Ok(Added { index, turn: placed.turn, tokens: shown.stored.cost.tokens, action: AddAction::Added })
+    }
+
+    /// What the caller's budget lets a tool result have; only asked for messages that have one.
+    fn most_of_result(&self, message: &crate::context::Message) -> Result<Option<u64>> {
+        if message.tool_results().next().is_none() {
+            return Ok(None);
+        }
+        let most = Policy::read(&*self.pages, self.place)?.result_tokens;
+        Ok((most > 0).then_some(most))
     }
 
     /// The message that has the id already.
@@ -367,7 +380,7 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
     pub fn begin(&mut self, reason: Reason, origin: u64) -> Result<()> {
         let (limit, _) = self.record.budget.limit(&self.epoch.model)?;
         let scopes = scopes(self.scope, &self.record);
-        let (mut fixed, items) = fixed_for(&*self.pages, self.place, &self.epoch, &scopes, limit, self.now)?;
+        let (mut fixed, items, stamps) = fixed_for(&*self.pages, self.place, &self.epoch, &scopes, limit, self.now, None)?;
         let pinned: Vec<_> = items.iter().filter_map(|item| item.memory).collect();
         let mut factor = self.factor_now()?;
         self.epoch.epoch = match self.next_epoch((reason, &mut factor), origin, limit, &fixed, &pinned) {
@@ -378,7 +391,7 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
             opened => opened?,
         };
         self.record.window = self.window_content(limit, &fixed)?.map(|content| WindowContent { content, anchor: None });
-        self.epoch.began_at = self.now;
+        (self.epoch.began_at, self.epoch.stamps) = (self.now, stamps);
         for text in [self.epoch.system, self.epoch.tools].into_iter().flatten() {
             blob::refer(self.pages, self.place.partition, text.hash, text.length)?;
         }
@@ -465,11 +478,18 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
             reason,
             origin,
             pinned: pinned.to_vec(),
-            versions: [0, before.system_version, before.tools_version],
+            versions: [before.summary_version, before.system_version, before.tools_version],
             factor,
             fixed_tokens: fixed.tokens(&model.framing),
         };
         Epoch::open(opening, limit, &self.record.budget.sections, &self.view(), self.pending())
+    }
+
+    /// Counted tokens of the fixed sections and of the window, for the session's own limit.
+    pub fn shown_tokens(&self) -> Result<u64> {
+        let (limit, _) = self.record.budget.limit(&self.epoch.model)?;
+        let window = self.epoch.epoch.window(limit, &self.record.budget.sections, &self.view(), self.pending())?;
+        Ok(self.epoch.epoch.fixed_tokens + window.tokens)
     }
 
     /// Stores a text for the epoch that begins next, which refers to it.
@@ -513,7 +533,7 @@ fn plausible(content: &Tally, cost: u64) -> bool {
 }
 
 /// The fixed sections of an epoch that begins now, and what is pinned in them: as much as an eighth of what the instructions leave,
-/// so that what somebody remembers can never make a session's instructions too large.
+/// so that what somebody remembers can never make a session's instructions too large; `new` is a summary that is not written yet.
 pub(super) fn fixed_for<P: Pages>(
     pages: &P,
     place: Place,
@@ -521,14 +541,18 @@ pub(super) fn fixed_for<P: Pages>(
     scopes: &[Scope],
     limit: u64,
     now: i64,
-) -> Result<(Fixed, Vec<Item>)> {
+    new: Option<&Summary>,
+) -> Result<(Fixed, Vec<Item>, Vec<(Partition, i64)>)> {
     let (model, pinned) = (&epoch.model, Pinned::read(pages, scopes, now)?);
     let (framing, counter) = (&model.framing, CachedCounter::new(model.encoding));
     let mut fixed = fixed(pages, place, epoch, Vec::new())?;
+    if let Some(new) = new {
+        fixed.summary = summary_text(new, model);
+    }
     let room = model.factor.room(limit).saturating_sub(fixed.tokens(framing)) / PINNED_SHARE;
     let (items, _) = choose_pinned(pinned.items, room, framing, &counter);
     fixed.pinned = FixedText::pinned(items.clone(), framing, &counter);
-    Ok((fixed, items))
+    Ok((fixed, items, pinned.stamps))
 }
 
 /// Pinned memory may have one part in so many.
@@ -537,6 +561,12 @@ const PINNED_SHARE: u64 = 8;
 /// The scopes whose memory a session sees: its own first.
 pub(super) fn scopes(own: &Scope, record: &SessionRecord) -> Vec<Scope> {
     std::iter::once(own).chain(&record.reads).cloned().collect()
+}
+
+/// A summary as a prompt shows it.
+fn summary_text(summary: &Summary, model: &Model) -> Option<Arc<FixedText>> {
+    let shown = || FixedText::summary(&summary.text(), &model.framing, &CachedCounter::new(model.encoding));
+    (!summary.is_empty()).then(shown)
 }
 
 /// The fixed sections of an epoch with these pinned memories.
@@ -551,7 +581,9 @@ pub(super) fn fixed<P: Pages>(pages: &P, place: Place, epoch: &StoredEpoch, pinn
         Some(bytes) => Tools::parse(&bytes)?.map(|tools| FixedTools::new(tools, framing, &counter)),
         None => None,
     };
-    Ok(Fixed { tools, system, pinned: FixedText::pinned(pinned, framing, &counter), summary: None })
+    let stored = StoredSummary::read(pages, place, epoch.epoch.summary_version)?;
+    let summary = stored.and_then(|stored| summary_text(&stored.summary, &epoch.model));
+    Ok(Fixed { tools, system, pinned: FixedText::pinned(pinned, framing, &counter), summary })
 }
 
 fn utf8(place: Place, bytes: Vec<u8>) -> Result<Arc<str>> {

@@ -12,8 +12,9 @@ use super::envelope;
 use super::environment::{Environment, Mode, Snapshot};
 use super::folder::{Folder, Found, GenerationNumber};
 use super::gate::Store;
+use super::identity::StoreId;
 use super::keys::{Key, STORE, Table};
-use super::meta;
+use super::meta::{self, Meta};
 use super::pages::Pages;
 use crate::{Error, ErrorKind, Result};
 
@@ -30,8 +31,8 @@ pub fn backup(store: &Store, target: &Path) -> Result<u64> {
         )));
     }
     folder.make()?;
-    let workshop = folder.workshop(1)?;
-    let copied = store.read(|snapshot| copy(snapshot, &workshop, 1, store.format())).inspect_err(|_| discard(&workshop))?;
+    let (workshop, id) = (folder.workshop(1)?, StoreId::random()?);
+    let copied = store.read(|snapshot| copy(snapshot, &workshop, 1, store.format(), id)).inspect_err(|_| discard(&workshop))?;
     folder.publish(&workshop, 1)?;
     folder.name_current(1)?;
     Ok(copied)
@@ -42,18 +43,49 @@ pub fn compact(store: &Arc<Store>, busy_timeout: Duration) -> Result<u64> {
     let (copied, next) = store.exclusively(busy_timeout, |environment| {
         let next = environment.number() + 1;
         let folder = store.folder();
-        let workshop = folder.workshop(next)?;
-        let copied = copy(&environment.snapshot()?, &workshop, next, store.format()).inspect_err(|_| discard(&workshop))?;
-        folder.publish(&workshop, next)?;
-        let mut last = environment.write()?;
-        meta::retire(&mut last, next)?;
-        last.commit()?;
+        let (workshop, snapshot) = (folder.workshop(next)?, environment.snapshot()?);
+        let id = identity(&snapshot)?;
+        let copied = copy(&snapshot, &workshop, next, store.format(), id).inspect_err(|_| discard(&workshop))?;
+        switch(folder, environment, &snapshot, &workshop, next).inspect_err(|_| discard(&workshop))?;
         folder.name_current(next)?;
         Ok((copied, next))
     })?;
     store.read(|_| Ok(()))?; // moves this process on
-    store.exclusively(busy_timeout, |environment| if environment.number() == next { store.folder().sweep(next) } else { Ok(()) })?;
+    store.exclusively(busy_timeout, |environment| tidy(store.folder(), environment, next))?;
     Ok(copied)
+}
+
+fn identity(snapshot: &Snapshot) -> Result<StoreId> {
+    let id = Meta::read(snapshot)?.and_then(|meta| meta.store);
+    id.ok_or_else(|| envelope::damaged(Key::new(STORE, Table::Meta).as_slice(), "it does not say which store it is"))
+}
+
+/// Publishes the generation in `workshop`, a copy of `snapshot`, and retires the one it was copied from: in one transaction, which is
+/// begun first, so that nothing is written between the copy and the switch, also where the writers' lock was deleted.
+pub(super) fn switch(folder: &Folder, from: &Environment, snapshot: &Snapshot, workshop: &Path, next: GenerationNumber) -> Result<()> {
+    let mut last = from.write()?;
+    if last.id() != snapshot.id() + 1 {
+        return Err(Error::new(
+            ErrorKind::StoreBusy,
+            format!(
+                "replacing a generation of {}: nothing may be written while it is copied, and another process wrote: somebody removed the                  file `lock`; nothing was changed: try again",
+                folder.root().display()
+            ),
+        ));
+    }
+    folder.publish(workshop, next)?;
+    meta::retire(&mut last, next)?;
+    last.commit()
+}
+
+/// Removes the generations that are not in use, inside a transaction of the one that is: it keeps all others from switching meanwhile.
+pub(super) fn tidy(folder: &Folder, environment: &Environment, number: GenerationNumber) -> Result<()> {
+    let transaction = environment.write()?;
+    if environment.number() != number || meta::retired(&transaction)?.is_some() {
+        return Ok(());
+    }
+    folder.name_current(number)?;
+    folder.sweep(number)
 }
 
 /// Removes a copy that came to nothing: on a full disk its room is what everyone waits for.
@@ -62,15 +94,20 @@ fn discard(workshop: &Path) {
 }
 
 /// Copies all values of a snapshot into a new generation in `workshop`, and syncs it.
-fn copy(snapshot: &Snapshot, workshop: &Path, number: GenerationNumber, format: u32) -> Result<u64> {
-    let environment = Environment::create(workshop, number, Mode { read_only: false, relaxed: false, building: true, format })?;
+fn copy(snapshot: &Snapshot, workshop: &Path, number: GenerationNumber, format: u32, id: StoreId) -> Result<u64> {
+    let meta = Meta::read(snapshot)?.ok_or_else(|| envelope::damaged(Key::new(STORE, Table::Meta).as_slice(), "it is missing"))?;
+    let meta = Meta { format, store: Some(id), generation: number, ..meta };
+    let mode = Mode { read_only: false, relaxed: false, building: true, format };
+    let environment = Environment::build(workshop, number, mode, id, meta.secret)?;
     let mut from = vec![0];
     let mut copied = 0;
     while let Some(next) = copy_batch(snapshot, &environment, &from, &mut copied)? {
         from = next;
     }
-    environment.sync()?;
-    environment.close();
+    let mut txn = environment.write()?;
+    meta.write(&mut txn)?;
+    txn.commit()?;
+    environment.finish(id)?;
     Ok(copied)
 }
 

@@ -3,15 +3,24 @@
 use std::fs::File;
 use std::ops::Bound::{Excluded, Included};
 use std::ops::ControlFlow;
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::{Duration, Instant};
 
 use heed::types::Bytes;
 use heed::{CommitOrAbort, Database, Env, EnvFlags, EnvOpenOptions, FlagSetMode, MdbError, RoTxn, RwTxn, WithoutTls};
 
-use super::folder::{GenerationNumber, Manifest, corrupt, io_error};
+use super::changes::Change;
+use super::door::Door;
+use super::files::FileId;
+use super::folder::{Folder, GenerationNumber, Manifest, corrupt, io_error};
+use super::identity::{Secret, StoreId};
+use super::meta::Meta;
+use super::meta_pages::{MetaPage, MetaPages};
 use super::pages::{Pages, PagesMut};
+use super::progress::{Announced, Progress, Verdict};
 use crate::{Error, ErrorKind, Result};
 
 /// Room in the address space, reserved once; the file grows as it is used. Halved where the system refuses.
@@ -38,6 +47,24 @@ pub struct Environment {
     data: File,
     path: PathBuf,
     number: GenerationNumber,
+    relaxed: AtomicBool,
+    secret: Secret,
+    /// None of a generation that is being built: nobody else knows it yet.
+    shared: Option<Shared>,
+}
+
+/// What binds an open generation to its files and to the other processes that have it open.
+#[derive(Debug)]
+struct Shared {
+    data: FileId,
+    /// None where the file system is read-only: LMDB does without, too.
+    reader_table: Option<FileId>,
+    /// None of a format before 4.
+    progress: Option<Progress>,
+    verdict: Verdict,
+    /// LMDB's `lock.mdb` with a shared lock of ours. LMDB's own belongs to the process and goes with any descriptor of the file that
+    /// anybody in it closes (a backup tool, `shutil.copytree`); then the next to open would reset the table under its readers.
+    _table: Option<File>,
 }
 
 /// How a generation is opened.
@@ -54,20 +81,71 @@ pub struct Mode {
 }
 
 impl Environment {
-    /// Makes an empty generation in `path`, an empty folder.
+    /// Makes an empty generation in `path`, an empty folder, for a store of its own.
     pub fn create(path: &Path, number: GenerationNumber, mode: Mode) -> Result<Self> {
-        Manifest::of_this_machine(page_size(), mode.format).write(path)?;
-        Self::map(path, number, mode)
+        Self::build(path, number, mode, StoreId::random()?, Secret::random()?)
     }
 
-    /// Opens the generation in `path` after checking its manifest and its length.
-    pub fn open(path: &Path, number: GenerationNumber, mode: Mode) -> Result<Self> {
-        let manifest = Manifest::read(path, mode.format)?;
-        check_data_file(&path.join("data.mdb"), u64::from(manifest.page_size))?;
-        Self::map(path, number, mode)
+    /// Makes an empty generation of the store `id` in `path`, an empty folder.
+    pub fn build(path: &Path, number: GenerationNumber, mode: Mode, id: StoreId, secret: Secret) -> Result<Self> {
+        Manifest::of_this_machine(page_size(), mode.format, id, number).write(path)?;
+        Self::map(path, number, mode, secret)
     }
 
-    fn map(path: &Path, number: GenerationNumber, mode: Mode) -> Result<Self> {
+    /// Syncs a generation that was built, and vouches for what is in it.
+    pub fn finish(self, id: StoreId) -> Result<()> {
+        self.sync()?;
+        let pages = MetaPages::read(&self.data, u64::from(page_size()), &self.path)?;
+        Progress::create(&self.path, id, self.number, &self.data, &pages)?;
+        self.close();
+        Ok(())
+    }
+
+    /// Opens a generation of the store in `folder`, behind the [`Door`], and checks whatever can be checked without reading all of it.
+    pub fn open(folder: &Folder, number: GenerationNumber, mode: Mode, deadline: Instant) -> Result<Self> {
+        let _door = match Door::enter(folder.root(), deadline) {
+            Err(error) if mode.read_only && error.kind() == ErrorKind::ReadOnly => None,
+            other => Some(other?),
+        };
+        let path = folder.generation(number);
+        let manifest = Manifest::read(&path, mode.format)?;
+        let file = open_data_file(&path.join("data.mdb"))?;
+        let data = FileId::of(&file).map_err(|e| io_error("opening the store", &path, &e))?;
+        let pages = || MetaPages::read(&file, u64::from(manifest.page_size), &path);
+        let newest = pages()?.newest.transaction;
+        let progress = manifest.store.map(|id| Progress::open(&path, id, number, data, mode.read_only)).transpose()?;
+        let verdict = progress.as_ref().map_or(Ok(Verdict::Sound), |progress| progress.judge(pages))?;
+        let mut environment = Self::map(&path, number, mode, Secret::default())?;
+        let table = join_table(&path.join("lock.mdb"), mode.read_only)?;
+        let reader_table = table.as_ref().map(FileId::of).transpose().map_err(|e| io_error("opening the store", &path, &e))?;
+        environment.shared = Some(Shared { data, reader_table, progress, verdict, _table: table });
+        match environment.identify(&manifest, newest) {
+            Ok(secret) => environment.secret = secret,
+            Err(error) => {
+                environment.close();
+                return Err(error);
+            }
+        }
+        Ok(environment)
+    }
+
+    /// Whether the tree is that of the manifest's store, and of the newest transaction; the store's secret.
+    fn identify(&self, manifest: &Manifest, newest: u64) -> Result<Secret> {
+        let snapshot = self.snapshot()?;
+        // The number in the reader table is written behind the meta page.
+        if snapshot.id() + 1 < newest {
+            return Err(behind(&self.path, snapshot.id(), newest));
+        }
+        let meta = Meta::read(&snapshot)?;
+        let Some(id) = manifest.store else { return Ok(Secret::default()) };
+        match meta {
+            Some(meta) if meta.store == Some(id) && meta.generation == self.number && manifest.generation == self.number => Ok(meta.secret),
+            Some(_) => Err(corrupt(&self.path, "its manifest and its data file are of two stores, or of two generations")),
+            None => Err(corrupt(&self.path, "the store has no meta record: it was damaged, or written by something else")),
+        }
+    }
+
+    fn map(path: &Path, number: GenerationNumber, mode: Mode, secret: Secret) -> Result<Self> {
         let env = reserve(path, mode)?;
         let failed = |e| lmdb_error("opening the store", path, e);
         let txn = env.read_txn().map_err(failed)?;
@@ -80,7 +158,7 @@ impl Environment {
             .flatten()
             .ok_or_else(|| corrupt(path, "LMDB finds no tree in the data file"))?;
         let data = env.try_clone_inner_file().map_err(failed)?;
-        Ok(Self { env, tree, data, path: path.to_owned(), number })
+        Ok(Self { env, tree, data, path: path.to_owned(), number, relaxed: AtomicBool::new(mode.relaxed), secret, shared: None })
     }
 
     /// Which generation this is.
@@ -89,8 +167,47 @@ impl Environment {
         self.number
     }
 
+    /// What the store's hashes are keyed with; it tells stores apart, too.
+    #[must_use]
+    pub fn secret(&self) -> Secret {
+        self.secret
+    }
+
+    /// Why nothing vouches for what is in it, if so.
+    #[must_use]
+    pub fn unverified(&self) -> Option<&'static str> {
+        match self.shared.as_ref()?.verdict {
+            Verdict::Sound => None,
+            Verdict::Unverified(why) => Some(why),
+        }
+    }
+
+    /// Vouches for what is in it: all of it was read and found whole. The caller holds the writer lock.
+    pub fn vouch(&mut self) -> Result<()> {
+        let Some(shared) = &mut self.shared else { return Ok(()) };
+        shared.verdict = Verdict::Sound;
+        let Some(progress) = &shared.progress else { return Ok(()) };
+        progress.vouch(&MetaPages::read(&self.data, u64::from(page_size()), &self.path)?)
+    }
+
     /// A snapshot of what is committed now.
     pub fn snapshot(&self) -> Result<Snapshot> {
+        let mut snapshot = self.begin_snapshot()?;
+        // A commit writes its meta page, waits for the disk, and then the number in the reader table, where snapshots begin. One that
+        // is two behind began before another commit, or the table is not the one that the writers use.
+        let mut tries = 0;
+        while snapshot.id() + 1 < self.newest() {
+            self.check_files()?;
+            if tries == 100 {
+                return Err(behind(&self.path, snapshot.id(), self.newest()));
+            }
+            tries += 1;
+            snapshot = self.begin_snapshot()?;
+        }
+        Ok(snapshot)
+    }
+
+    fn begin_snapshot(&self) -> Result<Snapshot> {
         let txn = match self.env.clone().static_read_txn() {
             Err(heed::Error::Mdb(MdbError::ReadersFull)) => {
                 self.clear_stale_readers()?;
@@ -99,13 +216,50 @@ impl Environment {
             other => other,
         };
         let txn = txn.map_err(|e| lmdb_error("reading the store", &self.path, e))?;
-        Ok(Snapshot { txn, tree: self.tree })
+        Ok(Snapshot { txn, tree: self.tree, secret: self.secret })
     }
 
-    /// A write transaction; the caller holds the writer lock.
+    /// The transaction of the newest meta page.
+    fn newest(&self) -> u64 {
+        self.env.info().last_txn_id as u64
+    }
+
+    /// Whether the open files are still those at their paths.
+    fn check_files(&self) -> Result<()> {
+        let Some(shared) = &self.shared else { return Ok(()) };
+        shared.data.require_at(&self.path.join("data.mdb"))?;
+        shared.reader_table.map_or(Ok(()), |table| table.require_at(&self.path.join("lock.mdb")))
+    }
+
+    /// A write transaction; the caller holds the writer lock. Refused where the files are not those that are open, and where it would
+    /// build on an older tree than the newest, or than the last one acknowledged.
     pub fn write(&self) -> Result<WriteTransaction<'_>> {
+        self.check_files()?;
         let txn = self.env.write_txn().map_err(|e| lmdb_error("writing to the store", &self.path, e))?;
-        Ok(WriteTransaction { txn, tree: self.tree, path: &self.path, changes: 0 })
+        let txn = WriteTransaction { txn, tree: self.tree, environment: self, changes: 0, recorded: None };
+        let newest = self.newest();
+        if self.shared.is_some() && txn.id() != newest + 1 {
+            return Err(behind(&self.path, txn.id().saturating_sub(1), newest));
+        }
+        Ok(txn)
+    }
+
+    pub(super) fn announce(&self, transaction: u64) -> Result<Option<Announced>> {
+        let Some(progress) = self.shared.as_ref().and_then(|shared| shared.progress.as_ref()) else { return Ok(None) };
+        progress.announce(transaction - 1, || self.checksum_of(transaction - 1)).map(Some)
+    }
+
+    fn committed(&self, announced: Announced, transaction: u64) {
+        let Some(progress) = self.shared.as_ref().and_then(|shared| shared.progress.as_ref()) else { return };
+        if let Ok(checksum) = self.checksum_of(transaction) {
+            progress.committed(announced, checksum, !self.relaxed.load(Relaxed));
+        }
+    }
+
+    /// The checksum of the meta page of the newest transaction, which the caller knows.
+    fn checksum_of(&self, transaction: u64) -> Result<u32> {
+        let page = MetaPage::read(&self.data, u64::from(page_size()), transaction & 1);
+        Ok(page.map_err(|e| io_error("reading the store", &self.path, &e))?.checksum)
     }
 
     /// Takes back the reader slots of processes that died.
@@ -135,7 +289,7 @@ impl Environment {
     #[must_use]
     pub fn may_show(&self, transaction: u64) -> bool {
         let page_size = u64::from(page_size());
-        (0..2).any(|which| !matches!(MetaPage::read(&self.data, page_size, which), Ok(Some(meta)) if meta.transaction < transaction))
+        (0..2).any(|which| !MetaPage::read(&self.data, page_size, which).is_ok_and(|meta| meta.transaction < transaction))
     }
 
     /// Whether the file cannot grow: LMDB tells a short write, which is how a disk fills up, as an error of the device.
@@ -158,6 +312,7 @@ impl Environment {
 
     /// Makes commits wait for the meta page (or not).
     pub fn set_relaxed(&self, relaxed: bool) -> Result<()> {
+        self.relaxed.store(relaxed, Relaxed);
         let mode = if relaxed { FlagSetMode::Enable } else { FlagSetMode::Disable };
         // SAFETY: NO_META_SYNC changes which syncs a commit does, nothing about memory; the caller holds the gate's write lock.
         unsafe { self.env.set_flags(EnvFlags::NO_META_SYNC, mode) }.map_err(|e| lmdb_error("setting durability", &self.path, e))
@@ -169,12 +324,49 @@ impl Environment {
         Ok((length, (self.env.info().last_page_number as u64 + 1) * u64::from(page_size())))
     }
 
+    /// Says in the files that nobody has the generation open any more. The caller knows that nobody else has.
+    pub fn mark_closed(&self) {
+        if let Some(Shared { progress: Some(progress), verdict: Verdict::Sound, .. }) = &self.shared {
+            progress.close(self.newest());
+        }
+    }
+
     /// Closes the environment; returns when LMDB has let go of its files.
     pub fn close(self) {
         drop(self.data);
         self.env.prepare_for_closing().wait();
         super::verified::forget_all(); // its addresses may hold another file next
     }
+}
+
+/// Joins those who have the reader table open, with a lock that stays as long as the descriptor.
+fn join_table(path: &Path, read_only: bool) -> Result<Option<File>> {
+    let failed = |e: &std::io::Error| io_error("opening the store", path, e);
+    let file = match File::open(path) {
+        Err(e) if read_only && e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        other => other.map_err(|e| failed(&e))?,
+    };
+    // SAFETY: all zeros is a flock of type F_RDLCK from the file's beginning, as it must be for an open file description.
+    let mut range: libc::flock = unsafe { std::mem::zeroed() };
+    range.l_type = libc::F_RDLCK as i16;
+    range.l_whence = libc::SEEK_SET as i16;
+    range.l_len = 1; // as LMDB's
+    // SAFETY: the descriptor belongs to `file`, and `range` outlives the call.
+    if unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_SETLK, &raw const range) } != 0 {
+        return Err(failed(&std::io::Error::last_os_error()));
+    }
+    Ok(Some(file))
+}
+
+/// The error of a reader table that does not know the newest transaction.
+fn behind(path: &Path, table: u64, newest: u64) -> Error {
+    Error::new(
+        ErrorKind::StoreCorrupt,
+        format!(
+            "using the store at {}: LMDB's reader table is at transaction {table} and the data file at {newest}; nothing was written: close              the store in all processes and open it again, which makes the table anew",
+            path.display()
+        ),
+    )
 }
 
 fn reserve(path: &Path, mode: Mode) -> Result<Env<WithoutTls>> {
@@ -213,74 +405,38 @@ pub fn page_size() -> u32 {
     unsafe { libc::sysconf(libc::_SC_PAGESIZE) as u32 }
 }
 
-/// What one of the two meta pages says, as far as it is looked at here; `docs/format.md` shows all of it.
-struct MetaPage {
-    transaction: u64,
-    last_page: u64,
-    /// Whether its other fields are such as LMDB writes: it trusts them, and a wild page number ends the process.
-    sound: bool,
-}
-
-impl MetaPage {
-    fn read(file: &File, page_size: u64, which: u64) -> std::io::Result<Option<Self>> {
-        const MAGIC: u32 = 0xBEEF_C0DE;
-        const VERSION: u32 = 1;
-        let mut bytes = [0; 152];
-        file.read_exact_at(&mut bytes, which * page_size)?;
-        let u16_at = |at: usize| u16::from_ne_bytes([bytes[at], bytes[at + 1]]);
-        let u32_at = |at: usize| u32::from_ne_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
-        let u64_at = |at: usize| u64::from(u32_at(at)) | u64::from(u32_at(at + 4)) << 32;
-        if u32_at(16) != MAGIC {
-            return Ok(None);
-        }
-        let last_page = u64_at(136);
-        // The trees of free pages and of values: depth, and root page where there is one.
-        let tree = |at: usize| u16_at(at + 6) < 32 && (u64_at(at + 40) == u64::MAX || (2..=last_page).contains(&u64_at(at + 40)));
-        let sound = u32_at(20) == VERSION && u64::from(u32_at(40)) == page_size && tree(40) && tree(88);
-        Ok(Some(Self { transaction: u64_at(144), last_page, sound }))
-    }
-}
-
-/// LMDB maps a file without looking at its length: reading past the end of a truncated one kills the process with SIGBUS,
-/// and a file of no bytes reads as an empty store. So its two meta pages are read first.
-fn check_data_file(path: &Path, page_size: u64) -> Result<()> {
-    let file = File::open(path).map_err(|e| {
+fn open_data_file(path: &Path) -> Result<File> {
+    File::open(path).map_err(|e| {
         if e.kind() == std::io::ErrorKind::NotFound {
             corrupt(path, "the data file is missing")
         } else {
             io_error("opening the store", path, &e)
         }
-    })?;
-    let mut newest: Option<MetaPage> = None;
-    for which in 0..2 {
-        let meta =
-            MetaPage::read(&file, page_size, which).map_err(|_| corrupt(path, "the data file is cut off before its two meta pages end"))?;
-        let meta = meta.ok_or_else(|| corrupt(path, "the data file is not LMDB's (its magic number is missing)"))?;
-        if newest.as_ref().is_none_or(|newest| meta.transaction > newest.transaction) {
-            newest = Some(meta);
-        }
-    }
-    let newest = newest.filter(|meta| meta.sound).ok_or_else(|| corrupt(path, "the newest meta page of the data file is damaged"))?;
-    let length = file.metadata().map_err(|e| io_error("opening the store", path, &e))?.len();
-    let end = newest.last_page.saturating_add(1).saturating_mul(page_size);
-    if length < end {
-        return Err(corrupt(path, &format!("the data file is cut off: it has {length} bytes and its last page ends at {end}")));
-    }
-    Ok(())
+    })
 }
 
 /// A read transaction: what was committed when it began.
 pub struct Snapshot {
     txn: RoTxn<'static, WithoutTls>,
     tree: Tree,
+    secret: Secret,
+}
+
+impl Snapshot {
+    /// The transaction that it shows the end of.
+    #[must_use]
+    pub fn id(&self) -> u64 {
+        self.txn.id() as u64
+    }
 }
 
 /// The write transaction of a generation.
 pub struct WriteTransaction<'e> {
     txn: RwTxn<'e>,
     tree: Tree,
-    path: &'e Path,
+    environment: &'e Environment,
     changes: u64,
+    recorded: Option<Vec<Change>>,
 }
 
 impl std::fmt::Debug for Snapshot {
@@ -291,7 +447,7 @@ impl std::fmt::Debug for Snapshot {
 
 impl std::fmt::Debug for WriteTransaction<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("WriteTransaction").field("path", &self.path).field("changes", &self.changes).finish_non_exhaustive()
+        f.debug_struct("WriteTransaction").field("path", &self.environment.path).field("changes", &self.changes).finish_non_exhaustive()
     }
 }
 
@@ -308,18 +464,40 @@ impl WriteTransaction<'_> {
         self.changes
     }
 
+    /// Records every put and delete from now on.
+    pub fn record(&mut self) {
+        self.recorded = Some(Vec::new());
+    }
+
+    /// What was put and deleted since [`record`](Self::record), in order; recording ends.
+    pub fn recorded(&mut self) -> Vec<Change> {
+        self.recorded.take().unwrap_or_default()
+    }
+
+    fn note(&mut self, key: &[u8], value: Option<&[u8]>) {
+        self.changes += 1;
+        if let Some(recorded) = &mut self.recorded {
+            recorded.push(Change { key: key.to_vec(), value: value.map(<[u8]>::to_vec) });
+        }
+    }
+
     /// Appends a value at a key above all others: pages are filled to the brim.
     pub fn append(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        self.changes += 1;
+        self.note(key, Some(value));
         self.tree
             .put_with_flags(&mut self.txn, heed::PutFlags::APPEND, key, value)
-            .map_err(|e| lmdb_error("writing to the store", self.path, e))
+            .map_err(|e| lmdb_error("writing to the store", &self.environment.path, e))
     }
 
     /// Commits; returns when the commit is as durable as the environment's mode says.
     pub fn commit(self) -> Result<()> {
-        let path = self.path;
-        self.txn.commit().map_err(|e| lmdb_error("committing to the store", path, e))
+        let (environment, id) = (self.environment, self.id());
+        let announced = environment.announce(id)?;
+        self.txn.commit().map_err(|e| lmdb_error("committing to the store", &environment.path, e))?;
+        if let Some(announced) = announced {
+            environment.committed(announced, id);
+        }
+        Ok(())
     }
 }
 
@@ -357,13 +535,13 @@ impl_pages!(WriteTransaction<'_>);
 
 impl PagesMut for WriteTransaction<'_> {
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        self.changes += 1;
-        self.tree.put(&mut self.txn, key, value).map_err(|e| lmdb_error("writing to the store", self.path, e))
+        self.note(key, Some(value));
+        self.tree.put(&mut self.txn, key, value).map_err(|e| lmdb_error("writing to the store", &self.environment.path, e))
     }
 
     fn delete(&mut self, key: &[u8]) -> Result<bool> {
-        self.changes += 1;
-        self.tree.delete(&mut self.txn, key).map_err(|e| lmdb_error("writing to the store", self.path, e))
+        self.note(key, None);
+        self.tree.delete(&mut self.txn, key).map_err(|e| lmdb_error("writing to the store", &self.environment.path, e))
     }
 }
 

@@ -5,7 +5,9 @@
 //!   CURRENT        "gen-1\n": a hint where to begin; the `retired` record inside a generation is the switch
 //!   lock           the writers' lock                        (writer_lock)
 //!   open           who has the store open                   (presence)
-//!   gen-1/manifest format, page size, C library, byte order (plain text, read before anything is mapped)
+//!   door           who is opening it                        (door)
+//!   gen-1/manifest format, identity, page size, C library   (plain text, read before anything is mapped)
+//!   gen-1/progress the last transaction acknowledged        (progress)
 //!   gen-1/data.mdb, gen-1/lock.mdb                          (LMDB's own)
 //! ```
 //!
@@ -15,11 +17,15 @@ use std::fs::{self, File};
 use std::io::{ErrorKind as IoKind, Write};
 use std::path::{Path, PathBuf};
 
+use super::identity::StoreId;
 use super::presence::libc_name;
 use crate::{Error, ErrorKind, Result};
 
 /// The layout of the bytes that this engine writes; `docs/format.md` has one chapter a version.
-pub const FORMAT_VERSION: u32 = 3;
+pub const FORMAT_VERSION: u32 = 4;
+
+/// The first format whose generations say which store they are of.
+const FORMAT_WITH_IDENTITY: u32 = 4;
 
 /// Number of a generation: 1, then one more with each compaction, migration or restore.
 pub type GenerationNumber = u32;
@@ -60,18 +66,27 @@ impl Folder {
             Err(e) if e.kind() == IoKind::NotADirectory => return Err(self.foreign("a store is a folder, and this is a file")),
             Err(e) => return Err(io_error("opening the store", &self.root, &e)),
         };
-        let mut others = 0;
+        let (mut others, mut renamed) = (0, None);
         for entry in entries {
             let entry = entry.map_err(|e| io_error("reading the store's folder", &self.root, &e))?;
             match entry.file_name().to_str() {
                 Some("CURRENT") => return Ok(Found::Store),
                 Some(name) if generation_number(name).is_some() => return Ok(Found::Store),
-                Some("lock" | "open") => {}
-                Some(name) if name.starts_with("gen-") => {}
+                Some("lock" | "open" | "door") => {}
+                Some(name) if name.starts_with("gen-") && name.ends_with(".new") => {}
+                Some(name) if name.starts_with("gen-") => renamed = Some(name.to_owned()),
                 _ => others += 1,
             }
         }
-        if others > 0 { Err(self.foreign("it holds other files and no CURRENT")) } else { Ok(Found::Nothing) }
+        match renamed {
+            Some(name) => Err(self.renamed(&name)),
+            None if others > 0 => Err(self.foreign("it holds other files and no CURRENT")),
+            None => Ok(Found::Nothing),
+        }
+    }
+
+    fn renamed(&self, name: &str) -> Error {
+        corrupt(&self.root, &format!("it holds {name}, a generation of a store under another name than memspan gave it, and no other one"))
     }
 
     fn foreign(&self, why: &str) -> Error {
@@ -120,13 +135,24 @@ impl Folder {
 
     /// Where to begin: what CURRENT names, or the lowest generation there is.
     pub fn start(&self) -> Result<GenerationNumber> {
-        if let Some(number) = self.current()
-            && self.generation(number).is_dir()
-        {
-            return Ok(number);
+        loop {
+            let (current, numbers) = (self.current(), self.generations()?);
+            let first = numbers.first().copied();
+            match current {
+                Some(number) if numbers.contains(&number) => return Ok(number),
+                // A generation goes when CURRENT names a later one, so one that is gone from CURRENT's place was taken away. One
+                // behind it may have been built and never switched to.
+                Some(number) if self.current() == Some(number) && !self.generation(number).is_dir() => {
+                    return first.filter(|first| *first < number).ok_or_else(|| self.missing(number));
+                }
+                Some(_) => {} // a switch came between: again
+                None => return first.ok_or_else(|| self.foreign("CURRENT names no generation that is there")),
+            }
         }
-        let numbers = self.generations()?;
-        numbers.first().copied().ok_or_else(|| self.foreign("CURRENT names no generation that is there"))
+    }
+
+    fn missing(&self, number: GenerationNumber) -> Error {
+        corrupt(&self.root, &format!("CURRENT names gen-{number}, which is missing: it was renamed or removed"))
     }
 
     /// What CURRENT says, where it can be read.
@@ -173,9 +199,14 @@ impl Folder {
 
     /// Removes what a finished or interrupted switch left behind: generations before `current`, one behind it that was never
     /// switched to, half-built ones. The caller holds the writer lock, CURRENT durably names `current`, and that is not retired.
+    /// A generation of another store, which somebody put there, stays.
     pub fn sweep(&self, current: GenerationNumber) -> Result<()> {
+        let ours = Manifest::store_of(&self.generation(current));
         for number in self.generations()?.into_iter().filter(|n| *n != current) {
-            self.set_aside(number)?;
+            let other = Manifest::store_of(&self.generation(number));
+            if other.is_none() || other == ours {
+                self.set_aside(number)?;
+            }
         }
         let entries = fs::read_dir(&self.root).map_err(|e| io_error("reading the store's folder", &self.root, &e))?;
         for entry in entries.flatten() {
@@ -212,19 +243,34 @@ pub struct Manifest {
     pub libc: String,
     /// "little" or "big": LMDB's files are of one byte order.
     pub byte_order: String,
+    /// Which store it is of; none in formats before 4.
+    pub store: Option<StoreId>,
+    /// Its number; 0 in formats before 4.
+    pub generation: GenerationNumber,
 }
 
 impl Manifest {
     /// That of a generation made here and now.
     #[must_use]
-    pub fn of_this_machine(page_size: u32, format: u32) -> Self {
-        Self { format, page_size, libc: libc_name().to_owned(), byte_order: byte_order().to_owned() }
+    pub fn of_this_machine(page_size: u32, format: u32, store: StoreId, generation: GenerationNumber) -> Self {
+        Self { format, page_size, libc: libc_name().to_owned(), byte_order: byte_order().to_owned(), store: Some(store), generation }
+    }
+
+    /// Which store the generation in `folder` is of, where its manifest says so.
+    #[must_use]
+    pub fn store_of(folder: &Path) -> Option<StoreId> {
+        let text = fs::read_to_string(folder.join("manifest")).ok()?;
+        StoreId::from_hex(value_in(&text, "store"))
     }
 
     /// Writes it into a generation's folder, durably.
     pub fn write(&self, folder: &Path) -> Result<()> {
         let path = folder.join("manifest");
-        let text = format!("memspan={}\npage_size={}\nlibc={}\nbyte_order={}\n", self.format, self.page_size, self.libc, self.byte_order);
+        let mut text =
+            format!("memspan={}\npage_size={}\nlibc={}\nbyte_order={}\n", self.format, self.page_size, self.libc, self.byte_order);
+        if let Some(store) = self.store {
+            text += &format!("store={store}\ngeneration={}\n", self.generation);
+        }
         let write = || -> std::io::Result<()> {
             let mut file = File::create(&path)?;
             file.write_all(text.as_bytes())?;
@@ -244,11 +290,13 @@ impl Manifest {
             Err(e) if e.kind() == IoKind::InvalidData => return Err(corrupt(&path, "the manifest is not a text")),
             Err(e) => return Err(io_error("reading the manifest", &path, &e)),
         };
-        let value = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('=')).unwrap_or_default();
+        let value = |name: &str| value_in(&text, name);
         let (Ok(format), Ok(page_size)) = (value("memspan").parse(), value("page_size").parse()) else {
             return Err(corrupt(&path, "the manifest does not say its format and page size"));
         };
-        let manifest = Self { format, page_size, libc: value("libc").to_owned(), byte_order: value("byte_order").to_owned() };
+        let (store, generation) = (StoreId::from_hex(value("store")), value("generation").parse().unwrap_or(0));
+        let manifest =
+            Self { format, page_size, libc: value("libc").to_owned(), byte_order: value("byte_order").to_owned(), store, generation };
         manifest.check(&path, newest)?;
         Ok(manifest)
     }
@@ -269,8 +317,15 @@ impl Manifest {
         if self.format == 0 || self.byte_order != byte_order() {
             return Err(corrupt(path, "the manifest names a format or a byte order that this machine cannot read"));
         }
+        if self.format >= FORMAT_WITH_IDENTITY && self.store.is_none() {
+            return Err(corrupt(path, "the manifest does not say which store it is of"));
+        }
         Ok(())
     }
+}
+
+fn value_in<'t>(text: &'t str, name: &str) -> &'t str {
+    text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('=')).unwrap_or_default()
 }
 
 fn byte_order() -> &'static str {

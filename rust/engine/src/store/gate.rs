@@ -5,14 +5,16 @@
 //! fork and opens again behind it; and turns what LMDB would do (wait for ever, crash, create) into typed errors.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard};
 use std::time::{Duration, Instant};
 
+use super::copy;
 use super::environment::{Environment, Mode, Snapshot, WriteTransaction};
 use super::folder::{Folder, Found, GenerationNumber, corrupt, io_error};
 use super::fork::{Renewable, lock, registry};
 use super::group_commit::{Committer, Decision, GroupCommit};
+use super::identity::{Secret, StoreId};
 use super::meta::{self, Meta};
 use super::metrics::{Metrics, add};
 use super::migrate::{self, Formats};
@@ -50,6 +52,8 @@ pub struct Store {
     modes: Modes,
     pub(super) gate: Renewable<Gate>,
     metrics: Metrics,
+    /// Which store it was when it was first opened: what is at the path later must be the same.
+    identity: OnceLock<Secret>,
 }
 
 /// What the handles that share this store need of it. No lock: the child of a fork might find it taken for ever.
@@ -57,6 +61,8 @@ pub struct Store {
 struct Modes {
     writable: AtomicBool,
     full: AtomicBool,
+    /// How long opening may wait where no call says so: milliseconds.
+    patience: AtomicU64,
 }
 
 /// Replaced as a whole in the child of a fork.
@@ -88,7 +94,17 @@ pub enum State {
 pub struct Opened {
     environment: Environment,
     lock: Option<WriterLock>,
-    _presence: Option<Presence>,
+    presence: Option<Presence>,
+}
+
+impl Opened {
+    /// Closes the environment. The last process to do so says that nobody has it open any more.
+    fn close(self) {
+        if self.lock.is_some() && self.presence.as_ref().is_some_and(Presence::is_last) {
+            self.environment.mark_closed();
+        }
+        self.environment.close();
+    }
 }
 
 impl State {
@@ -100,10 +116,13 @@ impl State {
 
     fn close(&mut self, next: Self) {
         if let Self::Open(opened) = std::mem::replace(self, next) {
-            opened.environment.close();
+            opened.close();
         }
     }
 }
+
+/// How often a call opens the store anew because its files were replaced under it.
+const MOST_REOPENINGS: usize = 3;
 
 impl Store {
     /// Opens the store at `path`, or makes one there; a store that is open in this process is shared.
@@ -142,13 +161,15 @@ impl Store {
             return store;
         }
         let full = options.durability == Durability::Full;
-        let modes = Modes { writable: AtomicBool::new(!options.read_only), full: AtomicBool::new(full) };
+        let patience = AtomicU64::new(options.busy_timeout.as_millis() as u64);
+        let modes = Modes { writable: AtomicBool::new(!options.read_only), full: AtomicBool::new(full), patience };
         let store = Arc::new(Self {
             folder: Folder::new(root.to_owned()),
             formats,
             modes,
             gate: Renewable::new(Gate::new(State::Suspended)),
             metrics: Metrics::default(),
+            identity: OnceLock::new(),
         });
         registry.push(Arc::downgrade(&store));
         store
@@ -166,10 +187,30 @@ impl Store {
         if meta.is_none() {
             return Err(corrupt(self.folder.root(), "the store has no meta record: it was damaged, or written by something else"));
         }
-        if !options.read_only {
+        if !options.read_only && self.unverified()?.is_none() {
             self.repair()?;
         }
         Ok(())
+    }
+
+    /// Why nothing vouches for what is in the store, if so: then all of it is to be read before it is used, and [`Self::vouch`] to be called.
+    pub fn unverified(&self) -> Result<Option<&'static str>> {
+        let state = self.opened(self.gate.get())?;
+        let State::Open(opened) = &*state else { return Ok(None) };
+        Ok(opened.environment.unverified())
+    }
+
+    /// Says that all of the store was read and found whole.
+    pub fn vouch(&self, busy_timeout: Duration) -> Result<()> {
+        let deadline = Instant::now() + busy_timeout;
+        let mut state = self.gate.get().state.write().unwrap_or_else(PoisonError::into_inner);
+        if let State::Open(opened) = &mut *state {
+            let Opened { environment, lock, .. } = &mut **opened;
+            let _guard = lock.as_ref().map(|lock| lock.acquire(deadline)).transpose()?;
+            environment.vouch()?;
+        }
+        drop(state);
+        if self.modes.writable.load(Relaxed) { self.repair() } else { Ok(()) }
     }
 
     /// A second handle may need more than the first: writing, or full durability.
@@ -198,12 +239,12 @@ impl Store {
             return Ok(()); // another process was faster
         }
         let workshop = self.folder.workshop(1)?;
-        let environment = Environment::create(&workshop, 1, self.mode(true))?;
+        let (id, secret) = (StoreId::random()?, Secret::random()?);
+        let environment = Environment::build(&workshop, 1, self.mode(true), id, secret)?;
         let mut txn = environment.write()?;
-        Meta { format: self.formats.newest, created_at: now }.write(&mut txn)?;
+        Meta { format: self.formats.newest, created_at: now, store: Some(id), generation: 1, secret }.write(&mut txn)?;
         txn.commit()?;
-        environment.sync()?;
-        environment.close();
+        environment.finish(id)?;
         self.folder.publish(&workshop, 1)?;
         self.folder.name_current(1)
     }
@@ -233,11 +274,7 @@ impl Store {
             return Ok(());
         }
         let Some(Ok(_guard)) = opened.lock.as_ref().map(|lock| lock.acquire(Instant::now())) else { return Ok(()) };
-        if meta::retired(&opened.environment.snapshot()?)?.is_none() {
-            self.folder.name_current(number)?;
-            self.folder.sweep(number)?;
-        }
-        Ok(())
+        copy::tidy(&self.folder, &opened.environment, number)
     }
 
     fn mode(&self, building: bool) -> Mode {
@@ -284,6 +321,7 @@ impl Store {
     /// Runs `work` on a snapshot of what is committed now.
     pub fn read<T>(&self, work: impl FnOnce(&Snapshot) -> Result<T>) -> Result<T> {
         add(&self.metrics.reads, 1);
+        let mut reopened = 0;
         loop {
             let state = self.opened(self.gate.get())?;
             let State::Open(opened) = &*state else { continue };
@@ -291,6 +329,11 @@ impl Store {
                 Err(error) if error.kind() == ErrorKind::MapResized => {
                     drop(state);
                     self.adopt_map_size()?;
+                }
+                Err(error) if error.kind() == ErrorKind::FilesReplaced && reopened < MOST_REOPENINGS => {
+                    drop(state);
+                    self.suspend();
+                    reopened += 1;
                 }
                 Err(error) => return Err(error),
                 Ok(snapshot) => match meta::retired(&snapshot)? {
@@ -346,9 +389,10 @@ impl Store {
 
     /// Opens the generation in use, beginning where CURRENT points and following what is retired.
     fn open_newest(&self) -> Result<Opened> {
+        let deadline = Instant::now() + Duration::from_millis(self.modes.patience.load(Relaxed));
         let mode = self.mode(false);
         let writable = |result: Result<_>| if mode.read_only { Ok(result.ok()) } else { result.map(Some) };
-        let presence = match Presence::announce(self.folder.root()) {
+        let presence = match Presence::announce(self.folder.root(), deadline) {
             Err(error) if mode.read_only && error.kind() == ErrorKind::ReadOnly => None,
             other => Some(other?),
         };
@@ -356,8 +400,8 @@ impl Store {
         let mut number = self.folder.start()?;
         let mut tries = 0;
         loop {
-            match self.open_generation(number, mode) {
-                Ok((environment, None)) => return Ok(Opened { environment, lock, _presence: presence }),
+            match self.open_generation(number, mode, deadline) {
+                Ok((environment, None)) => return self.recognise(Opened { environment, lock, presence }),
                 Ok((environment, Some(next))) => {
                     environment.close();
                     number = next;
@@ -372,8 +416,18 @@ impl Store {
         }
     }
 
-    fn open_generation(&self, number: GenerationNumber, mode: Mode) -> Result<(Environment, Option<GenerationNumber>)> {
-        let environment = Environment::open(&self.folder.generation(number), number, mode)?;
+    /// What is at the path must be the store that was there before.
+    fn recognise(&self, opened: Opened) -> Result<Opened> {
+        let secret = opened.environment.secret();
+        if *self.identity.get_or_init(|| secret) == secret {
+            return Ok(opened);
+        }
+        opened.environment.close();
+        Err(corrupt(self.folder.root(), "another store took the place of the one that this process had opened; close it and open it again"))
+    }
+
+    fn open_generation(&self, number: GenerationNumber, mode: Mode, deadline: Instant) -> Result<(Environment, Option<GenerationNumber>)> {
+        let environment = Environment::open(&self.folder, number, mode, deadline)?;
         if !mode.read_only {
             environment.clear_stale_readers()?;
         }
@@ -392,6 +446,10 @@ impl Store {
         Ok(())
     }
 
+    fn suspend(&self) {
+        self.gate.get().state.write().unwrap_or_else(PoisonError::into_inner).suspend();
+    }
+
     fn adopt_map_size(&self) -> Result<()> {
         let state = self.gate.get().state.write().unwrap_or_else(PoisonError::into_inner);
         match &*state {
@@ -403,10 +461,20 @@ impl Store {
     /// Runs `work` with the writer lock held and no transaction open: for what replaces the generation.
     pub fn exclusively<T>(&self, busy_timeout: Duration, work: impl Fn(&Environment) -> Result<T>) -> Result<T> {
         let deadline = Instant::now() + busy_timeout;
+        let mut reopened = 0;
         loop {
             let state = self.opened(self.gate.get())?;
             let State::Open(opened) = &*state else { continue };
-            let guard = self.writer_lock(opened)?.acquire(deadline)?;
+            let acquired = self.writer_lock(opened)?.acquire(deadline);
+            let replaced = matches!(&acquired, Err(error) if error.kind() == ErrorKind::FilesReplaced);
+            if replaced && reopened < MOST_REOPENINGS {
+                drop(acquired);
+                drop(state);
+                self.suspend();
+                reopened += 1;
+                continue;
+            }
+            let guard = acquired?;
             // Not within the `match`: it would keep the snapshot to its end, and an environment closes only when none is left.
             let retired = meta::retired(&opened.environment.snapshot()?)?;
             match retired {
@@ -456,6 +524,7 @@ impl Drop for Store {
 
 impl Committer for Store {
     fn transact(&self, deadline: Instant, work: &mut dyn FnMut(&mut WriteTransaction<'_>) -> Decision) -> Result<()> {
+        let mut reopened = 0;
         loop {
             let state = self.opened(self.gate.get())?;
             let State::Open(opened) = &*state else { continue };
@@ -465,6 +534,11 @@ impl Committer for Store {
                 Ok(None) => return Ok(()),
                 Ok(Some(next)) => self.follow(next)?,
                 Err(error) if error.kind() == ErrorKind::MapResized => self.adopt_map_size()?,
+                // Told before anything was written.
+                Err(error) if error.kind() == ErrorKind::FilesReplaced && reopened < MOST_REOPENINGS => {
+                    self.suspend();
+                    reopened += 1;
+                }
                 Err(error) => {
                     self.start_afresh(&error);
                     return Err(error);
@@ -479,7 +553,7 @@ impl Store {
     /// whoever needs it next, after any failure of the disk.
     fn start_afresh(&self, error: &Error) {
         if matches!(error.kind(), ErrorKind::StoreFull | ErrorKind::StoreIo | ErrorKind::OutcomeUnknown) {
-            self.gate.get().state.write().unwrap_or_else(PoisonError::into_inner).suspend();
+            self.suspend();
         }
     }
 

@@ -104,6 +104,12 @@ pub enum Table {
     Document = 0x5A,
     /// One value: counters of the scope's sessions. Next to the newest document: it changes with it.
     SessionsHead = 0x5B,
+    /// session u32 | version u32 | chunk u16 -> a summary of messages that left its prompts.
+    Summary = 0x5C,
+    /// session u32 -> when it is to be compacted, and how much of a tool result it shows.
+    SessionPolicy = 0x5D,
+    /// session u32 | number u32 | chunk u16 -> a note that its prompts show.
+    Note = 0x5E,
 
     // --- collections of a scope: the first in the scope's partition, the others in the collection's own
     /// hash128 of a collection's name -> its partition.
@@ -126,7 +132,7 @@ pub enum Table {
 
 impl Table {
     /// All of them, in key order.
-    pub const ALL: [Self; 46] = [
+    pub const ALL: [Self; 49] = [
         Self::Meta,
         Self::Retired,
         Self::ScopeByName,
@@ -165,6 +171,9 @@ impl Table {
         Self::BlobChunk,
         Self::Document,
         Self::SessionsHead,
+        Self::Summary,
+        Self::SessionPolicy,
+        Self::Note,
         Self::CollectionByName,
         Self::CollectionHead,
         Self::CollectionId,

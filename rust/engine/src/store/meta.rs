@@ -2,7 +2,8 @@
 
 use super::envelope::{self, Codec};
 use super::folder::GenerationNumber;
-use super::keys::{Key, STORE, Table};
+use super::identity::{Secret, StoreId};
+use super::keys::{Key, Partition, STORE, Table};
 use super::msgpack::{Reader, Writer};
 use super::pages::{Pages, PagesMut};
 use crate::Result;
@@ -14,15 +15,25 @@ pub struct Meta {
     pub format: u32,
     /// When it was made, microseconds since 1970 (UTC).
     pub created_at: i64,
+    /// Which store it is; none in formats before 4.
+    pub store: Option<StoreId>,
+    /// The number of the generation that the record is in.
+    pub generation: GenerationNumber,
+    /// What its hashes are keyed with.
+    pub secret: Secret,
 }
 
 impl Meta {
     /// Writes it.
     pub fn write(&self, pages: &mut impl PagesMut) -> Result<()> {
         let key = Key::new(STORE, Table::Meta);
-        let mut body = Writer::array(2);
+        let mut body = Writer::array(6);
         body.uint(u64::from(self.format));
         body.int(self.created_at);
+        body.bin(self.store.as_ref().map_or(&[], |id| &id.0));
+        body.uint(u64::from(self.generation));
+        body.bin(&self.secret.key);
+        body.uint(u64::from(self.secret.named_until));
         pages.put(key.as_slice(), &envelope::seal(key.as_slice(), 1, Codec::MessagePack, body.bytes()))
     }
 
@@ -31,7 +42,13 @@ impl Meta {
         let key = Key::new(STORE, Table::Meta);
         let Some(value) = pages.get(key.as_slice())? else { return Ok(None) };
         let mut body = Reader::array(key.as_slice(), envelope::open(key.as_slice(), value)?.body)?;
-        Ok(Some(Self { format: body.uint()? as u32, created_at: body.int()? }))
+        Ok(Some(Self {
+            format: body.uint()? as u32,
+            created_at: body.int()?,
+            store: body.bin()?.try_into().ok().map(StoreId),
+            generation: body.uint()? as GenerationNumber,
+            secret: Secret { key: body.bin()?.try_into().unwrap_or_default(), named_until: body.uint()? as Partition },
+        }))
     }
 }
 

@@ -9,9 +9,11 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Instant;
 
+use super::copy;
 use super::environment::{Environment, Mode, Snapshot, WriteTransaction};
 use super::folder::{FORMAT_VERSION, Folder, GenerationNumber, Manifest};
-use super::keys::{Key, STORE, Table};
+use super::identity::{Secret, StoreId};
+use super::keys::{Key, Partition, STORE, Table, u32_at};
 use super::meta::{self, Meta};
 use super::pages::Pages;
 use super::writer_lock::WriterLock;
@@ -36,7 +38,7 @@ pub struct Formats {
 impl Formats {
     /// Those of this version of memspan. Format 2 added sessions and a field of the head, format 3 collections, vectors of messages and
     /// what was learned of models: each only adds, and every value of the formats before stays as it is.
-    pub const KNOWN: Self = Self { newest: FORMAT_VERSION, steps: &[keep, keep] };
+    pub const KNOWN: Self = Self { newest: FORMAT_VERSION, steps: &[keep, keep, keep] };
 
     fn step_from(self, format: u32) -> Option<Transform> {
         let behind = self.newest.checked_sub(format)? as usize;
@@ -51,7 +53,7 @@ fn keep(_: &Snapshot, key: &[u8], value: &[u8], new: &mut WriteTransaction<'_>) 
 
 /// Brings the store to the newest format, if it is of an older one. Nothing of the store may be open in this process.
 pub fn to_newest(folder: &Folder, formats: Formats, read_only: bool, deadline: Instant) -> Result<()> {
-    let (_, format) = in_use(folder, formats)?;
+    let (_, format) = in_use(folder, formats, deadline)?;
     if format >= formats.newest {
         return Ok(()); // where it is newer, opening says so
     }
@@ -61,37 +63,40 @@ pub fn to_newest(folder: &Folder, formats: Formats, read_only: bool, deadline: I
     let lock = WriterLock::open(folder.root())?;
     let _guard = lock.acquire(deadline)?;
     loop {
-        let (number, format) = in_use(folder, formats)?; // again: another process may have been faster
+        let (number, format) = in_use(folder, formats, deadline)?; // again: another process may have been faster
         if format >= formats.newest {
-            return folder.name_current(number).and_then(|()| folder.sweep(number));
+            let new = Environment::open(folder, number, Mode { read_only: false, relaxed: false, building: false, format }, deadline)?;
+            let tidied = copy::tidy(folder, &new, number);
+            new.close();
+            return tidied;
         }
         let step = formats.step_from(format);
         let step = step
             .ok_or_else(|| older(folder, format, formats, "which this memspan does not read any more: open it with an older one first"))?;
-        run(folder, number, format, step)?;
+        run(folder, number, format, step, deadline)?;
     }
 }
 
 /// The generation in use and its format.
-fn in_use(folder: &Folder, formats: Formats) -> Result<(GenerationNumber, u32)> {
+fn in_use(folder: &Folder, formats: Formats, deadline: Instant) -> Result<(GenerationNumber, u32)> {
     for _ in 0..100 {
         let number = folder.start()?;
-        match follow(folder, formats, number) {
+        match follow(folder, formats, number, deadline) {
             Err(_) if !folder.generation(number).is_dir() => {} // swept since CURRENT was read: read it again
             other => return other,
         }
     }
-    follow(folder, formats, folder.start()?)
+    follow(folder, formats, folder.start()?, deadline)
 }
 
 /// From generation `number` on along what is retired.
-fn follow(folder: &Folder, formats: Formats, mut number: GenerationNumber) -> Result<(GenerationNumber, u32)> {
+fn follow(folder: &Folder, formats: Formats, mut number: GenerationNumber, deadline: Instant) -> Result<(GenerationNumber, u32)> {
     loop {
         let format = Manifest::read(&folder.generation(number), formats.newest)?.format;
         if format >= formats.newest {
             return Ok((number, format));
         }
-        let old = open_old(folder, number, format, true)?;
+        let old = open_old(folder, number, format, true, deadline)?;
         let next = old.snapshot().and_then(|snapshot| meta::retired(&snapshot));
         old.close();
         match next? {
@@ -101,20 +106,18 @@ fn follow(folder: &Folder, formats: Formats, mut number: GenerationNumber) -> Re
     }
 }
 
-fn open_old(folder: &Folder, number: GenerationNumber, format: u32, read_only: bool) -> Result<Environment> {
-    Environment::open(&folder.generation(number), number, Mode { read_only, relaxed: false, building: false, format })
+fn open_old(folder: &Folder, number: GenerationNumber, format: u32, read_only: bool, deadline: Instant) -> Result<Environment> {
+    Environment::open(folder, number, Mode { read_only, relaxed: false, building: false, format }, deadline)
 }
 
 /// One step: `number` of `format` becomes the next generation, of the next format.
-fn run(folder: &Folder, number: GenerationNumber, format: u32, step: Transform) -> Result<()> {
+fn run(folder: &Folder, number: GenerationNumber, format: u32, step: Transform, deadline: Instant) -> Result<()> {
     let next = number + 1;
     let workshop = folder.workshop(next)?;
-    let old = open_old(folder, number, format, false)?;
-    let switched = old.snapshot().and_then(|snapshot| rewrite(&snapshot, &workshop, next, format + 1, step)).and_then(|()| {
-        folder.publish(&workshop, next)?;
-        let mut last = old.write()?;
-        meta::retire(&mut last, next)?;
-        last.commit()
+    let old = open_old(folder, number, format, false, deadline)?;
+    let switched = old.snapshot().and_then(|snapshot| {
+        rewrite(&snapshot, &workshop, next, format + 1, step)?;
+        copy::switch(folder, &old, &snapshot, &workshop, next)
     });
     old.close();
     switched.inspect_err(|_| drop(std::fs::remove_dir_all(&workshop)))?;
@@ -123,20 +126,31 @@ fn run(folder: &Folder, number: GenerationNumber, format: u32, step: Transform) 
 
 /// Writes every value of `snapshot`, changed, into a generation in `workshop`, and syncs it.
 fn rewrite(snapshot: &Snapshot, workshop: &Path, number: GenerationNumber, format: u32, step: Transform) -> Result<()> {
-    let new = Environment::create(workshop, number, Mode { read_only: false, relaxed: false, building: true, format })?;
+    let old = Meta::read(snapshot)?;
+    let id = old.and_then(|meta| meta.store).map_or_else(StoreId::random, Ok)?;
+    let secret = match old {
+        Some(Meta { store: Some(_), secret, .. }) => secret,
+        _ => Secret { named_until: last_partition(snapshot)?, ..Secret::random()? },
+    };
+    let meta = Meta { format, created_at: old.map_or(0, |meta| meta.created_at), store: Some(id), generation: number, secret };
+    let new = Environment::build(workshop, number, Mode { read_only: false, relaxed: false, building: true, format }, id, secret)?;
     let mut from = Some(vec![0]);
     while let Some(at) = from {
         let mut txn = new.write()?;
         from = rewrite_batch(snapshot, &mut txn, &at, step)?;
         if from.is_none() {
-            let created_at = Meta::read(snapshot)?.map_or(0, |meta| meta.created_at);
-            Meta { format, created_at }.write(&mut txn)?;
+            meta.write(&mut txn)?;
         }
         txn.commit()?;
     }
-    new.sync()?;
-    new.close();
-    Ok(())
+    new.finish(id)
+}
+
+/// The greatest partition number that was given.
+fn last_partition(snapshot: &Snapshot) -> Result<Partition> {
+    let (first, last) = (Key::new(STORE, Table::ScopeByNumber), Key::new(STORE, Table::ScopeByNumber).u32(u32::MAX));
+    let row = snapshot.floor(last.as_slice())?.filter(|(key, _)| *key > first.as_slice());
+    Ok(row.and_then(|(key, _)| u32_at(key, 5)).unwrap_or(0))
 }
 
 fn rewrite_batch(snapshot: &Snapshot, new: &mut WriteTransaction<'_>, from: &[u8], step: Transform) -> Result<Option<Vec<u8>>> {

@@ -4,22 +4,29 @@
 //! to [`group_commit`], which shares one sync among concurrent writers. [`folder`] knows the files of a store and its
 //! generations, [`environment`] one generation, [`writer_lock`] and [`presence`] the two locks between processes.
 
+pub mod changes;
 pub mod chunks;
 pub mod copy;
+pub mod door;
 pub mod envelope;
 pub mod environment;
+pub mod files;
 pub mod folder;
 pub mod fork;
 pub mod gate;
 pub mod group_commit;
+pub mod identity;
 pub mod keys;
 pub mod meta;
+pub mod meta_pages;
 pub mod metrics;
 pub mod migrate;
 pub mod msgpack;
 pub mod pages;
 pub mod presence;
+pub mod progress;
 pub mod verified;
+pub mod waiting;
 pub mod writer_lock;
 
 pub use environment::{Snapshot, WriteTransaction};

@@ -4,11 +4,12 @@
 //! library. The first to open writes the identity of its world; whoever joins later must live in the same one.
 
 use std::fs::{File, OpenOptions};
-use std::io::Read;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
+use std::time::Instant;
 
 use super::folder::io_error;
+use super::waiting;
 use super::writer_lock::flock;
 use crate::{Error, ErrorKind, Result};
 
@@ -28,25 +29,59 @@ const NETWORK_FILE_SYSTEMS: [(i64, &str); 9] = [
 /// The shared lock that says "this store is open here".
 #[derive(Debug)]
 pub struct Presence {
-    _file: File,
+    file: File,
 }
 
 impl Presence {
     /// Announces this process; refuses where another world has the store open.
-    pub fn announce(folder: &Path) -> Result<Self> {
+    ///
+    /// Whoever finds nobody writes the file anew. From the exclusive lock to the shared one is not one step, and whoever dies on the
+    /// way leaves the file half written and unlocked; so each round begins with the exclusive one, and what the file says counts only
+    /// under the shared one.
+    pub fn announce(folder: &Path, deadline: Instant) -> Result<Self> {
         let path = folder.join("open");
         let failed = |e: &std::io::Error| io_error("announcing this process", &path, e);
-        let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(|e| failed(&e))?;
-        let ours = identity();
-        if flock(&file, libc::LOCK_EX | libc::LOCK_NB).map_err(|e| failed(&e))? {
-            file.set_len(0).and_then(|()| file.write_all_at(ours.as_bytes(), 0)).map_err(|e| failed(&e))?;
+        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(|e| failed(&e))?;
+        let (ours, mut theirs) = (identity(), String::new());
+        let announced = waiting::until(deadline, || {
+            if flock(&file, libc::LOCK_EX | libc::LOCK_NB).map_err(|e| failed(&e))? {
+                file.set_len(0).and_then(|()| file.write_all_at(ours.as_bytes(), 0)).map_err(|e| failed(&e))?;
+            }
+            if !flock(&file, libc::LOCK_SH | libc::LOCK_NB).map_err(|e| failed(&e))? {
+                return Ok(None);
+            }
+            theirs = read(&file).map_err(|e| failed(&e))?;
+            Ok((!theirs.is_empty()).then_some(()))
+        })?;
+        match announced {
+            None => Err(busy(folder)),
+            Some(()) if theirs == ours => Ok(Self { file }),
+            Some(()) => Err(elsewhere(folder, &theirs, &ours)),
         }
-        // From exclusive to shared is not one step: another first one may come between, so the file decides, read afterwards.
-        flock(&file, libc::LOCK_SH).map_err(|e| failed(&e))?;
-        let mut theirs = String::new();
-        file.read_to_string(&mut theirs).map_err(|e| failed(&e))?;
-        if theirs == ours { Ok(Self { _file: file }) } else { Err(elsewhere(folder, &theirs, &ours)) }
     }
+
+    /// Whether no other process, and nobody else in this one, has the store open; from then on nobody can open it until this is dropped.
+    #[must_use]
+    pub fn is_last(&self) -> bool {
+        flock(&self.file, libc::LOCK_EX | libc::LOCK_NB).unwrap_or(false)
+    }
+}
+
+fn read(file: &File) -> std::io::Result<String> {
+    let mut bytes = [0; 1024];
+    let length = file.read_at(&mut bytes, 0)?;
+    Ok(String::from_utf8_lossy(&bytes[..length]).into_owned())
+}
+
+fn busy(folder: &Path) -> Error {
+    Error::new(
+        ErrorKind::StoreBusy,
+        format!(
+            "opening the store {}: its file `open` must be free or shared, and another process held it alone for as long as this one was \
+             allowed to wait; nothing was changed: try again, or raise busy_timeout_seconds",
+            folder.display()
+        ),
+    )
 }
 
 /// Boot, process-id namespace and C library of this process.

@@ -11,20 +11,19 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, PoisonError};
-use std::thread;
 use std::time::{Duration, Instant};
 
+use super::files::FileId;
 use super::folder::io_error;
 use super::fork::lock;
+use super::waiting;
 use crate::{Error, ErrorKind, Result};
-
-/// Between two tries. Short: whoever polls rarely starves beside a writer that takes the lock again at once.
-const LONGEST_PAUSE: Duration = Duration::from_micros(200);
 
 /// The lock's file, open.
 #[derive(Debug)]
 pub struct WriterLock {
     file: File,
+    id: FileId,
     path: PathBuf,
     /// Whether a thread of this process holds it. Taken only while the gate is open, so that no fork leaves it taken.
     taken: Mutex<bool>,
@@ -41,7 +40,8 @@ impl WriterLock {
         let path = folder.join("lock");
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
         let file = file.map_err(|e| io_error("opening the writer lock", &path, &e))?;
-        Ok(Self { file, path, taken: Mutex::new(false), released: Condvar::new() })
+        let id = FileId::of(&file).map_err(|e| io_error("opening the writer lock", &path, &e))?;
+        Ok(Self { file, id, path, taken: Mutex::new(false), released: Condvar::new() })
     }
 
     /// Waits for the lock until `deadline`; [`ErrorKind::StoreBusy`] names the holder.
@@ -52,19 +52,17 @@ impl WriterLock {
         }
         // From here on the guard gives back what was taken, also where the wait for other processes fails.
         let guard = WriterGuard(self);
-        let mut pause = Duration::from_micros(20);
-        loop {
-            if flock(&self.file, libc::LOCK_EX | libc::LOCK_NB).map_err(|e| io_error("taking the writer lock", &self.path, &e))? {
-                self.sign();
-                return Ok(guard);
-            }
-            let now = Instant::now();
-            if now >= deadline {
-                return Err(self.busy(now - started));
-            }
-            thread::sleep(pause.min(deadline - now));
-            pause = (pause * 2).min(LONGEST_PAUSE);
+        let locked = waiting::until(deadline, || {
+            let locked =
+                flock(&self.file, libc::LOCK_EX | libc::LOCK_NB).map_err(|e| io_error("taking the writer lock", &self.path, &e))?;
+            Ok(locked.then_some(()))
+        })?;
+        if locked.is_none() {
+            return Err(self.busy(started.elapsed()));
         }
+        self.id.require_at(&self.path)?;
+        self.sign();
+        Ok(guard)
     }
 
     /// Takes the lock among the threads of this process; `false` where another kept it until `deadline`.

@@ -14,6 +14,7 @@
 mod analyze;
 mod chars;
 mod document;
+mod exact;
 mod filler;
 mod fold;
 mod fold_table;
@@ -22,8 +23,11 @@ mod keys;
 mod query;
 mod scan;
 mod spans;
+pub mod speech;
+mod speech_words;
 mod stem;
 mod terms;
+pub(crate) mod typos;
 mod words;
 
 #[cfg(test)]
@@ -33,6 +37,7 @@ mod properties;
 
 pub(crate) use analyze::{analyze, with_analyzer};
 pub use document::{Analysis, TermCount};
+pub use exact::{exact_identifiers, has_identifier};
 pub(crate) use filler::is_filler;
 pub use keys::{duplicate_key, slot_key};
 pub use query::{MAX_QUERY_TERMS, MAX_TEXT_BYTES, Query, QueryTerm};

@@ -70,6 +70,12 @@ pub(crate) fn date(day: i64) -> (i64, i64, i64) {
     (year + era * 400 + i64::from(number <= 2), number, of_month)
 }
 
+/// The day of a time (microseconds since 1970), as ISO 8601.
+pub(crate) fn iso_date(microseconds: i64) -> String {
+    let (year, month, of_month) = date(microseconds.div_euclid(DAY));
+    format!("{year:04}-{month:02}-{of_month:02}")
+}
+
 /// The date, where the calendar has it.
 pub(crate) fn valid(year: i64, month: i64, of_month: i64) -> Option<i64> {
     let number = day(year, month, of_month);
@@ -84,4 +90,19 @@ pub(crate) fn weekday(day: i64) -> i64 {
 /// `count` months from the month `month` of `year` on.
 pub(crate) fn months(year: i64, month: i64, count: i64) -> Days {
     Days::new(day(year, month, 1), day(year, month + count, 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{DAY, iso_date};
+
+    #[test]
+    fn days_have_their_dates() {
+        for (days, expected) in
+            [(0, "1970-01-01"), (-1, "1969-12-31"), (11_016, "2000-02-29"), (20_779, "2026-11-22"), (-719_162, "0001-01-01")]
+        {
+            assert_eq!(iso_date(days * DAY), expected);
+            assert_eq!(iso_date(days * DAY + DAY - 1), expected);
+        }
+    }
 }

@@ -18,12 +18,13 @@ mod plain;
 #[cfg(test)]
 mod tests;
 
+use crate::units::clip::clip;
 use std::ops::Range;
 
 use crate::{Error, Result};
 
 /// Tokens that a chunk aims at, unless the caller says otherwise.
-pub const DEFAULT_TOKENS: usize = 300;
+pub const DEFAULT_TOKENS: usize = crate::limits::DEFAULT_CHUNK_TOKENS;
 /// The least and the most that a caller may ask for.
 pub const TOKENS: Range<usize> = 16..8193;
 /// Bytes of one heading in a path.
@@ -155,11 +156,7 @@ impl Blocks {
 
 /// At most so many bytes of a heading, cut between characters.
 fn shortened(heading: &str) -> &str {
-    let mut end = heading.len().min(MOST_HEADING);
-    while !heading.is_char_boundary(end) {
-        end -= 1;
-    }
-    heading[..end].trim_end()
+    clip(heading, MOST_HEADING).trim_end()
 }
 
 /// The lines of a text with where they begin, line ends left out.

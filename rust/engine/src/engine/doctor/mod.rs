@@ -43,7 +43,7 @@ pub fn check<P: Pages>(pages: &P) -> Result<Report> {
                 session::doctor::check(pages, &mut report, partition, scope.term_seed())?;
             }
             Row::Collection { owner, name } => collection_of(pages, &mut report, partition, owner, &name, &expiry)?,
-            Row::Dropped => {} // whatever is left of it is being removed
+            Row::Dropped { .. } => {} // whatever is left of it is being removed
         }
     }
     session::window::bounds::check(pages, &mut report)?;

@@ -113,6 +113,19 @@ impl<'p, P: Pages> Reader<'p, P> {
         Ok(numbers)
     }
 
+    /// How many documents have each of these terms.
+    pub fn frequencies(&self, hashes: &[u64]) -> Result<Vec<u64>> {
+        let mut places: Vec<usize> = (0..hashes.len()).collect();
+        places.sort_by_key(|place| hashes[*place]);
+        let sorted: Vec<u64> = places.iter().map(|place| hashes[*place]).collect();
+        let (tail, mut frequencies) = (TailMatches::new(&self.tail, &sorted), vec![0; hashes.len()]);
+        for (at, place) in places.into_iter().enumerate() {
+            let cursor = Cursor::open(self.pages, [self.index.postings()], sorted[at])?;
+            frequencies[place] = cursor.postings().saturating_add_signed(tail.more[at]);
+        }
+        Ok(frequencies)
+    }
+
     /// Every document whose score is not 0, by number: all that have a term of the query with a weight.
     pub fn score_all(&mut self, query: &Query<'_>) -> Result<Found> {
         let mut hits = Vec::new();

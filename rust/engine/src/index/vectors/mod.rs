@@ -40,11 +40,9 @@ pub use scan::Scores;
 pub use select::Scored;
 pub use unit::UnitVector;
 
+use crate::limits::MAX_DIMENSIONS;
 use crate::store::keys::{Key, Partition, Table};
 use crate::{Error, Result};
-
-/// The most dimensions a vector may have.
-pub const MAX_DIMENSIONS: usize = 8192;
 
 /// The vectors of one embedding in one partition. A name for a place, not a handle: cheap to make and to copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

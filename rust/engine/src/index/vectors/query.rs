@@ -74,6 +74,10 @@ impl Query {
 /// Appends the codes of `unit` to `codes` and returns their scale.
 pub(super) fn quantise(unit: &[f32], codes: &mut Vec<i8>) -> f32 {
     let max = unit.iter().fold(0.0_f32, |max, x| max.max(x.abs()));
+    if max == 0.0 {
+        codes.extend(unit.iter().map(|_| 0_i8));
+        return f32::MIN_POSITIVE; // a scale is above 0; times codes of 0 it is 0
+    }
     let inverse = 127.0 / f64::from(max);
     // Truncation of a positive number is `floor` without a call into libm. The sum is rounded, so 128.5 is part of the format.
     codes.extend(unit.iter().map(|&x| ((f64::from(x) * inverse + 128.5) as i32 - 128).clamp(-127, 127) as i8));

@@ -28,6 +28,18 @@ impl UnitVector {
         Ok(Self(unit))
     }
 
+    /// The vector of what has no direction: its cosine with every other is 0.
+    #[must_use]
+    pub fn without_direction(dims: usize) -> Self {
+        Self(vec![0.0; dims])
+    }
+
+    /// Whether it points anywhere.
+    #[must_use]
+    pub fn has_direction(&self) -> bool {
+        self.0.iter().any(|x| *x != 0.0)
+    }
+
     /// A vector as it was stored, that is checked before.
     #[must_use]
     pub fn stored(values: Vec<f32>) -> Self {

@@ -28,7 +28,18 @@ use crate::store::msgpack::Reader;
 use crate::store::pages::Pages;
 
 /// The tables whose keys begin with a session's number.
-const PARTS: [Table; 7] = [Table::Transcript, Table::Turn, Table::Recount, Table::Call, Table::Epoch, Table::MessageId, Table::Task];
+const PARTS: [Table; 10] = [
+    Table::Transcript,
+    Table::Turn,
+    Table::Recount,
+    Table::Call,
+    Table::Epoch,
+    Table::MessageId,
+    Table::Task,
+    Table::Summary,
+    Table::SessionPolicy,
+    Table::Note,
+];
 
 /// Checks the sessions of one scope; `seed` is its term seed.
 pub(crate) fn check<P: Pages>(pages: &P, report: &mut Report, partition: Partition, seed: u64) -> Result<()> {

@@ -7,8 +7,11 @@ use super::ledger;
 use super::sums::{self, Sums};
 use super::{Visit, numbers};
 use crate::context::Stored;
+use crate::session::notes;
 use crate::session::place::{Place, RECORD};
+use crate::session::policy::Policy;
 use crate::session::record::{SessionRecord, SessionState, StoredEpoch};
+use crate::session::summary::{self, StoredSummary};
 use crate::session::transcript::message::{MessageRecord, MessageState};
 use crate::session::transcript::words::text_of;
 use crate::session::writer::KnownId;
@@ -37,6 +40,7 @@ pub(super) fn check<P: Pages>(visit: &mut Visit<'_, P>, place: Place, record: Se
         return indices.into_iter().try_for_each(|index| one.message(index).map(drop));
     }
     one.transcript(&epochs, &indices)?;
+    one.summaries(&epochs)?;
     ledger::check(one.visit, place, &one.record, one.expected)
 }
 
@@ -171,6 +175,31 @@ impl<P: Pages> One<'_, '_, P> {
         if self.record.state != SessionState::Hidden && record.added_at > self.record.last_time {
             self.note("message", &format!("message {index} was added after the last write"));
         }
+    }
+
+    /// Every summary can be read and covers messages that are there; that of the newest epoch is one of them.
+    fn summaries(&mut self, epochs: &[StoredEpoch]) -> Result<()> {
+        let (messages, place) = (self.record.tally.messages, self.place);
+        let versions = self.visit.read("summary", summary::versions(self.visit.pages, place))?.unwrap_or_default();
+        for version in &versions {
+            let stored = StoredSummary::read(self.visit.pages, place, *version);
+            let Some(Some(stored)) = self.visit.read("summary", stored)? else { continue };
+            let covers = &stored.summary.covers;
+            let outside =
+                stored.summary.lines.iter().any(|line| line.sources.is_empty() || line.sources.iter().any(|at| !covers.contains(at)));
+            if covers.end > messages || covers.start > covers.end || outside {
+                self.note("summary", &format!("summary {version} covers messages {covers:?} of {messages}, or has a line of another"));
+            }
+        }
+        let shown = epochs.last().map_or(0, |epoch| epoch.epoch.summary_version);
+        if shown > 0 && !versions.contains(&shown) {
+            self.note("summary", &format!("its epoch shows summary {shown}, which is not there"));
+        }
+        let notes = notes::list(self.visit.pages, place);
+        self.visit.read("note", notes)?;
+        let policy = Policy::read(self.visit.pages, place);
+        self.visit.read("policy", policy)?;
+        Ok(())
     }
 
     /// The newest epoch's window begins within the transcript.

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::Result;
-use crate::context::{Framing, History, Stored, Tally};
+use crate::context::{Framing, Stored, Tally};
 use crate::session::ledger::{Call, shown};
 use crate::session::place::Place;
 use crate::session::record::{SessionRecord, StoredEpoch};
@@ -114,7 +114,7 @@ impl<P: Pages> Sums<'_, P> {
     /// A block stayed in `turn`, which ends here.
     fn keep_block(&mut self, turn: u64) -> Result<()> {
         let Some(kept) = self.view.turn(turn)?.kept else { return Ok(()) };
-        self.tokens.keep_block(self.view.kept_block(turn)?.map_or(0, |block| block.tokens));
+        self.tokens.keep_block(self.view.sent_block(turn)?.map_or(0, |block| block.tokens));
         let items = Call::read(self.view.pages, self.view.place, turn, kept)?.sent.map_or_else(Vec::new, |sent| sent.items);
         self.erased |= !shown(self.view.pages, &items, i64::MIN)?.1.is_empty();
         Ok(())

@@ -69,7 +69,7 @@ fn store() -> (Folder, Engine) {
     session.redact(6, Some("asked to"), 10).unwrap();
     let mut model = Model::named("gpt-4").unwrap();
     model.context_window = 16_000;
-    session.switch_model(&model, None, None, 11).unwrap();
+    session.switch_model(&model, crate::session::NewInstructions::default(), None, 11).unwrap();
     reply(session, Some("r4"), &serde_json::json!({"role": "assistant", "content": "Noted."}), 12);
     session.edit_task("review", TaskEdit::Set("plan".into(), "\"read\"".into()), None, None, 13).unwrap();
     session.fork("copy", Some(5), 14).unwrap();

@@ -90,7 +90,7 @@ impl SentPrompt {
             carried: prompt.carried,
             block_tokens: prompt.block.as_ref().map_or(0, |block| block.tokens),
             set_aside: prompt.set_aside,
-            explained: prompt.explained.clone(),
+            explained: prompt.explained.iter().filter(|line| !line.why.is_of_blocks()).cloned().collect(),
             sections: prompt.sections.clone(),
             chain: prompt.chain.last().copied().unwrap_or_default(),
             planned: prompt.total_tokens,
@@ -264,8 +264,12 @@ impl Call {
 
     /// The block that it was sent with, less what was forgotten since.
     pub(in crate::session) fn block<P: Pages>(&self, pages: &P, counter: &dyn Counter, now: i64) -> Result<Option<Arc<Block>>> {
-        let Some(sent) = &self.sent else { return Ok(None) };
-        Ok(Block::new(shown(pages, &sent.items, now)?.0, counter))
+        Ok(Block::new(self.items(pages, now)?, counter))
+    }
+
+    /// What that block showed.
+    pub(in crate::session) fn items<P: Pages>(&self, pages: &P, now: i64) -> Result<Vec<Item>> {
+        self.sent.as_ref().map_or_else(|| Ok(Vec::new()), |sent| Ok(shown(pages, &sent.items, now)?.0))
     }
 }
 
@@ -310,8 +314,8 @@ pub(in crate::session) fn shown<P: Pages>(pages: &P, items: &[Item], now: i64) -
     for item in items {
         let found = match (item.memory, item.message) {
             (Some(memory), _) => pinned::revision(pages, memory, now)?
-                .map(|found| pinned::item(memory.partition as Partition, &found, &item.section, item.score)),
-            (None, Some(message)) => retrieved::said(pages, message, item.score)?,
+                .map(|found| pinned::item(memory.partition as Partition, &found, &item.section, item.score, item.form)),
+            (None, Some(message)) => retrieved::said(pages, message, item.score, item.form)?,
             (None, None) => Some(item.clone()),
         };
         match found {

@@ -7,6 +7,7 @@ use crate::Result;
 use crate::context::{Inputs, Prompt, Volatile, compose};
 use crate::session::place::Place;
 use crate::session::record::{SessionRecord, StoredEpoch};
+use crate::session::summary::StoredSummary;
 use crate::session::transcript::message::{MessageRecord, MessageState};
 use crate::session::transcript::view::{Extent, TurnRecord, View};
 use crate::session::window::assemble::Assembled;
@@ -36,7 +37,7 @@ pub(in crate::session) fn replay<P: Pages>(
 ) -> Result<Option<Replayed>> {
     let Some(sent) = &call.sent else { return Ok(None) };
     let epoch = StoredEpoch::read(pages, place, sent.epoch)?;
-    let pinned = pinned::snapshot(pages, &epoch.epoch.pinned, now)?;
+    let pinned = pinned::snapshot(pages, &epoch.epoch, now)?;
     let (items, mut erased) = shown(pages, &sent.items, now)?;
     let lost = epoch.epoch.pinned.iter().filter(|memory| pinned.iter().all(|item| item.memory != Some(**memory)));
     erased.extend(lost.map(|memory| format!("memory mem-{}", memory.memory)));
@@ -52,6 +53,8 @@ pub(in crate::session) fn replay<P: Pages>(
             erased.push(format!("message {index}"));
         }
     }
+    let stored = StoredSummary::read(pages, place, epoch.epoch.summary_version)?;
+    erased.extend(stored.iter().flat_map(|stored| &stored.summary.erased).map(|index| format!("message {index}")));
     let same_bytes = prompt.chain.last() == Some(&sent.chain);
     let assembled = Assembled {
         prompt,
@@ -62,6 +65,7 @@ pub(in crate::session) fn replay<P: Pages>(
         sent: Arc::new(sent.clone()),
         degraded: None,
         ask: Arc::default(),
+        question: sent.query.clone(),
     };
     Ok(Some(Replayed { assembled, erased, same_bytes }))
 }
@@ -93,7 +97,8 @@ fn again<P: Pages>(
         bounds: None,
     })?;
     (prompt.total_tokens, prompt.exact) = (sent.planned, sent.exact || prompt.exact);
-    prompt.explained.clone_from(&sent.explained);
+    prompt.explained.retain(|line| line.why.is_of_blocks());
+    prompt.explained.extend(sent.explained.iter().cloned());
     prompt.sections.clone_from(&sent.sections);
     Ok(prompt)
 }

@@ -5,7 +5,6 @@
 use super::call::Call;
 use super::response::UsageTokens;
 use crate::Result;
-use crate::context::History;
 use crate::session::record::StoredEpoch;
 use crate::session::session::Session;
 use crate::session::transcript::view::View;
@@ -32,7 +31,7 @@ pub struct CallUsage {
 pub struct Fill {
     /// The session's epoch.
     pub epoch: u64,
-    /// The most that the fixed sections and the whole history since the epoch's origin can be.
+    /// The most that the fixed sections and the window of history can be.
     pub tokens: u64,
     /// The model's window.
     pub window: u64,
@@ -65,18 +64,16 @@ impl Session<'_> {
         })
     }
 
-    /// How full the model's window would be with everything that was said since the epoch's origin.
+    /// How full the model's window is by a prompt of the session's own limit: what was cut from it fills nothing.
     pub fn fill(&self) -> Result<Fill> {
         self.engine.store().read(|pages| {
             let status = self.expect(pages)?;
             let epoch = &status.epoch.epoch;
-            let before = if epoch.origin == 0 {
-                0
-            } else {
-                View::cold(pages, status.place, &status.record, &status.epoch).tokens_before(epoch.origin)?
-            };
-            let counted = epoch.fixed_tokens + status.record.tally.tokens.saturating_sub(before);
-            Ok(Fill { epoch: epoch.number, tokens: epoch.factor.bound(counted), window: status.epoch.model.context_window })
+            let view = View::cold(pages, status.place, &status.record, &status.epoch);
+            let (limit, _) = status.record.budget.limit(&status.epoch.model)?;
+            let window = epoch.window(limit, &status.record.budget.sections, &view, 0)?;
+            let tokens = epoch.factor.bound(epoch.fixed_tokens + window.tokens);
+            Ok(Fill { epoch: epoch.number, tokens, window: status.epoch.model.context_window })
         })
     }
 }

@@ -15,6 +15,7 @@ mod rank;
 pub(super) mod row;
 mod score;
 mod sight;
+mod typos;
 #[cfg(test)]
 mod tests;
 
@@ -64,7 +65,7 @@ pub struct TranscriptHit {
     /// In units of [`SCORE_ONE`].
     pub score: i64,
     /// From 0 to 1: how sure it is that it answers, comparable with that of other answers.
-    pub sureness: f64,
+    pub confidence: f64,
     /// What the score is made of.
     pub features: Features,
 }
@@ -77,7 +78,7 @@ pub fn search(engine: &Core, scope: &Scope, request: &Request) -> Result<Vec<Tra
         for found in found(pages, partition, scope.term_seed(), request)? {
             let Some(record) = SessionRecord::read(pages, found.place)? else { continue };
             let message = stored_message(pages, found.place, found.index)?;
-            hits.push(TranscriptHit { session_id: record.id, message, score: found.score, sureness: found.sureness, features: found.features });
+            hits.push(TranscriptHit { session_id: record.id, message, score: found.score, confidence: found.confidence, features: found.features });
         }
         Ok(hits)
     })
@@ -85,7 +86,8 @@ pub fn search(engine: &Core, scope: &Scope, request: &Request) -> Result<Vec<Tra
 
 /// The same from a snapshot that the caller holds, without the messages themselves.
 pub(super) fn found<P: Pages>(pages: &P, partition: Partition, seed: u64, request: &Request) -> Result<Vec<Found>> {
-    let question = Question::new(&request.text, seed);
+    let repaired = typos::repaired(pages, partition, seed, &request.text)?;
+    let question = Question::new(repaired.as_deref().unwrap_or(&request.text), seed);
     if question.terms.is_empty() || request.limit == 0 {
         return Ok(Vec::new());
     }
@@ -99,6 +101,6 @@ pub(super) struct Found {
     pub index: u64,
     pub number: u32,
     pub score: i64,
-    pub sureness: f64,
+    pub confidence: f64,
     pub features: Features,
 }

@@ -4,14 +4,14 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
+use super::super::place::{Place, SessionsHead};
+use super::super::record::{SessionRecord, SessionState};
+use super::super::transcript::message::MessageRecord;
+use super::super::transcript::words::{index, vectors};
 use super::question::{Meaning, Question};
 use super::row::{self, Row};
 use super::score::Features;
 use super::sight::{Dated, Field};
-use super::super::transcript::message::MessageRecord;
-use super::super::place::{Place, SessionsHead};
-use super::super::record::{SessionRecord, SessionState};
-use super::super::transcript::words::{index, vectors};
 use super::{Found, Request};
 use crate::Result;
 use crate::embedding::{FIRST_PERSON, Nearness, SECOND_PERSON, TIME, forms};
@@ -109,7 +109,7 @@ impl<'r, P: Pages> Ranking<'r, P> {
             }
             let features = self.features(&beside, known)?;
             let place = Place { partition: self.partition, session: row.session };
-            let found = Found { place, index: row.index, number, score: 0, sureness: 0.0, features };
+            let found = Found { place, index: row.index, number, score: 0, confidence: 0.0, features };
             ranked.push(Ranked { cheap: features.cheap(self.field.own(number)), found });
         }
         Ok(finish(ranked, !self.speakers.is_empty()))
@@ -350,6 +350,6 @@ fn weigh(found: &mut [Found], names_somebody: bool) {
     };
     let named = if names_somebody { closest(true) - closest(false) } else { 0.0 };
     for one in found {
-        one.sureness = one.features.sureness(one.features.sum() - tenth, named);
+        one.confidence = one.features.confidence(one.features.sum() - tenth, named);
     }
 }

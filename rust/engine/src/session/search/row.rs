@@ -94,7 +94,16 @@ impl<'p> Row<'p> {
 
     fn owned(self) -> Row<'static> {
         let (speaker, tokens) = (Cow::Owned(self.speaker.into_owned()), Cow::Owned(self.tokens.into_owned()));
-        Row { session: self.session, index: self.index, named: self.named, embedded: self.embedded, asks: self.asks, speaker, tokens, at: self.at }
+        Row {
+            session: self.session,
+            index: self.index,
+            named: self.named,
+            embedded: self.embedded,
+            asks: self.asks,
+            speaker,
+            tokens,
+            at: self.at,
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! What the parts mean and what they weigh is in [`crate::recall::ranking`].
 
-use crate::recall::ranking::{LONG, NEAR_MESSAGES, PRONOUNS_BESIDE, SIGHT, Sight, WEIGHTS, sureness};
+use crate::recall::ranking::{LONG, NEAR_MESSAGES, PRONOUNS_BESIDE, SIGHT, Sight, WEIGHTS, confidence};
 pub use crate::recall::ranking::{FEATURES, Features};
 
 /// Units of a score in 1.0.
@@ -45,14 +45,20 @@ impl Features {
         own + 0.5 * self.before + 1.5 * self.closeness + self.meaning + 0.6 * self.speaker
     }
 
+    /// From 0 to 1: how near it is to the question, as of a memory: the mean of what it has of the question and its cosine.
+    #[must_use]
+    pub fn sureness(&self) -> f64 {
+        f64::midpoint(self.closeness, self.meaning)
+    }
+
     /// From 0 to 1: how sure it is that the message answers. `margin`: its sum above that of the tenth; `named`: how much closer those whom the
     /// question names come to it than others.
-    pub(super) fn sureness(&self, margin: f64, named: f64) -> f64 {
-        let sum = sureness::ALL
-            + sureness::CLOSENESS * self.closeness
-            + sureness::MEANING * self.meaning
-            + sureness::MARGIN * margin
-            + sureness::NAMED * named;
+    pub(super) fn confidence(&self, margin: f64, named: f64) -> f64 {
+        let sum = confidence::ALL
+            + confidence::CLOSENESS * self.closeness
+            + confidence::MEANING * self.meaning
+            + confidence::MARGIN * margin
+            + confidence::NAMED * named;
         1.0 / (1.0 + libm::exp(-sum))
     }
 
@@ -89,8 +95,8 @@ mod tests {
     #[test]
     fn what_stands_out_is_surer() {
         let hit = Features { closeness: 0.6, meaning: 0.4, ..Features::default() };
-        assert!(hit.sureness(3.0, 0.2) > hit.sureness(0.5, 0.2) && hit.sureness(3.0, 0.2) > hit.sureness(3.0, -0.3));
-        assert!((0.0..=1.0).contains(&Features::default().sureness(0.0, 0.0)));
+        assert!(hit.confidence(3.0, 0.2) > hit.confidence(0.5, 0.2) && hit.confidence(3.0, 0.2) > hit.confidence(3.0, -0.3));
+        assert!((0.0..=1.0).contains(&Features::default().confidence(0.0, 0.0)));
     }
 
     #[test]

@@ -7,13 +7,14 @@ use std::sync::Arc;
 
 use super::message::{Brief, MessageRecord};
 use crate::context::image::Cost;
-use crate::context::{Block, History, Stored};
+use crate::context::{Block, History, Item, MemoryRef, Stored};
 use crate::session::ledger::Call;
 use crate::session::place::Place;
 use crate::session::record::{SessionRecord, StoredEpoch};
+use crate::session::window::pinned;
 use crate::session::window::warm::Warm;
 use crate::store::envelope::{self, Codec, damaged};
-use crate::store::keys::u32_at;
+use crate::store::keys::{Partition, u32_at};
 use crate::store::msgpack::{Reader, Writer};
 use crate::store::pages::{Pages, PagesMut};
 use crate::tokens::CachedCounter;
@@ -70,8 +71,42 @@ pub(in crate::session) struct View<'p, P> {
     counter: CachedCounter,
     /// What has expired by then is not shown.
     now: i64,
+    /// What the epoch began with: see [`Outdated`].
+    outdated: Outdated,
     warm: Arc<Warm>,
     read: RefCell<Read>,
+}
+
+/// A block that stayed in its turn, as this epoch shows it.
+#[derive(Debug, Default)]
+pub(in crate::session) struct KeptBlock {
+    pub block: Option<Arc<Block>>,
+    /// What it showed when it was sent and shows no longer.
+    pub left_out: Vec<Item>,
+}
+
+/// What blocks that stayed in their turns leave out from an epoch on: memories that writes before it ended, which would stand behind what
+/// is true now, and those that are pinned in it. An epoch of version 0.3.0 has no stamps, and leaves out nothing.
+struct Outdated {
+    stamps: Vec<(Partition, i64)>,
+    pinned: Vec<MemoryRef>,
+}
+
+impl Outdated {
+    fn block<P: Pages>(&self, pages: &P, items: Vec<Item>, counter: &CachedCounter) -> Result<KeptBlock> {
+        let (mut kept, mut left_out) = (Vec::with_capacity(items.len()), Vec::new());
+        for item in items {
+            let is_out = !self.stamps.is_empty() && item.memory.map_or(Ok(false), |memory| self.has(pages, memory))?;
+            if is_out { left_out.push(item) } else { kept.push(item) }
+        }
+        Ok(KeptBlock { block: Block::new(kept, counter), left_out })
+    }
+
+    fn has<P: Pages>(&self, pages: &P, memory: MemoryRef) -> Result<bool> {
+        let pinned = self.pinned.contains(&memory);
+        let stamp = self.stamps.iter().find(|(partition, _)| u64::from(*partition) == memory.partition);
+        Ok(pinned || stamp.map_or(Ok(None), |_| pinned::ended_at(pages, memory))?.zip(stamp).is_some_and(|(at, (_, stamp))| at <= *stamp))
+    }
 }
 
 /// What this view read that was not warm.
@@ -80,7 +115,7 @@ struct Read {
     messages: HashMap<u64, Arc<Stored>>,
     briefs: HashMap<u64, Brief>,
     turns: HashMap<u64, TurnRecord>,
-    blocks: HashMap<u64, Arc<Block>>,
+    blocks: HashMap<u64, Arc<KeptBlock>>,
 }
 
 /// The turns from `from` up to `to` in which a block stays, with its call.
@@ -99,8 +134,9 @@ pub(in crate::session) fn kept_turns<P: Pages>(pages: &P, place: Place, from: u6
 
 impl<'p, P: Pages> View<'p, P> {
     pub fn new(pages: &'p P, place: Place, extent: Extent, epoch: &StoredEpoch, warm: Arc<Warm>, now: i64) -> Self {
+        let outdated = Outdated { stamps: epoch.stamps.clone(), pinned: epoch.epoch.pinned.clone() };
         let (switch, recounted, counter) = (epoch.switch, epoch.recounted, CachedCounter::new(epoch.model.encoding));
-        Self { pages, place, extent, switch, recounted, counter, now, warm, read: RefCell::default() }
+        Self { pages, place, extent, switch, recounted, counter, now, outdated, warm, read: RefCell::default() }
     }
 
     /// A view that nothing was read for before.
@@ -143,6 +179,26 @@ impl<'p, P: Pages> View<'p, P> {
         let record = TurnRecord::read(self.pages, self.place, turn)?;
         self.read.borrow_mut().turns.insert(turn, record);
         Ok(record)
+    }
+}
+
+impl<P: Pages> View<'_, P> {
+    /// The block that stayed in a turn as it was sent, which is what its tokens were counted of.
+    pub fn sent_block(&self, turn: u64) -> Result<Option<Arc<Block>>> {
+        let Some(call) = self.turn(turn)?.kept else { return Ok(None) };
+        Call::read(self.pages, self.place, turn, call)?.block(self.pages, &self.counter, self.now)
+    }
+
+    /// The block that stayed in a turn, if one did.
+    fn kept(&self, turn: u64) -> Result<Option<Arc<KeptBlock>>> {
+        let Some(call) = self.turn(turn)?.kept else { return Ok(None) };
+        if let Some(kept) = self.warm.blocks.get(&turn).or(self.read.borrow().blocks.get(&turn)) {
+            return Ok(Some(Arc::clone(kept)));
+        }
+        let items = Call::read(self.pages, self.place, turn, call)?.items(self.pages, self.now)?;
+        let kept = Arc::new(self.outdated.block(self.pages, items, &self.counter)?);
+        self.read.borrow_mut().blocks.insert(turn, Arc::clone(&kept));
+        Ok(Some(kept))
     }
 }
 
@@ -215,15 +271,11 @@ impl<P: Pages> History for View<'_, P> {
     }
 
     fn kept_block(&self, turn: u64) -> Result<Option<Arc<Block>>> {
-        let Some(call) = self.turn(turn)?.kept else { return Ok(None) };
-        if let Some(block) = self.warm.blocks.get(&turn).or(self.read.borrow().blocks.get(&turn)) {
-            return Ok(Some(Arc::clone(block)));
-        }
-        let block = Call::read(self.pages, self.place, turn, call)?.block(self.pages, &self.counter, self.now)?;
-        if let Some(block) = &block {
-            self.read.borrow_mut().blocks.insert(turn, Arc::clone(block));
-        }
-        Ok(block)
+        Ok(self.kept(turn)?.and_then(|kept| kept.block.clone()))
+    }
+
+    fn left_out(&self, turn: u64) -> Result<Vec<Item>> {
+        Ok(self.kept(turn)?.map_or_else(Vec::new, |kept| kept.left_out.clone()))
     }
 }
 

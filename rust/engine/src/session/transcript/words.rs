@@ -13,6 +13,7 @@ use crate::store::keys::Partition;
 use crate::store::pages::PagesMut;
 use crate::text::Analysis;
 use crate::text::analyze;
+use crate::units::clip::clip;
 
 /// The index of transcripts among the indexes of a partition.
 pub(in crate::session) const TRANSCRIPTS: u8 = 1;
@@ -77,16 +78,7 @@ pub(in crate::session) fn words_of(message: &Message, author: Option<&str>, seed
 /// Who speaks, as far as it is said, cut to [`MAX_SPEAKER_BYTES`].
 pub(in crate::session) fn speaker(message: &Message, author: Option<&str>) -> String {
     let name = message.name.as_deref().or(author).unwrap_or_default();
-    cut(name, MAX_SPEAKER_BYTES).to_owned()
-}
-
-/// The beginning of a text, at most so many bytes, no character cut in two.
-fn cut(text: &str, most: usize) -> &str {
-    let mut end = text.len().min(most);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
+    clip(name, MAX_SPEAKER_BYTES).to_owned()
 }
 
 fn with_speaker(speaker: &str, text: &str) -> String {
@@ -95,7 +87,7 @@ fn with_speaker(speaker: &str, text: &str) -> String {
 
 /// The vector of a message's beginning: what follows would change little in the mean of so many words.
 pub(in crate::session) fn vector(text: &str) -> UnitVector {
-    embed(cut(text, MAX_EMBEDDED_BYTES))
+    embed(clip(text, MAX_EMBEDDED_BYTES))
 }
 
 /// Changes to the index within one transaction.

@@ -5,18 +5,19 @@ use std::sync::Arc;
 
 use super::bounds;
 use super::pinned::{self, Pinned};
-use super::retrieved;
+use super::retrieved::{self, Asked};
 use super::warm::{Warm, WarmFixed};
 use crate::context::explain::{Explained, Why};
 use crate::context::limit::section;
 use crate::context::message::Part;
-use crate::context::{Bounds, Factor, Fixed, History, Inputs, Item, KnownWindow, Message, Prompt, Role, Volatile, carries_block, compose};
+use crate::context::{Bounds, Factor, Fixed, Form, History, Inputs, Item, KnownWindow, Message, Prompt, Role, Volatile, carries_block, compose};
 use crate::index::vectors;
 use crate::memory::Core;
 use crate::models::Model;
 use crate::recall::{self, Filter, Fusion, Recall, Request};
 use crate::scope::Scope;
 use crate::session::ledger::{self, Call, SentPrompt};
+use crate::session::notes;
 use crate::session::place::Place;
 use crate::session::record::{SessionBudget, SessionRecord, StoredEpoch};
 use crate::session::session::Status;
@@ -25,11 +26,10 @@ use crate::session::transcript::view::{Extent, View};
 use crate::session::writer::{fixed, scopes};
 use crate::store::pages::Pages;
 use crate::tokens::CachedCounter;
+use crate::units::clip::clip;
 use crate::units::score::SCORE_UNIT;
 use crate::{Error, Result};
 
-/// Memories that may be recalled for one prompt.
-const RECALLED: usize = 12;
 /// The question to memory is at most so many bytes of the newest user message.
 const MAX_QUESTION_BYTES: usize = 8 << 10;
 /// What a prompt is asked for.
@@ -70,6 +70,8 @@ pub struct Assembled {
     pub degraded: Option<String>,
     /// What was asked for.
     pub ask: Arc<Ask>,
+    /// The question that memory was asked; none where it was asked nothing now.
+    pub question: Option<String>,
 }
 
 impl Assembled {
@@ -119,7 +121,8 @@ pub(in crate::session) fn assemble<P: Pages>(
     let place = status.place;
     let gathered = gather(engine, pages, scope, status, ask, warm)?;
     let Gathered { view, record, epoch, fixed, volatile, frozen, recalled, degraded } = gathered;
-    let budget = effective(&record.budget, ask);
+    let mut budget = effective(&record.budget, ask);
+    budget.sections = record.recalls.floored(budget.sections);
     let (limit, output_tokens) = budget.limit(&epoch.model)?;
     let bounds = bounds_of(pages, &record, &epoch, frozen)?;
     let mut prompt = compose(&Inputs {
@@ -142,9 +145,13 @@ pub(in crate::session) fn assemble<P: Pages>(
     let sent = SentPrompt::of(&record, &epoch, &prompt, output_tokens, budget.sections, ask.query.clone());
     let mut warm = view.warmed(prompt.window.cut.start.min(epoch.epoch.cut.start), record.edits);
     warm.fixed = Some(fixed);
+    let corrections = recalled.iter().flat_map(|(_, answer)| &answer.corrections);
+    let read_as = |(from, to): &(String, String)| Explained::other(section::RECALLED, from.as_str(), 0, Why::ReadAs { word: to.as_str().into() });
+    prompt.explained.extend(corrections.map(read_as));
+    let question = recalled.as_ref().map(|(request, _)| request.text.clone());
     let degraded = recalled.as_ref().and_then(|(_, answer)| answer.degraded.clone()).or(degraded);
     let (model, session_id, epoch) = (epoch.model, record.id, record.epoch);
-    let assembled = Assembled { prompt, model, place, session_id, epoch, sent: Arc::new(sent), degraded, ask: Arc::new(ask.clone()) };
+    let assembled = Assembled { prompt, model, place, session_id, epoch, sent: Arc::new(sent), degraded, ask: Arc::new(ask.clone()), question };
     Ok(Done { assembled, warm, recalled })
 }
 
@@ -175,8 +182,9 @@ fn gather<'s, P: Pages>(
 ) -> Result<Gathered<'s, P>> {
     let scopes = scopes(scope, &record);
     let fixed = fixed_now(pages, place, &epoch, &scopes, &warm, ask.now)?;
-    // A write to the scopes may have taken a text out of a block that stayed.
-    let unchanged = warm.fixed.as_ref().is_none_or(|known| Arc::ptr_eq(&known.pinned, &fixed.pinned));
+    // A write to the scopes may have taken a text out of a block that stayed, and an epoch leaves out what is no longer true.
+    let same_epoch = |known: &WarmFixed| known.epoch == fixed.epoch && Arc::ptr_eq(&known.pinned, &fixed.pinned);
+    let unchanged = warm.fixed.as_ref().is_none_or(same_epoch);
     let warm = if unchanged { warm } else { Arc::new(warm.without_blocks()) };
     let view = View::new(pages, place, Extent::of(&record), &epoch, warm, ask.now);
     let open = carries_block(&view)?;
@@ -188,20 +196,43 @@ fn gather<'s, P: Pages>(
         return Ok(Gathered { view, record, epoch, fixed, volatile, frozen: true, recalled: None, degraded: None });
     }
     let mut volatile = fixed.pinned.newer(&epoch.epoch.pinned);
+    volatile.extend(notes::items(pages, place)?);
     volatile.extend(task::items(&task::list(pages, place.partition, place.session, ask.now)?));
-    let recalled = recall(engine, pages, scopes, &view, ask)?;
+    let recalled = recall(engine, pages, scopes, &view, ask, record.recalls.memories as usize)?;
     if let Some((_, answer)) = &recalled {
         volatile.extend(recalled_items(answer));
     }
     let mut degraded = None;
     if let Some((request, _)) = &recalled {
         let passages = retrieved::passages(engine, pages, &record, request)?;
-        volatile.extend(retrieved::messages(pages, scope, place, &record, epoch.epoch.cut.start, &request.text, ask.now)?);
+        let room = room_left(&record, &epoch, &fixed, &view, ask)?;
+        let asked = Asked { scope, place, record: &record, start: room.start, question: &request.text, now: ask.now, room: room.tokens };
+        volatile.extend(retrieved::messages(pages, &asked, &view)?);
         volatile.extend(passages.0);
         degraded = passages.1;
     }
     volatile.extend(ask.items.iter().cloned());
     Ok(Gathered { view, record, epoch, fixed, volatile, frozen: false, recalled, degraded })
+}
+
+/// What the window leaves for what is recalled, about.
+struct RoomLeft {
+    /// The first message of the window.
+    start: u64,
+    tokens: u64,
+}
+
+/// About how much there is room for: [`compose`] decides, this says how many candidates are worth reading. A window that slides, and a block
+/// that can never leave the history again, take from what history could have: there it is the sixteenth that it was.
+fn room_left<P: Pages>(record: &SessionRecord, epoch: &StoredEpoch, fixed: &WarmFixed, view: &View<'_, P>, ask: &Ask) -> Result<RoomLeft> {
+    let budget = effective(&record.budget, ask);
+    let (limit, _) = budget.limit(&epoch.model)?;
+    let window = epoch.epoch.window(limit, &budget.sections, view, 0)?;
+    let space = epoch.epoch.factor.room(limit).saturating_sub(fixed.fixed.tokens(&epoch.model.framing));
+    let ceiling = budget.sections.grant(section::RECALLED, space).ceiling;
+    let costly = budget.sections.cut_step.millionths() == 0 || epoch.model.append_only;
+    let tokens = if costly { space / 16 } else { space.saturating_sub(window.tokens) };
+    Ok(RoomLeft { start: window.cut.start, tokens: tokens.min(ceiling) })
 }
 
 /// The fixed sections, as they were when the epoch began, less what was forgotten since.
@@ -213,7 +244,7 @@ fn fixed_now<P: Pages>(pages: &P, place: Place, epoch: &StoredEpoch, scopes: &[S
         return Ok(known.clone());
     }
     let pinned = Arc::new(Pinned::read(pages, scopes, now)?);
-    let shown = pinned::snapshot(pages, &epoch.epoch.pinned, now)?;
+    let shown = pinned::snapshot(pages, &epoch.epoch, now)?;
     let same = warm.fixed.as_ref().filter(|known| known.epoch == epoch.epoch.number && items_of(&known.fixed) == shown);
     let fixed = match same {
         Some(known) => Arc::clone(&known.fixed),
@@ -226,25 +257,37 @@ fn items_of(fixed: &Fixed) -> &[Item] {
     fixed.pinned.as_ref().map_or(&[], |pinned| &pinned.items)
 }
 
-fn recall<P: Pages>(engine: &Core, pages: &P, scopes: Vec<Scope>, view: &View<'_, P>, ask: &Ask) -> Result<Option<(Request, Recall)>> {
+fn recall<P: Pages>(
+    engine: &Core,
+    pages: &P,
+    scopes: Vec<Scope>,
+    view: &View<'_, P>,
+    ask: &Ask,
+    memories: usize,
+) -> Result<Option<(Request, Recall)>> {
     let question = match &ask.query {
         Some(query) => Some(query.clone()),
         None => newest_question(view)?,
     };
     let Some(text) = question.filter(|text| !text.trim().is_empty()) else { return Ok(None) };
+    let request = memory_request(text, ask, scopes, memories);
+    let answer = if memories == 0 { Recall::default() } else { recall::answer(engine, pages, &request)? };
+    Ok(Some((request, answer)))
+}
+
+/// A question to the memory of some scopes.
+pub(super) fn memory_request(text: String, ask: &Ask, scopes: Vec<Scope>, limit: usize) -> Request {
     let preferred = recall::when::read(&text, ask.now, 0);
-    let request = Request {
+    Request {
         text,
         vector: ask.vector.clone(),
         scopes,
-        limit: RECALLED,
+        limit,
         filter: Filter { preferred, ..Filter::all(ask.now) },
         fusion: Fusion::default(),
         min_score: 0.0,
         max_tokens: None,
-    };
-    let answer = recall::answer(engine, pages, &request)?;
-    Ok(Some((request, answer)))
+    }
 }
 
 /// What the user said last, as a question to memory.
@@ -273,11 +316,7 @@ fn question(message: &Message) -> String {
             break;
         }
     }
-    let mut end = text.len().min(MAX_QUESTION_BYTES);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    text.truncate(end);
+    text.truncate(clip(&text, MAX_QUESTION_BYTES).len());
     text
 }
 
@@ -286,7 +325,7 @@ fn recalled_items(answer: &Recall) -> Vec<Item> {
     let confidence = answer.confidence();
     let item = |hit: &recall::Hit| {
         let partition = answer.partitions.get(hit.scope).copied().flatten().unwrap_or_default();
-        pinned::item(partition, &hit.memory, section::RECALLED, Some((hit.score * confidence * SCORE_UNIT) as i64))
+        pinned::item(partition, &hit.memory, section::RECALLED, Some((hit.score * confidence * SCORE_UNIT) as i64), Form::dated())
     };
     answer.hits.iter().map(item).collect()
 }
@@ -295,7 +334,7 @@ fn recalled_items(answer: &Recall) -> Vec<Item> {
 fn effective(own: &SessionBudget, ask: &Ask) -> SessionBudget {
     let mut budget = ask.budget.as_ref().unwrap_or(own).clone();
     budget.max_input_tokens = ask.max_input_tokens.or(budget.max_input_tokens);
-    budget.output_tokens = ask.max_output_tokens.unwrap_or(budget.output_tokens);
+    budget.output_tokens = ask.max_output_tokens.or(budget.output_tokens);
     budget
 }
 

@@ -2,7 +2,9 @@
 
 pub(super) mod assemble;
 pub(crate) mod bounds;
+mod excerpt;
 pub(super) mod pinned;
 pub(super) mod recount;
 pub(super) mod retrieved;
 pub(super) mod warm;
+mod why;

@@ -7,12 +7,13 @@ use std::sync::Arc;
 
 use crate::Result;
 use crate::context::limit::section;
-use crate::context::{Item, MemoryRef};
+use crate::context::{Epoch, Form, Item, MemoryRef};
 use crate::index::bm25::{IndexId, Reader};
 use crate::memory::{Kind, MEMORIES, Memory, PINNED_KINDS, kind_key, record};
 use crate::scope::{Head, Scope};
 use crate::store::keys::Partition;
 use crate::store::pages::Pages;
+use crate::units::calendar::iso_date;
 
 /// What is pinned in some scopes now.
 #[derive(Debug, Clone, Default)]
@@ -42,7 +43,7 @@ impl Pinned {
         let rank = |kind: Kind| PINNED_KINDS.iter().position(|pinned| *pinned == kind);
         let importance = |memory: &Memory| (memory.importance * 1e6) as i64;
         found.sort_by_key(|(_, memory)| (rank(memory.kind), -importance(memory)));
-        pinned.items = found.iter().map(|(partition, memory)| item(*partition, memory, section::PINNED, None)).collect();
+        pinned.items = found.iter().map(|(partition, memory)| item(*partition, memory, section::PINNED, None, Form::dated())).collect();
         Ok(pinned)
     }
 
@@ -51,10 +52,25 @@ impl Pinned {
         Ok(self.expires_at.is_none_or(|at| at > now) && self.stamps == stamps(pages, scopes)?)
     }
 
-    /// What changed since an epoch's snapshot, as items of the section `newer`.
+    /// What changed since an epoch's snapshot, as items of the section `updated`.
     pub fn newer(&self, snapshot: &[MemoryRef]) -> Vec<Item> {
         let is_new = |item: &&Item| item.memory.is_some_and(|memory| !snapshot.contains(&memory));
-        self.items.iter().filter(is_new).map(|item| Item { section: section::NEWER.into(), ..item.clone() }).collect()
+        self.items.iter().filter(is_new).map(|item| updated(item)).collect()
+    }
+}
+
+/// A pinned memory as what is newer than the epoch.
+fn updated(item: &Item) -> Item {
+    let mut updated = Item { section: section::UPDATED.into(), ..item.clone() };
+    name_updated(&mut updated.attributes);
+    updated
+}
+
+/// The date of what was updated stands first, and says so.
+fn name_updated(attributes: &mut Vec<(Box<str>, Box<str>)>) {
+    if let Some(at) = attributes.iter().position(|(name, _)| &**name == "date") {
+        let (_, date) = attributes.remove(at);
+        attributes.insert(0, ("at".into(), date));
     }
 }
 
@@ -85,10 +101,12 @@ fn stamps<P: Pages>(pages: &P, scopes: &[Scope]) -> Result<Vec<(Partition, i64)>
 }
 
 /// The memories of an epoch's snapshot as they were then, less what was forgotten since or has expired.
-pub(in crate::session) fn snapshot<P: Pages>(pages: &P, refs: &[MemoryRef], now: i64) -> Result<Vec<Item>> {
+pub(in crate::session) fn snapshot<P: Pages>(pages: &P, epoch: &Epoch, now: i64) -> Result<Vec<Item>> {
+    let form = if epoch.renderer_version >= DATED_SINCE { Form::dated() } else { Form::default() };
+    let refs = &epoch.pinned;
     let mut items = Vec::with_capacity(refs.len());
     for memory in refs {
-        items.extend(revision(pages, *memory, now)?.map(|found| item(memory.partition as Partition, &found, section::PINNED, None)));
+        items.extend(revision(pages, *memory, now)?.map(|found| item(memory.partition as Partition, &found, section::PINNED, None, form)));
     }
     Ok(items)
 }
@@ -102,6 +120,13 @@ pub(in crate::session) fn revision<P: Pages>(pages: &P, memory: MemoryRef, now: 
         None => record::ended(pages, partition, number, revision)?,
     };
     Ok(found.filter(|memory| !memory.text.is_empty() && !memory.is_expired(now)))
+}
+
+/// When a revision that is there was replaced by another; `None` of a current one.
+pub(in crate::session) fn ended_at<P: Pages>(pages: &P, memory: MemoryRef) -> Result<Option<i64>> {
+    let (partition, number, revision) = (memory.partition as Partition, memory.memory as u32, memory.revision as u32);
+    let ended = record::ended(pages, partition, number, revision)?;
+    Ok(ended.and_then(|memory| memory.ending).map(|ending| ending.known_until))
 }
 
 /// When the text of a revision was lost, to forgetting or to time; `None` where it is there.
@@ -119,14 +144,23 @@ pub(in crate::session) fn lost_at<P: Pages>(pages: &P, memory: MemoryRef, now: i
     Ok(Some(tombstone.and_then(|memory| memory.ending).map_or(i64::MAX, |ending| ending.known_until)))
 }
 
+/// The version of the renderer from which on every memory has its date.
+const DATED_SINCE: u32 = 2;
+
 /// A memory as a prompt shows it.
-pub(in crate::session) fn item(partition: Partition, memory: &Memory, section: &str, score: Option<i64>) -> Item {
+pub(in crate::session) fn item(partition: Partition, memory: &Memory, section: &str, score: Option<i64>, form: Form) -> Item {
     let mut attributes: Vec<(Box<str>, Box<str>)> = vec![("kind".into(), memory.kind.name().into())];
     if let Some(slot) = &memory.slot {
         attributes.push(("slot".into(), slot.as_str().into()));
     }
-    if memory.kind == Kind::Episodic {
-        attributes.push(("date".into(), date(memory.occurred_at).into()));
+    if memory.kind == Kind::Episodic || form.version >= Form::DATED {
+        attributes.push(("date".into(), iso_date(memory.occurred_at).into()));
+    }
+    if let Some(newer_at) = form.newer_at {
+        attributes.push(("newer_on".into(), iso_date(newer_at).into()));
+    }
+    if section == section::UPDATED {
+        name_updated(&mut attributes);
     }
     let place = MemoryRef { partition: partition.into(), memory: memory.number.into(), revision: memory.revision.into() };
     Item {
@@ -136,33 +170,7 @@ pub(in crate::session) fn item(partition: Partition, memory: &Memory, section: &
         text: Arc::from(memory.text.as_str()),
         memory: Some(place),
         message: None,
+        form,
         score,
-    }
-}
-
-/// The day of a time, as ISO 8601 (the civil calendar from days, after Howard Hinnant's "chrono-compatible low-level date algorithms").
-pub(in crate::session) fn date(microseconds: i64) -> String {
-    let days = microseconds.div_euclid(86_400_000_000) + 719_468;
-    let (era, of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
-    let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted = (5 * of_year + 2) / 153;
-    let (day, month) = (of_year - (153 * shifted + 2) / 5 + 1, if shifted < 10 { shifted + 3 } else { shifted - 9 });
-    format!("{:04}-{month:02}-{day:02}", year_of_era + era * 400 + i64::from(month <= 2))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::date;
-
-    #[test]
-    fn days_have_their_dates() {
-        let day = 86_400_000_000;
-        for (days, expected) in
-            [(0, "1970-01-01"), (-1, "1969-12-31"), (11_016, "2000-02-29"), (20_779, "2026-11-22"), (-719_162, "0001-01-01")]
-        {
-            assert_eq!(date(days * day), expected);
-            assert_eq!(date(days * day + day - 1), expected);
-        }
     }
 }

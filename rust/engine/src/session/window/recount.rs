@@ -34,23 +34,23 @@ struct Recounted {
     tally: Tally,
 }
 
-/// What a history grant of `grant` tokens keeps with `model`.
-pub(in crate::session) fn plan<P: Pages>(view: &View<'_, P>, model: &Model, grant: u64, tally: &Tally) -> Result<Kept> {
-    let recounted = recount(view, model, grant, tally)?;
+/// What a history grant of `grant` tokens keeps with `model`; nothing before message `least`, which a summary stands for.
+pub(in crate::session) fn plan<P: Pages>(view: &View<'_, P>, model: &Model, grant: u64, tally: &Tally, least: u64) -> Result<Kept> {
+    let recounted = recount(view, model, grant, tally, least)?;
     let (end, tokens) = (view.messages(), recounted.tally.tokens);
     Ok(Kept { origin: recounted.origin, left_out: recounted.origin, kept: end - recounted.origin, tokens })
 }
 
-fn recount<P: Pages>(view: &View<'_, P>, model: &Model, grant: u64, tally: &Tally) -> Result<Recounted> {
+fn recount<P: Pages>(view: &View<'_, P>, model: &Model, grant: u64, tally: &Tally, least: u64) -> Result<Recounted> {
     let (framing, counter) = (&model.framing, CachedCounter::new(model.encoding));
     let cost = |index: u64| Ok::<_, crate::Error>(framing.message(&view.message(index)?.message, &counter));
-    let origin = origin_within(view, grant, &mut |index| Ok(cost(index)?.tokens))?;
+    let origin = origin_within(view, grant, &mut |index| Ok(cost(index)?.tokens))?.max(least).min(view.messages());
     let (mut fresh, mut counts) = (Tally::default(), Vec::new());
     let mut turn = first_turn(view, origin)?;
     for index in origin..view.messages() {
         let (stored, cost) = (view.message(index)?, cost(index)?);
         if index > origin && turn + 1 < view.turns() && view.turn_start(turn + 1)? == index {
-            if let Some(block) = view.kept_block(turn)? {
+            if let Some(block) = view.sent_block(turn)? {
                 fresh.keep_block(Block::new(block.items.clone(), &counter).map_or(0, |block| block.tokens));
             }
             turn += 1;
@@ -62,7 +62,7 @@ fn recount<P: Pages>(view: &View<'_, P>, model: &Model, grant: u64, tally: &Tall
 }
 
 /// The turn that begins at `origin`, or the number of turns where none does.
-fn first_turn<P: Pages>(view: &View<'_, P>, origin: u64) -> Result<u64> {
+pub(in crate::session) fn first_turn<P: Pages>(view: &View<'_, P>, origin: u64) -> Result<u64> {
     let (mut low, mut high) = (0, view.turns());
     while low < high {
         let middle = low + (high - low) / 2;
@@ -77,7 +77,8 @@ pub(in crate::session) fn switch<P: PagesMut>(writer: &mut SessionWriter<'_, P>,
     writer.record.budget = writer.record.budget.fitted(&model);
     let grant = grant(writer, &model)?;
     let view = View::cold(&*writer.pages, writer.place, &writer.record, &before);
-    let recounted = recount(&view, &model, grant, &writer.record.tally)?;
+    let least = crate::session::summary::covered(&*writer.pages, writer.place, before.epoch.summary_version)?;
+    let recounted = recount(&view, &model, grant, &writer.record.tally, least)?;
     let end = view.messages();
     let switch = before.switch.checked_add(1).ok_or_else(|| {
         crate::Error::invalid(format!(
@@ -106,17 +107,11 @@ pub(in crate::session) fn switch<P: PagesMut>(writer: &mut SessionWriter<'_, P>,
 /// What history may have with `model`: the limit less the fixed sections and the floors.
 pub(in crate::session) fn grant<P: PagesMut>(writer: &SessionWriter<'_, P>, model: &Model) -> Result<u64> {
     let epoch = StoredEpoch { model: model.clone(), ..writer.epoch.clone() };
-    grant_of(
-        &*writer.pages,
-        writer.place,
-        &writer.record,
-        &epoch,
-        &crate::session::writer::scopes(writer.scope, &writer.record),
-        writer.now,
-    )
+    let scopes = crate::session::writer::scopes(writer.scope, &writer.record);
+    Ok(grant_of(&*writer.pages, writer.place, &writer.record, &epoch, &scopes, writer.now, None)?.0)
 }
 
-/// The same from a snapshot, for an epoch that names the model.
+/// The same from a snapshot, for an epoch that names the model, and the tokens of the fixed sections; with `new` as its summary.
 pub(in crate::session) fn grant_of<P: Pages>(
     pages: &P,
     place: crate::session::place::Place,
@@ -124,10 +119,11 @@ pub(in crate::session) fn grant_of<P: Pages>(
     epoch: &StoredEpoch,
     scopes: &[crate::scope::Scope],
     now: i64,
-) -> Result<u64> {
+    new: Option<&crate::compaction::Summary>,
+) -> Result<(u64, u64)> {
     let (limit, _) = record.budget.limit(&epoch.model)?;
-    let fixed = crate::session::writer::fixed_for(pages, place, epoch, scopes, limit, now)?.0;
+    let fixed = crate::session::writer::fixed_for(pages, place, epoch, scopes, limit, now, new)?.0;
     let mut next = epoch.epoch.clone();
     (next.factor, next.fixed_tokens) = (epoch.model.factor, fixed.tokens(&epoch.model.framing));
-    Ok(next.grid(limit, &record.budget.sections)?.grant)
+    Ok((next.grid(limit, &record.budget.sections)?.grant, next.fixed_tokens))
 }

@@ -1,112 +1,234 @@
 //! What a prompt may show beside memories: what was said outside of its window, and passages of the session's collections.
 //!
-//! Both are candidates of the volatile block like recalled memories: the best few, by a score that says how sure the answer is, so that a
-//! question which nothing answers brings nothing. A message is kept in the ledger by reference, so that redacting it takes it out of old
+//! Both are candidates of the volatile block like recalled memories. Messages come in the order of the search, as many as there is room for;
+//! each must be sure enough of itself, so that a question which nothing answers brings nothing. A message that only asks, or only says that
+//! it does not know, answers nothing and is never one. Of a long one the part that answers is shown. A message is kept in the ledger by reference, so that redacting it takes it out of old
 //! prompts; a passage is kept as text, because documents are replaced.
 
 use std::sync::Arc;
 
-use super::pinned::date;
+use super::excerpt;
 use crate::Result;
 use crate::collection;
 use crate::context::limit::section;
-use crate::context::{Item, MessageRef};
+use crate::context::{Form, History, Item, Message, MessageRef};
+use crate::embedding;
 use crate::memory::Core;
 use crate::recall::{self, Request};
 use crate::scope::Scope;
 use crate::session::place::{Place, SessionsHead};
+use crate::session::recalls::role_of;
 use crate::session::record::SessionRecord;
-use crate::session::search;
+use crate::session::search::{self, Found};
 use crate::session::transcript::message::{MessageRecord, MessageState};
 use crate::session::transcript::words::text_of;
 use crate::store::keys::Partition;
 use crate::store::pages::Pages;
+use crate::text::speech;
+use crate::units::calendar::iso_date;
+use crate::units::clip::clip;
 use crate::units::score::SCORE_UNIT;
 
-/// Messages that may be shown.
-const MESSAGES: usize = 4;
-/// Messages that are looked at, since the best are often in the window.
-const LOOKED_AT: usize = 16;
-/// Bytes that are shown of a message.
+/// Messages that are looked at beyond those that are wanted, since the best are often in the window.
+const BEYOND: u64 = 16;
+/// The most messages that are looked for.
+const MOST_MESSAGES: u64 = 128;
+/// The fewest tokens that a message is taken for when it is reckoned how many there is room for: its frame and a few words.
+const LEAST_TOKENS: u64 = 24;
+/// Bytes that are reckoned for a token: more than English text has.
+const BYTES_A_TOKEN: u64 = 4;
+/// The most bytes that are shown of a message.
 const EXCERPT_BYTES: usize = 1_200;
+/// The fewest that are worth a frame.
+const LEAST_EXCERPT: usize = 160;
 /// A message without a word of the question must mean it: "yes" is near to every short question.
 const NEAR: f64 = 0.5;
-/// Passages that may be shown.
-const PASSAGES: usize = 6;
 /// What is less sure than this is no answer.
 const LEAST: f64 = 0.2;
 
-/// What was said before the window of a session begins, at message `start`, or in other sessions of its scope.
-pub(in crate::session) fn messages<P: Pages>(
-    pages: &P,
-    scope: &Scope,
-    place: Place,
-    record: &SessionRecord,
-    start: u64,
-    question: &str,
-    now: i64,
-) -> Result<Vec<Item>> {
-    let elsewhere = SessionsHead::read(pages, place.partition)?.last_document as u64 > record.tally.messages;
-    if start == 0 && !elsewhere {
+/// What is asked of the transcripts of a scope.
+pub(in crate::session) struct Asked<'a> {
+    pub scope: &'a Scope,
+    pub place: Place,
+    pub record: &'a SessionRecord,
+    /// The first message of the window.
+    pub start: u64,
+    pub question: &'a str,
+    /// The time now, microseconds since 1970 (UTC).
+    pub now: i64,
+    /// Tokens that what is recalled may have, about.
+    pub room: u64,
+}
+
+/// What was said before the window of a session, shortened in it, or said in other sessions of its scope: in the order of the search, as
+/// much as there is room for.
+pub(in crate::session) fn messages<P: Pages>(pages: &P, asked: &Asked<'_>, history: &dyn History) -> Result<Vec<Item>> {
+    let recalls = &asked.record.recalls;
+    let wanted = recalls.messages.unwrap_or(MOST_MESSAGES).min(asked.room / LEAST_TOKENS + 1).min(MOST_MESSAGES);
+    if wanted == 0 || asked.question.trim().is_empty() {
         return Ok(Vec::new());
     }
-    let mut items = Vec::new();
-    let request = search::Request::new(question, LOOKED_AT, now);
-    for found in search::found(pages, place.partition, scope.term_seed(), &request)? {
-        let sure = found.sureness;
-        let near = found.features.words > 0.0 || found.features.meaning >= NEAR;
-        if !near || sure < LEAST || (found.place.session == place.session && found.index >= start) {
+    if asked.start == 0 && !asked.elsewhere(pages)? && !asked.shortened(history)? {
+        return Ok(Vec::new());
+    }
+    let limit = (wanted + BEYOND) as usize;
+    let request = search::Request::new(asked.question, limit, asked.now);
+    let (mut items, mut left, mut best) = (Vec::new(), asked.room.saturating_mul(BYTES_A_TOKEN), None);
+    for found in search::found(pages, asked.place.partition, asked.scope.term_seed(), &request)? {
+        if items.len() as u64 == wanted || left == 0 {
+            break;
+        }
+        if !asked.may_show(&found) {
             continue;
         }
-        let message = MessageRef {
-            partition: found.place.partition.into(),
-            session: found.place.session.into(),
-            index: found.index,
-            document: found.number.into(),
-        };
-        items.extend(said(pages, message, Some((sure * SCORE_UNIT) as i64))?);
-        if items.len() == MESSAGES {
-            break;
+        let (sureness, first) = *best.get_or_insert((asked.sureness(&found), found.score.max(1)));
+        let score = sureness * (found.score as f64 / first as f64).min(1.0) * SCORE_UNIT;
+        if let Some(item) = asked.candidate(pages, &found, Some(score as i64))? {
+            left = left.saturating_sub(item.text.len() as u64 + LEAST_TOKENS / 2 * BYTES_A_TOKEN);
+            items.push(item);
         }
     }
     Ok(items)
 }
 
-/// A message as a prompt shows it; `None` where it is not there any more, or not what it was.
-pub(in crate::session) fn said<P: Pages>(pages: &P, message: MessageRef, score: Option<i64>) -> Result<Option<Item>> {
-    let place = Place { partition: message.partition as Partition, session: message.session as u32 };
-    let Some(session) = SessionRecord::read(pages, place)? else { return Ok(None) };
-    let found = MessageRecord::read(pages, place, message.index)?;
-    let Some(record) = found.filter(|record| u64::from(record.document) == message.document && record.state == MessageState::Given) else {
-        return Ok(None);
-    };
-    let whole = record.whole(pages, place)?;
-    let mut attributes: Vec<(Box<str>, Box<str>)> = vec![("kind".into(), "message".into()), ("role".into(), whole.role.name().into())];
-    if let Some(name) = &whole.name {
-        attributes.push(("name".into(), (&**name).into()));
+impl Asked<'_> {
+    /// Whether the scope has messages of other sessions that may be recalled.
+    fn elsewhere<P: Pages>(&self, pages: &P) -> Result<bool> {
+        let last = SessionsHead::read(pages, self.place.partition)?.last_document;
+        Ok(self.record.recalls.other_sessions && u64::from(last) > self.record.tally.messages)
     }
-    attributes.push(("session".into(), session.id.as_str().into()));
-    attributes.push(("date".into(), date(record.created_at.unwrap_or(record.added_at)).into()));
-    Ok(Some(Item {
-        section: section::RECALLED.into(),
-        id: format!("{}#{}", session.id, message.index).into(),
-        attributes,
-        text: excerpt(&text_of(&whole)),
-        memory: None,
-        message: Some(message),
-        score,
-    }))
+
+    /// Whether the window shows tool results shorter than they are.
+    fn shortened(&self, history: &dyn History) -> Result<bool> {
+        for index in self.start..history.messages() {
+            if history.message(index)?.message.tool_results().any(|result| result.key.is_some()) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether a message is sure enough, and of a session that is asked.
+    fn may_show(&self, found: &Found) -> bool {
+        let near = found.features.words > 0.0 || found.features.meaning >= NEAR;
+        let own = found.place.session == self.place.session;
+        let sureness = self.sureness(found);
+        near && sureness >= self.record.recalls.sure_enough(LEAST) && (own || self.record.recalls.other_sessions)
+    }
+
+    /// How sure a message is to answer; by its words alone where the built-in embedding does not know the question's.
+    fn sureness(&self, found: &Found) -> f64 {
+        if embedding::knows(self.question) { found.features.sureness() } else { found.features.words }
+    }
+
+    /// The item of a message; `None` where it is in the window as it is, is of nobody who is asked, or answers nothing.
+    fn candidate<P: Pages>(&self, pages: &P, found: &Found, score: Option<i64>) -> Result<Option<Item>> {
+        let in_window = found.place.session == self.place.session && found.index >= self.start;
+        let reference = MessageRef {
+            partition: found.place.partition.into(),
+            session: found.place.session.into(),
+            index: found.index,
+            document: found.number.into(),
+        };
+        let Some(told) = Told::read(pages, reference)? else { return Ok(None) };
+        if in_window && told.record.shown.is_empty() || !self.record.recalls.roles.have(&told.message) {
+            return Ok(None);
+        }
+        if found.features.words <= 0.0 && !embedding::knows(&told.text) {
+            return Ok(None); // versions up to 0.3.0 stored a vector of what the table does not know
+        }
+        let is_tool = role_of(&told.message).0 == "tool";
+        if !is_tool && (speech::asks(&told.text) || speech::does_not_know(&told.text)) {
+            return Ok(None);
+        }
+        let most = (self.room.saturating_mul(BYTES_A_TOKEN - 1) as usize).clamp(LEAST_EXCERPT, EXCERPT_BYTES);
+        let span = excerpt::answering(self.question, &told.text, self.scope.term_seed(), most);
+        if in_window && told.shows(span) {
+            return Ok(None);
+        }
+        Ok(Some(told.item(score, Form { span, ..Form::dated() })))
+    }
 }
 
-fn excerpt(text: &str) -> Arc<str> {
+/// A message with what it says.
+struct Told {
+    reference: MessageRef,
+    session_id: String,
+    record: MessageRecord,
+    message: Message,
+    text: String,
+}
+
+impl Told {
+    /// `None` where it is not there any more, or not what it was.
+    fn read<P: Pages>(pages: &P, reference: MessageRef) -> Result<Option<Self>> {
+        let place = Place { partition: reference.partition as Partition, session: reference.session as u32 };
+        let Some(session) = SessionRecord::read(pages, place)? else { return Ok(None) };
+        let is_same = |record: &MessageRecord| u64::from(record.document) == reference.document && record.state == MessageState::Given;
+        let Some(record) = MessageRecord::read(pages, place, reference.index)?.filter(is_same) else { return Ok(None) };
+        let message = record.whole(pages, place)?;
+        let text = text_of(&message);
+        Ok(Some(Self { reference, session_id: session.id, record, message, text }))
+    }
+
+    /// Whether the shortened results that a window shows have a part already.
+    fn shows(&self, span: Option<(u64, u64)>) -> bool {
+        let Some((start, length)) = span else { return true };
+        let part = self.text.get(start as usize..(start + length) as usize).unwrap_or_default();
+        self.record.shown.iter().any(|(_, shown)| shown.contains(part))
+    }
+
+    fn item(self, score: Option<i64>, form: Form) -> Item {
+        let (attributes, text) = if form.version >= Form::DATED {
+            (self.short_frame(), excerpt::part(&self.text, form.span).into())
+        } else {
+            (self.first_frame(), head(&self.text))
+        };
+        Item {
+            section: section::RECALLED.into(),
+            id: format!("{}#{}", self.session_id, self.reference.index).into(),
+            attributes,
+            text,
+            memory: None,
+            message: Some(self.reference),
+            form,
+            score,
+        }
+    }
+
+    /// Who said it, and when.
+    fn short_frame(&self) -> Vec<(Box<str>, Box<str>)> {
+        let by = self.message.name.as_deref().unwrap_or_else(|| role_of(&self.message).0);
+        vec![("by".into(), by.into()), ("on".into(), self.date().into())]
+    }
+
+    fn first_frame(&self) -> Vec<(Box<str>, Box<str>)> {
+        let mut attributes: Vec<(Box<str>, Box<str>)> =
+            vec![("kind".into(), "message".into()), ("role".into(), self.message.role.name().into())];
+        if let Some(name) = &self.message.name {
+            attributes.push(("name".into(), (&**name).into()));
+        }
+        attributes.push(("session".into(), self.session_id.as_str().into()));
+        attributes.push(("date".into(), self.date().into()));
+        attributes
+    }
+
+    fn date(&self) -> String {
+        iso_date(self.record.created_at.unwrap_or(self.record.added_at))
+    }
+}
+
+/// A message as a prompt showed it; `None` where it is not there any more, or not what it was.
+pub(in crate::session) fn said<P: Pages>(pages: &P, message: MessageRef, score: Option<i64>, form: Form) -> Result<Option<Item>> {
+    Ok(Told::read(pages, message)?.map(|told| told.item(score, form)))
+}
+
+/// The beginning of a text, as [`Form::FIRST`] shows it.
+fn head(text: &str) -> Arc<str> {
     if text.len() <= EXCERPT_BYTES {
         return text.into();
     }
-    let mut end = EXCERPT_BYTES;
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    format!("{}\u{2026}", &text[..end]).into()
+    format!("{}\u{2026}", clip(text, EXCERPT_BYTES)).into()
 }
 
 /// Passages of the session's collections that answer the question, and why vectors were not used where that is so.
@@ -116,16 +238,17 @@ pub(in crate::session) fn passages<P: Pages>(
     record: &SessionRecord,
     request: &Request,
 ) -> Result<(Vec<Item>, Option<String>)> {
-    if record.collections.is_empty() {
+    let recalls = &record.recalls;
+    if record.collections.is_empty() || recalls.passages == 0 {
         return Ok((Vec::new(), None));
     }
-    let mut asked = collection::Request::new(request.text.clone(), record.collections.clone(), PASSAGES, request.filter.now);
+    let mut asked = collection::Request::new(request.text.clone(), record.collections.clone(), recalls.passages as usize, request.filter.now);
     asked.vector.clone_from(&request.vector);
     let answer = collection::search::search(engine, pages, &asked)?;
     let mut items = Vec::with_capacity(answer.hits.len());
     for hit in &answer.hits {
         let sure = recall::confidence(answer.queries.get(hit.collection), &hit.indexed(), &hit.parts);
-        if sure < LEAST {
+        if sure < recalls.sure_enough(LEAST) {
             continue;
         }
         let (document, collection) = (&hit.document, &record.collections[hit.collection].name);
@@ -141,6 +264,7 @@ pub(in crate::session) fn passages<P: Pages>(
             text: hit.text.as_str().into(),
             memory: None,
             message: None,
+            form: Form::dated(),
             score: Some((sure * SCORE_UNIT) as i64),
         });
     }
@@ -152,10 +276,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_excerpt_ends_between_characters() {
-        assert_eq!(&*excerpt("short"), "short");
+    fn a_beginning_ends_between_characters() {
+        assert_eq!(&*head("short"), "short");
         let long = "\u{e9}".repeat(EXCERPT_BYTES);
-        let shown = excerpt(&long);
+        let shown = head(&long);
         assert!(shown.len() <= EXCERPT_BYTES + 3 && shown.ends_with('\u{2026}'));
         assert!(shown.trim_end_matches('\u{2026}').chars().all(|one| one == '\u{e9}'));
     }

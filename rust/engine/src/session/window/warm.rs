@@ -8,9 +8,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::pinned::Pinned;
-use crate::context::{Block, Fixed, Stored};
+use crate::context::{Fixed, Stored};
 use crate::session::place::Place;
-use crate::session::transcript::view::TurnRecord;
+use crate::session::transcript::view::{KeptBlock, TurnRecord};
 
 /// Sessions that are kept.
 const SESSIONS: usize = 256;
@@ -25,7 +25,7 @@ pub(in crate::session) struct Warm {
     first: u64,
     messages: Vec<Option<Arc<Stored>>>,
     pub turns: HashMap<u64, TurnRecord>,
-    pub blocks: HashMap<u64, Arc<Block>>,
+    pub blocks: HashMap<u64, Arc<KeptBlock>>,
     pub fixed: Option<WarmFixed>,
 }
 
@@ -60,7 +60,7 @@ impl Warm {
         of: (Place, u64),
         messages: &HashMap<u64, Arc<Stored>>,
         turns: &HashMap<u64, TurnRecord>,
-        blocks: &HashMap<u64, Arc<Block>>,
+        blocks: &HashMap<u64, Arc<KeptBlock>>,
     ) -> Self {
         let end = messages.keys().map(|index| index + 1).max().unwrap_or(0).max(self.first + self.messages.len() as u64);
         let kept = |index| messages.get(&index).or_else(|| self.message(index)).map(Arc::clone);

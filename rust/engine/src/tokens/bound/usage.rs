@@ -6,6 +6,7 @@
 
 use serde_json::Value;
 
+use crate::units::clip::first_chars;
 use crate::{Error, Result};
 
 /// What a request cost.
@@ -93,7 +94,7 @@ impl Fields<'_> {
 }
 
 fn wrong(rule: &str, got: &str) -> Error {
-    let got: String = got.chars().take(100).collect();
+    let got = first_chars(got, 100);
     Error::invalid(format!(
         "reading the usage of a response: {rule}, got {got} (usage): pass the provider's object as it came, or leave it out"
     ))

@@ -5,6 +5,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::{Cut, Parsed, json, ranks, sentencepiece};
+use crate::units::clip::first_chars;
 use crate::{Error, ErrorKind, Result};
 
 /// The largest file that is read: five times the largest that is known (Gemma 3, 33 MB).
@@ -18,7 +19,7 @@ impl Place<'_> {
     /// The error of a file that is not what it should be.
     pub(super) fn wrong(self, rule: &str, got: &str, next: &str) -> Error {
         let path = self.0.display();
-        let got: String = got.chars().take(120).collect();
+        let got = first_chars(got, 120);
         Error::new(ErrorKind::Tokenizer, format!("loading a tokenizer: {rule}, got {got} ({path}): {next}")).with("path", path.to_string())
     }
 }

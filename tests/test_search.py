@@ -1,4 +1,4 @@
-"""`recall(over=...)`: one order of memories, messages and passages."""
+"""`Scope.search`: one order of memories, messages and passages."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import pytest
 
 import memspan
 from memspan import InvalidInput
-from memspan.findings import Over  # noqa: TC001  a type in a body
 
 
 @pytest.fixture
@@ -29,8 +28,9 @@ def user(memspan_engine: memspan.Engine) -> memspan.Scope:
     ],
 )
 def test_the_source_that_has_the_answer_comes_first(user: memspan.Scope, question: str, source: str, part: str) -> None:
-    found = user.recall(question, over=("memories", "transcripts", "collections"))
-    assert isinstance(found, memspan.Findings)
+    found = user.search(question)
+    assert isinstance(found, memspan.Answer)
+    assert all(isinstance(hit, memspan.Hit) for hit in found)
     assert found[0].source == source
     assert part in found[0].text
     assert found[0].tokens == memspan.count_tokens(found[0].text)
@@ -40,41 +40,34 @@ def test_the_source_that_has_the_answer_comes_first(user: memspan.Scope, questio
 
 
 def test_a_hit_is_what_its_own_search_gives(user: memspan.Scope) -> None:
-    found = user.recall("when do we deploy?", over=("collections",))
-    hit = found[0].hit
+    hit = user.search("when do we deploy?", sources=("collections",))[0]
     assert isinstance(hit, memspan.Passage)
-    assert (hit.document_id, hit.version) == ("deploys.md", "3")
+    assert (hit.document.id, hit.document.version) == ("deploys.md", "3")
 
 
-def test_memories_alone_answer_as_ever(user: memspan.Scope) -> None:
-    assert isinstance(user.recall("port", over=("memories",)), memspan.Recall)
-    assert user.recall("port", over=("memories",)) == user.recall("port")
+def test_memories_alone_are_ordered_as_by_recall(user: memspan.Scope) -> None:
+    user.remember("The staging port is 9443")
+    assert [hit.text for hit in user.search("port", sources=("memories",))] == [hit.text for hit in user.recall("port")]
 
 
 def test_other_scopes_are_searched_along(user: memspan.Scope, memspan_engine: memspan.Engine) -> None:
     acme = memspan_engine.shared("acme")
     acme.collection("rules").add("leave.md", "Parental leave is sixteen weeks.")
-    assert not any("sixteen" in one.text for one in user.recall("parental leave", over=("collections",)))
-    assert "sixteen" in user.recall("parental leave", also=[acme], over=("collections", "memories"))[0].text
+    assert not any("sixteen" in one.text for one in user.search("parental leave", sources=("collections",)))
+    assert "sixteen" in user.search("parental leave", also=[acme], sources=("collections", "memories"))[0].text
 
 
 def test_limits_hold_over_all_sources(user: memspan.Scope) -> None:
-    over: tuple[Over, ...] = ("memories", "transcripts", "collections")
-    assert len(user.recall("deploy payments-api dashboard", limit=2, over=over)) == 2
-    assert len(user.recall("deploy payments-api dashboard", max_tokens=0, over=over)) == 0
-    assert len(user.recall("", over=over)) == 0
-    assert len(user.recall("deploy", limit=0, over=over)) == 0
+    assert len(user.search("deploy payments-api dashboard", limit=2)) == 2
+    assert len(user.search("deploy payments-api dashboard", max_tokens=0)) == 0
+    assert len(user.search("")) == 0
+    assert len(user.search("deploy", limit=0)) == 0
 
 
-@pytest.mark.parametrize("over", [(), ("memory",), ("memories", "web"), "documents"])
-def test_an_unknown_source_is_refused(user: memspan.Scope, over: object) -> None:
-    with pytest.raises(InvalidInput, match="over= names one or more of"):
-        user.recall("port", over=over)  # type: ignore[call-overload]  # pyright: ignore[reportArgumentType, reportCallIssue]
-
-
-def test_conditions_of_memories_are_refused_for_others(user: memspan.Scope) -> None:
-    with pytest.raises(InvalidInput, match="kinds, min_trust are conditions of memories"):
-        user.recall("port", kinds="semantic", min_trust=1, over=("memories", "transcripts"))
+@pytest.mark.parametrize("sources", [(), ("memory",), ("memories", "web"), "documents"])
+def test_an_unknown_source_is_refused(user: memspan.Scope, sources: object) -> None:
+    with pytest.raises(InvalidInput, match="sources= names one or more of"):
+        user.search("port", sources=sources)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 
 
 @pytest.mark.parametrize(
@@ -84,4 +77,4 @@ def test_conditions_of_memories_are_refused_for_others(user: memspan.Scope) -> N
 )
 def test_conditions_are_checked_whatever_is_searched(user: memspan.Scope, wrong: dict[str, object]) -> None:
     with pytest.raises(InvalidInput):
-        user.recall("port", over=("transcripts",), **wrong)  # type: ignore[call-overload]  # pyright: ignore[reportArgumentType, reportCallIssue]
+        user.search("port", sources=("transcripts",), **wrong)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]

@@ -1,0 +1,260 @@
+"""What compaction returns: a `Summary` by sections, and a `Compaction` that says what it did."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from memspan import _core
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = [
+    "Brief",
+    "Compaction",
+    "Identifiers",
+    "RefusedLine",
+    "Summary",
+    "SummaryIdentifier",
+    "SummaryLine",
+    "SummarySection",
+]
+
+_TITLES = {
+    "summary": "Summary",
+    "decisions": "Decisions Made",
+    "identifiers": "Exact Identifiers",
+    "constraints": "Constraints & Requirements",
+    "open_questions": "Open Questions",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryLine:
+    """A line of a summary.
+
+    Attributes:
+        text: What it says.
+        messages: Indices of the messages that it comes from.
+        by_model: Whether a model wrote it; what a model writes is checked against those messages.
+    """
+
+    text: str
+    messages: tuple[int, ...]
+    by_model: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SummarySection:
+    """A section of a summary.
+
+    Attributes:
+        name: "summary", "decisions", "identifiers", "constraints" or "open_questions".
+        title: Its heading.
+        lines: Its lines, oldest first.
+    """
+
+    name: str
+    title: str
+    lines: tuple[SummaryLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryIdentifier:
+    """An identifier that a summary has, byte for byte.
+
+    Attributes:
+        text: The identifier.
+        phrase: The line that says what it names.
+        messages: Indices of the messages that it comes from.
+    """
+
+    text: str
+    phrase: str
+    messages: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Summary:
+    """What messages became that left the prompt.
+
+    Frozen; two are equal if their lines and what they cover are.
+
+    Attributes:
+        text: The summary by sections, as a prompt shows it before it is escaped.
+        sections: Its sections that have a line, in order.
+        identifiers: Its identifiers, each once.
+        covers: Indices of the messages that it stands for.
+        tokens: Tokens of `text`.
+        left_out: Identifiers of those messages that found no room. They are in the transcript.
+        recent: Of a summary without a store: the newest messages, which stay as they are.
+        model: The model whose tokens were counted.
+
+    Examples:
+        >>> talk = [{"role": "user", "content": "We go with Postgres 15 on port 8443."}, {"role": "assistant", "content": "Noted."}]
+        >>> summary = memspan.compact(talk, keep_exchanges=0)
+        >>> print(summary.text)
+        ## Summary
+        - Noted.
+        ## Decisions Made
+        - We go with Postgres 15 on port 8443.
+        >>> summary.sections[1].lines[0].messages, [one.text for one in summary.identifiers]
+        ((0,), ['15', '8443'])
+    """
+
+    text: str
+    sections: tuple[SummarySection, ...]
+    identifiers: tuple[SummaryIdentifier, ...]
+    covers: range
+    tokens: int
+    left_out: int
+    model: str
+    recent: tuple[Any, ...] = ()
+    _json: str = field(default="", repr=False)
+    _shown: str = field(default="", repr=False)
+
+    def messages(self) -> list[Any]:
+        """What a model is sent instead of the conversation: the summary as a system message, then the recent messages."""
+        head: list[Any] = [{"role": "system", "content": self._shown}] if self.text else []
+        return [*head, *self.recent]
+
+    def to_json(self) -> str:
+        """The summary as JSON, for `Summary.from_json`. `recent` is not part of it."""
+        return self._json
+
+    @staticmethod
+    def from_json(text: str, *, model: str = "gpt-4o") -> Summary:
+        """Reads what `to_json` wrote.
+
+        Raises:
+            InvalidInput: It is something else.
+        """
+        return summary_of(_core.read_summary(text, model), model)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Summary) and self._json == other._json
+
+    def __hash__(self) -> int:
+        return hash(self._json)
+
+    def __repr__(self) -> str:
+        lines = sum(len(section.lines) for section in self.sections)
+        return f"Summary(messages {self.covers.start}..{self.covers.stop}, {lines} lines, {self.tokens:,} tokens)"
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def summary_of(row: _core.SummaryRow, model: str, recent: tuple[Any, ...] = ()) -> Summary:
+    """A summary from what the engine says of it."""
+    text, plain, shown, tokens, identifiers = row
+    value: Mapping[str, Any] = json.loads(text)
+    sections = tuple(section for name in _TITLES if (section := _section(name, value["lines"])).lines)
+    found = tuple(SummaryIdentifier(one, phrase, tuple(messages)) for one, phrase, messages in identifiers)
+    return Summary(plain, sections, found, range(*value["covers"]), tokens, value["left_out"], model, recent, text, shown)
+
+
+def _section(name: str, lines: list[Mapping[str, Any]]) -> SummarySection:
+    own = (line for line in lines if line["section"] == name)
+    return SummarySection(name, _TITLES[name], tuple(SummaryLine(line["text"], tuple(line["sources"]), line["by_model"]) for line in own))
+
+
+@dataclass(frozen=True, slots=True)
+class Identifiers:
+    """What became of the identifiers of a compaction.
+
+    Attributes:
+        total: Different identifiers of the messages and of the summary before.
+        kept: Of these, in the summary.
+        restored: Of these, left out by the model and put back.
+        left_out: In the transcript only; a question that names what they belong to brings their message back.
+    """
+
+    total: int
+    kept: int
+    restored: int = 0
+
+    @property
+    def left_out(self) -> int:
+        """In the transcript only."""
+        return self.total - self.kept
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedLine:
+    """A line of a model that was not taken.
+
+    Attributes:
+        text: What it wrote.
+        reason: What it says that its messages do not.
+    """
+
+    text: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Compaction:
+    """What a compaction did.
+
+    Attributes:
+        summary: The summary that prompts show from now on; `None` where there is none.
+        covers: Indices of the messages that left with this compaction; empty where no turn was old enough, and nothing was written.
+        tokens_before: Tokens of the fixed sections and the window before it.
+        tokens_after: The same after it.
+        identifiers: What became of the identifiers.
+        refused: Lines of the model that say what their messages do not.
+        checked: "rules"; "model": a model wrote and was checked; "rules: ..." where the model failed, with why.
+        learned: What was flushed to memory first.
+        epoch: The epoch that began; `None` where nothing was written.
+        prompt: Which prompt the model was given, by file name and hash; "" without one.
+    """
+
+    summary: Summary | None
+    covers: range
+    tokens_before: int
+    tokens_after: int
+    identifiers: Identifiers
+    refused: tuple[RefusedLine, ...] = ()
+    checked: str = "rules"
+    learned: int = 0
+    epoch: int | None = None
+    prompt: str = ""
+
+    def __str__(self) -> str:
+        if not self.covers:
+            return "nothing to compact: no turn is old enough"
+        counts = self.identifiers
+        rows = [
+            f"messages {self.covers.start}..{self.covers.stop} compacted: {self.tokens_before:,} tokens -> {self.tokens_after:,}",
+            f"identifiers: {counts.kept:,} of {counts.total:,} kept, {counts.restored:,} restored, {counts.left_out:,} left in the transcript",
+            f"refused lines: {len(self.refused)}; memories: {self.learned}; checked: {self.checked}",
+        ]
+        sections = () if self.summary is None else self.summary.sections
+        return "\n".join([*rows, *(f"{section.title}: {len(section.lines)} lines" for section in sections)])
+
+
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """A handoff to another agent: what it has to know of a session for a task.
+
+    Attributes:
+        task: The task.
+        text: The brief.
+        tokens: Its tokens, never above what was asked for.
+        summary: What it was made of, line by line.
+        checked: How it was made, as in `Compaction.checked`.
+        refused: Lines of the model that say what their messages do not.
+    """
+
+    task: str
+    text: str
+    tokens: int
+    summary: Summary
+    checked: str = "rules"
+    refused: tuple[RefusedLine, ...] = ()
+
+    def __str__(self) -> str:
+        return self.text

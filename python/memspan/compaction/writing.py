@@ -1,0 +1,166 @@
+"""Asks a model for a summary, and holds what it says against the messages.
+
+One reply for each part of the conversation that fits `WINDOW_TOKENS`; a reply of another shape is sent back once. Whatever goes wrong
+(an exception, a time limit, two bad replies, nothing that passes the checks), the rules make the summary alone and `checked` says why.
+No transaction is open while a model is asked.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import threading
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any, Protocol
+
+from memspan._twins import awaiting_loop
+from memspan.compaction.values import RefusedLine
+from memspan.exceptions import InvalidInput
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Coroutine
+
+    from memspan import _core
+
+__all__ = ["Writer", "Written", "write"]
+
+WINDOW_TOKENS = 24_000
+"""Tokens of the conversation that one call is given."""
+
+TIMEOUT_SECONDS = 120.0
+"""For each call, where the caller names no limit."""
+
+_SUMMARY = "summary-1.md"
+_REPAIR = "repair-1.md"
+_MAX_REASON = 300
+_MAX_REPLY = 4_000_000
+
+
+class Writer(Protocol):
+    """A model that writes: a function, synchronous or not."""
+
+    def __call__(self, messages: list[dict[str, str]], /, *, max_tokens: int) -> str | Awaitable[str]:
+        """The reply to chat messages."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """How a summary was made.
+
+    Attributes:
+        checked: As in `Compaction.checked`.
+        prompt: File name and hash of the prompt; "" without a model.
+        refused: Lines that were not taken.
+    """
+
+    checked: str = "rules"
+    prompt: str = ""
+    refused: tuple[RefusedLine, ...] = ()
+
+
+class _WriterError(Exception):
+    """The model gave nothing that can be used."""
+
+
+@cache
+def _prompt(name: str) -> str:
+    return files("memspan.compaction").joinpath("prompts", name).read_text(encoding="utf-8")
+
+
+def _prompt_id() -> str:
+    return f"{_SUMMARY} {hashlib.sha256(_prompt(_SUMMARY).encode()).hexdigest()[:16]}"
+
+
+def write(draft: _core.CompactionDraft, llm: Writer | None, timeout_seconds: float | None = None) -> Written:
+    """Lets a model write for a draft, where there is one.
+
+    Raises:
+        InvalidInput: `llm` cannot be called.
+    """
+    if llm is None:
+        return Written()
+    if not callable(llm):
+        raise InvalidInput(
+            f"compacting: llm must be a function of messages and max_tokens that returns a str, got a {type(llm).__name__} (llm=): "
+            "wrap the client's call in one"
+        )
+    try:
+        refused = _write(draft, llm, TIMEOUT_SECONDS if timeout_seconds is None else timeout_seconds)
+    except _WriterError as error:
+        draft.clear()
+        return Written(f"rules: {str(error)[:_MAX_REASON]}", _prompt_id())
+    return Written("model", _prompt_id(), refused)
+
+
+def _write(draft: _core.CompactionDraft, llm: Writer, timeout_seconds: float) -> tuple[RefusedLine, ...]:
+    before, taken = draft.before(), 0
+    refused: list[RefusedLine] = []
+    for block in draft.passes(WINDOW_TOKENS):
+        accepted, rejected = _one_pass(draft, llm, block if before is None else f"{before}{block}", timeout_seconds)
+        taken += accepted
+        refused.extend(rejected)
+    if taken == 0:
+        raise _WriterError("nothing that the model wrote is what the messages say")
+    return tuple(refused)
+
+
+def _one_pass(draft: _core.CompactionDraft, llm: Writer, data: str, timeout_seconds: float) -> tuple[int, list[RefusedLine]]:
+    messages = [{"role": "system", "content": _prompt(_SUMMARY)}, {"role": "user", "content": data}]
+    reply = _ask(llm, messages, draft.max_tokens, timeout_seconds)
+    wrong, taken, refused = draft.check(reply)
+    if wrong is not None:
+        repair = _prompt(_REPAIR).format(error=wrong)
+        again = [*messages, {"role": "assistant", "content": reply[:20_000]}, {"role": "user", "content": repair}]
+        wrong, taken, refused = draft.check(_ask(llm, again, draft.max_tokens, timeout_seconds))
+    if wrong is not None:
+        raise _WriterError(f"the reply stayed invalid: {wrong}")
+    return taken, [RefusedLine(text, reason) for text, reason in refused]
+
+
+def _ask(llm: Writer, messages: list[dict[str, str]], summary_tokens: int, timeout_seconds: float) -> str:
+    """One call within its time. A call that hangs goes on in a daemon thread, and its reply is thrown away."""
+    loop, box = awaiting_loop.get(), list[Any]()
+    max_tokens = 4 * summary_tokens + 512  # JSON and numbers of messages around the lines
+
+    def work() -> None:
+        try:
+            box.append(_settled(llm(messages, max_tokens=max_tokens), loop, timeout_seconds))
+        except BaseException as error:  # noqa: BLE001  whatever a client raises is why the rules did it alone
+            box.append(_WriterError(f"the model failed, {type(error).__name__}: {_words(error)}"))
+
+    thread = threading.Thread(target=work, name="memspan-compaction", daemon=True)
+    thread.start()
+    thread.join(timeout_seconds)
+    if not box:
+        raise _WriterError(f"the model did not answer within {timeout_seconds:g} seconds")
+    reply = box[0]
+    if isinstance(reply, _WriterError):
+        raise reply
+    if not isinstance(reply, str):
+        raise _WriterError(f"the model must return a str, and returned a {type(reply).__name__}")
+    return reply[:_MAX_REPLY].encode("utf-8", "replace").decode("utf-8")
+
+
+def _settled(reply: Any, loop: Any, timeout_seconds: float) -> Any:
+    """The value of a reply that may have to be awaited: on the loop of an awaitable twin, else on one of its own."""
+    if not inspect.isawaitable(reply):
+        return reply
+    import asyncio  # noqa: PLC0415  programs without an event loop do not pay for it
+
+    async def value() -> Any:
+        return await reply
+
+    pending: Coroutine[Any, Any, Any] = value()
+    if loop is None:
+        return asyncio.run(asyncio.wait_for(pending, timeout_seconds))
+    return asyncio.run_coroutine_threadsafe(pending, loop).result(timeout_seconds)
+
+
+def _words(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001  an exception that cannot say what it is says nothing
+        return ""

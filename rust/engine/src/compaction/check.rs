@@ -1,0 +1,473 @@
+//! Holds what a model wrote against the messages it says it comes from: a line that says more than they do is refused.
+//!
+//! A reply is JSON of one shape: `summary`, `decisions`, `constraints`, `open_questions`, each a list of `{"text", "messages"}`; anything
+//! else is an error, which the model is told once. A line is refused if one of these is not in the messages it names: an identifier, byte
+//! for byte and whole; a number word; a day or a month; a capitalised name; a quotation. It is also refused if less than half of its
+//! terms are theirs (another language, another topic), or if it says no where they do not, or the other way round. What the model left
+//! out is not looked for here: the rules put it back ([`super::compact`]).
+//!
+//! It cannot see that two identifiers of one message changed places.
+
+use std::collections::{BTreeMap, HashSet};
+
+use serde_json::Value;
+
+use super::Source;
+use super::cues::asks;
+use super::rules::for_each_text;
+use super::summary::{Line, Section, Summary};
+use super::terms::Reader;
+use super::units::{one_line, sentences, units};
+use crate::text::exact_identifiers;
+
+/// The largest reply that is read.
+pub const MAX_REPLY_BYTES: usize = 256 << 10;
+/// The longest line.
+const MAX_LINE_BYTES: usize = 600;
+/// Lines of a reply.
+const MAX_LINES: usize = 400;
+/// Of a line's terms so many of 256 must be in its messages.
+const LEAST_SUPPORT: usize = 128;
+/// From this share on (of 256) a unit of the source is what a line restates.
+const RESTATES: usize = 150;
+
+const NUMBER_WORDS: [(&str, &str); 34] = [
+    ("two", "2"),
+    ("three", "3"),
+    ("four", "4"),
+    ("five", "5"),
+    ("six", "6"),
+    ("seven", "7"),
+    ("eight", "8"),
+    ("nine", "9"),
+    ("ten", "10"),
+    ("eleven", "11"),
+    ("twelve", "12"),
+    ("thirteen", "13"),
+    ("fourteen", "14"),
+    ("fifteen", "15"),
+    ("sixteen", "16"),
+    ("seventeen", "17"),
+    ("eighteen", "18"),
+    ("nineteen", "19"),
+    ("twenty", "20"),
+    ("thirty", "30"),
+    ("forty", "40"),
+    ("fifty", "50"),
+    ("sixty", "60"),
+    ("seventy", "70"),
+    ("eighty", "80"),
+    ("ninety", "90"),
+    ("hundred", "100"),
+    ("thousand", "1000"),
+    ("million", "1000000"),
+    ("billion", "1000000000"),
+    ("dozen", "12"),
+    ("twice", "2"),
+    ("half", "50"),
+    ("double", "2"),
+];
+const DATE_WORDS: [&str; 36] = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+    "jan",
+    "feb",
+    "apr",
+    "jun",
+    "jul",
+    "aug",
+    "sep",
+    "sept",
+    "oct",
+    "nov",
+    "dec",
+    "monday",
+    "tuesday",
+    "wednesday",
+    "thursday",
+    "friday",
+    "saturday",
+    "sunday",
+    "today",
+    "tomorrow",
+    "yesterday",
+    "tonight",
+    "noon",
+    "midnight",
+];
+const NEGATIONS: [&str; 22] = [
+    "not",
+    "no",
+    "never",
+    "none",
+    "nobody",
+    "nothing",
+    "without",
+    "cannot",
+    "cant",
+    "dont",
+    "doesnt",
+    "didnt",
+    "isnt",
+    "arent",
+    "wont",
+    "mustnt",
+    "shouldnt",
+    "neither",
+    "nor",
+    "refuse",
+    "refused",
+    "forbidden",
+];
+/// Words that may begin a sentence of a summary, whatever the messages say.
+const STARTERS: [&str; 74] = [
+    "a",
+    "an",
+    "the",
+    "user",
+    "users",
+    "assistant",
+    "tool",
+    "tools",
+    "they",
+    "both",
+    "it",
+    "its",
+    "this",
+    "that",
+    "these",
+    "there",
+    "all",
+    "any",
+    "each",
+    "one",
+    "after",
+    "before",
+    "during",
+    "while",
+    "when",
+    "where",
+    "whether",
+    "what",
+    "which",
+    "who",
+    "how",
+    "why",
+    "if",
+    "in",
+    "on",
+    "at",
+    "by",
+    "for",
+    "from",
+    "to",
+    "with",
+    "as",
+    "and",
+    "also",
+    "then",
+    "currently",
+    "previously",
+    "initially",
+    "finally",
+    "later",
+    "next",
+    "open",
+    "agreed",
+    "decided",
+    "confirmed",
+    "chose",
+    "selected",
+    "requested",
+    "asked",
+    "wants",
+    "needs",
+    "prefers",
+    "must",
+    "should",
+    "use",
+    "keep",
+    "do",
+    "is",
+    "are",
+    "was",
+    "should",
+    "can",
+    "could",
+    "still",
+];
+
+/// A line that was refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refused {
+    /// What the model wrote.
+    pub text: String,
+    /// Why: what it names that its messages do not.
+    pub reason: String,
+}
+
+/// A reply that was held against the messages.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Checked {
+    /// What may be shown.
+    pub lines: Vec<Line>,
+    /// What may not.
+    pub refused: Vec<Refused>,
+}
+
+/// Checks a model's reply against the messages and the summary before.
+///
+/// # Errors
+/// What is wrong with a reply that is not of the shape, in words for the model.
+pub fn check(reply: &str, previous: Option<&Summary>, sources: &[Source]) -> Result<Checked, String> {
+    let mut evidence = Evidence::new(previous, sources);
+    let mut checked = Checked::default();
+    for (section, text, messages) in read(reply)? {
+        match evidence.judge(section, &text, &messages) {
+            Ok(()) => {
+                let score = (1 << 30) - checked.lines.len() as i64;
+                checked.lines.push(Line { section, text: text.into(), sources: messages, score, by_model: true });
+            }
+            Err(reason) => checked.refused.push(Refused { text, reason }),
+        }
+    }
+    Ok(checked)
+}
+
+const SECTIONS: [Section; 4] = [Section::Summary, Section::Decisions, Section::Constraints, Section::Questions];
+
+fn read(reply: &str) -> Result<Vec<(Section, String, Vec<u64>)>, String> {
+    if reply.len() > MAX_REPLY_BYTES {
+        return Err(format!("the reply has {} bytes, and may have {MAX_REPLY_BYTES}", reply.len()));
+    }
+    let value: Value = serde_json::from_str(unfenced(reply)).map_err(|error| format!("the reply is not JSON: {error}"))?;
+    let object = value.as_object().ok_or("the reply must be one JSON object")?;
+    if let Some(key) = object.keys().find(|key| SECTIONS.iter().all(|section| section.name() != key.as_str())) {
+        let key: String = key.chars().take(40).collect();
+        return Err(format!("the reply has a key {key:?}, which is none of the four"));
+    }
+    let mut lines = Vec::new();
+    for section in SECTIONS {
+        let list = object.get(section.name()).and_then(Value::as_array).ok_or_else(|| format!("{:?} must be a list", section.name()))?;
+        for (at, line) in list.iter().enumerate() {
+            let bad = || format!("{}[{at}] must be {{\"text\": string, \"messages\": [numbers, at least one]}}", section.name());
+            lines.push((section, read_text(line).ok_or_else(bad)?, read_messages(line).ok_or_else(bad)?));
+        }
+    }
+    if lines.len() > MAX_LINES { Err(format!("the reply has {} lines, and may have {MAX_LINES}", lines.len())) } else { Ok(lines) }
+}
+
+/// The reply without the fence that some models put around JSON.
+fn unfenced(reply: &str) -> &str {
+    let trimmed = reply.trim();
+    let Some(rest) = trimmed.strip_prefix("```") else { return trimmed };
+    let rest = rest.strip_prefix("json").unwrap_or(rest);
+    rest.strip_suffix("```").unwrap_or(rest).trim()
+}
+
+fn read_text(line: &Value) -> Option<String> {
+    let object = line.as_object().filter(|object| object.len() == 2)?;
+    Some(one_line(object.get("text")?.as_str()?)).filter(|text| !text.is_empty())
+}
+
+fn read_messages(line: &Value) -> Option<Vec<u64>> {
+    let mut messages = line.get("messages")?.as_array()?.iter().map(Value::as_u64).collect::<Option<Vec<u64>>>()?;
+    messages.sort_unstable();
+    messages.dedup();
+    (!messages.is_empty() && messages.len() <= 64).then_some(messages)
+}
+
+/// What the messages say, by message.
+struct Evidence {
+    texts: BTreeMap<u64, String>,
+    reader: Reader,
+}
+
+impl Evidence {
+    fn new(previous: Option<&Summary>, sources: &[Source]) -> Self {
+        let mut texts: BTreeMap<u64, String> = BTreeMap::new();
+        for source in sources {
+            let text = texts.entry(source.index).or_default();
+            for_each_text(&source.message, &mut |more| {
+                text.push_str(more);
+                text.push('\n');
+            });
+            source.message.tool_calls().for_each(|call| text.push_str(&format!("{}\n", call.name)));
+        }
+        for line in previous.iter().flat_map(|before| &before.lines) {
+            for index in &line.sources {
+                texts.entry(*index).or_default().push_str(&format!("{}\n", line.text));
+            }
+        }
+        Self { texts, reader: Reader::default() }
+    }
+
+    fn judge(&mut self, section: Section, text: &str, messages: &[u64]) -> Result<(), String> {
+        if text.len() > MAX_LINE_BYTES {
+            return Err(format!("it has {} bytes, and a line may have {MAX_LINE_BYTES}", text.len()));
+        }
+        let mut said = String::new();
+        for index in messages {
+            said.push_str(self.texts.get(index).ok_or_else(|| format!("message {index} is not among those that were given"))?);
+        }
+        let source = Words::of(&said);
+        check_identifiers(text, &said)?;
+        check_words(text, &source)?;
+        check_names(text, &source)?;
+        check_quotes(text, &said)?;
+        self.check_support(section, text, &said)
+    }
+
+    /// Most of a line must be what its messages are about, and it must not turn them round.
+    fn check_support(&mut self, section: Section, text: &str, said: &str) -> Result<(), String> {
+        let terms = self.reader.terms(text);
+        let all: HashSet<u64> = self.reader.terms(said).into_iter().collect();
+        let common = |other: &HashSet<u64>| terms.iter().filter(|term| other.contains(term)).count() * 256 / terms.len().max(1);
+        if common(&all) < LEAST_SUPPORT {
+            return Err("less than half of it is in its messages".into());
+        }
+        if section == Section::Questions {
+            return Ok(());
+        }
+        let mut closest = (0, String::new());
+        for unit in units(said) {
+            for sentence in sentences(&unit).into_iter().filter(|sentence| !asks(sentence)) {
+                let shared = common(&self.reader.terms(sentence).into_iter().collect());
+                if shared > closest.0 {
+                    closest = (shared, sentence.to_owned());
+                }
+            }
+        }
+        if closest.0 >= RESTATES && negates(&closest.1) != negates(text) {
+            return Err(format!("it turns round what was said: {:?}", closest.1.chars().take(120).collect::<String>()));
+        }
+        Ok(())
+    }
+}
+
+fn negates(text: &str) -> bool {
+    words(text).any(|(_, word)| NEGATIONS.contains(&word.as_str()))
+}
+
+fn check_identifiers(text: &str, said: &str) -> Result<(), String> {
+    let mut missing = None;
+    exact_identifiers(text, |range| {
+        if missing.is_none() && !has_whole(said, &text[range.clone()]) {
+            missing = Some(text[range].to_owned());
+        }
+    });
+    missing.map_or(Ok(()), |identifier| Err(format!("{identifier:?} is not in its messages")))
+}
+
+/// Whether an identifier stands in a text and is not a piece of a longer one.
+fn has_whole(text: &str, identifier: &str) -> bool {
+    text.match_indices(identifier).any(|(at, _)| {
+        let before: Vec<char> = text[..at].chars().rev().take(2).collect();
+        let after: Vec<char> = text[at + identifier.len()..].chars().take(2).collect();
+        let first = identifier.chars().next().unwrap_or(' ');
+        let last = identifier.chars().next_back().unwrap_or(' ');
+        !continues(first, &before) && !continues(last, &after)
+    })
+}
+
+/// Whether what stands beside `edge`, nearest first, goes on with the same number or word.
+fn continues(edge: char, beside: &[char]) -> bool {
+    let joins = |c: char| c.is_alphanumeric() && c.is_ascii() || c == '_';
+    match beside {
+        [next, ..] if edge.is_alphanumeric() && joins(*next) => true,
+        [next, behind] => edge.is_numeric() && behind.is_numeric() && matches!(next, '.' | ',' | '-' | ':' | '/'),
+        _ => false,
+    }
+}
+
+/// The words of some messages, folded.
+struct Words(HashSet<String>);
+
+impl Words {
+    fn of(text: &str) -> Self {
+        Self(words(text).map(|(_, word)| word).collect())
+    }
+
+    fn has(&self, word: &str) -> bool {
+        self.0.contains(word) || ["s", "es", "d", "ed", "ing"].iter().any(|end| self.is_form(word, end))
+    }
+
+    /// Another form of a word: `asked` of `ask`, `migrated` of `migrate`, `books` of `book`.
+    fn is_form(&self, word: &str, end: &str) -> bool {
+        let stem = word.strip_suffix(end).filter(|stem| stem.len() > 2);
+        stem.is_some_and(|stem| self.0.contains(stem) || self.0.contains(&format!("{stem}e"))) || self.0.contains(&format!("{word}{end}"))
+    }
+}
+
+/// Words with their place, folded, without apostrophes.
+fn words(text: &str) -> impl Iterator<Item = (usize, String)> + '_ {
+    let mut at = 0;
+    text.split(|c: char| !c.is_alphanumeric() && !matches!(c, '\'' | '\u{2019}')).filter_map(move |word| {
+        let start = at + text[at..].find(word).unwrap_or(0);
+        at = start + word.len();
+        let folded: String = word.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
+        (!folded.is_empty()).then_some((start, folded))
+    })
+}
+
+fn check_words(text: &str, source: &Words) -> Result<(), String> {
+    for (_, word) in words(text) {
+        let number = NUMBER_WORDS.iter().find(|(name, _)| *name == word);
+        if number.is_some_and(|(name, digits)| !source.0.contains(*name) && !source.0.contains(*digits)) {
+            return Err(format!("the number {word:?} is not in its messages"));
+        }
+        if DATE_WORDS.contains(&word.as_str()) && word != "may" && !has_date(source, &word) {
+            return Err(format!("the date {word:?} is not in its messages"));
+        }
+    }
+    Ok(())
+}
+
+/// A day or a month by its own name, or by its first three letters.
+fn has_date(source: &Words, word: &str) -> bool {
+    source.0.contains(word) || word.len() > 5 && word.get(..3).is_some_and(|short| source.0.contains(short))
+}
+
+/// Capitalised words are names, but for those that begin a sentence and are ordinary there.
+fn check_names(text: &str, source: &Words) -> Result<(), String> {
+    for (start, word) in words(text) {
+        let capital = text[start..].chars().find(|c| c.is_alphanumeric()).is_some_and(char::is_uppercase);
+        if !capital || source.has(&word) {
+            continue;
+        }
+        let before = text[..start].trim_end_matches(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '(' | '\u{201c}'));
+        let begins = before.is_empty() || before.ends_with(['.', '!', '?', ':', '\u{3002}']);
+        if !(begins && STARTERS.contains(&word.as_str())) && word != "i" {
+            return Err(format!("the name {word:?} is not in its messages"));
+        }
+    }
+    Ok(())
+}
+
+fn check_quotes(text: &str, said: &str) -> Result<(), String> {
+    const MARKS: [(char, char); 6] =
+        [('"', '"'), ('\u{201c}', '\u{201d}'), ('\u{ab}', '\u{bb}'), ('`', '`'), ('\u{300c}', '\u{300d}'), ('\u{201e}', '\u{201c}')];
+    let said = one_line(said);
+    for (open, close) in MARKS {
+        let mut rest = text;
+        while let Some((_, after)) = rest.split_once(open) {
+            let Some((quoted, behind)) = after.split_once(close) else { break };
+            let quoted = one_line(quoted);
+            if !said.contains(quoted.trim_end_matches(['.', ','])) {
+                return Err(format!("the quotation {:?} is not in its messages", quoted.chars().take(80).collect::<String>()));
+            }
+            rest = behind;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,380 @@
+//! Cues: the words that tell a decision, a constraint, a wish, a goal, an open question.
+//!
+//! A cue is one to four words, compared without case and apostrophes; of several in a text the strongest counts. Cues are English, with
+//! some of other languages where one word says it; a text without any is ordinary and competes by what is in it. The list was written
+//! from the vocabulary of requirements and meeting notes, and read against SGD's training dialogues (2026-11-22). Not here: scores.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+/// What a text is, the strongest last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Cue {
+    /// Nothing in particular.
+    None,
+    /// It tells what is being worked on.
+    Goal,
+    /// Somebody wants something.
+    Wish,
+    /// Something was settled.
+    Decision,
+    /// Something must hold.
+    Constraint,
+}
+
+const CONSTRAINTS: &[&str] = &[
+    "must",
+    "mustnt",
+    "never",
+    "always",
+    "at most",
+    "at least",
+    "no more than",
+    "no less than",
+    "no later than",
+    "not exceed",
+    "exceed",
+    "deadline",
+    "due date",
+    "cap is",
+    "cap of",
+    "limit is",
+    "limit of",
+    "limited to",
+    "budget",
+    "requires",
+    "required",
+    "requirement",
+    "mandatory",
+    "do not",
+    "dont",
+    "cannot",
+    "cant",
+    "may not",
+    "not allowed",
+    "forbidden",
+    "prohibited",
+    "without approval",
+    "explicit approval",
+    "only if",
+    "has to",
+    "have to",
+    "needs to",
+    "rule",
+    "constraint",
+    "policy",
+    "allergic",
+    "allergy",
+    "no external",
+    "unless",
+    "until",
+    "strictly",
+    "keep under",
+    "stay under",
+    "not before",
+    "not after",
+    "by monday",
+    "by tuesday",
+    "by wednesday",
+    "by thursday",
+    "by friday",
+    "by saturday",
+    "by sunday",
+    "before monday",
+    "before tuesday",
+    "before wednesday",
+    "before thursday",
+    "before friday",
+    "before saturday",
+    "before sunday",
+    "safety",
+    "compliance",
+    "confidential",
+    "secret",
+    "off limits",
+    "avoid",
+    "only",
+    "muss",
+    "darf nicht",
+    "niemals",
+    "debe",
+    "nunca",
+    "doit",
+    "jamais",
+    "deve",
+    "sempre",
+    "\u{64a}\u{62c}\u{628}",
+    "\u{645}\u{645}\u{646}\u{648}\u{639}",
+];
+const DECISIONS: &[&str] = &[
+    "we go with",
+    "well go with",
+    "go with",
+    "went with",
+    "going with",
+    "lets use",
+    "lets go",
+    "lets do",
+    "agreed",
+    "decided",
+    "decision",
+    "we will use",
+    "well use",
+    "we use",
+    "chose",
+    "chosen",
+    "settled on",
+    "approved",
+    "confirmed",
+    "confirm",
+    "switch to",
+    "switched to",
+    "instead of",
+    "from now on",
+    "moved to",
+    "rebased onto",
+    "renamed",
+    "we are calling",
+    "accepted",
+    "the plan is",
+    "please book",
+    "book it",
+    "please reserve",
+    "works for me",
+    "sounds good",
+    "final",
+    "finalized",
+    "signed off",
+    "selected",
+    "pick",
+    "picked",
+    "booked",
+    "reserved",
+    "rotated",
+    "replaced",
+    "deprecated",
+    "migrated",
+    "merged",
+    "scheduled",
+    "update",
+    "ill take",
+    "i will take",
+    "entschieden",
+    "beschlossen",
+    "decidido",
+    "acordado",
+    "\u{642}\u{631}\u{631}\u{646}\u{627}",
+    "\u{627}\u{62a}\u{641}\u{642}\u{646}\u{627}",
+];
+const WISHES: &[&str] = &[
+    "i want",
+    "i need",
+    "we want",
+    "we need",
+    "user wants",
+    "user needs",
+    "prefer",
+    "prefers",
+    "preference",
+    "preferred",
+    "would like",
+    "id like",
+    "would rather",
+    "id rather",
+    "looking for",
+    "should be",
+    "should",
+    "would prefer",
+    "wants",
+    "favorite",
+    "favourite",
+    "i like",
+    "please use",
+    "please make",
+    "make sure",
+    "ensure",
+    "keep",
+    "quiero",
+    "necesito",
+    "mochte",
+    "brauche",
+    "voudrais",
+    "\u{623}\u{631}\u{64a}\u{62f}",
+    "\u{623}\u{641}\u{636}\u{644}",
+];
+const GOALS: &[&str] = &[
+    "goal",
+    "next step",
+    "next steps",
+    "current task",
+    "working on",
+    "trying to",
+    "todo",
+    "in progress",
+    "milestone",
+    "objective",
+    "the task",
+    "we are building",
+    "help me",
+    "awaiting",
+    "blocked",
+    "fact",
+    "note",
+    "remember",
+    "important",
+    "reminder",
+    "status",
+];
+const OPEN: &[&str] = &[
+    "tbd",
+    "tbc",
+    "open question",
+    "open questions",
+    "to be decided",
+    "to be confirmed",
+    "not decided",
+    "still need to",
+    "need to decide",
+    "need to figure",
+    "figure out",
+    "let me check",
+    "ill check",
+    "will check",
+    "get back to you",
+    "not sure",
+    "dont know",
+    "no idea",
+    "unclear",
+    "undecided",
+    "havent decided",
+    "awaiting",
+    "unresolved",
+    "unknown yet",
+    "need to ask",
+    "have to ask",
+    "find out",
+];
+/// Of scripts without spaces: found anywhere in a text.
+const ANYWHERE: &[(&str, Cue)] = &[
+    ("\u{5fc5}\u{987b}", Cue::Constraint),
+    ("\u{4e0d}\u{80fd}", Cue::Constraint),
+    ("\u{4e0d}\u{8981}", Cue::Constraint),
+    ("\u{7981}\u{6b62}", Cue::Constraint),
+    ("\u{6700}\u{591a}", Cue::Constraint),
+    ("\u{6700}\u{5c11}", Cue::Constraint),
+    ("\u{622a}\u{6b62}", Cue::Constraint),
+    ("\u{9884}\u{7b97}", Cue::Constraint),
+    ("\u{306a}\u{3051}\u{308c}\u{3070}", Cue::Constraint),
+    ("\u{51b3}\u{5b9a}", Cue::Decision),
+    ("\u{6c7a}\u{5b9a}", Cue::Decision),
+    ("\u{6539}\u{7528}", Cue::Decision),
+    ("\u{540c}\u{610f}", Cue::Decision),
+    ("\u{786e}\u{8ba4}", Cue::Decision),
+    ("\u{60f3}\u{8981}", Cue::Wish),
+    ("\u{559c}\u{6b22}", Cue::Wish),
+    ("\u{9700}\u{8981}", Cue::Wish),
+];
+
+/// By first word: the words behind it, and what they tell. Looked up, never iterated.
+type Table = HashMap<&'static str, Vec<(Vec<&'static str>, Cue)>>;
+
+static TABLE: LazyLock<Table> = LazyLock::new(|| {
+    let mut table = Table::new();
+    for (cues, cue) in [(CONSTRAINTS, Cue::Constraint), (DECISIONS, Cue::Decision), (WISHES, Cue::Wish), (GOALS, Cue::Goal)] {
+        for text in cues {
+            insert(&mut table, text, cue);
+        }
+    }
+    table
+});
+
+static OPEN_TABLE: LazyLock<Table> = LazyLock::new(|| {
+    let mut table = Table::new();
+    for text in OPEN {
+        insert(&mut table, text, Cue::None);
+    }
+    table
+});
+
+fn insert(table: &mut Table, text: &'static str, cue: Cue) {
+    let mut words = text.split(' ');
+    let first = words.next().unwrap_or_default();
+    table.entry(first).or_default().push((words.collect(), cue));
+}
+
+/// The strongest cue of a text.
+#[must_use]
+pub fn cue_of(text: &str) -> Cue {
+    let words = words(text);
+    let cue = matches(&TABLE, &words).max().unwrap_or(Cue::None);
+    if text.is_ascii() {
+        return cue;
+    }
+    ANYWHERE.iter().filter(|(word, _)| text.contains(word)).map(|(_, cue)| *cue).fold(cue, Cue::max)
+}
+
+/// Whether a text says that something is not settled.
+#[must_use]
+pub fn is_open(text: &str) -> bool {
+    matches(&OPEN_TABLE, &words(text)).next().is_some()
+}
+
+/// Whether a sentence asks.
+#[must_use]
+pub fn asks(sentence: &str) -> bool {
+    let end = sentence.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ')' | '\u{201d}' | '*'));
+    end.ends_with(['?', '\u{ff1f}', '\u{61f}'])
+}
+
+/// Whether a text begins with a label of its own: `FACT: ...`, `Safety rule: ...`.
+#[must_use]
+pub fn is_labelled(text: &str) -> bool {
+    let Some((label, rest)) = text.split_once(':') else { return false };
+    let fits = (3..=24).contains(&label.len()) && rest.starts_with(' ');
+    let plain = label.chars().all(|c| c.is_alphabetic() || c == ' ');
+    fits && plain && label.split(' ').count() <= 3 && label.starts_with(char::is_uppercase)
+}
+
+fn matches<'t>(table: &'t Table, words: &'t [String]) -> impl Iterator<Item = Cue> + 't {
+    (0..words.len()).flat_map(move |at| {
+        let rest = &words[at + 1..];
+        let behind = table.get(words[at].as_str()).into_iter().flatten();
+        behind.filter(move |(cue, _)| rest.len() >= cue.len() && cue.iter().zip(rest).all(|(one, other)| one == other)).map(|(_, cue)| *cue)
+    })
+}
+
+fn words(text: &str) -> Vec<String> {
+    text.split(|c: char| !c.is_alphanumeric() && !matches!(c, '\'' | '\u{2019}'))
+        .filter(|word| !word.is_empty())
+        .map(|word| word.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cues_tell_what_a_text_is() {
+        for (text, cue) in [
+            ("We go with PostgreSQL.", Cue::Decision),
+            ("Agreed, let's use tabs.", Cue::Decision),
+            ("The job must finish before Friday.", Cue::Constraint),
+            ("Never push to main.", Cue::Constraint),
+            ("I'd like a table for two.", Cue::Wish),
+            ("The next step is token refresh.", Cue::Goal),
+            ("The sky is blue.", Cue::None),
+            ("\u{6211}\u{4eec}\u{51b3}\u{5b9a}\u{7528}Rust", Cue::Decision),
+            ("\u{5fc5}\u{987b}\u{5728}\u{5468}\u{4e94}\u{524d}", Cue::Constraint),
+        ] {
+            assert_eq!(cue_of(text), cue, "{text}");
+        }
+    }
+
+    #[test]
+    fn questions_and_labels() {
+        assert!(asks("Which port?\" ") && asks("\u{4f60}\u{597d}\u{ff1f}") && !asks("Yes."));
+        assert!(is_open("That is still TBD.") && is_open("I don't know yet") && !is_open("The answer is 8443"));
+        assert!(is_labelled("SAFETY RULE: never") && is_labelled("Note: x") && !is_labelled("https://x") && !is_labelled("so this: that"));
+    }
+}

@@ -1,0 +1,143 @@
+//! Units: pieces of a message's text that make sense by themselves and stand on one line.
+//!
+//! A text is cut at line feeds, then at the ends of sentences; neighbouring sentences of a line are joined again while they stay
+//! short, so that "The cap is $500. Never exceed it." stays together. Sentences end at `.`, `!`, `?` before white space and no small
+//! letter, and at the full stops of scripts without spaces. Not here: what a unit says.
+
+/// Sentences are joined up to so many bytes.
+const JOINED_BYTES: usize = 200;
+/// A longer sentence is cut between words.
+const LONGEST_BYTES: usize = 320;
+/// Words whose full stop ends no sentence.
+const ABBREVIATIONS: [&str; 18] =
+    ["e.g", "i.e", "mr", "mrs", "ms", "dr", "st", "vs", "etc", "no", "fig", "sec", "approx", "dept", "inc", "ltd", "jr", "sr"];
+
+/// The units of a text, in order.
+#[must_use]
+pub fn units(text: &str) -> Vec<String> {
+    let mut units = Vec::new();
+    for line in text.split(['\n', '\r', '\u{2028}', '\u{2029}', '\u{85}', '\u{b}', '\u{c}']) {
+        let mut joined = String::new();
+        for sentence in sentences(line) {
+            let clean = one_line(sentence);
+            if clean.is_empty() {
+                continue;
+            }
+            if !joined.is_empty() && joined.len() + clean.len() >= JOINED_BYTES {
+                units.push(std::mem::take(&mut joined));
+            }
+            if !joined.is_empty() {
+                joined.push(' ');
+            }
+            joined.push_str(&clean);
+        }
+        if !joined.is_empty() {
+            units.push(joined);
+        }
+    }
+    units
+}
+
+/// The sentences of one line, each at most [`LONGEST_BYTES`] but for a word that is longer.
+pub fn sentences(line: &str) -> Vec<&str> {
+    let (mut found, mut start) = (Vec::new(), 0);
+    let mut characters = line.char_indices().peekable();
+    while let Some((at, character)) = characters.next() {
+        let end = at + character.len_utf8();
+        if ends_sentence(line, start, at, character) {
+            let end = end + line[end..].find(|c: char| !is_closer(c)).unwrap_or(line.len() - end);
+            while characters.next_if(|(next, _)| *next < end).is_some() {}
+            found.push(&line[start..end]);
+            start = end;
+        } else if end - start >= LONGEST_BYTES && character.is_whitespace() {
+            found.push(&line[start..end]);
+            start = end;
+        } else if end - start >= 4 * LONGEST_BYTES && !character.is_ascii() {
+            found.push(&line[start..end]); // a script without spaces and without full stops
+            start = end;
+        }
+    }
+    found.push(&line[start..]);
+    found
+}
+
+fn is_closer(c: char) -> bool {
+    matches!(c, '.' | '!' | '?' | '"' | '\'' | ')' | ']' | '\u{201d}' | '\u{2019}' | '\u{bb}' | '\u{300d}' | '*' | '`')
+}
+
+fn ends_sentence(line: &str, start: usize, at: usize, character: char) -> bool {
+    match character {
+        '\u{3002}' | '\u{ff01}' | '\u{ff1f}' | '\u{ff61}' => true,
+        '\u{61f}' | '\u{6d4}' | '\u{964}' | '!' | '?' | '.' => {
+            let rest = line[at + character.len_utf8()..].trim_start_matches(is_closer);
+            let mut after = rest.chars();
+            let spaced = after.next().is_none_or(char::is_whitespace);
+            let small = rest.trim_start().chars().next().is_some_and(char::is_lowercase);
+            spaced && !(character == '.' && (small || is_abbreviation(&line[start..at])))
+        }
+        _ => false,
+    }
+}
+
+/// The word before a full stop is an abbreviation, a single letter, or the number of a list item.
+fn is_abbreviation(before: &str) -> bool {
+    let word = before.rsplit(char::is_whitespace).next().unwrap_or_default();
+    let alone = word.len() == before.trim_start().len();
+    let folded = word.trim_start_matches(['(', '"']).to_ascii_lowercase();
+    ABBREVIATIONS.contains(&folded.as_str())
+        || folded.chars().count() == 1 && folded.chars().all(char::is_alphabetic)
+        || alone && folded.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// A text on one line: white space and control characters become single spaces, markers of list items go.
+#[must_use]
+pub fn one_line(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for word in text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()) {
+        if out.is_empty() && (word.bytes().all(|byte| matches!(byte, b'-' | b'*' | b'#' | b'>' | b'=' | b'|')) || word == "\u{2022}") {
+            continue;
+        }
+        if !out.is_empty() {
+            out.push(' ');
+        }
+        out.push_str(word);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sentences_end_where_they_do() {
+        let split = |text: &str| units(text).join(" | ");
+        let long =
+            "The budget cap of this project is five hundred dollars in total for all of us together and nobody may exceed it at all.";
+        assert_eq!(split(&format!("{long} {long}")), format!("{long} | {long}"));
+        assert_eq!(split("Use v1.2.3 of a.io. OK?"), "Use v1.2.3 of a.io. OK?");
+        assert_eq!(split("one\ntwo\r\n\n- three\n## four"), "one | two | three | four");
+        assert_eq!(sentences("See e.g. Dr. Smith. Then go.").len(), 2);
+        assert_eq!(sentences("1. First thing. 2. Second").len(), 3);
+        assert_eq!(sentences("\u{6211}\u{4eec}\u{3002}\u{597d}\u{3002}").len(), 3);
+    }
+
+    #[test]
+    fn nothing_is_lost_and_every_unit_is_one_line() {
+        let mut random = crate::context::testing::Random::new(7);
+        for _ in 0..2_000 {
+            let text = crate::context::testing::nasty(&mut random, 8);
+            let joined: String = units(&text).concat();
+            let letters = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>();
+            assert_eq!(letters(&joined), letters(&text));
+            assert!(units(&text).iter().all(|unit| !unit.contains(['\n', '\r', '\u{2028}']) && !unit.is_empty()));
+        }
+    }
+
+    #[test]
+    fn a_long_text_without_an_end_is_cut_between_words() {
+        let text = "word ".repeat(100_000);
+        assert!(units(&text).iter().all(|unit| unit.len() <= LONGEST_BYTES + 5));
+        assert!(units(&"\u{4f60}".repeat(100_000)).iter().all(|unit| unit.len() <= 4 * LONGEST_BYTES + 3));
+    }
+}

@@ -1,0 +1,61 @@
+//! Memories with the ids of those that they name by number: what a caller sees of a revision.
+
+use super::core::Core;
+use super::record::Memory;
+use super::writer::newest;
+use crate::Result;
+use crate::scope::Scope;
+use crate::store::keys::Partition;
+use crate::store::pages::Pages;
+
+/// A revision with the ids of the memories that it names.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Named {
+    /// The revision.
+    pub memory: Memory,
+    /// Its id.
+    pub id: String,
+    /// The id of the memory whose slot it took.
+    pub supersedes: Option<String>,
+    /// The id of the memory that took its slot.
+    pub superseded_by: Option<String>,
+}
+
+impl Named {
+    /// The numbers that a revision names.
+    fn numbers(memory: &Memory) -> [Option<u32>; 2] {
+        [memory.supersedes, memory.ending.as_ref().and_then(|ending| ending.superseded_by)]
+    }
+
+    /// A revision of a partition, read from a snapshot that its caller holds.
+    pub(crate) fn read<P: Pages + ?Sized>(pages: &P, partition: Partition, memory: Memory) -> Result<Self> {
+        let id_of = |number: Option<u32>| match number {
+            Some(number) => Ok(newest(pages, partition, number)?.map(|memory| memory.id())),
+            None => Ok(None),
+        };
+        let [supersedes, superseded_by] = Self::numbers(&memory);
+        Ok(Self { id: memory.id(), supersedes: id_of(supersedes)?, superseded_by: id_of(superseded_by)?, memory })
+    }
+}
+
+impl Core {
+    /// Revisions of a scope with the ids that they name: one read, and none where no slot is involved.
+    pub fn named(&self, scope: &Scope, memories: Vec<Memory>) -> Result<Vec<Named>> {
+        if memories.iter().all(|memory| Named::numbers(memory) == [None, None]) {
+            let alone = |memory: Memory| Named { id: memory.id(), supersedes: None, superseded_by: None, memory };
+            return Ok(memories.into_iter().map(alone).collect());
+        }
+        self.store().read(|pages| {
+            let partition = scope.find(pages)?.unwrap_or_default();
+            memories.into_iter().map(|memory| Named::read(pages, partition, memory)).collect()
+        })
+    }
+
+    /// The same of one.
+    pub fn named_one(&self, scope: &Scope, memory: Memory) -> Result<Named> {
+        if Named::numbers(&memory) == [None, None] {
+            return Ok(Named { id: memory.id(), supersedes: None, superseded_by: None, memory });
+        }
+        self.store().read(|pages| Named::read(pages, scope.find(pages)?.unwrap_or_default(), memory))
+    }
+}

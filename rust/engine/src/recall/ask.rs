@@ -1,0 +1,126 @@
+//! A question as a caller asks it: what is checked and decided around [`super::answer`], and everything that is shown of the answer,
+//! from one snapshot.
+
+use std::sync::Arc;
+
+use super::fusion::Parts;
+use super::when::{self, Range};
+use super::{LexicalQuery, Request, answer, confidence, note, question_vector};
+use crate::memory::{Core, Named};
+use crate::scope::Head;
+use crate::{Error, Result};
+
+/// A memory that was found, with the ids that it names.
+#[derive(Debug, Clone)]
+pub struct Found {
+    /// What was found.
+    pub named: Arc<Named>,
+    /// Place of its scope in the request.
+    pub scope: usize,
+    /// Where its score comes from.
+    pub parts: Parts,
+    /// The ids of memories that were left out because they say the same.
+    pub duplicates: Vec<String>,
+}
+
+/// An answer.
+#[derive(Debug, Clone, Default)]
+pub struct Answer {
+    /// The best first.
+    pub found: Vec<Found>,
+    /// What was asked of each scope's words, for explanations.
+    pub queries: Vec<LexicalQuery>,
+    /// Why vectors are missing that could have been used.
+    pub degraded: Option<String>,
+    /// Whether the question had a vector.
+    pub hybrid: bool,
+    /// Current memories of all scopes that were searched.
+    pub documents: u64,
+}
+
+impl Answer {
+    /// 0 to 1: how sure the engine is that the first answers the question. Costs an analysis of it.
+    #[must_use]
+    pub fn confidence(&self) -> f64 {
+        let Some(best) = self.found.first() else { return 0.0 };
+        confidence(self.queries.get(best.scope), &best.named.memory.text, &best.parts)
+    }
+}
+
+impl Request {
+    /// Reads the time that the question asks about, by a clock on a wall: the time there of a time in UTC, and back. A caller whose
+    /// filter says which time is meant is believed.
+    pub fn read_time<E>(
+        &mut self,
+        to_local: impl FnOnce(i64) -> Result<i64, E>,
+        from_local: impl Fn(i64) -> Result<i64, E>,
+    ) -> Result<(), E> {
+        if self.filter.limits_time() {
+            return Ok(());
+        }
+        let Some(local) = when::read_local(&self.text, to_local(self.filter.now)?) else { return Ok(()) };
+        let side = |side: Option<i64>| side.map(&from_local).transpose();
+        self.filter.preferred = Some(Range { since: side(local.since)?, until: side(local.until)? });
+        Ok(())
+    }
+
+    /// The same in UTC.
+    pub fn read_time_in_utc(&mut self) {
+        if !self.filter.limits_time() {
+            self.filter.preferred = when::read(&self.text, self.filter.now, 0);
+        }
+    }
+
+    /// Refuses what no question may be.
+    pub fn check(&self) -> Result<()> {
+        check_min_score("recalling", self.min_score)?;
+        for (at, scope) in self.scopes.iter().enumerate() {
+            if self.scopes[..at].contains(scope) {
+                return Err(Error::invalid(format!(
+                    "recalling: every scope is searched once, and {:?} is named twice: leave it out of also=",
+                    scope.id
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Refuses a least score that no hit can have; `doing` begins the message.
+pub(crate) fn check_min_score(doing: &str, min_score: f64) -> Result<()> {
+    if (0.0..=1.0).contains(&min_score) {
+        return Ok(());
+    }
+    Err(Error::invalid(format!("{doing}: min_score is a number from 0 to 1, and it is {min_score}: scale it")))
+}
+
+/// Why an answer is less than it could be: the engine's reason, in the words of the embedder that failed where there is one; nothing
+/// where nothing was asked.
+#[must_use]
+pub fn why_degraded(text: &str, engine: Option<String>, embedder: Option<&str>) -> Option<String> {
+    if text.trim().is_empty() { None } else { engine.map(|why| embedder.map_or(why, str::to_owned)) }
+}
+
+/// Answers a question from one snapshot. `embedder_failed` says why the question has no vector, where a caller's embedder made none.
+pub fn ask(core: &Core, mut request: Request, embedder_failed: Option<&str>) -> Result<Answer> {
+    request.check()?;
+    request.vector = request.vector.take().or_else(|| question_vector(core, &request.text));
+    let (mut asked, recall) = core.store().read(|pages| {
+        let mut recall = answer(core, pages, &request)?;
+        let mut asked = Answer::default();
+        for partition in recall.partitions.iter().flatten() {
+            asked.documents += Head::read(pages, *partition)?.documents;
+        }
+        for hit in &mut recall.hits {
+            let partition = recall.partitions.get(hit.scope).copied().flatten().unwrap_or_default();
+            let (named, duplicates) = (Named::read(pages, partition, hit.memory.clone())?, std::mem::take(&mut hit.duplicates));
+            asked.found.push(Found { named: Arc::new(named), scope: hit.scope, parts: hit.parts, duplicates });
+        }
+        Ok((asked, recall))
+    })?;
+    note(core, &request, &recall);
+    asked.hybrid = request.vector.is_some() || recall.by_vectors;
+    asked.degraded = why_degraded(&request.text, recall.degraded, embedder_failed);
+    asked.queries = recall.queries;
+    Ok(asked)
+}

@@ -1,0 +1,323 @@
+//! Compacting a session: a snapshot is read, the work is done outside of any transaction, and one epoch is committed.
+//!
+//! What is read is a [`Draft`]: the summary before and the messages that are to leave, up to the beginning of a turn, so that no tool
+//! round is ever parted. Messages that come meanwhile stay behind the boundary. Another compaction, a rewind, a redaction or a switch
+//! of models in between makes the draft stale: `SessionMoved`, and nothing is changed.
+
+use std::sync::Arc;
+
+use super::edit::check_not_hidden;
+use super::place::Place;
+use super::policy::Policy;
+use super::record::{SessionState, StoredEpoch};
+use super::session::{Session, Status, SwitchPlan};
+use super::summary::{self, StoredSummary};
+use super::transcript::message::{MessageRecord, MessageState};
+use super::transcript::view::View;
+use super::window::recount;
+use super::writer::{SessionWriter, moved, scopes};
+use crate::compaction::{Source, Summary};
+use crate::context::{History, Reason, Share};
+use crate::models::Model;
+use crate::store::pages::{Pages, PagesMut};
+use crate::tokens::CachedCounter;
+use crate::{Error, ErrorKind, Result};
+
+/// A summary has this part of a prompt's limit, where the caller names no number.
+const LIMIT_SHARE: u64 = 8;
+/// And from so many to so many tokens.
+const SUMMARY_TOKENS: std::ops::RangeInclusive<u64> = 200..=2_000;
+/// The largest that may be asked for, as a part of the limit: history needs room too.
+const MOST_OF_LIMIT: u64 = 2;
+
+/// What a compaction is made of.
+#[derive(Debug, Clone)]
+pub struct Draft {
+    /// The session.
+    pub place: Place,
+    /// How often it was edited, and which summary it showed.
+    pub seen: (u64, u64),
+    /// The summary before.
+    pub previous: Option<Summary>,
+    /// The messages that leave.
+    pub sources: Vec<Source>,
+    /// Their ids, where their callers gave some.
+    pub ids: Vec<Option<String>>,
+    /// The first message that stays.
+    pub boundary: u64,
+    /// Tokens that the summary may have.
+    pub max_tokens: u64,
+    /// The model whose tokens they are.
+    pub model: Model,
+}
+
+/// What a compaction did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Committed {
+    /// The epoch that began.
+    pub epoch: u64,
+    /// The summary's version.
+    pub version: u64,
+    /// Counted tokens of the fixed sections and the window before, and after.
+    pub tokens: (u64, u64),
+}
+
+/// Why a session should be compacted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Due {
+    /// Its prompts are as full as its policy allows.
+    Threshold,
+    /// As many turns went by.
+    Turns,
+    /// A task ended.
+    TaskEnd,
+    /// It ended.
+    SessionEnd,
+}
+
+impl Due {
+    /// Its name in the API.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Threshold => "threshold",
+            Self::Turns => "turns",
+            Self::TaskEnd => "task_end",
+            Self::SessionEnd => "session_end",
+        }
+    }
+}
+
+impl Session<'_> {
+    /// The newest summary with how it was made.
+    pub fn summary(&self) -> Result<Option<StoredSummary>> {
+        self.engine.store().read(|pages| {
+            let status = self.expect(pages)?;
+            StoredSummary::read(pages, status.place, status.epoch.epoch.summary_version)
+        })
+    }
+
+    /// Sets what the caller wants; the end of the last task stays.
+    pub fn set_policy(&self, policy: Policy, now: i64) -> Result<()> {
+        let place = self.status()?.place;
+        let stored = self.engine.store().read(|pages| Policy::read(pages, place))?;
+        let wanted = Policy { task_ended: stored.task_ended, ..policy };
+        if wanted == stored {
+            return Ok(());
+        }
+        self.edit("setting the budget", now, move |writer| {
+            let stored = Policy::read(&*writer.pages, writer.place)?;
+            Policy { task_ended: stored.task_ended, ..wanted }.write(writer.pages, writer.place)
+        })
+    }
+
+    /// Notes that a task ended here.
+    pub fn task_ended(&self, now: i64) -> Result<()> {
+        self.edit("ending a task", now, |writer| {
+            let policy = Policy::read(&*writer.pages, writer.place)?;
+            Policy { task_ended: writer.record.tally.messages, ..policy }.write(writer.pages, writer.place)
+        })
+    }
+
+    /// Whether the session should be compacted, and why. A pure read of a few records.
+    pub fn compaction_due(&self) -> Result<Option<Due>> {
+        self.engine.store().read(|pages| {
+            let status = self.expect(pages)?;
+            let policy = Policy::read(pages, status.place)?;
+            due(pages, &status, policy)
+        })
+    }
+
+    /// What a compaction would be made of; `None` where no turn is old enough. An ended session is compacted whole.
+    pub fn draft(&self, keep_exchanges: u64, max_tokens: Option<u64>) -> Result<Option<Draft>> {
+        self.engine.store().read(|pages| {
+            let status = self.expect(pages)?;
+            let (limit, _) = status.record.budget.limit(&status.epoch.model)?;
+            let most = summary_tokens(max_tokens, limit)?;
+            let boundary = boundary(pages, &status, keep_exchanges)?;
+            let Some(draft) = make_draft(pages, &status, status.epoch.model.clone(), boundary, most)? else { return Ok(None) };
+            let worth = if max_tokens.is_some() { most } else { worth(pages, &status, &draft)? };
+            Ok(Some(Draft { max_tokens: most.min(worth), ..draft }))
+        })
+    }
+
+    /// Everything that was said, as a draft for a brief of so many tokens. It is not to be committed.
+    pub fn brief_draft(&self, max_tokens: u64) -> Result<Draft> {
+        self.engine.store().read(|pages| {
+            let status = self.expect(pages)?;
+            let boundary = status.record.tally.messages;
+            let model = status.epoch.model.clone();
+            let previous = StoredSummary::read(pages, status.place, status.epoch.epoch.summary_version)?.map(|stored| stored.summary);
+            let (sources, ids) = sources(pages, status.place, previous.as_ref().map_or(0, |before| before.covers.end)..boundary)?;
+            let place = Place { partition: 0, session: 0 }; // nowhere: it cannot be committed
+            Ok(Draft { place, seen: (0, 0), previous, sources, ids, boundary, max_tokens, model })
+        })
+    }
+
+    /// What a switch to `model` would leave out of prompts, as a draft for its tokens; `None` where all of it fits.
+    pub fn switch_draft(&self, model: &Model, now: i64) -> Result<Option<Draft>> {
+        self.engine.store().read(|pages| {
+            let mut status = self.expect(pages)?;
+            status.record.budget = status.record.budget.fitted(model);
+            let (limit, _) = status.record.budget.limit(model)?;
+            let plain = self.planned(pages, &status, model, None, now)?;
+            if plain.kept.left_out <= summary::covered(pages, status.place, status.epoch.epoch.summary_version)? {
+                return Ok(None);
+            }
+            let max_tokens = summary_tokens(None, limit)?.min(plain.history_tokens / 2);
+            let room = plain.history_tokens.saturating_sub(max_tokens);
+            let view = View::cold(pages, status.place, &status.record, &status.epoch);
+            let kept = recount::plan(&view, model, room, &status.record.tally, 0)?;
+            make_draft(pages, &status, model.clone(), kept.origin, max_tokens)
+        })
+    }
+
+    /// What switching to `model` would keep, with a summary that is not written yet.
+    pub fn plan_switch_with(&self, model: &Model, new: Option<&Summary>, now: i64) -> Result<SwitchPlan> {
+        self.engine.store().read(|pages| {
+            let mut status = self.expect(pages)?;
+            status.record.budget = status.record.budget.fitted(model);
+            self.planned(pages, &status, model, new, now)
+        })
+    }
+
+    fn planned<P: Pages>(&self, pages: &P, status: &Status, model: &Model, new: Option<&Summary>, now: i64) -> Result<SwitchPlan> {
+        let epoch = StoredEpoch { model: model.clone(), ..status.epoch.clone() };
+        let scopes = scopes(self.scope, &status.record);
+        let shown = shown_summary(pages, status.place, &epoch, new)?;
+        let (grant, fixed_tokens) = recount::grant_of(pages, status.place, &status.record, &epoch, &scopes, now, shown.as_ref())?;
+        let view = View::cold(pages, status.place, &status.record, &status.epoch);
+        let least = shown.map_or(0, |summary| summary.covers.end);
+        let kept = recount::plan(&view, model, grant, &status.record.tally, least)?;
+        let (limit, _) = status.record.budget.limit(model)?;
+        Ok(SwitchPlan { from: status.epoch.model.clone(), to: model.clone(), limit, history_tokens: grant, kept, fixed_tokens })
+    }
+
+    /// Commits a compaction: the summary, the new origin, the pinned snapshot, in one epoch.
+    ///
+    /// # Errors
+    /// `SessionMoved` where the session was compacted, rewound, redacted or switched since the draft was read; nothing is changed then.
+    pub fn commit(&self, draft: &Draft, made: StoredSummary, now: i64) -> Result<Committed> {
+        let (place, seen, boundary) = (draft.place, draft.seen, draft.boundary);
+        self.write(move |txn, scope, id| {
+            let mut writer = SessionWriter::open(txn, scope, id, now)?;
+            check_not_hidden(&writer)?;
+            check_fresh(&writer, place, seen)?;
+            let before = writer.shown_tokens()?;
+            let version = put(&mut writer, &made)?;
+            writer.begin(Reason::Compacted, boundary)?;
+            let tokens = (before, writer.shown_tokens()?);
+            let epoch = writer.record.epoch;
+            writer.finish()?;
+            Ok(Committed { epoch, version, tokens })
+        })
+    }
+}
+
+/// The summary that an epoch shows, or one that is to be written.
+fn shown_summary<P: Pages>(pages: &P, place: Place, epoch: &StoredEpoch, new: Option<&Summary>) -> Result<Option<Summary>> {
+    match new {
+        Some(new) => Ok(Some(new.clone())),
+        None => Ok(StoredSummary::read(pages, place, epoch.epoch.summary_version)?.map(|stored| stored.summary)),
+    }
+}
+
+/// Writes a summary as the newest version; the caller begins the epoch that shows it.
+pub(super) fn put<P: PagesMut>(writer: &mut SessionWriter<'_, P>, made: &StoredSummary) -> Result<u64> {
+    let version = summary::versions(&*writer.pages, writer.place)?.last().map_or(1, |newest| newest + 1);
+    StoredSummary { made_at: writer.now, ..made.clone() }.write(writer.pages, writer.place, version)?;
+    writer.epoch.epoch.summary_version = version;
+    Ok(version)
+}
+
+/// The session must be what the draft was read from, but for messages that came since.
+pub(super) fn check_fresh<P: PagesMut>(writer: &SessionWriter<'_, P>, place: Place, seen: (u64, u64)) -> Result<()> {
+    if writer.place == place && (writer.record.edits, writer.epoch.epoch.summary_version) == seen {
+        return Ok(());
+    }
+    Err(moved(&writer.record, writer.record.tally.messages))
+}
+
+fn due<P: Pages>(pages: &P, status: &Status, policy: Policy) -> Result<Option<Due>> {
+    let covered = summary::covered(pages, status.place, status.epoch.epoch.summary_version)?;
+    let messages = status.record.tally.messages;
+    if status.record.state == SessionState::Ended {
+        return Ok((messages > covered).then_some(Due::SessionEnd));
+    }
+    let view = View::cold(pages, status.place, &status.record, &status.epoch);
+    let epoch = &status.epoch.epoch;
+    let origin = epoch.origin.max(covered).min(messages);
+    let stored = view.tokens_before(messages)?.saturating_sub(view.tokens_before(origin)?);
+    let (limit, _) = status.record.budget.limit(&status.epoch.model)?;
+    let full = epoch.factor.bound(epoch.fixed_tokens + stored);
+    if policy.at != Share::default() && full >= policy.at.of(limit).max(1) {
+        return Ok(Some(Due::Threshold));
+    }
+    let turns = status.record.tally.turns.saturating_sub(recount::first_turn(&view, covered)?);
+    if policy.every_turns > 0 && turns > policy.every_turns {
+        return Ok(Some(Due::Turns));
+    }
+    let asked = policy.at != Share::default() || policy.every_turns > 0;
+    Ok((asked && policy.task_ended > covered && policy.task_ended <= messages).then_some(Due::TaskEnd))
+}
+
+fn summary_tokens(asked: Option<u64>, limit: u64) -> Result<u64> {
+    let most = limit / MOST_OF_LIMIT;
+    match asked {
+        None => Ok((limit / LIMIT_SHARE).clamp(*SUMMARY_TOKENS.start(), *SUMMARY_TOKENS.end()).min(most)),
+        Some(asked) if (1..=most).contains(&asked) => Ok(asked),
+        Some(asked) => Err(Error::new(
+            ErrorKind::BudgetExceeded,
+            format!("compacting: max_tokens of the summary must be from 1 to {most}, half of the prompts' limit, and it is {asked}: choose another"),
+        )
+        .with("limit_tokens", limit as i64)),
+    }
+}
+
+/// What a summary may have so that it is worth its place: that of the one before, and half of what leaves.
+fn worth<P: Pages>(pages: &P, status: &Status, draft: &Draft) -> Result<u64> {
+    const LEAST: u64 = 64;
+    let view = View::cold(pages, status.place, &status.record, &status.epoch);
+    let first = draft.previous.as_ref().map_or(0, |before| before.covers.end);
+    let leaving = view.tokens_before(draft.boundary)?.saturating_sub(view.tokens_before(first)?);
+    let before = draft.previous.as_ref().map_or(0, |before| before.tokens(&CachedCounter::new(status.epoch.model.encoding)));
+    Ok((before + leaving / 2).max(LEAST))
+}
+
+/// The first message that stays: the beginning of the oldest of the newest exchanges.
+fn boundary<P: Pages>(pages: &P, status: &Status, keep: u64) -> Result<u64> {
+    if status.record.state == SessionState::Ended {
+        return Ok(status.record.tally.messages);
+    }
+    let view = View::cold(pages, status.place, &status.record, &status.epoch);
+    match view.turns().checked_sub(keep.max(1)) {
+        Some(turn) => view.turn_start(turn),
+        None => Ok(0),
+    }
+}
+
+fn make_draft<P: Pages>(pages: &P, status: &Status, model: Model, boundary: u64, max_tokens: u64) -> Result<Option<Draft>> {
+    let (place, version) = (status.place, status.epoch.epoch.summary_version);
+    let previous = StoredSummary::read(pages, place, version)?.map(|stored| stored.summary);
+    let first = previous.as_ref().map_or(0, |before| before.covers.end);
+    if boundary <= first {
+        return Ok(None);
+    }
+    let (sources, ids) = sources(pages, place, first..boundary)?;
+    let seen = (status.record.edits, version);
+    Ok(Some(Draft { place, seen, previous, sources, ids, boundary, max_tokens, model }))
+}
+
+/// Messages as they were given, and the ids that their callers gave them.
+fn sources<P: Pages>(pages: &P, place: Place, indices: std::ops::Range<u64>) -> Result<(Vec<Source>, Vec<Option<String>>)> {
+    let (mut sources, mut ids) = (Vec::new(), Vec::new());
+    for index in indices {
+        let record = MessageRecord::expect(pages, place, index)?;
+        if record.state == MessageState::Redacted {
+            continue;
+        }
+        sources.push(Source { index, message: Arc::new(record.whole(pages, place)?) });
+        ids.push(record.id);
+    }
+    Ok((sources, ids))
+}

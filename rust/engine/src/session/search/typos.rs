@@ -1,0 +1,35 @@
+//! The question with its misspelt words read as what was said: the rules are [`crate::text::typos`], the look-ups are here.
+
+use crate::Result;
+use crate::embedding::has_word;
+use crate::index::bm25::runs::Runs;
+use crate::session::transcript::words::index;
+use crate::store::keys::Partition;
+use crate::store::pages::Pages;
+use crate::text::typos::{Frequencies, repair};
+use crate::text::{TermClass, term_hash, with_analyzer};
+
+/// What the messages of a scope have.
+struct Messages<'p, P> {
+    pages: &'p P,
+    runs: Runs,
+    seed: u64,
+}
+
+impl<P: Pages> Frequencies for Messages<'_, P> {
+    fn of_forms(&mut self, word: &str) -> Result<u64> {
+        let hashes: Vec<u64> = with_analyzer(|analyzer| analyzer.query(word, self.seed)).terms.iter().map(|term| term.hash).collect();
+        Ok(self.runs.frequencies(self.pages, &hashes)?.iter().sum())
+    }
+
+    fn of_spellings(&mut self, words: &[String]) -> Result<Vec<u64>> {
+        let hashes: Vec<u64> = words.iter().map(|word| term_hash(TermClass::Word, word, self.seed)).collect();
+        self.runs.frequencies(self.pages, &hashes)
+    }
+}
+
+/// The question read so; `None` where nothing in it changed.
+pub(super) fn repaired<P: Pages>(pages: &P, partition: Partition, seed: u64, question: &str) -> Result<Option<String>> {
+    let mut messages = Messages { pages, runs: Runs::open(pages, index(partition))?, seed };
+    Ok(repair(question, has_word, &mut messages)?.map(|repaired| repaired.text))
+}

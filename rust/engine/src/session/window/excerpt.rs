@@ -1,0 +1,193 @@
+//! The part of a long text that answers a question: the run of its lines and sentences that has most of the question.
+//!
+//! ```text
+//! pieces   lines, long ones cut at sentences, longer ones at PIECE bytes
+//! worth    of a run: what its distinct terms of the question weigh, rare ones more, and its closest piece by meaning
+//! run      the worthiest within the room; of equals the shortest, then the first; then its neighbours, while they fit
+//! ```
+//!
+//! It reads one text. What is found nowhere in it gives its beginning. Sums are whole numbers, so a text has one answer everywhere.
+
+use crate::embedding::{Content, Wanted, distinct_tokens};
+use crate::text::{analyze, with_analyzer};
+
+/// The longest piece, in bytes.
+const PIECE: usize = 240;
+/// How much of a text is looked through.
+const MOST_BYTES: usize = 1 << 20;
+/// Up to so many pieces are compared by meaning.
+const MOST_COMPARED: usize = 400;
+/// The tokens of a piece that are compared.
+const TOKENS: usize = 64;
+/// What stands around the run is added up to so many bytes.
+const WITH_NEIGHBOURS: usize = 400;
+/// Units of worth in one term of weight 1 that one piece of two has.
+const UNIT: f64 = 1e6;
+/// What the closest piece of a run is worth, as a share of all terms.
+const MEANING: f64 = 0.5;
+
+/// A piece of a text: its bytes, the terms of the question that it has, and how close it is.
+struct Piece {
+    start: usize,
+    end: usize,
+    terms: Vec<usize>,
+    closeness: f64,
+}
+
+/// Start and length of the part of `text` that answers, at most `most` bytes; `None` where all of it fits.
+pub(super) fn answering(question: &str, text: &str, seed: u64, most: usize) -> Option<(u64, u64)> {
+    if text.len() <= most {
+        return None;
+    }
+    let query = with_analyzer(|analyzer| analyzer.query(question, seed));
+    let mut pieces = cut(text, most);
+    let mut counts = vec![0_usize; query.terms.len()];
+    for piece in &mut pieces {
+        let words = analyze(&text[piece.start..piece.end], seed);
+        let has = |hash: u64| words.terms.binary_search_by_key(&hash, |term| term.hash).is_ok();
+        piece.terms = (0..query.terms.len()).filter(|at| has(query.terms[*at].hash)).collect();
+        piece.terms.iter().for_each(|at| counts[*at] += 1);
+    }
+    if pieces.len() <= MOST_COMPARED {
+        let content = Content::of(question, &[]);
+        let wanted = Wanted::new(&content, &vec![1.0; content.words.len()]);
+        for piece in &mut pieces {
+            piece.closeness = wanted.closeness(&wanted.nearness(&distinct_tokens(&text[piece.start..piece.end], TOKENS)));
+        }
+    }
+    let rarity = |at: usize| libm::log(1.0 + pieces.len() as f64 / counts[at].max(1) as f64);
+    let worths: Vec<i64> = (0..counts.len()).map(|at| (f64::from(query.terms[at].weight) * rarity(at) * UNIT) as i64).collect();
+    let (first, last) = best_run(&pieces, &worths, most);
+    let (start, end) = with_neighbours(&pieces, first, last, most.min(WITH_NEIGHBOURS));
+    Some(trimmed(text, start, end))
+}
+
+/// Lines and sentences.
+fn cut(text: &str, most: usize) -> Vec<Piece> {
+    let (mut pieces, mut start) = (Vec::new(), 0);
+    let longest = PIECE.min(most).max(4);
+    let mut push = |start: usize, end: usize| pieces.push(Piece { start, end, terms: Vec::new(), closeness: 0.0 });
+    let mut characters = text.char_indices().peekable();
+    while let Some((at, one)) = characters.next() {
+        if at >= MOST_BYTES {
+            break;
+        }
+        let end = at + one.len_utf8();
+        let space = characters.peek().is_none_or(|(_, next)| next.is_whitespace());
+        let sentence = matches!(one, '.' | '!' | '?') && space || matches!(one, '\u{3002}' | '\u{ff1f}' | '\u{ff01}');
+        let full = end - start + 4 > longest;
+        if one == '\n' || sentence || full {
+            push(start, end);
+            start = end;
+        }
+    }
+    let end = text.len().min(start + longest);
+    if start < end && text.is_char_boundary(end) && start < MOST_BYTES {
+        push(start, end);
+    }
+    pieces
+}
+
+/// The run of pieces of the greatest worth: every run that fits is looked at, from each piece on.
+fn best_run(pieces: &[Piece], worths: &[i64], most: usize) -> (usize, usize) {
+    let all: i64 = worths.iter().sum::<i64>().max(UNIT as i64);
+    let mut best: Option<((i64, std::cmp::Reverse<usize>, std::cmp::Reverse<usize>), (usize, usize))> = None;
+    for first in 0..pieces.len() {
+        let (mut has, mut worth, mut closest) = (vec![false; worths.len()], 0, 0.0_f64);
+        for last in first..pieces.len() {
+            let bytes = pieces[last].end - pieces[first].start;
+            if bytes > most {
+                break;
+            }
+            for &term in &pieces[last].terms {
+                worth += if std::mem::replace(&mut has[term], true) { 0 } else { worths[term] };
+            }
+            closest = closest.max(pieces[last].closeness);
+            let total = worth + (closest * MEANING * all as f64) as i64;
+            let key = (total, std::cmp::Reverse(bytes), std::cmp::Reverse(first));
+            if best.as_ref().is_none_or(|(other, _)| key > *other) {
+                best = Some((key, (first, last)));
+            }
+        }
+    }
+    best.map_or((0, 0), |(_, run)| run)
+}
+
+/// The run with what stands behind and before it, in turn, up to `most` bytes.
+fn with_neighbours(pieces: &[Piece], mut first: usize, mut last: usize, most: usize) -> (usize, usize) {
+    let Some(piece) = pieces.get(first) else { return (0, 0) };
+    let (mut start, mut end) = (piece.start, pieces[last].end);
+    loop {
+        let before = (start, end);
+        if let Some(next) = pieces.get(last + 1).filter(|next| next.end - start <= most) {
+            (last, end) = (last + 1, next.end);
+        }
+        if let Some(previous) = first.checked_sub(1).map(|at| &pieces[at]).filter(|previous| end - previous.start <= most) {
+            (first, start) = (first - 1, previous.start);
+        }
+        if (start, end) == before {
+            return before;
+        }
+    }
+}
+
+fn trimmed(text: &str, start: usize, end: usize) -> (u64, u64) {
+    let part = &text[start..end];
+    let inner = part.trim();
+    let start = if inner.is_empty() { start } else { start + (part.len() - part.trim_start().len()) };
+    (start as u64, inner.len() as u64)
+}
+
+/// A part of a text as it is shown, with marks where something was left out; all of it where the part is none of it.
+pub(super) fn part(text: &str, span: Option<(u64, u64)>) -> String {
+    let Some((start, length)) = span else { return text.to_owned() };
+    let (start, end) = (start as usize, (start + length) as usize);
+    let Some(part) = text.get(start..end) else { return text.to_owned() };
+    let (before, after) = (if start > 0 { "\u{2026} " } else { "" }, if end < text.len() { " \u{2026}" } else { "" });
+    format!("{before}{part}{after}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(question: &str, text: &str, most: usize) -> String {
+        part(text, answering(question, text, 7, most))
+    }
+
+    fn log() -> String {
+        (0..170)
+            .map(|line| match line {
+                150 => "ERROR code ZX-4471 while writing to disk on node-9\n".to_owned(),
+                _ => format!("INFO request {line} served by node-{} in {} ms\n", line % 8, line * 7 % 90),
+            })
+            .collect()
+    }
+
+    #[test]
+    fn the_line_that_answers_is_shown_and_not_the_head() {
+        let shown = shown("what was the error code on node-9?", &log(), 1_200);
+        assert!(shown.contains("ZX-4471"), "{shown}");
+        assert!(shown.len() <= WITH_NEIGHBOURS + 8, "{}", shown.len());
+        assert!(shown.starts_with('\u{2026}') && shown.ends_with('\u{2026}'));
+    }
+
+    #[test]
+    fn a_meaning_is_enough_where_no_word_is() {
+        let text = format!("{}My puppy is called Biscuit. {}", "The weather was fine. ".repeat(40), "We sat inside. ".repeat(40));
+        assert!(shown("what is the name of the dog?", &text, 300).contains("Biscuit"));
+    }
+
+    #[test]
+    fn every_part_is_within_the_room_and_between_characters() {
+        let texts = ["\u{e9}".repeat(900), "x".repeat(5_000), "\n".repeat(2_000), log(), "\u{1f600} ok. ".repeat(300)];
+        for text in &texts {
+            for most in [16, 100, 399, 1_200] {
+                let (start, length) = answering("code of node-9", text, 7, most).expect("it is longer");
+                assert!(length as usize <= most, "{length} of {most}");
+                assert!(text.get(start as usize..(start + length) as usize).is_some());
+            }
+        }
+        assert_eq!(answering("code", "short", 7, 100), None);
+    }
+}

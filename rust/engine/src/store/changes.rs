@@ -1,0 +1,10 @@
+//! What a transaction changed, in its order: recorded where somebody asked for it, and costing nothing where nobody did.
+
+/// A value that was put, or a key that was deleted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// The whole key, partition first.
+    pub key: Vec<u8>,
+    /// The whole value, envelope included; `None` where it was deleted.
+    pub value: Option<Vec<u8>>,
+}

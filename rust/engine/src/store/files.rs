@@ -1,0 +1,48 @@
+//! Whether an open file is still the one at its path.
+//!
+//! A file that was removed, or replaced by a rename, lives on behind its descriptor: locks on it keep nobody out, and what is
+//! written to it is gone with the process.
+
+use std::fs::File;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use crate::{Error, ErrorKind, Result};
+
+/// Which file it is: unique among the files that exist, and those that are open, on this machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileId {
+    device: u64,
+    /// Its number in the file system: another one in every copy.
+    pub inode: u64,
+}
+
+impl FileId {
+    /// That of an open file.
+    pub fn of(file: &File) -> std::io::Result<Self> {
+        file.metadata().map(|metadata| Self { device: metadata.dev(), inode: metadata.ino() })
+    }
+
+    /// Whether `path` leads to this file.
+    #[must_use]
+    pub fn is_at(self, path: &Path) -> bool {
+        std::fs::metadata(path).is_ok_and(|metadata| (metadata.dev(), metadata.ino()) == (self.device, self.inode))
+    }
+
+    /// An error, for the gate alone, where `path` leads elsewhere.
+    pub fn require_at(self, path: &Path) -> Result<()> {
+        if self.is_at(path) { Ok(()) } else { Err(replaced(path)) }
+    }
+}
+
+fn replaced(path: &Path) -> Error {
+    Error::new(
+        ErrorKind::FilesReplaced,
+        format!(
+            "using the store's file {}: it must stay in its place while it is open, and it was removed, renamed or replaced; nothing was \
+             written to it: the store is opened anew: try again",
+            path.display()
+        ),
+    )
+    .with("path", path.display().to_string())
+}

@@ -1,0 +1,108 @@
+//! LMDB's two meta pages, read with `pread` before the file is mapped: `docs/format.md` shows where their fields stand.
+//!
+//! Every commit writes one of them, in turn: page 0 those with even numbers, page 1 those with odd ones. So the two numbers always
+//! follow each other, which a damaged one seldom does. LMDB itself compares nothing but which is greater.
+
+use std::fs::File;
+use std::io::Result as IoResult;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+use super::folder::{corrupt, io_error};
+use crate::Result;
+
+const MAGIC: u32 = 0xBEEF_C0DE;
+const VERSION: u32 = 1;
+
+/// Where the fields begin on the page, and where they end.
+const FIELDS: std::ops::Range<usize> = 16..152;
+
+/// Reading goes on beside a writer; pages that do not fit each other are read again.
+const TRIES: usize = 50;
+
+/// What one meta page says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MetaPage {
+    /// The transaction that wrote it.
+    pub transaction: u64,
+    /// The last page in use.
+    pub last_page: u64,
+    /// CRC-32 of all its fields.
+    pub checksum: u32,
+    /// Whether the file is LMDB's.
+    has_magic: bool,
+    /// Whether its other fields are such as LMDB writes: it trusts them, and a wild page number ends the process.
+    sound: bool,
+}
+
+impl MetaPage {
+    /// The page at 0 or 1.
+    pub fn read(file: &File, page_size: u64, which: u64) -> IoResult<Self> {
+        let mut bytes = [0; FIELDS.end];
+        file.read_exact_at(&mut bytes, which * page_size)?;
+        let u16_at = |at: usize| u16::from_ne_bytes([bytes[at], bytes[at + 1]]);
+        let u32_at = |at: usize| u32::from_ne_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+        let u64_at = |at: usize| u64::from(u32_at(at)) | u64::from(u32_at(at + 4)) << 32;
+        let (last_page, transaction) = (u64_at(136), u64_at(144));
+        // The trees of free pages and of values: depth, and root page where there is one.
+        let tree = |at: usize| u16_at(at + 6) < 32 && (u64_at(at + 40) == u64::MAX || (2..=last_page).contains(&u64_at(at + 40)));
+        let in_turn = transaction == 0 || transaction % 2 == which;
+        let sound = u32_at(20) == VERSION && u64::from(u32_at(40)) == page_size && tree(40) && tree(88) && in_turn;
+        Ok(Self { transaction, last_page, checksum: crc32fast::hash(&bytes[FIELDS]), has_magic: u32_at(16) == MAGIC, sound })
+    }
+}
+
+/// Both of a data file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MetaPages {
+    /// The one that the store goes on from.
+    pub newest: MetaPage,
+    /// The one before.
+    pub older: MetaPage,
+}
+
+impl MetaPages {
+    fn read_once(file: &File, page_size: u64) -> IoResult<Self> {
+        let (even, odd) = (MetaPage::read(file, page_size, 0)?, MetaPage::read(file, page_size, 1)?);
+        let (newest, older) = if odd.transaction > even.transaction { (odd, even) } else { (even, odd) };
+        Ok(Self { newest, older })
+    }
+
+    /// Both, where they fit each other and the file is long enough for them; LMDB maps a file without looking at its length, and reading
+    /// past the end of a truncated one kills the process.
+    pub fn read(file: &File, page_size: u64, path: &Path) -> Result<Self> {
+        let mut wrong = "";
+        for _ in 0..TRIES {
+            let pages =
+                Self::read_once(file, page_size).map_err(|_| corrupt(path, "the data file is cut off before its two meta pages end"))?;
+            match pages.fault() {
+                None => return pages.check_length(file, page_size, path).map(|()| pages),
+                Some(fault) => wrong = fault,
+            }
+            std::thread::sleep(std::time::Duration::from_micros(100));
+        }
+        Err(corrupt(path, wrong))
+    }
+
+    fn fault(&self) -> Option<&'static str> {
+        let follows = self.newest.transaction - self.older.transaction == u64::from(self.newest.transaction > 0);
+        if !self.newest.has_magic || !self.older.has_magic {
+            Some("the data file is not LMDB's (its magic number is missing)")
+        } else if !self.newest.sound {
+            Some("the newest meta page of the data file is damaged")
+        } else if !follows {
+            Some("a meta page of the data file is damaged: the numbers of the two do not follow each other")
+        } else {
+            None
+        }
+    }
+
+    fn check_length(&self, file: &File, page_size: u64, path: &Path) -> Result<()> {
+        let length = file.metadata().map_err(|e| io_error("opening the store", path, &e))?.len();
+        let end = self.newest.last_page.saturating_add(1).saturating_mul(page_size);
+        if length < end {
+            return Err(corrupt(path, &format!("the data file is cut off: it has {length} bytes and its last page ends at {end}")));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,261 @@
+//! The file `progress` of a generation: which transaction was acknowledged last, apart from LMDB's own files.
+//!
+//! LMDB believes its newest meta page, whatever became of it. So every commit leaves its number here, too, and whoever opens the
+//! generation or builds a transaction on it compares: an older tree than the last acknowledged one is an error. The record is one
+//! `pwrite` of 96 bytes before the commit, which announces it, and one behind it. Neither is synced: after a power cut
+//! the file may be older than the data, and what it says is then a lower bound.
+//!
+//! ```text
+//! 0  "mspg"        4  u32 CRC-32 of bytes 8..96     8  identity of the store      24  u32 generation     28  u32 bit 0: closed by the last
+//! 32 u64 last transaction acknowledged        40 u64 the one under way, else the same      48 u64 the last known to be on disk
+//! 56 u64 inode of data.mdb                    64 boot id                       80 u32 CRC-32 of the fields of the last one's meta page
+//! ```
+//!
+//! The inode tells a copy of the folder from the folder itself. A copy of files that were being written is torn in ways that cannot
+//! be told from its meta pages, so a copy that was not made of a closed store is [`Verdict::Unverified`]: it is checked as a whole
+//! before it is used.
+
+use std::fs::{File, OpenOptions};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use super::files::FileId;
+use super::folder::{GenerationNumber, corrupt, io_error};
+use super::identity::StoreId;
+use super::meta_pages::MetaPages;
+use crate::Result;
+
+const MAGIC: [u8; 4] = *b"mspg";
+const BYTES: usize = 96;
+
+/// What the file says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Record {
+    store: StoreId,
+    generation: GenerationNumber,
+    closed: bool,
+    last: u64,
+    next: u64,
+    durable: u64,
+    inode: u64,
+    boot: [u8; 16],
+    meta: u32,
+}
+
+impl Record {
+    fn encode(&self) -> [u8; BYTES] {
+        let mut bytes = [0; BYTES];
+        bytes[..4].copy_from_slice(&MAGIC);
+        bytes[8..24].copy_from_slice(&self.store.0);
+        bytes[24..28].copy_from_slice(&self.generation.to_le_bytes());
+        bytes[28] = u8::from(self.closed);
+        for (at, number) in [(32, self.last), (40, self.next), (48, self.durable), (56, self.inode)] {
+            bytes[at..at + 8].copy_from_slice(&number.to_le_bytes());
+        }
+        bytes[64..80].copy_from_slice(&self.boot);
+        bytes[80..84].copy_from_slice(&self.meta.to_le_bytes());
+        let sum = crc32fast::hash(&bytes[8..]);
+        bytes[4..8].copy_from_slice(&sum.to_le_bytes());
+        bytes
+    }
+
+    fn decode(bytes: &[u8; BYTES]) -> Option<Self> {
+        let u32_at = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+        let u64_at = |at: usize| u64::from(u32_at(at)) | u64::from(u32_at(at + 4)) << 32;
+        let sixteen = |at: usize| bytes[at..at + 16].try_into().ok();
+        if bytes[..4] != MAGIC || u32_at(4) != crc32fast::hash(&bytes[8..]) {
+            return None;
+        }
+        Some(Self {
+            store: StoreId(sixteen(8)?),
+            generation: u32_at(24),
+            closed: bytes[28] & 1 == 1,
+            last: u64_at(32),
+            next: u64_at(40),
+            durable: u64_at(48),
+            inode: u64_at(56),
+            boot: sixteen(64)?,
+            meta: u32_at(80),
+        })
+    }
+}
+
+/// What is to be thought of a generation that is being opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// It is what was acknowledged last.
+    Sound,
+    /// Nothing contradicts, and nothing vouches for it: all of it is to be read before it is used. Why.
+    Unverified(&'static str),
+}
+
+/// The file of one generation, open.
+#[derive(Debug)]
+pub struct Progress {
+    file: Option<File>,
+    path: PathBuf,
+    store: StoreId,
+    generation: GenerationNumber,
+    data: FileId,
+    boot: [u8; 16],
+}
+
+impl Progress {
+    /// Writes the file of a generation that was built and synced, durably.
+    pub fn create(folder: &Path, store: StoreId, generation: GenerationNumber, data: &File, pages: &MetaPages) -> Result<()> {
+        let path = folder.join("progress");
+        let failed = |e: &std::io::Error| io_error("writing the generation's progress", &path, e);
+        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(|e| failed(&e))?;
+        let last = pages.newest.transaction;
+        let inode = FileId::of(data).map_err(|e| failed(&e))?.inode;
+        let meta = pages.newest.checksum;
+        let record = Record { store, generation, closed: true, last, next: last, durable: last, inode, boot: boot_id(), meta };
+        file.write_all_at(&record.encode(), 0).and_then(|()| file.sync_all()).map_err(|e| failed(&e))
+    }
+
+    /// Opens the file in `folder`, which need not be there.
+    pub fn open(folder: &Path, store: StoreId, generation: GenerationNumber, data: FileId, read_only: bool) -> Result<Self> {
+        let path = folder.join("progress");
+        let file = match OpenOptions::new().read(true).write(!read_only).create(!read_only).truncate(false).open(&path) {
+            Ok(file) => Some(file),
+            Err(_) if read_only => None,
+            Err(e) => return Err(io_error("opening the generation's progress", &path, &e)),
+        };
+        Ok(Self { file, path, store, generation, data, boot: boot_id() })
+    }
+
+    fn load(&self) -> Option<Record> {
+        let mut bytes = [0; BYTES];
+        self.file.as_ref()?.read_exact_at(&mut bytes, 0).ok()?;
+        Record::decode(&bytes)
+    }
+
+    fn store(&self, record: &Record) -> Result<()> {
+        let Some(file) = &self.file else { return Ok(()) };
+        file.write_all_at(&record.encode(), 0).map_err(|e| io_error("writing the generation's progress", &self.path, &e))
+    }
+
+    /// Judges a generation that is being opened, beside those who may be writing to it.
+    pub fn judge(&self, mut pages: impl FnMut() -> Result<MetaPages>) -> Result<Verdict> {
+        let mut record = self.load();
+        loop {
+            let pages = pages()?;
+            let verdict = match &record {
+                None => Ok(Verdict::Unverified("its file `progress` is missing or damaged")),
+                Some(record) => self.compare(record, &pages),
+            };
+            // A commit between the two readings explains every difference.
+            let again = self.load();
+            if again == record {
+                return verdict;
+            }
+            record = again;
+        }
+    }
+
+    fn compare(&self, record: &Record, pages: &MetaPages) -> Result<Verdict> {
+        let newest = &pages.newest;
+        if (record.store, record.generation) != (self.store, self.generation) {
+            return Err(corrupt(&self.path, "the generation's files are of two stores, or of two generations"));
+        }
+        if newest.transaction < record.durable {
+            return Err(self.older(newest.transaction, record.durable));
+        }
+        if newest.transaction == record.last && newest.checksum != record.meta {
+            return Err(corrupt(&self.path, "the newest meta page of the data file is not the one that was written last: it is damaged"));
+        }
+        if record.inode != self.data.inode {
+            let whole = record.closed && newest.transaction == record.last;
+            return Ok(if whole { Verdict::Sound } else { Verdict::Unverified("it is a copy that was made while the store was in use") });
+        }
+        self.within_a_boot(record, pages).map(|()| Verdict::Sound)
+    }
+
+    /// What was written since the machine started is in the system's cache, on disk or not.
+    fn within_a_boot(&self, record: &Record, pages: &MetaPages) -> Result<()> {
+        let newest = pages.newest.transaction;
+        if !self.same_boot(record) || newest == record.last {
+            return Ok(());
+        }
+        if newest < record.last {
+            return Err(self.older(newest, record.last));
+        }
+        let announced = newest == record.next && pages.older.transaction == record.last && pages.older.checksum == record.meta;
+        if announced {
+            return Ok(());
+        }
+        Err(corrupt(&self.path, "the data file's newest meta page names a transaction that nobody began: it is damaged"))
+    }
+
+    fn same_boot(&self, record: &Record) -> bool {
+        record.boot == self.boot && self.boot != [0; 16]
+    }
+
+    fn older(&self, newest: u64, last: u64) -> crate::Error {
+        let why = format!(
+            "the data file ends with transaction {newest}, and transaction {last} was acknowledged: what was written last is damaged, or the \
+             files are of two times (a copy of a store in use, made without memspan backup); to go on with the older state all the same, remove \
+             the file `progress`"
+        );
+        corrupt(&self.path, &why).with("newest", newest as i64).with("acknowledged", last as i64)
+    }
+
+    /// Announces the transaction behind `base`, which is what the data file says now; refuses to go back behind what was acknowledged.
+    /// The caller holds the writer lock. `checksum` reads the newest meta page.
+    pub fn announce(&self, base: u64, checksum: impl FnOnce() -> Result<u32>) -> Result<Announced> {
+        let known = self.load().filter(|record| (record.store, record.generation) == (self.store, self.generation));
+        if let Some(record) = &known
+            && base < if self.same_boot(record) { record.last } else { record.durable }
+        {
+            return Err(self.older(base, record.last));
+        }
+        let meta = match &known {
+            Some(record) if record.last == base => record.meta,
+            _ => checksum()?,
+        };
+        let (inode, boot, durable) = (self.data.inode, self.boot, known.map_or(0, |record| record.durable));
+        let (store, generation) = (self.store, self.generation);
+        let record = Record { store, generation, closed: false, last: base, next: base + 1, durable, inode, boot, meta };
+        self.store(&record)?;
+        Ok(Announced(record))
+    }
+
+    /// Says that what was announced is committed.
+    pub fn committed(&self, announced: Announced, meta: u32, synced: bool) {
+        let last = announced.0.next;
+        let durable = if synced { last } else { announced.0.last.max(announced.0.durable) };
+        // Where this fails, what was announced is there, and stands for it.
+        let _ = self.store(&Record { last, durable, meta, ..announced.0 });
+    }
+
+    /// Vouches for what the data file says now: all of it was read and found whole.
+    pub fn vouch(&self, pages: &MetaPages) -> Result<()> {
+        let last = pages.newest.transaction;
+        let (store, generation, inode, boot, meta) = (self.store, self.generation, self.data.inode, self.boot, pages.newest.checksum);
+        let durable = self.load().map_or(0, |record| record.durable.min(last));
+        self.store(&Record { store, generation, closed: false, last, next: last, durable, inode, boot, meta })
+    }
+
+    /// Says that nobody has the generation open any more. The caller knows it.
+    pub fn close(&self, newest: u64) {
+        let record = self.load().filter(|record| !record.closed && record.last == newest && record.inode == self.data.inode);
+        if let Some(record) = record {
+            let _ = self.store(&Record { closed: true, next: record.last, ..record }); // else it counts as in use, which costs a check of a copy
+        }
+    }
+}
+
+/// A transaction that the file has announced.
+#[derive(Debug)]
+pub struct Announced(Record);
+
+/// Which start of the machine this is; zeros where the system does not say.
+fn boot_id() -> [u8; 16] {
+    let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let digits: String = text.trim().chars().filter(|c| *c != '-').collect();
+    StoreId::from_hex(&digits).map_or([0; 16], |id| id.0)
+}
+
+#[cfg(test)]
+#[path = "progress_tests.rs"]
+mod tests;

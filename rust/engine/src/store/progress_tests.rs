@@ -1,0 +1,205 @@
+//! What the file vouches for, and what it contradicts: each case a few commits on a real environment, and the files changed behind it.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use super::super::environment::{Environment, Mode};
+use super::super::folder::{FORMAT_VERSION, Folder};
+use super::super::identity::Secret;
+use super::super::meta::Meta;
+use super::super::pages::PagesMut;
+use super::*;
+use crate::ErrorKind;
+
+const MODE: Mode = Mode { read_only: false, relaxed: false, building: false, format: FORMAT_VERSION };
+
+struct Place(std::path::PathBuf);
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+impl Place {
+    /// A store with a few commits, closed.
+    fn new(commits: usize) -> Self {
+        static NEXT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
+        let next = NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let place = Self(std::env::temp_dir().join(format!("memspan-progress-{}-{next}", std::process::id())));
+        let folder = place.folder();
+        folder.make().expect("made");
+        let (workshop, id, secret) = (folder.workshop(1).expect("made"), StoreId::random().expect("random"), Secret::default());
+        let new = Environment::build(&workshop, 1, Mode { building: true, ..MODE }, id, secret).expect("built");
+        let mut txn = new.write().expect("begun");
+        Meta { format: FORMAT_VERSION, created_at: 0, store: Some(id), generation: 1, secret }.write(&mut txn).expect("written");
+        txn.commit().expect("committed");
+        new.finish(id).expect("finished");
+        folder.publish(&workshop, 1).expect("published");
+        let environment = place.open().expect("opened");
+        (0..commits).for_each(|at| commit(&environment, at));
+        environment.mark_closed();
+        environment.close();
+        place
+    }
+
+    fn folder(&self) -> Folder {
+        Folder::new(self.0.clone())
+    }
+
+    fn open(&self) -> Result<Environment> {
+        Environment::open(&self.folder(), 1, MODE, Instant::now() + Duration::from_secs(5))
+    }
+
+    fn data(&self) -> std::path::PathBuf {
+        self.0.join("gen-1/data.mdb")
+    }
+
+    /// Replaces the data file by what `change` makes of it, in place or as another file.
+    fn change(&self, in_place: bool, change: impl FnOnce(&mut Vec<u8>)) {
+        let mut bytes = std::fs::read(self.data()).expect("read");
+        change(&mut bytes);
+        if !in_place {
+            std::fs::rename(self.data(), self.0.join("gen-1/data.was")).expect("renamed");
+        }
+        std::fs::write(self.data(), bytes).expect("written");
+    }
+}
+
+fn commit(environment: &Environment, at: usize) {
+    let mut txn = environment.write().expect("begun");
+    txn.put(format!("key {at}").as_bytes(), b"a value").expect("put");
+    txn.commit().expect("committed");
+}
+
+fn refused(place: &Place, words: &str) {
+    let error = place.open().expect_err("damage");
+    assert_eq!(error.kind(), ErrorKind::StoreCorrupt, "{error}");
+    assert!(error.message().contains(words), "{error}");
+}
+
+fn number(bytes: &[u8], page: usize) -> u64 {
+    u64::from_le_bytes(bytes[page * 4096 + 144..page * 4096 + 152].try_into().expect("eight"))
+}
+
+#[test]
+fn an_older_tree_than_the_last_acknowledged_one_is_refused() {
+    let place = Place::new(5);
+    let before = std::fs::read(place.data()).expect("read");
+    let environment = place.open().expect("opened");
+    commit(&environment, 5);
+    environment.close();
+    place.change(true, |bytes| *bytes = before);
+    refused(&place, "acknowledged");
+}
+
+#[test]
+fn a_meta_page_rolled_back_by_any_bit_of_its_number_is_refused_or_changes_nothing() {
+    let place = Place::new(6);
+    let good = std::fs::read(place.data()).expect("read");
+    let newest = usize::from(number(&good, 1) > number(&good, 0));
+    for page in 0..2 {
+        for bit in 0..64 {
+            place.change(true, |bytes| {
+                bytes.clone_from(&good);
+                bytes[page * 4096 + 144 + bit / 8] ^= 1 << (bit % 8);
+            });
+            if let Ok(environment) = place.open() {
+                let last = number(&good, newest);
+                assert_eq!(environment.snapshot().expect("begun").id(), last, "page {page} bit {bit}");
+                environment.close();
+            }
+        }
+    }
+}
+
+#[test]
+fn any_byte_of_the_newest_meta_page_is_covered() {
+    let place = Place::new(6);
+    let good = std::fs::read(place.data()).expect("read");
+    let newest = usize::from(number(&good, 1) > number(&good, 0));
+    for at in 16..152 {
+        place.change(true, |bytes| {
+            bytes.clone_from(&good);
+            bytes[newest * 4096 + at] ^= 4;
+        });
+        assert!(place.open().is_err(), "byte {at}");
+    }
+}
+
+#[test]
+fn a_copy_of_a_closed_store_is_sound_and_one_of_a_store_in_use_is_not_vouched_for() {
+    let place = Place::new(3);
+    place.change(false, |_| ());
+    assert_eq!(place.open().expect("opened").unverified(), None);
+    let environment = place.open().expect("opened");
+    commit(&environment, 3);
+    place.change(false, |_| ());
+    drop(environment);
+    let environment = place.open().expect("opened");
+    assert!(environment.unverified().is_some());
+    environment.close();
+    std::fs::remove_file(place.0.join("gen-1/progress")).expect("removed");
+    let mut environment = place.open().expect("opened");
+    assert!(environment.unverified().is_some());
+    environment.vouch().expect("vouched");
+    environment.close();
+    assert_eq!(place.open().expect("opened").unverified(), None);
+}
+
+#[test]
+fn a_process_that_dies_between_its_commit_and_its_record_does_no_harm() {
+    let place = Place::new(3);
+    let environment = place.open().expect("opened");
+    let progress = place.0.join("gen-1/progress");
+    let announced = {
+        let mut txn = environment.write().expect("begun");
+        txn.put(b"key", b"a value").expect("put");
+        let _ = environment.announce(txn.id()).expect("announced");
+        let announced = std::fs::read(&progress).expect("read");
+        txn.commit().expect("committed");
+        announced
+    };
+    environment.close();
+    overwrite(&progress, &announced);
+    let environment = place.open().expect("the commit was announced");
+    commit(&environment, 9);
+    environment.close();
+    assert_eq!(place.open().expect("opened").unverified(), None);
+}
+
+/// After a power cut the file may be as old as it likes.
+#[test]
+fn after_another_start_of_the_machine_the_file_is_a_lower_bound() {
+    let place = Place::new(3);
+    let progress = place.0.join("gen-1/progress");
+    let old = std::fs::read(&progress).expect("read");
+    let environment = place.open().expect("opened");
+    (3..6).for_each(|at| commit(&environment, at));
+    environment.close();
+    let earlier = Record { boot: [7; 16], closed: false, ..Record::decode(old[..].try_into().expect("96")).expect("a record") };
+    overwrite(&progress, &earlier.encode());
+    assert_eq!(place.open().expect("opened").unverified(), None);
+    overwrite(&progress, &Record { boot: boot_id(), ..earlier }.encode());
+    refused(&place, "nobody began");
+    overwrite(&progress, &Record { durable: earlier.durable + 9, ..earlier }.encode());
+    refused(&place, "acknowledged");
+}
+
+fn overwrite(path: &Path, bytes: &[u8]) {
+    OpenOptions::new().write(true).open(path).and_then(|file| file.write_all_at(bytes, 0)).expect("written");
+}
+
+#[test]
+fn a_relaxed_commit_that_a_power_cut_undid_is_no_damage() {
+    let place = Place::new(3);
+    let (progress, before) = (place.0.join("gen-1/progress"), std::fs::read(place.data()).expect("read"));
+    let environment = Environment::open(&place.folder(), 1, Mode { relaxed: true, ..MODE }, Instant::now()).expect("opened");
+    commit(&environment, 3);
+    environment.close();
+    place.change(true, |bytes| *bytes = before);
+    let record = Record::decode(std::fs::read(&progress).expect("read")[..].try_into().expect("96")).expect("a record");
+    refused(&place, "acknowledged");
+    overwrite(&progress, &Record { boot: [7; 16], ..record }.encode());
+    assert_eq!(place.open().expect("opened").unverified(), None);
+}

@@ -1,0 +1,271 @@
+//! What a text does: whether it only asks, or only says that it does not know. A question is no answer, and neither is "Sorry, no idea."
+//!
+//! ```text
+//! clauses   cut at . ! ? and their kin of other scripts, at line ends, and before "but", "aber", "pero" ...
+//! asks      a question mark; a question word or a verb in front of its subject (English, German, French, Spanish, Portuguese,
+//!           Italian, Russian); a particle at the end (Japanese, Chinese, Korean); a question word in front (Arabic)
+//! ignorant  a phrase of not knowing, in fifteen languages
+//! courtesy  a greeting, an apology, an offer: says nothing either way
+//! states    everything else
+//! ```
+//!
+//! A text asks where a clause asks and none states; it does not know where a clause says so and none states. So "I moved to Lisbon. And
+//! you?" is a statement. It judges words, not truth, and where it cannot tell it takes a clause for a statement: what is wrongly taken for
+//! a question is lost to a prompt. Source: the rules are our own; the tests have them as a table.
+
+use unicode_normalization::UnicodeNormalization;
+
+use super::speech_words::{
+    ARABIC_QUESTIONS, AUXILIARIES, BUT, CHINESE_QUESTIONS, COURTESY, COURTESY_WORDS, DETERMINERS, IGNORANT, IGNORANT_ACCENTED, LEADS,
+    OFFERS, QUESTIONS, QUESTIONS_ACCENTED, QUESTION_ENDS, REQUESTS, SUBJECTS,
+};
+
+/// The longest clause that can be one of not knowing, in words: longer ones tell of something.
+const MOST_IGNORANT_WORDS: usize = 24;
+/// The most bytes of a text that are looked at: what is longer is no question and no excuse.
+const MOST_BYTES: usize = 2_000;
+
+/// What a clause does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Clause {
+    Asks,
+    Ignorant,
+    Courtesy,
+    States,
+}
+
+/// Whether a text asks and states nothing.
+#[must_use]
+pub fn asks(text: &str) -> bool {
+    only(text, Clause::Asks)
+}
+
+/// Whether a text says that it does not know, and states nothing.
+#[must_use]
+pub fn does_not_know(text: &str) -> bool {
+    only(text, Clause::Ignorant)
+}
+
+fn only(text: &str, wanted: Clause) -> bool {
+    if text.len() > MOST_BYTES {
+        return false;
+    }
+    let kinds: Vec<Clause> = clauses(text).into_iter().map(classify).collect();
+    // "I don't know which one you mean. The old one?" is not knowing, and so is "Which one? I don't know."
+    let first = if kinds.contains(&Clause::Ignorant) { Clause::Ignorant } else { Clause::Asks };
+    first == wanted && kinds.contains(&wanted) && !kinds.contains(&Clause::States)
+}
+
+/// The clauses of a text with their end marks.
+fn clauses(text: &str) -> Vec<&str> {
+    let (mut found, mut start) = (Vec::new(), 0);
+    let mut characters = text.char_indices().peekable();
+    while let Some((at, one)) = characters.next() {
+        let next = characters.peek().map(|(_, next)| *next);
+        let ends = match one {
+            '\n' | '\u{3002}' | '\u{ff1f}' | '\u{ff01}' | '\u{61f}' | '\u{964}' => true,
+            '.' | '!' | '?' | '\u{2026}' | ';' => next.is_none_or(|next| next.is_whitespace() || next == '"' || next == '\u{201d}'),
+            _ => false,
+        };
+        if ends {
+            let end = at + one.len_utf8();
+            split_at_but(&text[start..end], &mut found);
+            start = end;
+        }
+    }
+    split_at_but(&text[start..], &mut found);
+    found
+}
+
+fn split_at_but<'t>(sentence: &'t str, found: &mut Vec<&'t str>) {
+    let at = BUT.iter().filter_map(|but| sentence.find(but).map(|at| (at, at + but.len()))).min();
+    let (first, rest) = at.map_or((sentence, ""), |(end, start)| (&sentence[..end], &sentence[start..]));
+    found.extend([first, rest].into_iter().filter(|clause| clause.chars().any(|one| one.is_alphanumeric() || is_question_mark(one))));
+}
+
+fn is_question_mark(one: char) -> bool {
+    matches!(one, '?' | '\u{ff1f}' | '\u{61f}' | '\u{37e}')
+}
+
+fn classify(clause: &str) -> Clause {
+    let lower = clause.to_lowercase();
+    let words = words(&lower);
+    if !is_courteous_start(&words) && is_ignorant(&lower, &words) {
+        return Clause::Ignorant;
+    }
+    if is_question(&lower, &words) {
+        return Clause::Asks;
+    }
+    if is_courtesy(&lower, &words) { Clause::Courtesy } else { Clause::States }
+}
+
+/// Words in lower case, without accents and apostrophes: `don't` is `dont`.
+fn words(lower: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    for one in lower.chars() {
+        match one {
+            '\'' | '\u{2019}' => {}
+            '\u{df}' => words.last_mut().expect("there is one").push_str("ss"),
+            '\u{c0}'..='\u{24f}' | '\u{1e00}'..='\u{1eff}' => {
+                words.last_mut().expect("there is one").extend(one.nfd().filter(|part| !('\u{300}'..='\u{36f}').contains(part)));
+            }
+            _ if one.is_alphanumeric() || !one.is_ascii() && !one.is_whitespace() && !one.is_ascii_punctuation() => {
+                words.last_mut().expect("there is one").push(one);
+            }
+            _ => words.push(String::new()),
+        }
+    }
+    words.retain(|word| word.chars().any(char::is_alphanumeric));
+    words
+}
+
+/// A phrase, at word boundaries.
+fn has_phrase(words: &[String], phrase: &str) -> bool {
+    let phrase: Vec<&str> = phrase.split(' ').collect();
+    words.windows(phrase.len()).any(|window| window.iter().zip(&phrase).all(|(word, wanted)| word == wanted))
+}
+
+fn begins(words: &[String], phrase: &str) -> bool {
+    let count = phrase.split(' ').count();
+    words.len() >= count && has_phrase(&words[..count], phrase)
+}
+
+/// `if I don't know ...` tells of a condition.
+fn is_courteous_start(words: &[String]) -> bool {
+    words.first().is_some_and(|word| matches!(word.as_str(), "if" | "when" | "because" | "since"))
+}
+
+fn is_ignorant(lower: &str, words: &[String]) -> bool {
+    words.len() <= MOST_IGNORANT_WORDS
+        && (IGNORANT.iter().any(|phrase| has_phrase(words, phrase)) || IGNORANT_ACCENTED.iter().any(|part| lower.contains(part)))
+}
+
+fn is_question(lower: &str, words: &[String]) -> bool {
+    let end = lower.trim_end_matches(|one: char| one.is_whitespace() || matches!(one, '!' | '"' | '\'' | ')' | '\u{201d}' | '\u{300d}'));
+    let bare = end.trim_end_matches(['\u{3002}', '.']);
+    if end.ends_with(is_question_mark) || lower.trim_start().starts_with('\u{bf}') || QUESTION_ENDS.iter().any(|end| bare.ends_with(end)) {
+        return true;
+    }
+    let leads = words.iter().take_while(|word| LEADS.contains(&word.as_str())).count();
+    let words = &words[leads..];
+    let first = lower.split(|one: char| !one.is_alphanumeric()).find(|word| !word.is_empty()).unwrap_or_default();
+    QUESTIONS_ACCENTED.contains(&first)
+        || QUESTIONS.iter().any(|phrase| begins(words, phrase))
+        || ARABIC_QUESTIONS.iter().any(|word| words.first().is_some_and(|first| first == word))
+        || REQUESTS.iter().any(|phrase| begins(words, phrase))
+        || is_english_question(words)
+        || is_german_question(words)
+        || CHINESE_QUESTIONS.iter().any(|word| bare.contains(word))
+}
+
+fn is_auxiliary(word: &str) -> bool {
+    AUXILIARIES.contains(&word)
+}
+
+fn is_subject(word: &str) -> bool {
+    SUBJECTS.contains(&word)
+}
+
+/// "which port does it use", "did we deploy", "how to restart it"; not "what I need is rest", "when the server was down".
+fn is_english_question(words: &[String]) -> bool {
+    let word = |at: usize| words.get(at).map_or("", String::as_str);
+    match word(0) {
+        "how" if matches!(word(1), "to" | "many" | "much" | "long" | "often" | "old") => true,
+        "what" | "how" | "which" | "whose" | "who" if matches!(word(1), "a" | "an") => false,
+        "when" | "where" | "why" => is_auxiliary(word(1)) && word(1) != "is" || word(1) == "is" && words.len() > 2,
+        "who" => words.len() <= 12 && words.len() > 1 && !is_subject(word(1)),
+        "what" | "how" => auxiliary_before_subject(words, 1),
+        "which" | "whose" => auxiliary_before_subject(words, 2),
+        "do" | "have" | "may" | "might" => matches!(word(1), "you" | "we" | "they" | "i" | "anyone" | "anybody"),
+        "is" | "are" | "was" | "were" | "does" | "did" | "can" | "could" | "will" | "would" | "should" | "has" | "had" | "isnt" | "arent"
+        | "didnt" | "doesnt" | "dont" | "wasnt" | "cant" | "couldnt" | "wont" => is_subject(word(1)) || DETERMINERS.contains(&word(1)),
+        _ => false,
+    }
+}
+
+/// Whether an auxiliary stands at `from` or within three words behind it, and no subject before it.
+fn auxiliary_before_subject(words: &[String], from: usize) -> bool {
+    let before = words.iter().skip(1).take(from + 3);
+    let at = before.clone().position(|word| is_auxiliary(word)).map(|at| at + 1);
+    at.is_some_and(|at| at >= from && !words[1..at].iter().any(|word| is_subject(word)))
+}
+
+/// "wann war das", "kannst du"; not "was ich brauche", "wie immer".
+fn is_german_question(words: &[String]) -> bool {
+    const ASK: [&str; 16] = [
+        "wie", "was", "wer", "wo", "wann", "warum", "wieso", "wohin", "woher", "wem", "wessen", "welche", "welcher", "welches", "welchen", "welchem",
+    ];
+    const NOT_AFTER: [&str; 14] = ["ich", "du", "er", "sie", "es", "wir", "ihr", "man", "immer", "gesagt", "schon", "auch", "the", "a"];
+    const VERBS: [&str; 17] = [
+        "ist", "sind", "hat", "habt", "hast", "haben", "kann", "kannst", "konnen", "konnt", "weisst", "wisst", "war", "waren", "wird", "soll", "darf",
+    ];
+    let word = |at: usize| words.get(at).map_or("", String::as_str);
+    let subject = |word: &str| matches!(word, "ich" | "du" | "er" | "sie" | "es" | "wir" | "ihr" | "man" | "der" | "die" | "das" | "mein" | "unser");
+    ASK.contains(&word(0)) && words.len() > 2 && !NOT_AFTER.contains(&word(1)) && !is_auxiliary(word(1))
+        || VERBS.contains(&word(0)) && subject(word(1))
+}
+
+fn is_courtesy(lower: &str, words: &[String]) -> bool {
+    words.iter().all(|word| COURTESY_WORDS.contains(&word.as_str()))
+        || OFFERS.iter().any(|phrase| begins(words, phrase))
+        || words.len() <= 8 && COURTESY.iter().any(|part| lower.contains(part))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ASKS: &[&str] = &[
+        "which port does payments-api use?", "Which port does payments-api use", "what is my favourite editor", "Hey, where did we park the car",
+        "how many people work there", "who leads the platform team", "Do you remember the name of my dog", "is the server up", "can you tell me why",
+        "tell me which region we deploy to", "how to restart it", "Hello! What should I cook tonight?", "remind me when the review is",
+        "\u{bf}Cu\u{e1}l es mi editor favorito?", "cu\u{e1}l es mi editor", "Welchen Editor benutze ich?", "welchen editor nutze ich", "kannst du mir den Port sagen",
+        "Quel est mon \u{e9}diteur pr\u{e9}f\u{e9}r\u{e9}", "est-ce que je prends du sucre", "Qual \u{e9} o meu editor", "dove abito", "\u{43a}\u{430}\u{43a}\u{43e}\u{439} \u{443} \u{43c}\u{435}\u{43d}\u{44f} \u{440}\u{435}\u{434}\u{430}\u{43a}\u{442}\u{43e}\u{440}",
+        "\u{79c1}\u{306e}\u{72ac}\u{306e}\u{540d}\u{524d}\u{306f}\u{4f55}\u{3067}\u{3059}\u{304b}", "\u{4f60}\u{77e5}\u{9053}\u{7aef}\u{53e3}\u{5417}", "\u{652f}\u{4ed8}\u{670d}\u{52a1}\u{7528}\u{54ea}\u{4e2a}\u{7aef}\u{53e3}\u{ff1f}", "\u{c81c} \u{ac15}\u{c544}\u{c9c0} \u{c774}\u{b984}\u{c774} \u{bb50}\u{c608}\u{c694}?", "\u{623}\u{64a}\u{646} \u{623}\u{633}\u{643}\u{646}\u{61f}",
+        "\u{645}\u{62a}\u{649} \u{645}\u{648}\u{639}\u{62f}\u{64a}", "And you?", "?",
+    ];
+
+    const STATES: &[&str] = &[
+        "payments-api listens on 8443", "I moved to Lisbon. And you?", "What I need is rest", "When the server was down, we restarted it",
+        "What a day it was", "Which is why we moved", "Do the dishes every evening", "Have a look at node-9", "I wonder, and it works: port 8443",
+        "Never deploy on a Friday!", "Was ich brauche, ist Ruhe", "wie immer am Freitag", "Prefiero el t\u{e9}", "Como siempre, caf\u{e9}", "Yes",
+        "\u{42f} \u{436}\u{438}\u{432}\u{443} \u{432} \u{41c}\u{43e}\u{441}\u{43a}\u{432}\u{435}", "\u{79c1}\u{306f}\u{6771}\u{4eac}\u{306b}\u{4f4f}\u{3093}\u{3067}\u{3044}\u{307e}\u{3059}\u{3002}", "The URL is https://a.io/?q=1 and it works", "How they did it is in the wiki.",
+        "Where I live it rains.", "I don't know much about cars, but mine is a blue Volvo", "8443", "If I don't know a word, I look it up in Collins.",
+    ];
+
+    const IGNORANT_TEXTS: &[&str] = &[
+        "Sorry, I don't know that.", "I\u{2019}m sorry, but I don\u{2019}t have any information about that.", "No idea!", "I don't know. Could you tell me?",
+        "I'm not sure. Let me know if you find out!", "I couldn't find anything about your dog. Please tell me its name.", "Das weiß ich leider nicht.",
+        "Ich habe keine Informationen dazu. Kannst du es mir sagen?", "Je ne sais pas, d\u{e9}sol\u{e9}.", "D\u{e9}sol\u{e9}, je n'ai pas cette information.", "Lo siento, no lo s\u{e9}.",
+        "No tengo esa informaci\u{f3}n.", "N\u{e3}o sei.", "Non lo so, mi dispiace.", "\u{41a} \u{441}\u{43e}\u{436}\u{430}\u{43b}\u{435}\u{43d}\u{438}\u{44e}, \u{44f} \u{43d}\u{435} \u{437}\u{43d}\u{430}\u{44e}.", "\u{5bf9}\u{4e0d}\u{8d77}\u{ff0c}\u{6211}\u{4e0d}\u{77e5}\u{9053}\u{3002}",
+        "\u{7533}\u{3057}\u{8a33}\u{3042}\u{308a}\u{307e}\u{305b}\u{3093}\u{3001}\u{308f}\u{304b}\u{308a}\u{307e}\u{305b}\u{3093}\u{3002}", "\u{c8c4}\u{c1a1}\u{d558}\u{c9c0}\u{b9cc} \u{baa8}\u{b974}\u{aca0}\u{c2b5}\u{b2c8}\u{b2e4}.", "\u{644}\u{627} \u{623}\u{639}\u{631}\u{641}", "\u{92e}\u{941}\u{91d}\u{947} \u{928}\u{939}\u{940}\u{902} \u{92a}\u{924}\u{93e}\u{964}", "Unfortunately I have no record of that.",
+        "I don't know your deploy region.", "I don't have access to your calendar.", "You haven't told me yet.",
+    ];
+
+    #[test]
+    fn questions_are_told_from_statements() {
+        for text in ASKS {
+            assert!(asks(text) && !does_not_know(text), "{text}");
+        }
+        for text in STATES {
+            assert!(!asks(text) && !does_not_know(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_does_not_know_is_told_from_what_does() {
+        for text in IGNORANT_TEXTS {
+            assert!(does_not_know(text) && !asks(text), "{text}");
+        }
+        for text in ["I don't know your region, but your stack is Python.", "I did not know that it was on 8443. It is on 9443 now."] {
+            assert!(!does_not_know(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn nothing_and_much_are_neither() {
+        for text in ["", " ", "\u{1f600}", "...", &"why? ".repeat(1_000)] {
+            assert!(!asks(text) && !does_not_know(text), "{text}");
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! The words and phrases that [`super::speech`] goes by: lower case, without accents and apostrophes where nothing else is said.
+
+/// What opens a clause of its own.
+pub(super) const BUT: [&str; 9] =
+    [", but ", " but ", ", aber ", " aber ", ", pero ", ", mais ", ", mas ", " \u{43d}\u{43e} ", ", ma "];
+
+/// What may stand before a question.
+pub(super) const LEADS: [&str; 26] = [
+    "and", "so", "ok", "okay", "hey", "hi", "hello", "but", "also", "please", "well", "oh", "wow", "sorry", "und", "also", "et", "y", "e", "hola",
+    "bonjour", "hallo", "thanks", "by", "the", "way",
+];
+
+pub(super) const AUXILIARIES: [&str; 40] = [
+    "is", "are", "was", "were", "am", "do", "does", "did", "can", "could", "will", "would", "shall", "should", "may", "might", "must", "have",
+    "has", "had", "isnt", "arent", "wasnt", "werent", "dont", "doesnt", "didnt", "cant", "couldnt", "wont", "wouldnt", "shouldnt", "havent",
+    "hasnt", "hadnt", "whats", "wheres", "whos", "hows", "gonna",
+];
+
+pub(super) const SUBJECTS: [&str; 20] = [
+    "i", "you", "he", "she", "it", "we", "they", "this", "that", "these", "those", "there", "anyone", "anybody", "someone", "everyone", "anything",
+    "youre", "theyre", "im",
+];
+
+pub(super) const DETERMINERS: [&str; 12] = ["the", "my", "your", "our", "his", "her", "their", "its", "any", "a", "an", "some"];
+
+/// What a question begins with.
+pub(super) const QUESTIONS: [&str; 49] = [
+    "whats", "wheres", "whos", "hows", "whens", "any idea", "how come", "what about", "how about", "what kind", "what time", "cual es", "cuales son",
+    "por que", "est ce que", "quest ce", "qu est ce", "quel est", "quelle est", "quels sont", "quelles sont", "quel", "quelle", "pourquoi",
+    "combien", "comment sappelle", "qui est", "ou est", "ou habite", "qual e", "quais sao", "quem e", "onde fica", "onde moro", "qual", "quale",
+    "dove", "perche", "che cosa", "cosa", "chi e", "\u{43a}\u{430}\u{43a}\u{43e}\u{439}", "\u{43a}\u{430}\u{43a}\u{430}\u{44f}", "\u{43a}\u{430}\u{43a}\u{438}\u{435}",
+    "\u{43a}\u{430}\u{43a}\u{43e}\u{435}", "\u{441}\u{43a}\u{43e}\u{43b}\u{44c}\u{43a}\u{43e}", "\u{43f}\u{43e}\u{447}\u{435}\u{43c}\u{443}",
+    "\u{437}\u{430}\u{447}\u{435}\u{43c}", "\u{433}\u{434}\u{435}",
+];
+
+/// The same where the accent makes the question, as it is written.
+pub(super) const QUESTIONS_ACCENTED: [&str; 10] = [
+    "qu\u{e9}", "cu\u{e1}l", "cu\u{e1}les", "qui\u{e9}n", "qui\u{e9}nes", "d\u{f3}nde", "cu\u{e1}ndo", "c\u{f3}mo", "cu\u{e1}nto", "cu\u{e1}ntos",
+];
+
+pub(super) const ARABIC_QUESTIONS: [&str; 8] = [
+    "\u{647}\u{644}", "\u{623}\u{64a}\u{646}", "\u{627}\u{64a}\u{646}", "\u{645}\u{62a}\u{649}", "\u{643}\u{64a}\u{641}",
+    "\u{645}\u{627}\u{630}\u{627}", "\u{644}\u{645}\u{627}\u{630}\u{627}", "\u{643}\u{645}",
+];
+
+/// Particles and endings that make a question of a sentence: Chinese, Japanese, Korean.
+pub(super) const QUESTION_ENDS: [&str; 8] = [
+    "\u{5417}", "\u{55ce}", "\u{5462}", "\u{3067}\u{3059}\u{304b}", "\u{307e}\u{3059}\u{304b}", "\u{307e}\u{3057}\u{305f}\u{304b}",
+    "\u{c2b5}\u{b2c8}\u{ae4c}", "\u{b098}\u{c694}",
+];
+
+pub(super) const CHINESE_QUESTIONS: [&str; 9] = [
+    "\u{4ec0}\u{4e48}", "\u{54ea}\u{91cc}", "\u{54ea}\u{4e2a}", "\u{54ea}\u{513f}", "\u{4e3a}\u{4ec0}\u{4e48}", "\u{51e0}\u{70b9}", "\u{591a}\u{5c11}",
+    "\u{4f55}\u{65f6}", "\u{662f}\u{8c01}",
+];
+
+/// Requests to be told something.
+pub(super) const REQUESTS: [&str; 17] = [
+    "tell me what", "tell me which", "tell me who", "tell me where", "tell me when", "tell me why", "tell me how", "tell me about", "remind me what",
+    "remind me which", "remind me who", "remind me where", "remind me when", "remind me how", "remind me of", "i wonder what", "do you know",
+];
+
+/// Not knowing, word by word.
+pub(super) const IGNORANT: [&str; 102] = [
+    "i dont know", "i do not know", "dont know that", "dont know the", "dont know your", "i dont really know", "no idea", "i cant recall",
+    "i cannot recall", "i dont recall", "i do not recall", "i dont remember", "i do not remember", "i cant remember", "im not sure",
+    "i am not sure", "not sure about that", "im unable to", "i am unable to", "dont have information", "dont have any information",
+    "dont have that information", "dont have this information", "dont have enough information", "do not have information",
+    "do not have any information", "do not have that information", "do not have enough information", "have no information", "have no record",
+    "have no memory", "have no idea", "dont have a record", "dont have any record", "dont have any details", "dont have details",
+    "dont have that", "dont have access", "do not have access", "not aware of", "couldnt find", "could not find", "cant find", "cannot find",
+    "wasnt able to find", "was not able to find", "no information about", "no information on", "i cannot tell", "i cant tell", "i cant say",
+    "i cannot say", "no mention of", "hasnt been mentioned", "not mentioned", "havent told me", "have not told me", "havent mentioned",
+    "didnt mention", "didnt tell me", "havent been told", "weiss ich nicht", "weiss ich leider nicht", "ich weiss nicht", "ich weiss es nicht",
+    "keine ahnung", "keine information", "keine informationen", "kann ich nicht sagen", "mir nicht bekannt", "nicht erinnern", "je ne sais pas",
+    "je sais pas", "aucune idee", "nai pas dinformation", "nai pas dinformations", "nai pas cette information", "ne me souviens pas", "je lignore",
+    "no lo se", "no tengo informacion", "no tengo esa informacion", "no tengo idea", "ni idea", "no recuerdo", "lo desconozco", "non lo so",
+    "non so", "non ricordo", "non ne ho idea", "non ho informazioni", "nao sei", "nao me lembro", "nao faco ideia", "nao tenho essa informacao",
+    "nao tenho informacoes", "ik weet het niet", "weet ik niet", "geen idee", "nie wiem", "bilmiyorum", "vet inte",
+];
+
+/// The same in scripts where words do not stand alone, as parts of the text.
+pub(super) const IGNORANT_ACCENTED: [&str; 40] = [
+    "no s\u{e9}", "\u{43d}\u{435} \u{437}\u{43d}\u{430}\u{44e}", "\u{43d}\u{435} \u{43f}\u{43e}\u{43c}\u{43d}\u{44e}",
+    "\u{43d}\u{435}\u{442} \u{438}\u{43d}\u{444}\u{43e}\u{440}\u{43c}\u{430}\u{446}\u{438}\u{438}",
+    "\u{43f}\u{43e}\u{43d}\u{44f}\u{442}\u{438}\u{44f} \u{43d}\u{435} \u{438}\u{43c}\u{435}\u{44e}", "\u{43d}\u{435} \u{440}\u{430}\u{441}\u{43f}\u{43e}\u{43b}\u{430}\u{433}\u{430}\u{44e}",
+    "\u{43d}\u{435} \u{437}\u{43d}\u{430}\u{454}\u{43c}", "\u{4e0d}\u{77e5}\u{9053}", "\u{4e0d}\u{6e05}\u{695a}", "\u{4e0d}\u{8bb0}\u{5f97}",
+    "\u{6ca1}\u{6709}\u{76f8}\u{5173}\u{4fe1}\u{606f}", "\u{6ca1}\u{6709}\u{8fd9}\u{65b9}\u{9762}\u{7684}\u{4fe1}\u{606f}", "\u{6ca1}\u{6709}\u{5173}\u{4e8e}",
+    "\u{65e0}\u{6cd5}\u{786e}\u{5b9a}", "\u{7121}\u{6cd5}\u{78ba}\u{5b9a}", "\u{308f}\u{304b}\u{308a}\u{307e}\u{305b}\u{3093}",
+    "\u{5206}\u{304b}\u{308a}\u{307e}\u{305b}\u{3093}", "\u{77e5}\u{308a}\u{307e}\u{305b}\u{3093}", "\u{5b58}\u{3058}\u{307e}\u{305b}\u{3093}",
+    "\u{308f}\u{304b}\u{3089}\u{306a}\u{3044}", "\u{5206}\u{304b}\u{3089}\u{306a}\u{3044}", "\u{899a}\u{3048}\u{3066}\u{3044}\u{307e}\u{305b}\u{3093}",
+    "\u{60c5}\u{5831}\u{304c}\u{3042}\u{308a}\u{307e}\u{305b}\u{3093}", "\u{baa8}\u{b974}\u{aca0}", "\u{baa8}\u{b985}\u{b2c8}\u{b2e4}", "\u{bab0}\u{b77c}",
+    "\u{c54c} \u{c218} \u{c5c6}", "\u{c815}\u{bcf4}\u{ac00} \u{c5c6}", "\u{ae30}\u{c5b5}\u{b098}\u{c9c0} \u{c54a}", "\u{644}\u{627} \u{623}\u{639}\u{631}\u{641}",
+    "\u{644}\u{627} \u{627}\u{639}\u{631}\u{641}", "\u{644}\u{627} \u{623}\u{639}\u{644}\u{645}", "\u{644}\u{627} \u{623}\u{62f}\u{631}\u{64a}",
+    "\u{644}\u{64a}\u{633} \u{644}\u{62f}\u{64a} \u{645}\u{639}\u{644}\u{648}\u{645}\u{627}\u{62a}", "\u{644}\u{627} \u{623}\u{62a}\u{630}\u{643}\u{631}",
+    "\u{928}\u{939}\u{940}\u{902} \u{92a}\u{924}\u{93e}", "\u{92a}\u{924}\u{93e} \u{928}\u{939}\u{940}\u{902}", "\u{928}\u{939}\u{940}\u{902} \u{91c}\u{93e}\u{928}",
+    "\u{92e}\u{93e}\u{932}\u{942}\u{92e} \u{928}\u{939}\u{940}\u{902}", "\u{91c}\u{93e}\u{928}\u{915}\u{93e}\u{930}\u{940} \u{928}\u{939}\u{940}\u{902}",
+];
+
+/// A clause of such words alone says nothing.
+pub(super) const COURTESY_WORDS: [&str; 50] = [
+    "sorry", "im", "i", "am", "very", "so", "please", "thanks", "thank", "you", "hello", "hi", "hey", "ok", "okay", "unfortunately", "apologies",
+    "apologize", "my", "afraid", "sure", "great", "there", "well", "oh", "good", "morning", "evening", "hmm", "leider", "entschuldigung", "bitte",
+    "danke", "hallo", "desole", "bonjour", "merci", "hola", "gracias", "perdon", "desculpe", "ola", "obrigado", "scusa", "ciao", "mi", "dispiace",
+    "welcome", "perfect", "dear",
+];
+
+/// What an offer or a request for help begins with.
+pub(super) const OFFERS: [&str; 27] = [
+    "let me know", "if you tell me", "if you let me know", "if you share", "if you give me", "if youd like", "if you like", "if you can", "feel free",
+    "happy to", "id be happy to", "im happy to", "i can look", "i can check", "i can help", "i could look", "ill look", "ill remember", "ill check",
+    "please tell me", "please let me", "please share", "please provide", "please give", "please check", "you can tell me", "you may want to",
+];
+
+/// Apologies and thanks, as parts of a short clause.
+pub(super) const COURTESY: [&str; 19] = [
+    "tut mir leid", "lo siento", "por favor", "s'il vous pla", "d\u{e9}sol\u{e9}", "\u{438}\u{437}\u{432}\u{438}\u{43d}\u{438}\u{442}\u{435}",
+    "\u{43a} \u{441}\u{43e}\u{436}\u{430}\u{43b}\u{435}\u{43d}\u{438}\u{44e}", "\u{5bf9}\u{4e0d}\u{8d77}", "\u{62b1}\u{6b49}", "\u{7533}\u{3057}\u{8a33}",
+    "\u{3059}\u{307f}\u{307e}\u{305b}\u{3093}", "\u{c8c4}\u{c1a1}", "\u{bbf8}\u{c548}", "\u{622}\u{633}\u{641}", "\u{639}\u{630}\u{631}\u{627}",
+    "\u{915}\u{94d}\u{937}\u{92e}\u{93e}", "\u{92e}\u{93e}\u{92b}", "mi dispiace", "how can i help",
+];

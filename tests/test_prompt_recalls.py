@@ -1,0 +1,286 @@
+"""What prompts recall: the right memory, whatever was asked before; the part of a long message that answers; and how to steer it."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+import memspan
+from memspan import Grant, InvalidInput, Recalls
+
+MEMORIES = (
+    ("The staging database listens on port 6543.", "Which port does our staging DB use?"),
+    ("My daughter Mia is allergic to peanuts.", "What can my girl Mia not eat?"),
+    ("We deploy to production on Tuesdays and Thursdays only.", "On which days may we release to production?"),
+    ("I prefer vim over every other editor.", "What editor do I like best?"),
+    ("Our office moved to Lindenstrasse 12 in Berlin.", "What is the address of the office?"),
+    ("The on-call rotation is handled by PagerDuty schedule ops-eu.", "Who handles the on-call schedule?"),
+    ("My flight to Lisbon leaves on March 14 at 9:40.", "When does my plane to Lisbon depart?"),
+    ("Invoices above 5,000 euros need approval by Karin.", "Who must approve large invoices?"),
+    ("The payments service is written in Rust.", "What language is the payments service implemented in?"),
+    ("I am training for the Hamburg marathon in April.", "Which race am I preparing for?"),
+    ("Backups are kept for 35 days in the Frankfurt region.", "How long do we keep backups?"),
+    ("My sister's birthday is on October 3.", "When was my sister born, which day should I congratulate her?"),
+)
+PARAPHRASES = (
+    "what's the port of the staging database again",
+    "is there food that Mia must avoid?",
+    "tell me when production releases are allowed",
+    "which text editor is my favourite?",
+    "where is our office located now?",
+    "which rotation is used for on-call?",
+    "at what time do I fly to Lisbon?",
+    "whose approval do big invoices need?",
+    "do you know which programming language payments uses?",
+    "what marathon am I training for?",
+    "for how many days are backups retained?",
+    "when is the birthday of my sister?",
+)
+NO_IDEA = "Sorry, I don't know that."
+
+
+def _sent(prompt: memspan.Prompt) -> str:
+    return json.dumps(prompt.to_openai()["messages"], ensure_ascii=False)
+
+
+@pytest.fixture
+def user(memspan_engine: memspan.Engine) -> memspan.Scope:
+    return memspan_engine.user("u-42")
+
+
+def _shown(user: memspan.Scope, before: tuple[str, ...]) -> int:
+    """Of twelve questions, each in a session of its own, the prompts that show the memory that answers."""
+    for text, _ in MEMORIES:
+        user.remember(text)
+    for number, question in enumerate(before):
+        earlier = user.session(f"before-{number}", model="gpt-4o")
+        earlier.add({"role": "user", "content": question})
+        earlier.add({"role": "assistant", "content": NO_IDEA})
+    shown = 0
+    for number, (text, question) in enumerate(MEMORIES):
+        session = user.session(f"now-{number}", model="gpt-4o")
+        session.add({"role": "user", "content": question})
+        sent = _sent(session.assemble())
+        shown += text in sent
+        assert NO_IDEA not in sent
+        session.delete()
+    return shown
+
+
+@pytest.mark.parametrize(
+    "before",
+    [(), tuple(question for _, question in MEMORIES), PARAPHRASES],
+    ids=["fresh", "the same question asked before", "a paraphrase asked before"],
+)
+def test_the_right_memory_is_in_the_prompt_whatever_was_asked_before(user: memspan.Scope, before: tuple[str, ...]) -> None:
+    assert _shown(user, before) >= 11
+
+
+def test_a_question_is_no_answer_and_the_reply_that_knows_is(user: memspan.Scope) -> None:
+    before = user.session("before", model="gpt-4o")
+    before.add({"role": "user", "content": "Which region do we deploy payments-api to?"})
+    before.add({"role": "assistant", "content": "payments-api is deployed to eu-west-1."})
+    before.add({"role": "user", "content": "And which region does the search service use?"})
+    before.add({"role": "assistant", "content": "I'm sorry, but I don't know the region of the search service."})
+    session = user.session("now", model="gpt-4o")
+    session.add({"role": "user", "content": "which region is payments-api deployed to"})
+    sent = _sent(session.assemble())
+    assert "deployed to eu-west-1." in sent
+    assert "Which region do we" not in sent
+    assert "don't know" not in sent
+
+
+def _log() -> str:
+    lines = [f"INFO request {line} served by node-{line % 8} in {line * 7 % 90} ms" for line in range(170)]
+    lines[150] = "ERROR code ZX-4471 while writing to disk on node-9"
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("limit", [3_000, None])
+def test_the_line_of_a_long_log_that_answers_is_shown(user: memspan.Scope, limit: int | None) -> None:
+    user.session("before", model="gpt-4o").add({"role": "user", "content": "Here is the log:\n" + _log()})
+    session = user.session("now", model="gpt-4o")
+    session.add({"role": "user", "content": "what was the error code on node-9?"})
+    prompt = session.assemble(max_input_tokens=limit)
+    assert "ZX-4471" in _sent(prompt)
+    assert prompt.total_tokens < 400
+    session.add_response({"role": "assistant", "content": "ZX-4471."}, prompt=prompt)
+    old = session.turn(0).prompt
+    assert old is not None
+    assert old.same_bytes
+    assert _sent(old) == _sent(prompt)
+
+
+def test_what_the_window_shows_shortened_is_a_candidate_by_part(user: memspan.Scope) -> None:
+    session = user.session("s-1", model="gpt-4o", budget=memspan.Budget(max_input_tokens=4_000, output_tokens=500))
+    session.add({"role": "user", "content": "read the log"})
+    call = {"id": "c1", "type": "function", "function": {"name": "read", "arguments": "{}"}}
+    session.add({"role": "assistant", "content": None, "tool_calls": [call]})
+    session.add({"role": "tool", "tool_call_id": "c1", "content": _log()})
+    session.add({"role": "assistant", "content": "It is long."})
+    session.add({"role": "user", "content": "what was the error code on node-9?"})
+    prompt = session.assemble()
+    [row] = [one for one in prompt.explain() if one.id == "s-1#2" and one.section == "recalled"]
+    assert row.included
+    assert "ZX-4471" in _sent(prompt)
+
+
+def _switching(user: memspan.Scope) -> tuple[memspan.Session, str]:
+    """A session whose first turn keeps its block, which says what was true then."""
+    session = user.session("s-1", model="gpt-4o", budget=memspan.Budget(max_input_tokens=6_000, output_tokens=500))
+    session.add({"role": "user", "content": "hello"})
+    session.add({"role": "assistant", "content": "Hello."})
+    user.remember("Prefers Python", kind="preference", slot="lang")
+    session.add({"role": "user", "content": "write me a script"})
+    prompt = session.assemble()
+    assert '<updated at="' in prompt.text
+    session.add_response({"role": "assistant", "content": "Here it is. " * 200}, prompt=prompt)
+    session.add({"role": "user", "content": "thanks"})
+    return session, prompt.text
+
+
+def test_a_superseded_value_never_stands_behind_the_current_one(user: memspan.Scope) -> None:
+    session, _ = _switching(user)
+    assert "Prefers Python" in session.assemble().text, "the block stays: the turn behind it is long"
+    user.remember("Prefers Go", kind="preference", slot="lang")
+    assert "Prefers Python" in session.assemble().text, "what was sent stands still within its epoch"
+    before = session.epoch
+    for turn in range(8):
+        session.add({"role": "assistant", "content": f"As I said, {turn}. " * 40})
+        session.add({"role": "user", "content": "go on"})
+        if session.epoch > before:
+            break
+    user.session("s-1", system="Be terse.")
+    prompt = session.assemble()
+    assert session.epoch > before
+    assert "Prefers Go" in prompt.text
+    assert "Prefers Python" not in prompt.text
+
+
+def test_blocks_of_earlier_turns_have_rows(user: memspan.Scope) -> None:
+    session, sent = _switching(user)
+    [row] = [one for one in session.assemble().explain() if one.memory == "mem-1" and "turn 1" in one.why]
+    assert row.included
+    user.remember("Prefers Go", kind="preference", slot="lang")
+    user.session("s-1", system="Be terse.")
+    rows = {one.memory: one for one in session.assemble().explain() if one.memory}
+    assert not rows["mem-1"].included
+    assert rows["mem-2"].included
+    old = session.turn(1).prompt
+    assert old is not None
+    assert old.text == sent
+    assert old.same_bytes
+
+
+def test_recalled_memories_have_dates(user: memspan.Scope) -> None:
+    user.remember("The deploy region of payments-api is eu-west-1.")
+    session = user.session("s-1", model="gpt-4o")
+    session.add({"role": "user", "content": "what is the deploy region of payments-api?"})
+    assert re.search(r'<memory kind="semantic" date="20\d\d-\d\d-\d\d">The deploy region', session.assemble().text)
+
+
+def test_recalls_steer_and_switch_off(user: memspan.Scope, memspan_engine: memspan.Engine) -> None:
+    handbook = memspan_engine.shared("acme").collection("handbook")
+    handbook.add("ports.md", "payments-api listens on port 8443 in production.")
+    user.remember("payments-api listens on port 8443 everywhere.")
+    before = user.session("before", model="gpt-4o")
+    before.add({"role": "user", "content": "payments-api listens on port 8443 since May."})
+    before.add({"role": "assistant", "content": "Noted: payments-api listens on port 8443."})
+    question = {"role": "user", "content": "which port does payments-api listen on?"}
+
+    def sources(recalls: Recalls | None) -> set[str]:
+        session = user.session("now", model="gpt-4o", collections=[handbook], recalls=recalls)
+        session.add(question)
+        included = [one for one in session.assemble().explain() if one.included and one.section in {"recalled", "retrieved"}]
+        session.delete()
+        return {"memory" if one.memory else one.id for one in included}
+
+    passage = "handbook/ports.md#0-48"
+    assert sources(None) == {"memory", "before#0", "before#1", passage}
+    assert sources(Recalls(memories=0)) == {"before#0", "before#1", passage}
+    assert sources(Recalls(messages=0)) == {"memory", passage}
+    assert len(sources(Recalls(messages=1))) == 3
+    assert sources(Recalls(passages=0)) == {"memory", "before#0", "before#1"}
+    assert sources(Recalls(other_sessions=False)) == {"memory", passage}
+    assert sources(Recalls(roles=("assistant",))) == {"memory", "before#1", passage}
+    assert sources(Recalls(min_confidence=1.0)) == set()
+
+
+def test_recalls_are_kept_with_the_session(user: memspan.Scope) -> None:
+    user.session("s-1", model="gpt-4o", recalls=Recalls(memories=0))
+    user.remember("payments-api listens on port 8443")
+    session = user.session("s-1")
+    session.add({"role": "user", "content": "which port does payments-api listen on?"})
+    assert "8443" not in session.assemble().text
+    user.session("s-1", recalls=Recalls())
+    assert "8443" in session.assemble().text
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"memories": -1}, {"messages": 1.5}, {"passages": 10_000}, {"min_confidence": 20}, {"roles": "user"}, {"roles": ("system",)}, {"other_sessions": 1}],
+)
+def test_wrong_recalls_are_refused(wrong: dict[str, object]) -> None:
+    with pytest.raises(InvalidInput, match="Recalls"):
+        Recalls(**wrong)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+
+
+def test_why_answers_for_what_was_not_nominated(user: memspan.Scope, memspan_engine: memspan.Engine) -> None:
+    other = memspan_engine.user("u-43").remember("payments-api listens on port 8443", id="theirs").memory
+    kept = user.remember("payments-api listens on port 8443").memory
+    gone = user.remember("the old port of payments-api was 8080").memory
+    user.forget(gone.id)
+    first = user.remember("Prefers tea", kind="semantic", slot="drink").memory
+    user.remember("Prefers coffee", kind="semantic", slot="drink")
+    session = user.session("s-1", model="gpt-4o", recalls=Recalls(memories=1))
+    for number in range(3):
+        user.remember(f"payments-api has {number} ports in zone {number}")
+    session.add({"role": "user", "content": "which port does payments-api listen on?"})
+    prompt = session.assemble()
+    assert prompt.why(kept.id).included
+    assert "u-42" in prompt.why(other.id).why
+    assert "forgotten" in prompt.why(gone.id).why
+    assert "newer value" in prompt.why(first.id).why
+    assert "raise Recalls(memories=1)" in prompt.why("mem-6").why
+    late = user.remember("payments-api listens on port 9443 from now on").memory
+    assert "after the prompt was made" in prompt.why(late.id).why or "raise Recalls" in prompt.why(late.id).why
+
+
+def test_room_that_history_leaves_is_used_up_to_a_ceiling(user: memspan.Scope) -> None:
+    talk = user.session("before", model="gpt-4o")
+    talk.add_many({"role": "user", "content": f"In chapter {n} the gardener plants {n} roses of kind {n}."} for n in range(100))
+    session = user.session("now", model="gpt-4o")
+    session.add({"role": "user", "content": "what does the gardener plant in which chapter?"})
+    prompt = session.assemble(max_input_tokens=2_000)
+    assert prompt.total_tokens > 1_500
+    small = session.assemble(budget=memspan.Budget(max_input_tokens=2_000, sections={"recalled": Grant(ceiling=300)}))
+    assert small.total_tokens < 350
+    [row, *_] = [one for one in small.explain() if one.section == "recalled" and not one.included]
+    assert "300 tokens" in row.why
+    assert 'Grant(ceiling=...)' in row.why
+
+
+def test_sections_that_do_not_exist_are_refused() -> None:
+    for wrong, meant in (("recaled", "recalled"), ("tool_results", "history"), ("retreived", "retrieved"), ("memories", "recalled")):
+        with pytest.raises(InvalidInput, match=f"did you mean '{meant}'"):
+            memspan.Budget(sections={wrong: Grant(ceiling=100)})
+    assert memspan.Budget(sections={"notes": Grant(ceiling=100)}).sections["notes"].ceiling == 100
+
+
+def test_alerts_measure_prompts_and_fire_once_an_epoch() -> None:
+    told: list[memspan.Event] = []
+    with memspan.testing.temporary_engine(on_event=told.append) as engine:
+        session = engine.user("u").session("s", model="gpt-4", budget=memspan.Budget(max_input_tokens=2_000, output_tokens=500))
+        for turn in range(40):
+            session.add({"role": "user", "content": f"question {turn} " * 40})
+            session.add_response({"role": "assistant", "content": "answer " * 60}, prompt=session.assemble())
+        assert not told, "a prompt of 2,000 tokens is a quarter of the window, however long the session is"
+        full = engine.user("u").session("t", model="gpt-4", budget=memspan.Budget(max_input_tokens=7_500, output_tokens=500))
+        for turn in range(16):
+            full.add({"role": "user", "content": f"question {turn} " * 100})
+            full.add_response({"role": "assistant", "content": "answer " * 200}, prompt=full.assemble())
+        window = [event for event in told if event.kind == "window"]
+        assert [event.fraction for event in window][:2] == [0.70, 0.85]
+        assert len(window) <= 2 * (full.epoch + 1)
