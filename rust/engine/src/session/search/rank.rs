@@ -17,7 +17,7 @@ use crate::Result;
 use crate::embedding::{FIRST_PERSON, Nearness, SECOND_PERSON, TIME, forms};
 use crate::index::bm25::runs::Runs;
 use crate::index::bm25::{Parameters, QueryTerm};
-use crate::recall::ranking::{BEHIND, BESIDE, BEST, BEYOND, MEANING_BESIDE, OPENING, SPEAKERS_FROM, TENTH};
+use crate::recall::ranking::{BEHIND, BESIDE, BEST, BEYOND, MEANING_BESIDE, OPENING, SPEAKERS_FROM};
 use crate::recall::when::{self, Range};
 use crate::store::envelope::damaged;
 use crate::store::keys::{Key, Partition, Table, u32_at};
@@ -343,13 +343,12 @@ fn finish(mut ranked: Vec<Ranked>, names_somebody: bool) -> Vec<Found> {
 
 /// How sure each is, given the others.
 fn weigh(found: &mut [Found], names_somebody: bool) {
-    let tenth = found.get(TENTH - 1).map_or(0.0, |tenth| tenth.features.sum());
     let closest = |speaks: bool| {
         let those = found.iter().filter(|one| (one.features.speaker > 0.0) == speaks);
         those.map(|one| one.features.closeness).fold(0.0, f64::max)
     };
     let named = if names_somebody { closest(true) - closest(false) } else { 0.0 };
     for one in found {
-        one.confidence = one.features.confidence(one.features.sum() - tenth, named);
+        one.confidence = one.features.confidence(named);
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! What the parts mean and what they weigh is in [`crate::recall::ranking`].
 
-use crate::recall::ranking::{LONG, NEAR_MESSAGES, PRONOUNS_BESIDE, SIGHT, Sight, WEIGHTS, confidence};
+use crate::recall::ranking::{LONG, NAMED_CLOSER, NEAR_MESSAGES, PRONOUNS_BESIDE, SIGHT, Sight, WEIGHTS};
 pub use crate::recall::ranking::{FEATURES, Features};
 
 /// Units of a score in 1.0.
@@ -51,15 +51,11 @@ impl Features {
         f64::midpoint(self.closeness, self.meaning)
     }
 
-    /// From 0 to 1: how sure it is that the message answers. `margin`: its sum above that of the tenth; `named`: how much closer those whom the
+    /// From 0 to 1: how sure it is that the message answers: [`Self::sureness`], its odds moved by `named`, how much closer those whom the
     /// question names come to it than others.
-    pub(super) fn confidence(&self, margin: f64, named: f64) -> f64 {
-        let sum = confidence::ALL
-            + confidence::CLOSENESS * self.closeness
-            + confidence::MEANING * self.meaning
-            + confidence::MARGIN * margin
-            + confidence::NAMED * named;
-        1.0 / (1.0 + libm::exp(-sum))
+    pub(super) fn confidence(&self, named: f64) -> f64 {
+        let (sure, moved) = (self.sureness(), libm::exp(NAMED_CLOSER * named));
+        sure * moved / (sure * moved + 1.0 - sure).max(f64::MIN_POSITIVE)
     }
 
     /// The feature of a message with `tokens` distinct tokens.
@@ -93,10 +89,12 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_out_is_surer() {
+    fn who_is_named_and_comes_closer_is_surer() {
         let hit = Features { closeness: 0.6, meaning: 0.4, ..Features::default() };
-        assert!(hit.confidence(3.0, 0.2) > hit.confidence(0.5, 0.2) && hit.confidence(3.0, 0.2) > hit.confidence(3.0, -0.3));
-        assert!((0.0..=1.0).contains(&Features::default().confidence(0.0, 0.0)));
+        assert!((hit.confidence(0.0) - hit.sureness()).abs() < 1e-12);
+        assert!(hit.confidence(0.2) > hit.confidence(0.0) && hit.confidence(0.0) > hit.confidence(-0.3));
+        let certain = Features { closeness: 1.0, meaning: 1.0, ..Features::default() };
+        assert!((certain.confidence(-1.0) - 1.0).abs() < 1e-12 && Features::default().confidence(1.0).abs() < 1e-12);
     }
 
     #[test]
