@@ -10,8 +10,9 @@ only ever tested on: its licence (CC BY-NC 4.0) forbids shipping what is fitted 
 The engine itself makes the features: of every question the first 400 hits and their `explain()`, in its own numbers. The loss is that of a
 softmax over a question's hits whose target is its evidence, in equal shares, with an L2 penalty; Adam, its steps fixed, one thread. A
 question of RealMemBench counts a quarter of one of FriendsQA: its labels are noisy. What the sources do not ask for (dates, identifiers)
-keeps the weights that are set. The same file and the same engine give the same bytes. Printed: recall@10 of the weights that the engine has; of
-weights fitted to the other conversations, for each quarter of these; of weights fitted to the other source; then the lines to copy.
+keeps the weights that are set. The same file and the same engine give the same bytes. Printed: recall@10 of the weights that the engine
+has; of weights fitted to the other conversations, for each quarter of these; of weights fitted to the other source; then the lines to
+copy.
 """
 
 from __future__ import annotations

@@ -7,8 +7,8 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use memspan_engine::context::{
-    Budget, Counter, Epoch, Form, Factor, Fixed, FixedText, Framing, History, Inputs, Item, Message, Opening, Prompt, Reason, Role, Transcript,
-    Volatile, compose, fit, render,
+    Budget, Counter, Epoch, Factor, Fixed, FixedText, Form, Framing, History, Inputs, Item, Message, Opening, Prompt, Reason, Role,
+    Transcript, Volatile, compose, fit, render,
 };
 
 struct Quarter;
@@ -107,7 +107,16 @@ fn epoch(fixed: &Fixed, budget: &Budget, history: &dyn History) -> Epoch {
 fn candidate(index: u64) -> Item {
     let text = format!("memory {index} {}", "says this and that ".repeat(12)).into();
     let attributes = vec![("kind".into(), "semantic".into())];
-    Item { section: "recalled".into(), id: "m".into(), attributes, text, memory: None, message: None, form: Form::dated(), score: Some(1_000 - index as i64) }
+    Item {
+        section: "recalled".into(),
+        id: "m".into(),
+        attributes,
+        text,
+        memory: None,
+        message: None,
+        form: Form::dated(),
+        score: Some(1_000 - index as i64),
+    }
 }
 
 /// Microseconds of one call.

@@ -107,7 +107,9 @@ fn main() {
         for at in 0..200 {
             let wanted = at * 7919 % messages;
             let question = text(wanted, 95).split(' ').skip(20).take(3).collect::<Vec<_>>().join(" ");
-            let hits = search.take(|| session::search(&engine, &scope, &session::TranscriptRequest::new(&question, 10, have as i64))).expect("found");
+            let hits = search
+                .take(|| session::search(&engine, &scope, &session::TranscriptRequest::new(&question, 10, have as i64)))
+                .expect("found");
             found += usize::from(hits.iter().any(|hit| hit.message.record.placed.index == wanted as u64));
         }
         search.report(&format!("search_transcripts, 3 words ({found}/200 found)"));

@@ -170,15 +170,7 @@ impl PromptCore {
     fn explained(&self) -> Vec<ExplainedRow> {
         let row = |one: &memspan_engine::context::Explained| {
             let revision = one.memory.map(|memory| memory.revision);
-            (
-                one.section.to_string(),
-                one.id.to_string(),
-                one.why.is_included(),
-                one.reason(),
-                one.tokens,
-                one.score.map(score),
-                revision,
-            )
+            (one.section.to_string(), one.id.to_string(), one.why.is_included(), one.reason(), one.tokens, one.score.map(score), revision)
         };
         self.prompt().explained.iter().map(row).collect()
     }

@@ -154,7 +154,11 @@ pub(super) fn section_tokens(section: &str, counter: &dyn Counter) -> u64 {
 }
 
 fn opening(name: &str) -> String {
-    if section::VOLATILE.contains(&name) && name != section::UPDATED || name == section::NEWER { format!("<{name}>\n") } else { format!("<items section=\"{}\">\n", escape_attribute(name)) }
+    if section::VOLATILE.contains(&name) && name != section::UPDATED || name == section::NEWER {
+        format!("<{name}>\n")
+    } else {
+        format!("<items section=\"{}\">\n", escape_attribute(name))
+    }
 }
 
 fn closing(name: &str) -> &'static str {

@@ -248,7 +248,9 @@ fn reference(text: &str) -> Option<(char, usize)> {
 fn opens_tag(rest: &str, more_tags: &[&str]) -> bool {
     let rest = rest.strip_prefix('/').unwrap_or(rest);
     let rest = rest.trim_start_matches([' ', '\t', '\n', '\r', '/']);
-    rest.starts_with(['|', '\u{FF5C}']) || rest.starts_with("antml:") || [TAGS, more_tags].iter().any(|tags| is_listed(name(rest.as_bytes()), tags))
+    rest.starts_with(['|', '\u{FF5C}'])
+        || rest.starts_with("antml:")
+        || [TAGS, more_tags].iter().any(|tags| is_listed(name(rest.as_bytes()), tags))
 }
 
 fn opens_bracket(rest: &[u8]) -> bool {

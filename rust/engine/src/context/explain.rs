@@ -91,7 +91,16 @@ impl Why {
     /// Whether it is in the prompt.
     #[must_use]
     pub fn is_included(&self) -> bool {
-        matches!(self, Self::Fixed | Self::Chosen | Self::Frozen | Self::InWindow { .. } | Self::Shortened { .. } | Self::Retained { .. } | Self::ReadAs { .. })
+        matches!(
+            self,
+            Self::Fixed
+                | Self::Chosen
+                | Self::Frozen
+                | Self::InWindow { .. }
+                | Self::Shortened { .. }
+                | Self::Retained { .. }
+                | Self::ReadAs { .. }
+        )
     }
 
     /// Whether it is about a block of an earlier turn: such lines follow from the transcript, and the ledger has none of them.

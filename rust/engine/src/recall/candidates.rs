@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 
 use super::explain::LexicalQuery;
 use super::priors::Attributes;
+use super::ranking::memories::{FEWEST, PER_ANSWER};
 use super::when::Range;
 use super::{Request, past};
 use crate::Result;
@@ -12,7 +13,6 @@ use crate::index::bm25::{Hit, IndexId, Reader, Row, Statistics};
 use crate::index::vectors::graph::Nearest;
 use crate::index::vectors::{Query, VectorSet};
 use crate::memory::Core;
-use super::ranking::memories::{FEWEST, PER_ANSWER};
 use crate::memory::access::AccessBlocks;
 use crate::memory::{Kind, MEMORIES, Memory, record};
 use crate::scope::Head;

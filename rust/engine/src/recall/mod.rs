@@ -149,7 +149,11 @@ fn embedded(engine: &Core, request: &Request) -> Option<Request> {
 #[must_use]
 pub fn question_vector(engine: &Core, text: &str) -> Option<vectors::Query> {
     let place = engine.embedding_place();
-    if text.trim().is_empty() { None } else { engine.embed_question(text).filter(vectors::UnitVector::has_direction).map(|unit| vectors::Query::from_unit(unit).made_by(place)) }
+    if text.trim().is_empty() {
+        None
+    } else {
+        engine.embed_question(text).filter(vectors::UnitVector::has_direction).map(|unit| vectors::Query::from_unit(unit).made_by(place))
+    }
 }
 
 /// The same of scopes that are searched by the built-in embedding, whatever the engine's own is.

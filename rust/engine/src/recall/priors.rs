@@ -16,7 +16,8 @@
 //! Deliberately not here: relevance (`fusion`), hard limits of time (`filter`). docs/ranking.md says where each number was measured.
 
 use super::ranking::memories::{
-    EVENT_HALF_LIFE_DAYS, IMPORTANCE_WEIGHT, OUTCOME_HALF_LIFE_DAYS, RECENCY_WEIGHT, TIME_EDGE_DAYS, TIME_STEP, TIME_WEIGHT, USE_SATURATION, USE_WEIGHT,
+    EVENT_HALF_LIFE_DAYS, IMPORTANCE_WEIGHT, OUTCOME_HALF_LIFE_DAYS, RECENCY_WEIGHT, TIME_EDGE_DAYS, TIME_STEP, TIME_WEIGHT,
+    USE_SATURATION, USE_WEIGHT,
 };
 use super::when::Range;
 use crate::memory::Kind;

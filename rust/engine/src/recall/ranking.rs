@@ -98,8 +98,7 @@ pub(crate) struct Sight {
 }
 
 /// The weight of each at first sight: fitted, dates and identifiers set.
-pub(crate) const SIGHT: Sight =
-    Sight {
+pub(crate) const SIGHT: Sight = Sight {
     words: 0.32,
     window: 3.3,
     meaning: 2.63,

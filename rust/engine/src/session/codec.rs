@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 use crate::context::image::ImageRule;
 use crate::context::{
-    Budget, Cut, Epoch, Explained, Factor, Form, Format, Framing, Grant, Item, MemoryRef, MessageRef, Order, Reason, RelevanceFloor, SectionUse,
-    SetAside, Share, Tally, Why,
+    Budget, Cut, Epoch, Explained, Factor, Form, Format, Framing, Grant, Item, MemoryRef, MessageRef, Order, Reason, RelevanceFloor,
+    SectionUse, SetAside, Share, Tally, Why,
 };
 use crate::models::Model;
 use crate::store::envelope::damaged;
@@ -292,7 +292,13 @@ fn read_cut(r: &mut Reader<'_>, key: &[u8]) -> Result<Cut> {
 /// `[section, id, memory, score, [[name, value]], text, message, form]`; attributes and text only of what is neither memory nor message.
 pub(super) fn write_item(w: &mut Writer, item: &Item) {
     let formed = item.form != Form::default();
-    w.nested(if formed { 8 } else if item.memory.is_some() { 4 } else { 7 });
+    w.nested(if formed {
+        8
+    } else if item.memory.is_some() {
+        4
+    } else {
+        7
+    });
     w.text(&item.section);
     w.text(&item.id);
     write_memory_ref(w, item.memory.as_ref());

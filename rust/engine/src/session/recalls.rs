@@ -119,7 +119,13 @@ mod tests {
     #[test]
     fn recalls_read_back_and_missing_ones_are_the_defaults() {
         let least = Some(Share::new(250_000));
-        let own = Recalls { memories: 3, messages: Some(0), roles: Roles::named(["tool", "user"]).unwrap(), min_confidence: least, ..Recalls::default() };
+        let own = Recalls {
+            memories: 3,
+            messages: Some(0),
+            roles: Roles::named(["tool", "user"]).unwrap(),
+            min_confidence: least,
+            ..Recalls::default()
+        };
         for recalls in [own, Recalls::default()] {
             let mut w = Writer::array(1);
             recalls.write(&mut w);

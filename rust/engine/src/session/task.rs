@@ -9,9 +9,9 @@ use std::ops::{ControlFlow, Range};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::codec;
-use crate::context::{Form, Item};
 use crate::context::json;
 use crate::context::limit::section;
+use crate::context::{Form, Item};
 use crate::limits::{MAX_NAME_BYTES, MAX_TASK_BYTES, MAX_TASK_ENTRIES, MAX_TASK_VALUE_BYTES};
 use crate::store::chunks;
 use crate::store::envelope::{self, Codec, damaged};

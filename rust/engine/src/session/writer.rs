@@ -120,8 +120,16 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
         let mut head = SessionsHead::read(pages, partition)?;
         head.sessions += 1;
         let place = Place { partition, session: head.sessions };
-        let epoch =
-            StoredEpoch { epoch: no_epoch(&model), model, system: None, tools: None, switch: 0, recounted: (0, 0), began_at: clock, stamps: Vec::new() };
+        let epoch = StoredEpoch {
+            epoch: no_epoch(&model),
+            model,
+            system: None,
+            tools: None,
+            switch: 0,
+            recounted: (0, 0),
+            began_at: clock,
+            stamps: Vec::new(),
+        };
         Ok(Self {
             pages,
             scope,

@@ -17,7 +17,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use super::speech_words::{
     ARABIC_QUESTIONS, AUXILIARIES, BUT, CHINESE_QUESTIONS, COURTESY, COURTESY_WORDS, DETERMINERS, IGNORANT, IGNORANT_ACCENTED, LEADS,
-    OFFERS, QUESTIONS, QUESTIONS_ACCENTED, QUESTION_ENDS, REQUESTS, SUBJECTS,
+    OFFERS, QUESTION_ENDS, QUESTIONS, QUESTIONS_ACCENTED, REQUESTS, SUBJECTS,
 };
 
 /// The longest clause that can be one of not knowing, in words: longer ones tell of something.
@@ -177,8 +177,10 @@ fn is_english_question(words: &[String]) -> bool {
         "what" | "how" => auxiliary_before_subject(words, 1),
         "which" | "whose" => auxiliary_before_subject(words, 2),
         "do" | "have" | "may" | "might" => matches!(word(1), "you" | "we" | "they" | "i" | "anyone" | "anybody"),
-        "is" | "are" | "was" | "were" | "does" | "did" | "can" | "could" | "will" | "would" | "should" | "has" | "had" | "isnt" | "arent"
-        | "didnt" | "doesnt" | "dont" | "wasnt" | "cant" | "couldnt" | "wont" => is_subject(word(1)) || DETERMINERS.contains(&word(1)),
+        "is" | "are" | "was" | "were" | "does" | "did" | "can" | "could" | "will" | "would" | "should" | "has" | "had" | "isnt"
+        | "arent" | "didnt" | "doesnt" | "dont" | "wasnt" | "cant" | "couldnt" | "wont" => {
+            is_subject(word(1)) || DETERMINERS.contains(&word(1))
+        }
         _ => false,
     }
 }
@@ -193,14 +195,17 @@ fn auxiliary_before_subject(words: &[String], from: usize) -> bool {
 /// "wann war das", "kannst du"; not "was ich brauche", "wie immer".
 fn is_german_question(words: &[String]) -> bool {
     const ASK: [&str; 16] = [
-        "wie", "was", "wer", "wo", "wann", "warum", "wieso", "wohin", "woher", "wem", "wessen", "welche", "welcher", "welches", "welchen", "welchem",
+        "wie", "was", "wer", "wo", "wann", "warum", "wieso", "wohin", "woher", "wem", "wessen", "welche", "welcher", "welches", "welchen",
+        "welchem",
     ];
     const NOT_AFTER: [&str; 14] = ["ich", "du", "er", "sie", "es", "wir", "ihr", "man", "immer", "gesagt", "schon", "auch", "the", "a"];
     const VERBS: [&str; 17] = [
-        "ist", "sind", "hat", "habt", "hast", "haben", "kann", "kannst", "konnen", "konnt", "weisst", "wisst", "war", "waren", "wird", "soll", "darf",
+        "ist", "sind", "hat", "habt", "hast", "haben", "kann", "kannst", "konnen", "konnt", "weisst", "wisst", "war", "waren", "wird",
+        "soll", "darf",
     ];
     let word = |at: usize| words.get(at).map_or("", String::as_str);
-    let subject = |word: &str| matches!(word, "ich" | "du" | "er" | "sie" | "es" | "wir" | "ihr" | "man" | "der" | "die" | "das" | "mein" | "unser");
+    let subject =
+        |word: &str| matches!(word, "ich" | "du" | "er" | "sie" | "es" | "wir" | "ihr" | "man" | "der" | "die" | "das" | "mein" | "unser");
     ASK.contains(&word(0)) && words.len() > 2 && !NOT_AFTER.contains(&word(1)) && !is_auxiliary(word(1))
         || VERBS.contains(&word(0)) && subject(word(1))
 }
@@ -216,30 +221,90 @@ mod tests {
     use super::*;
 
     const ASKS: &[&str] = &[
-        "which port does payments-api use?", "Which port does payments-api use", "what is my favourite editor", "Hey, where did we park the car",
-        "how many people work there", "who leads the platform team", "Do you remember the name of my dog", "is the server up", "can you tell me why",
-        "tell me which region we deploy to", "how to restart it", "Hello! What should I cook tonight?", "remind me when the review is",
-        "\u{bf}Cu\u{e1}l es mi editor favorito?", "cu\u{e1}l es mi editor", "Welchen Editor benutze ich?", "welchen editor nutze ich", "kannst du mir den Port sagen",
-        "Quel est mon \u{e9}diteur pr\u{e9}f\u{e9}r\u{e9}", "est-ce que je prends du sucre", "Qual \u{e9} o meu editor", "dove abito", "\u{43a}\u{430}\u{43a}\u{43e}\u{439} \u{443} \u{43c}\u{435}\u{43d}\u{44f} \u{440}\u{435}\u{434}\u{430}\u{43a}\u{442}\u{43e}\u{440}",
-        "\u{79c1}\u{306e}\u{72ac}\u{306e}\u{540d}\u{524d}\u{306f}\u{4f55}\u{3067}\u{3059}\u{304b}", "\u{4f60}\u{77e5}\u{9053}\u{7aef}\u{53e3}\u{5417}", "\u{652f}\u{4ed8}\u{670d}\u{52a1}\u{7528}\u{54ea}\u{4e2a}\u{7aef}\u{53e3}\u{ff1f}", "\u{c81c} \u{ac15}\u{c544}\u{c9c0} \u{c774}\u{b984}\u{c774} \u{bb50}\u{c608}\u{c694}?", "\u{623}\u{64a}\u{646} \u{623}\u{633}\u{643}\u{646}\u{61f}",
-        "\u{645}\u{62a}\u{649} \u{645}\u{648}\u{639}\u{62f}\u{64a}", "And you?", "?",
+        "which port does payments-api use?",
+        "Which port does payments-api use",
+        "what is my favourite editor",
+        "Hey, where did we park the car",
+        "how many people work there",
+        "who leads the platform team",
+        "Do you remember the name of my dog",
+        "is the server up",
+        "can you tell me why",
+        "tell me which region we deploy to",
+        "how to restart it",
+        "Hello! What should I cook tonight?",
+        "remind me when the review is",
+        "\u{bf}Cu\u{e1}l es mi editor favorito?",
+        "cu\u{e1}l es mi editor",
+        "Welchen Editor benutze ich?",
+        "welchen editor nutze ich",
+        "kannst du mir den Port sagen",
+        "Quel est mon \u{e9}diteur pr\u{e9}f\u{e9}r\u{e9}",
+        "est-ce que je prends du sucre",
+        "Qual \u{e9} o meu editor",
+        "dove abito",
+        "\u{43a}\u{430}\u{43a}\u{43e}\u{439} \u{443} \u{43c}\u{435}\u{43d}\u{44f} \u{440}\u{435}\u{434}\u{430}\u{43a}\u{442}\u{43e}\u{440}",
+        "\u{79c1}\u{306e}\u{72ac}\u{306e}\u{540d}\u{524d}\u{306f}\u{4f55}\u{3067}\u{3059}\u{304b}",
+        "\u{4f60}\u{77e5}\u{9053}\u{7aef}\u{53e3}\u{5417}",
+        "\u{652f}\u{4ed8}\u{670d}\u{52a1}\u{7528}\u{54ea}\u{4e2a}\u{7aef}\u{53e3}\u{ff1f}",
+        "\u{c81c} \u{ac15}\u{c544}\u{c9c0} \u{c774}\u{b984}\u{c774} \u{bb50}\u{c608}\u{c694}?",
+        "\u{623}\u{64a}\u{646} \u{623}\u{633}\u{643}\u{646}\u{61f}",
+        "\u{645}\u{62a}\u{649} \u{645}\u{648}\u{639}\u{62f}\u{64a}",
+        "And you?",
+        "?",
     ];
 
     const STATES: &[&str] = &[
-        "payments-api listens on 8443", "I moved to Lisbon. And you?", "What I need is rest", "When the server was down, we restarted it",
-        "What a day it was", "Which is why we moved", "Do the dishes every evening", "Have a look at node-9", "I wonder, and it works: port 8443",
-        "Never deploy on a Friday!", "Was ich brauche, ist Ruhe", "wie immer am Freitag", "Prefiero el t\u{e9}", "Como siempre, caf\u{e9}", "Yes",
-        "\u{42f} \u{436}\u{438}\u{432}\u{443} \u{432} \u{41c}\u{43e}\u{441}\u{43a}\u{432}\u{435}", "\u{79c1}\u{306f}\u{6771}\u{4eac}\u{306b}\u{4f4f}\u{3093}\u{3067}\u{3044}\u{307e}\u{3059}\u{3002}", "The URL is https://a.io/?q=1 and it works", "How they did it is in the wiki.",
-        "Where I live it rains.", "I don't know much about cars, but mine is a blue Volvo", "8443", "If I don't know a word, I look it up in Collins.",
+        "payments-api listens on 8443",
+        "I moved to Lisbon. And you?",
+        "What I need is rest",
+        "When the server was down, we restarted it",
+        "What a day it was",
+        "Which is why we moved",
+        "Do the dishes every evening",
+        "Have a look at node-9",
+        "I wonder, and it works: port 8443",
+        "Never deploy on a Friday!",
+        "Was ich brauche, ist Ruhe",
+        "wie immer am Freitag",
+        "Prefiero el t\u{e9}",
+        "Como siempre, caf\u{e9}",
+        "Yes",
+        "\u{42f} \u{436}\u{438}\u{432}\u{443} \u{432} \u{41c}\u{43e}\u{441}\u{43a}\u{432}\u{435}",
+        "\u{79c1}\u{306f}\u{6771}\u{4eac}\u{306b}\u{4f4f}\u{3093}\u{3067}\u{3044}\u{307e}\u{3059}\u{3002}",
+        "The URL is https://a.io/?q=1 and it works",
+        "How they did it is in the wiki.",
+        "Where I live it rains.",
+        "I don't know much about cars, but mine is a blue Volvo",
+        "8443",
+        "If I don't know a word, I look it up in Collins.",
     ];
 
     const IGNORANT_TEXTS: &[&str] = &[
-        "Sorry, I don't know that.", "I\u{2019}m sorry, but I don\u{2019}t have any information about that.", "No idea!", "I don't know. Could you tell me?",
-        "I'm not sure. Let me know if you find out!", "I couldn't find anything about your dog. Please tell me its name.", "Das weiß ich leider nicht.",
-        "Ich habe keine Informationen dazu. Kannst du es mir sagen?", "Je ne sais pas, d\u{e9}sol\u{e9}.", "D\u{e9}sol\u{e9}, je n'ai pas cette information.", "Lo siento, no lo s\u{e9}.",
-        "No tengo esa informaci\u{f3}n.", "N\u{e3}o sei.", "Non lo so, mi dispiace.", "\u{41a} \u{441}\u{43e}\u{436}\u{430}\u{43b}\u{435}\u{43d}\u{438}\u{44e}, \u{44f} \u{43d}\u{435} \u{437}\u{43d}\u{430}\u{44e}.", "\u{5bf9}\u{4e0d}\u{8d77}\u{ff0c}\u{6211}\u{4e0d}\u{77e5}\u{9053}\u{3002}",
-        "\u{7533}\u{3057}\u{8a33}\u{3042}\u{308a}\u{307e}\u{305b}\u{3093}\u{3001}\u{308f}\u{304b}\u{308a}\u{307e}\u{305b}\u{3093}\u{3002}", "\u{c8c4}\u{c1a1}\u{d558}\u{c9c0}\u{b9cc} \u{baa8}\u{b974}\u{aca0}\u{c2b5}\u{b2c8}\u{b2e4}.", "\u{644}\u{627} \u{623}\u{639}\u{631}\u{641}", "\u{92e}\u{941}\u{91d}\u{947} \u{928}\u{939}\u{940}\u{902} \u{92a}\u{924}\u{93e}\u{964}", "Unfortunately I have no record of that.",
-        "I don't know your deploy region.", "I don't have access to your calendar.", "You haven't told me yet.",
+        "Sorry, I don't know that.",
+        "I\u{2019}m sorry, but I don\u{2019}t have any information about that.",
+        "No idea!",
+        "I don't know. Could you tell me?",
+        "I'm not sure. Let me know if you find out!",
+        "I couldn't find anything about your dog. Please tell me its name.",
+        "Das weiß ich leider nicht.",
+        "Ich habe keine Informationen dazu. Kannst du es mir sagen?",
+        "Je ne sais pas, d\u{e9}sol\u{e9}.",
+        "D\u{e9}sol\u{e9}, je n'ai pas cette information.",
+        "Lo siento, no lo s\u{e9}.",
+        "No tengo esa informaci\u{f3}n.",
+        "N\u{e3}o sei.",
+        "Non lo so, mi dispiace.",
+        "\u{41a} \u{441}\u{43e}\u{436}\u{430}\u{43b}\u{435}\u{43d}\u{438}\u{44e}, \u{44f} \u{43d}\u{435} \u{437}\u{43d}\u{430}\u{44e}.",
+        "\u{5bf9}\u{4e0d}\u{8d77}\u{ff0c}\u{6211}\u{4e0d}\u{77e5}\u{9053}\u{3002}",
+        "\u{7533}\u{3057}\u{8a33}\u{3042}\u{308a}\u{307e}\u{305b}\u{3093}\u{3001}\u{308f}\u{304b}\u{308a}\u{307e}\u{305b}\u{3093}\u{3002}",
+        "\u{c8c4}\u{c1a1}\u{d558}\u{c9c0}\u{b9cc} \u{baa8}\u{b974}\u{aca0}\u{c2b5}\u{b2c8}\u{b2e4}.",
+        "\u{644}\u{627} \u{623}\u{639}\u{631}\u{641}",
+        "\u{92e}\u{941}\u{91d}\u{947} \u{928}\u{939}\u{940}\u{902} \u{92a}\u{924}\u{93e}\u{964}",
+        "Unfortunately I have no record of that.",
+        "I don't know your deploy region.",
+        "I don't have access to your calendar.",
+        "You haven't told me yet.",
     ];
 
     #[test]

@@ -47,7 +47,8 @@ pub(crate) fn repair(question: &str, is_word: impl Fn(&str) -> bool, frequencies
         tried += 1;
         let spellings = edits(&lower);
         let counts = frequencies.of_spellings(&spellings)?;
-        let best = spellings.iter().zip(counts).filter(|(_, count)| *count > 0).max_by_key(|(word, count)| (*count, std::cmp::Reverse(*word)));
+        let best =
+            spellings.iter().zip(counts).filter(|(_, count)| *count > 0).max_by_key(|(word, count)| (*count, std::cmp::Reverse(*word)));
         if let Some((best, _)) = best {
             text.push_str(&question[copied..start]);
             text.push_str(best);
@@ -128,7 +129,9 @@ mod tests {
 
     #[test]
     fn words_that_are_there_words_of_the_language_and_identifiers_stay() {
-        for question in ["Which garden did she visit?", "a boat", "gardne-api", "src/gardne.rs", "getGardne", "gardne4", "GARDNE", "the", "gar", ""] {
+        for question in
+            ["Which garden did she visit?", "a boat", "gardne-api", "src/gardne.rs", "getGardne", "gardne4", "GARDNE", "the", "gar", ""]
+        {
             assert_eq!(read(question), None, "{question}");
         }
         assert_eq!(read("elephant zebra"), None, "nothing near is there");

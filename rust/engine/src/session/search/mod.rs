@@ -15,9 +15,9 @@ mod rank;
 pub(super) mod row;
 mod score;
 mod sight;
-mod typos;
 #[cfg(test)]
 mod tests;
+mod typos;
 
 pub use fill::fill_rows;
 pub use score::{FEATURES, Features, SCORE_ONE};
@@ -78,7 +78,13 @@ pub fn search(engine: &Core, scope: &Scope, request: &Request) -> Result<Vec<Tra
         for found in found(pages, partition, scope.term_seed(), request)? {
             let Some(record) = SessionRecord::read(pages, found.place)? else { continue };
             let message = stored_message(pages, found.place, found.index)?;
-            hits.push(TranscriptHit { session_id: record.id, message, score: found.score, confidence: found.confidence, features: found.features });
+            hits.push(TranscriptHit {
+                session_id: record.id,
+                message,
+                score: found.score,
+                confidence: found.confidence,
+                features: found.features,
+            });
         }
         Ok(hits)
     })

@@ -88,8 +88,12 @@ impl<'r, P: Pages> Ranking<'r, P> {
     fn score(&self, mut numbers: Vec<u32>, sessions: &mut BTreeMap<u32, Known>) -> Result<Vec<Found>> {
         numbers.sort_unstable();
         let rows = self.rows(&numbers)?;
-        let nearness: BTreeMap<u32, Nearness> =
-            rows.iter().map(|(number, row)| (*number, self.meaning.wanted.nearness(&row.tokens))).collect();
+        let mut nearness: BTreeMap<u32, Nearness> = BTreeMap::new();
+        for near in numbers.iter().flat_map(|number| number.saturating_sub(1)..=number.saturating_add(1)) {
+            if let Some(row) = rows.get(&near) {
+                nearness.entry(near).or_insert_with(|| self.meaning.wanted.nearness(&row.tokens));
+            }
+        }
         let mut ranked = Vec::with_capacity(numbers.len());
         for number in numbers {
             let Some(row) = rows.get(&number) else {
@@ -188,11 +192,11 @@ impl<'r, P: Pages> Ranking<'r, P> {
         if let Some(known) = known.get(&session) {
             return Ok(*known);
         }
-        let record = SessionRecord::read(self.pages, Place { partition: self.partition, session })?;
+        let glance = SessionRecord::glance(self.pages, Place { partition: self.partition, session })?;
         // A session that is being deleted or copied is in no answer: its messages go, or come, step by step.
-        let made = record.map_or(Known { is_visible: false, messages: 0 }, |record| Known {
-            is_visible: record.state != SessionState::Hidden,
-            messages: record.tally.messages,
+        let made = glance.map_or(Known { is_visible: false, messages: 0 }, |(state, messages)| Known {
+            is_visible: state != SessionState::Hidden,
+            messages,
         });
         known.insert(session, made);
         Ok(made)

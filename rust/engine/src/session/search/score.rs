@@ -2,8 +2,8 @@
 //!
 //! What the parts mean and what they weigh is in [`crate::recall::ranking`].
 
-use crate::recall::ranking::{LONG, NAMED_CLOSER, NEAR_MESSAGES, PRONOUNS_BESIDE, SIGHT, Sight, WEIGHTS};
 pub use crate::recall::ranking::{FEATURES, Features};
+use crate::recall::ranking::{LONG, NAMED_CLOSER, NEAR_MESSAGES, PRONOUNS_BESIDE, SIGHT, Sight, WEIGHTS};
 
 /// Units of a score in 1.0.
 pub const SCORE_ONE: i64 = crate::units::score::SCORE_ONE as i64;

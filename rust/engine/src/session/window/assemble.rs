@@ -10,7 +10,9 @@ use super::warm::{Warm, WarmFixed};
 use crate::context::explain::{Explained, Why};
 use crate::context::limit::section;
 use crate::context::message::Part;
-use crate::context::{Bounds, Factor, Fixed, Form, History, Inputs, Item, KnownWindow, Message, Prompt, Role, Volatile, carries_block, compose};
+use crate::context::{
+    Bounds, Factor, Fixed, Form, History, Inputs, Item, KnownWindow, Message, Prompt, Role, Volatile, carries_block, compose,
+};
 use crate::index::vectors;
 use crate::memory::Core;
 use crate::models::Model;
@@ -146,12 +148,14 @@ pub(in crate::session) fn assemble<P: Pages>(
     let mut warm = view.warmed(prompt.window.cut.start.min(epoch.epoch.cut.start), record.edits);
     warm.fixed = Some(fixed);
     let corrections = recalled.iter().flat_map(|(_, answer)| &answer.corrections);
-    let read_as = |(from, to): &(String, String)| Explained::other(section::RECALLED, from.as_str(), 0, Why::ReadAs { word: to.as_str().into() });
+    let read_as =
+        |(from, to): &(String, String)| Explained::other(section::RECALLED, from.as_str(), 0, Why::ReadAs { word: to.as_str().into() });
     prompt.explained.extend(corrections.map(read_as));
     let question = recalled.as_ref().map(|(request, _)| request.text.clone());
     let degraded = recalled.as_ref().and_then(|(_, answer)| answer.degraded.clone()).or(degraded);
     let (model, session_id, epoch) = (epoch.model, record.id, record.epoch);
-    let assembled = Assembled { prompt, model, place, session_id, epoch, sent: Arc::new(sent), degraded, ask: Arc::new(ask.clone()), question };
+    let assembled =
+        Assembled { prompt, model, place, session_id, epoch, sent: Arc::new(sent), degraded, ask: Arc::new(ask.clone()), question };
     Ok(Done { assembled, warm, recalled })
 }
 

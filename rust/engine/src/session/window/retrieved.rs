@@ -242,7 +242,8 @@ pub(in crate::session) fn passages<P: Pages>(
     if record.collections.is_empty() || recalls.passages == 0 {
         return Ok((Vec::new(), None));
     }
-    let mut asked = collection::Request::new(request.text.clone(), record.collections.clone(), recalls.passages as usize, request.filter.now);
+    let mut asked =
+        collection::Request::new(request.text.clone(), record.collections.clone(), recalls.passages as usize, request.filter.now);
     asked.vector.clone_from(&request.vector);
     let answer = collection::search::search(engine, pages, &asked)?;
     let mut items = Vec::with_capacity(answer.hits.len());
