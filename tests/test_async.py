@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 WAITING = {
     memspan.Scope: [
         *["remember", "remember_many", "revise", "recall", "get", "history", "memories", "forget", "forget_stale", "export"],
-        *["session", "sessions", "collections", "search_transcripts", "search"],
+        *["session", "open_session", "sessions", "collections", "search_transcripts", "search"],
     ],
     memspan.Collection: ["add", "add_many", "add_path", "note", "search", "get", "documents", "delete", "expire", "delete_all"],
     memspan.Session: [
@@ -43,6 +43,7 @@ def test_nothing_public_that_waits_was_forgotten() -> None:
     instant = {"user", "shared", "path", "closed", "id", "tenant", "type", "slots", "name"}
     # Reads of a few microseconds: properties of a session, and handles that read when they are used.
     instant |= {"scope", "model", "ended", "created_at", "epoch", "messages", "turns", "pending_tool_calls", "task"}
+    instant |= {"last_added_at", "system", "tools", "metadata"}
     instant |= {"collection", "chunks", "token_factors"}
     for owner in (memspan.Scope, memspan.Engine, memspan.Session, memspan.Task, memspan.Collection):
         plain = {name for name, value in vars(owner).items() if not name.startswith("_") and f"a{name}" not in vars(owner)}
@@ -95,12 +96,12 @@ def test_a_session_from_a_loop(store: Path) -> None:
             assert await task.aget("plan") is None
             fork = await session.afork("s-2")
             assert (await fork.aswitch_model("gpt-4")).to_model == "gpt-4"
-            assert [one async for one in user.asessions()] == ["s-1", "s-2"]
+            assert [one.id async for one in user.asessions()] == ["s-1", "s-2"]
             assert [hit.index for hit in await user.asearch_transcripts("payments-api", limit=1)] == [0]
             await fork.arewind(1)
             await fork.aend()
             await session.adelete()
-            assert [one async for one in user.asessions()] == ["s-2"]
+            assert [one.id async for one in user.asessions()] == ["s-2"]
 
     asyncio.run(life())
 

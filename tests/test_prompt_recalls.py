@@ -220,7 +220,15 @@ def test_recalls_are_kept_with_the_session(user: memspan.Scope) -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"memories": -1}, {"messages": 1.5}, {"passages": 10_000}, {"min_confidence": 20}, {"roles": "user"}, {"roles": ("system",)}, {"other_sessions": 1}],
+    [
+        {"memories": -1},
+        {"messages": 1.5},
+        {"passages": 10_000},
+        {"min_confidence": 20},
+        {"roles": "user"},
+        {"roles": ("system",)},
+        {"other_sessions": 1},
+    ],
 )
 def test_wrong_recalls_are_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(InvalidInput, match="Recalls"):
@@ -259,7 +267,7 @@ def test_room_that_history_leaves_is_used_up_to_a_ceiling(user: memspan.Scope) -
     assert small.total_tokens < 350
     [row, *_] = [one for one in small.explain() if one.section == "recalled" and not one.included]
     assert "300 tokens" in row.why
-    assert 'Grant(ceiling=...)' in row.why
+    assert "Grant(ceiling=...)" in row.why
 
 
 def test_sections_that_do_not_exist_are_refused() -> None:

@@ -195,7 +195,7 @@ def test_ended_forked_deleted(session: memspan.Session, user: memspan.Scope) -> 
         session.fork("s-2")
     with pytest.raises(memspan.NotFound):
         session.fork("s-3", at=7)
-    assert list(user.sessions()) == ["s-1", "s-2"]
+    assert [info.id for info in user.sessions()] == ["s-1", "s-2"]
     session.end()
     assert session.ended
     session.end()
@@ -203,7 +203,7 @@ def test_ended_forked_deleted(session: memspan.Session, user: memspan.Scope) -> 
         session.add(USER)
     assert len(session.fork("s-4").messages) == 6
     session.delete()
-    assert list(user.sessions()) == ["s-2", "s-4"]
+    assert [info.id for info in user.sessions()] == ["s-2", "s-4"]
     with pytest.raises(memspan.NotFound):
         session.add(USER)
     assert {hit.session_id for hit in user.search_transcripts("assistant")} == {"s-2", "s-4"}
@@ -301,7 +301,7 @@ def test_a_closed_engine_says_so(session: memspan.Session, memspan_engine: memsp
 def test_wrong_options(user: memspan.Scope, wrong: dict[str, Any]) -> None:
     with pytest.raises(memspan.InvalidInput):
         user.session("s-1", model="gpt-4o", **wrong)
-    assert list(user.sessions()) == []
+    assert [info.id for info in user.sessions()] == []
 
 
 def test_reads_bring_shared_memory(memspan_engine: memspan.Engine, user: memspan.Scope, tmp_path: Path) -> None:

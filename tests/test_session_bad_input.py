@@ -146,7 +146,7 @@ def test_grants(options: dict[str, Any]) -> None:
 def test_floors_that_do_not_fit_the_model(user: memspan.Scope) -> None:
     with pytest.raises(memspan.BudgetExceeded, match="floors"):
         user.session("s-2", model="gpt-4", budget=memspan.Budget(sections={"retrieved": memspan.Grant(floor=10_000)}))
-    assert list(user.sessions()) == []
+    assert [info.id for info in user.sessions()] == []
 
 
 @pytest.mark.parametrize(

@@ -113,4 +113,4 @@ def test_collections_that_cannot_be_are_refused(user: memspan.Scope) -> None:
         user.session("s-1", model="gpt-4o", collections=docs)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     with memspan.testing.temporary_engine() as other, pytest.raises(InvalidInput, match="of the same engine"):
         user.session("s-1", model="gpt-4o", collections=[other.user("u").collection("docs")])
-    assert list(user.sessions()) == []
+    assert [info.id for info in user.sessions()] == []

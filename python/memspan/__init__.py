@@ -27,6 +27,7 @@ from memspan.engine import (
     build_info,
     open,  # noqa: A004  `memspan.open`
 )
+from memspan.evaluation import evaluate
 from memspan.exceptions import (
     BudgetExceeded,
     Closed,
@@ -55,6 +56,7 @@ from memspan.exceptions import (
     UnknownModel,
 )
 from memspan.long_term import NewMemory, Scope
+from memspan.life import KindRule, Policy
 from memspan.model import CacheRules, Model, Prices, models
 from memspan.short_term import Added, NewMessage, Session
 from memspan.task import Task
@@ -89,6 +91,7 @@ __all__ = [
     "InputError",
     "InvalidInput",
     "Item",
+    "KindRule",
     "Memory",
     "Message",
     "MissingExtra",
@@ -100,6 +103,7 @@ __all__ = [
     "NotFound",
     "OutcomeUnknown",
     "Passage",
+    "Policy",
     "Prices",
     "Prompt",
     "ReadOnly",
@@ -130,6 +134,7 @@ __all__ = [
     "build_info",
     "compact",
     "count_tokens",
+    "evaluate",
     "fit",
     "models",
     "tokenizers",

@@ -33,6 +33,7 @@ __all__ = [
     "ScopeCore",
     "SearchCore",
     "SessionCore",
+    "SessionInfo",
     "TaskCore",
     "TermScore",
     "ToEmbed",
@@ -54,7 +55,10 @@ __all__ = [
     "restore_memory",
     "restore_remembered",
     "search_transcripts",
-    "session_ids",
+    "session_infos",
+    "session_instructions",
+    "session_metadata",
+    "set_session_metadata",
     "transcript_features",
     "truncate",
 ]
@@ -173,7 +177,7 @@ class Memory:
     def metadata(self) -> dict[str, Any]:
         """What the caller attached: a fresh dict at each use. A tuple comes back as a list."""
     @property
-    def state(self) -> Literal["current", "superseded", "revised", "forgotten", "expired"]:
+    def state(self) -> Literal["current", "superseded", "revised", "forgotten", "expired", "quarantined"]:
         """Why it is not current any more, or that it is."""
     @property
     def reason(self) -> str | None:
@@ -184,6 +188,27 @@ class Memory:
     @property
     def superseded_by(self) -> str | None:
         """The id of the memory that took its slot."""
+    @property
+    def session(self) -> str | None:
+        """The session in which it was said, where it was learnt from one."""
+    @property
+    def message(self) -> int | None:
+        """The index of the message that it was learnt from."""
+    @property
+    def writer(self) -> str | None:
+        """What wrote it: "rules", "model", "consolidation" or "tool"; `None` for a caller."""
+    @property
+    def derived_from(self) -> list[str]:
+        """The ids of the memories that it was made from."""
+    @property
+    def disputes(self) -> list[str]:
+        """The ids of memories that say otherwise, where neither is known to be newer or truer."""
+    @property
+    def reinforced(self) -> int:
+        """How often it was said again."""
+    @property
+    def last_seen(self) -> datetime:
+        """When it was said last."""
     def to_dict(self) -> dict[str, Any]:
         """Every field by name, in the order of this class."""
     def __copy__(self) -> Memory: ...
@@ -203,11 +228,15 @@ class Remembered:
     """
 
     @property
-    def action(self) -> Literal["added", "updated", "superseded", "duplicate", "rejected"]:
+    def action(
+        self,
+    ) -> Literal["added", "updated", "superseded", "duplicate", "rejected", "reinforced", "redacted", "quarantined"]:
         """One word.
 
         "added": a new memory. "updated": a new revision. "superseded": a new memory took the slot of another. "duplicate": it was there
-        already. "rejected": its id belongs to a forgotten one.
+        already. "rejected": its id belongs to a forgotten one, or the policy refuses it (the memory is then stored nowhere and has no text).
+        "redacted": a new memory, without what the policy takes out. "reinforced": a memory that was there counts that it was said again.
+        "quarantined": it waits for `Scope.approve`.
         """
     @property
     def memory(self) -> Memory:
@@ -493,6 +522,8 @@ class EngineCore:
         embedding: tuple[str, int, str | None] | None,
         by_default: bool = False,
         graph: tuple[int, int, int, int, float] | None = None,
+        policy: tuple[str, str] | None = None,
+        kinds: Sequence[tuple[str, float | None, float | None, int | None]] | None = None,
     ) -> EngineCore: ...
     @property
     def path(self) -> Path: ...
@@ -508,6 +539,7 @@ class EngineCore:
     def scope(self, scope_type: Literal["user", "shared"], id: str, tenant: str | None) -> ScopeCore: ...
     def scopes(self, after: int, limit: int) -> list[tuple[int, ScopeCore]]: ...
     def remember_many(self, rows: Rows, embedded: Vectors | None, all_or_nothing: bool) -> tuple[list[Remembered | Error], int]: ...
+    def forget_over_cap(self) -> int: ...
     def backup(self, path: Path) -> int: ...
     def maintain(self, embed: Callable[[list[str]], Vectors] | None) -> Maintained: ...
     def reembed(self, embed: Callable[[list[str]], Vectors] | None, progress: Callable[[int], object]) -> int: ...
@@ -539,6 +571,7 @@ class ScopeCore:
     def tenant(self) -> str | None: ...
     @property
     def scope_type(self) -> Literal["user", "shared"]: ...
+    def screened(self, draft: Draft) -> Draft: ...
     def remember(
         self,
         text: str,
@@ -586,10 +619,13 @@ class ScopeCore:
     ) -> Recall: ...
     def get(self, memory_id: str) -> Memory | None: ...
     def history(self, memory_id: str) -> list[Memory]: ...
-    def memories(self, kinds: int, first: int, limit: int) -> tuple[list[Memory], int | None]: ...
+    def memories(
+        self, kinds: int, newest_first: bool, all: bool, since: datetime | None, from_: int | None, limit: int, /
+    ) -> tuple[list[Memory], int | None]: ...
     def slots(self, only: str | None) -> list[tuple[str, bool, list[Memory]]]: ...
     def declare_slot(self, name: str, multi: bool) -> None: ...
     def forget(self, memory_id: str, reason: str | None) -> bool: ...
+    def erase(self) -> tuple[int, int, int, int, int, int, int, int, int]: ...
     def forget_stale(self, unused_days: float, max_importance: float, dry_run: bool) -> list[Memory]: ...
     @staticmethod
     def kind_bits(kinds_given: str | Iterable[str] | None) -> int: ...
@@ -662,11 +698,12 @@ class SearchCore:
     def explain(self, place: int) -> Explanation: ...
     def tokens(self, place: int) -> int: ...
 
+def repair(source: Path, target: Path) -> tuple[int, list[str]]: ...
 def collection_names(scope: ScopeCore) -> list[str]: ...
 
 AddedRow: TypeAlias = tuple[int, int, Literal["added", "duplicate", "rejected"]]
 NewRow: TypeAlias = tuple[object, str | None, str | None, datetime | None, str | None]
-StatusRow: TypeAlias = tuple[str, bool, int, int, int, datetime, list[str]]
+StatusRow: TypeAlias = tuple[str, bool, int, int, int, datetime, list[str], datetime]
 SwitchRow: TypeAlias = tuple[str, str, int, int, int, int, int, int]
 SummaryRow: TypeAlias = tuple[str, str, str, int, list[tuple[str, str, list[int]]]]
 UsageRow: TypeAlias = tuple[int, int, int, int]
@@ -764,6 +801,47 @@ def switch_model(
     draft: CompactionDraft | None,
     made: tuple[str, str, int],
 ) -> SwitchRow: ...
+
+@final
+class SessionInfo:
+    """What a session is, without its messages. Frozen.
+
+    Examples:
+        >>> _ = user.session("s-1", model="gpt-4o", metadata={"channel": "web"})
+        >>> [info] = user.sessions()
+        >>> info.id, info.model, info.messages, info.ended, info.metadata
+        ('s-1', 'gpt-4o', 0, False, {'channel': 'web'})
+    """
+
+    @property
+    def id(self) -> str:
+        """Its id."""
+    @property
+    def model(self) -> str:
+        """The model that it runs on now."""
+    @property
+    def messages(self) -> int:
+        """How many messages it has."""
+    @property
+    def turns(self) -> int:
+        """How many turns it has, the open one included."""
+    @property
+    def epoch(self) -> int:
+        """The number of its epoch."""
+    @property
+    def created_at(self) -> datetime:
+        """When it was made: aware, in UTC."""
+    @property
+    def last_added_at(self) -> datetime:
+        """When something was last added to it: aware, in UTC; when it was made where nothing was."""
+    @property
+    def ended(self) -> bool:
+        """Whether it was ended."""
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """What its caller keeps with it: a fresh dict at each use. No model ever sees it."""
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
 
 @final
 class TaskCore:
@@ -889,8 +967,17 @@ def restore_memory(number: int, body: bytes, supersedes: str | None, superseded_
 def restore_remembered(action: str, memory: Memory, reason: str | None) -> Remembered:
     """What `Remembered` is unpickled by. Private."""
 
-def session_ids(scope: ScopeCore, after: int, limit: int) -> list[tuple[int, str]]:
-    """Ids of a scope's sessions, a page of them. Private."""
+def session_infos(scope: ScopeCore, after: int, limit: int, newest_first: bool, since: datetime | None) -> list[tuple[int, SessionInfo]]:
+    """Sessions of a scope, a page of them: number and what each is. Private."""
+
+def session_metadata(of: SessionCore) -> dict[str, Any]:
+    """What a caller keeps with a session. Private."""
+
+def set_session_metadata(of: SessionCore, given: Mapping[str, Any]) -> None:
+    """Replaces it. Private."""
+
+def session_instructions(of: SessionCore) -> tuple[str | None, Any]:
+    """The system prompt and the tools of a session. Private."""
 
 def transcript_features() -> list[str]:
     """What the score of a transcript hit is made of, in order. Private."""
@@ -902,6 +989,80 @@ def search_transcripts(
 
 def check_memory_text(text: str) -> None:
     """Raises `InvalidInput` where a text cannot be a memory's. Private."""
+
+HeardRow: TypeAlias = tuple[str, str, datetime | None]
+"""A message to be judged: role, text, when it was said."""
+JudgedRow: TypeAlias = tuple[
+    int, str, str, str | None, str | None, str | None, float, float, int, int, str, str | None
+]
+"""A claim: message, category, text, slot, what it replaces, what it ends, importance, confidence, span, reason, doubt."""
+BesideRow: TypeAlias = tuple[str | None, str | None, str | None, str | None, int | None, str | None]
+"""Beside a draft: what it replaces, what it ends, doubt, session, message, writer."""
+MarkRow: TypeAlias = tuple[int, int, int]
+"""How far a session was learnt from: next message, changes, when it was made."""
+RelationRow: TypeAlias = tuple[str, str, str, datetime, datetime | None, str | None]
+"""A relation: subject, relation, object, since, until, id of a memory."""
+
+def screen(text: str) -> list[tuple[str, int, int]]:
+    """Secrets and personal data in a text: type, first character, behind the last. Private."""
+
+def screened(text: str, secrets: str, personal_data: str) -> tuple[str | None, list[str]]:
+    """A text as a policy leaves it, and the types that it minded. Private."""
+
+def gate_features(text: str, before: str) -> tuple[list[str], list[float]]:
+    """What the gate's models see of a message. Private: `tools/gate/fit.py` fits their weights."""
+
+def judge(scope: ScopeCore, heard: Sequence[HeardRow], first: int) -> list[JudgedRow]:
+    """What messages claim. Private."""
+
+def learn_mark(scope: ScopeCore, session: str) -> tuple[int, MarkRow, MarkRow]:
+    """From where on a session is to be learnt from, its mark, and what it is now. Private."""
+
+def learn(
+    scope: ScopeCore,
+    drafts: Sequence[Draft],
+    beside: Sequence[BesideRow],
+    session: tuple[str, MarkRow, MarkRow] | None,
+    embedded: Vectors | None,
+) -> list[Remembered] | None:
+    """Stores claims in one transaction. Private."""
+
+def quarantined(scope: ScopeCore) -> list[Memory]:
+    """What waits to be approved. Private."""
+
+def approve(scope: ScopeCore, memory_id: str) -> Remembered:
+    """Remembers what waited. Private."""
+
+def forget_from(
+    scope: ScopeCore, source: str | None, session: str | None, since: datetime | None, derived: bool, dry_run: bool
+) -> list[Memory]:
+    """Forgets what comes from there. Private."""
+
+def clusters(scope: ScopeCore, closeness: float, min_points: int) -> list[tuple[list[Memory], list[tuple[list[int], int]]]]:
+    """Clusters of memories, and the groups that rules merge. Private."""
+
+def dbscan(vectors: Sequence[Sequence[float]], closeness: float, min_points: int) -> list[int | None]:
+    """The cluster of each vector. Private."""
+
+def merge(scope: ScopeCore, originals: Sequence[Memory], keep: int | None, draft: Draft | None) -> Remembered | None:
+    """Puts one memory in the place of several. Private."""
+
+def relate(
+    scope: ScopeCore,
+    subject: str,
+    relation: str,
+    object: str,
+    since: datetime | None,
+    memory: Memory | None,
+    holds: bool,
+) -> tuple[RelationRow, bool]:
+    """Says that something stands to something. Private."""
+
+def neighbors(scope: ScopeCore, entity: str, at: datetime | None) -> list[RelationRow]:
+    """The relations of an entity. Private."""
+
+def paths(scope: ScopeCore, a: str, b: str, max_hops: int, at: datetime | None) -> list[list[RelationRow]]:
+    """The shortest paths between two entities. Private."""
 
 def check_text(name: str, text: str) -> bool:
     """Raises `InvalidInput` where a text is none; whether it has more than white space. Private."""

@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Mapping
 from itertools import chain
 from pathlib import Path
@@ -31,6 +32,9 @@ __all__ = ["main"]
 
 EXIT_DAMAGED = 1
 EXIT_ERROR = 2
+
+_CONTENTS = ("generation", "file_bytes", "scopes", "memories", "vectors", "to_embed", "collections", "documents", "chunks", "chunk_vectors")
+"""What `Engine.metrics` knows of a store; its other entries count what this process did, which has just begun."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -83,6 +87,10 @@ def _parser() -> argparse.ArgumentParser:
     backup = add(_backup, "backup", "Write a compacted, verified copy while the store is in use.")
     backup.add_argument("target", metavar="TARGET", type=Path, help="a folder that does not exist yet")
     maintain = add(_maintain, "maintain", "Fill in pending vectors, merge, remove what expired.")
+    maintain.add_argument("--every", metavar="TIME", help="go on until interrupted, each 90s, 30m, 24h or 7d")
+    evaluation = add(_eval, "eval", "Ask questions of a file and print what recall found: precision, coverage, freshness, duplicates.")
+    evaluation.add_argument("questions", metavar="QUESTIONS.jsonl", type=Path, help='"user", "question" and "answers" (ids or texts) a line')
+    evaluation.add_argument("--limit", type=int, default=5, metavar="N", help="memories that a question recalls (default 5)")
     maintain.add_argument("--compact", action="store_true", help="also rewrite the store into a new, smaller generation")
     add(_reembed, "reembed", "Replace the vectors of other embedders by those of the built-in embedding; can be interrupted.")
     show = add(_show, "show", "Print a user's sessions, the turns of one, or what the model saw at a turn.")
@@ -93,6 +101,9 @@ def _parser() -> argparse.ArgumentParser:
     show.add_argument("--tenant", help="the tenant that the user belongs to")
     doctor = add(_doctor, "doctor", "Read everything, compare it with its checksums and with itself, and report what is damaged.")
     doctor.add_argument("--in-process", action="store_true", help=argparse.SUPPRESS)
+    doctor.add_argument(
+        "--repair", type=Path, metavar="NEW", help="save every intact value in a new store there, and list what was lost; nothing is changed"
+    )
     bench = commands.add_parser("bench", help=(text := "Measure this machine."), description=text).add_subparsers(
         required=True, metavar="WHAT"
     )
@@ -130,12 +141,19 @@ def _stats(options: argparse.Namespace) -> int:
     table = _table_printer(options)
     with _open(options, read_only=True, embedder=None) as engine:
         metrics = dict(engine.metrics())
-        users = sum(1 for _ in engine.users())
+        users, sessions, messages = 0, 0, 0
+        for scope in engine.scopes():
+            users += scope.type == "user"
+            for info in scope.sessions():
+                sessions += 1
+                messages += info.messages
         learned = {f"tokens.{name}": str(factors) for name, factors in engine.token_factors.items()}
     facts = {
         "store": str(options.store),
         "users": users,
-        **metrics,
+        **{name: metrics[name] for name in _CONTENTS},
+        "sessions": sessions,
+        "messages": messages,
         **learned,
         **{f"build.{k}": v for k, v in memspan.build_info().items()},
     }
@@ -193,17 +211,8 @@ def _show(options: argparse.Namespace) -> int:
 
 def _show_sessions(user: memspan.Scope, table: _Table) -> int:
     rows: list[dict[str, Any]] = []
-    for name in user.sessions():
-        session = user.session(name)
-        rows.append(
-            {
-                "session": name,
-                "model": session.model,
-                "messages": len(session.messages),
-                "turns": len(session.turns),
-                "epoch": session.epoch,
-            }
-        )
+    for info in user.sessions():
+        rows.append({"session": info.id, "model": info.model, "messages": info.messages, "turns": info.turns, "epoch": info.epoch})
     table(rows, ("session", "model", "messages", "turns", "epoch"), (tuple(row.values()) for row in rows))
     return 0
 
@@ -359,9 +368,39 @@ def _backup(options: argparse.Namespace) -> int:
 
 
 def _maintain(options: argparse.Namespace) -> int:
+    if options.every is not None:
+        return _maintain_every(options, _seconds(options.every))
     with _open(options, read_only=False) as engine:
         report = engine.maintain(compact=options.compact)
     _say(options, vars(report), "\n".join(f"{name}: {value:,}" for name, value in vars(report).items()))
+    return 0
+
+
+def _seconds(text: str) -> float:
+    """A time such as 90s, 30m, 24h or 7d."""
+    units = {"s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0}
+    number, unit = text[:-1], text[-1:]
+    if unit in units and number.isdecimal() and int(number) > 0:
+        return int(number) * units[unit]
+    raise memspan.InvalidInput(f"maintaining a store: --every is a whole number with s, m, h or d behind it, and it is {text!r}: write 24h")
+
+
+def _maintain_every(options: argparse.Namespace, seconds: float) -> int:
+    """Maintains until it is interrupted; each report is a line."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with _open(options, read_only=False) as engine, engine.maintenance(seconds, compact=options.compact) as running:
+        reported = None
+        while True:
+            time.sleep(0.2)
+            if running.report is not None and running.report is not reported:
+                reported = running.report
+                print(json.dumps(vars(reported)), flush=True)
+
+
+def _eval(options: argparse.Namespace) -> int:
+    with _open(options, read_only=True) as engine:
+        done = memspan.evaluate(engine, options.questions, limit=options.limit)
+    _say(options, done.to_dict(), str(done))
     return 0
 
 
@@ -381,6 +420,8 @@ def _doctor(options: argparse.Namespace) -> int:
     if options.in_process:
         return _read_everything(options)
     _check_folder(options.store)
+    if options.repair is not None:
+        return _repair(options)
     # A page that the file no longer has ends the process that touches it: so another process does the reading.
     child = [sys.executable, "-m", "memspan.cli", "doctor", "--in-process", "--json", str(options.store)]
     done = subprocess.run(child, capture_output=True, text=True, check=False)  # noqa: S603  our own module, no shell
@@ -398,6 +439,18 @@ def _doctor(options: argparse.Namespace) -> int:
     )
     _say(options, report, found)
     return EXIT_DAMAGED if report["damage"] else 0
+
+
+def _repair(options: argparse.Namespace) -> int:
+    from memspan import _core
+
+    saved, lost = _core.repair(options.store, options.repair)
+    with memspan.open(options.repair, embedder=None) as engine:
+        findings = engine.check().findings
+    report = {"saved": saved, "lost": lost, "to_look_at": list(findings)}
+    lines = [f"saved {saved:,} values in {options.repair}", *(f"lost: {one}" for one in lost), *(f"to look at: {one}" for one in findings)]
+    _say(options, report, "\n".join(lines))
+    return EXIT_DAMAGED if lost or findings else 0
 
 
 def _read_everything(options: argparse.Namespace) -> int:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from memspan import _core
 from memspan._core import Limits
+from memspan._fence import fenced
+from memspan._screening import screened_message
 from memspan._twins import awaitable
 from memspan.compaction.values import Brief, Compaction, Identifiers, RefusedLine, Summary, summary_of
 from memspan.compaction.writing import Written, write
@@ -118,6 +120,7 @@ class ModelSwitch:
     checked: str = "rules"
 
 
+@fenced
 class Session:
     """One conversation of a scope. Made by `Scope.session`; what it is and holds is in the store, read anew at each use.
 
@@ -170,6 +173,26 @@ class Session:
     def epoch(self) -> int:
         """The number of its epoch: within one, prompts only grow at their end."""
         return self._core.status()[4]
+
+    @property
+    def last_added_at(self) -> datetime:
+        """When something was last added: aware, in UTC."""
+        return self._core.status()[7]
+
+    @property
+    def system(self) -> str | None:
+        """The system prompt of its present epoch."""
+        return _core.session_instructions(self._core)[0]
+
+    @property
+    def tools(self) -> list[dict[str, Any]]:
+        """The tool schemas of its present epoch, as they were given."""
+        return _core.session_instructions(self._core)[1] or []
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """What you keep with it (`Scope.session(metadata=)`); no model ever sees it."""
+        return _core.session_metadata(self._core)
 
     @property
     def messages(self) -> Messages:
@@ -232,9 +255,15 @@ class Session:
             >>> session.add({"role": "user", "content": "hello"}, id="m-1").action
             'duplicate'
         """
+        if self._store.policy.transcripts:
+            message = screened_message(message, self._store.policy)
         added = Added(*self._core.add((message, id, author, created_at, format), expect_index))
         self._store.windows.watch(self._scope, self._core)
         return added
+
+    def _screened_row(self, message: Mapping[str, Any] | SdkObject | NewMessage) -> _core.NewRow:
+        row = _row(message)
+        return (screened_message(row[0], self._store.policy), *row[1:]) if self._store.policy.transcripts else row
 
     def add_many(self, messages: Iterable[Mapping[str, Any] | SdkObject | NewMessage]) -> tuple[Added, ...]:
         """Adds messages in order; up to 1,000 of them and 256 KB are one transaction, more are several.
@@ -261,7 +290,7 @@ class Session:
         iterator, first, added = iter(messages), 0, list[Added]()
         while chunk := list(islice(iterator, Limits.MAX_BATCH_ROWS)):
             try:
-                added.extend(Added(*row) for row in self._core.add_many([_row(message) for message in chunk]))
+                added.extend(Added(*row) for row in self._core.add_many([self._screened_row(message) for message in chunk]))
             except Error as error:
                 place = error.fields.get("row")
                 if isinstance(place, int):
@@ -409,6 +438,10 @@ class Session:
             raise InvalidInput(
                 f"making a prompt smaller: prompt is what assemble() returned, got a {type(prompt).__name__}: pass the Prompt itself"
             )
+        if not isinstance(error, str | BaseException):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidInput(
+                f"making a prompt smaller: error is what the SDK raised, or its message, got a {type(error).__name__}: pass the exception"
+            )
         smaller = self._core.refused(prompt._core, error if isinstance(error, str) else _said(error))  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  its core is the engine's
         if smaller is not None:
             return Prompt(smaller)
@@ -484,7 +517,12 @@ class Session:
         return Session(self._store, self._scope, self._core.fork(new_id, at))
 
     def end(self) -> None:
-        """Ends the session and clears its tasks: it can be read and forked from then on. A second time does nothing."""
+        """Ends the session and clears its tasks: it can be read and forked from then on. A second time does nothing.
+
+        Where the policy says `learn="end"`, it is learnt from first.
+        """
+        if self._store.policy.learn == "end" and not self.ended:
+            self._scope.learn(self)
         self._core.end()
 
     def task(self, name: str, *, ttl_seconds: float | None = None) -> Task:
@@ -764,7 +802,7 @@ def _switched(row: _core.SwitchRow, draft: _core.CompactionDraft | None, written
 
 
 def _memory_row(row: Any, first: str) -> Any:
-    """A memory of a flush; without an id it gets one of the first message that leaves and of its text, so that a second flush adds nothing."""
+    """A memory of a flush; without an id it gets one of the first message and of its text, so that a second flush adds nothing."""
     fields: Mapping[str, Any] = {"text": row} if isinstance(row, str) else row
     if not isinstance(fields, Mapping) or fields.get("id") is not None:
         return fields

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from memspan._core import Limits
 from memspan.exceptions import InvalidInput
+from memspan._fence import fenced
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,6 +57,7 @@ _ROLES = ("user", "assistant", "tool")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}\Z")
 
 
+@fenced
 @dataclass(frozen=True, slots=True)
 class Grant:
     """What a section of the prompt may have.
@@ -87,6 +89,7 @@ class Grant:
                 )
 
 
+@fenced
 @dataclass(frozen=True, slots=True)
 class Compact:
     """When a session should be compacted: what `Session.compaction_due` goes by. Nothing is compacted behind the caller's back.
@@ -107,7 +110,7 @@ class Compact:
         if self.at is not None:
             _check_share("at", self.at, zero=False)
         if self.every_turns is not None:
-            _check_whole("a compaction", "every_turns", self.every_turns, 1, _MAX_TOKENS)
+            _check_whole("a compaction", "every_turns", self.every_turns, 1, Limits.MAX_TOKENS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +127,7 @@ class ToolResults:
     max_tokens: int = 4_000
 
     def __post_init__(self) -> None:
-        _check_whole("tool results", "max_tokens", self.max_tokens, 64, _MAX_TOKENS)
+        _check_whole("tool results", "max_tokens", self.max_tokens, 64, Limits.MAX_TOKENS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +238,9 @@ class Recalls:
             if name != "messages" or value is not None:
                 _check_whole("some recalls", name, value, 0, Limits.MAX_RECALLS)
         if not isinstance(self.other_sessions, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise InvalidInput(f"making some recalls: other_sessions must be a bool, got {_kind(self.other_sessions)} (Recalls.other_sessions)")
+            raise InvalidInput(
+                f"making some recalls: other_sessions must be a bool, got {_kind(self.other_sessions)} (Recalls.other_sessions)"
+            )
         if isinstance(self.roles, str) or any(role not in _ROLES for role in self.roles):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidInput(
                 f"making some recalls: roles must be a tuple of 'user', 'assistant' and 'tool', got {self.roles!r} (Recalls.roles): name those",
@@ -250,6 +255,7 @@ class Recalls:
         object.__setattr__(self, "roles", tuple(self.roles))
 
 
+@fenced
 @dataclass(frozen=True, slots=True)
 class Item:
     """A chunk of the caller's own: something retrieved elsewhere that the model may need on this call.
@@ -408,6 +414,7 @@ class CacheBreak:
     why: Literal["grew", "tools", "system", "pinned", "summary", "epoch", "volatile"]
 
 
+@fenced
 class Prompt:
     """What a model is to be sent: exact to the token, with a reason for everything in it. Made by `Session.assemble`.
 
@@ -713,7 +720,9 @@ def _check_name(what: str, name: str, value: object) -> None:
 def _check_id(value: object) -> None:
     if isinstance(value, str) and 1 <= len(value.encode("utf-8", "replace")) <= Limits.MAX_NAME_BYTES:
         return
-    raise InvalidInput(f"making an item: its id must be a str of 1 to {Limits.MAX_NAME_BYTES:,} bytes, got {_kind(value)} (Item.id): shorten it")
+    raise InvalidInput(
+        f"making an item: its id must be a str of 1 to {Limits.MAX_NAME_BYTES:,} bytes, got {_kind(value)} (Item.id): shorten it"
+    )
 
 
 def _check_known(name: str) -> None:

@@ -20,6 +20,7 @@ use memspan_engine::memory::{Kind, Memory, NewMemory};
 use memspan_engine::models::Model;
 use memspan_engine::scope::{Scope, ScopeType};
 use memspan_engine::session::{self, Ask, NewMessage, Options, Session, TaskEdit};
+use memspan_engine::store::identity::repeatably;
 use memspan_engine::store::pages::Pages;
 use support::{ALL_KINDS, Folder, ask, assert_sound, copy_folder, embed, one, open, options, with_id, with_vector};
 
@@ -31,7 +32,7 @@ const QUERIES: [&str; 9] =
     ["which port does payments-api use?", "scripting", "allergic", "金曜日", "paragraph1199", "Tuesday", "4711", "port 9077", "cafe"];
 
 /// The format that this engine writes.
-const NEWEST: u32 = 3;
+const NEWEST: u32 = 4;
 
 fn place(format: u32) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../tests/golden/format-{format}"))
@@ -374,11 +375,12 @@ fn a_session_on_an_old_store_sees_what_is_pinned() {
 #[test]
 fn the_same_writes_give_the_same_bytes() {
     let (source, golden) = (Folder::new(), Folder::new());
-    let engine = open(&source.0, true);
+    let engine = repeatably(u64::from(NEWEST), || open(&source.0, true));
     fill(&engine);
     copy_folder(&place(NEWEST).join("store"), &golden.0);
     let (made, golden) = (values(&engine), values(&open(&golden.0, true)));
-    for (made, golden) in made.iter().zip(&golden) {
+    for (made, golden) in made.iter().zip(&golden).filter(|((key, _), _)| key[..5] != [0, 0, 0, 0, 1]) {
+        // But for the record of what the store is: a backup is another one.
         assert!(made == golden, "the value at {:02x?} differs from that at {:02x?}", made.0, golden.0);
     }
     assert_eq!(made.len(), golden.len());
@@ -388,13 +390,13 @@ fn the_same_writes_give_the_same_bytes() {
 #[ignore = "makes the golden store anew: only when the format has not been released yet"]
 fn make_it() {
     let source = Folder::new();
-    let engine = Engine::open(&source.0, options(true)).expect("open");
+    let engine = repeatably(u64::from(NEWEST), || open(&source.0, true));
     fill(&engine);
     let store = place(NEWEST).join("store");
     let _ = std::fs::remove_dir_all(&store);
     std::fs::create_dir_all(place(NEWEST)).expect("made");
     engine.backup(&store).expect("backup");
-    for lock in ["lock", "open", "gen-1/lock.mdb"] {
+    for lock in ["lock", "open", "door", "gen-1/lock.mdb"] {
         let _ = std::fs::remove_file(store.join(lock));
     }
     std::fs::write(place(NEWEST).join("expected.json"), everything(&engine)).expect("written");

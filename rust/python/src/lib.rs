@@ -23,6 +23,7 @@ mod explanation;
 mod fit;
 mod from_json;
 mod json;
+mod life;
 mod limits;
 mod memory;
 mod messages;
@@ -30,9 +31,11 @@ mod metadata;
 mod models;
 mod prompt;
 mod recall;
+mod repair;
 mod rows;
 mod scope;
 mod session;
+mod session_info;
 mod task;
 mod time;
 mod tokenizers;
@@ -66,6 +69,11 @@ mod _core {
     #[pymodule_export]
     use super::fit::fit;
     #[pymodule_export]
+    use super::life::{
+        approve, clusters, dbscan, forget_from, gate_features, judge, learn, learn_mark, merge, neighbors, paths, quarantined, relate,
+        screen, screened,
+    };
+    #[pymodule_export]
     use super::limits::Limits;
     #[pymodule_export]
     use super::memory::{Memory, Remembered, restore_memory, restore_remembered};
@@ -76,11 +84,15 @@ mod _core {
     #[pymodule_export]
     use super::recall::{Recall, Recalled};
     #[pymodule_export]
+    use super::repair::repair_store;
+    #[pymodule_export]
     use super::rows::{Draft, Rows, ToEmbed};
     #[pymodule_export]
     use super::scope::ScopeCore;
     #[pymodule_export]
-    use super::session::{SessionCore, search_transcripts, session_ids, transcript_features};
+    use super::session::{SessionCore, search_transcripts, transcript_features};
+    #[pymodule_export]
+    use super::session_info::{SessionInfo, session_infos, session_instructions, session_metadata, set_session_metadata};
     #[pymodule_export]
     use super::task::TaskCore;
     #[pymodule_export]

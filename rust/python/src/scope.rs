@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use memspan_engine::Result;
-use memspan_engine::engine::Engine;
+use memspan_engine::engine::{Engine, Erased};
+use memspan_engine::memory::Listing;
 use memspan_engine::memory::forget::Stale;
 use memspan_engine::memory::revise::Revision;
 use memspan_engine::recall::{self, Fusion, Request};
@@ -66,6 +67,14 @@ impl ScopeCore {
     #[getter]
     fn scope_type(&self) -> &'static str {
         self.scope.scope_type.name()
+    }
+
+    /// The draft as the engine's policy leaves it.
+    fn screened(&self, py: Python<'_>, draft: &Bound<'_, Draft>) -> PyResult<Draft> {
+        let mut new = draft.get().0.clone();
+        let screening = run(py, Hold::Attached, || Ok(self.handle.engine()?.screening()))?;
+        new.screen(screening);
+        Ok(Draft(new))
     }
 
     /// Writes a memory whose vector the engine makes, or that brings its own.
@@ -187,11 +196,24 @@ impl ScopeCore {
         Ok(found.into_iter().map(Memory).collect())
     }
 
-    /// Current memories from number `first` on, at most `limit`, and the number to go on from; `None` after the last.
-    fn memories(&self, py: Python<'_>, kinds: u8, first: u32, limit: usize) -> PyResult<(Vec<Memory>, Option<u32>)> {
+    /// Memories from number `from` on, and the number to go on from; `None` after the last.
+    #[allow(clippy::too_many_arguments)] // those of `memories()`, one by one
+    fn memories(
+        &self,
+        py: Python<'_>,
+        kinds: u8,
+        newest_first: bool,
+        all: bool,
+        since: Option<&Bound<'_, PyAny>>,
+        from: Option<u32>,
+        limit: usize,
+    ) -> PyResult<(Vec<Memory>, Option<u32>)> {
         let now = self.handle.clock.now(py)?;
-        let page = self.read(py, |engine| known(engine, &self.scope, engine.memories(&self.scope, first, limit, kinds, now)?))?;
-        let next = page.last().filter(|_| page.len() == limit).and_then(|last| last.memory.number.checked_add(1));
+        let listing = Listing { kinds, newest_first, all, since: time::maybe_from_python("since", since)? };
+        let (page, next) = self.read(py, |engine| {
+            let (page, next) = engine.listed(&self.scope, listing, from, limit, now)?;
+            Ok((known(engine, &self.scope, page)?, next))
+        })?;
         Ok((page.into_iter().map(Memory).collect(), next))
     }
 
@@ -214,6 +236,13 @@ impl ScopeCore {
         let (id, reason) = (text_of("memory_id", memory_id)?, maybe_text("reason", reason)?);
         let now = self.handle.clock.now(py)?;
         self.write(py, |engine| engine.forget(&self.scope, &id, reason.as_deref(), now))
+    }
+
+    /// Erases everything of the scope: memories, revisions, messages, documents, ledger entries, terms, vectors, values, bytes checked.
+    fn erase(&self, py: Python<'_>) -> PyResult<(u64, u64, u64, u64, u64, u64, u64, u64, u64)> {
+        let erased = run(py, Hold::Long, || self.handle.engine()?.erase(&self.scope))?;
+        let Erased { memories, revisions, messages, documents, ledger_entries, terms, vectors, values, bytes_checked } = erased;
+        Ok((memories, revisions, messages, documents, ledger_entries, terms, vectors, values, bytes_checked))
     }
 
     fn forget_stale(

@@ -64,7 +64,7 @@ pub struct SessionCore {
 /// Index, tokens, action.
 type AddedRow = (u64, u64, &'static str);
 /// Model, whether it goes on, messages, turns, epoch, when it was made, calls without a result.
-type StatusRow<'py> = (String, bool, u64, u64, u64, Bound<'py, PyAny>, Vec<String>);
+type StatusRow<'py> = (String, bool, u64, u64, u64, Bound<'py, PyAny>, Vec<String>, Bound<'py, PyAny>);
 /// Turn, call, model, planned, counted, billed.
 type CallUsageRow = (u64, u16, Option<String>, Option<u64>, Option<u64>, Option<UsageRow>);
 /// A message on its way in: itself, id, author, created_at, format.
@@ -116,7 +116,8 @@ impl SessionCore {
         let open = tally.open.iter().map(ToString::to_string).collect();
         let live = record.state == SessionState::Live;
         let created_at = time::to_python(py, record.created_at)?;
-        Ok((status.epoch.model.name.to_string(), live, tally.messages, tally.turns, record.epoch, created_at, open))
+        let last = time::to_python(py, record.last_time.max(record.created_at))?;
+        Ok((status.epoch.model.name.to_string(), live, tally.messages, tally.turns, record.epoch, created_at, open, last))
     }
 
     fn add<'py>(&self, py: Python<'py>, row: NewRow<'py>, expect_index: Option<&Bound<'py, PyAny>>) -> PyResult<AddedRow> {
@@ -366,14 +367,6 @@ fn shown(own: &ScopeCore, collections: &[Bound<'_, CollectionCore>]) -> PyResult
         names.push(collection.get().collection().clone());
     }
     Ok(names)
-}
-
-/// Ids of a scope's sessions behind number `after`, in the order in which they were made: number, id.
-#[pyfunction]
-pub fn session_ids(py: Python<'_>, scope: &Bound<'_, ScopeCore>, after: u32, limit: usize) -> PyResult<Vec<(u32, String)>> {
-    let owner = scope.get();
-    let page = run(py, Hold::Detached, || session::list(owner.handle.engine()?, &owner.scope, after, limit))?;
-    Ok(page.into_iter().map(|one| (one.number, one.record.id)).collect())
 }
 
 /// Messages of a scope's sessions that answer a question: session, message, score, what the score is made of.

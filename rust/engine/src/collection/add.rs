@@ -14,9 +14,11 @@ use super::record::{self, ChunkRecord, Document, Revision};
 use super::remove;
 use super::writer::{NewChunk, STEP_CHUNKS, STEP_PARTS, Writer};
 use crate::index::vectors::UnitVector;
+use crate::interrupt;
 use crate::limits::{MAX_DOCUMENT_BYTES, MAX_METADATA_BYTES};
 use crate::memory::Core;
 use crate::scope::check_id;
+use crate::store::identity::Seed;
 use crate::store::keys::Partition;
 use crate::store::metrics::add as count;
 use crate::store::pages::{Pages, PagesMut};
@@ -190,10 +192,19 @@ impl Prepared {
     }
 
     /// The stored document, where this one is that one; an error where its version has other content.
-    fn known(&self, stored: Option<&Document>, now: i64) -> Result<Option<Added>> {
+    fn known<P: Pages>(&self, pages: &P, partition: Partition, stored: Option<&Document>, now: i64) -> Result<Option<Added>> {
         let Some(stored) = stored.filter(|stored| stored.version == self.version && !stored.is_expired(now)) else { return Ok(None) };
         if stored.request == self.request {
-            return Ok(Some(Added { action: Action::Duplicate, document: stored.clone() }));
+            // A hash of 64 bits that everybody can compute: what it says is looked at.
+            if stored.bytes == self.new.text.len() as u64
+                && record::text(pages, partition, stored.revision, 0..self.new.text.len())? == self.new.text
+                && stored.metadata == self.new.metadata
+            {
+                return Ok(Some(Added { action: Action::Duplicate, document: stored.clone() }));
+            }
+            if self.new.version.is_none() {
+                return Ok(None); // its version was the hash: the new text takes the old one's place
+            }
         }
         Err(Error::new(
             ErrorKind::IdConflict,
@@ -244,12 +255,12 @@ impl Prepared {
     }
 
     /// The chunks of a range, analysed.
-    fn analysed(&self, range: Range<usize>, seed: u64, mut vector: impl FnMut(usize, &str) -> Option<UnitVector>) -> Vec<NewChunk> {
+    fn analysed(&self, range: Range<usize>, seed: Seed, mut vector: impl FnMut(usize, &str) -> Option<UnitVector>) -> Vec<NewChunk> {
         let one = |at: usize| {
             let (chunk, text) = (&self.chunks[at], self.to_embed(at));
             let record =
                 ChunkRecord { revision: 0, span: chunk.span.clone(), characters: self.characters[at].clone(), path: chunk.path.clone() };
-            NewChunk { record, analysis: analyze(&text, seed), vector: vector(at, &text) }
+            NewChunk { record, analysis: analyze(&text, seed.terms), vector: vector(at, &text) }
         };
         range.map(one).collect()
     }
@@ -268,8 +279,8 @@ fn request_hash(new: &NewDocument, format: Format) -> u64 {
 /// The stored document, where `prepared` is in the collection already: one read.
 pub fn known<P: Pages>(pages: &P, name: &CollectionName, prepared: &Prepared, now: i64) -> Result<Option<Added>> {
     let Some(partition) = name.find(pages)? else { return Ok(None) };
-    let stored = record::by_id(pages, partition, name.term_seed(), &prepared.new.id)?;
-    prepared.known(stored.as_ref(), now)
+    let stored = record::by_id(pages, partition, name.seed(pages.secret()), &prepared.new.id)?;
+    prepared.known(pages, partition, stored.as_ref(), now)
 }
 
 /// Adds a document: durable when it returns, and found at once by every process. `vectors` has one for each chunk where a caller's
@@ -288,10 +299,12 @@ pub fn add(
         return Ok(known);
     }
     prepared.cut();
+    interrupt::check()?; // a cut that was interrupted is not whole
     let (prepared, vectors) = (Arc::new(prepared), vectors.unwrap_or_default());
     let mut progress = Progress::default();
     loop {
-        let step = Arc::new(progress.step(engine, &prepared, &vectors, name.term_seed()));
+        interrupt::check()?;
+        let step = Arc::new(progress.step(engine, &prepared, &vectors, name.seed(engine.store().secret())));
         let (name, prepared, embedding, ahead) = (name.clone(), Arc::clone(&prepared), engine.embedder(), progress.ahead);
         let writes = Arc::clone(&step);
         let outcome = engine.write(move |txn| {
@@ -331,7 +344,7 @@ struct Step {
 }
 
 impl Progress {
-    fn step(&self, engine: &Core, prepared: &Prepared, vectors: &[Option<UnitVector>], seed: u64) -> Step {
+    fn step(&self, engine: &Core, prepared: &Prepared, vectors: &[Option<UnitVector>], seed: Seed) -> Step {
         let all = record::parts(prepared.new.text.len() as u64);
         let parts = (all - self.text).min(STEP_PARTS);
         let text_is_long = all - self.text > STEP_PARTS / 4;
@@ -375,7 +388,7 @@ fn write_step<P: PagesMut>(
     }
     let mut writer = Writer::open(pages, name, clock, embedding)?;
     let stored = record::by_id(writer.pages, writer.partition, writer.seed, &prepared.new.id)?;
-    let known = prepared.known(stored.as_ref(), clock);
+    let known = prepared.known(&*writer.pages, writer.partition, stored.as_ref(), clock);
     let known =
         known.and_then(|known| if known.is_none() { prepared.check_version(stored.as_ref(), clock).map(|()| None) } else { Ok(known) });
     match (known, ahead) {

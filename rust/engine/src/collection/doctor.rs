@@ -11,6 +11,7 @@ use crate::Result;
 use crate::audit::{Index, Report};
 use crate::index::vectors::VectorSet;
 use crate::memory::embedding;
+use crate::store::identity::Seed;
 use crate::store::keys::{Key, Partition, Table, u32_at};
 use crate::store::pages::Pages;
 use crate::text::analyze;
@@ -31,7 +32,7 @@ pub(crate) fn check<P: Pages>(
     pages: &P,
     report: &mut Report,
     partition: Partition,
-    seed: u64,
+    seed: Seed,
     expiry: &BTreeSet<(i64, u32)>,
 ) -> Result<()> {
     let Some(head) = report.read(partition, "head", Head::read(pages, partition))? else { return Ok(()) };
@@ -49,7 +50,7 @@ pub(crate) fn check<P: Pages>(
 struct Visit<'v, P> {
     pages: &'v P,
     partition: Partition,
-    seed: u64,
+    seed: Seed,
     report: &'v mut Report,
     index: Index<'v, P>,
     /// Chunks that no revision has taken yet.
@@ -127,7 +128,7 @@ impl<P: Pages> Visit<'_, P> {
         if text.chars().count() != chunk.characters.len() {
             self.note("chunk", format!("chunk {number} has {} characters, and says {:?}", text.chars().count(), chunk.characters));
         }
-        let analysis = analyze(&record::indexed(&chunk.path, &text), self.seed);
+        let analysis = analyze(&record::indexed(&chunk.path, &text), self.seed.terms);
         self.index.terms(self.report, &Chunk(number), number, &analysis.terms);
         self.index.length(self.report, &Chunk(number), number, analysis.length);
         Ok(())

@@ -2,11 +2,12 @@
 
 use std::ops::ControlFlow;
 
-use xxhash_rust::xxh3::{xxh3_64, xxh3_128_with_seed};
+use xxhash_rust::xxh3::xxh3_64;
 
 use crate::scope::{self, Row};
 use crate::scope::{Scope, check_id};
 use crate::store::envelope::{self, Codec, damaged};
+use crate::store::identity::{Secret, Seed};
 use crate::store::keys::{Key, Partition, Table};
 use crate::store::msgpack::{Reader, Writer};
 use crate::store::pages::{Pages, PagesMut};
@@ -28,23 +29,25 @@ impl CollectionName {
         Ok(Self { scope: scope.clone(), name: name.to_owned() })
     }
 
-    /// Keys the term hashes of this collection: no two collections' postings can be compared.
+    /// Keys the hashes of this collection: those of no two collections can be compared.
     #[must_use]
-    pub fn term_seed(&self) -> u64 {
-        let mut name = Writer::array(2);
-        name.uint(self.scope.term_seed());
-        name.text(&self.name);
-        xxh3_64(name.bytes())
+    pub fn seed(&self, secret: Secret) -> Seed {
+        self.scope.seed(secret).of_collection(self.name.as_bytes(), |seed| {
+            let mut name = Writer::array(2);
+            name.uint(seed);
+            name.text(&self.name);
+            xxh3_64(name.bytes())
+        })
     }
 
-    fn key(&self, owner: Partition) -> Key {
-        Key::new(owner, Table::CollectionByName).u128(xxh3_128_with_seed(self.name.as_bytes(), self.scope.term_seed()))
+    fn key(&self, owner: Partition, secret: Secret) -> Key {
+        Key::new(owner, Table::CollectionByName).u128(self.scope.seed(secret).hash128(self.name.as_bytes()))
     }
 
     /// The partition it lives in; `None` where nothing was ever written to it, or it was dropped.
     pub fn find<P: Pages + ?Sized>(&self, pages: &P) -> Result<Option<Partition>> {
         let Some(owner) = self.scope.find(pages)? else { return Ok(None) };
-        let key = self.key(owner);
+        let key = self.key(owner, pages.secret());
         let Some(value) = pages.get(key.as_slice())? else { return Ok(None) };
         let (partition, name) = decode(key.as_slice(), value)?;
         if name != self.name {
@@ -63,7 +66,7 @@ impl CollectionName {
         let mut body = Writer::array(2);
         body.uint(u64::from(partition));
         body.text(&self.name);
-        let key = self.key(owner);
+        let key = self.key(owner, pages.secret());
         pages.put(key.as_slice(), &envelope::seal(key.as_slice(), 1, Codec::MessagePack, body.bytes()))?;
         Ok(partition)
     }
@@ -72,7 +75,7 @@ impl CollectionName {
     pub(super) fn unlink(&self, pages: &mut impl PagesMut) -> Result<Option<Partition>> {
         let Some(partition) = self.find(pages)? else { return Ok(None) };
         let Some(owner) = self.scope.find(pages)? else { return Ok(None) };
-        pages.delete(self.key(owner).as_slice())?;
+        pages.delete(self.key(owner, pages.secret()).as_slice())?;
         scope::put_row(pages, partition, &Row::Dropped { owner })?;
         Ok(Some(partition))
     }

@@ -12,7 +12,13 @@ const PAGE: usize = 256;
 /// The document of that id, without its text.
 pub fn info<P: Pages>(pages: &P, name: &CollectionName, id: &str, now: i64) -> Result<Option<Document>> {
     let Some(partition) = name.find(pages)? else { return Ok(None) };
-    Ok(record::by_id(pages, partition, name.term_seed(), id)?.filter(|document| !document.is_expired(now)))
+    Ok(record::by_id(pages, partition, name.seed(pages.secret()), id)?.filter(|document| !document.is_expired(now)))
+}
+
+/// Whether a collection has no document of that id, or is not there at all. One that expired is there until maintenance removes it.
+pub(crate) fn is_missing<P: Pages>(pages: &P, name: &CollectionName, id: &str) -> Result<bool> {
+    let Some(partition) = name.find(pages)? else { return Ok(true) };
+    Ok(record::by_id(pages, partition, name.seed(pages.secret()), id)?.is_none())
 }
 
 /// The document of that id with its text.

@@ -2,12 +2,11 @@
 
 use std::ops::{ControlFlow, Range};
 
-use xxhash_rust::xxh3::xxh3_128_with_seed;
-
 use super::chunk::Format;
 use crate::Result;
 use crate::store::chunks;
 use crate::store::envelope::{self, Codec, ONE_PAGE_BODY, damaged};
+use crate::store::identity::Seed;
 use crate::store::keys::{Key, Partition, STORE, Table, u32_at};
 use crate::store::msgpack::{Reader, Writer};
 use crate::store::pages::{Pages, PagesMut};
@@ -130,12 +129,12 @@ impl Document {
 }
 
 /// The key under which the number of a document stands.
-pub(super) fn id_key(partition: Partition, seed: u64, id: &str) -> Key {
-    Key::new(partition, Table::CollectionId).u128(xxh3_128_with_seed(id.as_bytes(), seed))
+pub(super) fn id_key(partition: Partition, seed: Seed, id: &str) -> Key {
+    Key::new(partition, Table::CollectionId).u128(seed.hash128(id.as_bytes()))
 }
 
 /// The document of that id, expired or not.
-pub(super) fn by_id<P: Pages + ?Sized>(pages: &P, partition: Partition, seed: u64, id: &str) -> Result<Option<Document>> {
+pub(super) fn by_id<P: Pages + ?Sized>(pages: &P, partition: Partition, seed: Seed, id: &str) -> Result<Option<Document>> {
     let key = id_key(partition, seed, id);
     let Some(value) = pages.get(key.as_slice())? else { return Ok(None) };
     let number = Reader::array(key.as_slice(), envelope::open(key.as_slice(), value)?.body)?.uint()? as u32;
@@ -147,7 +146,7 @@ pub(super) fn by_id<P: Pages + ?Sized>(pages: &P, partition: Partition, seed: u6
     }
 }
 
-pub(super) fn put_id(pages: &mut impl PagesMut, partition: Partition, seed: u64, document: &Document) -> Result<()> {
+pub(super) fn put_id(pages: &mut impl PagesMut, partition: Partition, seed: Seed, document: &Document) -> Result<()> {
     let key = id_key(partition, seed, &document.id);
     let mut w = Writer::array(1);
     w.uint(u64::from(document.number));

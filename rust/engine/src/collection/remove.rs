@@ -6,8 +6,10 @@ use super::writer::{STEP_REMOVED, Writer};
 use crate::Result;
 use crate::memory::Core;
 use crate::scope::{self, Row};
+use crate::store::identity::Seed;
 use crate::store::keys::{Key, Partition, Table, u32_at};
 use crate::store::pages::{Pages, PagesMut};
+use crate::store::reserve;
 
 use std::ops::ControlFlow;
 
@@ -17,10 +19,10 @@ const STEP_VALUES: usize = 1024;
 const GRAPH_VALUE: usize = STEP_VALUES / 8;
 
 /// The seed of a collection by its partition; `None` where it was dropped, or is no collection.
-pub(super) fn seed_of<P: Pages + ?Sized>(pages: &P, partition: Partition) -> Result<Option<u64>> {
+pub(super) fn seed_of<P: Pages + ?Sized>(pages: &P, partition: Partition) -> Result<Option<Seed>> {
     let Some(Row::Collection { owner, name }) = scope::row(pages, partition)? else { return Ok(None) };
     let Some(Row::Scope(scope)) = scope::row(pages, owner)? else { return Ok(None) };
-    Ok(Some(CollectionName { scope, name }.term_seed()))
+    Ok(Some(CollectionName { scope, name }.seed(pages.secret())))
 }
 
 /// Removes a revision that nobody sees, step by step.
@@ -41,18 +43,23 @@ fn step<P: PagesMut>(pages: &mut P, partition: Partition, number: u32, now: i64)
 
 /// Removes a document; `false` where there is none of that id.
 pub fn delete(engine: &Core, name: &CollectionName, id: &str, now: i64) -> Result<bool> {
+    reserve::freeing(|| delete_one(engine, name, id, now))
+}
+
+fn delete_one(engine: &Core, name: &CollectionName, id: &str, now: i64) -> Result<bool> {
     let (owned, id) = (name.clone(), id.to_owned());
     let gone = engine.write(move |txn| {
         let Some(partition) = owned.find(txn)? else { return Ok(None) };
-        let Some(document) = record::by_id(txn, partition, owned.term_seed(), &id)? else { return Ok(None) };
-        unlink(txn, partition, owned.term_seed(), &document, now).map(|revision| Some((partition, revision, document.is_expired(now))))
+        let Some(document) = record::by_id(txn, partition, owned.seed(txn.secret()), &id)? else { return Ok(None) };
+        unlink(txn, partition, owned.seed(txn.secret()), &document, now)
+            .map(|revision| Some((partition, revision, document.is_expired(now))))
     })?;
     let Some((partition, number, expired)) = gone else { return Ok(false) };
     revision(engine, partition, number, now)?;
     Ok(!expired)
 }
 
-fn unlink<P: PagesMut>(pages: &mut P, partition: Partition, seed: u64, document: &Document, now: i64) -> Result<u32> {
+fn unlink<P: PagesMut>(pages: &mut P, partition: Partition, seed: Seed, document: &Document, now: i64) -> Result<u32> {
     let mut writer = Writer::at(pages, partition, seed, now, None)?;
     let revision = writer.unlink(document)?;
     writer.finish()?;
@@ -64,9 +71,9 @@ pub fn expire_at(engine: &Core, name: &CollectionName, id: &str, at: Option<i64>
     let (name, id) = (name.clone(), id.to_owned());
     engine.write(move |txn| {
         let Some(partition) = name.find(txn)? else { return Ok(None) };
-        let stored = record::by_id(txn, partition, name.term_seed(), &id)?;
+        let stored = record::by_id(txn, partition, name.seed(txn.secret()), &id)?;
         let Some(document) = stored.filter(|document| !document.is_expired(now)) else { return Ok(None) };
-        let mut writer = Writer::at(txn, partition, name.term_seed(), now, None)?;
+        let mut writer = Writer::at(txn, partition, name.seed(txn.secret()), now, None)?;
         let document = writer.expire_at(document, at)?;
         writer.finish()?;
         Ok(Some(document))
@@ -92,6 +99,10 @@ pub(crate) fn expire(engine: &Core, partition: Partition, numbers: &[u32], now: 
 
 /// Removes a collection with everything in it; how many documents it had.
 pub fn drop_collection(engine: &Core, name: &CollectionName) -> Result<u64> {
+    reserve::freeing(|| drop_whole(engine, name))
+}
+
+fn drop_whole(engine: &Core, name: &CollectionName) -> Result<u64> {
     let owned = name.clone();
     let gone = engine.write(move |txn| {
         let Some(partition) = owned.find(txn)? else { return Ok(None) };

@@ -27,6 +27,7 @@ use crate::recall::fusion::{self, Fusion, Parts};
 use crate::recall::priors::{Attributes, Moment};
 use crate::recall::ranking::passages::{FEWEST, HOLDERS, LEXICAL, PER_ANSWER};
 use crate::recall::{check_min_score, confidence, question_vector, why_degraded};
+use crate::store::identity::Seed;
 use crate::store::keys::Partition;
 use crate::store::metrics::add;
 use crate::store::pages::Pages;
@@ -69,7 +70,7 @@ impl Request {
             limit,
             metadata: Vec::new(),
             documents: None,
-            fusion: Fusion::Weighted { lexical: LEXICAL },
+            fusion: Fusion { lexical: LEXICAL },
             min_score: 0.0,
             now,
         }
@@ -146,7 +147,9 @@ pub fn search<P: Pages>(engine: &Core, pages: &P, request: &Request) -> Result<S
     let mut answer = Search::default();
     for (place, name) in request.collections.iter().enumerate() {
         let query = match name.find(pages)? {
-            Some(partition) => nominate(engine, pages, request, vector.as_ref(), place, (partition, name.term_seed()), &mut found)?,
+            Some(partition) => {
+                nominate(engine, pages, request, vector.as_ref(), place, (partition, name.seed(pages.secret())), &mut found)?
+            }
             None => LexicalQuery::default(),
         };
         answer.queries.push(query);
@@ -188,12 +191,12 @@ fn nominate<P: Pages>(
     request: &Request,
     vector: Option<&Query>,
     place: usize,
-    (partition, seed): (Partition, u64),
+    (partition, seed): (Partition, Seed),
     found: &mut Found,
 ) -> Result<LexicalQuery> {
     found.partitions.insert(place, partition);
     let runs = Runs::open(pages, writer::index(partition))?;
-    let mut query = LexicalQuery::new(&request.text, seed, runs.statistics(pages)?);
+    let mut query = LexicalQuery::new(&request.text, seed.terms, runs.statistics(pages)?);
     let terms: Vec<QueryTerm> = query.question().terms.to_vec();
     let hashes: Vec<u64> = terms.iter().map(|term| term.hash).collect();
     query.frequencies = runs.frequencies(pages, &hashes)?;
@@ -222,7 +225,7 @@ fn nominate<P: Pages>(
         let named: Vec<QueryTerm> = query.identifiers.iter().map(|hash| QueryTerm { hash: *hash, weight: 1.0 }).collect();
         for hit in runs.search(pages, &named, Parameters::default(), HOLDERS, &mut |number| sight.shows(number))? {
             let text = ChunkRecord::read(pages, partition, hit.number)?.indexed(pages, partition)?;
-            let terms = analyze(&text, seed).terms;
+            let terms = analyze(&text, seed.terms).terms;
             if query.identifiers.iter().all(|hash| terms.binary_search_by_key(hash, |term| term.hash).is_ok()) {
                 found.identified = true;
                 all.push(hit.number);
@@ -251,7 +254,7 @@ fn nominate<P: Pages>(
 }
 
 /// The numbers of documents by their ids, ascending.
-fn numbers<P: Pages>(pages: &P, partition: Partition, seed: u64, ids: &[String]) -> Result<Vec<u32>> {
+fn numbers<P: Pages>(pages: &P, partition: Partition, seed: Seed, ids: &[String]) -> Result<Vec<u32>> {
     let mut numbers = Vec::with_capacity(ids.len());
     for id in ids {
         numbers.extend(record::by_id(pages, partition, seed, id)?.map(|document| document.number));

@@ -9,6 +9,7 @@ use crate::index::bm25::{IndexId, TermCount};
 use crate::index::vectors::{UnitVector, VectorSet};
 use crate::memory::embedding;
 use crate::store::envelope::{self, Codec, damaged};
+use crate::store::identity::Seed;
 use crate::store::keys::{Key, Partition, Table};
 use crate::store::pages::PagesMut;
 use crate::text::analyze;
@@ -38,7 +39,7 @@ pub(super) fn index(partition: Partition) -> IndexId {
 pub(super) struct Writer<'t, P> {
     pub pages: &'t mut P,
     pub partition: Partition,
-    pub seed: u64,
+    pub seed: Seed,
     pub head: Head,
     /// Time of this transaction: later than that of every write before it.
     pub now: i64,
@@ -49,10 +50,10 @@ impl<'t, P: PagesMut> Writer<'t, P> {
     /// The collection of that name, made where nothing was written to it before. `embedding` is its number and dimensions.
     pub fn open(pages: &'t mut P, name: &CollectionName, clock: i64, embedding: Option<(u16, usize)>) -> Result<Self> {
         let partition = name.find_or_make(pages)?;
-        Self::at(pages, partition, name.term_seed(), clock, embedding)
+        Self::at(pages, partition, name.seed(pages.secret()), clock, embedding)
     }
 
-    pub fn at(pages: &'t mut P, partition: Partition, seed: u64, clock: i64, embedding: Option<(u16, usize)>) -> Result<Self> {
+    pub fn at(pages: &'t mut P, partition: Partition, seed: Seed, clock: i64, embedding: Option<(u16, usize)>) -> Result<Self> {
         let mut head = Head::read(pages, partition)?;
         if head.chunks == 0 {
             head.analyzer = ANALYZER_VERSION;
@@ -239,7 +240,7 @@ impl<'t, P: PagesMut> Writer<'t, P> {
         let mut terms: Vec<(u32, Vec<TermCount>)> = Vec::with_capacity(numbers.len());
         for number in numbers {
             let chunk = ChunkRecord::read(self.pages, self.partition, *number)?;
-            terms.push((*number, analyze(&chunk.indexed(self.pages, self.partition)?, self.seed).terms));
+            terms.push((*number, analyze(&chunk.indexed(self.pages, self.partition)?, self.seed.terms).terms));
         }
         let borrowed: Vec<(u32, &[TermCount])> = terms.iter().map(|(number, terms)| (*number, terms.as_slice())).collect();
         Runs::open(self.pages, index(self.partition))?.delete(self.pages, &borrowed)?;

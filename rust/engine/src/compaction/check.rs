@@ -330,8 +330,8 @@ impl Evidence {
 
     /// Most of a line must be what its messages are about, and it must not turn them round.
     fn check_support(&mut self, section: Section, text: &str, said: &str) -> Result<(), String> {
-        let terms = self.reader.terms(text);
-        let all: HashSet<u64> = self.reader.terms(said).into_iter().collect();
+        let terms = self.reader.every(text);
+        let all: HashSet<u64> = self.reader.every(said).into_iter().collect();
         let common = |other: &HashSet<u64>| terms.iter().filter(|term| other.contains(term)).count() * 256 / terms.len().max(1);
         if common(&all) < LEAST_SUPPORT {
             return Err("less than half of it is in its messages".into());
@@ -342,7 +342,7 @@ impl Evidence {
         let mut closest = (0, String::new());
         for unit in units(said) {
             for sentence in sentences(&unit).into_iter().filter(|sentence| !asks(sentence)) {
-                let shared = common(&self.reader.terms(sentence).into_iter().collect());
+                let shared = common(&self.reader.every(sentence).into_iter().collect());
                 if shared > closest.0 {
                     closest = (shared, sentence.to_owned());
                 }

@@ -20,6 +20,7 @@ use super::limit::{Budget, Order, section};
 use super::message::Role;
 use super::prompt::{Prompt, Scale, SetAside};
 use super::report::{Report, disagrees, exceeded};
+use super::rounds;
 use super::segment::{Segment, chain};
 use super::select::{Chooser, Chosen};
 use super::squeeze::squeeze;
@@ -183,8 +184,15 @@ impl<'a> Composer<'a> {
     }
 
     fn window(&self, grid: Grid) -> Result<Window> {
-        let window = grid.window(self.inputs.history, self.pending + self.held)?;
-        Ok(Window { tokens: window.tokens.saturating_sub(self.held), ..window })
+        let inputs = self.inputs;
+        let window = inputs.epoch.window_on(grid, inputs.history, self.pending + self.held)?;
+        let tokens = window.tokens.saturating_sub(self.held);
+        let shows_rounds = window.cut.resume.is_some() && inputs.epoch.renderer_version >= rounds::SINCE_RENDERER;
+        let left_out = window.parts[0].end..window.parts[1].start;
+        let line = if shows_rounds { rounds::line(inputs.history, left_out, inputs.framing, inputs.counter)? } else { None };
+        // Where not even the last round has room beside it, the line gives way.
+        let line = line.filter(|line| tokens + line.cost.tokens <= self.grid.grant.min(self.available()));
+        Ok(Window { tokens: tokens + line.as_ref().map_or(0, |line| line.cost.tokens), rounds: line, ..window })
     }
 
     /// What the fixed sections leave now.
@@ -356,7 +364,7 @@ impl<'a> Composer<'a> {
     ) -> Option<(Tally, Option<&'b KnownCost>)> {
         let known = bounds.window.as_ref().filter(|known| known.cut == window.cut && known.messages == self.inputs.history.messages())?;
         // A window that slides is not summed up as it grows.
-        let own = squeezed.is_empty() && self.grid.step > 0;
+        let own = squeezed.is_empty() && self.grid.step > 0 && window.rounds.is_none();
         own.then(|| (known.content.plus(&bounded::like(Class::Prose, self.pending)), known.anchor.as_ref()))
     }
 

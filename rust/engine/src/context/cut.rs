@@ -10,8 +10,9 @@
 //! what the volatile sections hold, and must not: the prefix would depend on it.
 
 use std::ops::Range;
+use std::sync::Arc;
 
-use super::history::History;
+use super::history::{History, Stored};
 use super::turns::opens_round;
 use crate::Result;
 
@@ -50,6 +51,8 @@ pub struct Window {
     pub tokens: u64,
     /// `E`.
     pub stored_tokens: u64,
+    /// What stands for the rounds between the two parts.
+    pub rounds: Option<Arc<Stored>>,
 }
 
 impl Grid {
@@ -68,7 +71,7 @@ impl Grid {
             Some((turn, start)) => {
                 let tokens = total - history.tokens_before(start)?;
                 let cut = Cut { start, resume: None };
-                Ok(Window { cut, steps, first_turn: turn, parts: [start..end, end..end], tokens, stored_tokens: stored })
+                Ok(Window { cut, steps, first_turn: turn, parts: [start..end, end..end], tokens, stored_tokens: stored, rounds: None })
             }
             None => Ok(Window { steps, stored_tokens: stored, ..self.newest_turn(history, total)? }),
         }
@@ -87,7 +90,7 @@ impl Grid {
     fn empty(&self, turns: u64) -> Window {
         let cut = Cut { start: self.origin, resume: None };
         let none = self.origin..self.origin;
-        Window { cut, steps: 0, first_turn: turns, parts: [none.clone(), none], tokens: 0, stored_tokens: 0 }
+        Window { cut, steps: 0, first_turn: turns, parts: [none.clone(), none], tokens: 0, stored_tokens: 0, rounds: None }
     }
 
     /// The newest turn's user message, and of its rounds those the rule keeps.
@@ -100,7 +103,7 @@ impl Grid {
         let resume = first_round(history, head.end, before_rounds + offset)?;
         let tokens = head_tokens + total - history.tokens_before(resume)?;
         let cut = Cut { start: head.start, resume: (resume > head.end).then_some(resume) };
-        Ok(Window { cut, steps: 0, first_turn: turn, parts: [head, resume..end], tokens, stored_tokens: 0 })
+        Ok(Window { cut, steps: 0, first_turn: turn, parts: [head, resume..end], tokens, stored_tokens: 0, rounds: None })
     }
 }
 

@@ -7,12 +7,14 @@
 use super::cut::{Cut, Grid, Window};
 use super::history::History;
 use super::limit::{Budget, section};
+use super::rounds;
 use crate::tokens::Factor;
 use crate::{Error, ErrorKind, Result};
 
 /// The version of the rendering rules: part of the prefix chain and of every epoch.
 ///
-/// 2 gives pinned memories their dates. What stands in a block has its form of its own ([`super::block::Form`]).
+/// 2 gives pinned memories their dates, and rounds that left the window a line. What stands in a block has its form of its own
+/// ([`super::block::Form`]).
 pub const RENDERER_VERSION: u32 = 2;
 
 /// One revision of one memory.
@@ -131,7 +133,16 @@ impl Epoch {
 
     /// The window of history for a limit.
     pub fn window(&self, limit: u64, budget: &Budget, history: &dyn History, pending: u64) -> Result<Window> {
-        self.grid(limit, budget)?.window(history, pending)
+        self.window_on(self.grid(limit, budget)?, history, pending)
+    }
+
+    /// The same on a grid. Where it leaves out rounds of the newest turn there is room for the line that says so.
+    pub(super) fn window_on(&self, grid: Grid, history: &dyn History, pending: u64) -> Result<Window> {
+        let window = grid.window(history, pending)?;
+        if window.cut.resume.is_none() || self.renderer_version < rounds::SINCE_RENDERER {
+            return Ok(window);
+        }
+        Grid { grant: grid.grant.saturating_sub(rounds::TOKENS), ..grid }.window(history, pending)
     }
 
     /// Whether the session needs a new epoch, now that its own window is `window`. `add` asks after every message.

@@ -97,6 +97,11 @@ impl Layout<'_> {
                 Some(squeezed) => Arc::clone(squeezed),
                 None => self.history.message(index)?,
             };
+            if let Some(line) = self.window.rounds.as_ref().filter(|_| index == self.window.parts[1].start) {
+                self.close_calls(&mut walk, laid);
+                let body = Body::Message(None, Arc::clone(line));
+                laid.segments.push(Segment { kind: SegmentKind::Message, tokens: line.cost.tokens, body });
+            }
             self.enter_turn(index, &mut walk, laid)?;
             self.lay_message(index, stored, &mut walk, laid)?;
         }

@@ -31,6 +31,7 @@ mod parse;
 pub mod prompt;
 pub mod render;
 mod report;
+mod rounds;
 pub mod segment;
 mod select;
 pub mod shorten;

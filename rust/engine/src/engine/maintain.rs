@@ -28,7 +28,7 @@ impl Engine {
             for (partition, numbers) in due {
                 expired += match self.store().read(|snapshot| scope::row(snapshot, partition))? {
                     Some(Row::Scope(scope)) => {
-                        let seed = scope.term_seed();
+                        let seed = scope.seed(self.store().secret());
                         self.write(move |txn| forget::expire_many(txn, partition, seed, &numbers, now))?
                     }
                     Some(Row::Collection { .. }) => collection::expire(self, partition, &numbers, now)?,

@@ -4,14 +4,15 @@
 //! all of them: opening, [`maintain`], [`graphs`], the [`doctor`], copies. An engine stands for its core wherever one is taken.
 
 mod doctor;
+mod erase;
 mod graphs;
 mod maintain;
+mod remains;
 
 use std::ops::Deref;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::Result;
 pub use crate::audit::{Finding, Report};
 use crate::collection;
 use crate::index::vectors::graph::GraphOptions;
@@ -20,7 +21,9 @@ pub use crate::memory::EngineOptions;
 use crate::memory::maintain::STEP;
 use crate::scope::{self, Head, Witness};
 use crate::session::SessionCore;
-use crate::store::copy;
+use crate::store::{Store, copy};
+use crate::{Error, ErrorKind, Result};
+pub use erase::Erased;
 pub use maintain::{Embed, Maintained};
 
 /// One open store.
@@ -63,12 +66,36 @@ pub struct Contents {
 impl Engine {
     /// Opens the store at `path`, or makes one there.
     pub fn open(path: &Path, options: EngineOptions) -> Result<Self> {
-        Core::open(path, options).map(|core| Self(SessionCore::new(core)))
+        Core::open(path, options).and_then(Self::of)
+    }
+
+    /// An engine on an open store, which is read as a whole first where nothing vouches for it: a copy of a store in use is torn in
+    /// ways that single values do not show.
+    fn of(core: Core) -> Result<Self> {
+        if let Some(why) = core.store().unverified()? {
+            let report = core.store().read(doctor::check)?;
+            if let Some(finding) = report.findings.first() {
+                return Err(torn(core.store(), why, report.findings.len() as u64 + report.more_findings, finding));
+            }
+            core.store().vouch(core.busy_timeout())?;
+        }
+        Self(SessionCore::new(core)).resumed()
+    }
+
+    /// The same engine, behind whatever erasure another process died in. One that cannot be finished now waits for the next open.
+    fn resumed(self) -> Result<Self> {
+        if self.is_read_only() {
+            return Ok(self);
+        }
+        match self.finish_erasures() {
+            Err(error) if !matches!(error.kind(), ErrorKind::StoreBusy | ErrorKind::StoreFull | ErrorKind::ReadOnly) => Err(error),
+            _ => Ok(self),
+        }
     }
 
     /// Opens the store with the built-in embedding, unless it has met another one: see [`Core::open_by_default`].
     pub fn open_by_default(path: &Path, options: &EngineOptions) -> Result<Self> {
-        Core::open_by_default(path, options).map(|core| Self(SessionCore::new(core)))
+        Core::open_by_default(path, options).and_then(Self::of)
     }
 
     /// The same engine, whose writes `witness` sees with their homes.
@@ -82,6 +109,33 @@ impl Engine {
     pub fn with_graph(mut self, graph: GraphOptions) -> Result<Self> {
         self.0.core_mut().set_graph(graph)?;
         Ok(self)
+    }
+
+    /// The same engine with a policy for secrets and personal data in what is to be stored.
+    #[must_use]
+    pub fn with_screening(mut self, screening: crate::text::screening::Screening) -> Self {
+        self.0.core_mut().set_screening(screening);
+        self
+    }
+
+    /// The same engine with rules of how long memories of each kind live, in the order of [`crate::memory::Kind::ALL`].
+    #[must_use]
+    pub fn with_rules(mut self, rules: [crate::memory::KindRule; 7]) -> Self {
+        self.0.core_mut().set_rules(rules);
+        self
+    }
+
+    /// Applies the caps of these rules to every scope; how many memories were forgotten.
+    pub fn forget_over_caps(&self, now: i64) -> Result<u64> {
+        let (mut after, mut forgotten) = (0, 0);
+        loop {
+            let page = self.scopes(after, STEP)?;
+            let Some((last, _)) = page.last() else { return Ok(forgotten) };
+            after = *last;
+            for (_, scope) in &page {
+                forgotten += self.forget_over_cap(scope, now)?;
+            }
+        }
     }
 
     /// What is in the store. Costs one read per scope.
@@ -124,9 +178,24 @@ impl Engine {
         self.store().read(doctor::check)
     }
 
-    /// Rewrites the store into a new generation and moves every process over to it.
+    /// Rewrites the store into a new generation, without a byte of what was forgotten, and moves every process over to it.
     pub fn compact(&self) -> Result<u64> {
         self.check_writable()?;
+        self.clear_remains()?;
         copy::compact(self.store(), self.busy_timeout())
     }
+}
+
+fn torn(store: &Store, why: &str, findings: u64, first: &Finding) -> Error {
+    Error::new(
+        ErrorKind::StoreCorrupt,
+        format!(
+            "opening {}: {why}, so all of it was read, and {findings} things in it contradict each other, the first in partition {}: {}: {}; \
+             nothing was changed: copy a store in use with memspan backup, or close it first",
+            store.path().display(),
+            first.partition,
+            first.part,
+            first.what
+        ),
+    )
 }

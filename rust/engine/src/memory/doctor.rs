@@ -15,6 +15,7 @@ use crate::memory::record::{self, Memory};
 use crate::memory::slots;
 use crate::memory::writer::{MEMORIES, id_key, keys_of, row_of};
 use crate::scope::{Head, Scope};
+use crate::store::identity::Seed;
 use crate::store::keys::{Key, Partition, Table, u32_at};
 use crate::store::pages::Pages;
 use crate::text::{ANALYZER_VERSION, TermCount, analyze};
@@ -43,7 +44,7 @@ pub(crate) fn check<P: Pages>(
     expiry: &BTreeSet<(i64, u32)>,
 ) -> Result<()> {
     let Some(head) = report.read(partition, "head", Head::read(pages, partition))? else { return Ok(()) };
-    let mut visit = Visit { pages, partition, seed: scope.term_seed(), head, report, current: BTreeMap::new(), length: 0 };
+    let mut visit = Visit { pages, partition, seed: scope.seed(pages.secret()), head, report, current: BTreeMap::new(), length: 0 };
     let mut numbers = Numbers::default();
     let mut index = Index::read(pages, visit.report, IndexId { partition, index: MEMORIES })?;
     visit.memories(&mut index, &mut numbers)?;
@@ -60,7 +61,7 @@ pub(crate) fn check<P: Pages>(
 struct Visit<'v, P> {
     pages: &'v P,
     partition: Partition,
-    seed: u64,
+    seed: Seed,
     head: Head,
     report: &'v mut Report,
     current: BTreeMap<u32, Current>,
@@ -104,7 +105,7 @@ impl<P: Pages> Visit<'_, P> {
     }
 
     fn memory(&mut self, index: &mut Index<'_, P>, memory: &Memory) -> Result<()> {
-        let (number, analysis) = (memory.number, analyze(&memory.text, self.seed));
+        let (number, analysis) = (memory.number, analyze(&memory.text, self.seed.terms));
         if memory.ending.is_some() {
             self.note("memory", format!("memory {number} stands among the current ones and has ended"));
         }

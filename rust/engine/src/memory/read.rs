@@ -6,14 +6,15 @@ use super::record::{self, Ending, Memory, State, number_in};
 use super::slots::Slot;
 use super::writer::{MEMORIES, id_key, newest};
 use crate::index::bm25::{IndexId, Reader};
-use crate::scope::Scope;
+use crate::scope::{Head, Scope};
+use crate::store::identity::Seed;
 use crate::store::keys::Partition;
 use crate::store::pages::Pages;
 use crate::units::clip::first_chars;
 use crate::{Error, ErrorKind, Result};
 
 /// The newest revision of the memory with that id, in whatever state.
-pub(super) fn find<P: Pages>(pages: &P, partition: Partition, seed: u64, id: &str) -> Result<Option<Memory>> {
+pub(super) fn find<P: Pages>(pages: &P, partition: Partition, seed: Seed, id: &str) -> Result<Option<Memory>> {
     let index = IndexId { partition, index: MEMORIES };
     for number in Reader::open(pages, index)?.find(id_key(seed, id))? {
         if let Some(memory) = newest(pages, partition, number)?
@@ -31,14 +32,14 @@ pub(super) fn find<P: Pages>(pages: &P, partition: Partition, seed: u64, id: &st
 /// The memory with that id if its text is still there: current or superseded, not forgotten.
 pub(super) fn get<P: Pages>(pages: &P, scope: &Scope, id: &str, now: i64) -> Result<Option<Memory>> {
     let Some(partition) = scope.find(pages)? else { return Ok(None) };
-    let memory = find(pages, partition, scope.term_seed(), id)?;
+    let memory = find(pages, partition, scope.seed(pages.secret()), id)?;
     Ok(memory.filter(|m| !matches!(m.state(), State::Forgotten | State::Expired) && !m.is_expired(now)))
 }
 
 /// Every revision of a memory and of those whose slot it took, oldest first.
 pub(super) fn history<P: Pages>(pages: &P, scope: &Scope, id: &str, now: i64) -> Result<Vec<Memory>> {
     let Some(partition) = scope.find(pages)? else { return Err(no_such_memory(id)) };
-    let newest = find(pages, partition, scope.term_seed(), id)?.ok_or_else(|| no_such_memory(id))?;
+    let newest = find(pages, partition, scope.seed(pages.secret()), id)?.ok_or_else(|| no_such_memory(id))?;
     let mut revisions = Vec::new();
     let mut next = Some(newest.number);
     while let Some(number) = next {
@@ -79,11 +80,66 @@ pub(super) fn page<P: Pages>(pages: &P, scope: &Scope, first: u32, limit: usize,
     Ok(found)
 }
 
+/// Which memories of a scope are wanted, in what order.
+#[derive(Debug, Clone, Copy)]
+pub struct Listing {
+    /// Bits of the kinds that are wanted.
+    pub kinds: u8,
+    /// The one that was written last comes first.
+    pub newest_first: bool,
+    /// Superseded values too, not only what is current.
+    pub all: bool,
+    /// Only revisions written at or after this time, microseconds since 1970.
+    pub since: Option<i64>,
+}
+
+/// Memories from number `from` on (by default the first or the last there is), at least `limit` where there are so many; and the number to go on from.
+///
+/// A memory's revisions stay together, so a page may hold a few more.
+pub(super) fn listed<P: Pages>(
+    pages: &P,
+    scope: &Scope,
+    listing: Listing,
+    from: Option<u32>,
+    limit: usize,
+    now: i64,
+) -> Result<(Vec<Memory>, Option<u32>)> {
+    let Some(partition) = scope.find(pages)? else { return Ok((Vec::new(), None)) };
+    let Some(last) = Head::read(pages, partition)?.next_number.checked_sub(1) else { return Ok((Vec::new(), None)) };
+    let mut found = Vec::new();
+    let mut number = from.unwrap_or(if listing.newest_first { last } else { 0 });
+    while number <= last {
+        found.extend(wanted(pages, partition, number, listing, now)?);
+        let Some(next) = (if listing.newest_first { number.checked_sub(1) } else { Some(number + 1).filter(|next| *next <= last) }) else {
+            break;
+        };
+        if found.len() >= limit {
+            return Ok((found, Some(next)));
+        }
+        number = next;
+    }
+    Ok((found, None))
+}
+
+/// The revisions of one memory that are wanted, in the order that is wanted.
+fn wanted<P: Pages>(pages: &P, partition: Partition, number: u32, listing: Listing, now: i64) -> Result<Vec<Memory>> {
+    let mut revisions = if listing.all { record::history(pages, partition, number)? } else { Vec::new() };
+    revisions.extend(record::current(pages, partition, number)?);
+    revisions.retain(|memory| {
+        let readable = !matches!(memory.state(), State::Forgotten | State::Expired) && !memory.is_expired(now);
+        readable && memory.kind.bit() & listing.kinds != 0 && listing.since.is_none_or(|since| memory.known_from >= since)
+    });
+    if listing.newest_first {
+        revisions.reverse();
+    }
+    Ok(revisions)
+}
+
 /// The slots of a scope with the memories that hold them.
 pub(super) fn slots<P: Pages>(pages: &P, scope: &Scope, only: Option<&str>, now: i64) -> Result<Vec<(Slot, Vec<Memory>)>> {
     let Some(partition) = scope.find(pages)? else { return Ok(Vec::new()) };
     let slots = match only {
-        Some(name) => vec![super::slots::get(pages, partition, scope.term_seed(), name)?],
+        Some(name) => vec![super::slots::get(pages, partition, scope.seed(pages.secret()), name)?],
         None => super::slots::list(pages, partition)?,
     };
     slots

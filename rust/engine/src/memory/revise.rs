@@ -54,7 +54,7 @@ pub(super) fn write<P: PagesMut>(
     embedding: Option<(u16, usize)>,
 ) -> Result<Remembered> {
     let Some(partition) = scope.find(pages)? else { return Err(super::read::no_such_memory(id)) };
-    let mut writer = PartitionWriter::at(pages, partition, scope.term_seed(), clock, embedding)?;
+    let mut writer = PartitionWriter::at(pages, partition, scope.seed(pages.secret()), clock, embedding)?;
     let old = super::read::find(writer.pages, partition, writer.seed, id)?.ok_or_else(|| super::read::no_such_memory(id))?;
     if old.state() != State::Current || old.is_expired(writer.now) {
         return Err(Error::new(
@@ -70,7 +70,7 @@ pub(super) fn write<P: PagesMut>(
     if memory.slot != old.slot {
         move_slot(&mut writer, &old, &mut memory, displaced)?;
     }
-    let analysis = analyze(&memory.text, writer.seed);
+    let analysis = analyze(&memory.text, writer.seed.terms);
     writer.add(&memory, analysis.terms, analysis.length, revision.vector.clone())?;
     writer.finish()?;
     Ok(Remembered { action: Action::Updated, memory, reason: revision.reason.clone() })

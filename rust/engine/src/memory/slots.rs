@@ -2,11 +2,10 @@
 
 use std::ops::ControlFlow;
 
-use xxhash_rust::xxh3::xxh3_64_with_seed;
-
 use crate::Result;
 use crate::store::chunks;
 use crate::store::envelope::{self, Codec};
+use crate::store::identity::Seed;
 use crate::store::keys::{Key, Partition, Table};
 use crate::store::msgpack::{Reader, Writer};
 use crate::store::pages::{Pages, PagesMut};
@@ -22,12 +21,12 @@ pub struct Slot {
     pub current: Vec<u32>,
 }
 
-fn key(partition: Partition, seed: u64, name: &str) -> Key {
-    Key::new(partition, Table::Slot).u64(xxh3_64_with_seed(name.as_bytes(), seed))
+fn key(partition: Partition, seed: Seed, name: &str) -> Key {
+    Key::new(partition, Table::Slot).u64(seed.hash64(name.as_bytes()))
 }
 
 /// The slot of that normal name; an empty one where there is none yet.
-pub fn get<P: Pages + ?Sized>(pages: &P, partition: Partition, seed: u64, name: &str) -> Result<Slot> {
+pub fn get<P: Pages + ?Sized>(pages: &P, partition: Partition, seed: Seed, name: &str) -> Result<Slot> {
     let key = key(partition, seed, name);
     let none = || Slot { name: name.to_owned(), multi: false, current: Vec::new() };
     let Some((_, body)) = chunks::get(pages, key)? else { return Ok(none()) };
@@ -36,7 +35,7 @@ pub fn get<P: Pages + ?Sized>(pages: &P, partition: Partition, seed: u64, name: 
 }
 
 /// Stores a slot.
-pub fn put(pages: &mut impl PagesMut, partition: Partition, seed: u64, slot: &Slot) -> Result<()> {
+pub fn put(pages: &mut impl PagesMut, partition: Partition, seed: Seed, slot: &Slot) -> Result<()> {
     let mut body = Writer::array(3);
     body.text(&slot.name);
     body.bool(slot.multi);

@@ -14,6 +14,7 @@ use crate::index::bm25::{self, IndexId, Op, Reader, Row, Statistics};
 use crate::index::vectors::{UnitVector, VectorSet};
 use crate::scope::{Head, Scope};
 use crate::store::envelope::{self, Codec};
+use crate::store::identity::Seed;
 use crate::store::keys::{Key, Partition, STORE, Table};
 use crate::store::pages::PagesMut;
 use crate::text::{self, ANALYZER_VERSION, TermClass, TermCount, analyze};
@@ -25,10 +26,12 @@ pub(crate) const MEMORIES: u8 = 0;
 pub(super) struct PartitionWriter<'t, P: PagesMut> {
     pub pages: &'t mut P,
     pub partition: Partition,
-    pub seed: u64,
+    pub seed: Seed,
     pub head: Head,
     /// Transaction time of this batch: later than that of every write before it.
     pub now: i64,
+    /// The first number that this batch may give.
+    pub first_number: u32,
     operations: Vec<IndexOperation>,
     /// Key term -> numbers added (true) or removed (false) by this batch.
     keys: HashMap<u64, Vec<(u32, bool)>>,
@@ -67,10 +70,10 @@ impl<'t, P: PagesMut> PartitionWriter<'t, P> {
     /// The partition of `scope`, made where nothing was written to it before. `embedding` is its number and dimensions.
     pub fn open(pages: &'t mut P, scope: &Scope, clock: i64, embedding: Option<(u16, usize)>) -> Result<Self> {
         let partition = scope.find_or_make(pages)?;
-        Self::at(pages, partition, scope.term_seed(), clock, embedding)
+        Self::at(pages, partition, scope.seed(pages.secret()), clock, embedding)
     }
 
-    pub fn at(pages: &'t mut P, partition: Partition, seed: u64, clock: i64, embedding: Option<(u16, usize)>) -> Result<Self> {
+    pub fn at(pages: &'t mut P, partition: Partition, seed: Seed, clock: i64, embedding: Option<(u16, usize)>) -> Result<Self> {
         let mut head = Head::read(pages, partition)?;
         if head.documents == 0 {
             head.analyzer = ANALYZER_VERSION;
@@ -82,6 +85,7 @@ impl<'t, P: PagesMut> PartitionWriter<'t, P> {
             seed,
             head,
             now,
+            first_number: head.next_number,
             operations: Vec::new(),
             keys: HashMap::new(),
             vectors: BTreeMap::new(),
@@ -192,7 +196,7 @@ impl<'t, P: PagesMut> PartitionWriter<'t, P> {
         if let Some(at) = memory.expires_at {
             self.pages.delete(expiry_key(at, self.partition, memory.number).as_slice())?;
         }
-        let analysis = analyze(&memory.text, self.seed);
+        let analysis = analyze(&memory.text, self.seed.terms);
         let mut keys = keys_of(self.seed, memory, &self.head);
         for key in &keys {
             self.keys.entry(*key).or_default().push((memory.number, false));
@@ -218,6 +222,7 @@ impl<'t, P: PagesMut> PartitionWriter<'t, P> {
         memory.metadata.clear();
         memory.slot = None;
         memory.expires_at = None;
+        memory.provenance = super::provenance::Provenance::default();
         memory.request = 0; // a hash of the text would confirm a guess of it
         Ok(())
     }
@@ -355,22 +360,22 @@ pub(crate) fn importance_of(memory: &Memory) -> u8 {
 }
 
 /// The key term of a given id.
-pub(super) fn id_key(seed: u64, id: &str) -> u64 {
-    text::term_hash(TermClass::Key, &format!("id\0{id}"), seed)
+pub(super) fn id_key(seed: Seed, id: &str) -> u64 {
+    text::term_hash(TermClass::Key, &format!("id\0{id}"), seed.terms)
 }
 
 /// The key term by which an exact duplicate is found: kind, slot and text.
-pub(super) fn duplicate_key(seed: u64, memory: &Memory) -> u64 {
+pub(super) fn duplicate_key(seed: Seed, memory: &Memory) -> u64 {
     content_key(seed, memory.kind, memory.slot.as_deref(), &memory.text)
 }
 
 /// The same, of what is not a memory yet; `slot` is in normal form.
-pub(super) fn content_key(seed: u64, kind: Kind, slot: Option<&str>, text: &str) -> u64 {
+pub(super) fn content_key(seed: Seed, kind: Kind, slot: Option<&str>, text: &str) -> u64 {
     let (slot, text) = (slot.unwrap_or_default(), text::duplicate_key(text));
-    text::term_hash(TermClass::Key, &format!("same\0{}\0{slot}\0{text}", kind.name()), seed)
+    text::term_hash(TermClass::Key, &format!("same\0{}\0{slot}\0{text}", kind.name()), seed.terms)
 }
 
-pub(super) fn keys_of(seed: u64, memory: &Memory, head: &Head) -> Vec<u64> {
+pub(super) fn keys_of(seed: Seed, memory: &Memory, head: &Head) -> Vec<u64> {
     let mut keys = vec![duplicate_key(seed, memory)];
     keys.extend(memory.given_id.as_deref().map(|id| id_key(seed, id)));
     keys.extend((head.kinds_indexed && PINNED_KINDS.contains(&memory.kind)).then(|| kind_key(seed, memory.kind)));
@@ -381,8 +386,8 @@ pub(super) fn keys_of(seed: u64, memory: &Memory, head: &Head) -> Vec<u64> {
 pub(crate) const PINNED_KINDS: [Kind; 3] = [Kind::Constraint, Kind::Profile, Kind::Preference];
 
 /// The key term of one of [`PINNED_KINDS`].
-pub(crate) fn kind_key(seed: u64, kind: Kind) -> u64 {
-    text::term_hash(TermClass::Key, &format!("kind\0{}", kind.name()), seed)
+pub(crate) fn kind_key(seed: Seed, kind: Kind) -> u64 {
+    text::term_hash(TermClass::Key, &format!("kind\0{}", kind.name()), seed.terms)
 }
 
 pub(super) fn row_of(memory: &Memory, length: u32) -> Row {

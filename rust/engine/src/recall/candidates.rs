@@ -82,7 +82,7 @@ pub fn nominate<P: Pages>(
 ) -> Result<LexicalQuery> {
     let head = Head::read(snapshot, partition)?;
     let statistics = Statistics { documents: head.documents, total_length: head.total_length };
-    let mut query = LexicalQuery::new(&request.text, request.scopes[place].term_seed(), statistics);
+    let mut query = LexicalQuery::new(&request.text, request.scopes[place].seed(snapshot.secret()).terms, statistics);
     let mut reader = Reader::open(snapshot, IndexId { partition, index: MEMORIES })?;
     let mut scope = ScopeSearch { snapshot, request, partition, within: None, failed: None };
     let wanted = request.limit.saturating_mul(PER_ANSWER).max(FEWEST);
@@ -127,7 +127,7 @@ pub fn nominate<P: Pages>(
 fn attributes<P: Pages>(row: &Row, number: u32, accesses: &mut AccessBlocks<'_, P>) -> Result<Attributes> {
     let kind = Kind::from_number(row.kind).unwrap_or(Kind::Semantic);
     let recalls = if kind == Kind::Semantic { 0 } else { accesses.get(number)?.recalls };
-    Ok(Attributes { kind, importance: row.importance, occurred_at: row.occurred_at, recalls })
+    Ok(Attributes { kind, importance: row.importance, occurred_at: row.occurred_at, recalls, trust: row.trust })
 }
 
 /// The vectors to scan, and in `found` why there are none or not all.

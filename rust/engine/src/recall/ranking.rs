@@ -149,8 +149,6 @@ pub(crate) mod memories {
     pub const IDENTIFIED_LEXICAL: f64 = 0.85;
     /// Candidates beyond the limit whose vectors are compared exactly: int8 may misplace a few, not many.
     pub const BEYOND: usize = 10;
-    /// Of reciprocal rank fusion, which is an option.
-    pub const RRF_CONSTANT: f64 = 60.0;
     /// What a memory just outside the asked time loses: enough to come behind its like from within.
     pub const TIME_STEP: f64 = 0.1;
     /// What one far from it loses. On LoCoMo (development split, the 35 questions with a date) R@10 is 82.9 at 0, 85.7 at .3, 88.6 from

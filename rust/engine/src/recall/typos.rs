@@ -37,7 +37,7 @@ pub(super) fn repaired<P: Pages>(engine: &Core, pages: &P, request: &Request) ->
     let mut memories = Vec::new();
     for scope in &request.scopes {
         let Some(partition) = scope.find(pages)? else { continue };
-        memories.push((Reader::open(pages, IndexId { partition, index: MEMORIES })?, scope.term_seed()));
+        memories.push((Reader::open(pages, IndexId { partition, index: MEMORIES })?, scope.seed(pages.secret()).terms));
     }
     let repaired = repair(&request.text, has_word, &mut Memories(memories))?;
     // The vector of a caller's own embedder stays as it was made; that of the built-in one is made anew.

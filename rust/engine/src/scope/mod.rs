@@ -4,10 +4,9 @@ mod home;
 
 use std::ops::ControlFlow;
 
-use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
-
 use crate::limits::MAX_NAME_BYTES;
 use crate::store::envelope::{self, Codec};
+use crate::store::identity::{Secret, Seed};
 use crate::store::keys::{Key, Partition, STORE, Table, u32_at};
 use crate::store::msgpack::{Reader, Writer};
 use crate::store::pages::{Pages, PagesMut};
@@ -68,16 +67,16 @@ impl Scope {
         name.into_bytes()
     }
 
-    /// Keys the term hashes of this scope, so that two scopes' postings cannot be compared.
+    /// Keys the hashes of this scope, so that those of two scopes cannot be compared.
     #[must_use]
-    pub fn term_seed(&self) -> u64 {
-        xxh3_64(&self.bytes())
+    pub fn seed(&self, secret: Secret) -> Seed {
+        secret.seed(&self.bytes())
     }
 
     /// The partition it lives in; `None` where nothing was ever written to it.
     pub fn find<P: Pages + ?Sized>(&self, pages: &P) -> Result<Option<Partition>> {
         let name = self.bytes();
-        let key = Key::new(STORE, Table::ScopeByName).u128(xxh3_128(&name));
+        let key = Key::new(STORE, Table::ScopeByName).u128(pages.secret().hash128(&name));
         let Some(value) = pages.get(key.as_slice())? else { return Ok(None) };
         let mut body = Reader::array(key.as_slice(), envelope::open(key.as_slice(), value)?.body)?;
         let partition = body.uint()? as Partition;
@@ -85,6 +84,12 @@ impl Scope {
             return Err(envelope::damaged(key.as_slice(), "it belongs to a scope of another name"));
         }
         Ok(Some(partition))
+    }
+
+    /// Takes its name away: nobody finds it any more, and a write to it begins anew in another partition.
+    pub(crate) fn unlink(&self, pages: &mut impl PagesMut) -> Result<()> {
+        let hash = pages.secret().hash128(&self.bytes());
+        pages.delete(Key::new(STORE, Table::ScopeByName).u128(hash).as_slice()).map(drop)
     }
 
     /// The partition it lives in, given now where there was none.
@@ -97,7 +102,7 @@ impl Scope {
         let mut body = Writer::array(2);
         body.uint(u64::from(partition));
         body.bin(&name);
-        let by_name = Key::new(STORE, Table::ScopeByName).u128(xxh3_128(&name));
+        let by_name = Key::new(STORE, Table::ScopeByName).u128(pages.secret().hash128(&name));
         pages.put(by_name.as_slice(), &envelope::seal(by_name.as_slice(), 1, Codec::MessagePack, body.bytes()))?;
         Ok(partition)
     }

@@ -12,6 +12,7 @@ use crate::context::message::Part;
 use crate::context::shorten::shorten;
 use crate::context::{Arguments, Format, Framing, Message, Stored};
 use crate::limits::{MAX_MESSAGE_BYTES, MAX_NAME_BYTES};
+use crate::store::identity::Seed;
 use crate::tokens::CachedCounter;
 use crate::{Error, Result};
 
@@ -75,7 +76,7 @@ pub(super) struct Shown {
 
 impl Prepared {
     /// Reads, checks and analyses a message; counts it for the place that it is likely to get.
-    pub fn new(new: NewMessage, arguments: Arguments, seed: u64, record: &SessionRecord, epoch: &StoredEpoch) -> Result<Self> {
+    pub fn new(new: NewMessage, arguments: Arguments, seed: Seed, record: &SessionRecord, epoch: &StoredEpoch) -> Result<Self> {
         check_length(&new)?;
         let format = new.format.map_or_else(|| Format::of(new.given.as_bytes()), Ok)?;
         let message = Message::parse(new.given.as_bytes(), Some(format), arguments)?;

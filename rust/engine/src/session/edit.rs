@@ -14,6 +14,7 @@ use crate::Result;
 use crate::context::message::{Part, REDACTED, Role};
 use crate::context::{Format, History, Message, Reason, Stored, Tally};
 use crate::store::chunks;
+use crate::store::identity::Seed;
 use crate::store::keys::{Key, Table};
 use crate::store::pages::{Pages, PagesMut};
 use crate::tokens::CachedCounter;
@@ -23,6 +24,18 @@ use crate::{Error, ErrorKind};
 pub(super) const STEP: u64 = 256;
 /// Keys of other tables that one transaction removes.
 const KEYS: usize = 1_024;
+/// What goes with a session besides its transcript, epochs and record.
+const OWN_TABLES: [Table; 9] = [
+    Table::Call,
+    Table::Turn,
+    Table::Recount,
+    Table::MessageId,
+    Table::Task,
+    Table::Summary,
+    Table::SessionPolicy,
+    Table::Note,
+    Table::SessionMetadata,
+];
 
 impl<P: PagesMut> SessionWriter<'_, P> {
     /// Takes back messages from the end, down to message `to` or [`STEP`] of them; says whether there are more.
@@ -175,7 +188,7 @@ pub(super) fn sent_block<P: Pages>(pages: &P, place: Place, turns: u64) -> Resul
     Ok(None)
 }
 
-fn remove_message(pages: &mut impl PagesMut, place: Place, seed: u64, index: u64, words: &mut Words) -> Result<()> {
+fn remove_message(pages: &mut impl PagesMut, place: Place, seed: Seed, index: u64, words: &mut Words) -> Result<()> {
     let record = MessageRecord::expect(&*pages, place, index)?;
     if record.document != 0 {
         let message = record.whole(&*pages, place)?;
@@ -196,7 +209,7 @@ fn release_blobs(pages: &mut impl PagesMut, place: Place, record: &MessageRecord
 }
 
 /// Removes the calls of a turn whose replies are message `from` or later; the same responses may be given again then.
-fn remove_calls(pages: &mut impl PagesMut, place: Place, seed: u64, turn: u64, from: u64) -> Result<()> {
+fn remove_calls(pages: &mut impl PagesMut, place: Place, seed: Seed, turn: u64, from: u64) -> Result<()> {
     for number in (0..ledger::count(&*pages, place, turn)?).rev() {
         let call = Call::read(&*pages, place, turn, number)?;
         if call.reply >= from {
@@ -237,7 +250,7 @@ fn marker_of(parts: &[Part]) -> &str {
 
 /// Removes a part of a hidden session; says whether there is more. Messages first, from the end; the record goes last, so that a
 /// death in between leaves something that maintenance finds.
-pub(super) fn purge_step<P: PagesMut>(pages: &mut P, place: Place, seed: u64, now: i64) -> Result<bool> {
+pub(super) fn purge_step<P: PagesMut>(pages: &mut P, place: Place, seed: Seed, now: i64) -> Result<bool> {
     let hidden = SessionRecord::read(&*pages, place)?.filter(|record| record.state == SessionState::Hidden);
     let Some(mut record) = hidden else { return Ok(false) }; // nothing is left, or it is a session after all
     if record.tally.messages > 0 {
@@ -254,9 +267,7 @@ pub(super) fn purge_step<P: PagesMut>(pages: &mut P, place: Place, seed: u64, no
     for number in (0..=record.epoch).rev() {
         remove_epoch(pages, place, number)?;
     }
-    for table in
-        [Table::Call, Table::Turn, Table::Recount, Table::MessageId, Table::Task, Table::Summary, Table::SessionPolicy, Table::Note]
-    {
+    for table in OWN_TABLES {
         if remove_some(pages, place.all(table))? {
             return Ok(true);
         }

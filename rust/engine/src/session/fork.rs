@@ -4,6 +4,7 @@
 
 use super::edit::{STEP, sent_block, tally_before};
 use super::ledger::{self, Call};
+use super::metadata;
 use super::place::{Place, SessionsHead};
 use super::policy::Policy;
 use super::record::{self, SessionRecord, SessionState, StoredEpoch};
@@ -16,6 +17,7 @@ use super::transcript::words::{Findable, Words};
 use super::writer::{KnownId, SessionWriter, moved, put_id};
 use crate::context::{History, Reason, Tally};
 use crate::scope::Scope;
+use crate::store::identity::Seed;
 use crate::store::pages::PagesMut;
 use crate::{Error, ErrorKind, Result};
 
@@ -38,7 +40,7 @@ pub(super) fn fork(source: &Session<'_>, new_id: &str, at: Option<u64>, now: i64
     };
     let copied = copy_all(source, &copy, place, now);
     if copied.is_err() {
-        purge(source.engine, place, scope.term_seed(), now)?;
+        purge(source.engine, place, scope.seed(source.engine.store().secret()), now)?;
     }
     copied
 }
@@ -91,6 +93,7 @@ impl Copy {
             ..source.clone()
         };
         record.write(pages, place)?;
+        metadata::write(pages, place, &metadata::read(&*pages, self.source.place)?)?;
         Ok(place)
     }
 
@@ -102,7 +105,7 @@ impl Copy {
     }
 
     fn check_name<P: PagesMut>(&self, pages: &P, scope: &Scope) -> Result<()> {
-        if record::find(pages, self.source.place.partition, scope.term_seed(), &self.new_id)?.is_none() {
+        if record::find(pages, self.source.place.partition, scope.seed(pages.secret()), &self.new_id)?.is_none() {
             return Ok(());
         }
         Err(Error::new(
@@ -137,7 +140,7 @@ impl Copy {
         head: &mut SessionsHead,
         words: &mut Words,
     ) -> Result<()> {
-        let seed = scope.term_seed();
+        let seed = scope.seed(pages.secret());
         let mut record = MessageRecord::expect(&*pages, self.source.place, index)?;
         if record.document != 0 {
             let message = record.whole(&*pages, self.source.place)?;
@@ -167,7 +170,7 @@ impl Copy {
         record.write(pages, place)
     }
 
-    fn turn<P: PagesMut>(&self, pages: &mut P, place: Place, seed: u64, turn: u64) -> Result<()> {
+    fn turn<P: PagesMut>(&self, pages: &mut P, place: Place, seed: Seed, turn: u64) -> Result<()> {
         for number in 0..ledger::count(&*pages, self.source.place, turn)? {
             let call = Call::read(&*pages, self.source.place, turn, number)?;
             if call.reply < self.at {

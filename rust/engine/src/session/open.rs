@@ -11,6 +11,7 @@ use crate::context::{Reason, Tally, Tools};
 use crate::limits::{MAX_COLLECTIONS, MAX_INSTRUCTION_BYTES, MAX_READS};
 use crate::models::Model;
 use crate::scope::Scope;
+use crate::store::identity::Seed;
 use crate::store::pages::PagesMut;
 use crate::{Error, ErrorKind, Result};
 
@@ -39,7 +40,7 @@ fn check_size(what: &'static str, bytes: usize) -> Result<()> {
 }
 
 /// Whether opening a session so would write anything. `stored` are its tools as they are stored, `seed` its scope's.
-pub(super) fn changes(status: &Status, options: &Options, tools: Option<&GivenTools>, stored: &[u8], seed: u64) -> Result<bool> {
+pub(super) fn changes(status: &Status, options: &Options, tools: Option<&GivenTools>, stored: &[u8], seed: Seed) -> Result<bool> {
     check_model(&status.record.id, &status.epoch.model, options.model.as_ref())?;
     let reads = options.reads.as_ref().is_some_and(|reads| *reads != status.record.reads);
     let budget = options.budget.as_ref().is_some_and(|budget| *budget != status.record.budget);
@@ -155,7 +156,7 @@ fn reopen<P: PagesMut>(mut writer: SessionWriter<'_, P>, options: &Options, tool
 }
 
 /// The system prompt that is asked for, if it is another than the stored one.
-fn new_system(stored: Option<BlobRef>, seed: u64, options: &Options) -> Option<String> {
+fn new_system(stored: Option<BlobRef>, seed: Seed, options: &Options) -> Option<String> {
     let system = options.system.as_deref()?;
     let asked = (!system.is_empty()).then(|| super::transcript::blob::hash(seed, system.as_bytes()));
     (asked != stored.map(|blob| blob.hash)).then(|| system.to_owned())

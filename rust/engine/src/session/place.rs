@@ -1,9 +1,8 @@
 //! Where everything of a session stands in the key space, and the counters of a scope's sessions.
 
-use xxhash_rust::xxh3::{xxh3_64_with_seed, xxh3_128_with_seed};
-
 use crate::Result;
 use crate::store::envelope::{self, Codec};
+use crate::store::identity::Seed;
 use crate::store::keys::{Key, Partition, Table};
 use crate::store::msgpack::{Reader, Writer};
 use crate::store::pages::{Pages, PagesMut};
@@ -61,12 +60,16 @@ impl Place {
         self.table(Table::SessionPolicy)
     }
 
+    pub(super) fn metadata(self) -> Key {
+        self.table(Table::SessionMetadata)
+    }
+
     pub(super) fn note(self, number: u32) -> Key {
         self.table(Table::Note).u32(number)
     }
 
-    pub(super) fn id(self, seed: u64, id: &str) -> Key {
-        self.table(Table::MessageId).u64(xxh3_64_with_seed(id.as_bytes(), seed))
+    pub(super) fn id(self, seed: Seed, id: &str) -> Key {
+        self.table(Table::MessageId).u64(seed.hash64(id.as_bytes()))
     }
 
     /// Everything of one table that belongs to the session.
@@ -76,12 +79,12 @@ impl Place {
 }
 
 /// The key under which a session's number is found by its id.
-pub(super) fn by_name(partition: Partition, seed: u64, id: &str) -> Key {
-    Key::new(partition, Table::SessionByName).u128(xxh3_128_with_seed(id.as_bytes(), seed))
+pub(super) fn by_name(partition: Partition, seed: Seed, id: &str) -> Key {
+    Key::new(partition, Table::SessionByName).u128(seed.hash128(id.as_bytes()))
 }
 
 /// Takes a session's id back: nobody finds it by that from then on.
-pub(super) fn unname(pages: &mut impl PagesMut, partition: Partition, seed: u64, id: &str) -> Result<()> {
+pub(super) fn unname(pages: &mut impl PagesMut, partition: Partition, seed: Seed, id: &str) -> Result<()> {
     pages.delete(by_name(partition, seed, id).as_slice()).map(drop)
 }
 

@@ -12,6 +12,7 @@ use crate::models::Model;
 use crate::scope::{Scope, ScopeType};
 use crate::store::chunks;
 use crate::store::envelope::{self, Codec, damaged};
+use crate::store::identity::Seed;
 use crate::store::keys::Partition;
 use crate::store::msgpack::{Reader, Writer};
 use crate::store::pages::{Pages, PagesMut};
@@ -304,23 +305,27 @@ impl SessionRecord {
 }
 
 /// The number of a session by its id.
-pub(super) fn find<P: Pages>(pages: &P, partition: Partition, seed: u64, id: &str) -> Result<Option<Place>> {
+pub(super) fn find<P: Pages>(pages: &P, partition: Partition, seed: Seed, id: &str) -> Result<Option<Place>> {
     let key = by_name(partition, seed, id);
     let Some(value) = pages.get(key.as_slice())? else { return Ok(None) };
     let mut r = Reader::array(key.as_slice(), envelope::open(key.as_slice(), value)?.body)?;
-    Ok(Some(Place { partition, session: r.uint()? as u32 }))
+    let place = Place { partition, session: r.uint()? as u32 };
+    match SessionRecord::read(pages, place)? {
+        Some(record) if record.id != id => Err(envelope::damaged(key.as_slice(), "it belongs to a session of another id")),
+        _ => Ok(Some(place)),
+    }
 }
 
 /// Where the session of an id is.
 pub(super) fn locate<P: Pages>(pages: &P, scope: &Scope, id: &str) -> Result<Option<Place>> {
     match scope.find(pages)? {
-        Some(partition) => find(pages, partition, scope.term_seed(), id),
+        Some(partition) => find(pages, partition, scope.seed(pages.secret()), id),
         None => Ok(None),
     }
 }
 
 /// Names a session.
-pub(super) fn name(pages: &mut impl PagesMut, place: Place, seed: u64, id: &str) -> Result<()> {
+pub(super) fn name(pages: &mut impl PagesMut, place: Place, seed: Seed, id: &str) -> Result<()> {
     let key = by_name(place.partition, seed, id);
     let mut w = Writer::array(1);
     w.uint(u64::from(place.session));

@@ -1,10 +1,13 @@
 //! The sessions of a scope together: which there are. What was said in them is found by [`super::search`].
 
+use super::metadata;
 use super::place::{Place, SessionsHead};
-use super::record::{SessionRecord, SessionState};
+use super::record::{SessionRecord, SessionState, StoredEpoch};
 use crate::Result;
 use crate::memory::Core;
 use crate::scope::Scope;
+use crate::store::keys::Partition;
+use crate::store::pages::Pages;
 
 /// A session in a list.
 #[derive(Debug, Clone)]
@@ -13,23 +16,51 @@ pub struct Listed {
     pub number: u32,
     /// What is known of it.
     pub record: SessionRecord,
+    /// The name of its model.
+    pub model: String,
+    /// What the caller keeps with it, as MessagePack.
+    pub metadata: Vec<u8>,
 }
 
-/// Sessions behind number `after`, in the order in which they were made; at most `limit`.
-pub fn list(engine: &Core, scope: &Scope, after: u32, limit: usize) -> Result<Vec<Listed>> {
+/// Which sessions are wanted.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Listing {
+    /// The number of the last session of the page before; 0 for the first page.
+    pub after: u32,
+    /// At most so many.
+    pub limit: usize,
+    /// The one that was made last comes first.
+    pub newest_first: bool,
+    /// Only sessions to which something was added at or after this time, microseconds since 1970.
+    pub since: Option<i64>,
+}
+
+/// Sessions in the order in which they were made, or the other way round.
+pub fn list(engine: &Core, scope: &Scope, listing: Listing) -> Result<Vec<Listed>> {
     engine.store().read(|pages| {
         let Some(partition) = scope.find(pages)? else { return Ok(Vec::new()) };
         let last = SessionsHead::read(pages, partition)?.sessions;
+        let first = if listing.newest_first && listing.after > 0 { listing.after - 1 } else { last };
+        let mut backwards = (1..=first).rev();
+        let mut forwards = listing.after.saturating_add(1)..=last;
+        let numbers: &mut dyn Iterator<Item = u32> = if listing.newest_first { &mut backwards } else { &mut forwards };
         let mut found = Vec::new();
-        for number in after.saturating_add(1)..=last {
-            let record = SessionRecord::read(pages, Place { partition, session: number })?;
-            if let Some(record) = record.filter(|record| record.state != SessionState::Hidden) {
-                found.push(Listed { number, record });
-            }
-            if found.len() == limit {
-                break;
-            }
+        while found.len() < listing.limit
+            && let Some(number) = numbers.next()
+        {
+            found.extend(listed(pages, partition, number, listing.since)?);
         }
         Ok(found)
     })
+}
+
+fn listed<P: Pages>(pages: &P, partition: Partition, number: u32, since: Option<i64>) -> Result<Option<Listed>> {
+    let place = Place { partition, session: number };
+    let Some(record) = SessionRecord::read(pages, place)? else { return Ok(None) };
+    if record.state == SessionState::Hidden || since.is_some_and(|since| record.last_time < since) {
+        return Ok(None);
+    }
+    let epoch = StoredEpoch::read(pages, place, record.epoch)?;
+    let metadata = metadata::read(pages, place)?;
+    Ok(Some(Listed { number, model: epoch.model.name.to_string(), record, metadata }))
 }

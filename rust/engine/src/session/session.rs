@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use xxhash_rust::xxh3::xxh3_128_with_seed;
-
 use super::add::{NewMessage, Prepared, check_name};
 use super::compact::{self, Draft, check_fresh};
 use super::core::SessionCore;
@@ -31,6 +29,7 @@ use crate::scope::Scope;
 use crate::store::Snapshot;
 use crate::store::environment::WriteTransaction;
 use crate::store::metrics::add;
+use crate::store::reserve;
 use crate::tokens::bound::TooLong;
 use crate::units::clip::first_chars;
 use crate::{Error, ErrorKind, Result};
@@ -164,7 +163,13 @@ impl Session<'_> {
             return Err(record::no_such_session(self.id));
         }
         if let Some(status) = found
-            && !super::open::changes(&status, &options, tools.as_ref(), &self.stored_tools(&status)?, self.scope.term_seed())?
+            && !super::open::changes(
+                &status,
+                &options,
+                tools.as_ref(),
+                &self.stored_tools(&status)?,
+                self.scope.seed(self.engine.store().secret()),
+            )?
         {
             return Ok(status);
         }
@@ -260,7 +265,7 @@ impl Session<'_> {
 
     /// Gets a message ready for a session that is as `status` says; the transaction counts it again where it is not.
     fn prepare_as(&self, status: &Status, new: NewMessage, arguments: Arguments, now: i64) -> Result<Prepared> {
-        let prepared = Prepared::new(new, arguments, self.scope.term_seed(), &status.record, &status.epoch)?;
+        let prepared = Prepared::new(new, arguments, self.scope.seed(self.engine.store().secret()), &status.record, &status.epoch)?;
         for (hole, data) in &prepared.blobs {
             if data.len() > AHEAD_BYTES {
                 self.write_ahead(status.place, hole.hash, data, now)?;
@@ -411,7 +416,7 @@ impl Session<'_> {
     /// `BudgetExceeded` where the fixed sections and the newest message do not fit, with every number.
     pub fn assemble(&self, ask: &Ask) -> Result<Assembled> {
         check_items(&ask.items)?;
-        let (store, key) = (self.engine.store(), xxh3_128_with_seed(self.id.as_bytes(), self.scope.term_seed()));
+        let (store, key) = (self.engine.store(), self.scope.seed(self.engine.store().secret()).hash128(self.id.as_bytes()));
         let kept = store.unforked(|| self.engine.warm().get(key));
         let done = store.read(|pages| {
             let status = self.expect(pages)?;
@@ -464,20 +469,23 @@ impl Session<'_> {
 
     /// Takes back message `index` and all behind it. Up to 256 messages are one transaction; more are several, from the end.
     pub fn rewind(&self, index: u64, now: i64) -> Result<()> {
-        while self.edit("rewinding", now, move |writer| writer.rewind_step(index))? {}
-        Ok(())
+        reserve::freeing(|| {
+            while self.edit("rewinding", now, move |writer| writer.rewind_step(index))? {}
+            Ok(())
+        })
     }
 
     /// Takes the text out of a message, for good; `false` where that was done before.
     pub fn redact(&self, index: u64, reason: Option<&str>, now: i64) -> Result<bool> {
         check_name("reason", reason)?;
         let reason = reason.map(str::to_owned);
-        self.write(move |txn, scope, id| {
+        let redact = move |txn: &mut WriteTransaction<'_>, scope: &Scope, id: &str| {
             let mut writer = SessionWriter::open(txn, scope, id, now)?;
             let done = writer.redact(index, reason.as_deref())?;
             writer.finish()?;
             Ok(done)
-        })
+        };
+        reserve::freeing(|| self.write(redact))
     }
 
     /// Ends the session: it can be read and forked from then on.
@@ -491,6 +499,10 @@ impl Session<'_> {
 
     /// Deletes the session with everything in it. Nobody sees it from the first transaction on; its parts go in bounded ones.
     pub fn delete(&self, now: i64) -> Result<()> {
+        reserve::freeing(|| self.remove(now))
+    }
+
+    fn remove(&self, now: i64) -> Result<()> {
         let place = self.write(move |txn, scope, id| {
             let mut writer = SessionWriter::open(txn, scope, id, now)?;
             writer.record.state = SessionState::Hidden;
@@ -499,7 +511,7 @@ impl Session<'_> {
             writer.finish()?;
             Ok(place)
         })?;
-        super::sweep::purge(self.engine, place, self.scope.term_seed(), now)
+        super::sweep::purge(self.engine, place, self.scope.seed(self.engine.store().secret()), now)
     }
 
     /// Copies the session up to message `at` (all of it by default) under another id; the copy goes its own way.

@@ -6,7 +6,7 @@ use super::record::{SessionRecord, SessionState};
 use super::transcript::blob;
 use crate::Result;
 use crate::memory::Core;
-use crate::scope;
+use crate::store::identity::Seed;
 use crate::store::keys::Partition;
 
 /// What is hidden for so long is not being worked on any more: a day, in microseconds.
@@ -16,7 +16,7 @@ const SCOPES: usize = 256;
 const CHUNKS: usize = 256;
 
 /// Removes a hidden session, step by step.
-pub(super) fn purge(engine: &Core, place: Place, seed: u64, now: i64) -> Result<()> {
+pub(super) fn purge(engine: &Core, place: Place, seed: Seed, now: i64) -> Result<()> {
     while engine.write(move |txn| purge_step(txn, place, seed, now))? {}
     Ok(())
 }
@@ -30,7 +30,7 @@ pub fn sweep(engine: &Core, now: i64) -> Result<u64> {
         after = *last;
         for (partition, scope) in page {
             for place in abandoned(engine, partition, now)? {
-                purge(engine, place, scope::Scope::term_seed(&scope), now)?;
+                purge(engine, place, scope.seed(engine.store().secret()), now)?;
                 removed += 1;
             }
             while engine.write(move |txn| blob::sweep(txn, partition, now - ABANDONED, CHUNKS))? {}

@@ -6,8 +6,6 @@
 
 use std::ops::{ControlFlow, Range};
 
-use xxhash_rust::xxh3::xxh3_64_with_seed;
-
 use super::codec;
 use crate::context::json;
 use crate::context::limit::section;
@@ -15,6 +13,7 @@ use crate::context::{Form, Item};
 use crate::limits::{MAX_NAME_BYTES, MAX_TASK_BYTES, MAX_TASK_ENTRIES, MAX_TASK_VALUE_BYTES};
 use crate::store::chunks;
 use crate::store::envelope::{self, Codec, damaged};
+use crate::store::identity::Seed;
 use crate::store::keys::{Key, Partition, Table};
 use crate::store::msgpack::{Reader, Writer};
 use crate::store::pages::{Pages, PagesMut};
@@ -146,8 +145,8 @@ fn shown(text: &str) -> String {
     format!("{:?}", first_chars(text, 40))
 }
 
-pub(super) fn key(partition: Partition, session: u32, seed: u64, name: &str) -> Key {
-    Key::new(partition, Table::Task).u32(session).u64(xxh3_64_with_seed(name.as_bytes(), seed))
+pub(super) fn key(partition: Partition, session: u32, seed: Seed, name: &str) -> Key {
+    Key::new(partition, Table::Task).u32(session).u64(seed.hash64(name.as_bytes()))
 }
 
 fn all(partition: Partition, session: u32) -> Range<Vec<u8>> {
@@ -155,7 +154,7 @@ fn all(partition: Partition, session: u32) -> Range<Vec<u8>> {
 }
 
 /// The task of that name, expired or not; `seed` is the scope's term seed.
-pub fn get<P: Pages>(pages: &P, partition: Partition, session: u32, seed: u64, name: &str) -> Result<Option<TaskState>> {
+pub fn get<P: Pages>(pages: &P, partition: Partition, session: u32, seed: Seed, name: &str) -> Result<Option<TaskState>> {
     let key = key(partition, session, seed, name);
     let Some((_, body)) = chunks::get(pages, key)? else { return Ok(None) };
     let task = TaskState::decode(key.as_slice(), &body)?;
@@ -163,13 +162,13 @@ pub fn get<P: Pages>(pages: &P, partition: Partition, session: u32, seed: u64, n
 }
 
 /// Stores a task as it is now.
-pub fn put(pages: &mut impl PagesMut, partition: Partition, session: u32, seed: u64, task: &TaskState) -> Result<()> {
+pub fn put(pages: &mut impl PagesMut, partition: Partition, session: u32, seed: Seed, task: &TaskState) -> Result<()> {
     task.validate()?;
     chunks::put(pages, key(partition, session, seed, &task.name), SCHEMA, Codec::MessagePack, &task.encode())
 }
 
 /// Ends a task; says whether it was there.
-pub fn remove(pages: &mut impl PagesMut, partition: Partition, session: u32, seed: u64, name: &str) -> Result<bool> {
+pub fn remove(pages: &mut impl PagesMut, partition: Partition, session: u32, seed: Seed, name: &str) -> Result<bool> {
     chunks::remove(pages, key(partition, session, seed, name))
 }
 
@@ -226,9 +225,13 @@ mod tests {
     use super::*;
     use crate::ErrorKind;
     use crate::context::testing::{Random, nasty};
+    use crate::store::identity::Secret;
     use crate::store::pages::MemoryPages;
 
-    const SEED: u64 = 5;
+    /// That of a scope of one store.
+    fn seed() -> Seed {
+        Secret { key: [9; 16], keyed: true }.seed(b"a scope")
+    }
 
     fn task(name: &str, entries: &[(&str, &str)]) -> TaskState {
         let mut task = TaskState { name: name.to_owned(), ..TaskState::default() };
@@ -252,7 +255,7 @@ mod tests {
             let (session, name) = (random.below(3) as u32, format!("task {}", random.below(5)));
             match random.below(6) {
                 0 => {
-                    let removed = remove(&mut pages, 1, session, SEED, &name).unwrap();
+                    let removed = remove(&mut pages, 1, session, seed(), &name).unwrap();
                     assert_eq!(removed, model.remove(&(session, name)).is_some());
                 }
                 1 => {
@@ -262,12 +265,12 @@ mod tests {
                     model.retain(|at, task| !over(at, task));
                 }
                 _ => {
-                    let mut task = get(&pages, 1, session, SEED, &name).unwrap().unwrap_or_else(|| task(&name, &[]));
+                    let mut task = get(&pages, 1, session, seed(), &name).unwrap().unwrap_or_else(|| task(&name, &[]));
                     assert_eq!(model.get(&(session, name.clone())).cloned().unwrap_or_else(|| self::task(&name, &[])), task);
                     task.set(&format!("key {}", random.below(4)), &value(&mut random));
                     task.version += 1;
                     task.expires_at = random.chance(50).then(|| now + random.below(20) as i64);
-                    put(&mut pages, 1, session, SEED, &task).unwrap();
+                    put(&mut pages, 1, session, seed(), &task).unwrap();
                     model.insert((session, name), task);
                 }
             }
@@ -277,7 +280,7 @@ mod tests {
         }
         assert!(list(&pages, 2, 0, 0).unwrap().is_empty(), "another scope has none");
         for (session, name) in model.keys() {
-            remove(&mut pages, 1, *session, SEED, name).unwrap();
+            remove(&mut pages, 1, *session, seed(), name).unwrap();
         }
         assert!(pages.is_empty());
     }
@@ -307,7 +310,7 @@ mod tests {
     fn limits_are_told() {
         let mut pages = MemoryPages::new();
         let mut refused = |task: &TaskState, word: &str| {
-            let error = put(&mut pages, 1, 1, SEED, task).unwrap_err();
+            let error = put(&mut pages, 1, 1, seed(), task).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::InvalidInput);
             assert!(error.message().starts_with("cannot set the state of a task: ") && error.message().contains(word), "{error}");
             assert!(error.message().len() < 600 && pages.is_empty(), "{error}");
@@ -328,16 +331,16 @@ mod tests {
         refused(&many(MAX_TASK_ENTRIES + 1, 2), "1025");
         refused(&many(5, 900_000), "4 MiB");
         for task in [task(&long, &[(&long, "1")]), many(MAX_TASK_ENTRIES, 2), many(3, MAX_TASK_VALUE_BYTES)] {
-            put(&mut pages, 1, 1, SEED, &task).unwrap();
-            assert_eq!(get(&pages, 1, 1, SEED, &task.name).unwrap().unwrap(), task);
+            put(&mut pages, 1, 1, seed(), &task).unwrap();
+            assert_eq!(get(&pages, 1, 1, seed(), &task.name).unwrap().unwrap(), task);
         }
     }
 
     #[test]
     fn a_task_under_the_key_of_another_is_damage() {
         let mut pages = MemoryPages::new();
-        let at = key(1, 1, SEED, "a");
+        let at = key(1, 1, seed(), "a");
         chunks::put(&mut pages, at, SCHEMA, Codec::MessagePack, &task("b", &[]).encode()).unwrap();
-        assert_eq!(get(&pages, 1, 1, SEED, "a").unwrap_err().kind(), ErrorKind::StoreCorrupt);
+        assert_eq!(get(&pages, 1, 1, seed(), "a").unwrap_err().kind(), ErrorKind::StoreCorrupt);
     }
 }

@@ -4,6 +4,7 @@ use super::record;
 use super::session::Session;
 use super::task::{self, TaskState};
 use crate::Result;
+use crate::store::identity::Seed;
 use crate::store::pages::Pages;
 
 /// A change to a task.
@@ -26,13 +27,14 @@ impl Session<'_> {
 
     /// A task, where it lives.
     pub fn task(&self, name: &str, now: i64) -> Result<Option<TaskState>> {
-        let (place, seed) = (self.status()?.place, self.scope.term_seed());
+        let (place, seed) = (self.status()?.place, self.scope.seed(self.engine.store().secret()));
         self.engine.store().read(|pages| live(pages, place.partition, place.session, seed, name, now))
     }
 
     /// Changes a task, which lives until `expires_at` then; `false` where its version is not the one expected, and nothing is written.
     pub fn edit_task(&self, name: &str, edit: TaskEdit, expires_at: Option<i64>, version: Option<u64>, now: i64) -> Result<bool> {
-        let (place, seed, name, id) = (self.status()?.place, self.scope.term_seed(), name.to_owned(), self.id.to_owned());
+        let (place, seed, name, id) =
+            (self.status()?.place, self.scope.seed(self.engine.store().secret()), name.to_owned(), self.id.to_owned());
         self.engine.write(move |txn| {
             let record = record::SessionRecord::read(&*txn, place)?.ok_or_else(|| record::no_such_session(&id))?;
             record.check_live("changing a task")?;
@@ -55,7 +57,7 @@ impl Session<'_> {
 
     /// Clears a task; `false` where there was none.
     pub fn clear_task(&self, name: &str) -> Result<bool> {
-        let (place, seed, name) = (self.status()?.place, self.scope.term_seed(), name.to_owned());
+        let (place, seed, name) = (self.status()?.place, self.scope.seed(self.engine.store().secret()), name.to_owned());
         self.engine.write(move |txn| task::remove(txn, place.partition, place.session, seed, &name))
     }
 }
@@ -64,6 +66,6 @@ fn new(name: &str) -> TaskState {
     TaskState { name: name.to_owned(), expires_at: None, version: 0, entries: Vec::new() }
 }
 
-fn live<P: Pages>(pages: &P, partition: u32, session: u32, seed: u64, name: &str, now: i64) -> Result<Option<TaskState>> {
+fn live<P: Pages>(pages: &P, partition: u32, session: u32, seed: Seed, name: &str, now: i64) -> Result<Option<TaskState>> {
     Ok(task::get(pages, partition, session, seed, name)?.filter(|state| !state.is_expired(now)))
 }

@@ -24,6 +24,7 @@ use crate::context::{
 use crate::models::Model;
 use crate::scope::Scope;
 use crate::store::envelope::{self, Codec};
+use crate::store::identity::Seed;
 use crate::store::keys::Partition;
 use crate::store::msgpack::{Reader, Writer};
 use crate::store::pages::{Pages, PagesMut};
@@ -72,7 +73,7 @@ pub(super) struct SessionWriter<'t, P: PagesMut> {
     pub pages: &'t mut P,
     pub scope: &'t Scope,
     pub place: Place,
-    pub seed: u64,
+    pub seed: Seed,
     pub record: SessionRecord,
     pub epoch: StoredEpoch,
     pub head: SessionsHead,
@@ -99,19 +100,8 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
         let epoch = StoredEpoch::read(pages, place, record.epoch)?;
         let head = SessionsHead::read(pages, place.partition)?;
         let now = clock.max(record.last_time + 1);
-        Ok(Self {
-            pages,
-            scope,
-            place,
-            seed: scope.term_seed(),
-            record,
-            epoch,
-            head,
-            now,
-            words: Words::default(),
-            unsettled: false,
-            turn_opened: false,
-        })
+        let seed = scope.seed(pages.secret());
+        Ok(Self { pages, scope, place, seed, record, epoch, head, now, words: Words::default(), unsettled: false, turn_opened: false })
     }
 
     /// A session that is made now. Its first epoch is begun by the caller.
@@ -120,6 +110,7 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
         let mut head = SessionsHead::read(pages, partition)?;
         head.sessions += 1;
         let place = Place { partition, session: head.sessions };
+        let seed = scope.seed(pages.secret());
         let epoch = StoredEpoch {
             epoch: no_epoch(&model),
             model,
@@ -134,7 +125,7 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
             pages,
             scope,
             place,
-            seed: scope.term_seed(),
+            seed,
             record,
             epoch,
             head,
@@ -293,7 +284,7 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
     /// A provider told what a prompt did cost: what that says of the model's tokenizer, and of the next prompt.
     pub fn observe(&mut self, sent: &Assembled, cost: u64) -> Result<bool> {
         let Some(content) = sent.prompt.content.filter(|_| sent.model.name == self.epoch.model.name) else { return Ok(false) };
-        if !plausible(&content.request, cost) {
+        if !plausible(&content.request, cost, sent.model.context_window) {
             return Ok(false);
         }
         let mut learned = bounds::read(&*self.pages, &self.epoch.model)?;
@@ -535,9 +526,10 @@ fn most_of_history(limit: u64) -> u64 {
 }
 
 /// Whether a request of this content can have cost that: a provider that says so of a prompt that it did not get is not believed.
-fn plausible(content: &Tally, cost: u64) -> bool {
+fn plausible(content: &Tally, cost: u64, window: u64) -> bool {
     let counted = content.tokens();
-    cost >= counted / 4 && cost <= counted.saturating_mul(20).saturating_add(4_000)
+    let most = content.bytes().min(counted.saturating_mul(20)).saturating_add(4_000);
+    cost >= counted / 4 && cost <= most && cost <= window
 }
 
 /// The fixed sections of an epoch that begins now, and what is pinned in them: as much as an eighth of what the instructions leave,
@@ -639,7 +631,7 @@ pub(super) struct KnownId {
     pub gone: bool,
 }
 
-pub(super) fn find_id<P: Pages>(pages: &P, place: Place, seed: u64, id: &str) -> Result<Option<KnownId>> {
+pub(super) fn find_id<P: Pages>(pages: &P, place: Place, seed: Seed, id: &str) -> Result<Option<KnownId>> {
     read_id(pages, place.id(seed, id).as_slice())
 }
 
@@ -650,7 +642,7 @@ pub(super) fn read_id<P: Pages>(pages: &P, key: &[u8]) -> Result<Option<KnownId>
     Ok(Some(KnownId { index: r.uint()?, request: r.uint()?, gone: r.bool()? }))
 }
 
-pub(super) fn put_id(pages: &mut impl PagesMut, place: Place, seed: u64, id: &str, known: KnownId) -> Result<()> {
+pub(super) fn put_id(pages: &mut impl PagesMut, place: Place, seed: Seed, id: &str, known: KnownId) -> Result<()> {
     let key = place.id(seed, id);
     let mut w = Writer::array(3);
     w.uint(known.index);

@@ -53,7 +53,7 @@ pub struct Store {
     pub(super) gate: Renewable<Gate>,
     metrics: Metrics,
     /// Which store it was when it was first opened: what is at the path later must be the same.
-    identity: OnceLock<Secret>,
+    identity: OnceLock<(Option<StoreId>, Secret)>,
 }
 
 /// What the handles that share this store need of it. No lock: the child of a fork might find it taken for ever.
@@ -121,8 +121,8 @@ impl State {
     }
 }
 
-/// How often a call opens the store anew because its files were replaced under it.
-const MOST_REOPENINGS: usize = 3;
+/// How often a call opens the store anew because its files were replaced under it: by somebody, or by one compaction after another.
+const MOST_REOPENINGS: usize = 20;
 
 impl Store {
     /// Opens the store at `path`, or makes one there; a store that is open in this process is shared.
@@ -256,6 +256,12 @@ impl Store {
         }
         let state = self.gate.get().state.write().unwrap_or_else(PoisonError::into_inner);
         if matches!(*state, State::Open(_)) { Ok(()) } else { migrate::to_newest(&self.folder, self.formats, read_only, deadline) }
+    }
+
+    /// What its hashes are keyed with.
+    #[must_use]
+    pub fn secret(&self) -> Secret {
+        self.identity.get().map_or_else(Secret::default, |(_, secret)| *secret)
     }
 
     /// The format of its bytes.
@@ -418,8 +424,8 @@ impl Store {
 
     /// What is at the path must be the store that was there before.
     fn recognise(&self, opened: Opened) -> Result<Opened> {
-        let secret = opened.environment.secret();
-        if *self.identity.get_or_init(|| secret) == secret {
+        let identity = opened.environment.identity();
+        if *self.identity.get_or_init(|| identity) == identity {
             return Ok(opened);
         }
         opened.environment.close();

@@ -4,9 +4,12 @@
 //! files of two stores are never taken for one. A backup is a store of its own: it gets an identity of its own and keeps the secret,
 //! which the keys of its records are made with.
 
+use std::cell::Cell;
 use std::fmt;
 
-use super::keys::Partition;
+use siphasher::sip128::{Hasher128, SipHasher24};
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed, xxh3_128, xxh3_128_with_seed};
+
 use crate::{Error, ErrorKind, Result};
 
 /// Names a store: 16 random bytes, drawn when it is made.
@@ -41,24 +44,118 @@ impl fmt::Display for StoreId {
 pub struct Secret {
     /// The key.
     pub key: [u8; 16],
-    /// Partitions up to this one were begun by a format before 4: their terms keep the seed that follows from the scope's name.
-    pub named_until: Partition,
+    /// Whether the hashes are keyed. Those of a store that a format before 4 began are not: they are what its keys are made of.
+    pub keyed: bool,
 }
 
 impl Secret {
     /// A new store's.
     pub fn random() -> Result<Self> {
-        Ok(Self { key: random_bytes()?, named_until: 0 })
+        Ok(Self { key: random_bytes()?, keyed: true })
+    }
+
+    /// That of a store which a format before 4 began: kept for what is keyed later.
+    pub fn unkeyed() -> Result<Self> {
+        Ok(Self { key: random_bytes()?, keyed: false })
+    }
+
+    /// The hash of a name that is unique in the whole store.
+    #[must_use]
+    pub fn hash128(self, name: &[u8]) -> u128 {
+        if self.keyed { sip(self.halves(), &[b"name\0", name]) } else { xxh3_128(name) }
+    }
+
+    /// What the hashes of a scope are keyed with.
+    #[must_use]
+    pub fn seed(self, scope: &[u8]) -> Seed {
+        if !self.keyed {
+            return Seed { terms: xxh3_64(scope), names: None };
+        }
+        let names = sip(self.halves(), &[b"names\0", scope]);
+        Seed { terms: sip(self.halves(), &[b"terms\0", scope]) as u64, names: Some((names as u64, (names >> 64) as u64)) }
+    }
+
+    fn halves(self) -> (u64, u64) {
+        let number = u128::from_le_bytes(self.key);
+        (number as u64, (number >> 64) as u64)
     }
 }
 
 impl fmt::Debug for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Secret").field("named_until", &self.named_until).finish_non_exhaustive()
+        f.debug_struct("Secret").field("keyed", &self.keyed).finish_non_exhaustive()
     }
 }
 
+/// What the hashes of one scope, or of one collection, are keyed with: its names and contents by `SipHash-2-4`, so that nobody who
+/// chooses them can choose two of one hash; its words by XXH3 with a seed of its own, since what two words of one hash cost is a memory
+/// too many in an answer.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Seed {
+    /// The seed of terms.
+    pub terms: u64,
+    /// The key of names and contents; none in a store that a format before 4 began, where `terms` seeds them, too.
+    names: Option<(u64, u64)>,
+}
+
+impl Seed {
+    /// The hash of a name, or of contents.
+    #[must_use]
+    pub fn hash128(self, bytes: &[u8]) -> u128 {
+        self.names.map_or_else(|| xxh3_128_with_seed(bytes, self.terms), |key| sip(key, &[bytes]))
+    }
+
+    /// The hash of a name among the few of a scope or session.
+    #[must_use]
+    pub fn hash64(self, bytes: &[u8]) -> u64 {
+        self.names.map_or_else(|| xxh3_64_with_seed(bytes, self.terms), |key| sip(key, &[bytes]) as u64)
+    }
+
+    /// Another seed, for names of another kind.
+    #[must_use]
+    pub fn apart(self, mark: u64) -> Self {
+        Self { terms: self.terms ^ mark, names: self.names.map(|(low, high)| (low ^ mark, high)) }
+    }
+
+    /// That of a collection of the scope. `unkeyed` is what the seed was the hash of before.
+    #[must_use]
+    pub fn of_collection(self, name: &[u8], unkeyed: impl FnOnce(u64) -> u64) -> Self {
+        let Some(key) = self.names else { return Self { terms: unkeyed(self.terms), names: None } };
+        let names = sip(key, &[b"names\0", name]);
+        Self { terms: sip(key, &[b"terms\0", name]) as u64, names: Some((names as u64, (names >> 64) as u64)) }
+    }
+}
+
+impl fmt::Debug for Seed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Seed").finish_non_exhaustive()
+    }
+}
+
+fn sip((low, high): (u64, u64), parts: &[&[u8]]) -> u128 {
+    let mut hasher = SipHasher24::new_with_keys(low, high);
+    parts.iter().for_each(|part| std::hash::Hasher::write(&mut hasher, part));
+    hasher.finish128().as_u128()
+}
+
+thread_local! {
+    static REPEATED: Cell<Option<u128>> = const { Cell::new(None) };
+}
+
+/// Runs `work`, in which stores that are made draw their identity and their secret from `seed`: for stores whose bytes are compared.
+pub fn repeatably<T>(seed: u64, work: impl FnOnce() -> T) -> T {
+    let before = REPEATED.replace(Some(u128::from(seed)));
+    let result = work();
+    REPEATED.set(before);
+    result
+}
+
 fn random_bytes() -> Result<[u8; 16]> {
+    if let Some(number) = REPEATED.get() {
+        let next = xxh3_128(&number.to_le_bytes());
+        REPEATED.set(Some(next));
+        return Ok(next.to_le_bytes());
+    }
     let mut bytes = [0_u8; 16];
     loop {
         // SAFETY: the buffer is writable for its length; getrandom touches nothing else.
@@ -79,6 +176,29 @@ fn random_bytes() -> Result<[u8; 16]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn hashes_are_those_of_the_paper_and_differ_by_key() {
+        // The first and the last vector of `vectors_sip128` in the reference implementation: key 00 to 0f, input of 0 and of 63 bytes.
+        let key = (0x0706_0504_0302_0100, 0x0f0e_0d0c_0b0a_0908);
+        assert_eq!(sip(key, &[]).to_le_bytes()[..8], [0xa3, 0x81, 0x7f, 0x04, 0xba, 0x25, 0xa8, 0xe6]);
+        let (one, other) = (Secret { key: [1; 16], keyed: true }, Secret { key: [2; 16], keyed: true });
+        assert_ne!(one.hash128(b"u-42"), other.hash128(b"u-42"));
+        let seeds =
+            [one.seed(b"a"), one.seed(b"b"), other.seed(b"a"), one.seed(b"a").apart(7), one.seed(b"a").of_collection(b"c", |seed| seed)];
+        for (at, seed) in seeds.iter().enumerate() {
+            assert!(seeds[..at].iter().all(|before| before.hash128(b"name") != seed.hash128(b"name")), "{at}");
+        }
+        assert_eq!(Secret { keyed: false, ..one }.seed(b"a").hash64(b"name"), xxh3_64_with_seed(b"name", xxh3_64(b"a")), "as format 3");
+    }
+
+    #[test]
+    fn what_is_drawn_from_a_seed_is_the_same_every_time() {
+        let draw = || repeatably(4, || (StoreId::random().expect("random"), Secret::random().expect("random")));
+        assert_eq!(draw(), draw());
+        assert_ne!(draw().0.0, draw().1.key);
+        assert_ne!(StoreId::random().expect("random"), draw().0, "only within it");
+    }
 
     #[test]
     fn an_identity_is_read_back_from_its_digits() {

@@ -38,6 +38,9 @@ pub enum Table {
     /// hash128 of a model's name -> what was learned of its tokenizer.
     Learned = 0x08,
 
+    /// partition u32 -> how far its erasure is: nobody has it any more, and its values go.
+    Erasing = 0x0E,
+
     // --- a scope's partition
     /// embedding u16 | number u32 | chunk u16 -> the vector as float32.
     VectorExact = 0x10,
@@ -77,6 +80,12 @@ pub enum Table {
     Slot = 0x41,
     /// number u32 / 256 -> when 256 memories were last recalled, and how often.
     Access = 0x42,
+    /// number u32 -> nothing: a memory that waits for somebody to approve it.
+    Quarantine = 0x43,
+    /// hash128 of a session's id -> how far it was learnt from.
+    LearnMark = 0x44,
+    /// number u32 | chunk u16 -> that something stands to something.
+    Relation = 0x45,
 
     // --- sessions of a scope
     /// hash128 of a session's id -> its number.
@@ -110,6 +119,8 @@ pub enum Table {
     SessionPolicy = 0x5D,
     /// session u32 | number u32 | chunk u16 -> a note that its prompts show.
     Note = 0x5E,
+    /// session u32 | chunk u16 -> what its caller keeps with it.
+    SessionMetadata = 0x5F,
 
     // --- collections of a scope: the first in the scope's partition, the others in the collection's own
     /// hash128 of a collection's name -> its partition.
@@ -132,7 +143,7 @@ pub enum Table {
 
 impl Table {
     /// All of them, in key order.
-    pub const ALL: [Self; 49] = [
+    pub const ALL: [Self; 54] = [
         Self::Meta,
         Self::Retired,
         Self::ScopeByName,
@@ -140,6 +151,7 @@ impl Table {
         Self::Expiry,
         Self::Embedding,
         Self::Learned,
+        Self::Erasing,
         Self::VectorExact,
         Self::VectorBlock,
         Self::MessageVector,
@@ -159,6 +171,9 @@ impl Table {
         Self::History,
         Self::Slot,
         Self::Access,
+        Self::Quarantine,
+        Self::LearnMark,
+        Self::Relation,
         Self::SessionByName,
         Self::Transcript,
         Self::Turn,
@@ -174,6 +189,7 @@ impl Table {
         Self::Summary,
         Self::SessionPolicy,
         Self::Note,
+        Self::SessionMetadata,
         Self::CollectionByName,
         Self::CollectionHead,
         Self::CollectionId,

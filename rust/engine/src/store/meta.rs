@@ -3,7 +3,7 @@
 use super::envelope::{self, Codec};
 use super::folder::GenerationNumber;
 use super::identity::{Secret, StoreId};
-use super::keys::{Key, Partition, STORE, Table};
+use super::keys::{Key, STORE, Table};
 use super::msgpack::{Reader, Writer};
 use super::pages::{Pages, PagesMut};
 use crate::Result;
@@ -33,7 +33,7 @@ impl Meta {
         body.bin(self.store.as_ref().map_or(&[], |id| &id.0));
         body.uint(u64::from(self.generation));
         body.bin(&self.secret.key);
-        body.uint(u64::from(self.secret.named_until));
+        body.bool(self.secret.keyed);
         pages.put(key.as_slice(), &envelope::seal(key.as_slice(), 1, Codec::MessagePack, body.bytes()))
     }
 
@@ -47,7 +47,7 @@ impl Meta {
             created_at: body.int()?,
             store: body.bin()?.try_into().ok().map(StoreId),
             generation: body.uint()? as GenerationNumber,
-            secret: Secret { key: body.bin()?.try_into().unwrap_or_default(), named_until: body.uint()? as Partition },
+            secret: Secret { key: body.bin()?.try_into().unwrap_or_default(), keyed: body.bool()? },
         }))
     }
 }

@@ -13,7 +13,7 @@ use super::copy;
 use super::environment::{Environment, Mode, Snapshot, WriteTransaction};
 use super::folder::{FORMAT_VERSION, Folder, GenerationNumber, Manifest};
 use super::identity::{Secret, StoreId};
-use super::keys::{Key, Partition, STORE, Table, u32_at};
+use super::keys::{Key, STORE, Table};
 use super::meta::{self, Meta};
 use super::pages::Pages;
 use super::writer_lock::WriterLock;
@@ -130,7 +130,7 @@ fn rewrite(snapshot: &Snapshot, workshop: &Path, number: GenerationNumber, forma
     let id = old.and_then(|meta| meta.store).map_or_else(StoreId::random, Ok)?;
     let secret = match old {
         Some(Meta { store: Some(_), secret, .. }) => secret,
-        _ => Secret { named_until: last_partition(snapshot)?, ..Secret::random()? },
+        _ => Secret::unkeyed()?,
     };
     let meta = Meta { format, created_at: old.map_or(0, |meta| meta.created_at), store: Some(id), generation: number, secret };
     let new = Environment::build(workshop, number, Mode { read_only: false, relaxed: false, building: true, format }, id, secret)?;
@@ -144,13 +144,6 @@ fn rewrite(snapshot: &Snapshot, workshop: &Path, number: GenerationNumber, forma
         txn.commit()?;
     }
     new.finish(id)
-}
-
-/// The greatest partition number that was given.
-fn last_partition(snapshot: &Snapshot) -> Result<Partition> {
-    let (first, last) = (Key::new(STORE, Table::ScopeByNumber), Key::new(STORE, Table::ScopeByNumber).u32(u32::MAX));
-    let row = snapshot.floor(last.as_slice())?.filter(|(key, _)| *key > first.as_slice());
-    Ok(row.and_then(|(key, _)| u32_at(key, 5)).unwrap_or(0))
 }
 
 fn rewrite_batch(snapshot: &Snapshot, new: &mut WriteTransaction<'_>, from: &[u8], step: Transform) -> Result<Option<Vec<u8>>> {

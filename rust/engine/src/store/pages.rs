@@ -7,10 +7,16 @@ use std::collections::BTreeMap;
 use std::ops::Bound::{Excluded, Included, Unbounded};
 use std::ops::ControlFlow;
 
+use super::identity::Secret;
 use crate::Result;
 
 /// A snapshot that can be read.
 pub trait Pages {
+    /// What the store's hashes are keyed with.
+    fn secret(&self) -> Secret {
+        Secret::default()
+    }
+
     /// The value at `key`.
     fn get(&self, key: &[u8]) -> Result<Option<&[u8]>>;
 

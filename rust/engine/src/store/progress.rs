@@ -17,10 +17,11 @@
 
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::FileExt;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use super::files::FileId;
-use super::folder::{GenerationNumber, corrupt, io_error};
+use super::folder::{GenerationNumber, PRIVATE, corrupt, io_error};
 use super::identity::StoreId;
 use super::meta_pages::MetaPages;
 use crate::Result;
@@ -92,7 +93,7 @@ pub enum Verdict {
 /// The file of one generation, open.
 #[derive(Debug)]
 pub struct Progress {
-    file: Option<File>,
+    file: Option<(File, FileId)>,
     path: PathBuf,
     store: StoreId,
     generation: GenerationNumber,
@@ -105,7 +106,8 @@ impl Progress {
     pub fn create(folder: &Path, store: StoreId, generation: GenerationNumber, data: &File, pages: &MetaPages) -> Result<()> {
         let path = folder.join("progress");
         let failed = |e: &std::io::Error| io_error("writing the generation's progress", &path, e);
-        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(|e| failed(&e))?;
+        let file =
+            OpenOptions::new().read(true).write(true).create(true).mode(PRIVATE).truncate(false).open(&path).map_err(|e| failed(&e))?;
         let last = pages.newest.transaction;
         let inode = FileId::of(data).map_err(|e| failed(&e))?.inode;
         let meta = pages.newest.checksum;
@@ -117,21 +119,29 @@ impl Progress {
     pub fn open(folder: &Path, store: StoreId, generation: GenerationNumber, data: FileId, read_only: bool) -> Result<Self> {
         let path = folder.join("progress");
         let file = match OpenOptions::new().read(true).write(!read_only).create(!read_only).truncate(false).open(&path) {
-            Ok(file) => Some(file),
+            Ok(file) => {
+                let id = FileId::of(&file).map_err(|e| io_error("opening the generation's progress", &path, &e))?;
+                Some((file, id))
+            }
             Err(_) if read_only => None,
             Err(e) => return Err(io_error("opening the generation's progress", &path, &e)),
         };
         Ok(Self { file, path, store, generation, data, boot: boot_id() })
     }
 
+    /// Whether the open file is the one at its path: what is written to a removed one, the next to open does not see.
+    pub fn check_file(&self) -> Result<()> {
+        self.file.as_ref().map_or(Ok(()), |(_, id)| id.require_at(&self.path))
+    }
+
     fn load(&self) -> Option<Record> {
         let mut bytes = [0; BYTES];
-        self.file.as_ref()?.read_exact_at(&mut bytes, 0).ok()?;
+        self.file.as_ref()?.0.read_exact_at(&mut bytes, 0).ok()?;
         Record::decode(&bytes)
     }
 
     fn store(&self, record: &Record) -> Result<()> {
-        let Some(file) = &self.file else { return Ok(()) };
+        let Some((file, _)) = &self.file else { return Ok(()) };
         file.write_all_at(&record.encode(), 0).map_err(|e| io_error("writing the generation's progress", &self.path, &e))
     }
 

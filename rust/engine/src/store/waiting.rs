@@ -1,30 +1,19 @@
 //! Waiting for other processes: in short tries, until a deadline, and never for ever.
 //!
-//! `flock` itself would wait without end and deaf to signals. So whoever needs a lock tries, sleeps a little, and tries again. In
-//! between, about every 100 ms, it asks what [`ask_while_waiting`] was given: the binding's way to let Ctrl-C through.
+//! `flock` itself would wait without end and deaf to signals. So whoever needs a lock tries, sleeps a little, and tries again, unless
+//! its caller was interrupted ([`crate::interrupt`]).
 
-use std::sync::OnceLock;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::Result;
+use crate::{Result, interrupt};
 
 /// Between two tries. Short: whoever polls rarely starves beside a process that takes the lock again at once.
 const LONGEST_PAUSE: Duration = Duration::from_micros(200);
 
-/// Between two questions whether to go on.
-const SLICE: Duration = Duration::from_millis(100);
-
-static QUESTION: OnceLock<fn() -> Result<()>> = OnceLock::new();
-
-/// Has every long wait call `question` on the waiting thread, about every 100 ms; an error ends the wait. The first call counts.
-pub fn ask_while_waiting(question: fn() -> Result<()>) {
-    let _ = QUESTION.set(question);
-}
-
 /// Calls `attempt` until it gives something, fails, or `deadline` has passed: `None` then. It is called once at least.
 pub fn until<T>(deadline: Instant, mut attempt: impl FnMut() -> Result<Option<T>>) -> Result<Option<T>> {
-    let (mut pause, mut asked) = (Duration::from_micros(20), Instant::now());
+    let mut pause = Duration::from_micros(20);
     loop {
         if let Some(value) = attempt()? {
             return Ok(Some(value));
@@ -33,10 +22,7 @@ pub fn until<T>(deadline: Instant, mut attempt: impl FnMut() -> Result<Option<T>
         if now >= deadline {
             return Ok(None);
         }
-        if now - asked >= SLICE {
-            QUESTION.get().map_or(Ok(()), |question| question())?;
-            asked = now;
-        }
+        interrupt::check()?;
         thread::sleep(pause.min(deadline - now));
         pause = (pause * 2).min(LONGEST_PAUSE);
     }

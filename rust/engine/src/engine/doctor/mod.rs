@@ -16,6 +16,7 @@ use std::ops::ControlFlow;
 use crate::Result;
 use crate::audit::Report;
 use crate::collection::{self, CollectionName};
+use crate::interrupt;
 use crate::memory;
 use crate::scope::{self, Row};
 use crate::session;
@@ -32,6 +33,7 @@ pub fn check<P: Pages>(pages: &P) -> Result<Report> {
     let mut expiry = expiry_of(pages)?;
     let mut after = 0;
     while let Some((partition, row)) = next_row(pages, &mut report, after)? {
+        interrupt::check()?;
         after = partition;
         partitions.remove(&partition);
         report.scopes += u64::from(matches!(row, None | Some(Row::Scope(_))));
@@ -40,7 +42,7 @@ pub fn check<P: Pages>(pages: &P) -> Result<Report> {
         match row {
             Row::Scope(scope) => {
                 memory::doctor::check(pages, &mut report, partition, &scope, &expiry)?;
-                session::doctor::check(pages, &mut report, partition, scope.term_seed())?;
+                session::doctor::check(pages, &mut report, partition, scope.seed(pages.secret()))?;
             }
             Row::Collection { owner, name } => collection_of(pages, &mut report, partition, owner, &name, &expiry)?,
             Row::Dropped { .. } => {} // whatever is left of it is being removed
@@ -95,7 +97,7 @@ fn collection_of<P: Pages>(
     {
         report.note(partition, "scope", format!("its collection's name leads to partition {by_name:?}"));
     }
-    collection::doctor::check(pages, report, partition, name.term_seed(), expiry)
+    collection::doctor::check(pages, report, partition, name.seed(pages.secret()), expiry)
 }
 
 fn expiry_of<P: Pages>(pages: &P) -> Result<Expiry> {

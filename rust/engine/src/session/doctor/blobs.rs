@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 use crate::Result;
 use crate::audit::Report;
 use crate::session::transcript::blob::{self, Blob};
+use crate::store::identity::Seed;
 use crate::store::keys::{Key, Partition, Table};
 use crate::store::pages::Pages;
 
@@ -24,7 +25,7 @@ impl References {
 }
 
 /// Checks all blobs of a scope against what refers to them.
-pub(super) fn check<P: Pages>(pages: &P, report: &mut Report, partition: Partition, seed: u64, references: &References) -> Result<()> {
+pub(super) fn check<P: Pages>(pages: &P, report: &mut Report, partition: Partition, seed: Seed, references: &References) -> Result<()> {
     let (mut chunks, mut expected) = (chunks(pages, partition)?, references.0.clone());
     let mut records = Vec::new();
     let range = Key::new(partition, Table::Blob).prefix_range();

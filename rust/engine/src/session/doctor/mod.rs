@@ -23,12 +23,13 @@ use crate::audit::{Index, Report};
 use crate::context::Message;
 use crate::index::bm25::IndexId;
 use crate::store::envelope;
+use crate::store::identity::Seed;
 use crate::store::keys::{Key, Partition, Table, u32_at};
 use crate::store::msgpack::Reader;
 use crate::store::pages::Pages;
 
 /// The tables whose keys begin with a session's number.
-const PARTS: [Table; 10] = [
+const PARTS: [Table; 11] = [
     Table::Transcript,
     Table::Turn,
     Table::Recount,
@@ -39,10 +40,11 @@ const PARTS: [Table; 10] = [
     Table::Summary,
     Table::SessionPolicy,
     Table::Note,
+    Table::SessionMetadata,
 ];
 
 /// Checks the sessions of one scope; `seed` is its term seed.
-pub(crate) fn check<P: Pages>(pages: &P, report: &mut Report, partition: Partition, seed: u64) -> Result<()> {
+pub(crate) fn check<P: Pages>(pages: &P, report: &mut Report, partition: Partition, seed: Seed) -> Result<()> {
     let Some(head) = report.read(partition, "head", SessionsHead::read(pages, partition))? else { return Ok(()) };
     let index = Index::read_runs(pages, report, IndexId { partition, index: words::TRANSCRIPTS })?;
     let documents = report.read(partition, "document", row::rows(pages, partition, 0, usize::MAX, |_| true))?.unwrap_or_default();
@@ -61,7 +63,7 @@ pub(crate) fn check<P: Pages>(pages: &P, report: &mut Report, partition: Partiti
 struct Visit<'v, P> {
     pages: &'v P,
     partition: Partition,
-    seed: u64,
+    seed: Seed,
     report: &'v mut Report,
     head: SessionsHead,
     index: Index<'v, P>,

@@ -131,7 +131,7 @@ fn what_is_missing_is_named() {
     assert_eq!(without(PLACE.call(0, 1)), ["call", "message id", "tokens", "turn"]);
     assert_eq!(without(PLACE.call(0, 0)), ["call", "message id"]);
     assert_eq!(without(PLACE.epoch(0)), ["blob", "epoch"]);
-    assert_eq!(without(PLACE.id(scope().term_seed(), "m0")), ["message id"]);
+    assert_eq!(after(|txn| txn.delete(PLACE.id(scope().seed(txn.secret()), "m0").as_slice()).map(drop)), ["message id"]);
     assert_eq!(without(table(Table::Blob)), ["blob", "document", "message", "postings", "row", "vector"]);
     assert_eq!(without(table(Table::BlobChunk)), ["blob", "document", "message", "postings", "row", "vector"]);
     assert_eq!(without(table(Table::Document)), ["document", "vector"]);
@@ -174,7 +174,10 @@ fn what_a_record_says_wrongly_is_named() {
     assert_eq!(after(|txn| session_record(txn, |record| record.state = SessionState::Hidden)), ["session"]);
     let sent = |record: &mut SessionRecord| record.sent = Some(super::super::record::SentBlock { turn: 2, call: 4, tokens: 1 });
     assert_eq!(after(move |txn| session_record(txn, sent)), ["call"]);
-    let renamed = |txn: &mut WriteTransaction<'_>| record::name(txn, Place { session: 9, ..PLACE }, 1, "nobody");
+    let renamed = |txn: &mut WriteTransaction<'_>| {
+        let seed = scope().seed(txn.secret()).apart(1);
+        record::name(txn, Place { session: 9, ..PLACE }, seed, "nobody")
+    };
     assert_eq!(after(renamed), ["session"]);
 }
 
@@ -203,11 +206,16 @@ fn what_stands_beside_the_messages_is_compared_with_them() {
         write_recount(txn, PLACE, 1, 3, cost, before + 1)
     };
     assert_eq!(after(recount), ["tokens"]);
-    let id = |index| move |txn: &mut WriteTransaction<'_>| put_id(txn, PLACE, 7, "x", KnownId { index, request: 0, gone: false });
+    let id = |index| {
+        move |txn: &mut WriteTransaction<'_>| {
+            put_id(txn, PLACE, scope().seed(txn.secret()).apart(7), "x", KnownId { index, request: 0, gone: false })
+        }
+    };
     assert_eq!(after(id(0)), ["message id"]);
     assert_eq!(after(id(77)), ["message id"]);
     let task = |txn: &mut WriteTransaction<'_>| {
-        let (key, other) = (super::super::task::key(1, 1, scope().term_seed(), "review"), super::super::task::key(1, 1, 3, "review"));
+        let seed = scope().seed(txn.secret());
+        let (key, other) = (super::super::task::key(1, 1, seed, "review"), super::super::task::key(1, 1, seed.apart(3), "review"));
         let (schema, body) = chunks::get(txn, key)?.unwrap();
         let body = body.to_vec();
         chunks::put(txn, other, schema, envelope::Codec::MessagePack, &body)
@@ -221,13 +229,13 @@ fn what_stands_beside_the_messages_is_compared_with_them() {
 
 #[test]
 fn blobs_are_counted_and_read() {
-    let system = || blob::hash(scope().term_seed(), b"You help.");
-    let more = move |txn: &mut WriteTransaction<'_>| blob::reference(txn, 1, system(), 9).map(drop);
+    let system = |txn: &WriteTransaction<'_>| blob::hash(scope().seed(txn.secret()), b"You help.");
+    let more = move |txn: &mut WriteTransaction<'_>| blob::reference(txn, 1, system(txn), 9).map(drop);
     assert_eq!(after(more), ["blob"]);
-    let fewer = move |txn: &mut WriteTransaction<'_>| blob::release(txn, 1, system());
+    let fewer = move |txn: &mut WriteTransaction<'_>| blob::release(txn, 1, system(txn));
     assert_eq!(after(fewer), ["blob"]);
     let other = move |txn: &mut WriteTransaction<'_>| {
-        let key = Key::new(1, Table::BlobChunk).u128(system()).u16(0);
+        let key = Key::new(1, Table::BlobChunk).u128(system(txn)).u16(0);
         txn.put(key.as_slice(), &envelope::seal(key.as_slice(), 1, envelope::Codec::Raw, b"You harm."))
     };
     assert_eq!(after(other), ["blob"]);
@@ -270,7 +278,7 @@ fn a_session_whose_tokenizer_is_not_loaded_is_sound_and_can_be_swept() {
     assert_eq!(status.unwrap_err().kind(), ErrorKind::InvalidInput, "this process cannot count for it");
     assert_eq!(parts(&engine), Vec::<&str>::new());
     let hide = |txn: &mut WriteTransaction<'_>| {
-        super::super::place::unname(txn, 1, self::scope().term_seed(), "s")?;
+        super::super::place::unname(txn, 1, self::scope().seed(txn.secret()), "s")?;
         session_record(txn, |record| (record.state, record.last_time) = (SessionState::Hidden, 0))
     };
     engine.write(hide).unwrap();
@@ -282,12 +290,12 @@ fn a_session_whose_tokenizer_is_not_loaded_is_sound_and_can_be_swept() {
 fn a_session_that_is_half_deleted_or_half_copied_is_sound() {
     let (_folder, engine) = store();
     let hide = |txn: &mut WriteTransaction<'_>| {
-        super::super::place::unname(txn, 1, scope().term_seed(), "s")?;
+        super::super::place::unname(txn, 1, scope().seed(txn.secret()), "s")?;
         session_record(txn, |record| record.state = SessionState::Hidden)
     };
     engine.write(hide).unwrap();
     assert_eq!(parts(&engine), Vec::<&str>::new());
-    let seed = scope().term_seed();
+    let seed = scope().seed(engine.store().secret());
     assert!(engine.write(move |txn| super::super::edit::purge_step(txn, PLACE, seed, 20)).unwrap());
     assert_eq!(parts(&engine), Vec::<&str>::new(), "its messages are gone, the rest of it is not");
     super::super::sweep(&engine, 200_000_000_000).unwrap();

@@ -31,6 +31,7 @@ use crate::Result;
 use crate::memory::Core;
 use crate::recall::when::Range;
 use crate::scope::Scope;
+use crate::store::identity::Seed;
 use crate::store::keys::Partition;
 use crate::store::pages::Pages;
 
@@ -75,7 +76,7 @@ pub fn search(engine: &Core, scope: &Scope, request: &Request) -> Result<Vec<Tra
     engine.store().read(|pages| {
         let Some(partition) = scope.find(pages)? else { return Ok(Vec::new()) };
         let mut hits = Vec::with_capacity(request.limit.min(64));
-        for found in found(pages, partition, scope.term_seed(), request)? {
+        for found in found(pages, partition, scope.seed(pages.secret()), request)? {
             let Some(record) = SessionRecord::read(pages, found.place)? else { continue };
             let message = stored_message(pages, found.place, found.index)?;
             hits.push(TranscriptHit {
@@ -91,9 +92,9 @@ pub fn search(engine: &Core, scope: &Scope, request: &Request) -> Result<Vec<Tra
 }
 
 /// The same from a snapshot that the caller holds, without the messages themselves.
-pub(super) fn found<P: Pages>(pages: &P, partition: Partition, seed: u64, request: &Request) -> Result<Vec<Found>> {
-    let repaired = typos::repaired(pages, partition, seed, &request.text)?;
-    let question = Question::new(repaired.as_deref().unwrap_or(&request.text), seed);
+pub(super) fn found<P: Pages>(pages: &P, partition: Partition, seed: Seed, request: &Request) -> Result<Vec<Found>> {
+    let repaired = typos::repaired(pages, partition, seed.terms, &request.text)?;
+    let question = Question::new(repaired.as_deref().unwrap_or(&request.text), seed.terms);
     if question.terms.is_empty() || request.limit == 0 {
         return Ok(Vec::new());
     }

@@ -140,7 +140,7 @@ struct Naive {
 
 impl Naive {
     fn of(pages: &Snapshot, partition: Partition, scope: &Scope, question: &str) -> Self {
-        let asked = Question::new(question, scope.term_seed());
+        let asked = Question::new(question, scope.seed(pages.secret()).terms);
         let runs = Runs::open(pages, index(partition)).unwrap();
         let find = |terms: &[QueryTerm]| runs.search(pages, terms, Parameters::default(), 10_000, &mut |_| Ok(true)).unwrap();
         let hits = find(&asked.terms);

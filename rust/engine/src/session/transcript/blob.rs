@@ -4,18 +4,17 @@
 //! in order and removed from the end, so what is there is always a beginning, and a blob is whole when its last chunk is: a
 //! process that dies anywhere leaves nothing worse than a beginning that nobody refers to. Long blobs are [`stage`]d ahead in
 //! transactions of bounded length and only referred to by the one that commits the message; [`sweep`] takes away what
-//! was staged and never used.
+//! was staged and never used, and what nothing refers to any more.
 //!
 //! A message is stored as it was given, so its blobs are holes in its text ([`split`], [`join`]): nothing is encoded anew.
-//! The hash (XXH3, 128 bits, seeded) tells contents apart, not attackers: within a scope everything is that scope's own.
+//! The hash is keyed, and what a blob of the same hash holds is compared before a message refers to it.
 
 use std::ops::{ControlFlow, Range};
-
-use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 use crate::context::message::{Message, Part, Source};
 use crate::session::codec;
 use crate::store::envelope::{self, CONTINUES, Codec, ENVELOPE_BYTES, ONE_PAGE_BODY, damaged};
+use crate::store::identity::Seed;
 use crate::store::keys::{Key, Partition, Table};
 use crate::store::msgpack::{Reader, Writer};
 use crate::store::pages::{Pages, PagesMut};
@@ -30,6 +29,9 @@ const REMOVED_AT_ONCE: usize = 64;
 /// The longest blob: as many chunks as their number in the key can tell apart. Messages are bounded long before.
 const MAX_BLOB_BYTES: usize = ONE_PAGE_BODY << 16;
 
+/// The time of a blob whose last reference was dropped: the next sweep takes it, however young it is.
+const RELEASED: i64 = i64::MIN;
+
 /// Shorter parts of a message stay in it: a record, a chunk and two keys cost more than they take.
 const LEAST_HOLE: usize = 2_048;
 
@@ -39,9 +41,9 @@ const MOST_REST: usize = 256 * 1_024;
 /// A message with more parts to take out is taken out whole.
 const MOST_HOLES: usize = 1_024;
 
-/// The address of `bytes` in a scope; `seed` is the scope's term seed, so that blobs of two scopes cannot be compared.
-pub fn hash(seed: u64, bytes: &[u8]) -> u128 {
-    xxh3_128_with_seed(bytes, seed)
+/// The address of `bytes` in a scope; `seed` is the scope's, so that blobs of two scopes cannot be compared.
+pub fn hash(seed: Seed, bytes: &[u8]) -> u128 {
+    seed.hash128(bytes)
 }
 
 /// What is known of a blob.
@@ -115,6 +117,17 @@ fn record_of<P: Pages>(pages: &P, partition: Partition, hash: u128, bytes: &[u8]
     }
 }
 
+/// Refuses bytes that are not those whose chunks are there under their hash.
+fn compare<P: Pages>(pages: &P, partition: Partition, hash: u128, bytes: &[u8]) -> Result<()> {
+    let (range, mut parts) = (chunk_prefix(partition, hash).prefix_range(), bytes.chunks(ONE_PAGE_BODY));
+    let mut same = true;
+    pages.scan(&range.start, &range.end, &mut |key, value| {
+        same = parts.next() == Some(envelope::open(key, value)?.body);
+        Ok(if same { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+    })?;
+    if same { Ok(()) } else { Err(damaged(record_key(partition, hash).as_slice(), "it holds other bytes than those of the same hash")) }
+}
+
 /// Writes at most `most` of the chunks that are missing; says whether the blob is whole now.
 fn fill(pages: &mut impl PagesMut, partition: Partition, hash: u128, bytes: &[u8], most: usize) -> Result<bool> {
     let parts = bytes.chunks(ONE_PAGE_BODY);
@@ -133,14 +146,18 @@ fn fill(pages: &mut impl PagesMut, partition: Partition, hash: u128, bytes: &[u8
 /// Writes what is missing of a blob, and refers to it once more.
 pub fn put(pages: &mut impl PagesMut, partition: Partition, hash: u128, bytes: &[u8], now: i64) -> Result<()> {
     let blob = record_of(pages, partition, hash, bytes, now)?;
+    compare(pages, partition, hash, bytes)?;
     fill(pages, partition, hash, bytes, usize::MAX)?;
-    write(pages, partition, hash, Blob { references: blob.references + 1, ..blob })
+    write(pages, partition, hash, Blob { references: blob.references + 1, created_at: blob.created_at.max(now), ..blob })
 }
 
 /// Writes at most `most_chunks` of a blob ahead of the message that will refer to it, going on where an earlier call or another
 /// process stopped; says whether it is whole. The time is renewed, so that no sweep takes it from under a writer.
 pub fn stage(pages: &mut impl PagesMut, partition: Partition, hash: u128, bytes: &[u8], most_chunks: usize, now: i64) -> Result<bool> {
     let blob = record_of(pages, partition, hash, bytes, now)?;
+    if blob.references > 0 {
+        compare(pages, partition, hash, bytes)?;
+    }
     let whole = fill(pages, partition, hash, bytes, most_chunks)?;
     write(pages, partition, hash, Blob { created_at: blob.created_at.max(now), ..blob })?;
     Ok(whole)
@@ -168,7 +185,8 @@ pub fn release(pages: &mut impl PagesMut, partition: Partition, hash: u128) -> R
     let blob = read(pages, partition, hash)?.filter(|blob| blob.references > 0);
     let blob = blob.ok_or_else(|| damaged(key.as_slice(), "something refers to it, and it knows of no reference"))?;
     if blob.references > 1 || blob.chunks() > REMOVED_AT_ONCE {
-        return write(pages, partition, hash, Blob { references: blob.references - 1, ..blob });
+        let created_at = if blob.references == 1 { RELEASED } else { blob.created_at };
+        return write(pages, partition, hash, Blob { references: blob.references - 1, created_at, ..blob });
     }
     shorten(pages, partition, hash, REMOVED_AT_ONCE)?;
     pages.delete(key.as_slice()).map(drop)
@@ -243,7 +261,7 @@ pub struct Hole {
 
 /// Takes the blobs out of a message's text: base64 of images and documents as it stands there, and where what is left is still
 /// too long for a record, that too. The holes are in order and do not overlap; each comes with its text.
-pub fn split<'g>(given: &'g str, message: &Message, seed: u64) -> (Vec<u8>, Vec<(Hole, &'g str)>) {
+pub fn split<'g>(given: &'g str, message: &Message, seed: Seed) -> (Vec<u8>, Vec<(Hole, &'g str)>) {
     let mut ranges = base64_ranges(given, message);
     let taken: usize = ranges.iter().map(Range::len).sum();
     if given.len() - taken > MOST_REST || ranges.len() > MOST_HOLES {

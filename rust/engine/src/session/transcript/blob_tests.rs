@@ -1,5 +1,6 @@
 //! Blobs against a map in memory, at every place where a process can die, and texts that must come back.
 
+use crate::store::identity::{Secret, Seed};
 use std::collections::BTreeMap;
 
 use super::*;
@@ -9,7 +10,10 @@ use crate::context::{Arguments, Format};
 use crate::store::pages::MemoryPages;
 
 const PARTITION: Partition = 3;
-const SEED: u64 = 17;
+/// That of a scope of one store.
+fn seed(scope: &str) -> Seed {
+    Secret { key: [17; 16], keyed: true }.seed(scope.as_bytes())
+}
 
 /// Bytes whose length is `chunks` pages, less a few.
 fn bytes(chunks: usize, salt: u64) -> Vec<u8> {
@@ -18,7 +22,7 @@ fn bytes(chunks: usize, salt: u64) -> Vec<u8> {
 }
 
 fn staged(pages: &mut MemoryPages, content: &[u8], most: usize, now: i64) -> u128 {
-    let hash = hash(SEED, content);
+    let hash = hash(seed("own"), content);
     while !stage(pages, PARTITION, hash, content, most, now).unwrap() {}
     hash
 }
@@ -47,7 +51,7 @@ fn references_are_counted_as_in_a_map() {
     let (mut pages, mut model) = (MemoryPages::new(), BTreeMap::<u128, Modelled>::new());
     for now in 0..1_500 {
         let content = random.pick(&contents).clone();
-        let hash = hash(SEED, &content);
+        let hash = hash(seed("own"), &content);
         let fresh = Modelled { content: content.clone(), references: 0, created_at: now };
         match random.below(9) {
             0 | 1 => {
@@ -92,7 +96,7 @@ fn references_are_counted_as_in_a_map() {
 #[test]
 fn a_crash_at_any_step_leaves_a_beginning_that_goes_on_or_goes_away() {
     let content = bytes(9, 1);
-    let hash = hash(SEED, &content);
+    let hash = hash(seed("own"), &content);
     for step in 1..=4 {
         let mut pages = MemoryPages::new();
         let mut whole = false;
@@ -146,7 +150,7 @@ fn a_sweep_is_bounded_and_spares_what_is_referred_to_or_young() {
 fn damage_is_told() {
     let content = bytes(3, 0);
     let mut pages = MemoryPages::new();
-    let hash = hash(SEED, &content);
+    let hash = hash(seed("own"), &content);
     let corrupt = |result: Result<()>| assert_eq!(result.unwrap_err().kind(), ErrorKind::StoreCorrupt);
     corrupt(get(&pages, PARTITION, hash).map(drop));
     corrupt(release(&mut pages, PARTITION, hash));
@@ -164,7 +168,7 @@ fn damage_is_told() {
     }
     let long = vec![0; MAX_BLOB_BYTES + 1];
     assert_eq!(put(&mut pages, PARTITION, 7, &long, 1).unwrap_err().kind(), ErrorKind::InvalidInput);
-    assert_ne!(hash, super::hash(SEED + 1, &content), "two scopes cannot be compared");
+    assert_ne!(hash, super::hash(seed("other"), &content), "two scopes cannot be compared");
 }
 
 fn data(random: &mut Random, length: u64) -> String {
@@ -218,12 +222,12 @@ fn a_message_comes_back_to_the_byte() {
     let mut random = Random::new(21);
     for _ in 0..400 {
         let given = message(&mut random);
-        let (rest, parts) = split(&given, &parse(&given, Format::Anthropic), SEED);
+        let (rest, parts) = split(&given, &parse(&given, Format::Anthropic), seed("own"));
         assert!(rest.len() <= MOST_REST);
         assert_eq!(back(&rest, &parts), given);
         for (hole, text) in &parts {
             assert!(text.len() >= LEAST_HOLE && hole.length == text.len() as u64);
-            assert_eq!(hole.hash, hash(SEED, text.as_bytes()));
+            assert_eq!(hole.hash, hash(seed("own"), text.as_bytes()));
             assert_eq!(&given[hole.offset as usize..][..text.len()], *text);
         }
         let mut w = Writer::array(parts.len() as u32);
@@ -240,10 +244,10 @@ fn every_image_is_taken_out_also_the_second_of_a_kind() {
     let image = data(&mut Random::new(5), 5_000);
     let part = format!(r#"{{"type":"image_url","image_url":{{"url":"data:image/png;base64,{image}"}}}}"#);
     let given = format!(r#"{{"role":"user","content":[{part},{{"type":"text","text":"and"}},{part}]}}"#);
-    let (rest, parts) = split(&given, &parse(&given, Format::OpenAi), SEED);
+    let (rest, parts) = split(&given, &parse(&given, Format::OpenAi), seed("own"));
     assert!(parts.len() == 2 && parts[0].0.hash == parts[1].0.hash && rest.len() < 250);
     let escaped = given.replace('/', "\\/");
-    let (rest, parts) = split(&escaped, &parse(&escaped, Format::OpenAi), SEED);
+    let (rest, parts) = split(&escaped, &parse(&escaped, Format::OpenAi), seed("own"));
     assert_eq!((rest.len(), parts.len()), (escaped.len(), 0), "not as it stands there, so it stays there");
 }
 
@@ -251,7 +255,7 @@ fn every_image_is_taken_out_also_the_second_of_a_kind() {
 fn a_text_that_is_too_long_leaves_a_small_record() {
     let long = data(&mut Random::new(6), 300_000);
     let given = format!(r#"{{"role":"user","content":"{long}"}}"#);
-    let (rest, parts) = split(&given, &parse(&given, Format::OpenAi), SEED);
+    let (rest, parts) = split(&given, &parse(&given, Format::OpenAi), seed("own"));
     assert_eq!((rest.len(), parts.len()), (0, 1));
     let mut blocks = Vec::new();
     for salt in 0..1_100 {
@@ -259,7 +263,7 @@ fn a_text_that_is_too_long_leaves_a_small_record() {
         blocks.push(format!(r#"{{"type":"image","source":{{"type":"base64","media_type":"image/png","data":"{image}"}}}}"#));
     }
     let given = format!(r#"{{"role":"user","content":[{}]}}"#, blocks.join(","));
-    let (rest, parts) = split(&given, &parse(&given, Format::Anthropic), SEED);
+    let (rest, parts) = split(&given, &parse(&given, Format::Anthropic), seed("own"));
     assert_eq!((rest.len(), parts.len()), (0, 1), "too many images for a record: one blob");
     assert_eq!(back(&rest, &parts), given);
 }

@@ -9,6 +9,7 @@ use crate::index::bm25::{IndexId, TermCount};
 use crate::index::vectors::{UnitVector, VectorSet};
 use crate::session::place::{Place, SessionsHead};
 use crate::session::search::row::{self, Row};
+use crate::store::identity::Seed;
 use crate::store::keys::Partition;
 use crate::store::pages::PagesMut;
 use crate::text::Analysis;
@@ -61,18 +62,18 @@ pub(in crate::session) struct Findable {
 
 impl Findable {
     /// `author` speaks where the message itself names nobody.
-    pub fn new(message: &Message, author: Option<&str>, seed: u64) -> Self {
+    pub fn new(message: &Message, author: Option<&str>, seed: Seed) -> Self {
         let text = text_of(message);
         let speaker = speaker(message, author);
-        let words = analyze(&with_speaker(&speaker, &text), seed);
+        let words = analyze(&with_speaker(&speaker, &text), seed.terms);
         Self { words, row: Row::of(speaker, &text), vector: vector(&text) }
     }
 }
 
 /// The words of a message as the index has them.
-pub(in crate::session) fn words_of(message: &Message, author: Option<&str>, seed: u64, named: bool) -> Analysis {
+pub(in crate::session) fn words_of(message: &Message, author: Option<&str>, seed: Seed, named: bool) -> Analysis {
     let text = text_of(message);
-    if named { analyze(&with_speaker(&speaker(message, author), &text), seed) } else { analyze(&text, seed) }
+    if named { analyze(&with_speaker(&speaker(message, author), &text), seed.terms) } else { analyze(&text, seed.terms) }
 }
 
 /// Who speaks, as far as it is said, cut to [`MAX_SPEAKER_BYTES`].
@@ -120,7 +121,7 @@ impl Words {
     pub fn remove(
         &mut self,
         pages: &mut impl PagesMut,
-        (partition, seed): (Partition, u64),
+        (partition, seed): (Partition, Seed),
         number: u32,
         message: &Message,
         author: Option<&str>,

@@ -30,7 +30,7 @@ use crate::store::pages::Pages;
 use crate::tokens::CachedCounter;
 use crate::units::clip::clip;
 use crate::units::score::SCORE_UNIT;
-use crate::{Error, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// The question to memory is at most so many bytes of the newest user message.
 const MAX_QUESTION_BYTES: usize = 8 << 10;
@@ -127,18 +127,27 @@ pub(in crate::session) fn assemble<P: Pages>(
     budget.sections = record.recalls.floored(budget.sections);
     let (limit, output_tokens) = budget.limit(&epoch.model)?;
     let bounds = bounds_of(pages, &record, &epoch, frozen)?;
-    let mut prompt = compose(&Inputs {
-        framing: &epoch.model.framing,
-        counter: &CachedCounter::new(epoch.model.encoding),
-        limit,
-        output_tokens,
-        budget: &budget.sections,
-        epoch: &epoch.epoch,
-        fixed: &fixed.fixed,
-        history: &view,
-        volatile: if frozen { Volatile::Frozen(&volatile) } else { Volatile::Fresh(&volatile) },
-        append_only: epoch.model.append_only,
-        bounds: bounds.as_ref(),
+    let composed = |bounds: Option<&Bounds>| {
+        compose(&Inputs {
+            framing: &epoch.model.framing,
+            counter: &CachedCounter::new(epoch.model.encoding),
+            limit,
+            output_tokens,
+            budget: &budget.sections,
+            epoch: &epoch.epoch,
+            fixed: &fixed.fixed,
+            history: &view,
+            volatile: if frozen { Volatile::Frozen(&volatile) } else { Volatile::Fresh(&volatile) },
+            append_only: epoch.model.append_only,
+            bounds,
+        })
+    };
+    // What a provider told may be wrong: it makes prompts smaller, and never impossible.
+    let mut prompt = composed(bounds.as_ref()).or_else(|error| match &bounds {
+        Some(bounds) if error.kind() == ErrorKind::BudgetExceeded && bounds.informed() => {
+            composed(Some(&bounds.unlearned(epoch.model.factor)))
+        }
+        _ => Err(error),
     })?;
     if frozen {
         let waits = |item: &Item| Explained::other(&item.section, Arc::clone(&item.id), 0, Why::NextTurn);

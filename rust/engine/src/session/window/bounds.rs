@@ -6,8 +6,6 @@
 
 use std::ops::ControlFlow;
 
-use xxhash_rust::xxh3::xxh3_128;
-
 use crate::Result;
 use crate::audit::Report;
 use crate::context::{Factor, KnownCost};
@@ -15,6 +13,7 @@ use crate::memory::Core;
 use crate::models::Model;
 use crate::session::codec;
 use crate::store::envelope::{self, Codec, damaged};
+use crate::store::identity::Secret;
 use crate::store::keys::{Key, STORE, Table};
 use crate::store::msgpack::{Reader, Writer};
 use crate::store::pages::{Pages, PagesMut};
@@ -31,13 +30,13 @@ pub struct LearnedModel {
     pub learned: Learned,
 }
 
-fn key(model: &str) -> Key {
-    Key::new(STORE, Table::Learned).u128(xxh3_128(model.as_bytes()))
+fn key(model: &str, secret: Secret) -> Key {
+    Key::new(STORE, Table::Learned).u128(secret.hash128(model.as_bytes()))
 }
 
 /// What was learned of `model`; nothing where it is counted by another encoding now.
 pub(in crate::session) fn read<P: Pages>(pages: &P, model: &Model) -> Result<Learned> {
-    let key = key(&model.name);
+    let key = key(&model.name, pages.secret());
     let Some(value) = pages.get(key.as_slice())? else { return Ok(Learned::new(model.factor)) };
     let found = decode(key.as_slice(), value)?;
     if *found.model != *model.name || found.encoding != model.encoding.name() {
@@ -48,7 +47,7 @@ pub(in crate::session) fn read<P: Pages>(pages: &P, model: &Model) -> Result<Lea
 
 /// Keeps what was learned.
 pub(in crate::session) fn write(pages: &mut impl PagesMut, model: &Model, learned: &Learned) -> Result<()> {
-    let (key, state) = (key(&model.name), learned.state());
+    let (key, state) = (key(&model.name, pages.secret()), learned.state());
     let mut w = Writer::array(5);
     w.text(&model.name);
     w.text(model.encoding.name());
@@ -111,7 +110,7 @@ pub fn forget_learned(engine: &Core, model: &str) -> Result<bool> {
 
 /// Forgets what was learned of a model; whether there was something.
 fn reset(pages: &mut impl PagesMut, model: &str) -> Result<bool> {
-    let key = key(model);
+    let key = key(model, pages.secret());
     let known = pages.get(key.as_slice())?.is_some();
     if known {
         pages.delete(key.as_slice())?;
@@ -124,7 +123,7 @@ pub(crate) fn check<P: Pages>(pages: &P, report: &mut Report) -> Result<()> {
     let range = Key::new(STORE, Table::Learned).prefix_range();
     let mut found = Vec::new();
     pages.scan(&range.start, &range.end, &mut |at, value| {
-        let same = decode(at, value).map(|one| (key(&one.model).as_slice() == at, one.model));
+        let same = decode(at, value).map(|one| (key(&one.model, pages.secret()).as_slice() == at, one.model));
         found.push(same);
         Ok(ControlFlow::Continue(()))
     })?;

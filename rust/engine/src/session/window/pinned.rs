@@ -11,9 +11,13 @@ use crate::context::{Epoch, Form, Item, MemoryRef};
 use crate::index::bm25::{IndexId, Reader};
 use crate::memory::{Kind, MEMORIES, Memory, PINNED_KINDS, kind_key, record};
 use crate::scope::{Head, Scope};
+use crate::store::identity::Seed;
 use crate::store::keys::Partition;
 use crate::store::pages::Pages;
 use crate::units::calendar::iso_date;
+
+/// What nobody vouches for (a web page, an upload) is never pinned, whatever kind it says it is: it would speak with the user's voice.
+const LEAST_TRUST: u8 = 1;
 
 /// What is pinned in some scopes now.
 #[derive(Debug, Clone, Default)]
@@ -32,9 +36,9 @@ impl Pinned {
         let (mut pinned, mut found) = (Self { stamps: stamps(pages, scopes)?, ..Self::default() }, Vec::new());
         for scope in scopes {
             let Some(partition) = scope.find(pages)? else { continue };
-            for number in numbers(pages, partition, scope.term_seed())? {
+            for number in numbers(pages, partition, scope.seed(pages.secret()))? {
                 let Some(memory) = record::current(pages, partition, number)? else { continue };
-                if PINNED_KINDS.contains(&memory.kind) && !memory.is_expired(now) {
+                if PINNED_KINDS.contains(&memory.kind) && memory.trust >= LEAST_TRUST && !memory.is_expired(now) {
                     pinned.expires_at = [pinned.expires_at, memory.expires_at].into_iter().flatten().min();
                     found.push((partition, memory));
                 }
@@ -75,7 +79,7 @@ fn name_updated(attributes: &mut Vec<(Box<str>, Box<str>)>) {
 }
 
 /// The memories of a scope that may be pinned. Those of a scope of format 1 have no key of their kind: its rows are looked through.
-fn numbers<P: Pages>(pages: &P, partition: Partition, seed: u64) -> Result<Vec<u32>> {
+fn numbers<P: Pages>(pages: &P, partition: Partition, seed: Seed) -> Result<Vec<u32>> {
     let (head, mut found) = (Head::read(pages, partition)?, Vec::new());
     let mut reader = Reader::open(pages, IndexId { partition, index: MEMORIES })?;
     if head.kinds_indexed {

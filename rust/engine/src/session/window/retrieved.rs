@@ -74,7 +74,7 @@ pub(in crate::session) fn messages<P: Pages>(pages: &P, asked: &Asked<'_>, histo
     let limit = (wanted + BEYOND) as usize;
     let request = search::Request::new(asked.question, limit, asked.now);
     let (mut items, mut left, mut best) = (Vec::new(), asked.room.saturating_mul(BYTES_A_TOKEN), None);
-    for found in search::found(pages, asked.place.partition, asked.scope.term_seed(), &request)? {
+    for found in search::found(pages, asked.place.partition, asked.scope.seed(pages.secret()), &request)? {
         if items.len() as u64 == wanted || left == 0 {
             break;
         }
@@ -142,7 +142,7 @@ impl Asked<'_> {
             return Ok(None);
         }
         let most = (self.room.saturating_mul(BYTES_A_TOKEN - 1) as usize).clamp(LEAST_EXCERPT, EXCERPT_BYTES);
-        let span = excerpt::answering(self.question, &told.text, self.scope.term_seed(), most);
+        let span = excerpt::answering(self.question, &told.text, self.scope.seed(pages.secret()).terms, most);
         if in_window && told.shows(span) {
             return Ok(None);
         }
