@@ -93,7 +93,7 @@ def test_what_is_forgotten_deleted_and_dropped_is_in_no_byte_after_a_compaction(
             if memory.state != "forgotten":
                 user.forget(memory.id)
         user.session("s-1").delete()
-        user.collection("zqcollection").drop()
+        user.collection("zqcollection").delete_all()
         engine.maintain(compact=True)
         gone = left(tmp_path)
         assert {secret for secret in gone if secret not in {b"zqslot"}} == set()
