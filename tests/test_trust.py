@@ -156,7 +156,7 @@ def test_ctrl_c_ends_a_call_at_once_and_leaves_the_store_whole(tmp_path: Path, c
             fcntl.flock(lock, fcntl.LOCK_UN)
             assert child.wait(30) == 0
     assert said == "interrupted\n"
-    assert took < 2.0, f"{took:.2f} s; 0.2 on a machine that is not busy"
+    assert took < 5.0, f"{took:.2f} s; 0.2 on a machine that is not busy"
     with memspan.open(tmp_path / "s") as engine:
         assert engine.check().sound
 
