@@ -77,7 +77,7 @@ impl Folder {
                 Some("CURRENT") => return Ok(Found::Store),
                 Some(name) if generation_number(name).is_some() => return Ok(Found::Store),
                 Some("lock" | "open" | "door") => {}
-                Some(name) if name.starts_with("gen-") && name.ends_with(".new") => {}
+                Some(name) if name.starts_with("gen-") && Path::new(name).extension().is_some_and(|end| end == "new") => {}
                 Some(name) if name.starts_with("gen-") => renamed = Some(name.to_owned()),
                 _ => others += 1,
             }
@@ -277,7 +277,7 @@ impl Manifest {
         let mut text =
             format!("memspan={}\npage_size={}\nlibc={}\nbyte_order={}\n", self.format, self.page_size, self.libc, self.byte_order);
         if let Some(store) = self.store {
-            text += &format!("store={store}\ngeneration={}\n", self.generation);
+            text.push_str(&format!("store={store}\ngeneration={}\n", self.generation));
         }
         let write = || -> std::io::Result<()> {
             let mut file = File::create(&path)?;
