@@ -274,11 +274,9 @@ impl Manifest {
     /// Writes it into a generation's folder, durably.
     pub fn write(&self, folder: &Path) -> Result<()> {
         let path = folder.join("manifest");
-        let mut text =
-            format!("memspan={}\npage_size={}\nlibc={}\nbyte_order={}\n", self.format, self.page_size, self.libc, self.byte_order);
-        if let Some(store) = self.store {
-            text.push_str(&format!("store={store}\ngeneration={}\n", self.generation));
-        }
+        let identity = self.store.map(|store| format!("store={store}\ngeneration={}\n", self.generation)).unwrap_or_default();
+        let Self { format, page_size, libc, byte_order, .. } = self;
+        let text = format!("memspan={format}\npage_size={page_size}\nlibc={libc}\nbyte_order={byte_order}\n{identity}");
         let write = || -> std::io::Result<()> {
             let mut file = File::create(&path)?;
             file.write_all(text.as_bytes())?;
