@@ -320,7 +320,7 @@ impl Environment {
         progress.announce(transaction - 1, || self.checksum_of(transaction - 1)).map(Some)
     }
 
-    fn committed(&self, announced: Announced, transaction: u64) {
+    fn committed(&self, announced: &Announced, transaction: u64) {
         let Some(progress) = self.progress() else { return };
         if let Ok(checksum) = self.checksum_of(transaction) {
             progress.committed(announced, checksum, !self.relaxed.load(Relaxed));
@@ -601,7 +601,7 @@ impl WriteTransaction<'_> {
         let announced = environment.announce(id)?;
         self.txn.commit().map_err(|e| lmdb_error("committing to the store", &environment.path, e))?;
         if let Some(announced) = announced {
-            environment.committed(announced, id);
+            environment.committed(&announced, id);
         }
         Ok(())
     }

@@ -77,7 +77,7 @@ impl Folder {
                 Some("CURRENT") => return Ok(Found::Store),
                 Some(name) if generation_number(name).is_some() => return Ok(Found::Store),
                 Some("lock" | "open" | "door") => {}
-                Some(name) if name.starts_with("gen-") && name.ends_with(".new") => {}
+                Some(name) if name.starts_with("gen-") && Path::new(name).extension().is_some_and(|end| end == "new") => {}
                 Some(name) if name.starts_with("gen-") => renamed = Some(name.to_owned()),
                 _ => others += 1,
             }
@@ -274,11 +274,9 @@ impl Manifest {
     /// Writes it into a generation's folder, durably.
     pub fn write(&self, folder: &Path) -> Result<()> {
         let path = folder.join("manifest");
-        let mut text =
-            format!("memspan={}\npage_size={}\nlibc={}\nbyte_order={}\n", self.format, self.page_size, self.libc, self.byte_order);
-        if let Some(store) = self.store {
-            text += &format!("store={store}\ngeneration={}\n", self.generation);
-        }
+        let identity = self.store.map(|store| format!("store={store}\ngeneration={}\n", self.generation)).unwrap_or_default();
+        let Self { format, page_size, libc, byte_order, .. } = self;
+        let text = format!("memspan={format}\npage_size={page_size}\nlibc={libc}\nbyte_order={byte_order}\n{identity}");
         let write = || -> std::io::Result<()> {
             let mut file = File::create(&path)?;
             file.write_all(text.as_bytes())?;

@@ -134,7 +134,9 @@ impl fmt::Debug for Seed {
 
 fn sip((low, high): (u64, u64), parts: &[&[u8]]) -> u128 {
     let mut hasher = SipHasher24::new_with_keys(low, high);
-    parts.iter().for_each(|part| std::hash::Hasher::write(&mut hasher, part));
+    for part in parts {
+        std::hash::Hasher::write(&mut hasher, part);
+    }
     hasher.finish128().as_u128()
 }
 

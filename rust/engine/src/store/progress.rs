@@ -230,7 +230,7 @@ impl Progress {
     }
 
     /// Says that what was announced is committed.
-    pub fn committed(&self, announced: Announced, meta: u32, synced: bool) {
+    pub fn committed(&self, announced: &Announced, meta: u32, synced: bool) {
         let last = announced.0.next;
         let durable = if synced { last } else { announced.0.last.max(announced.0.durable) };
         // It announces the next one, too. Where this fails, what was announced is there, and stands for it.
