@@ -48,7 +48,7 @@ def test_an_erased_scope_is_in_no_byte_of_any_file_and_others_are_as_they_were(t
         assert receipt.revisions >= 1 and receipt.vectors >= 51 and receipt.terms > 0 and receipt.bytes_checked > 0  # noqa: PT018
         assert receipt.reason == "request 4711" and len(receipt.digest) == 64  # noqa: PT018
         assert [memory.text for memory in other.memories()] == ["Prefers tea"]
-        assert list(user.memories()) == [] and list(user.sessions()) == [] and user.collections() == ()  # noqa: PT018
+        assert list(user.memories()) == [] and list(user.sessions()) == [] and tuple(user.collections()) == ()  # noqa: PT018
         assert [scope.id for scope in engine.users()] == ["bob"]
         assert engine.check().sound
         assert user.erase().memories == 0, "nothing is left to erase"
@@ -93,7 +93,7 @@ def test_what_is_forgotten_deleted_and_dropped_is_in_no_byte_after_a_compaction(
             if memory.state != "forgotten":
                 user.forget(memory.id)
         user.session("s-1").delete()
-        user.collection("zqcollection").drop()
+        user.collection("zqcollection").delete_all()
         engine.maintain(compact=True)
         gone = left(tmp_path)
         assert {secret for secret in gone if secret not in {b"zqslot"}} == set()

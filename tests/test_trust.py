@@ -112,8 +112,9 @@ def test_an_embedder_that_hangs_costs_one_thread(tmp_path: Path) -> None:
         assert threading.active_count() <= before
         released.set()
         until = time.monotonic() + 10
-        while user.recall("port").degraded and time.monotonic() < until:
+        while "failed" in (user.recall("port").degraded_reason or "") and time.monotonic() < until:
             time.sleep(0.02)
+        engine.maintain()
         assert not user.recall("port").degraded
 
 
@@ -141,20 +142,21 @@ def test_ctrl_c_ends_a_call_at_once_and_leaves_the_store_whole(tmp_path: Path, c
 
     memspan.open(tmp_path / "s").close()
     with (tmp_path / "s" / "lock").open("r+") as lock:
-        child = subprocess.Popen([sys.executable, "-c", WAITING.format(call=call), str(tmp_path / "s")], stdout=subprocess.PIPE, text=True)
-        assert child.stdout is not None
-        assert child.stdout.readline() == "go\n"
-        if holds_lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        time.sleep(0.6)
-        began = time.monotonic()
-        child.send_signal(signal.SIGINT)
-        said = child.stdout.readline()
-        took = time.monotonic() - began
-        fcntl.flock(lock, fcntl.LOCK_UN)
-        assert child.wait(30) == 0
+        command = [sys.executable, "-c", WAITING.format(call=call), str(tmp_path / "s")]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
+            assert child.stdout is not None
+            assert child.stdout.readline() == "go\n"
+            if holds_lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+            time.sleep(0.6)
+            began = time.monotonic()
+            child.send_signal(signal.SIGINT)
+            said = child.stdout.readline()
+            took = time.monotonic() - began
+            fcntl.flock(lock, fcntl.LOCK_UN)
+            assert child.wait(30) == 0
     assert said == "interrupted\n"
-    assert took < 2.0, f"{took:.2f} s; 0.2 on a machine that is not busy"
+    assert took < 5.0, f"{took:.2f} s; 0.2 on a machine that is not busy"
     with memspan.open(tmp_path / "s") as engine:
         assert engine.check().sound
 
@@ -225,7 +227,11 @@ UNCALLED = {"close", "aclose", "erase", "aerase", "maintenance", "amaintenance"}
 
 
 def public(target: object) -> list[str]:
-    return [name for name in dir(type(target)) if not name.startswith("_") and name not in UNCALLED and callable(getattr(type(target), name))]
+    return [name for name, member in vars(type(target)).items() if not name.startswith("_") and name not in UNCALLED and callable(member)]
+
+
+def shown(given: list[Any]) -> str:
+    return ", ".join("a long number" if isinstance(one, int) and one > 1 << 80 else f"{one!r:.40}" if not isinstance(one, dict) else "a dict" for one in given)
 
 
 def test_every_public_method_answers_wrong_arguments_by_an_error_of_memspan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -238,7 +244,8 @@ def test_every_public_method_answers_wrong_arguments_by_an_error_of_memspan(tmp_
         session = user.session("s", model="gpt-4o")
         session.add({"role": "user", "content": "hi"})
         targets: list[object] = [engine, user, session, user.collection("c"), user.slots, session.assemble()]
-        calls = [(target, name) for target in targets for name in public(target) if not name.startswith("a") or name in {"add", "add_many", "assemble", "all", "add_path", "add_response"}]
+        twins = {f"a{name}" for target in targets for name in public(target)}
+        calls = [(target, name) for target in targets for name in public(target) if name not in twins]
         for _ in range(CALLS):
             target, name = chance.choice(calls)
             given = [chance.choice(WRONG) for _ in range(chance.choice([1, 1, 1, 2, 2, 3]))]
@@ -248,9 +255,9 @@ def test_every_public_method_answers_wrong_arguments_by_an_error_of_memspan(tmp_
                     next(answer, None)
             except memspan.Error as error:
                 if len(error.message) < 20:
-                    wrong.append(f"{name}{given!r:.80}: says too little: {error.message}")
+                    wrong.append(f"{name}({shown(given)}) says too little: {error.message}")
             except Exception as error:  # noqa: BLE001
-                if error not in given:
-                    wrong.append(f"{type(target).__name__}.{name}({str(given)[:80] if 10**5000 not in given else 'a long number'}): {type(error).__name__}: {str(error)[:90]}")
+                if not any(one is error for one in given):
+                    wrong.append(f"{type(target).__name__}.{name}({shown(given)}): {type(error).__name__}: {str(error)[:90]}")
         assert engine.check().sound
     assert not wrong, f"{len(wrong)} of {CALLS}: " + "\n".join(sorted(set(wrong))[:25])

@@ -89,7 +89,9 @@ def _parser() -> argparse.ArgumentParser:
     maintain = add(_maintain, "maintain", "Fill in pending vectors, merge, remove what expired.")
     maintain.add_argument("--every", metavar="TIME", help="go on until interrupted, each 90s, 30m, 24h or 7d")
     evaluation = add(_eval, "eval", "Ask questions of a file and print what recall found: precision, coverage, freshness, duplicates.")
-    evaluation.add_argument("questions", metavar="QUESTIONS.jsonl", type=Path, help='"user", "question" and "answers" (ids or texts) a line')
+    evaluation.add_argument(
+        "questions", metavar="QUESTIONS.jsonl", type=Path, help='"user", "question" and "answers" (ids or texts) a line'
+    )
     evaluation.add_argument("--limit", type=int, default=5, metavar="N", help="memories that a question recalls (default 5)")
     maintain.add_argument("--compact", action="store_true", help="also rewrite the store into a new, smaller generation")
     add(_reembed, "reembed", "Replace the vectors of other embedders by those of the built-in embedding; can be interrupted.")
@@ -104,6 +106,20 @@ def _parser() -> argparse.ArgumentParser:
     doctor.add_argument(
         "--repair", type=Path, metavar="NEW", help="save every intact value in a new store there, and list what was lost; nothing is changed"
     )
+    chat = commands.add_parser(
+        "chat", help=(text := "Talk to a model in the terminal, with a memory; /help lists what else it knows."), description=text
+    )
+    chat.set_defaults(command=_chat)
+    chat.add_argument("store", metavar="STORE", type=Path, help="the store's folder; made where there is none")
+    chat.add_argument("--model", required=True, help="the model, as its server calls it")
+    chat.add_argument(
+        "--base-url", metavar="URL", help="a server that speaks chat completions; by default the model's vendor, with the environment's key"
+    )
+    chat.add_argument("--api-key", metavar="KEY", help="of that server")
+    chat.add_argument("--window", type=int, default=32_768, metavar="N", help="of a model that the registry does not know (default 32,768)")
+    chat.add_argument("--user", default="me", help="whose memory it is (default me)")
+    chat.add_argument("--session", default="chat", help="the conversation (default chat)")
+    chat.add_argument("--system", help="the system prompt")
     bench = commands.add_parser("bench", help=(text := "Measure this machine."), description=text).add_subparsers(
         required=True, metavar="WHAT"
     )
@@ -250,6 +266,23 @@ def _simulated(options: argparse.Namespace) -> memspan.cache.Simulation | None:
     return memspan.cache.simulate(
         read_transcript(options.file), model=options.model, providers=options.provider, max_input_tokens=options.max_input_tokens
     )
+
+
+def _chat(options: argparse.Namespace) -> int:
+    from memspan.chat import chat  # noqa: PLC0415  needed by this command alone
+
+    prompt = "> " if sys.stdin.isatty() else ""
+    with memspan.open(options.store) as engine:
+        about = {name: getattr(options, name) for name in ("user", "session", "model", "base_url", "api_key", "window", "system")}
+        chat(engine, iter(lambda: _line(prompt), None), sys.stdout, **about)
+    return 0
+
+
+def _line(prompt: str) -> str | None:
+    try:
+        return input(prompt)
+    except EOFError:
+        return None
 
 
 def _replay(options: argparse.Namespace) -> int:

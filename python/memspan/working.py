@@ -40,7 +40,7 @@ __all__ = [
     "ToolResults",
 ]
 
-Format: TypeAlias = Literal["openai", "anthropic"]
+Format: TypeAlias = Literal["openai", "anthropic", "openai_responses", "gemini"]
 """The shape of a request: OpenAI's chat completions, or Anthropic's messages."""
 
 Order: TypeAlias = Literal["cache_first", "classic"]
@@ -606,13 +606,15 @@ class Prompt:
         request: dict[str, Any] = self._core.request(format, stream=False)
         return request
 
-    def to_openai(self, *, stream: bool = False) -> dict[str, Any]:
+    def to_openai(self, *, stream: bool = False, dialect: str | None = None) -> dict[str, Any]:
         """Keyword arguments of `client.chat.completions.create(**...)`: fresh dicts, in a fixed order.
 
         Args:
             stream: Ask for a stream, with the usage at its end.
+            dialect: Whose server it goes to, one of `memspan.dialects`, by default that of the model's vendor: what the reply's length
+                is called, which ids calls may have, where system messages may stand, what a conversation may begin and end with.
         """
-        request: dict[str, Any] = self._core.request("openai", stream=stream)
+        request: dict[str, Any] = self._core.request("openai", stream, dialect)
         return request
 
     def to_anthropic(self, *, stream: bool = False) -> dict[str, Any]:
@@ -624,6 +626,24 @@ class Prompt:
             stream: Ask for a stream.
         """
         request: dict[str, Any] = self._core.request("anthropic", stream=stream)
+        return request
+
+    def to_openai_responses(self, *, stream: bool = False) -> dict[str, Any]:
+        """Keyword arguments of `client.responses.create(**...)`: items, with encrypted reasoning kept, and nothing stored at the provider.
+
+        Args:
+            stream: Ask for a stream.
+        """
+        request: dict[str, Any] = self._core.request("openai_responses", stream=stream)
+        return request
+
+    def to_gemini(self) -> dict[str, Any]:
+        """Keyword arguments of `client.models.generate_content(**...)` and of `generate_content_stream`, with signatures kept."""
+        request: dict[str, Any] = self._core.request("gemini", stream=False)
+        for content in request["contents"]:
+            for part in content["parts"]:
+                _to_bytes(part, "thought_signature")
+                _to_bytes(part.get("inline_data"), "data")
         return request
 
     def to_json(self, format: Format | None = None) -> bytes:  # noqa: A002
@@ -651,6 +671,15 @@ class Prompt:
         """The sections as a table."""
         rows = [(one.name, f"{one.tokens:,}", f"{one.granted:,}", f"{one.asked:,}", f"{one.items:,}") for one in self.sections]
         return f"{self!r}\n{_table(('section', 'tokens', 'granted', 'asked', 'items'), rows)}"
+
+
+def _to_bytes(place: dict[str, Any] | None, key: str) -> None:
+    if place is not None and isinstance(place.get(key), str):
+        import base64  # noqa: PLC0415  for requests with images or signatures
+
+        text = place[key]
+        # A word of the documentation's, not of a signature's alphabet, says that there is none.
+        place[key] = text.encode() if text == "skip_thought_signature_validator" else base64.b64decode(text)
 
 
 def _same_bytes(ours: bytes, theirs: bytes) -> int:

@@ -32,6 +32,7 @@ mod models;
 mod prompt;
 mod recall;
 mod repair;
+mod reply;
 mod rows;
 mod scope;
 mod session;
@@ -78,13 +79,15 @@ mod _core {
     #[pymodule_export]
     use super::memory::{Memory, Remembered, restore_memory, restore_remembered};
     #[pymodule_export]
-    use super::models::{model_fields, model_names, register_model};
+    use super::models::{dialect_fields, model_fields, model_names, register_model};
     #[pymodule_export]
     use super::prompt::PromptCore;
     #[pymodule_export]
     use super::recall::{Recall, Recalled};
     #[pymodule_export]
     use super::repair::repair_store;
+    #[pymodule_export]
+    use super::reply::ReplyCore;
     #[pymodule_export]
     use super::rows::{Draft, Rows, ToEmbed};
     #[pymodule_export]

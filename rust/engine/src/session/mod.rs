@@ -26,6 +26,7 @@ mod policy;
 mod properties;
 mod recalls;
 mod record;
+mod reply;
 mod scope_sessions;
 mod search;
 #[allow(clippy::module_inception)] // the type is looked for under its name
@@ -52,6 +53,10 @@ pub use place::Place;
 pub use policy::Policy;
 pub use recalls::{Recalls, Roles};
 pub use record::{SessionBudget, SessionRecord, SessionState, StoredEpoch};
+pub use reply::lease::Lease;
+pub use reply::open_calls::OpenCall;
+pub use reply::partial::PartialReply;
+pub use reply::refused::Refusal;
 pub use scope_sessions::{Listed, Listing, list};
 pub use search::{FEATURES, Features, Request as TranscriptRequest, SCORE_ONE as TRANSCRIPT_SCORE_ONE, TranscriptHit, fill_rows, search};
 pub use session::{NewInstructions, Options, Replied, ResultText, Session, Status, StoredMessage, SwitchPlan, TurnView, format_named};

@@ -162,7 +162,7 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
         self.record.tally = tally;
         self.enter_turn(placed, kept.map(|block| block.0))?;
         if let Some(window) = &mut self.record.window {
-            let own = bounded::message(&shown.stored.message, shown.stored.cost.tokens, framing.format, &counter);
+            let own = bounded::message(&shown.stored.message, shown.stored.cost.tokens, framing.shape(), &counter);
             window.extend(&own.plus(&bounded::like(Class::Prose, others)));
         }
         let document = match &prepared.findable {
@@ -425,7 +425,7 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
         for index in window.parts.iter().flat_map(Clone::clone) {
             let stored = view.message(index)?;
             tokens += stored.cost.tokens;
-            sum = sum.plus(&bounded::message(&stored.message, stored.cost.tokens, framing.format, &counter));
+            sum = sum.plus(&bounded::message(&stored.message, stored.cost.tokens, framing.shape(), &counter));
         }
         for turn in window.first_turn..view.turns() {
             if let Some(block) = view.kept_block(turn)? {

@@ -199,11 +199,12 @@ impl Environment {
         }
     }
 
-    /// Vouches for what is in it: all of it was read and found whole. The caller holds the writer lock.
-    pub fn vouch(&mut self) -> Result<()> {
+    /// Vouches for what is in it: all of it was read and found whole. Where `record` says so it is written down, and the caller holds
+    /// the writer lock.
+    pub fn vouch(&mut self, record: bool) -> Result<()> {
         let Some(shared) = &mut self.shared else { return Ok(()) };
         shared.verdict = Verdict::Sound;
-        let Some(progress) = &shared.progress else { return Ok(()) };
+        let Some(progress) = shared.progress.as_ref().filter(|_| record) else { return Ok(()) };
         progress.vouch(&MetaPages::read(&self.data, u64::from(page_size()), &self.path)?)
     }
 
@@ -291,7 +292,16 @@ impl Environment {
             base.check_free(free, base.last_page() < free::SMALL)?;
             self.free_checked.store(true, Relaxed);
         }
-        Ok(WriteTransaction { txn, base, tree: self.tree, secret: self.secret, environment: self, changes: 0, recorded: None })
+        Ok(WriteTransaction {
+            txn,
+            base,
+            tree: self.tree,
+            secret: self.secret,
+            environment: self,
+            changes: 0,
+            dirty: false,
+            recorded: None,
+        })
     }
 
     /// Checks the list of free pages, and that no page is used twice.
@@ -521,6 +531,8 @@ pub struct WriteTransaction<'e> {
     secret: Secret,
     environment: &'e Environment,
     changes: u64,
+    /// Something was really changed: LMDB leaves no trace of a commit that changed nothing.
+    dirty: bool,
     recorded: Option<Vec<Change>>,
 }
 
@@ -574,6 +586,7 @@ impl WriteTransaction<'_> {
     /// Appends a value at a key above all others: pages are filled to the brim.
     pub fn append(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         self.note(key, Some(value));
+        self.dirty = true;
         self.tree
             .put_with_flags(&mut self.txn, heed::PutFlags::APPEND, key, value)
             .map_err(|e| lmdb_error("writing to the store", &self.environment.path, e))
@@ -581,6 +594,9 @@ impl WriteTransaction<'_> {
 
     /// Commits; returns when the commit is as durable as the environment's mode says.
     pub fn commit(self) -> Result<()> {
+        if !self.dirty {
+            return Ok(()); // a number that is announced and never in the file would read as a lost write
+        }
         let (environment, id) = (self.environment, self.id());
         let announced = environment.announce(id)?;
         self.txn.commit().map_err(|e| lmdb_error("committing to the store", &environment.path, e))?;
@@ -650,13 +666,16 @@ impl PagesMut for WriteTransaction<'_> {
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         self.base.secure(key, false)?;
         self.note(key, Some(value));
+        self.dirty = true;
         self.tree.put(&mut self.txn, key, value).map_err(|e| lmdb_error("writing to the store", &self.environment.path, e))
     }
 
     fn delete(&mut self, key: &[u8]) -> Result<bool> {
         self.base.secure(key, true)?;
         self.note(key, None);
-        self.tree.delete(&mut self.txn, key).map_err(|e| lmdb_error("writing to the store", &self.environment.path, e))
+        let known = self.tree.delete(&mut self.txn, key).map_err(|e| lmdb_error("writing to the store", &self.environment.path, e))?;
+        self.dirty |= known;
+        Ok(known)
     }
 }
 

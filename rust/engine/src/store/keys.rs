@@ -139,11 +139,19 @@ pub enum Table {
     CollectionRevision = 0x66,
     /// revision u32 -> nothing: it is being written or removed.
     CollectionWork = 0x67,
+
+    // --- sessions of a scope, while their models answer
+    /// session u32 -> who answers the session now, and until when.
+    Lease = 0x68,
+    /// session u32 | chunk u16 -> what came of a streamed reply so far.
+    PartialReply = 0x69,
+    /// session u32 -> what a provider refused, and so what prompts of the session may have at most.
+    RefusedLimit = 0x6A,
 }
 
 impl Table {
     /// All of them, in key order.
-    pub const ALL: [Self; 54] = [
+    pub const ALL: [Self; 57] = [
         Self::Meta,
         Self::Retired,
         Self::ScopeByName,
@@ -198,6 +206,9 @@ impl Table {
         Self::CollectionChunk,
         Self::CollectionRevision,
         Self::CollectionWork,
+        Self::Lease,
+        Self::PartialReply,
+        Self::RefusedLimit,
     ];
 }
 

@@ -18,12 +18,10 @@ mod class;
 mod learned;
 #[cfg(test)]
 mod simulation;
-mod too_long;
 mod usage;
 
 pub use class::Class;
 pub use learned::{Learned, Open, Ratio, State};
-pub use too_long::{TooLong, too_long};
 pub use usage::{Usage, usage};
 
 use super::{CachedCounter, Counter, Encoding, Factor};
