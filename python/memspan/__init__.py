@@ -56,12 +56,9 @@ from memspan.exceptions import (
     ToolCallClosed,
     UnknownModel,
 )
-from memspan.function_tools import Function
 from memspan.life import Decision, KindRule, Learned, Policy
 from memspan.long_term import NewMemory, Scope
 from memspan.model import CacheRules, Model, Prices, dialects, models
-from memspan.refusals import Refusal
-from memspan.reply import ToolCall
 from memspan.short_term import Added, NewMessage, Session
 from memspan.task import Task
 from memspan.transcript import TranscriptHit, Turn, Usage
@@ -73,6 +70,9 @@ if TYPE_CHECKING:
     from memspan import providers as providers
     from memspan import testing as testing
     from memspan.assistant import Assistant
+    from memspan.function_tools import Function as Function
+    from memspan.refusals import Refusal as Refusal
+    from memspan.reply import ToolCall as ToolCall
 
 __all__ = [
     "Added",
@@ -92,7 +92,6 @@ __all__ = [
     "Event",
     "Explanation",
     "Forked",
-    "Function",
     "Grant",
     "GraphOptions",
     "Hit",
@@ -120,7 +119,6 @@ __all__ = [
     "ReadOnly",
     "Recalled",
     "Recalls",
-    "Refusal",
     "Remembered",
     "Scope",
     "Session",
@@ -136,7 +134,6 @@ __all__ = [
     "Task",
     "TokenCounter",
     "TokenizerError",
-    "ToolCall",
     "ToolCallClosed",
     "ToolResults",
     "TranscriptHit",
@@ -169,6 +166,7 @@ def __getattr__(name: str) -> Any:
 
     if name in {"cache", "embedders", "providers", "testing"}:
         return importlib.import_module(f"memspan.{name}")
-    if name == "Assistant":
-        return importlib.import_module("memspan.assistant").Assistant
+    homes = {"Assistant": "assistant", "Function": "function_tools", "Refusal": "refusals", "ToolCall": "reply"}
+    if name in homes:
+        return getattr(importlib.import_module(f"memspan.{homes[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
