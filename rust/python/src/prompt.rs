@@ -64,7 +64,9 @@ impl PromptCore {
             model: Some(name),
             stream,
             dialect: Some(dialect),
-            ends_with_user: format == Format::Anthropic && !can("prefill") && profile.as_ref().is_some_and(|one| &*one.vendor == "anthropic"),
+            ends_with_user: format == Format::Anthropic
+                && !can("prefill")
+                && profile.as_ref().is_some_and(|one| &*one.vendor == "anthropic"),
             reasons: can("reasoning"),
         };
         let hold = if self.prompt().total_tokens > ATTACHED_TOKENS { Hold::Detached } else { Hold::Attached };

@@ -34,17 +34,14 @@ impl ReplyCore {
     }
 
     /// Takes the lease, or prolongs it; whoever holds it, where that is another.
-    fn take_lease<'py>(
-        &self,
-        py: Python<'py>,
-        holder: &Bound<'py, PyAny>,
-        seconds: &Bound<'py, PyAny>,
-    ) -> PyResult<Option<LeaseRow<'py>>> {
+    fn take_lease<'py>(&self, py: Python<'py>, holder: &Bound<'py, PyAny>, seconds: &Bound<'py, PyAny>) -> PyResult<Option<LeaseRow<'py>>> {
         let (holder, given) = (text_of("a lease's holder", holder)?, number("seconds", seconds)?);
         if !(given > 0.0 && given <= MOST_SECONDS) {
             return Err(invalid(
                 py,
-                format!("taking a lease: seconds must be above 0 and at most 86,400, and it is {given}: give the time that one reply may take"),
+                format!(
+                    "taking a lease: seconds must be above 0 and at most 86,400, and it is {given}: give the time that one reply may take"
+                ),
             ));
         }
         let now = self.named.now(py)?;

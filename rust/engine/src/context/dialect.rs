@@ -70,7 +70,9 @@ impl CallIds {
         match self {
             Self::Any(most) => !id.is_empty() && id.len() <= most,
             Self::Alphanumeric(length) => id.len() == length && all(|byte| byte.is_ascii_alphanumeric()),
-            Self::Word(most) => !id.is_empty() && id.len() <= most && all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')),
+            Self::Word(most) => {
+                !id.is_empty() && id.len() <= most && all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+            }
         }
     }
 

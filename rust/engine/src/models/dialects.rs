@@ -46,11 +46,8 @@ pub fn dialects() -> &'static [Dialect] {
 pub fn dialect(name: &str) -> Result<&'static Dialect> {
     DIALECTS.iter().find(|dialect| &*dialect.name == name).ok_or_else(|| {
         let known: Vec<&str> = DIALECTS.iter().map(|dialect| &*dialect.name).collect();
-        Error::invalid(format!(
-            "choosing a dialect: it must be one of {}, got {name:?}: name the server that is asked",
-            known.join(", ")
-        ))
-        .with("dialect", name)
+        Error::invalid(format!("choosing a dialect: it must be one of {}, got {name:?}: name the server that is asked", known.join(", ")))
+            .with("dialect", name)
     })
 }
 

@@ -19,11 +19,7 @@ const INTERRUPTED: &str = "(interrupted)";
 /// A message of a chat completion.
 pub(super) enum Entry<'a> {
     /// Text, or text with calls and other parts.
-    Message {
-        role: Role,
-        name: Option<&'a str>,
-        pieces: Vec<Piece<'a>>,
-    },
+    Message { role: Role, name: Option<&'a str>, pieces: Vec<Piece<'a>> },
     /// The result of a call.
     Result(&'a ToolResult),
 }

@@ -220,8 +220,9 @@ fn call_part(call: &ToolCall, signature: Option<&str>) -> Vec<u8> {
 }
 
 fn result_part(result: &ToolResult, name: &str, shape: Shape) -> Vec<u8> {
-    let texts: Vec<String> =
-        result_pieces(result, shape).filter_map(|piece| if let Piece::Text(text) = piece { Some(text.into_owned()) } else { None }).collect();
+    let texts: Vec<String> = result_pieces(result, shape)
+        .filter_map(|piece| if let Piece::Text(text) = piece { Some(text.into_owned()) } else { None })
+        .collect();
     let mut out = b"{\"function_response\":{".to_vec();
     write_field(&mut out, "id", &result.call_id);
     out.push(b',');

@@ -239,8 +239,9 @@ fn output_item(result: &ToolResult, custom: bool, shape: Shape) -> Vec<u8> {
     write_field(&mut out, "type", if custom { "custom_tool_call_output" } else { "function_call_output" });
     out.push(b',');
     write_field(&mut out, "call_id", &IDS.id(&result.call_id));
-    let texts: Vec<String> =
-        result_pieces(result, shape).filter_map(|piece| if let Piece::Text(text) = piece { Some(text.into_owned()) } else { None }).collect();
+    let texts: Vec<String> = result_pieces(result, shape)
+        .filter_map(|piece| if let Piece::Text(text) = piece { Some(text.into_owned()) } else { None })
+        .collect();
     out.push(b',');
     write_field(&mut out, "output", &texts.join("\n"));
     out.push(b'}');

@@ -3,9 +3,9 @@
 //! A lease keeps two workers from asking a model the same thing. It stands in nobody's way otherwise: messages are added while it is
 //! held, and a reply is refused for its prompt's age alone. Times are the store's clock; a holder that died holds until its time.
 
+use crate::Result;
 use crate::session::place::Place;
 use crate::session::session::Session;
-use crate::Result;
 use crate::store::envelope::{self, Codec};
 use crate::store::msgpack::{Reader, Writer};
 use crate::store::pages::{Pages, PagesMut};

@@ -1,9 +1,9 @@
 //! The tool calls that wait for a result: what a worker that comes after a crash must know to run them.
 
-use crate::session::transcript::message::MessageRecord;
-use crate::session::session::Session;
 use crate::Result;
 use crate::context::message::ToolCall;
+use crate::session::session::Session;
+use crate::session::transcript::message::MessageRecord;
 
 /// A call that waits.
 #[derive(Debug, Clone, PartialEq, Eq)]

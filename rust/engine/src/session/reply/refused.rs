@@ -4,10 +4,10 @@
 //! learned is kept for the session and its model; where a message alone is larger than it, the session's own limit counts again,
 //! because the provider may have been wrong.
 
-use crate::session::window::assemble::{Ask, Assembled};
+use crate::context::{Factor, Inputs, Prompt, compose};
 use crate::session::place::Place;
 use crate::session::session::{Session, check_prompt};
-use crate::context::{Factor, Inputs, Prompt, compose};
+use crate::session::window::assemble::{Ask, Assembled};
 use crate::store::envelope::{self, Codec};
 use crate::store::msgpack::{Reader, Writer};
 use crate::store::pages::{Pages, PagesMut};
@@ -80,7 +80,12 @@ impl Session<'_> {
             self.learn_cost(prompt, tokens, now)?;
         }
         let max_input_tokens = if refusal.output_tokens.is_some() { prompt.ask.max_input_tokens } else { Some(smaller(prompt, refusal)) };
-        let ask = Ask { max_input_tokens, max_output_tokens: refusal.output_tokens.or(prompt.ask.max_output_tokens), now, ..Ask::clone(&prompt.ask) };
+        let ask = Ask {
+            max_input_tokens,
+            max_output_tokens: refusal.output_tokens.or(prompt.ask.max_output_tokens),
+            now,
+            ..Ask::clone(&prompt.ask)
+        };
         let next = self.assemble(&ask)?;
         let same = next.prompt.chain.last() == prompt.prompt.chain.last();
         if same && next.prompt.max_output_tokens >= prompt.prompt.max_output_tokens {
