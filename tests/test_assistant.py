@@ -219,7 +219,7 @@ def test_a_worker_that_died_between_two_results(memspan_engine: memspan.Engine) 
         prompt=session.assemble(),
     )
     session.add({"role": "tool", "tool_call_id": "a", "content": "one"})
-    assert session.pending_tool_calls == (memspan.ToolCall("b", "read_file", {"path": "/2"}, 1),)
+    assert session.pending_tool_calls == (memspan.reply.ToolCall("b", "read_file", {"path": "/2"}, 1),)
     assistant, _ = made(memspan_engine, ["both are read"], tools=[read_file])
     reply = assistant.respond("u", "read both", id="w-1")
     assert (reply.text, reply.rounds) == ("both are read", 1)

@@ -270,7 +270,7 @@ def test_a_good_model_is_used_and_what_it_lost_is_put_back(user: memspan.Scope) 
             summary=[("Builds of payments-api failed on several hosts.", [0, 2])],
         )
 
-    compaction = session.compact(llm=writer)
+    compaction = session.compact(llm=writer, max_tokens=500)
     assert compaction.checked == "model"
     assert compaction.prompt.startswith("summary-1.md ")
     assert compaction.identifiers.restored > 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import UTC, datetime
 
 import pytest
 
@@ -292,3 +293,48 @@ def test_alerts_measure_prompts_and_fire_once_an_epoch() -> None:
         window = [event for event in told if event.kind == "window"]
         assert [event.fraction for event in window][:2] == [0.70, 0.85]
         assert len(window) <= 2 * (full.epoch + 1)
+
+
+def test_of_two_that_say_the_same_the_older_says_that_there_is_a_newer(memspan_engine: memspan.Engine) -> None:
+    user = memspan_engine.user("u-42")
+    user.remember("My employer is Acme.", occurred_at=datetime(2024, 5, 1, tzinfo=UTC))
+    user.remember("My employer is Globex now.", occurred_at=datetime(2025, 12, 1, tzinfo=UTC))
+    user.remember("Karin's employer is Initech.", occurred_at=datetime(2025, 12, 9, tzinfo=UTC))
+    session = user.session("s-1", model="gpt-4o")
+    session.add({"role": "user", "content": "who is my employer?"})
+    text = session.assemble().text
+    assert 'date="2024-05-01" newer_on="2025-12-0' in text
+    assert '<memory kind="semantic" date="2025-12-01">My employer is Globex' in text or "Globex now" in text
+
+
+def test_thanks_recall_nothing(user: memspan.Scope) -> None:
+    talk = user.session("before", model="gpt-4o")
+    talk.add_many({"role": "user", "content": f"thanks for number {n}, it was good"} for n in range(20))
+    session = user.session("now", model="gpt-4o")
+    session.add({"role": "user", "content": "thanks!"})
+    assert session.assemble().total_tokens < 20
+
+
+def test_a_misspelt_word_is_read_as_one_that_is_there_and_the_prompt_says_so(user: memspan.Scope) -> None:
+    user.remember("The gardener plants hydrangeas behind the greenhouse.")
+    session = user.session("s-1", model="gpt-4o")
+    session.add({"role": "user", "content": "where do the hydrangaes grow?"})
+    prompt = session.assemble()
+    assert "behind the greenhouse" in prompt.text
+    assert prompt.text.endswith("where do the hydrangaes grow?\n"), "the user's own message is sent as it is"
+    [row] = [one for one in prompt.explain() if one.id == "hydrangaes"]
+    assert "hydrangeas" in row.why
+
+
+def test_texts_in_scripts_that_the_table_does_not_know_are_found_by_words_alone(user: memspan.Scope) -> None:
+    foreign = ("\u042f \u0436\u0438\u0432\u0443 \u0432 \u041c\u043e\u0441\u043a\u0432\u0435.", "\u0645\u0646\u0632\u0644\u064a \u0641\u064a \u0627\u0644\u0642\u0627\u0647\u0631\u0629", "\u6211\u559c\u6b22\u7eff\u8336\u3002", "\uc81c \uac15\uc544\uc9c0\ub294 \ucd08\ucf54\uc785\ub2c8\ub2e4.", "\U0001f600 \U0001f680")
+    for text in foreign:
+        user.remember(text)
+    user.remember("The cat sleeps on the red sofa.")
+    assert [hit.memory.text for hit in user.recall("\u0645\u0646\u0632\u0644\u064a")] == [foreign[1]]
+    answer = user.recall("where does the kitten rest?")
+    assert answer[0].memory.text.startswith("The cat")
+    assert not {hit.memory.text for hit in answer if hit.score > 0.5} & set(foreign)
+    asked = user.recall("\u0645\u0646\u0632\u0644\u064a")
+    assert asked.degraded
+    assert asked.mode == "lexical"

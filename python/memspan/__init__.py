@@ -56,9 +56,11 @@ from memspan.exceptions import (
     ToolCallClosed,
     UnknownModel,
 )
-from memspan.life import Decision, KindRule, Learned, Policy
+from memspan.function_tools import Function
 from memspan.long_term import NewMemory, Scope
+from memspan.life import KindRule, Policy
 from memspan.model import CacheRules, Model, Prices, dialects, models
+from memspan.refusals import Refusal
 from memspan.short_term import Added, NewMessage, Session
 from memspan.task import Task
 from memspan.transcript import TranscriptHit, Turn, Usage
@@ -70,8 +72,6 @@ if TYPE_CHECKING:
     from memspan import providers as providers
     from memspan import testing as testing
     from memspan.assistant import Assistant
-    from memspan.function_tools import Function as Function
-    from memspan.refusals import Refusal as Refusal
     from memspan.reply import ToolCall as ToolCall
 
 __all__ = [
@@ -84,7 +84,6 @@ __all__ = [
     "Closed",
     "Collection",
     "Compact",
-    "Decision",
     "Embedder",
     "EmbedderError",
     "Engine",
@@ -92,6 +91,7 @@ __all__ = [
     "Event",
     "Explanation",
     "Forked",
+    "Function",
     "Grant",
     "GraphOptions",
     "Hit",
@@ -100,7 +100,6 @@ __all__ = [
     "InvalidInput",
     "Item",
     "KindRule",
-    "Learned",
     "Memory",
     "Message",
     "MissingExtra",
@@ -119,6 +118,7 @@ __all__ = [
     "ReadOnly",
     "Recalled",
     "Recalls",
+    "Refusal",
     "Remembered",
     "Scope",
     "Session",
@@ -164,9 +164,9 @@ def __getattr__(name: str) -> Any:
     # Programs that use one of these pay for its import; nobody else does.
     import importlib  # noqa: PLC0415
 
-    if name in {"cache", "embedders", "providers", "testing"}:
-        return importlib.import_module(f"memspan.{name}")
-    homes = {"Assistant": "assistant", "Function": "function_tools", "Refusal": "refusals", "ToolCall": "reply"}
+    homes = {"Assistant": "assistant", "ToolCall": "reply"}
     if name in homes:
         return getattr(importlib.import_module(f"memspan.{homes[name]}"), name)
+    if name in {"cache", "embedders", "providers", "testing"}:
+        return importlib.import_module(f"memspan.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

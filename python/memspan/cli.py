@@ -89,7 +89,9 @@ def _parser() -> argparse.ArgumentParser:
     maintain = add(_maintain, "maintain", "Fill in pending vectors, merge, remove what expired.")
     maintain.add_argument("--every", metavar="TIME", help="go on until interrupted, each 90s, 30m, 24h or 7d")
     evaluation = add(_eval, "eval", "Ask questions of a file and print what recall found: precision, coverage, freshness, duplicates.")
-    evaluation.add_argument("questions", metavar="QUESTIONS.jsonl", type=Path, help='"user", "question" and "answers" (ids or texts) a line')
+    evaluation.add_argument(
+        "questions", metavar="QUESTIONS.jsonl", type=Path, help='"user", "question" and "answers" (ids or texts) a line'
+    )
     evaluation.add_argument("--limit", type=int, default=5, metavar="N", help="memories that a question recalls (default 5)")
     maintain.add_argument("--compact", action="store_true", help="also rewrite the store into a new, smaller generation")
     add(_reembed, "reembed", "Replace the vectors of other embedders by those of the built-in embedding; can be interrupted.")
@@ -101,6 +103,9 @@ def _parser() -> argparse.ArgumentParser:
     show.add_argument("--tenant", help="the tenant that the user belongs to")
     doctor = add(_doctor, "doctor", "Read everything, compare it with its checksums and with itself, and report what is damaged.")
     doctor.add_argument("--in-process", action="store_true", help=argparse.SUPPRESS)
+    doctor.add_argument(
+        "--repair", type=Path, metavar="NEW", help="save every intact value in a new store there, and list what was lost; nothing is changed"
+    )
     chat = commands.add_parser(
         "chat", help=(text := "Talk to a model in the terminal, with a memory; /help lists what else it knows."), description=text
     )
@@ -448,6 +453,8 @@ def _doctor(options: argparse.Namespace) -> int:
     if options.in_process:
         return _read_everything(options)
     _check_folder(options.store)
+    if options.repair is not None:
+        return _repair(options)
     # A page that the file no longer has ends the process that touches it: so another process does the reading.
     child = [sys.executable, "-m", "memspan.cli", "doctor", "--in-process", "--json", str(options.store)]
     done = subprocess.run(child, capture_output=True, text=True, check=False)  # noqa: S603  our own module, no shell
@@ -465,6 +472,18 @@ def _doctor(options: argparse.Namespace) -> int:
     )
     _say(options, report, found)
     return EXIT_DAMAGED if report["damage"] else 0
+
+
+def _repair(options: argparse.Namespace) -> int:
+    from memspan import _core
+
+    saved, lost = _core.repair(options.store, options.repair)
+    with memspan.open(options.repair, embedder=None) as engine:
+        findings = engine.check().findings
+    report = {"saved": saved, "lost": lost, "to_look_at": list(findings)}
+    lines = [f"saved {saved:,} values in {options.repair}", *(f"lost: {one}" for one in lost), *(f"to look at: {one}" for one in findings)]
+    _say(options, report, "\n".join(lines))
+    return EXIT_DAMAGED if lost or findings else 0
 
 
 def _read_everything(options: argparse.Namespace) -> int:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from memspan import _core
 from memspan._core import Limits
+from memspan._fence import fenced
 from memspan._twins import async_iterable, awaitable
 from memspan.answer import Answer
 from memspan.exceptions import Error, IdConflict, InvalidInput, NotFound
@@ -208,6 +209,7 @@ class PathReport:
     skipped: tuple[Skipped, ...]
 
 
+@fenced
 class Collection:
     """Documents of a scope. Made by `Scope.collection`; costs nothing to make, and is stored with its first document.
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict
 
 from memspan import _core
 from memspan._core import Limits
+from memspan._fence import fenced, guarded
 from memspan._embedding import Embedding, Reporter, note_unused
 from memspan._store import OpenStore
 from memspan._twins import async_iterable, awaitable
@@ -196,6 +197,7 @@ class CheckReport:
         return not self.findings
 
 
+@fenced
 class Engine:
     """One open store. Made by `memspan.open`; closed by `close` or at the end of a `with` block.
 
@@ -334,17 +336,9 @@ class Engine:
         if compact:
             self._core.compact()
         contents = self._core.metrics()
+        lacking, size = contents["to_embed"], contents["file_bytes"]
         return MaintenanceReport(
-            done.expired,
-            done.made,
-            contents["to_embed"],
-            done.recalls,
-            done.sessions,
-            compact,
-            contents["file_bytes"],
-            done.collections,
-            done.graphs,
-            over,
+            done.expired, done.made, lacking, done.recalls, done.sessions, compact, size, done.collections, done.graphs, over
         )
 
     def maintenance(self, every: timedelta | float = 86_400.0, *, compact: bool = False) -> Maintenance:
@@ -549,7 +543,16 @@ def open(  # noqa: A001  `memspan.open` reads like what it does
     policy = Policy() if policy is None else policy
     lives = [(kind, rule.ttl_days, rule.half_life_days, rule.cap) for kind, rule in (kinds or {}).items()]
     core = _core.EngineCore(
-        folder, durability, read_only, busy_timeout_seconds, clock, identity, by_default, rules, (policy.secrets, policy.personal_data), lives
+        folder,
+        durability,
+        read_only,
+        busy_timeout_seconds,
+        clock,
+        identity,
+        by_default,
+        rules,
+        (policy.secrets, policy.personal_data),
+        lives,
     )
     if by_default and core.space is None:
         note_unused(folder, core.embeddings())
@@ -557,6 +560,7 @@ def open(  # noqa: A001  `memspan.open` reads like what it does
 
 
 aopen = awaitable(open)
+open, aopen = guarded(open), guarded(aopen)  # noqa: A001
 
 
 def _folder(doing: str, path: object) -> Path:

@@ -5,18 +5,22 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from memspan import _core, memory_tools
+from memspan._fence import fenced, system_error
+from memspan._parts import remove_abandoned
 from memspan._twins import async_iterable, awaitable
 from memspan.answer import Answer, Known
 from memspan.collection import Collection, cores
-from memspan.exceptions import InvalidInput, ModelMismatch, NotFound
+from memspan.erasure import ErasureReceipt, receipt
+from memspan.exceptions import Error, InvalidInput, ModelMismatch, NotFound
 from memspan.life import Consolidation, Learned, Profile, Relation
-from memspan.memory_tools import ToolFormat
+
 from memspan.search import Conditions, checked_sources, search
 from memspan.short_term import Session, set_policy
 from memspan.transcript import TranscriptHit
@@ -29,6 +33,7 @@ if TYPE_CHECKING:
     from memspan._store import OpenStore
     from memspan.answer import SourceName
     from memspan.life import LanguageModel
+    from memspan.memory_tools import ToolFormat
     from memspan.model import Model
     from memspan.search import AnyHit
     from memspan.working import Budget, Recalls
@@ -70,6 +75,7 @@ class NewMemory:
     vector: Any = None
 
 
+@fenced
 class Scope:
     """The memory of one user, or of something that many share. Made by `Engine.user` and `Engine.shared`; costs nothing to make.
 
@@ -219,8 +225,9 @@ class Scope:
             left, _ = _core.screened(text, policy.secrets, policy.personal_data)
             if left is None:
                 return self._core.revise(memory_id, text, slot, importance, metadata, reason, None)
-            text = left if left == text or self._store.embedding is None else text
-        vector = self._store.stored_vector(text, self)
+            vector = self._store.stored_vector(text, self) if left == text else None
+        else:
+            vector = None
         return self._core.revise(memory_id, text, slot, importance, metadata, reason, vector)
 
     def recall(
@@ -277,6 +284,8 @@ class Scope:
             >>> recall[0].memory.text, recall.mode
             ('payments-api listens on port 8443 in prod-eu-west-1', 'hybrid')
         """
+        if also is None:  # pyright: ignore[reportUnnecessaryComparison]
+            raise InvalidInput("recalling: also= takes scopes that are asked along, and it is None: leave it out, or give an empty list")
         scopes, zone = self._with(also), _zone(timezone)
         vector, why = self._store.query_vector(query, self)
         found = self._core.recall(
@@ -481,13 +490,14 @@ class Scope:
 
         Rules and a small model decide in microseconds, sentence by sentence; docs/life.md has them. Of a session only what is new since the
         last time is read, 400 messages a transaction, so that it may be called after every turn, or by several processes, and nothing is
-        learnt twice. What an assistant said and nobody confirmed, quotations and what speaks of the model's instructions wait for `approve`.
+        learnt twice. What an assistant said and nobody confirmed, quotations and what speaks of the model's instructions wait for
+        `approve`.
 
         Args:
             source: A session of this scope, or chat messages of role and content; with "id", repeating a message adds nothing, and
                 "created_at" is when it was said.
-            llm: Refines what the rules left open, in batches: called with messages and `max_tokens`, it returns text. Each of its claims must
-                quote its message and use no other words; what fails leaves the rules' decisions. By default that of `memspan.open`.
+            llm: Refines what the rules left open, in batches: called with messages and `max_tokens`, it returns text. Each of its claims
+                must quote its message and use no other words; what fails leaves the rules' decisions. By default that of `memspan.open`.
             dry_run: Only say what would be stored.
             llm_timeout_seconds: How long one of its calls may take.
 
@@ -551,8 +561,8 @@ class Scope:
     ) -> Consolidation:
         """Merges memories that say nearly the same. The originals are superseded and stay in `history`.
 
-        Memories without a slot are clustered by their vectors (DBSCAN, exact). By rules one of a cluster stands for those that have the same
-        words but for endings and function words. A model may write one sentence for three or more, whose words they must bear out.
+        Memories without a slot are clustered by their vectors (DBSCAN, exact). By rules one of a cluster stands for those that have the
+        same words but for endings and function words. A model may write one sentence for three or more, whose words they must bear out.
         One transaction a cluster: what is merged stays merged when it is interrupted, and a second call finds nothing more to do.
 
         Args:
@@ -597,7 +607,14 @@ class Scope:
         return Profile("\n".join(memory.text for memory in kept), slots, tuple(kept))
 
     def relate(
-        self, subject: str, relation: str, object: str, *, since: datetime | None = None, memory: Memory | None = None, holds: bool = True  # noqa: A002
+        self,
+        subject: str,
+        relation: str,
+        object: str,
+        *,
+        since: datetime | None = None,
+        memory: Memory | None = None,
+        holds: bool = True,  # noqa: A002
     ) -> Relation:
         """Says that something stands to something, or no longer does. Names are compared without case.
 
@@ -675,6 +692,33 @@ class Scope:
             '{"error": "query of recall is a text of 1 to 2,000 characters, and it is not: change it"}'
         """
         return memory_tools.call(self, self._core, self._store.space, name, arguments, allow)
+    def erase(self, *, reason: str | None = None) -> ErasureReceipt:
+        """Erases the scope: memories, history, sessions, collections, ledgers, vectors, words, and its name. Other scopes are untouched.
+
+        Nobody finds it from the first commit on. Then its values are removed, and the store is rewritten into a new file without their
+        bytes. Where the process dies in between, the next `memspan.open` goes on. What is written to the scope afterwards begins anew.
+
+        Backups and exports are files of their own: erase there, too. Sessions of other scopes that read this one keep what their models
+        were sent by reference, and show it no more.
+
+        Cost: transactions of 1,024 values, and a rewrite of the store (`Engine.maintain(compact=True)`).
+
+        Args:
+            reason: For the receipt alone.
+
+        Raises:
+            StoreBusy: Another process wrote to the scope meanwhile, or holds the store: call it again.
+            StoreFull: There is no room for the rewritten file; the values are gone, their bytes go with the next call.
+
+        Examples:
+            >>> _ = user.remember("Prefers tea")
+            >>> receipt = user.erase(reason="request 4711")
+            >>> receipt.memories, receipt.reason, len(user.recall("tea"))
+            (1, 'request 4711', 0)
+        """
+        if reason is not None and not isinstance(reason, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidInput(f"erasing {self!r}: reason is a str or None, and it is {type(reason).__name__}: leave it out, or give a text")
+        return receipt(self._core.erase(), reason)
 
     def export(self, path: str | os.PathLike[str]) -> int:
         """Writes every current memory to a file of JSON lines: one object each, with the fields of `Memory.to_dict`.
@@ -694,10 +738,14 @@ class Scope:
         from pathlib import Path  # noqa: PLC0415
 
         target = Path(path)
+        if not target.name:
+            raise InvalidInput(f"exporting {self!r}: path names a file to be written, and {str(path)[:300]!r} names none: give a file name")
         beside = target.with_name(f".{target.name}.{os.getpid()}.part")
+        remove_abandoned(target)
         count = 0
         try:
-            with beside.open("x", encoding="utf-8") as file:
+            # Mode 0600: it holds what one user said.
+            with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
                 for memory in self.memories():
                     json.dump(_plain(memory.to_dict()), file, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
                     file.write("\n")
@@ -705,8 +753,13 @@ class Scope:
                 file.flush()
                 os.fsync(file.fileno())
             beside.replace(target)
+        except OSError as error:
+            if isinstance(error, Error):
+                raise
+            raise system_error(f"exporting {self!r}", error, target) from error
         finally:
-            beside.unlink(missing_ok=True)
+            with suppress(OSError):
+                beside.unlink(missing_ok=True)
         return count
 
     def session(
@@ -884,6 +937,7 @@ class Scope:
     aneighbors = awaitable(neighbors)
     apaths = awaitable(paths)
     acall_tool = awaitable(call_tool)
+    aerase = awaitable(erase)
     aexport = awaitable(export)
     asession = awaitable(session)
     aopen_session = awaitable(open_session)
@@ -892,6 +946,7 @@ class Scope:
     asearch_transcripts = awaitable(search_transcripts)
 
 
+@fenced
 class Slots(Mapping[str, Any]):
     """The slots of a scope, by name: a view, read anew at each use. Letter case does not count.
 
@@ -919,6 +974,8 @@ class Slots(Mapping[str, Any]):
         Raises:
             NotFound: The slot has no value.
         """
+        if not isinstance(name, str):
+            raise InvalidInput(f"looking up a slot: its name is a str, and it is {type(name).__name__}: names are list(slots)")
         [(normal, multi, memories)] = self._core.slots(name) or [(name, False, [])]
         if multi:
             return tuple(memories)

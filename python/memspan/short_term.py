@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from memspan import _core
 from memspan._core import Limits
+from memspan._fence import fenced
 from memspan._screening import screened_message
 from memspan._twins import awaitable
 from memspan.compaction.values import Brief, Compaction, Identifiers, RefusedLine, Summary, summary_of
@@ -135,6 +136,7 @@ class ModelSwitch:
     checked: str = "rules"
 
 
+@fenced
 class Session:
     """One conversation of a scope. Made by `Scope.session`; what it is and holds is in the store, read anew at each use.
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from memspan._core import Limits
 from memspan.exceptions import InvalidInput
+from memspan._fence import fenced
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,6 +57,7 @@ _ROLES = ("user", "assistant", "tool")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}\Z")
 
 
+@fenced
 @dataclass(frozen=True, slots=True)
 class Grant:
     """What a section of the prompt may have.
@@ -87,6 +89,7 @@ class Grant:
                 )
 
 
+@fenced
 @dataclass(frozen=True, slots=True)
 class Compact:
     """When a session should be compacted: what `Session.compaction_due` goes by. Nothing is compacted behind the caller's back.
@@ -212,8 +215,9 @@ class Recalls:
         passages: The most passages of the session's collections.
         other_sessions: Whether messages of other sessions of the user are recalled, or only those of this one.
         roles: Whose messages: "user", "assistant", "tool".
-        min_confidence: How sure an answer must be to be shown, 0 to 1; `None` for the default of its source (0.15 of a memory, 0.2 of a
-            message or a passage). With 0 whatever was found is shown as far as it fits.
+        min_confidence: How sure a memory, a passage, and the best of the messages must be to be shown, 0 to 1; messages behind the best
+            need a quarter of it. `None` is the default of the source: 0.15 of memories, 0.2 of messages and passages. With 0 whatever was
+            found is shown as far as it fits.
 
     Raises:
         InvalidInput: A number is out of its range, or a role has another name.
@@ -252,6 +256,7 @@ class Recalls:
         object.__setattr__(self, "roles", tuple(self.roles))
 
 
+@fenced
 @dataclass(frozen=True, slots=True)
 class Item:
     """A chunk of the caller's own: something retrieved elsewhere that the model may need on this call.
@@ -410,6 +415,7 @@ class CacheBreak:
     why: Literal["grew", "tools", "system", "pinned", "summary", "epoch", "volatile"]
 
 
+@fenced
 class Prompt:
     """What a model is to be sent: exact to the token, with a reason for everything in it. Made by `Session.assemble`.
 

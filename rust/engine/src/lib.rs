@@ -12,6 +12,7 @@ pub mod engine;
 pub mod error;
 pub mod gate;
 pub mod index;
+pub mod interrupt;
 pub mod life;
 pub mod limits;
 pub mod memory;

@@ -25,7 +25,7 @@ use pyo3::types::{PyDict, PyList, PyTuple};
 
 use crate::arguments::{maybe_text, number, text_of, whole};
 use crate::clock::Clock;
-use crate::errors::{Hold, invalid, run, to_python};
+use crate::errors::{Hold, invalid, look_for_signals, run, to_python};
 use crate::life::screening_of;
 use crate::memory::Remembered;
 use crate::rows::{Rows, scope_core};
@@ -119,7 +119,8 @@ impl EngineCore {
         let screening = policy.map_or(Ok(Screening::default()), |(secrets, personal)| screening_of(py, &secrets, &personal))?;
         let rules = rules_of(kinds.unwrap_or_default())?;
         let graph = graph.map_or(Ok(GraphOptions::default()), |graph| graph_of(&graph))?;
-        let engine = run(py, Hold::Detached, || {
+        memspan_engine::interrupt::ask_by(look_for_signals);
+        let engine = run(py, Hold::Long, || {
             graph.check()?;
             let engine = if by_default { Engine::open_by_default(&path, &options) } else { Engine::open(&path, options) };
             Ok(engine?.with_graph(graph)?.with_screening(screening).with_rules(rules))
@@ -201,7 +202,7 @@ impl EngineCore {
         let now = self.handle.clock.now(py)?;
         let new = rows.get().with_vectors(embedded.map(Bound::get));
         let scopes: Vec<Arc<Scope>> = new.iter().map(|(scope, _)| Arc::clone(scope)).collect();
-        let (outcomes, transactions) = run(py, Hold::Detached, || {
+        let (outcomes, transactions) = run(py, Hold::Long, || {
             let engine = self.handle.engine()?;
             let written = engine.remember_many(new, now, all_or_nothing)?;
             let named = |(outcome, scope): (Result<_>, &Arc<Scope>)| outcome.and_then(|one| Remembered::new(engine, scope, one));
@@ -226,7 +227,7 @@ impl EngineCore {
 
     /// A whole, verified, compacted copy; how many values it has.
     fn backup(&self, py: Python<'_>, path: PathBuf) -> PyResult<u64> {
-        run(py, Hold::Detached, || self.handle.engine()?.backup(&path))
+        run(py, Hold::Long, || self.handle.engine()?.backup(&path))
     }
 
     /// Does what can wait. `embed` takes a list of texts and returns `Vectors`, where the embedding is a caller's. A signal ends it
@@ -261,7 +262,7 @@ impl EngineCore {
 
     /// Rewrites the store into a new generation; how many values it has.
     fn compact(&self, py: Python<'_>) -> PyResult<u64> {
-        run(py, Hold::Detached, || self.handle.engine()?.compact())
+        run(py, Hold::Long, || self.handle.engine()?.compact())
     }
 
     /// Counts what an embedder was asked, and what it was not because it had been asked before.
@@ -324,7 +325,7 @@ impl EngineCore {
 
     /// Reads everything; what was counted, and what contradicts what.
     fn check<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let report = run(py, Hold::Detached, || self.handle.engine()?.check())?;
+        let report = run(py, Hold::Long, || self.handle.engine()?.check())?;
         let values = PyDict::new(py);
         values.set_item("values", report.values)?;
         values.set_item("scopes", report.scopes)?;

@@ -31,6 +31,7 @@ mod metadata;
 mod models;
 mod prompt;
 mod recall;
+mod repair;
 mod reply;
 mod rows;
 mod scope;
@@ -83,6 +84,8 @@ mod _core {
     use super::prompt::PromptCore;
     #[pymodule_export]
     use super::recall::{Recall, Recalled};
+    #[pymodule_export]
+    use super::repair::repair_store;
     #[pymodule_export]
     use super::reply::ReplyCore;
     #[pymodule_export]

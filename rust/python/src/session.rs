@@ -382,7 +382,7 @@ pub fn search_transcripts<'py>(
     PyList::new(
         py,
         hits.into_iter()
-            .map(|hit| (hit.session_id, Message::from(hit.message), hit.score as f64 / one, hit.features.values(), hit.sureness)),
+            .map(|hit| (hit.session_id, Message::from(hit.message), hit.score as f64 / one, hit.features.values(), hit.confidence)),
     )
 }
 

@@ -31,7 +31,7 @@ pub(super) fn share(section: Section) -> u64 {
 
 /// What binds most comes first.
 const BY_WEIGHT: [Section; 4] = [Section::Constraints, Section::Decisions, Section::Questions, Section::Summary];
-/// A unit of which less is new (in 1/256) says nothing new.
+/// Of what happened, a unit of which less is new (in 1/256) says nothing new. What binds is left out only if every word was said.
 const LEAST_NOVELTY: i64 = 40;
 /// Lines that are too long for what is left, before it is given up.
 const MOST_PASSED_OVER: usize = 8;
@@ -78,7 +78,7 @@ pub fn compact(previous: Option<&Summary>, sources: &[Source], written: &[Line],
 struct Candidate {
     line: Line,
     terms: Vec<u64>,
-    /// 2 of a model, 1 of the summary before: it is taken before anything new.
+    /// 1 of a model: it is taken first.
     rank: u8,
     /// It binds: it has its section's grant before everything else is weighed together.
     binds: bool,
@@ -130,7 +130,7 @@ impl<'a> Chooser<'a> {
         };
         for (line, terms) in new {
             chooser.identify_line(&line);
-            chooser.candidates.push(Candidate { line, terms: terms.all, rank: 2, binds: true });
+            chooser.candidates.push(Candidate { line, terms: terms.all, rank: 1, binds: true });
         }
         for (line, terms) in old {
             chooser.keep(line, terms.all, &units);
@@ -146,7 +146,7 @@ impl<'a> Chooser<'a> {
         let closed = line.section == Section::Questions && questions::is_closed(&terms, units, &self.weights);
         if line.section != Section::Identifiers && !closed {
             let binds = line.section != Section::Summary;
-            self.candidates.push(Candidate { line, terms, rank: u8::from(binds), binds });
+            self.candidates.push(Candidate { line, terms, rank: 0, binds });
         }
     }
 
@@ -202,7 +202,7 @@ impl<'a> Chooser<'a> {
         let text = one_line(&format!("{name} {}", head(arguments, 4 * PHRASE_BYTES)));
         exact_identifiers(&text, |range| {
             let line = || {
-                let text = phrase(&text, range.start, range.end).into();
+                let text = one_line(phrase(&text, range.start, range.end)).into();
                 Line { section: Section::Identifiers, text, sources: vec![index], score: 256, by_model: false }
             };
             self.identify(&text[range.clone()], line);
@@ -256,7 +256,8 @@ impl<'a> Chooser<'a> {
         while let Some((rank, known, order, Reverse(at))) = heap.pop() {
             let candidate = &self.candidates[at];
             let novelty = self.covered.novelty(&candidate.terms, &self.weights);
-            if novelty < if rank == 0 { LEAST_NOVELTY } else { 1 } {
+            let told = rank == 0 && candidate.line.section == Section::Summary;
+            if novelty < if told { LEAST_NOVELTY } else { 1 } {
                 continue;
             }
             let now = candidate.line.score * (16 + novelty * 15 / 16) / 256;
@@ -383,7 +384,7 @@ fn phrase_line(unit: &Unit, start: usize, end: usize) -> Line {
     let identifier = &unit.text[start..end];
     let said = if unit.spoken { 1_024 } else { 128 };
     let shape = (identifier.chars().count().min(12) as i64) * 16;
-    let text = phrase(&unit.text, start, end).into();
+    let text = one_line(phrase(&unit.text, start, end)).into();
     Line { section: Section::Identifiers, text, sources: vec![unit.index], score: said + shape, by_model: false }
 }
 

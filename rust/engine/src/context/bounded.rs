@@ -71,6 +71,13 @@ impl Bounds {
         self.learned || self.window.as_ref().is_some_and(|window| window.anchor.is_some())
     }
 
+    /// What is known of the model without anything that a provider told.
+    #[must_use]
+    pub fn unlearned(&self, prior: Factor) -> Self {
+        let window = self.window.clone().map(|window| KnownWindow { anchor: None, ..window });
+        Self { factors: [prior; Class::ALL.len()], learned: false, overall: prior, window }
+    }
+
     /// The most that a request costs: history with its fixed sections, and a block.
     #[must_use]
     pub fn of(&self, history: &Tally, anchor: Option<&KnownCost>, block: &Tally) -> u64 {

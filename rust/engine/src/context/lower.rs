@@ -44,7 +44,9 @@ pub(super) fn as_text(message: &Message, shape: Shape) -> Vec<&'static str> {
     for part in &message.parts {
         match part {
             Part::Image(_) if !shape.media.images => found.push("image"),
-            Part::Document(Document { source: Source::Base64 { .. } | Source::Url(_), .. }) if !shape.media.documents => found.push("document"),
+            Part::Document(Document { source: Source::Base64 { .. } | Source::Url(_), .. }) if !shape.media.documents => {
+                found.push("document")
+            }
             Part::Vendor { raw, .. } if !shape.media.audio && kind_of(raw) == "input_audio" => found.push("audio"),
             _ => {}
         }

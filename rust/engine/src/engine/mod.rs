@@ -4,8 +4,10 @@
 //! all of them: opening, [`maintain`], [`graphs`], the [`doctor`], copies. An engine stands for its core wherever one is taken.
 
 mod doctor;
+mod erase;
 mod graphs;
 mod maintain;
+mod remains;
 
 use std::ops::Deref;
 use std::path::Path;
@@ -21,6 +23,7 @@ use crate::scope::{self, Head, Witness};
 use crate::session::SessionCore;
 use crate::store::{Store, copy};
 use crate::{Error, ErrorKind, Result};
+pub use erase::Erased;
 pub use maintain::{Embed, Maintained};
 
 /// One open store.
@@ -76,7 +79,18 @@ impl Engine {
             }
             core.store().vouch(core.busy_timeout())?;
         }
-        Ok(Self(SessionCore::new(core)))
+        Self(SessionCore::new(core)).resumed()
+    }
+
+    /// The same engine, behind whatever erasure another process died in. One that cannot be finished now waits for the next open.
+    fn resumed(self) -> Result<Self> {
+        if self.is_read_only() {
+            return Ok(self);
+        }
+        match self.finish_erasures() {
+            Err(error) if !matches!(error.kind(), ErrorKind::StoreBusy | ErrorKind::StoreFull | ErrorKind::ReadOnly) => Err(error),
+            _ => Ok(self),
+        }
     }
 
     /// Opens the store with the built-in embedding, unless it has met another one: see [`Core::open_by_default`].
@@ -164,9 +178,10 @@ impl Engine {
         self.store().read(doctor::check)
     }
 
-    /// Rewrites the store into a new generation and moves every process over to it.
+    /// Rewrites the store into a new generation, without a byte of what was forgotten, and moves every process over to it.
     pub fn compact(&self) -> Result<u64> {
         self.check_writable()?;
+        self.clear_remains()?;
         copy::compact(self.store(), self.busy_timeout())
     }
 }

@@ -23,9 +23,9 @@ use super::record::{self, Memory};
 use super::remember::{self, Action, NewMemory, Prepared, Remembered};
 use super::revise::{self, Revision};
 use super::slots::{self, Slot};
-use super::writer;
 use crate::index::vectors::graph::GraphOptions;
 use crate::index::vectors::{UnitVector, VectorSet};
+use crate::interrupt;
 use crate::limits::{MAX_BATCH_BYTES, MAX_BATCH_ROWS};
 use crate::scope::{self, Head, Scope, Witness};
 use crate::store::environment::WriteTransaction;
@@ -33,7 +33,7 @@ use crate::store::identity::Secret;
 use crate::store::keys::Partition;
 use crate::store::metrics::add;
 use crate::store::pages::Pages;
-use crate::store::{Durability, Store, StoreOptions};
+use crate::store::{Durability, Store, StoreOptions, reserve};
 use crate::text::screening::{Screened, Screening};
 use crate::{Error, ErrorKind, Result};
 
@@ -64,7 +64,7 @@ pub struct Core {
     graph: GraphOptions,
     screening: Screening,
     rules: [KindRule; 7],
-    accesses: AccessBuffer,
+    accesses: Arc<AccessBuffer>,
     witness: Option<Arc<dyn Witness>>,
 }
 
@@ -95,7 +95,7 @@ impl Core {
             graph: GraphOptions::default(),
             screening: Screening::default(),
             rules: [KindRule::default(); 7],
-            accesses: AccessBuffer::default(),
+            accesses: Arc::default(),
             witness: None,
         })
     }
@@ -260,6 +260,14 @@ impl Core {
         F: FnMut(&mut WriteTransaction<'_>) -> Result<T> + Send + 'static,
     {
         self.check_writable()?;
+        interrupt::check()?;
+        let (freeing, mut operation) = (reserve::is_freeing(), operation);
+        let operation = move |txn: &mut WriteTransaction<'_>| {
+            if !freeing {
+                txn.require_room()?;
+            }
+            operation(txn)
+        };
         let Some(witness) = self.witness.clone() else { return self.store.write(self.busy_timeout, operation) };
         let mut operation = operation;
         self.store.write(self.busy_timeout, move |txn| {
@@ -356,8 +364,8 @@ impl Core {
         must_hold: Option<Arc<Vec<Place>>>,
     ) -> Result<Vec<Vec<Result<Remembered>>>> {
         let count: usize = groups.iter().map(|group| group.rows.len()).sum();
-        let accesses = self.store.unforked(|| self.accesses.take(false));
-        let written = self.write(move |txn| {
+        let buffered = Arc::clone(&self.accesses);
+        let (written, stored) = self.write(move |txn| {
             let embedding = embedder.number_in_write(txn)?;
             let mut outcomes = Vec::with_capacity(groups.len());
             for group in &groups {
@@ -368,9 +376,16 @@ impl Core {
                     return Err(error.clone().with("row", place.at));
                 }
             }
-            store_accesses(txn, accesses.as_ref())?;
-            Ok(outcomes)
+            let mut stored = Accesses::new();
+            for group in &groups {
+                if let Some(partition) = group.scope.find(txn)? {
+                    stored.append(&mut buffered.due(partition));
+                }
+            }
+            access::store(txn, &stored)?;
+            Ok((outcomes, stored))
         })?;
+        self.store.unforked(|| self.accesses.stored(&stored));
         add(&self.store.metrics().memories_written, count as u64);
         Ok(written)
     }
@@ -403,7 +418,7 @@ impl Core {
     /// Forgets a memory; `false` where it was forgotten before.
     pub fn forget(&self, scope: &Scope, id: &str, reason: Option<&str>, now: i64) -> Result<bool> {
         let (scope, id, reason) = (scope.clone(), id.to_owned(), reason.map(str::to_owned));
-        self.write(move |txn| forget::forget(txn, &scope, &id, reason.as_deref(), now))
+        reserve::freeing(|| self.write(move |txn| forget::forget(txn, &scope, &id, reason.as_deref(), now)))
     }
 
     /// Stores claims of one scope in one transaction, with how far their session was learnt from. Nothing is stored where another
@@ -431,14 +446,6 @@ impl Core {
         })?;
         add(&self.store.metrics().memories_written, count);
         Ok(written)
-    }
-
-    /// The ids of memories by their numbers, whatever became of them; `None` where there is none of that number.
-    pub fn ids(&self, scope: &Scope, numbers: &[u32]) -> Result<Vec<Option<String>>> {
-        self.store.read(|snapshot| {
-            let Some(partition) = scope.find(snapshot)? else { return Ok(vec![None; numbers.len()]) };
-            numbers.iter().map(|number| Ok(writer::newest(snapshot, partition, *number)?.map(|memory| memory.id()))).collect()
-        })
     }
 
     /// How far a session was learnt from.
@@ -612,16 +619,25 @@ impl Core {
         }
     }
 
+    /// Drops the recalls of a partition that are still buffered: it is erased.
+    pub(crate) fn forget_recalled(&self, partition: Partition) {
+        self.store.unforked(|| self.accesses.forget(partition));
+    }
+
+    /// Whether nothing may be written through it.
+    #[must_use]
+    pub fn is_read_only(&self) -> bool {
+        self.read_only
+    }
+
     /// Stores the recalls that are still buffered; of how many memories.
     pub fn flush_accesses(&self) -> Result<u64> {
-        match self.store.unforked(|| self.accesses.take(true)) {
-            None => Ok(0),
-            Some(accesses) => {
-                let count = accesses.len() as u64;
-                self.write(move |txn| access::store(txn, &accesses))?;
-                Ok(count)
-            }
+        let accesses = self.store.unforked(|| self.accesses.take());
+        let count = accesses.len() as u64;
+        if count > 0 {
+            self.write(move |txn| access::store(txn, &accesses))?;
         }
+        Ok(count)
     }
 
     /// The number of this engine's embedding and its vectors in a partition; `None` without an embedder or any vector.
@@ -707,10 +723,6 @@ fn over_cap<P: Pages>(
     values.sort_unstable();
     values.truncate(values.len().saturating_sub(cap));
     Ok(Some((partition, values.into_iter().map(|(_, number)| number).collect())))
-}
-
-fn store_accesses(txn: &mut WriteTransaction<'_>, accesses: Option<&Accesses>) -> Result<()> {
-    accesses.map_or(Ok(()), |accesses| access::store(txn, accesses))
 }
 
 /// What one transaction writes, sorted by scope.

@@ -89,8 +89,15 @@ pub fn rank(
 ) -> Result<Vec<(Candidate, Parts)>> {
     let scale = Scale::of(&candidates, moment);
     let mut ranked = score_all(fusion, &scale, candidates);
-    ranked.truncate(limit.saturating_add(BEYOND));
-    if scale.any_dense && matches!(fusion, Fusion { .. }) {
+    let mut vouched = 0;
+    let mut place = 0;
+    // However many of nobody's stand before them, those that somebody vouches for are among those to choose from.
+    ranked.retain(|(candidate, _)| {
+        place += 1;
+        vouched += usize::from(candidate.attributes.trust > 0);
+        place <= limit.saturating_add(BEYOND) || candidate.attributes.trust > 0 && vouched <= limit
+    });
+    if scale.any_dense {
         for (candidate, parts) in &mut ranked {
             candidate.dense = exact(candidate)?.or(candidate.dense);
             *parts = weighted(fusion, &scale, candidate);
@@ -190,7 +197,7 @@ mod tests {
     const LONG_AGO: i64 = -1000 * 86_400_000_000;
 
     fn candidate(number: u32, lexical: i64, dense: i32) -> Candidate {
-        let attributes = Attributes { kind: Kind::Episodic, importance: 128, occurred_at: 0, recalls: 0 };
+        let attributes = Attributes { kind: Kind::Episodic, importance: 128, occurred_at: 0, recalls: 0, trust: 3 };
         Candidate { scope: 0, number, lexical, dense: Some(dense), attributes, past: None }
     }
 

@@ -44,6 +44,7 @@ mod writer;
 pub use add::NewMessage;
 pub use compact::{Committed, Draft, Due};
 pub use core::SessionCore;
+pub(crate) use ledger::passages::drop_deleted;
 pub use ledger::replay::Replayed;
 pub use ledger::response::{Response, UsageTokens};
 pub use ledger::usage::{CallUsage, Fill};

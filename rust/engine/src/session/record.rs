@@ -135,6 +135,15 @@ pub struct SentBlock {
     pub tokens: u64,
 }
 
+fn read_state(r: &mut Reader<'_>, key: &[u8]) -> Result<SessionState> {
+    match r.uint()? {
+        0 => Ok(SessionState::Live),
+        1 => Ok(SessionState::Ended),
+        2 => Ok(SessionState::Hidden),
+        _ => Err(damaged(key, "it names no state of a session")),
+    }
+}
+
 /// A session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionRecord {
@@ -242,12 +251,7 @@ impl SessionRecord {
     fn decode(key: &[u8], schema: u8, body: &[u8]) -> Result<Self> {
         let mut r = Reader::array(key, body)?;
         let id = r.text()?.to_owned();
-        let state = match r.uint()? {
-            0 => SessionState::Live,
-            1 => SessionState::Ended,
-            2 => SessionState::Hidden,
-            _ => return Err(damaged(key, "it names no state of a session")),
-        };
+        let state = read_state(&mut r, key)?;
         let (created_at, last_time, epoch, edits) = (r.int()?, r.int()?, r.uint()?, r.uint()?);
         let tally = codec::read_tally(&mut r, key)?;
         let sent = match codec::maybe_inner(&mut r, key)? {
@@ -271,6 +275,17 @@ impl SessionRecord {
         })?;
         let recalls = Recalls::read(&mut r, key)?;
         Ok(Self { id, state, created_at, last_time, epoch, edits, tally, sent, budget, reads, collections, window, recalls })
+    }
+
+    /// The state of a session and how many messages it has: what is behind these in its record is not decoded.
+    pub(super) fn glance<P: Pages>(pages: &P, place: Place) -> Result<Option<(SessionState, u64)>> {
+        let key = place.record();
+        let Some((_, body)) = chunks::get(pages, key)? else { return Ok(None) };
+        let mut r = Reader::array(key.as_slice(), &body)?;
+        r.text()?;
+        let state = read_state(&mut r, key.as_slice())?;
+        let (_created_at, _last_time, _epoch, _edits) = (r.int()?, r.int()?, r.uint()?, r.uint()?);
+        Ok(Some((state, codec::read_tally(&mut r, key.as_slice())?.messages)))
     }
 
     /// The record of a session, whatever its state.

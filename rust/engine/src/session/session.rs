@@ -29,6 +29,7 @@ use crate::scope::Scope;
 use crate::store::Snapshot;
 use crate::store::environment::WriteTransaction;
 use crate::store::metrics::add;
+use crate::store::reserve;
 use crate::units::clip::first_chars;
 use crate::{Error, ErrorKind, Result};
 
@@ -440,20 +441,23 @@ impl Session<'_> {
 
     /// Takes back message `index` and all behind it. Up to 256 messages are one transaction; more are several, from the end.
     pub fn rewind(&self, index: u64, now: i64) -> Result<()> {
-        while self.edit("rewinding", now, move |writer| writer.rewind_step(index))? {}
-        Ok(())
+        reserve::freeing(|| {
+            while self.edit("rewinding", now, move |writer| writer.rewind_step(index))? {}
+            Ok(())
+        })
     }
 
     /// Takes the text out of a message, for good; `false` where that was done before.
     pub fn redact(&self, index: u64, reason: Option<&str>, now: i64) -> Result<bool> {
         check_name("reason", reason)?;
         let reason = reason.map(str::to_owned);
-        self.write(move |txn, scope, id| {
+        let redact = move |txn: &mut WriteTransaction<'_>, scope: &Scope, id: &str| {
             let mut writer = SessionWriter::open(txn, scope, id, now)?;
             let done = writer.redact(index, reason.as_deref())?;
             writer.finish()?;
             Ok(done)
-        })
+        };
+        reserve::freeing(|| self.write(redact))
     }
 
     /// Ends the session: it can be read and forked from then on.
@@ -467,6 +471,10 @@ impl Session<'_> {
 
     /// Deletes the session with everything in it. Nobody sees it from the first transaction on; its parts go in bounded ones.
     pub fn delete(&self, now: i64) -> Result<()> {
+        reserve::freeing(|| self.remove(now))
+    }
+
+    fn remove(&self, now: i64) -> Result<()> {
         let place = self.write(move |txn, scope, id| {
             let mut writer = SessionWriter::open(txn, scope, id, now)?;
             writer.record.state = SessionState::Hidden;
@@ -623,10 +631,7 @@ pub(super) fn stored_message(pages: &Snapshot, place: Place, index: u64) -> Resu
 pub fn format_named(name: &str) -> Result<Format> {
     Format::ALL.into_iter().find(|format| format.name() == name).ok_or_else(|| {
         let known: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
-        Error::invalid(format!(
-            "reading format={name:?}: it must be one of {}: leave it out where the shape tells",
-            known.join(", ")
-        ))
-        .with("format", name)
+        Error::invalid(format!("reading format={name:?}: it must be one of {}: leave it out where the shape tells", known.join(", ")))
+            .with("format", name)
     })
 }

@@ -284,7 +284,7 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
     /// A provider told what a prompt did cost: what that says of the model's tokenizer, and of the next prompt.
     pub fn observe(&mut self, sent: &Assembled, cost: u64) -> Result<bool> {
         let Some(content) = sent.prompt.content.filter(|_| sent.model.name == self.epoch.model.name) else { return Ok(false) };
-        if !plausible(&content.request, cost) {
+        if !plausible(&content.request, cost, sent.model.context_window) {
             return Ok(false);
         }
         let mut learned = bounds::read(&*self.pages, &self.epoch.model)?;
@@ -526,9 +526,10 @@ fn most_of_history(limit: u64) -> u64 {
 }
 
 /// Whether a request of this content can have cost that: a provider that says so of a prompt that it did not get is not believed.
-fn plausible(content: &Tally, cost: u64) -> bool {
+fn plausible(content: &Tally, cost: u64, window: u64) -> bool {
     let counted = content.tokens();
-    cost >= counted / 4 && cost <= counted.saturating_mul(20).saturating_add(4_000)
+    let most = content.bytes().min(counted.saturating_mul(20)).saturating_add(4_000);
+    cost >= counted / 4 && cost <= most && cost <= window
 }
 
 /// The fixed sections of an epoch that begins now, and what is pinned in them: as much as an eighth of what the instructions leave,

@@ -38,6 +38,9 @@ pub enum Table {
     /// hash128 of a model's name -> what was learned of its tokenizer.
     Learned = 0x08,
 
+    /// partition u32 -> how far its erasure is: nobody has it any more, and its values go.
+    Erasing = 0x0E,
+
     // --- a scope's partition
     /// embedding u16 | number u32 | chunk u16 -> the vector as float32.
     VectorExact = 0x10,
@@ -148,7 +151,7 @@ pub enum Table {
 
 impl Table {
     /// All of them, in key order.
-    pub const ALL: [Self; 56] = [
+    pub const ALL: [Self; 57] = [
         Self::Meta,
         Self::Retired,
         Self::ScopeByName,
@@ -156,6 +159,7 @@ impl Table {
         Self::Expiry,
         Self::Embedding,
         Self::Learned,
+        Self::Erasing,
         Self::VectorExact,
         Self::VectorBlock,
         Self::MessageVector,

@@ -46,6 +46,13 @@ pub fn does_not_know(text: &str) -> bool {
     only(text, Clause::Ignorant)
 }
 
+/// Whether a text greets, thanks or apologises, and asks and states nothing.
+#[must_use]
+pub fn is_courtesy(text: &str) -> bool {
+    let clauses = if text.len() > MOST_BYTES { Vec::new() } else { clauses(text) };
+    !clauses.is_empty() && clauses.into_iter().all(|clause| classify(clause) == Clause::Courtesy)
+}
+
 fn only(text: &str, wanted: Clause) -> bool {
     if text.len() > MOST_BYTES {
         return false;
@@ -96,7 +103,7 @@ fn classify(clause: &str) -> Clause {
     if is_question(&lower, &words) {
         return Clause::Asks;
     }
-    if is_courtesy(&lower, &words) { Clause::Courtesy } else { Clause::States }
+    if says_nothing(&lower, &words) { Clause::Courtesy } else { Clause::States }
 }
 
 /// Words in lower case, without accents and apostrophes: `don't` is `dont`.
@@ -210,7 +217,7 @@ fn is_german_question(words: &[String]) -> bool {
         || VERBS.contains(&word(0)) && subject(word(1))
 }
 
-fn is_courtesy(lower: &str, words: &[String]) -> bool {
+fn says_nothing(lower: &str, words: &[String]) -> bool {
     words.iter().all(|word| COURTESY_WORDS.contains(&word.as_str()))
         || OFFERS.iter().any(|phrase| begins(words, phrase))
         || words.len() <= 8 && COURTESY.iter().any(|part| lower.contains(part))
@@ -325,6 +332,14 @@ mod tests {
         for text in ["I don't know your region, but your stack is Python.", "I did not know that it was on 8443. It is on 9443 now."] {
             assert!(!does_not_know(text), "{text}");
         }
+    }
+
+    #[test]
+    fn courtesies_say_nothing() {
+        for text in ["thanks!", "Hello", "Hi there, good morning", "ok, thank you", "Danke!"] {
+            assert!(is_courtesy(text) && !asks(text) && !does_not_know(text), "{text}");
+        }
+        assert!(!is_courtesy("thanks, the port is 8443") && !is_courtesy("") && !is_courtesy("how are you?"));
     }
 
     #[test]

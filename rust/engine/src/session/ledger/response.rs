@@ -18,7 +18,8 @@ use crate::{Error, Result};
 
 const DOING: &str = "read a response";
 const RESPONSE: Place<'static> = Place { doing: DOING, at: "the response" };
-const ALONE: &str = "pass what the SDK returned: a chat completion, an Anthropic message, a response, Gemini's answer; or the assistant message alone";
+const ALONE: &str =
+    "pass what the SDK returned: a chat completion, an Anthropic message, a response, Gemini's answer; or the assistant message alone";
 
 /// What a call of a model was billed, in the provider's own tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -195,7 +196,11 @@ fn gemini(object: &Object<'_>) -> Result<Response> {
     let [candidate] = candidates[..] else {
         let feedback = object.get("promptFeedback").or_else(|| object.get("prompt_feedback")).unwrap_or("no feedback");
         let got = format!("{} candidates ({feedback})", candidates.len());
-        return Err(RESPONSE.error("a turn has one reply", &got, "ask for one candidate, or another question where the prompt was blocked"));
+        return Err(RESPONSE.error(
+            "a turn has one reply",
+            &got,
+            "ask for one candidate, or another question where the prompt was blocked",
+        ));
     };
     let place = Place { doing: DOING, at: "candidates[0]" };
     let candidate = json::object(candidate).ok_or_else(|| place.error("a candidate must be an object", candidate, ALONE))?;

@@ -4,15 +4,14 @@
 use std::sync::Arc;
 
 use super::bounds;
+use super::newer;
 use super::pinned::{self, Pinned};
 use super::retrieved::{self, Asked};
 use super::warm::{Warm, WarmFixed};
 use crate::context::explain::{Explained, Why};
 use crate::context::limit::section;
 use crate::context::message::Part;
-use crate::context::{
-    Bounds, Factor, Fixed, Form, History, Inputs, Item, KnownWindow, Message, Prompt, Role, Volatile, carries_block,
-};
+use crate::context::{Bounds, Factor, Fixed, Form, History, Inputs, Item, KnownWindow, Message, Prompt, Role, Volatile, carries_block};
 use crate::index::vectors;
 use crate::memory::Core;
 use crate::models::Model;
@@ -31,7 +30,7 @@ use crate::store::pages::Pages;
 use crate::tokens::CachedCounter;
 use crate::units::clip::clip;
 use crate::units::score::SCORE_UNIT;
-use crate::{Error, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// The question to memory is at most so many bytes of the newest user message.
 const MAX_QUESTION_BYTES: usize = 8 << 10;
@@ -129,20 +128,29 @@ pub(in crate::session) fn assemble<P: Pages>(
     let (limit, output_tokens) = budget.limit(&epoch.model)?;
     let bounds = bounds_of(pages, &record, &epoch, frozen)?;
     let counter = CachedCounter::new(epoch.model.encoding);
-    let inputs = Inputs {
-        framing: &epoch.model.framing,
-        counter: &counter,
-        limit,
-        output_tokens,
-        budget: &budget.sections,
-        epoch: &epoch.epoch,
-        fixed: &fixed.fixed,
-        history: &view,
-        volatile: if frozen { Volatile::Frozen(&volatile) } else { Volatile::Fresh(&volatile) },
-        append_only: epoch.model.append_only,
-        bounds: bounds.as_ref(),
+    let composed = |bounds: Option<&Bounds>| {
+        let inputs = Inputs {
+            framing: &epoch.model.framing,
+            counter: &counter,
+            limit,
+            output_tokens,
+            budget: &budget.sections,
+            epoch: &epoch.epoch,
+            fixed: &fixed.fixed,
+            history: &view,
+            volatile: if frozen { Volatile::Frozen(&volatile) } else { Volatile::Fresh(&volatile) },
+            append_only: epoch.model.append_only,
+            bounds,
+        };
+        refused::compose_within(pages, place, &epoch.model.name, &inputs)
     };
-    let (mut prompt, output_tokens) = refused::compose_within(pages, place, &epoch.model.name, &inputs)?;
+    // What a provider told may be wrong: it makes prompts smaller, and never impossible.
+    let (mut prompt, output_tokens) = composed(bounds.as_ref()).or_else(|error| match &bounds {
+        Some(bounds) if error.kind() == ErrorKind::BudgetExceeded && bounds.informed() => {
+            composed(Some(&bounds.unlearned(epoch.model.factor)))
+        }
+        _ => Err(error),
+    })?;
     if frozen {
         let waits = |item: &Item| Explained::other(&item.section, Arc::clone(&item.id), 0, Why::NextTurn);
         prompt.explained.extend(ask.items.iter().map(waits));
@@ -206,8 +214,8 @@ fn gather<'s, P: Pages>(
     volatile.extend(notes::items(pages, place)?);
     volatile.extend(task::items(&task::list(pages, place.partition, place.session, ask.now)?));
     let recalled = recall(engine, pages, scopes, &view, ask, record.recalls.memories as usize)?;
-    if let Some((_, answer)) = &recalled {
-        volatile.extend(recalled_items(answer));
+    if let Some((request, answer)) = &recalled {
+        volatile.extend(recalled_items(&request.text, answer));
     }
     let mut degraded = None;
     if let Some((request, _)) = &recalled {
@@ -327,14 +335,16 @@ fn question(message: &Message) -> String {
     text
 }
 
-/// Recalled memories with their scores, each weighed by how sure the answer is: a best answer that answers nothing scores low.
-fn recalled_items(answer: &Recall) -> Vec<Item> {
+/// Recalled memories with their scores, each weighed by how sure the answer is: a best answer that answers nothing scores low. One that
+/// something newer was said of says when.
+fn recalled_items(question: &str, answer: &Recall) -> Vec<Item> {
     let confidence = answer.confidence();
-    let item = |hit: &recall::Hit| {
+    let item = |(hit, newer_at): (&recall::Hit, Option<i64>)| {
         let partition = answer.partitions.get(hit.scope).copied().flatten().unwrap_or_default();
-        pinned::item(partition, &hit.memory, section::RECALLED, Some((hit.score * confidence * SCORE_UNIT) as i64), Form::dated())
+        let score = Some((hit.score * confidence * SCORE_UNIT) as i64);
+        pinned::item(partition, &hit.memory, section::RECALLED, score, Form { newer_at, ..Form::dated() })
     };
-    answer.hits.iter().map(item).collect()
+    answer.hits.iter().zip(newer::newer(question, &answer.hits)).map(item).collect()
 }
 
 /// The session's budget with what this call asks for otherwise.

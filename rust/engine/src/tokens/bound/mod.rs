@@ -112,6 +112,12 @@ impl Tally {
         Some(self)
     }
 
+    /// The most tokens that it can be: its bytes, and its frames.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.classes.iter().map(|class| class.bytes).fold(self.frames, u64::saturating_add)
+    }
+
     /// All reference tokens.
     #[must_use]
     pub fn tokens(&self) -> u64 {
