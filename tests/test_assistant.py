@@ -53,7 +53,7 @@ def test_a_turn_with_tools(memspan_engine: memspan.Engine) -> None:
     assert [memory.text for memory in memspan_engine.user("u-42").memories()] == ["Likes tea"]
     assert [tool["function"]["name"] for tool in provider.prompts[0].to_openai()["tools"]] == ["read_file", "remember"]
     assert steps == [
-        (step, when) for step in ("add", "assemble", "call", "reply", "tools", "assemble", "call", "reply") for when in ("before", "after")
+        (step, when) for step in ("add", "assemble", "call", "reply", "tools", "assemble", "call", "reply", "learn") for when in ("before", "after")
     ]
     again = assistant.respond("u-42", "what does it say?", session="s-1", id="webhook-1")
     assert (again.text, again.stored, len(provider.prompts)) == ("It says localhost.", True, 2)
@@ -287,7 +287,7 @@ def test_memory_tools_are_the_users_own(user: memspan.Scope, memspan_engine: mem
     assert "Prefers Go" in found
     assert "secret" not in run("recall", query="secret", limit=100)
     assert "no memory of this scope has that id" in run("forget", id="mem-9")
-    assert run("forget", id=user.memories()[0].id, reason="asked to") == "forgotten"
+    assert run("forget", id=next(iter(user.memories())).id, reason="asked to") == "forgotten"
     assert "missing ['text']" in run("remember", kind="preference")
     assert "unknown ['path']" in run("recall", query="x", path="/etc")
     assert "InvalidInput" in run("read_result", key="result-99", offset=-1)

@@ -81,7 +81,7 @@ def test_no_random_session_is_refused(memspan_engine: memspan.Engine, request: p
     for seed in range(sessions):
         rng = random.Random(seed)
         budget = memspan.Budget(
-            max_input_tokens=rng.choice([1_500, 3_000, 8_000]), output_tokens=500, order=rng.choice(["cache_first", "classic"])
+            max_input_tokens=rng.choice([4_000, 6_000, 9_000]), output_tokens=500, order=rng.choice(["cache_first", "classic"])
         )
         session = user.session(
             f"s-{seed}", model=rng.choice(MODELS), system=rng.choice(["", "You are terse."]), tools=rng.choice([[], TOOLS]), budget=budget

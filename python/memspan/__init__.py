@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     from memspan import providers as providers
     from memspan import testing as testing
     from memspan.assistant import Assistant
+    from memspan.reply import ToolCall as ToolCall
 
 __all__ = [
     "Added",
@@ -163,8 +164,9 @@ def __getattr__(name: str) -> Any:
     # Programs that use one of these pay for its import; nobody else does.
     import importlib  # noqa: PLC0415
 
-    if name == "Assistant":
-        return importlib.import_module("memspan.assistant").Assistant
+    homes = {"Assistant": "assistant", "ToolCall": "reply"}
+    if name in homes:
+        return getattr(importlib.import_module(f"memspan.{homes[name]}"), name)
     if name in {"cache", "embedders", "providers", "testing"}:
         return importlib.import_module(f"memspan.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -230,7 +230,8 @@ class Assistant:
             if added.action == "duplicate" and (stored := _answered(session, turn)) is not None:
                 yield AssistantEvent("reply", stored.text, stored)
                 return
-            session.drop_partial_reply()
+            if session.partial_reply is not None:
+                session.drop_partial_reply()
             rounds = 0
             stopped: Literal["max_rounds"] | None = None
             while True:
@@ -242,7 +243,7 @@ class Assistant:
                 if calls:  # of the reply, or of a worker that died before it could answer them
                     yield from self._run_tools(session, calls)
                     rounds += 1
-                lease.renew()
+                    lease.renew()
                 yield from self._ask(session, streams=streams)
                 if not session.pending_tool_calls:
                     break
