@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import re
 from datetime import UTC, datetime
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 import memspan
 from memspan import Grant, InvalidInput, Recalls
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 MEMORIES = (
     ("The staging database listens on port 6543.", "Which port does our staging DB use?"),
@@ -222,7 +225,15 @@ def test_recalls_are_kept_with_the_session(user: memspan.Scope) -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"memories": -1}, {"messages": 1.5}, {"passages": 10_000}, {"min_confidence": 20}, {"roles": "user"}, {"roles": ("system",)}, {"other_sessions": 1}],
+    [
+        {"memories": -1},
+        {"messages": 1.5},
+        {"passages": 10_000},
+        {"min_confidence": 20},
+        {"roles": "user"},
+        {"roles": ("system",)},
+        {"other_sessions": 1},
+    ],
 )
 def test_wrong_recalls_are_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(InvalidInput, match="Recalls"):
@@ -261,7 +272,7 @@ def test_room_that_history_leaves_is_used_up_to_a_ceiling(user: memspan.Scope) -
     assert small.total_tokens < 350
     [row, *_] = [one for one in small.explain() if one.section == "recalled" and not one.included]
     assert "300 tokens" in row.why
-    assert 'Grant(ceiling=...)' in row.why
+    assert "Grant(ceiling=...)" in row.why
 
 
 def test_sections_that_do_not_exist_are_refused() -> None:
@@ -325,7 +336,13 @@ def test_texts_in_scripts_that_the_table_does_not_know_are_found_by_words_alone(
 
 
 def _check_scripts(user: memspan.Scope) -> None:
-    foreign = ("\u042f \u0436\u0438\u0432\u0443 \u0432 \u041c\u043e\u0441\u043a\u0432\u0435.", "\u0645\u0646\u0632\u0644\u064a \u0641\u064a \u0627\u0644\u0642\u0627\u0647\u0631\u0629", "\u6211\u559c\u6b22\u7eff\u8336\u3002", "\uc81c \uac15\uc544\uc9c0\ub294 \ucd08\ucf54\uc785\ub2c8\ub2e4.", "\U0001f600 \U0001f680")
+    foreign = (
+        "\u042f \u0436\u0438\u0432\u0443 \u0432 \u041c\u043e\u0441\u043a\u0432\u0435.",
+        "\u0645\u0646\u0632\u0644\u064a \u0641\u064a \u0627\u0644\u0642\u0627\u0647\u0631\u0629",
+        "\u6211\u559c\u6b22\u7eff\u8336\u3002",
+        "\uc81c \uac15\uc544\uc9c0\ub294 \ucd08\ucf54\uc785\ub2c8\ub2e4.",
+        "\U0001f600 \U0001f680",
+    )
     for text in foreign:
         user.remember(text)
     user.remember("The cat sleeps on the red sofa.")

@@ -381,7 +381,7 @@ class Scope:
         wanted = (_core.ScopeCore.kind_bits(kinds), bool(newest_first), states == "all", since)
         return islice(self._pages(*wanted), limit if limit is None else max(0, limit))
 
-    def _pages(self, kinds: int, newest_first: bool, all_states: bool, since: datetime | None) -> Iterator[Memory]:  # noqa: FBT001  a call of ours
+    def _pages(self, kinds: int, newest_first: bool, all_states: bool, since: datetime | None) -> Iterator[Memory]:
         following: int | None = None
         while True:
             page, following = self._core.memories(kinds, newest_first, all_states, since, following, _PAGE)

@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from difflib import SequenceMatcher
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
@@ -49,10 +50,13 @@ _FIXED = frozenset({"tools", "system", "pinned", "summary", "turn", "frame"})
 _OURS = frozenset({"updated", "newer", "task", "history"})
 _GRANTED = ("history", "recalled", "retrieved", "task", "updated", "newer")
 _MISTAKEN = {
-    "memory": "recalled", "memories": "recalled", "messages": "recalled", "recalls": "recalled", "transcripts": "recalled",
-    "documents": "retrieved", "passages": "retrieved", "collections": "retrieved", "tasks": "task", "tool_results": "history", "turns": "history",
-}  # fmt: skip
+    **dict.fromkeys(("memory", "memories", "messages", "recalls", "transcripts"), "recalled"),
+    **dict.fromkeys(("documents", "passages", "collections"), "retrieved"),
+    **dict.fromkeys(("tool_results", "turns"), "history"),
+    "tasks": "task",
+}
 _ROLES = ("user", "assistant", "tool")
+_NEAR = 0.8
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}\Z")
 
 
@@ -107,7 +111,7 @@ class Compact:
         if self.at is not None:
             _check_share("at", self.at, zero=False)
         if self.every_turns is not None:
-            _check_whole("a compaction", "every_turns", self.every_turns, 1, _MAX_TOKENS)
+            _check_whole("a compaction", "every_turns", self.every_turns, 1, Limits.MAX_TOKENS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +128,7 @@ class ToolResults:
     max_tokens: int = 4_000
 
     def __post_init__(self) -> None:
-        _check_whole("tool results", "max_tokens", self.max_tokens, 64, _MAX_TOKENS)
+        _check_whole("tool results", "max_tokens", self.max_tokens, 64, Limits.MAX_TOKENS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,10 +239,13 @@ class Recalls:
             if name != "messages" or value is not None:
                 _check_whole("some recalls", name, value, 0, Limits.MAX_RECALLS)
         if not isinstance(self.other_sessions, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise InvalidInput(f"making some recalls: other_sessions must be a bool, got {_kind(self.other_sessions)} (Recalls.other_sessions)")
+            raise InvalidInput(
+                f"making some recalls: other_sessions must be a bool, got {_kind(self.other_sessions)} (Recalls.other_sessions)"
+            )
         if isinstance(self.roles, str) or any(role not in _ROLES for role in self.roles):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidInput(
-                f"making some recalls: roles must be a tuple of 'user', 'assistant' and 'tool', got {self.roles!r} (Recalls.roles): name those",
+                f"making some recalls: roles must be a tuple of 'user', 'assistant' and 'tool', got {self.roles!r} (Recalls.roles): "
+                "name those",
                 roles=repr(self.roles),
             )
         if self.min_confidence is not None and not _is_number(self.min_confidence, 0.0, 1.0):
@@ -713,7 +720,9 @@ def _check_name(what: str, name: str, value: object) -> None:
 def _check_id(value: object) -> None:
     if isinstance(value, str) and 1 <= len(value.encode("utf-8", "replace")) <= Limits.MAX_NAME_BYTES:
         return
-    raise InvalidInput(f"making an item: its id must be a str of 1 to {Limits.MAX_NAME_BYTES:,} bytes, got {_kind(value)} (Item.id): shorten it")
+    raise InvalidInput(
+        f"making an item: its id must be a str of 1 to {Limits.MAX_NAME_BYTES:,} bytes, got {_kind(value)} (Item.id): shorten it"
+    )
 
 
 def _check_known(name: str) -> None:
@@ -729,15 +738,8 @@ def _check_known(name: str) -> None:
 
 
 def _is_near(name: str, ours: str) -> bool:
-    """Whether two names are two edits apart or fewer."""
-    if abs(len(name) - len(ours)) > 2:
-        return False
-    row = list(range(len(ours) + 1))
-    for place, letter in enumerate(name, 1):
-        diagonal, row[0] = row[0], place
-        for column, other in enumerate(ours, 1):
-            diagonal, row[column] = row[column], min(row[column] + 1, row[column - 1] + 1, diagonal + (letter != other))
-    return row[-1] <= min(2, len(ours) // 3)
+    """Whether two names differ by a letter or two: for names as short as ours a share of common letters tells."""
+    return SequenceMatcher(a=name, b=ours, autojunk=False).ratio() >= _NEAR
 
 
 def _why(segment: str | None, new_epoch: bool, lost: int) -> Any:
