@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 WORD = re.compile(r"[A-Za-z0-9]+")
 WITH_DIGIT = re.compile(r"\d")
+GROUP = 5
+"""Dialogues that are one conversation: by itself one has 250 tokens, of which nobody makes a summary."""
 
 
 def generated(turns: int, seed: int = 11) -> tuple[list[dict[str, str]], list[tuple[str, str]]]:
@@ -161,9 +163,10 @@ def state_of(dialogue: dict[str, Any]) -> list[str]:
 
 
 def constraints_kept(path: Path, most: int, share: float) -> dict[str, float]:
-    hits, total = Counter[str](), 0
-    for dialogue in dialogues(path, most):
-        messages, wanted = messages_of(dialogue), state_of(dialogue)
+    hits, total, every = Counter[str](), 0, list(dialogues(path, most))
+    for group in (every[at : at + GROUP] for at in range(0, len(every), GROUP)):
+        messages = [message for dialogue in group for message in messages_of(dialogue)]
+        wanted = [value for dialogue in group for value in state_of(dialogue)]
         limit = max(40, int(share * sum(memspan.count_tokens(message["content"]) for message in messages)))
         texts = {
             "memspan": memspan.compact(messages, keep_exchanges=0, max_tokens=limit).text,

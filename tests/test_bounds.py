@@ -62,7 +62,7 @@ def test_a_refusal_makes_the_next_prompt_smaller(user: memspan.Scope) -> None:
     prompt = session.assemble()
     truth = prompt.counted_tokens * 4
     assert truth > 8_000
-    smaller = session.refused(prompt, RuntimeError(f"400: prompt is too long: {truth} tokens > 8000 maximum"))
+    smaller = session.recover(prompt, RuntimeError(f"400: prompt is too long: {truth} tokens > 8000 maximum"))
     assert smaller.counted_tokens * 4 <= 8_000
     assert smaller.to_anthropic()["messages"][-1] == prompt.to_anthropic()["messages"][-1]
 
@@ -73,7 +73,7 @@ def test_a_count_of_ours_that_was_too_low(user: memspan.Scope) -> None:
         session.add({"role": "user", "content": f"question {n} " + "of some length " * 40})
     prompt = session.assemble()
     words = f"This model's maximum context length is 3000 tokens. However, your messages resulted in {prompt.total_tokens + 900} tokens."
-    smaller = session.refused(prompt, words)
+    smaller = session.recover(prompt, words)
     assert smaller.total_tokens < 3_000 < prompt.total_tokens
 
 
@@ -83,15 +83,15 @@ def test_other_errors_are_raised_again(user: memspan.Scope) -> None:
     prompt = session.assemble()
     error = TimeoutError("connection lost")
     with pytest.raises(TimeoutError) as raised:
-        session.refused(prompt, error)
+        session.recover(prompt, error)
     assert raised.value is error
-    with pytest.raises(memspan.InvalidInput, match="too long"):
-        session.refused(prompt, "rate limit: 200000 tokens > 100000 a minute")
+    with pytest.raises(memspan.InvalidInput, match="no other model is left"):
+        session.recover(prompt, "rate limit: 200000 tokens > 100000 a minute")
     with pytest.raises(memspan.InvalidInput, match="Prompt"):
-        session.refused("prompt", error)  # type: ignore[arg-type]
+        session.recover("prompt", error)  # type: ignore[arg-type]
     session.add({"role": "assistant", "content": "x"})
     with pytest.raises(memspan.SessionMoved):
-        session.refused(prompt, "prompt is too long: 213462 tokens > 200000 maximum")
+        session.recover(prompt, "prompt is too long: 213462 tokens > 200000 maximum")
 
 
 def test_nothing_left_to_leave_out(user: memspan.Scope) -> None:
@@ -99,7 +99,7 @@ def test_nothing_left_to_leave_out(user: memspan.Scope) -> None:
     session.add(QUESTION)
     prompt = session.assemble()
     with pytest.raises(memspan.BudgetExceeded):
-        session.refused(prompt, f"prompt is too long: {prompt.total_tokens + 10} tokens > {prompt.total_tokens - 10} maximum")
+        session.recover(prompt, f"prompt is too long: {prompt.total_tokens + 10} tokens > {prompt.total_tokens - 10} maximum")
 
 
 def test_a_provider_counts(user: memspan.Scope) -> None:

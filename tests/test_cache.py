@@ -73,7 +73,9 @@ def test_an_append_only_prompt_is_cached_and_recall_before_history_is_not() -> N
 
 def test_compaction_keeps_the_cache() -> None:
     rule = memspan.Compact(at=0.8)
-    table = memspan.cache.simulate(conversation(150), providers=["anthropic"], layouts=["cache_first"], max_input_tokens=6_000, compact=rule)
+    table = memspan.cache.simulate(
+        conversation(150), providers=["anthropic"], layouts=["cache_first"], max_input_tokens=6_000, compact=rule
+    )
     assert table[0].cached_share > 0.7
 
 
@@ -102,7 +104,7 @@ def test_a_prompt_says_what_broke_the_cache(user: memspan.Scope) -> None:
 
 
 def test_the_command_prints_every_layout(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from memspan import cli  # noqa: PLC0415  an extra
+    from memspan import cli
 
     file = tmp_path / "t.jsonl"
     file.write_text("\n".join(map(json.dumps, conversation(30))))

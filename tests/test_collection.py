@@ -55,7 +55,12 @@ def test_a_hit_cites_its_place(engine: memspan.Engine, docs: memspan.Collection)
     assert done.document.size_bytes == len(HANDBOOK.encode())
     found = docs.search("which port does payments-api listen on?")
     hit = found[0]
-    assert (hit.document.id, hit.document.version, hit.document.source, hit.document.metadata) == ("handbook.md", "3", "wiki", {"team": "core"})
+    assert (hit.document.id, hit.document.version, hit.document.source, hit.document.metadata) == (
+        "handbook.md",
+        "3",
+        "wiki",
+        {"team": "core"},
+    )
     assert hit.heading == ("Handbook", "Ports")
     assert "8443" in hit.text
     assert 0 < hit.score <= 1

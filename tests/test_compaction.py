@@ -57,7 +57,7 @@ def test_old_turns_become_a_summary_and_the_newest_stay(user: memspan.Scope) -> 
     assert session.summary == compaction.summary
     assert session.epoch == compaction.epoch == 1
     assert not session.compact().covers, "a second time there is nothing to do"
-    assert user.search_transcripts("build-003")[0].message.text.startswith("Build build-003")
+    assert "build-003" in user.search_transcripts("build-003")[0].message.text
 
 
 def test_a_prompt_grows_at_its_end_after_a_compaction(user: memspan.Scope) -> None:
@@ -270,7 +270,7 @@ def test_a_good_model_is_used_and_what_it_lost_is_put_back(user: memspan.Scope) 
             summary=[("Builds of payments-api failed on several hosts.", [0, 2])],
         )
 
-    compaction = session.compact(llm=writer)
+    compaction = session.compact(llm=writer, max_tokens=500)
     assert compaction.checked == "model"
     assert compaction.prompt.startswith("summary-1.md ")
     assert compaction.identifiers.restored > 0
@@ -282,7 +282,7 @@ def test_a_good_model_is_used_and_what_it_lost_is_put_back(user: memspan.Scope) 
 
 
 async def _async_writer(session: memspan.Session) -> None:
-    async def writer(messages: list[dict[str, str]], *, max_tokens: int) -> str:
+    async def writer(messages: list[dict[str, str]], *, max_tokens: int) -> str:  # noqa: ARG001  a writer's arguments
         await asyncio.sleep(0)
         return reply(summary=[("Builds of payments-api failed.", [10, 12])])
 
@@ -312,7 +312,7 @@ def test_a_bad_model_leaves_it_to_the_rules(user: memspan.Scope, name: str) -> N
     session = session_of(user, 8)
     rules = user.session("s-2", model="gpt-4o", system="You are terse.")
     rules.add_many(talk(8))
-    compaction = session.compact(llm=lambda messages, max_tokens: BAD[name](messages))
+    compaction = session.compact(llm=lambda messages, **_: BAD[name](messages))
     assert compaction.checked.startswith("rules: "), compaction.checked
     assert compaction.summary.text == rules.compact().summary.text
 
@@ -321,11 +321,11 @@ def test_a_model_that_raises_or_hangs_leaves_it_to_the_rules(user: memspan.Scope
     session = session_of(user, 8)
     release = threading.Event()
 
-    def hangs(_: object, *, max_tokens: int) -> str:
+    def hangs(_: object, *, max_tokens: int) -> str:  # noqa: ARG001
         release.wait(30)
         return ""
 
-    def raises(_: object, *, max_tokens: int) -> str:
+    def raises(_: object, *, max_tokens: int) -> str:  # noqa: ARG001
         raise ConnectionError("down")
 
     assert "did not answer within 0.1 seconds" in session.compact(llm=hangs, timeout_seconds=0.1).checked
@@ -365,13 +365,14 @@ def test_a_corrupting_model_invents_nothing(user: memspan.Scope) -> None:
     messages = talk(8)
     said = "\n".join(message["content"] for message in messages)
     known = set(re.findall(r"[\w/.$-]*\d[\w/.-]*", said))
-    seed = random.Random(7)
+    seed = random.Random(7)  # noqa: S311  the same order every time
     for place, corrupt in enumerate(CORRUPTIONS):
         session = user.session(f"c-{place}", model="gpt-4o")
         session.add_many(messages)
         lines = [(corrupt(message["content"]), [at]) for at, message in enumerate(messages[:10])]
         seed.shuffle(lines)
-        text = session.compact(llm=lambda _, max_tokens, lines=lines: reply(summary=lines)).summary.text
+        text = session.compact(llm=lambda _, lines=lines, **__: reply(summary=lines)).summary.text
+        text = re.sub(r"- \(\d+ more are in the transcript.*", "", text)
         found = set(re.findall(r"[\w/.$-]*\d[\w/.-]*", text))
         assert {one.strip(".-") for one in found} <= {one.strip(".-") for one in known} | {""}, (place, found - known)
         for word in ("Bernd", "Krause", "Tuesday", "October", "Seventeen", "roll it back"):
@@ -434,7 +435,8 @@ def test_one_huge_message_is_compacted_in_time() -> None:
 def test_same_bytes_in_every_process() -> None:
     code = "import memspan, tests_talk; print(memspan.compact(tests_talk.talk(40), max_tokens=400).to_json())"
     source = Path(__file__).read_text().split("def talk(")[1].split("\n\n\n")[0]
-    helper = f"import sys, types\nm = types.ModuleType('tests_talk')\nexec({('def talk(' + source)!r}, m.__dict__)\nsys.modules['tests_talk'] = m\n"
+    helper = f"import sys, types\nm = types.ModuleType('tests_talk')\nexec({('def talk(' + source)!r}, m.__dict__)\n"
+    helper += "sys.modules['tests_talk'] = m\n"
     runs = {
         subprocess.run(
             [sys.executable, "-c", helper + code],
@@ -544,7 +546,10 @@ def test_rounds_that_left_the_window_leave_a_line(user: memspan.Scope) -> None:
         seen.append((session.epoch, str(messages[1].get("content"))))
     lines = [(epoch, line) for epoch, line in seen if line.startswith("[Rounds 1 to ")]
     assert len(lines) > 30
-    assert re.fullmatch(r"\[Rounds 1 to \d+ of this turn are not shown: read_file x \d+, grep x \d+\. They are done; their results are stored\.\]", lines[-1][1])
+    assert re.fullmatch(
+        r"\[Rounds 1 to \d+ of this turn are not shown: read_file x \d+, grep x \d+\. They are done; their results are stored\.\]",
+        lines[-1][1],
+    )
     assert len({line for _, line in lines}) == len({epoch for epoch, _ in lines}), "one line an epoch: the prefix stands"
     shown = sum("tool_calls" in message for message in messages)
     assert int(re.search(r"to (\d+)", lines[-1][1])[1]) + shown == 60

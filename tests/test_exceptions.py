@@ -19,6 +19,7 @@ KINDS = re.findall(
     re.MULTILINE,
 )
 KINDS.remove("MapResized")  # the gate tries again: no caller sees it
+KINDS.remove("Interrupted")  # becomes what the signal's handler raised, KeyboardInterrupt mostly
 STANDARD = re.findall(r"[├└]── (\w+) +(\w+(?:Error)) +\S", exceptions.__doc__ or "")
 
 

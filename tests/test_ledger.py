@@ -186,7 +186,7 @@ def test_objects_of_the_sdks(user: memspan.Scope) -> None:
     turn = session.add_response(completion, prompt=session.assemble())
     assert turn.usage is not None
     assert (turn.usage.input_tokens, turn.usage.cached_tokens, turn.calls[0].finish) == (9, 4, "tool_calls")
-    assert session.pending_tool_calls == ("c-1",)
+    assert session.pending_tool_calls == (memspan.reply.ToolCall("c-1", "read", {"path": "/x"}, 1),)
     session.add({"role": "tool", "tool_call_id": "c-1", "content": "text"})
     reply = AnthropicMessage.model_validate(anthropic_response("Read.", thinking="hm", input_tokens=20, cached_tokens=100, output_tokens=7))
     turn = session.add_response(reply)

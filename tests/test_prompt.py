@@ -207,8 +207,8 @@ def test_rendering(session: memspan.Session, user: memspan.Scope) -> None:
     assert claude.assemble().exact is False
     prompt.to_openai()["messages"].clear()
     assert len(prompt.messages) == 2  # fresh dicts, not the prompt's own
-    with pytest.raises(memspan.InvalidInput, match="gemini"):
-        prompt.render("gemini")  # type: ignore[arg-type]
+    with pytest.raises(memspan.InvalidInput, match="yaml"):
+        prompt.render("yaml")  # type: ignore[arg-type]
 
 
 def test_whole_numbers_keep_their_digits(user: memspan.Scope) -> None:

@@ -68,7 +68,18 @@ def test_everything_on_the_face_has_a_docstring() -> None:
 
 @pytest.mark.parametrize(
     "heavy",
-    ["asyncio", "concurrent.futures.thread", "hypothesis", "importlib.metadata", "numpy", "pytest", "rich", "sqlite3", "subprocess", "tempfile"],
+    [
+        "asyncio",
+        "concurrent.futures.thread",
+        "hypothesis",
+        "importlib.metadata",
+        "numpy",
+        "pytest",
+        "rich",
+        "sqlite3",
+        "subprocess",
+        "tempfile",
+    ],
 )
 def test_importing_memspan_does_not_import(heavy: str) -> None:
     code = "import sys; before = set(sys.modules); import memspan; print(*sorted(set(sys.modules) - before))"

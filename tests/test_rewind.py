@@ -22,7 +22,7 @@ def call(session: memspan.Session, *ids: str) -> None:
 
 
 def pending(session: memspan.Session) -> tuple[str, ...]:
-    return session.pending_tool_calls
+    return tuple(call.id for call in session.pending_tool_calls)
 
 
 def result(call_id: str, content: str = "done") -> dict[str, str]:

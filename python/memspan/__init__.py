@@ -27,6 +27,7 @@ from memspan.engine import (
     build_info,
     open,  # noqa: A004  `memspan.open`
 )
+from memspan.evaluation import evaluate
 from memspan.exceptions import (
     BudgetExceeded,
     Closed,
@@ -40,6 +41,7 @@ from memspan.exceptions import (
     ModelMismatch,
     NotFound,
     OutcomeUnknown,
+    ProviderError,
     ReadOnly,
     SessionMoved,
     StateError,
@@ -54,8 +56,11 @@ from memspan.exceptions import (
     ToolCallClosed,
     UnknownModel,
 )
+from memspan.function_tools import Function
 from memspan.long_term import NewMemory, Scope
-from memspan.model import CacheRules, Model, Prices, models
+from memspan.life import KindRule, Policy
+from memspan.model import CacheRules, Model, Prices, dialects, models
+from memspan.refusals import Refusal
 from memspan.short_term import Added, NewMessage, Session
 from memspan.task import Task
 from memspan.transcript import TranscriptHit, Turn, Usage
@@ -64,11 +69,14 @@ from memspan.working import Budget, Compact, Grant, Item, Prompt, Recalls, ToolR
 if TYPE_CHECKING:
     from memspan import cache as cache
     from memspan import embedders as embedders
+    from memspan import providers as providers
     from memspan import testing as testing
+    from memspan.assistant import Assistant
 
 __all__ = [
     "Added",
     "Answer",
+    "Assistant",
     "Budget",
     "BudgetExceeded",
     "CacheRules",
@@ -82,6 +90,7 @@ __all__ = [
     "Event",
     "Explanation",
     "Forked",
+    "Function",
     "Grant",
     "GraphOptions",
     "Hit",
@@ -89,6 +98,7 @@ __all__ = [
     "InputError",
     "InvalidInput",
     "Item",
+    "KindRule",
     "Memory",
     "Message",
     "MissingExtra",
@@ -100,11 +110,14 @@ __all__ = [
     "NotFound",
     "OutcomeUnknown",
     "Passage",
+    "Policy",
     "Prices",
     "Prompt",
+    "ProviderError",
     "ReadOnly",
     "Recalled",
     "Recalls",
+    "Refusal",
     "Remembered",
     "Scope",
     "Session",
@@ -130,6 +143,8 @@ __all__ = [
     "build_info",
     "compact",
     "count_tokens",
+    "dialects",
+    "evaluate",
     "fit",
     "models",
     "tokenizers",
@@ -146,8 +161,10 @@ if _core.build_info()["profile"] == "debug":
 
 def __getattr__(name: str) -> Any:
     # Programs that use one of these pay for its import; nobody else does.
-    if name in {"cache", "embedders", "testing"}:
-        import importlib  # noqa: PLC0415
+    import importlib  # noqa: PLC0415
 
+    if name == "Assistant":
+        return importlib.import_module("memspan.assistant").Assistant
+    if name in {"cache", "embedders", "providers", "testing"}:
         return importlib.import_module(f"memspan.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -29,6 +29,7 @@ __all__ = [
     "Recall",
     "Recalled",
     "Remembered",
+    "ReplyCore",
     "Rows",
     "ScopeCore",
     "SearchCore",
@@ -47,6 +48,7 @@ __all__ = [
     "count_by_encoding",
     "count_cache_metrics",
     "count_tokens",
+    "dialect_fields",
     "fit",
     "load_tokenizer",
     "model_fields",
@@ -177,7 +179,7 @@ class Memory:
     def metadata(self) -> dict[str, Any]:
         """What the caller attached: a fresh dict at each use. A tuple comes back as a list."""
     @property
-    def state(self) -> Literal["current", "superseded", "revised", "forgotten", "expired"]:
+    def state(self) -> Literal["current", "superseded", "revised", "forgotten", "expired", "quarantined"]:
         """Why it is not current any more, or that it is."""
     @property
     def reason(self) -> str | None:
@@ -188,6 +190,27 @@ class Memory:
     @property
     def superseded_by(self) -> str | None:
         """The id of the memory that took its slot."""
+    @property
+    def session(self) -> str | None:
+        """The session in which it was said, where it was learnt from one."""
+    @property
+    def message(self) -> int | None:
+        """The index of the message that it was learnt from."""
+    @property
+    def writer(self) -> str | None:
+        """What wrote it: "rules", "model", "consolidation" or "tool"; `None` for a caller."""
+    @property
+    def derived_from(self) -> list[str]:
+        """The ids of the memories that it was made from."""
+    @property
+    def disputes(self) -> list[str]:
+        """The ids of memories that say otherwise, where neither is known to be newer or truer."""
+    @property
+    def reinforced(self) -> int:
+        """How often it was said again."""
+    @property
+    def last_seen(self) -> datetime:
+        """When it was said last."""
     def to_dict(self) -> dict[str, Any]:
         """Every field by name, in the order of this class."""
     def __copy__(self) -> Memory: ...
@@ -207,11 +230,15 @@ class Remembered:
     """
 
     @property
-    def action(self) -> Literal["added", "updated", "superseded", "duplicate", "rejected"]:
+    def action(
+        self,
+    ) -> Literal["added", "updated", "superseded", "duplicate", "rejected", "reinforced", "redacted", "quarantined"]:
         """One word.
 
         "added": a new memory. "updated": a new revision. "superseded": a new memory took the slot of another. "duplicate": it was there
-        already. "rejected": its id belongs to a forgotten one.
+        already. "rejected": its id belongs to a forgotten one, or the policy refuses it (the memory is then stored nowhere and has no text).
+        "redacted": a new memory, without what the policy takes out. "reinforced": a memory that was there counts that it was said again.
+        "quarantined": it waits for `Scope.approve`.
         """
     @property
     def memory(self) -> Memory:
@@ -497,6 +524,8 @@ class EngineCore:
         embedding: tuple[str, int, str | None] | None,
         by_default: bool = False,
         graph: tuple[int, int, int, int, float] | None = None,
+        policy: tuple[str, str] | None = None,
+        kinds: Sequence[tuple[str, float | None, float | None, int | None]] | None = None,
     ) -> EngineCore: ...
     @property
     def path(self) -> Path: ...
@@ -512,6 +541,7 @@ class EngineCore:
     def scope(self, scope_type: Literal["user", "shared"], id: str, tenant: str | None) -> ScopeCore: ...
     def scopes(self, after: int, limit: int) -> list[tuple[int, ScopeCore]]: ...
     def remember_many(self, rows: Rows, embedded: Vectors | None, all_or_nothing: bool) -> tuple[list[Remembered | Error], int]: ...
+    def forget_over_cap(self) -> int: ...
     def backup(self, path: Path) -> int: ...
     def maintain(self, embed: Callable[[list[str]], Vectors] | None) -> Maintained: ...
     def reembed(self, embed: Callable[[list[str]], Vectors] | None, progress: Callable[[int], object]) -> int: ...
@@ -543,6 +573,7 @@ class ScopeCore:
     def tenant(self) -> str | None: ...
     @property
     def scope_type(self) -> Literal["user", "shared"]: ...
+    def screened(self, draft: Draft) -> Draft: ...
     def remember(
         self,
         text: str,
@@ -596,6 +627,7 @@ class ScopeCore:
     def slots(self, only: str | None) -> list[tuple[str, bool, list[Memory]]]: ...
     def declare_slot(self, name: str, multi: bool) -> None: ...
     def forget(self, memory_id: str, reason: str | None) -> bool: ...
+    def erase(self) -> tuple[int, int, int, int, int, int, int, int, int]: ...
     def forget_stale(self, unused_days: float, max_importance: float, dry_run: bool) -> list[Memory]: ...
     @staticmethod
     def kind_bits(kinds_given: str | Iterable[str] | None) -> int: ...
@@ -668,9 +700,10 @@ class SearchCore:
     def explain(self, place: int) -> Explanation: ...
     def tokens(self, place: int) -> int: ...
 
+def repair(source: Path, target: Path) -> tuple[int, list[str]]: ...
 def collection_names(scope: ScopeCore) -> list[str]: ...
 
-AddedRow: TypeAlias = tuple[int, int, Literal["added", "duplicate", "rejected"]]
+AddedRow: TypeAlias = tuple[int, int, Literal["added", "duplicate", "rejected"], int]
 NewRow: TypeAlias = tuple[object, str | None, str | None, datetime | None, str | None]
 StatusRow: TypeAlias = tuple[str, bool, int, int, int, datetime, list[str], datetime]
 SwitchRow: TypeAlias = tuple[str, str, int, int, int, int, int, int]
@@ -703,7 +736,6 @@ class SessionCore:
     def add(self, row: NewRow, expect_index: int | None) -> AddedRow: ...
     def add_many(self, rows: list[NewRow]) -> list[AddedRow]: ...
     def add_response(self, response: object, prompt: PromptCore | None) -> tuple[int, int, bool]: ...
-    def refused(self, prompt: PromptCore, words: str) -> PromptCore | None: ...
     def too_large(self, prompt: PromptCore, tokens: int, limit: int) -> PromptCore: ...
     def learn_cost(self, prompt: PromptCore, tokens: int) -> None: ...
     def usage(self, first: int, limit: int) -> list[CallUsageRow]: ...
@@ -730,6 +762,21 @@ class SessionCore:
     def cancel_tool_calls(self, reason: str) -> list[str]: ...
     def tool_result(self, key: str, offset: int, max_tokens: int) -> tuple[str, int | None, int]: ...
     def is_same(self, other: SessionCore) -> bool: ...
+
+@final
+class ReplyCore:
+    """What stands around a call of a model, as `memspan.Session` calls it. Private."""
+
+    def __new__(cls, session: SessionCore) -> ReplyCore: ...
+    def take_lease(self, holder: str, seconds: float) -> tuple[str, datetime, datetime] | None: ...
+    def release_lease(self, holder: str) -> bool: ...
+    def lease(self) -> tuple[str, datetime, datetime] | None: ...
+    def keep_partial(self, response: str, messages: int, began_at: datetime, error: str | None) -> None: ...
+    def partial(self) -> tuple[int, datetime, datetime, str | None, str] | None: ...
+    def drop_partial(self) -> bool: ...
+    def open_calls(self) -> list[tuple[str, str, str, int]]: ...
+    def refused(self, prompt: PromptCore, input_tokens: int | None, limit_tokens: int | None, output_tokens: int | None) -> PromptCore: ...
+    def again(self, prompt: PromptCore) -> PromptCore: ...
 
 @final
 class CompactionDraft:
@@ -864,7 +911,7 @@ class PromptCore:
     def shared_with(self, other: PromptCore) -> tuple[int, int, str | None]: ...
     def body(self, format: str | None, stream: bool) -> bytes: ...
     def prefix_body(self, segments: int) -> bytes: ...
-    def request(self, format: str | None, stream: bool) -> Any: ...
+    def request(self, format: str | None, stream: bool, dialect: str | None = None) -> Any: ...
     def text(self) -> str: ...
     def __len__(self) -> int: ...
 
@@ -959,6 +1006,78 @@ def search_transcripts(
 def check_memory_text(text: str) -> None:
     """Raises `InvalidInput` where a text cannot be a memory's. Private."""
 
+HeardRow: TypeAlias = tuple[str, str, datetime | None]
+"""A message to be judged: role, text, when it was said."""
+JudgedRow: TypeAlias = tuple[int, str, str, str | None, str | None, str | None, float, float, int, int, str, str | None]
+"""A claim: message, category, text, slot, what it replaces, what it ends, importance, confidence, span, reason, doubt."""
+BesideRow: TypeAlias = tuple[str | None, str | None, str | None, str | None, int | None, str | None]
+"""Beside a draft: what it replaces, what it ends, doubt, session, message, writer."""
+MarkRow: TypeAlias = tuple[int, int, int]
+"""How far a session was learnt from: next message, changes, when it was made."""
+RelationRow: TypeAlias = tuple[str, str, str, datetime, datetime | None, str | None]
+"""A relation: subject, relation, object, since, until, id of a memory."""
+
+def screen(text: str) -> list[tuple[str, int, int]]:
+    """Secrets and personal data in a text: type, first character, behind the last. Private."""
+
+def screened(text: str, secrets: str, personal_data: str) -> tuple[str | None, list[str]]:
+    """A text as a policy leaves it, and the types that it minded. Private."""
+
+def gate_features(text: str, before: str) -> tuple[list[str], list[float]]:
+    """What the gate's models see of a message. Private: `tools/gate/fit.py` fits their weights."""
+
+def judge(scope: ScopeCore, heard: Sequence[HeardRow], first: int) -> list[JudgedRow]:
+    """What messages claim. Private."""
+
+def learn_mark(scope: ScopeCore, session: str) -> tuple[int, MarkRow, MarkRow]:
+    """From where on a session is to be learnt from, its mark, and what it is now. Private."""
+
+def learn(
+    scope: ScopeCore,
+    drafts: Sequence[Draft],
+    beside: Sequence[BesideRow],
+    session: tuple[str, MarkRow, MarkRow] | None,
+    embedded: Vectors | None,
+) -> list[Remembered] | None:
+    """Stores claims in one transaction. Private."""
+
+def quarantined(scope: ScopeCore) -> list[Memory]:
+    """What waits to be approved. Private."""
+
+def approve(scope: ScopeCore, memory_id: str) -> Remembered:
+    """Remembers what waited. Private."""
+
+def forget_from(
+    scope: ScopeCore, source: str | None, session: str | None, since: datetime | None, derived: bool, dry_run: bool
+) -> list[Memory]:
+    """Forgets what comes from there. Private."""
+
+def clusters(scope: ScopeCore, closeness: float, min_points: int) -> list[tuple[list[Memory], list[tuple[list[int], int]]]]:
+    """Clusters of memories, and the groups that rules merge. Private."""
+
+def dbscan(vectors: Sequence[Sequence[float]], closeness: float, min_points: int) -> list[int | None]:
+    """The cluster of each vector. Private."""
+
+def merge(scope: ScopeCore, originals: Sequence[Memory], keep: int | None, draft: Draft | None) -> Remembered | None:
+    """Puts one memory in the place of several. Private."""
+
+def relate(
+    scope: ScopeCore,
+    subject: str,
+    relation: str,
+    object: str,
+    since: datetime | None,
+    memory: Memory | None,
+    holds: bool,
+) -> tuple[RelationRow, bool]:
+    """Says that something stands to something. Private."""
+
+def neighbors(scope: ScopeCore, entity: str, at: datetime | None) -> list[RelationRow]:
+    """The relations of an entity. Private."""
+
+def paths(scope: ScopeCore, a: str, b: str, max_hops: int, at: datetime | None) -> list[list[RelationRow]]:
+    """The shortest paths between two entities. Private."""
+
 def check_text(name: str, text: str) -> bool:
     """Raises `InvalidInput` where a text is none; whether it has more than white space. Private."""
 
@@ -984,6 +1103,9 @@ def truncate(text: str, max_tokens: int, model_name: str, keep: Literal["start",
 def fit(given: Iterable[Any], model_name: str, max_input_tokens: int | None, tools: object | None) -> tuple[tuple[Any, ...], int, bool]:
     """Kept messages, tokens, exact. Private: `memspan.fit` is its face."""
 
+def dialect_fields() -> list[dict[str, Any]]:
+    """The dialects of chat completions. Private: `memspan.dialects` is their face."""
+
 def model_names() -> list[str]:
     """All names, sorted. Private."""
 
@@ -1000,6 +1122,8 @@ def register_model(
     framing: str,
     append_only: bool,
     min_cached_tokens: int,
+    vendor: str,
+    capabilities: frozenset[str],
 ) -> None:
     """Adds a model for this process. Private: `memspan.models.register` is its face."""
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
     from collections.abc import Awaitable, Callable, Sequence
     from pathlib import Path
+    from threading import Thread
 
     from memspan.embedding import Embedder, Event
 
@@ -25,6 +26,11 @@ class Embedding:
     """An embedder behind a fence: what it gives is checked, what it does wrong becomes a reason."""
 
     def __init__(self, embedder: Embedder | str, timeout_seconds: float | None) -> None:
+        if timeout_seconds is not None and (isinstance(timeout_seconds, bool) or not isinstance(timeout_seconds, (int, float))):
+            raise InvalidInput(
+                f"opening a store: embed_timeout_seconds must be a number of seconds or None, and it is {type(timeout_seconds).__name__} "
+                f"{str(timeout_seconds)[:80]!r}: give a number, or leave it out"
+            )
         if timeout_seconds is not None and not 0 < timeout_seconds <= _MAX_TIMEOUT_SECONDS:
             raise InvalidInput(
                 f"opening a store: embed_timeout_seconds must be above 0 and at most {_MAX_TIMEOUT_SECONDS:,} (a day), and it is "
@@ -42,6 +48,7 @@ class Embedding:
         self._embedder = embedder
         self._timeout_seconds = timeout_seconds
         self._failing = False
+        self._hanging: list[Thread] = []
         self._core: _core.EngineCore | None = None
         self._probed = False
         self.place = 0
@@ -148,7 +155,11 @@ class Embedding:
             return plain(argument)
         import threading  # noqa: PLC0415
 
-        # A thread for each call, and a daemon: one that hangs holds up neither the next call nor the end of the process.
+        # A thread for each call, and a daemon: one that hangs does not hold up the end of the process. While it hangs no other is begun:
+        # who does not answer now would only cost one thread more.
+        self._hanging = [thread for thread in self._hanging if thread.is_alive()]
+        if self._hanging:
+            raise self._too_slow()
         outcome: list[object] = []
         errors: list[BaseException] = []
 
@@ -164,6 +175,7 @@ class Embedding:
         if errors:
             raise errors[0]
         if not outcome:
+            self._hanging.append(thread)
             raise self._too_slow()
         return outcome[0]
 

@@ -12,12 +12,14 @@ from memspan import _core
 from memspan._core import Limits
 from memspan.embedding import Event
 from memspan.exceptions import Error, InvalidInput
+from memspan.life import Policy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from memspan._core import Remembered
     from memspan._embedding import Embedding, Reporter
+    from memspan.life import LanguageModel
     from memspan.long_term import Scope
 
 _QUESTIONS = 256
@@ -64,10 +66,19 @@ class Windows:
 class OpenStore:
     """The engine's core, what makes vectors for it (`None` where the core does, or nothing), and whom to tell when that fails."""
 
-    __slots__ = ("_embeddings", "_lock", "_questions", "core", "embedding", "reporter", "space", "windows")
+    __slots__ = ("_embeddings", "_lock", "_questions", "core", "embedding", "llm", "policy", "reporter", "space", "windows")
 
-    def __init__(self, core: _core.EngineCore, embedding: Embedding | None, reporter: Reporter) -> None:
+    def __init__(
+        self,
+        core: _core.EngineCore,
+        embedding: Embedding | None,
+        reporter: Reporter,
+        policy: Policy = Policy(),  # noqa: B008  frozen
+        llm: LanguageModel | None = None,
+    ) -> None:
         self.core = core
+        self.policy = policy
+        self.llm = llm
         self.reporter = reporter
         self.embedding = embedding
         self.space = core.space

@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Mapping
 from itertools import chain
 from pathlib import Path
@@ -86,6 +87,12 @@ def _parser() -> argparse.ArgumentParser:
     backup = add(_backup, "backup", "Write a compacted, verified copy while the store is in use.")
     backup.add_argument("target", metavar="TARGET", type=Path, help="a folder that does not exist yet")
     maintain = add(_maintain, "maintain", "Fill in pending vectors, merge, remove what expired.")
+    maintain.add_argument("--every", metavar="TIME", help="go on until interrupted, each 90s, 30m, 24h or 7d")
+    evaluation = add(_eval, "eval", "Ask questions of a file and print what recall found: precision, coverage, freshness, duplicates.")
+    evaluation.add_argument(
+        "questions", metavar="QUESTIONS.jsonl", type=Path, help='"user", "question" and "answers" (ids or texts) a line'
+    )
+    evaluation.add_argument("--limit", type=int, default=5, metavar="N", help="memories that a question recalls (default 5)")
     maintain.add_argument("--compact", action="store_true", help="also rewrite the store into a new, smaller generation")
     add(_reembed, "reembed", "Replace the vectors of other embedders by those of the built-in embedding; can be interrupted.")
     show = add(_show, "show", "Print a user's sessions, the turns of one, or what the model saw at a turn.")
@@ -96,6 +103,23 @@ def _parser() -> argparse.ArgumentParser:
     show.add_argument("--tenant", help="the tenant that the user belongs to")
     doctor = add(_doctor, "doctor", "Read everything, compare it with its checksums and with itself, and report what is damaged.")
     doctor.add_argument("--in-process", action="store_true", help=argparse.SUPPRESS)
+    doctor.add_argument(
+        "--repair", type=Path, metavar="NEW", help="save every intact value in a new store there, and list what was lost; nothing is changed"
+    )
+    chat = commands.add_parser(
+        "chat", help=(text := "Talk to a model in the terminal, with a memory; /help lists what else it knows."), description=text
+    )
+    chat.set_defaults(command=_chat)
+    chat.add_argument("store", metavar="STORE", type=Path, help="the store's folder; made where there is none")
+    chat.add_argument("--model", required=True, help="the model, as its server calls it")
+    chat.add_argument(
+        "--base-url", metavar="URL", help="a server that speaks chat completions; by default the model's vendor, with the environment's key"
+    )
+    chat.add_argument("--api-key", metavar="KEY", help="of that server")
+    chat.add_argument("--window", type=int, default=32_768, metavar="N", help="of a model that the registry does not know (default 32,768)")
+    chat.add_argument("--user", default="me", help="whose memory it is (default me)")
+    chat.add_argument("--session", default="chat", help="the conversation (default chat)")
+    chat.add_argument("--system", help="the system prompt")
     bench = commands.add_parser("bench", help=(text := "Measure this machine."), description=text).add_subparsers(
         required=True, metavar="WHAT"
     )
@@ -244,6 +268,23 @@ def _simulated(options: argparse.Namespace) -> memspan.cache.Simulation | None:
     )
 
 
+def _chat(options: argparse.Namespace) -> int:
+    from memspan.chat import chat  # noqa: PLC0415  needed by this command alone
+
+    prompt = "> " if sys.stdin.isatty() else ""
+    with memspan.open(options.store) as engine:
+        about = {name: getattr(options, name) for name in ("user", "session", "model", "base_url", "api_key", "window", "system")}
+        chat(engine, iter(lambda: _line(prompt), None), sys.stdout, **about)
+    return 0
+
+
+def _line(prompt: str) -> str | None:
+    try:
+        return input(prompt)
+    except EOFError:
+        return None
+
+
 def _replay(options: argparse.Namespace) -> int:
     from memspan._replay import read_transcript, replay  # noqa: PLC0415  needed by this command alone
 
@@ -360,9 +401,39 @@ def _backup(options: argparse.Namespace) -> int:
 
 
 def _maintain(options: argparse.Namespace) -> int:
+    if options.every is not None:
+        return _maintain_every(options, _seconds(options.every))
     with _open(options, read_only=False) as engine:
         report = engine.maintain(compact=options.compact)
     _say(options, vars(report), "\n".join(f"{name}: {value:,}" for name, value in vars(report).items()))
+    return 0
+
+
+def _seconds(text: str) -> float:
+    """A time such as 90s, 30m, 24h or 7d."""
+    units = {"s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0}
+    number, unit = text[:-1], text[-1:]
+    if unit in units and number.isdecimal() and int(number) > 0:
+        return int(number) * units[unit]
+    raise memspan.InvalidInput(f"maintaining a store: --every is a whole number with s, m, h or d behind it, and it is {text!r}: write 24h")
+
+
+def _maintain_every(options: argparse.Namespace, seconds: float) -> int:
+    """Maintains until it is interrupted; each report is a line."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with _open(options, read_only=False) as engine, engine.maintenance(seconds, compact=options.compact) as running:
+        reported = None
+        while True:
+            time.sleep(0.2)
+            if running.report is not None and running.report is not reported:
+                reported = running.report
+                print(json.dumps(vars(reported)), flush=True)
+
+
+def _eval(options: argparse.Namespace) -> int:
+    with _open(options, read_only=True) as engine:
+        done = memspan.evaluate(engine, options.questions, limit=options.limit)
+    _say(options, done.to_dict(), str(done))
     return 0
 
 
@@ -382,6 +453,8 @@ def _doctor(options: argparse.Namespace) -> int:
     if options.in_process:
         return _read_everything(options)
     _check_folder(options.store)
+    if options.repair is not None:
+        return _repair(options)
     # A page that the file no longer has ends the process that touches it: so another process does the reading.
     child = [sys.executable, "-m", "memspan.cli", "doctor", "--in-process", "--json", str(options.store)]
     done = subprocess.run(child, capture_output=True, text=True, check=False)  # noqa: S603  our own module, no shell
@@ -399,6 +472,18 @@ def _doctor(options: argparse.Namespace) -> int:
     )
     _say(options, report, found)
     return EXIT_DAMAGED if report["damage"] else 0
+
+
+def _repair(options: argparse.Namespace) -> int:
+    from memspan import _core
+
+    saved, lost = _core.repair(options.store, options.repair)
+    with memspan.open(options.repair, embedder=None) as engine:
+        findings = engine.check().findings
+    report = {"saved": saved, "lost": lost, "to_look_at": list(findings)}
+    lines = [f"saved {saved:,} values in {options.repair}", *(f"lost: {one}" for one in lost), *(f"to look at: {one}" for one in findings)]
+    _say(options, report, "\n".join(lines))
+    return EXIT_DAMAGED if lost or findings else 0
 
 
 def _read_everything(options: argparse.Namespace) -> int:

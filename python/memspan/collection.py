@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from memspan import _core
 from memspan._core import Limits
+from memspan._fence import fenced
 from memspan._twins import async_iterable, awaitable
 from memspan.answer import Answer
 from memspan.exceptions import Error, IdConflict, InvalidInput, NotFound
@@ -208,6 +209,7 @@ class PathReport:
     skipped: tuple[Skipped, ...]
 
 
+@fenced
 class Collection:
     """Documents of a scope. Made by `Scope.collection`; costs nothing to make, and is stored with its first document.
 
@@ -387,7 +389,9 @@ class Collection:
                 (_, version, _, source, metadata, _, _, expires_at, *_), before = found
                 ttl = None if expires_at is None else max(0.001, (expires_at - self._core.now()).total_seconds())
             whole = f"{before}\n{text.strip()}\n"
-            draft = _core.DocumentDraft(f"{name}.md", whole, None, metadata, "markdown", source, ttl, Limits.DEFAULT_CHUNK_TOKENS, (version,))
+            draft = _core.DocumentDraft(
+                f"{name}.md", whole, None, metadata, "markdown", source, ttl, Limits.DEFAULT_CHUNK_TOKENS, (version,)
+            )
             try:
                 return self._add(draft)
             except IdConflict:  # another process noted something in between

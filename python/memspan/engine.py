@@ -8,22 +8,26 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict
 
 from memspan import _core
 from memspan._core import Limits
+from memspan._fence import fenced, guarded
 from memspan._embedding import Embedding, Reporter, note_unused
 from memspan._store import OpenStore
 from memspan._twins import async_iterable, awaitable
 from memspan.embedding import BuiltIn
 from memspan.exceptions import EmbedderError, InvalidInput
+from memspan.life import Policy
 from memspan.long_term import Scope
+from memspan.maintenance import Maintenance
 from memspan.usage import TokenFactors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
-    from datetime import datetime
+    from datetime import datetime, timedelta
     from pathlib import Path
     from types import TracebackType
 
     from memspan.embedding import Embedder, Event
     from memspan.exceptions import Error
+    from memspan.life import KindRule, LanguageModel
     from memspan.long_term import NewMemory
 
 __all__ = [
@@ -76,9 +80,11 @@ class ImportReport:
         added: New memories.
         superseded: New memories that took the slot of an older one.
         duplicates: Rows that were there already.
-        rejected: Rows whose id belongs to a forgotten memory.
+        rejected: Rows whose id belongs to a forgotten memory, and those that the policy refuses.
         errors: Of the rows that could not be written: index, id if it has one, error. Empty with `on_error="raise"`.
         chunks: Transactions.
+        redacted: New memories without what the policy takes out.
+        quarantined: Rows that wait for `Scope.approve`: of an untrusted source, and of a kind that every prompt begins with.
     """
 
     rows: int
@@ -88,6 +94,8 @@ class ImportReport:
     rejected: int
     errors: tuple[tuple[int, str | None, Error], ...]
     chunks: int
+    redacted: int = 0
+    quarantined: int = 0
 
 
 @dataclass(frozen=True)
@@ -128,6 +136,7 @@ class MaintenanceReport:
         file_bytes: Bytes of the data file afterwards.
         collections_swept: Unfinished versions of documents, and remains of dropped collections, that were cleared away.
         graphs_built: Scopes and collections whose graph over vectors was built, or built anew.
+        over_cap: Memories forgotten because their kind has more in a scope than its `KindRule` allows: the least valuable.
     """
 
     expired: int
@@ -139,6 +148,7 @@ class MaintenanceReport:
     file_bytes: int
     collections_swept: int = 0
     graphs_built: int = 0
+    over_cap: int = 0
 
 
 @dataclass(frozen=True)
@@ -187,6 +197,7 @@ class CheckReport:
         return not self.findings
 
 
+@fenced
 class Engine:
     """One open store. Made by `memspan.open`; closed by `close` or at the end of a `with` block.
 
@@ -270,7 +281,7 @@ class Engine:
             raise InvalidInput(
                 f"remembering rows: on_error is 'raise' or 'skip', and it is {on_error!r}: choose one", on_error=repr(on_error)
             )
-        actions = {"added": 0, "superseded": 0, "duplicate": 0, "rejected": 0}
+        actions = {"added": 0, "superseded": 0, "duplicate": 0, "rejected": 0, "redacted": 0, "quarantined": 0}
         errors: list[tuple[int, str | None, Error]] = []
         total = chunks = 0
         for failed, outcomes, transactions in self._store.import_rows(rows, scope=None, skip=on_error == "skip"):
@@ -287,6 +298,8 @@ class Engine:
             actions["rejected"],
             tuple(sorted(errors, key=_index)),
             chunks,
+            actions["redacted"],
+            actions["quarantined"],
         )
 
     def backup(self, path: str | os.PathLike[str]) -> int:
@@ -318,13 +331,34 @@ class Engine:
             >>> engine.maintain().expired
             0
         """
+        over = self._core.forget_over_cap()
         done = self._core.maintain(self._store.embed)  # an embedder that failed was logged, and what is left is in the report
         if compact:
             self._core.compact()
         contents = self._core.metrics()
+        lacking, size = contents["to_embed"], contents["file_bytes"]
         return MaintenanceReport(
-            done.expired, done.made, contents["to_embed"], done.recalls, done.sessions, compact, contents["file_bytes"], done.collections, done.graphs
+            done.expired, done.made, lacking, done.recalls, done.sessions, compact, size, done.collections, done.graphs, over
         )
+
+    def maintenance(self, every: timedelta | float = 86_400.0, *, compact: bool = False) -> Maintenance:
+        """Maintains the store again and again in a thread of its own, while a `with` block runs.
+
+        One maintainer at a time over all processes: who comes while another is at it, or less than `every` after it, does nothing.
+
+        Args:
+            every: From the end of one to the begin of the next: a `timedelta`, or seconds; a second at least.
+            compact: As of `maintain`.
+
+        Raises:
+            InvalidInput: `every` is less than a second.
+
+        Examples:
+            >>> with engine.maintenance(every=3600) as running:
+            ...     running.wait_for_report(timeout_seconds=30).expired
+            0
+        """
+        return Maintenance(self, every, compact=compact)
 
     def reembed(self, embedder: Embedder | None = None, *, progress: Callable[[int, int], object] | None = None) -> ReembedReport:
         """Makes the vectors of another embedding, scope by scope, while the store is in use.
@@ -463,6 +497,9 @@ def open(  # noqa: A001  `memspan.open` reads like what it does
     embed_timeout_seconds: float | None = None,
     on_event: Callable[[Event], object] | None = None,
     graph: GraphOptions | None = None,
+    policy: Policy | None = None,
+    kinds: Mapping[str, KindRule] | None = None,
+    llm: LanguageModel | None = None,
 ) -> Engine:
     """Opens a store, or makes one. Any number of processes may have it open; within one, engines on the same path share it.
 
@@ -479,6 +516,10 @@ def open(  # noqa: A001  `memspan.open` reads like what it does
         embed_timeout_seconds: How long a call of the embedder may take; what takes longer has failed. `None` waits for ever.
         on_event: Called with an `Event` when a recall is degraded, a memory stays without a vector, a session reaches 70 % or 85 % of its
             model's window, or a provider's usage cannot be: on the thread of the call, when that is done. What it raises is logged.
+        policy: What is never stored and what waits for approval; by default a `Policy()`, which refuses texts with secrets.
+        kinds: How long memories of a kind live, for instance `{"episodic": KindRule(ttl_days=90)}`.
+        llm: What `Scope.learn` and `Scope.consolidate` may ask where they are given no other: called with messages and `max_tokens`, it
+            returns the reply's text. `None`: rules alone.
         graph: From where on and how a scope's vectors get a graph; the defaults of `GraphOptions` where it is `None`.
 
     Raises:
@@ -499,13 +540,27 @@ def open(  # noqa: A001  `memspan.open` reads like what it does
     embedding = None if embedder is None or by_default else Embedding(embedder, embed_timeout_seconds)
     identity = None if embedding is None else embedding.identity
     rules = None if graph is None else (graph.threshold, graph.m, graph.ef_construction, graph.ef_search, graph.rebuild_share)
-    core = _core.EngineCore(folder, durability, read_only, busy_timeout_seconds, clock, identity, by_default, rules)
+    policy = Policy() if policy is None else policy
+    lives = [(kind, rule.ttl_days, rule.half_life_days, rule.cap) for kind, rule in (kinds or {}).items()]
+    core = _core.EngineCore(
+        folder,
+        durability,
+        read_only,
+        busy_timeout_seconds,
+        clock,
+        identity,
+        by_default,
+        rules,
+        (policy.secrets, policy.personal_data),
+        lives,
+    )
     if by_default and core.space is None:
         note_unused(folder, core.embeddings())
-    return Engine(OpenStore(core, None if type(embedder) is BuiltIn else embedding, reporter), embed_timeout_seconds)
+    return Engine(OpenStore(core, None if type(embedder) is BuiltIn else embedding, reporter, policy, llm), embed_timeout_seconds)
 
 
 aopen = awaitable(open)
+open, aopen = guarded(open), guarded(aopen)  # noqa: A001
 
 
 def _folder(doing: str, path: object) -> Path:

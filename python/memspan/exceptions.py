@@ -16,7 +16,8 @@
     │   ├── ReadOnly                   PermissionError  the store cannot be written
     │   ├── Closed                     RuntimeError     the engine is closed, or the scope was erased
     │   ├── Forked                     RuntimeError     the process was forked behind the engine's back
-    │   └── EmbedderError              RuntimeError     the embedder raised, timed out or broke its promise
+    │   ├── EmbedderError              RuntimeError     the embedder raised, timed out or broke its promise
+    │   └── ProviderError              RuntimeError     a model's reply failed while it came, or never ended
     └── StoreError                     the store or the system under it refused
         ├── StoreBusy                  TimeoutError     not written: another writer held the store
         ├── StoreCorrupt               OSError          not a store, or a damaged one
@@ -50,6 +51,7 @@ __all__ = [
     "ModelMismatch",
     "NotFound",
     "OutcomeUnknown",
+    "ProviderError",
     "ReadOnly",
     "SessionMoved",
     "StateError",
@@ -171,6 +173,10 @@ class Forked(StateError, RuntimeError):
 
 class EmbedderError(StateError, RuntimeError):
     """The embedder raised, timed out, or returned something that is not what it declared."""
+
+
+class ProviderError(StateError, RuntimeError):
+    """A model's reply failed while it came, or its stream ended before it did. What came is kept: `Session.partial_reply`."""
 
 
 class StoreError(Error):

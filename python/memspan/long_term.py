@@ -5,16 +5,22 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from memspan import _core
+from memspan import _core, memory_tools
+from memspan._fence import fenced, system_error
+from memspan._parts import remove_abandoned
 from memspan._twins import async_iterable, awaitable
 from memspan.answer import Answer, Known
 from memspan.collection import Collection, cores
-from memspan.exceptions import InvalidInput, ModelMismatch, NotFound
+from memspan.erasure import ErasureReceipt, receipt
+from memspan.exceptions import Error, InvalidInput, ModelMismatch, NotFound
+from memspan.life import Consolidation, Learned, Profile, Relation
+
 from memspan.search import Conditions, checked_sources, search
 from memspan.short_term import Session, set_policy
 from memspan.transcript import TranscriptHit
@@ -23,8 +29,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from memspan._core import Memory, Recalled, Remembered, SessionInfo
+    from memspan._learning import Work
     from memspan._store import OpenStore
     from memspan.answer import SourceName
+    from memspan.life import LanguageModel
+    from memspan.memory_tools import ToolFormat
     from memspan.model import Model
     from memspan.search import AnyHit
     from memspan.working import Budget, Recalls
@@ -66,6 +75,7 @@ class NewMemory:
     vector: Any = None
 
 
+@fenced
 class Scope:
     """The memory of one user, or of something that many share. Made by `Engine.user` and `Engine.shared`; costs nothing to make.
 
@@ -153,6 +163,7 @@ class Scope:
         if self._store.embedding is None or vector is not None:
             return self._core.remember(*given)
         draft = _core.Draft(*given)
+        draft = self._core.screened(draft)  # before the embedder sees it
         return self._core.remember_draft(draft, self._store.draft_vector(draft, self, self._core))
 
     def remember_many(self, rows: Iterable[str | Mapping[str, Any] | NewMemory]) -> tuple[Remembered, ...]:
@@ -210,7 +221,13 @@ class Scope:
         """
         if text is not None:
             _core.check_memory_text(text)  # an embedder never sees what cannot be stored
-        vector = self._store.stored_vector(text, self)
+            policy = self._store.policy
+            left, _ = _core.screened(text, policy.secrets, policy.personal_data)
+            if left is None:
+                return self._core.revise(memory_id, text, slot, importance, metadata, reason, None)
+            vector = self._store.stored_vector(text, self) if left == text else None
+        else:
+            vector = None
         return self._core.revise(memory_id, text, slot, importance, metadata, reason, vector)
 
     def recall(
@@ -267,6 +284,8 @@ class Scope:
             >>> recall[0].memory.text, recall.mode
             ('payments-api listens on port 8443 in prod-eu-west-1', 'hybrid')
         """
+        if also is None:  # pyright: ignore[reportUnnecessaryComparison]
+            raise InvalidInput("recalling: also= takes scopes that are asked along, and it is None: leave it out, or give an empty list")
         scopes, zone = self._with(also), _zone(timezone)
         vector, why = self._store.query_vector(query, self)
         found = self._core.recall(
@@ -426,6 +445,281 @@ class Scope:
         """
         return tuple(self._core.forget_stale(unused_days, max_importance, dry_run))
 
+    def forget_from(
+        self,
+        *,
+        source: str | None = None,
+        session: str | None = None,
+        since: datetime | None = None,
+        derived: bool = True,
+        dry_run: bool = False,
+    ) -> tuple[Memory, ...]:
+        """Forgets all that comes from somewhere, current or not, and what was made of it. What is given must all hold.
+
+        Args:
+            source: Who said it: "user", "tool", "assistant", or the caller's own word.
+            session: The id of the session that it was learnt from.
+            since: Written at or after this. A naive time is UTC.
+            derived: Also what was merged or distilled from it, in any number of steps.
+            dry_run: Only say what would be forgotten.
+
+        Returns:
+            What was, or would be, forgotten.
+
+        Raises:
+            InvalidInput: Neither source, session nor since is given.
+
+        Examples:
+            >>> _ = user.remember("The port is 1", source="web")
+            >>> [memory.text for memory in user.forget_from(source="web")]
+            ['The port is 1']
+        """
+        if source is None and session is None and since is None:
+            raise InvalidInput("forgetting by origin: at least one of source=, session= and since= is given, and none is: name one")
+        return tuple(_core.forget_from(self._core, source, session, since, derived, dry_run))
+
+    def learn(
+        self,
+        source: Session | Iterable[Mapping[str, Any]],
+        *,
+        llm: LanguageModel | None = None,
+        dry_run: bool = False,
+        llm_timeout_seconds: float = 60.0,
+    ) -> Learned:
+        """Learns from a conversation: decides what of it deserves to be stored, and stores that.
+
+        Rules and a small model decide in microseconds, sentence by sentence; docs/life.md has them. Of a session only what is new since the
+        last time is read, 400 messages a transaction, so that it may be called after every turn, or by several processes, and nothing is
+        learnt twice. What an assistant said and nobody confirmed, quotations and what speaks of the model's instructions wait for
+        `approve`.
+
+        Args:
+            source: A session of this scope, or chat messages of role and content; with "id", repeating a message adds nothing, and
+                "created_at" is when it was said.
+            llm: Refines what the rules left open, in batches: called with messages and `max_tokens`, it returns text. Each of its claims
+                must quote its message and use no other words; what fails leaves the rules' decisions. By default that of `memspan.open`.
+            dry_run: Only say what would be stored.
+            llm_timeout_seconds: How long one of its calls may take.
+
+        Returns:
+            What became of each part of each message, the discarded ones with their reason.
+
+        Raises:
+            InvalidInput: The session is another scope's, or a message has no role.
+
+        Examples:
+            >>> learned = user.learn([{"role": "user", "content": "Call me Ana. What's the weather like?"}])
+            >>> [(one.action, one.category, one.text) for one in learned]
+            [('added', 'profile', "The user's name is Ana."), ('discarded', 'discard', "What's the weather like?")]
+            >>> user.slots["name"].text
+            "The user's name is Ana."
+        """
+        from memspan._learning import learn  # noqa: PLC0415  what few calls need is not paid for at import
+
+        return learn(self._work(llm, llm_timeout_seconds, dry_run=dry_run), source)
+
+    def _work(self, llm: LanguageModel | None, timeout_seconds: float, *, dry_run: bool) -> Work:
+        from memspan._learning import Work  # noqa: PLC0415
+
+        return Work(self, self._core, self._store, self._store.llm if llm is None else llm, timeout_seconds, dry_run)
+
+    def quarantined(self) -> tuple[Memory, ...]:
+        """What waits for `approve`, oldest first: no question finds it, and no prompt shows it. `Memory.reason` says why.
+
+        Examples:
+            >>> _ = user.learn([{"role": "user", "content": "My boss said I hate Python."}])
+            >>> [memory.text for memory in user.quarantined()]
+            ['My boss said I hate Python.']
+        """
+        return tuple(_core.quarantined(self._core))
+
+    def approve(self, memory_id: str) -> Remembered:
+        """Remembers what waits in quarantine, trusted as the user's own word. It gets a new id, and takes its slot as any new value does.
+
+        Raises:
+            NotFound: No memory of the scope has the id.
+            InvalidInput: It is not in quarantine.
+        """
+        return _core.approve(self._core, memory_id)
+
+    def reject(self, memory_id: str) -> bool:
+        """Drops what waits in quarantine. Learning the same message again does not bring it back.
+
+        Raises:
+            NotFound: No memory of the scope has the id.
+        """
+        return self._core.forget(memory_id, "rejected")
+
+    def consolidate(
+        self,
+        *,
+        llm: LanguageModel | None = None,
+        dry_run: bool = False,
+        closeness: float = 0.8,
+        min_points: int = 2,
+        llm_timeout_seconds: float = 60.0,
+    ) -> Consolidation:
+        """Merges memories that say nearly the same. The originals are superseded and stay in `history`.
+
+        Memories without a slot are clustered by their vectors (DBSCAN, exact). By rules one of a cluster stands for those that have the
+        same words but for endings and function words. A model may write one sentence for three or more, whose words they must bear out.
+        One transaction a cluster: what is merged stays merged when it is interrupted, and a second call finds nothing more to do.
+
+        Args:
+            llm: Called with messages and `max_tokens`, returns text. By default that of `memspan.open`.
+            dry_run: Only say what would be merged.
+            closeness: The cosine from which on two memories are neighbours, 0.5 to 1.
+            min_points: Neighbours that make a cluster, the memory itself counted, 2 or more.
+            llm_timeout_seconds: How long one call of it may take.
+        """
+        from memspan._consolidation import consolidate  # noqa: PLC0415
+
+        if isinstance(min_points, bool) or not isinstance(min_points, int) or min_points < 2:  # noqa: PLR2004  # pyright: ignore
+            raise InvalidInput(f"consolidating: min_points is a whole number of 2 or more, and it is {min_points!r}: change it")
+        return consolidate(self._work(llm, llm_timeout_seconds, dry_run=dry_run), closeness, min_points)
+
+    def profile(self, *, max_tokens: int = 500) -> Profile:
+        """What is known of the user now: constraints, who they are, what they prefer; newest first, as one text and as one mapping.
+
+        Untrusted memories are not in it. Cost: a read of the scope's memories of these kinds.
+
+        Args:
+            max_tokens: The text ends before it has more (`o200k_base`).
+
+        Examples:
+            >>> _ = user.remember("Never deploy on Fridays", "constraint")
+            >>> _ = user.remember("Prefers Go", "preference", slot="language")
+            >>> profile = user.profile()
+            >>> profile.text.splitlines(), dict(profile.slots)
+            (['Never deploy on Fridays', 'Prefers Go'], {'language': 'Prefers Go'})
+        """
+        from memspan.counting import count_tokens  # noqa: PLC0415
+
+        order = {"constraint": 0, "profile": 1, "preference": 2}
+        memories = [memory for memory in self.memories(kinds=list(order)) if memory.trust > 0]
+        memories.sort(key=lambda memory: (order[memory.kind], -memory.occurred_at.timestamp(), memory.sequence))
+        kept: list[Memory] = []
+        for memory in memories:
+            if count_tokens("\n".join(one.text for one in (*kept, memory))) > max_tokens:
+                break
+            kept.append(memory)
+        slots = {memory.slot: memory.text for memory in reversed(memories) if memory.slot is not None}
+        return Profile("\n".join(memory.text for memory in kept), slots, tuple(kept))
+
+    def relate(
+        self,
+        subject: str,
+        relation: str,
+        object: str,
+        *,
+        since: datetime | None = None,
+        memory: Memory | None = None,
+        holds: bool = True,  # noqa: A002
+    ) -> Relation:
+        """Says that something stands to something, or no longer does. Names are compared without case.
+
+        Args:
+            subject: What it is said of, 1 to 256 bytes, as the two that follow.
+            relation: How it stands.
+            object: To what.
+            since: Since when; now by default.
+            memory: The memory that says so.
+            holds: `False` ends the relation now; what held before stays queryable.
+
+        Raises:
+            InvalidInput: A name is empty or too long, or a relation that does not hold is to end.
+
+        Examples:
+            >>> _ = user.relate("payments-api", "runs on", "prod-eu-west-1")
+            >>> [(one.relation, one.object) for one in user.neighbors("Payments-API")]
+            [('runs on', 'prod-eu-west-1')]
+        """
+        row, _ = _core.relate(self._core, subject, relation, object, since, memory, holds)
+        return Relation(*row)
+
+    def neighbors(self, entity: str, *, at: datetime | None = None) -> tuple[Relation, ...]:
+        """The relations that an entity stands in, at either end, in the order in which they were given.
+
+        Args:
+            entity: Its name; letter case does not count.
+            at: Those that held at this time; by default those that hold.
+        """
+        return tuple(Relation(*row) for row in _core.neighbors(self._core, entity, at))
+
+    def paths(self, a: str, b: str, *, max_hops: int = 3, at: datetime | None = None) -> tuple[tuple[Relation, ...], ...]:
+        """The shortest paths from one entity to another along relations in either direction; at most 100, none where there is none.
+
+        Args:
+            a: Where it begins.
+            b: Where it ends.
+            max_hops: Relations of a path at most, 1 to 8.
+            at: Along those that held at this time; by default those that hold.
+
+        Examples:
+            >>> _ = user.relate("checkout", "depends on", "payments-api"), user.relate("payments-api", "runs on", "prod-eu-west-1")
+            >>> [[one.relation for one in path] for path in user.paths("checkout", "prod-eu-west-1")]
+            [['depends on', 'runs on']]
+        """
+        return tuple(tuple(Relation(*row) for row in path) for path in _core.paths(self._core, a, b, max_hops, at))
+
+    def tools(self, *, format: ToolFormat = "openai", allow: Iterable[str] = ()) -> list[dict[str, Any]]:  # noqa: A002
+        """Schemas of tools by which a model remembers, recalls, forgets and lists: `call_tool` does what it asks for.
+
+        Args:
+            format: "openai", "openai_responses", "anthropic", "gemini" or "mcp".
+            allow: Kinds that it may write besides: "constraint", "profile".
+
+        Examples:
+            >>> [tool["function"]["name"] for tool in user.tools()]
+            ['remember', 'recall', 'forget', 'list']
+        """
+        return memory_tools.schemas(format, allow)
+
+    def call_tool(self, name: str, arguments: Mapping[str, Any] | str, *, allow: Iterable[str] = ()) -> str:
+        """Does what a model asks for by one of `tools`; JSON that it can read. Arguments are checked first; a mistake is its reply.
+
+        What it remembers is the assistant's word (trust 1), follows the policy and takes no slot from what the user said.
+
+        Args:
+            name: Of the tool.
+            arguments: As the model wrote them: a mapping, or JSON.
+            allow: As of `tools`.
+
+        Examples:
+            >>> user.call_tool("remember", {"text": "Prefers tea", "kind": "preference"})
+            '{"action": "added", "id": "mem-1", "text": "Prefers tea"}'
+            >>> user.call_tool("recall", '{"query": 7}')
+            '{"error": "query of recall is a text of 1 to 2,000 characters, and it is not: change it"}'
+        """
+        return memory_tools.call(self, self._core, self._store.space, name, arguments, allow)
+    def erase(self, *, reason: str | None = None) -> ErasureReceipt:
+        """Erases the scope: memories, history, sessions, collections, ledgers, vectors, words, and its name. Other scopes are untouched.
+
+        Nobody finds it from the first commit on. Then its values are removed, and the store is rewritten into a new file without their
+        bytes. Where the process dies in between, the next `memspan.open` goes on. What is written to the scope afterwards begins anew.
+
+        Backups and exports are files of their own: erase there, too. Sessions of other scopes that read this one keep what their models
+        were sent by reference, and show it no more.
+
+        Cost: transactions of 1,024 values, and a rewrite of the store (`Engine.maintain(compact=True)`).
+
+        Args:
+            reason: For the receipt alone.
+
+        Raises:
+            StoreBusy: Another process wrote to the scope meanwhile, or holds the store: call it again.
+            StoreFull: There is no room for the rewritten file; the values are gone, their bytes go with the next call.
+
+        Examples:
+            >>> _ = user.remember("Prefers tea")
+            >>> receipt = user.erase(reason="request 4711")
+            >>> receipt.memories, receipt.reason, len(user.recall("tea"))
+            (1, 'request 4711', 0)
+        """
+        if reason is not None and not isinstance(reason, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidInput(f"erasing {self!r}: reason is a str or None, and it is {type(reason).__name__}: leave it out, or give a text")
+        return receipt(self._core.erase(), reason)
+
     def export(self, path: str | os.PathLike[str]) -> int:
         """Writes every current memory to a file of JSON lines: one object each, with the fields of `Memory.to_dict`.
 
@@ -444,10 +738,14 @@ class Scope:
         from pathlib import Path  # noqa: PLC0415
 
         target = Path(path)
+        if not target.name:
+            raise InvalidInput(f"exporting {self!r}: path names a file to be written, and {str(path)[:300]!r} names none: give a file name")
         beside = target.with_name(f".{target.name}.{os.getpid()}.part")
+        remove_abandoned(target)
         count = 0
         try:
-            with beside.open("x", encoding="utf-8") as file:
+            # Mode 0600: it holds what one user said.
+            with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
                 for memory in self.memories():
                     json.dump(_plain(memory.to_dict()), file, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
                     file.write("\n")
@@ -455,8 +753,13 @@ class Scope:
                 file.flush()
                 os.fsync(file.fileno())
             beside.replace(target)
+        except OSError as error:
+            if isinstance(error, Error):
+                raise
+            raise system_error(f"exporting {self!r}", error, target) from error
         finally:
-            beside.unlink(missing_ok=True)
+            with suppress(OSError):
+                beside.unlink(missing_ok=True)
         return count
 
     def session(
@@ -623,6 +926,18 @@ class Scope:
     amemories = async_iterable(memories)
     aforget = awaitable(forget)
     aforget_stale = awaitable(forget_stale)
+    aforget_from = awaitable(forget_from)
+    alearn = awaitable(learn)
+    aquarantined = awaitable(quarantined)
+    aapprove = awaitable(approve)
+    areject = awaitable(reject)
+    aconsolidate = awaitable(consolidate)
+    aprofile = awaitable(profile)
+    arelate = awaitable(relate)
+    aneighbors = awaitable(neighbors)
+    apaths = awaitable(paths)
+    acall_tool = awaitable(call_tool)
+    aerase = awaitable(erase)
     aexport = awaitable(export)
     asession = awaitable(session)
     aopen_session = awaitable(open_session)
@@ -631,6 +946,7 @@ class Scope:
     asearch_transcripts = awaitable(search_transcripts)
 
 
+@fenced
 class Slots(Mapping[str, Any]):
     """The slots of a scope, by name: a view, read anew at each use. Letter case does not count.
 
@@ -658,6 +974,8 @@ class Slots(Mapping[str, Any]):
         Raises:
             NotFound: The slot has no value.
         """
+        if not isinstance(name, str):
+            raise InvalidInput(f"looking up a slot: its name is a str, and it is {type(name).__name__}: names are list(slots)")
         [(normal, multi, memories)] = self._core.slots(name) or [(name, False, [])]
         if multi:
             return tuple(memories)

@@ -14,7 +14,7 @@ from typing import Any, Literal, cast
 from memspan import _core
 from memspan.exceptions import InvalidInput
 
-__all__ = ["CacheRules", "Model", "Models", "Prices", "models"]
+__all__ = ["CacheRules", "Dialect", "Model", "Models", "Prices", "dialects", "models"]
 
 _BOUNDED_FRAMES = frozenset({"gemini", "gemini-3"})
 
@@ -109,6 +109,44 @@ class Model:
         """
         return self.factor == 1.0 and self.framing not in _BOUNDED_FRAMES
 
+    @property
+    def format(self) -> Literal["openai", "anthropic"]:
+        """The shape of its requests, unless another is asked for."""
+        return "anthropic" if self.framing == "claude" else "openai"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Dialect:
+    """How a server's chat completions differ from OpenAI's; `memspan.dialects` has them by name.
+
+    Attributes:
+        name: The server.
+        output_parameter: What the most tokens of the reply are called.
+        begins_with_assistant: A conversation may begin with the assistant.
+        ends_with_assistant: It may end with the assistant, whose reply then goes on.
+        alternates: User and assistant must take turns.
+        user_after_tool: A user may speak right after a tool's result.
+        system_anywhere: System messages may stand anywhere; else there is one, and it stands first.
+        text_parts: Content may be a list of parts where it is text alone.
+        stream_usage: A stream brings its usage where `stream_options` asks for it.
+        strict: Schemas of tools may be strict.
+        tool_choice: What `tool_choice` may be.
+        reasoning: The parameter that says how much to reason; empty where there is none.
+    """
+
+    name: str
+    output_parameter: str
+    begins_with_assistant: bool
+    ends_with_assistant: bool
+    alternates: bool
+    user_after_tool: bool
+    system_anywhere: bool
+    text_parts: bool
+    stream_usage: bool
+    strict: bool
+    tool_choice: tuple[str, ...]
+    reasoning: str
+
 
 class Models(Mapping[str, Model]):
     """The models that this process knows, by name. It may be shared between threads.
@@ -178,6 +216,8 @@ class Models(Mapping[str, Model]):
             model.framing,
             model.append_only,
             model.min_cached_tokens,
+            model.vendor,
+            model.capabilities,
         )
         self._registered[model.name] = model
         return model
@@ -249,3 +289,7 @@ def _wrong(path: str | os.PathLike[str], rule: str, got: str) -> InvalidInput:
 
 
 models = Models()
+dialects: Mapping[str, Dialect] = {
+    row["name"]: Dialect(**{**row, "tool_choice": tuple(row["tool_choice"])}) for row in _core.dialect_fields()
+}
+"""The servers that speak chat completions with rules of their own, by name."""

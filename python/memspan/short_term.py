@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
 from memspan import _core
 from memspan._core import Limits
+from memspan._fence import fenced
+from memspan._screening import screened_message
 from memspan._twins import awaitable
 from memspan.compaction.values import Brief, Compaction, Identifiers, RefusedLine, Summary, summary_of
 from memspan.compaction.writing import Written, write
 from memspan.embedding import Event
-from memspan.exceptions import BudgetExceeded, Error, InvalidInput
+from memspan.exceptions import BudgetExceeded, Error, InvalidInput, NotFound, SessionMoved
+from memspan.refusals import Refusal
+from memspan.reply import Lease, PartialReply, Reply, ToolCall
+from memspan.session_tools import SessionTools, run_call
+from memspan.stream import said
 from memspan.task import Task
 from memspan.transcript import Messages, Turn, Turns
 from memspan.usage import SessionUsage
@@ -26,6 +32,7 @@ if TYPE_CHECKING:
     from memspan._store import OpenStore
     from memspan.compaction.writing import Writer
     from memspan.counting import SdkObject
+    from memspan.function_tools import Function
     from memspan.long_term import Scope
     from memspan.model import Model
     from memspan.working import Budget, Format
@@ -35,6 +42,15 @@ __all__ = ["Added", "ModelSwitch", "NewMessage", "Session", "ToolText"]
 _USAGE_PAGE = 64
 _MOST_COUNTS = 4
 _MAX_REASON = 500
+_ELSEWHERE = frozenset({"overloaded", "rate_limited", "outage"})
+_CURES = {
+    "auth": "the provider refuses the key, its rights or the account: mend them, no other prompt helps",
+    "bad_request": "the provider refuses the request itself: its message says what to change",
+    "overloaded": "the provider has no room now, and no other model is left: try again later, or name more models (models=)",
+    "rate_limited": "the provider's rate limit is reached, and no other model is left: wait, or name more models (models=)",
+    "outage": "the provider does not answer, and no other model is left: try again later, or name more models (models=)",
+    "": "the error is none that memspan.Refusal knows: handle it, or assemble again with another max_input_tokens=",
+}
 _OF_A_CALL = frozenset({"max_tokens", "max_completion_tokens", "stream", "stream_options"})
 
 
@@ -65,11 +81,13 @@ class Added:
         index: Its index in the session.
         tokens: Tokens of the form that is sent, its frame included; 0 where it was rejected.
         action: "added"; "duplicate": its id was added before, with the same content; "rejected": its id is that of a redacted message.
+        turn: The number of its turn: `session.turn(added.turn)` has the reply, where there is one already.
     """
 
     index: int
     tokens: int
     action: Literal["added", "duplicate", "rejected"]
+    turn: int = field(default=0, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +136,7 @@ class ModelSwitch:
     checked: str = "rules"
 
 
+@fenced
 class Session:
     """One conversation of a scope. Made by `Scope.session`; what it is and holds is in the store, read anew at each use.
 
@@ -182,9 +201,15 @@ class Session:
         return _core.session_instructions(self._core)[0]
 
     @property
-    def tools(self) -> list[dict[str, Any]]:
-        """The tool schemas of its present epoch, as they were given."""
-        return _core.session_instructions(self._core)[1] or []
+    def tools(self) -> SessionTools:
+        """The tool schemas of its present epoch, as they were given; called with names, those by which a model uses this memory.
+
+        Examples:
+            >>> session = user.session("s-1", model="claude-sonnet-4-5", tools=[])
+            >>> session.tools, [tool["name"] for tool in session.tools("recall", "forget")]
+            ([], ['recall', 'forget'])
+        """
+        return SessionTools(_core.session_instructions(self._core)[1] or [], self.model)
 
     @property
     def metadata(self) -> dict[str, Any]:
@@ -202,9 +227,15 @@ class Session:
         return Turns(self._core)
 
     @property
-    def pending_tool_calls(self) -> tuple[str, ...]:
-        """Ids of the tool calls that wait for a result."""
-        return tuple(self._core.status()[6])
+    def pending_tool_calls(self) -> tuple[ToolCall, ...]:
+        """The tool calls that wait for a result, in their order: what a worker that comes after a crash has to run."""
+        return tuple(ToolCall._of(row) for row in _core.ReplyCore(self._core).open_calls())  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  rows of the engine
+
+    @property
+    def partial_reply(self) -> PartialReply | None:
+        """What came of a streamed reply that is not whole; `None` where there is none."""
+        row = _core.ReplyCore(self._core).partial()
+        return None if row is None else _partial(row)
 
     def turn(self, number: int) -> Turn:
         """A turn by its number, from 0.
@@ -252,9 +283,15 @@ class Session:
             >>> session.add({"role": "user", "content": "hello"}, id="m-1").action
             'duplicate'
         """
+        if self._store.policy.transcripts:
+            message = screened_message(message, self._store.policy)
         added = Added(*self._core.add((message, id, author, created_at, format), expect_index))
         self._store.windows.watch(self._scope, self._core)
         return added
+
+    def _screened_row(self, message: Mapping[str, Any] | SdkObject | NewMessage) -> _core.NewRow:
+        row = _row(message)
+        return (screened_message(row[0], self._store.policy), *row[1:]) if self._store.policy.transcripts else row
 
     def add_many(self, messages: Iterable[Mapping[str, Any] | SdkObject | NewMessage]) -> tuple[Added, ...]:
         """Adds messages in order; up to 1,000 of them and 256 KB are one transaction, more are several.
@@ -281,7 +318,7 @@ class Session:
         iterator, first, added = iter(messages), 0, list[Added]()
         while chunk := list(islice(iterator, Limits.MAX_BATCH_ROWS)):
             try:
-                added.extend(Added(*row) for row in self._core.add_many([_row(message) for message in chunk]))
+                added.extend(Added(*row) for row in self._core.add_many([self._screened_row(message) for message in chunk]))
             except Error as error:
                 place = error.fields.get("row")
                 if isinstance(place, int):
@@ -384,7 +421,7 @@ class Session:
                 tokens = count(request)
                 counted = core.costing(tokens)
             except Exception as error:  # noqa: BLE001  whatever a client raises: the prompt is good without it
-                reason = f"counting a prompt: count= failed, {type(error).__name__}: {_said(error)[:_MAX_REASON]}"
+                reason = f"counting a prompt: count= failed, {type(error).__name__}: {_words(error)[:_MAX_REASON]}"
                 self._store.reporter.report(Event("count", reason, self._scope, session=self.id))
                 return prompt
             if tokens > prompt.max_input_tokens:
@@ -401,18 +438,20 @@ class Session:
             limit_tokens=prompt.max_input_tokens,
         )
 
-    def refused(self, prompt: Prompt, error: BaseException | str) -> Prompt:
-        """Another prompt for one that the provider refused as too long: smaller, by the count that the refusal names.
+    def recover(self, prompt: Prompt, error: BaseException | str | Mapping[str, Any], *, models: Iterable[str | Model] = ()) -> Prompt:
+        """Another prompt for one that a provider refused or could not answer; to be called with what the SDK raised.
 
-        OpenAI, Anthropic and Gemini say what a request really was; that is learned for the model, and the same question is assembled
-        again within the true limit. To be called once and the request sent again.
+        Too long: a smaller prompt by the numbers of the refusal, a third less where it names none, or the same with a shorter reply where
+        that is what does not fit. The limit is kept for this session's next prompts. Overloaded, rate limited or out: the next of `models`,
+        to which the session is switched. Otherwise `error` is raised again, with the cure as a note.
 
         Args:
             prompt: What was sent.
-            error: What the SDK raised, or its message.
+            error: What the SDK raised, its message, or the body of the error.
+            models: Models to go on with, in their order. The one that failed and those before it are passed over.
 
         Raises:
-            BaseException: `error` itself, where it is about something else.
+            BaseException: `error` itself, where no smaller prompt and no other model helps.
             InvalidInput: The same for a message.
             SessionMoved: The session went on since the prompt was assembled.
             BudgetExceeded: Nothing of it can be left out.
@@ -421,22 +460,89 @@ class Session:
             >>> session = user.session("s-1", model="claude-sonnet-4-5", budget=memspan.Budget(max_input_tokens=8_000))
             >>> _ = session.add_many([{"role": "user", "content": f"question {n} " + "of some length " * 90} for n in range(9)])
             >>> prompt = session.assemble()
-            >>> again = session.refused(prompt, "prompt is too long: 9100 tokens > 8000 maximum")
-            >>> again.counted_tokens < prompt.counted_tokens
+            >>> smaller = session.recover(prompt, "prompt is too long: 9100 tokens > 8000 maximum")
+            >>> smaller.counted_tokens < prompt.counted_tokens
             True
+            >>> session.recover(smaller, "529 Overloaded", models=["claude-sonnet-4-5", "gpt-4o"]).model
+            'gpt-4o'
+        """
+        if not isinstance(prompt, Prompt):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidInput(f"recovering: prompt is what assemble() returned, got a {type(prompt).__name__}: pass the Prompt itself")
+        refusal = Refusal.of(error)
+        core = _core.ReplyCore(self._core)
+        if refusal is not None and refusal.kind == "too_long":
+            numbers = (refusal.input_tokens, refusal.limit_tokens, refusal.output_tokens)
+            return Prompt(core.refused(prompt._core, *numbers))  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  its core is the engine's
+        if refusal is not None and refusal.kind in _ELSEWHERE:
+            following = _model_after(prompt.model, tuple(models))
+            if following is not None:
+                if self.model == prompt.model:
+                    self.switch_model(following)
+                return Prompt(core.again(prompt._core))  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+        raise _unrecovered(error, refusal)
+
+    def lease(self, *, seconds: float = 60, wait_seconds: float = 10) -> Lease:
+        """The right to answer this session, of one worker at a time; to be used in a `with` or `async with` block.
+
+        Args:
+            seconds: How long it lasts where its holder dies: longer than a reply takes, at most a day. `Lease.renew` prolongs it.
+            wait_seconds: How long to wait for whoever holds it.
+
+        Raises:
+            StoreBusy: On entering: another worker answers all the while; the message names it.
+        """
+        return Lease(_core.ReplyCore(self._core), self.id, seconds, wait_seconds)
+
+    def reply(self, prompt: Prompt) -> Reply:
+        """Captures a streamed reply as it comes; to be used in a `with` or `async with` block, whose end adds it.
+
+        Args:
+            prompt: What the model was sent.
         """
         if not isinstance(prompt, Prompt):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidInput(
-                f"making a prompt smaller: prompt is what assemble() returned, got a {type(prompt).__name__}: pass the Prompt itself"
+                f"capturing a reply: prompt is what assemble() returned, got a {type(prompt).__name__}: pass the Prompt itself"
             )
-        smaller = self._core.refused(prompt._core, error if isinstance(error, str) else _said(error))  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  its core is the engine's
-        if smaller is not None:
-            return Prompt(smaller)
-        if isinstance(error, BaseException):
-            raise error
-        raise InvalidInput(
-            f"making a prompt smaller: the error must say that the prompt is too long and name its count, got {error[:200]!r}"
-        )
+        return Reply(self, _core.ReplyCore(self._core), prompt)
+
+    def keep_partial_reply(self) -> Turn:
+        """Adds what came of a reply that is not whole as the reply: its text, with "interrupted" as the reason why it ended.
+
+        Raises:
+            NotFound: There is none, or it says nothing.
+            SessionMoved: The session went on since.
+        """
+        partial = self.partial_reply
+        if partial is None or not partial.text:
+            raise NotFound(
+                f"keeping a partial reply: one must have come, and session {self.id!r} has none that says something: ask the model again"
+            )
+        if partial.messages != len(self.messages):
+            self.drop_partial_reply()
+            raise SessionMoved(
+                f"keeping a partial reply: the session must be as long as when the model was asked, {partial.messages}, and it has "
+                f"{len(self.messages)} messages: ask the model again"
+            )
+        message = {"role": "assistant", "content": partial.text}
+        choice = {"index": 0, "message": message, "finish_reason": "interrupted"}
+        return self.add_response({"object": "chat.completion", "choices": [choice]})
+
+    def drop_partial_reply(self) -> bool:
+        """Drops what came of a reply that is not whole; `False` where there was none."""
+        return _core.ReplyCore(self._core).drop_partial()
+
+    def answer(self, call: ToolCall, *, functions: Iterable[Callable[..., Any] | Function] = ()) -> Added:
+        """Runs a pending tool call and adds its result. A tool that fails, and arguments that it does not take, are a result that says so.
+
+        Args:
+            call: One of `pending_tool_calls`.
+            functions: The application's own tools, besides "remember", "recall", "forget" and "read_result".
+
+        Raises:
+            InvalidInput: No such tool is known.
+            ToolCallClosed: The call has a result. Nothing was written, and the tool was not run where that was known before.
+        """
+        return self.add(run_call(self, call, functions))
 
     def usage(self) -> SessionUsage:
         """What its calls were planned to cost and did cost, call by call, with totals. Cost: one read of each ledger entry.
@@ -504,7 +610,12 @@ class Session:
         return Session(self._store, self._scope, self._core.fork(new_id, at))
 
     def end(self) -> None:
-        """Ends the session and clears its tasks: it can be read and forked from then on. A second time does nothing."""
+        """Ends the session and clears its tasks: it can be read and forked from then on. A second time does nothing.
+
+        Where the policy says `learn="end"`, it is learnt from first.
+        """
+        if self._store.policy.learn == "end" and not self.ended:
+            self._scope.learn(self)
         self._core.end()
 
     def task(self, name: str, *, ttl_seconds: float | None = None) -> Task:
@@ -539,8 +650,8 @@ class Session:
             >>> session = user.session("s-1", model="gpt-4o")
             >>> call = {"id": "call_1", "type": "function", "function": {"name": "deploy", "arguments": "{}"}}
             >>> _ = session.add_many([{"role": "user", "content": "deploy"}, {"role": "assistant", "tool_calls": [call]}])
-            >>> session.pending_tool_calls, session.cancel_tool_calls(reason="the user said stop"), session.pending_tool_calls
-            (('call_1',), ('call_1',), ())
+            >>> session.pending_tool_calls[0].name, session.cancel_tool_calls(reason="the user said stop"), session.pending_tool_calls
+            ('deploy', ('call_1',), ())
         """
         return tuple(self._core.cancel_tool_calls(reason))
 
@@ -759,7 +870,10 @@ class Session:
     adelete = awaitable(delete)
     afork = awaitable(fork)
     aend = awaitable(end)
-    arefused = awaitable(refused)
+    arecover = awaitable(recover)
+    akeep_partial_reply = awaitable(keep_partial_reply)
+    adrop_partial_reply = awaitable(drop_partial_reply)
+    aanswer = awaitable(answer)
     ausage = awaitable(usage)
     atool_result = awaitable(tool_result)
     acancel_tool_calls = awaitable(cancel_tool_calls)
@@ -784,7 +898,7 @@ def _switched(row: _core.SwitchRow, draft: _core.CompactionDraft | None, written
 
 
 def _memory_row(row: Any, first: str) -> Any:
-    """A memory of a flush; without an id it gets one of the first message that leaves and of its text, so that a second flush adds nothing."""
+    """A memory of a flush; without an id it gets one of the first message and of its text, so that a second flush adds nothing."""
     fields: Mapping[str, Any] = {"text": row} if isinstance(row, str) else row
     if not isinstance(fields, Mapping) or fields.get("id") is not None:
         return fields
@@ -798,11 +912,36 @@ def _row(message: Mapping[str, Any] | SdkObject | NewMessage) -> _core.NewRow:
     return (message, None, None, None, None)
 
 
-def _said(error: BaseException) -> str:
+def _words(error: BaseException) -> str:
     try:
         return str(error)
     except Exception:  # noqa: BLE001  an exception that cannot say what it is says nothing
         return ""
+
+
+def _partial(row: tuple[int, datetime, datetime, str | None, str]) -> PartialReply:
+    import json  # noqa: PLC0415  after a crash, not before
+
+    messages, began_at, written_at, error, text = row
+    response: dict[str, Any] = json.loads(text)
+    gathered = said(response)
+    return PartialReply(gathered, messages, began_at, written_at, error, response)
+
+
+def _model_after(failed: str, models: tuple[str | Model, ...]) -> str | Model | None:
+    names = [model if isinstance(model, str) else model.name for model in models]
+    first = names.index(failed) + 1 if failed in names else 0
+    return next((model for model in models[first:]), None)
+
+
+def _unrecovered(error: object, refusal: Refusal | None) -> BaseException:
+    cure = _CURES.get("" if refusal is None else refusal.kind, _CURES[""])
+    if isinstance(error, BaseException):
+        error.add_note(f"memspan: {cure}")
+        return error
+    return InvalidInput(
+        f"recovering from a refusal: a smaller prompt or another model must help, got {str(error)[:200]!r}: {cure}", refusal=refusal
+    )
 
 
 def _items(items: Iterable[Item]) -> tuple[Item, ...]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from memspan import _core
 from memspan._twins import awaitable
+from memspan._fence import fenced
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["Task"]
 
 
+@fenced
 class Task:
     """The state of one task of a session: made by `Session.task`, cleared when its `with` block ends.
 

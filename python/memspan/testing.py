@@ -19,13 +19,24 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from memspan._arrays import stacked
 from memspan.exceptions import InvalidInput
+from memspan.providers import Provider
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
+    from collections.abc import Generator, Iterator, Mapping, Sequence
 
     import memspan
+    from memspan.working import Prompt
 
-__all__ = ["Breakage", "FakeClock", "FakeEmbedder", "anthropic_response", "openai_response", "temporary_engine"]
+__all__ = [
+    "Breakage",
+    "FakeClock",
+    "FakeEmbedder",
+    "FakeProvider",
+    "anthropic_response",
+    "openai_response",
+    "openai_stream",
+    "temporary_engine",
+]
 
 Breakage: TypeAlias = Literal["raise", "hang", "shape", "nan"]
 """How a `FakeEmbedder` can break: it raises, waits, returns one column too few, or returns NaN."""
@@ -250,6 +261,87 @@ def openai_response(
             "prompt_tokens_details": {"cached_tokens": cached_tokens},
         },
     }
+
+
+def openai_stream(
+    content: str | None = None,
+    *,
+    tool_calls: Sequence[tuple[str, str, dict[str, Any]]] = (),
+    id: str | None = None,  # noqa: A002
+    input_tokens: int = 0,
+    output_tokens: int = 0,
+) -> list[dict[str, Any]]:
+    """The chunks of a streamed chat completion, word by word and with arguments in pieces. The arguments are those of `openai_response`.
+
+    Examples:
+        >>> [chunk["choices"][0]["delta"].get("content") for chunk in memspan.testing.openai_stream("It is 4.")[1:4]]
+        ['It ', 'is ', '4.']
+    """
+    whole = openai_response(content, tool_calls=tool_calls, id=id, input_tokens=input_tokens, output_tokens=output_tokens)
+    head = {"id": whole["id"], "object": "chat.completion.chunk", "created": whole["created"], "model": whole["model"]}
+    deltas: list[dict[str, Any]] = [{"role": "assistant", "content": ""}]
+    deltas += [{"content": word} for word in re.findall(r"\S+\s*|^\s+", content or "")]
+    for index, call in enumerate(whole["choices"][0]["message"].get("tool_calls", ())):
+        name, arguments = call["function"]["name"], call["function"]["arguments"]
+        deltas.append({"tool_calls": [{"index": index, "id": call["id"], "type": "function", "function": {"name": name, "arguments": ""}}]})
+        pieces = [arguments[at : at + 5] for at in range(0, len(arguments), 5)]
+        deltas += [{"tool_calls": [{"index": index, "function": {"arguments": piece}}]} for piece in pieces]
+    chunks: list[dict[str, Any]] = [{**head, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas]
+    finish = whole["choices"][0]["finish_reason"]
+    chunks.append({**head, "choices": [{"index": 0, "delta": {}, "finish_reason": finish}]})
+    return [*chunks, {**head, "choices": [], "usage": whole["usage"]}]
+
+
+class FakeProvider(Provider):
+    """A provider that answers from a script, for tests of whoever uses one: `memspan.Assistant(engine, FakeProvider([...]), ...)`.
+
+    Args:
+        script: What each call gives, in order: a text, tool calls as a list of (name, arguments), an exception to raise, or a function of
+            the prompt that returns one of these. The last entry stands for all calls after it.
+
+    Attributes:
+        prompts: What it was sent, in order.
+    """
+
+    def __init__(self, script: Sequence[Any]) -> None:
+        super().__init__(client=object())
+        self._script = list(script)
+        self._lock = threading.Lock()
+        self.prompts: list[Prompt] = []
+
+    def complete(self, prompt: Prompt, **options: Any) -> Any:
+        """The next entry of the script, as a chat completion."""
+        del options
+        return openai_response(**self._next(prompt))
+
+    def stream(self, prompt: Prompt, **options: Any) -> Iterator[Any]:
+        """The same, streamed."""
+        del options
+        yield from openai_stream(**self._next(prompt))
+
+    def _next(self, prompt: Prompt) -> dict[str, Any]:
+        with self._lock:
+            number = len(self.prompts)
+            self.prompts.append(prompt)
+            entry = self._script[min(number, len(self._script) - 1)]
+        if callable(entry) and not isinstance(entry, BaseException):
+            entry = entry(prompt)
+        if isinstance(entry, BaseException):
+            raise entry
+        about = {"id": f"chatcmpl-fake-{id(self):x}-{number}", "input_tokens": prompt.counted_tokens, "output_tokens": 1}
+        if isinstance(entry, str):
+            return {"content": entry, **about}
+        return {"content": None, "tool_calls": [(f"call_{number}_{n}", *call) for n, call in enumerate(entry)], **about}
+
+    def _request(self, prompt: Prompt, options: Mapping[str, Any], *, stream: bool) -> dict[str, Any]:
+        del options
+        return prompt.to_openai(stream=stream)
+
+    def _send(self, client: Any, request: dict[str, Any], *, stream: bool) -> Any:
+        raise NotImplementedError
+
+    def _make(self, sdk: Any, options: dict[str, Any], *, awaitable: bool) -> Any:
+        raise NotImplementedError
 
 
 def anthropic_response(

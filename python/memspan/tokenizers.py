@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memspan import _core
+from memspan._fence import guarded
 
 if TYPE_CHECKING:
     import os
@@ -57,3 +58,6 @@ def load(path: str | os.PathLike[str], *, pattern: str | None = None) -> Tokeniz
             memspan.models.register(replace(memspan.models["llama-3.3-70b"], encoding=llama.name, factor=1.0))
     """
     return Tokenizer(_core.load_tokenizer(Path(path), pattern))
+
+
+load = guarded(load)

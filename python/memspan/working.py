@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from memspan._core import Limits
 from memspan.exceptions import InvalidInput
+from memspan._fence import fenced
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +41,7 @@ __all__ = [
     "ToolResults",
 ]
 
-Format: TypeAlias = Literal["openai", "anthropic"]
+Format: TypeAlias = Literal["openai", "anthropic", "openai_responses", "gemini"]
 """The shape of a request: OpenAI's chat completions, or Anthropic's messages."""
 
 Order: TypeAlias = Literal["cache_first", "classic"]
@@ -60,6 +61,7 @@ _NEAR = 0.8
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}\Z")
 
 
+@fenced
 @dataclass(frozen=True, slots=True)
 class Grant:
     """What a section of the prompt may have.
@@ -91,6 +93,7 @@ class Grant:
                 )
 
 
+@fenced
 @dataclass(frozen=True, slots=True)
 class Compact:
     """When a session should be compacted: what `Session.compaction_due` goes by. Nothing is compacted behind the caller's back.
@@ -257,6 +260,7 @@ class Recalls:
         object.__setattr__(self, "roles", tuple(self.roles))
 
 
+@fenced
 @dataclass(frozen=True, slots=True)
 class Item:
     """A chunk of the caller's own: something retrieved elsewhere that the model may need on this call.
@@ -415,6 +419,7 @@ class CacheBreak:
     why: Literal["grew", "tools", "system", "pinned", "summary", "epoch", "volatile"]
 
 
+@fenced
 class Prompt:
     """What a model is to be sent: exact to the token, with a reason for everything in it. Made by `Session.assemble`.
 
@@ -605,13 +610,15 @@ class Prompt:
         request: dict[str, Any] = self._core.request(format, stream=False)
         return request
 
-    def to_openai(self, *, stream: bool = False) -> dict[str, Any]:
+    def to_openai(self, *, stream: bool = False, dialect: str | None = None) -> dict[str, Any]:
         """Keyword arguments of `client.chat.completions.create(**...)`: fresh dicts, in a fixed order.
 
         Args:
             stream: Ask for a stream, with the usage at its end.
+            dialect: Whose server it goes to, one of `memspan.dialects`, by default that of the model's vendor: what the reply's length
+                is called, which ids calls may have, where system messages may stand, what a conversation may begin and end with.
         """
-        request: dict[str, Any] = self._core.request("openai", stream=stream)
+        request: dict[str, Any] = self._core.request("openai", stream, dialect)
         return request
 
     def to_anthropic(self, *, stream: bool = False) -> dict[str, Any]:
@@ -623,6 +630,24 @@ class Prompt:
             stream: Ask for a stream.
         """
         request: dict[str, Any] = self._core.request("anthropic", stream=stream)
+        return request
+
+    def to_openai_responses(self, *, stream: bool = False) -> dict[str, Any]:
+        """Keyword arguments of `client.responses.create(**...)`: items, with encrypted reasoning kept, and nothing stored at the provider.
+
+        Args:
+            stream: Ask for a stream.
+        """
+        request: dict[str, Any] = self._core.request("openai_responses", stream=stream)
+        return request
+
+    def to_gemini(self) -> dict[str, Any]:
+        """Keyword arguments of `client.models.generate_content(**...)` and of `generate_content_stream`, with signatures kept."""
+        request: dict[str, Any] = self._core.request("gemini", stream=False)
+        for content in request["contents"]:
+            for part in content["parts"]:
+                _to_bytes(part, "thought_signature")
+                _to_bytes(part.get("inline_data"), "data")
         return request
 
     def to_json(self, format: Format | None = None) -> bytes:  # noqa: A002
@@ -650,6 +675,15 @@ class Prompt:
         """The sections as a table."""
         rows = [(one.name, f"{one.tokens:,}", f"{one.granted:,}", f"{one.asked:,}", f"{one.items:,}") for one in self.sections]
         return f"{self!r}\n{_table(('section', 'tokens', 'granted', 'asked', 'items'), rows)}"
+
+
+def _to_bytes(place: dict[str, Any] | None, key: str) -> None:
+    if place is not None and isinstance(place.get(key), str):
+        import base64  # noqa: PLC0415  for requests with images or signatures
+
+        text = place[key]
+        # A word of the documentation's, not of a signature's alphabet, says that there is none.
+        place[key] = text.encode() if text == "skip_thought_signature_validator" else base64.b64decode(text)
 
 
 def _same_bytes(ours: bytes, theirs: bytes) -> int:

@@ -105,7 +105,7 @@ class Player:
         self.sent[response["id"]] = prompt.to_json()
 
     def result(self) -> None:
-        for call_id in self.session.pending_tool_calls[:1]:
+        for call_id in [call.id for call in self.session.pending_tool_calls[:1]]:
             content = self.text() * self.source.choice([1, 1, 10])
             self.session.add({"role": "tool", "tool_call_id": call_id, "content": content})
 

@@ -16,7 +16,7 @@ TOP = re.compile(r"\bcrate::(?:(\w+)|\{([^;]*?)\};)", re.DOTALL)
 
 def layers(page: str) -> dict[str, int]:
     """The layer of each module, as the table of the page says."""
-    section = page.split("## Which module may know which?")[1].split("\n## ")[0]
+    section = page.split("## Which module may know which?")[1].split("\n## ", maxsplit=1)[0]
     rows = [(name, int(layer)) for layer, names in TABLE_ROW.findall(section) for name in re.findall(r"\w+", names)]
     assert len(rows) == len(dict(rows)), "a module stands in the table twice"
     return dict(rows)
@@ -36,7 +36,7 @@ def known(source: str) -> set[str]:
     return {name if name[0].islower() else "error" for name in names}
 
 
-def test_files(folder: Path) -> set[Path]:
+def files_of_tests(folder: Path) -> set[Path]:
     """The files, and the folders of files, that are compiled for tests alone."""
     found: set[Path] = set()
     for path in folder.rglob("*.rs"):
@@ -53,7 +53,7 @@ def module_of(path: Path) -> str:
 
 def edges() -> set[tuple[str, str, str]]:
     """From, to, file: every time that a file of one top-level module names another."""
-    tests = test_files(ENGINE)
+    tests = files_of_tests(ENGINE)
     files = [path for path in ENGINE.rglob("*.rs") if path.name != "lib.rs" and not tests & {path, *path.parents}]
     arrows = ((module_of(path), name, str(path.relative_to(ROOT))) for path in files for name in known(path.read_text()))
     return {(one, other, file) for one, other, file in arrows if one != other}
@@ -76,7 +76,7 @@ mod tests {
         "c": 2,
         "a": 1,
     }
-    assert ENGINE / "session" / "properties.rs" in test_files(ENGINE)
+    assert ENGINE / "session" / "properties.rs" in files_of_tests(ENGINE)
     assert len(edges()) > 300
 
 

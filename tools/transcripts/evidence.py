@@ -1,8 +1,9 @@
 """Conversations with questions and the messages that answer them, as a search through memspan's public API.
 
-A file of them has one conversation a line, as JSON, gzipped: {id, source, sessions: [{n, at, turns: [[id, speaker, text]]}], questions: [[text,
-category, evidence, before]]}; `before` is the session before which the question is asked, null for behind all. Every conversation is a user,
-every session a session, every turn an added message with its speaker in `name` and the session's date in `created_at`.
+A file of them has one conversation a line, as JSON, gzipped: {id, source, sessions: [{n, at, turns: [[id, speaker, text]]}],
+questions: [[text, category, evidence, before]]}; `before` is the session before which the question is asked, null for behind all.
+Every conversation is a user, every session a session, every turn an added message with its speaker in `name` and the session's date
+in `created_at`.
 """
 
 from __future__ import annotations

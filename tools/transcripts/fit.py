@@ -10,8 +10,9 @@ only ever tested on: its licence (CC BY-NC 4.0) forbids shipping what is fitted 
 The engine itself makes the features: of every question the first 400 hits and their `explain()`, in its own numbers. The loss is that of a
 softmax over a question's hits whose target is its evidence, in equal shares, with an L2 penalty; Adam, its steps fixed, one thread. A
 question of RealMemBench counts a quarter of one of FriendsQA: its labels are noisy. What the sources do not ask for (dates, identifiers)
-keeps the weights that are set. The same file and the same engine give the same bytes. Printed: recall@10 of the weights that the engine has; of
-weights fitted to the other conversations, for each quarter of these; of weights fitted to the other source; then the lines to copy.
+keeps the weights that are set. The same file and the same engine give the same bytes. Printed: recall@10 of the weights that the engine
+has; of weights fitted to the other conversations, for each quarter of these; of weights fitted to the other source; then the lines to
+copy.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from __future__ import annotations
 import argparse
 import os
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
@@ -37,7 +38,6 @@ COUNTS = {"FriendsQA": 1.0, "RealMemBench": 0.25}
 SIGHT = ["words", "window", "meaning", "name", "before_two", "after_two", "within", "behind", "identified"]
 SIGHT_SET = {"within": 3.0, "behind": 1.5, "identified": 40.0}
 SET = {"within": 2.0, "behind": 1.5, "identified": 12.0}
-SURENESS = ["closeness", "meaning"]
 QUARTERS = 4
 
 
@@ -51,16 +51,18 @@ class Row:
     is_evidence: np.ndarray
     total: int
     answerable: bool = True
+    swapped: bool = False
+    """Whether it stands here with and without another's name."""
 
     def cut(self, kept: np.ndarray) -> Row:
-        return Row(self.source, self.conversation, self.made[kept], self.is_evidence[kept], self.total, self.answerable)
+        return replace(self, made=self.made[kept], is_evidence=self.is_evidence[kept])
 
 
-def row(user: memspan.Scope, asked: evidence.Asked, text: str, *, answerable: bool = True) -> Row:
+def row(user: memspan.Scope, asked: evidence.Asked, text: str, *, answerable: bool = True, swapped: bool = False) -> Row:
     hits = user.search_transcripts(text, limit=HITS)
     made = np.array([list(hit.explain().values()) for hit in hits]).reshape(len(hits), len(NAMES))
     is_evidence = np.array([(hit.session_id, hit.index) in asked.evidence for hit in hits], bool)
-    return Row(asked.source, asked.conversation, made, is_evidence & answerable, len(asked.evidence), answerable)
+    return Row(asked.source, asked.conversation, made, is_evidence & answerable, len(asked.evidence), answerable, swapped)
 
 
 def swapped(asked: evidence.Asked) -> str | None:
@@ -85,10 +87,10 @@ def rows_of(path: Path, test: Path | None) -> list[Row]:
                     clock.set(asked.now)
                 if not asked.evidence:
                     continue
-                made.append(row(user, asked, asked.text))
                 other = swapped(asked)
-                if other is not None and other != asked.text:
-                    made.append(row(user, asked, other, answerable=False))
+                made.append(row(user, asked, asked.text, swapped=other is not None))
+                if other is not None:
+                    made.append(row(user, asked, other, answerable=False, swapped=True))
         for number, sample in enumerate(locomo.conversations(test) if test else []):
             user = engine.user(f"locomo-{number}")
             for question in locomo.load(user, sample):
@@ -150,40 +152,33 @@ def recalls(rows: list[Row]) -> dict[str, float]:
     return {source: round(100 * float(np.mean(shares)), 1) for source, shares in found.items()}
 
 
-def of_sureness(one: Row, weights: np.ndarray) -> np.ndarray:
-    """What the sureness of the first ten is made of: closeness, meaning, margin, named, and 1."""
-    sums, closeness, speaks = one.made @ weights, one.made[:, NAMES.index("closeness")], one.made[:, NAMES.index("speaker")] > 0
+def of_first(one: Row) -> tuple[float, float]:
+    """Of the first hit: the logarithm of the odds of its sureness; and how much closer those whom the question names come to it."""
+    closeness, speaks = one.made[:, NAMES.index("closeness")], one.made[:, NAMES.index("speaker")] > 0
     closest = [float(closeness[those].max(initial=0.0)) for those in (speaks, ~speaks)]
-    named = closest[0] - closest[1] if speaks.any() else 0.0
-    tenth = sums[K - 1] if len(sums) >= K else 0.0
-    parts = [one.made[:K, NAMES.index(name)] for name in SURENESS]
-    return np.stack([*parts, sums[:K] - tenth, np.full(len(sums[:K]), named), np.ones(len(sums[:K]))], 1)
+    sure = float(np.clip((closeness[0] + one.made[0, NAMES.index("meaning")]) / 2, 0.02, 0.98))
+    return float(np.log(sure / (1 - sure))), closest[0] - closest[1] if speaks.any() else 0.0
 
 
-def logistic(made: np.ndarray, target: np.ndarray, share: np.ndarray) -> np.ndarray:
-    """Newton's method, twenty steps."""
-    weights = np.zeros(made.shape[1])
+def fit_named(rows: list[Row]) -> float:
+    """What being closer counts beside the sureness, whose weight is 1: Newton's method, twenty steps."""
+    firsts = [(*of_first(one), one.answerable) for one in rows if len(one.made) and one.source == "FriendsQA" and one.swapped]
+    sure, named, target = (np.array([first[at] for first in firsts], float) for at in range(3))
+    made, weights = np.stack([named, np.ones(len(named))], 1), np.zeros(2)
     for _ in range(20):
-        chance = 1 / (1 + np.exp(-made @ weights))
-        bend = (made * (share * chance * (1 - chance))[:, None]).T @ made + 1e-6 * np.eye(len(weights))
-        weights += np.linalg.solve(bend, made.T @ (share * (target - chance)))
-    return np.round(weights, 2)
+        chance = 1 / (1 + np.exp(-sure - made @ weights))
+        bend = (made * (chance * (1 - chance))[:, None]).T @ made + 1e-6 * np.eye(2)
+        weights += np.linalg.solve(bend, made.T @ (target - chance))
+    return round(float(weights[0]), 2)
 
 
-def fit_sureness(rows: list[Row], weights: np.ndarray) -> np.ndarray:
-    rows = [one for one in rows if len(one.made)]
-    made = np.concatenate([of_sureness(one, weights) for one in rows])
-    target = np.concatenate([one.is_evidence[:K] for one in rows]).astype(float)
-    share = np.concatenate([np.full(len(one.is_evidence[:K]), COUNTS[one.source]) for one in rows])
-    return logistic(made, target, share)
-
-
-def auroc(rows: list[Row], weights: np.ndarray, sure: np.ndarray) -> dict[str, float]:
+def auroc(rows: list[Row], named: float) -> dict[str, float]:
     """By source: how often a question that is answered is surer than one that is not."""
     found: dict[str, dict[bool, list[float]]] = {}
     for one in rows:
-        if len(one.made):
-            found.setdefault(one.source, {True: [], False: []})[one.answerable].append(float((of_sureness(one, weights)[:1] @ sure)[0]))
+        if len(one.made) and (one.swapped or one.source not in COUNTS):
+            sure, closer = of_first(one)
+            found.setdefault(one.source, {True: [], False: []})[one.answerable].append(sure + named * closer)
     out = {}
     for source, by in found.items():
         if by[False]:
@@ -209,13 +204,13 @@ def report(rows: list[Row]) -> None:
         print(f"fitted to {source} alone:", recalls(ranked([one for one in rows if one.source != source], sight, weights)), flush=True)
     sight, weights = fitted(own)
     seen = ranked(own, sight, weights)
-    sure = fit_sureness(seen, weights)
+    named = fit_named(seen)
     test = ranked(others, sight, weights)
     print("fitted to both:", recalls(seen), "never fitted to:", recalls(test))
-    print("answered or not, AUROC:", auroc(seen, weights, sure), "never fitted to:", auroc(test, weights, sure))
+    print("answered or not, AUROC:", auroc(seen, named), "never fitted to:", auroc(test, named))
     print("SIGHT:", ", ".join(f"{name}: {sight[NAMES.index(name)]:.2f}" for name in SIGHT))
     print("\n".join(f"{name}: {weight:.2f}," for name, weight in zip(NAMES, weights, strict=True)))
-    print("sureness:", dict(zip(["closeness", "meaning", "margin", "named", "all"], sure.tolist(), strict=True)))
+    print(f"NAMED_CLOSER: {named:.2f}")
 
 
 def names() -> list[str]:

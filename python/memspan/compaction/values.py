@@ -229,7 +229,7 @@ class Compaction:
         counts = self.identifiers
         rows = [
             f"messages {self.covers.start}..{self.covers.stop} compacted: {self.tokens_before:,} tokens -> {self.tokens_after:,}",
-            f"identifiers: {counts.kept:,} of {counts.total:,} kept, {counts.restored:,} restored, {counts.left_out:,} left in the transcript",
+            f"identifiers: {counts.kept:,} of {counts.total:,} kept, {counts.restored:,} restored, {counts.left_out:,} not shown",
             f"refused lines: {len(self.refused)}; memories: {self.learned}; checked: {self.checked}",
         ]
         sections = () if self.summary is None else self.summary.sections

@@ -67,7 +67,7 @@ fn main() {
     for messages in [50, 500, 5_000, 50_000].into_iter().filter(|messages| *messages <= most) {
         fill(&session, have, messages, 95);
         have = messages;
-        let options = RequestOptions { model: Some("gpt-4o"), stream: false };
+        let options = RequestOptions::new(Some("gpt-4o"), false);
         let (mut add, mut cold, mut warm, mut rendered, mut whole) =
             (Times::default(), Times::default(), Times::default(), Times::default(), Times::default());
         let (mut tokens, mut pages) = (0, Vec::new());

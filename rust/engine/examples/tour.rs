@@ -68,7 +68,7 @@ fn conversation(engine: &Engine, user: &Scope) -> Result<()> {
     session.open(Options { model: Some(Model::named("gpt-4o")?), ..Options::default() }, NOW + 3)?;
     session.add(NewMessage::given(r#"{"role":"user","content":"Which editor do I use?"}"#.to_owned()), None, NOW + 4)?;
     let assembled = session.assemble(&Ask { now: NOW + 5, ..Ask::default() })?;
-    let body = to_openai(&assembled.prompt, RequestOptions { model: Some("gpt-4o"), stream: false });
+    let body = to_openai(&assembled.prompt, RequestOptions::new(Some("gpt-4o"), false));
     println!("a request of {} tokens in {} bytes", assembled.prompt.total_tokens, body.len());
     Ok(())
 }

@@ -33,6 +33,8 @@ pub enum ErrorKind {
     StoreNotShareable,
     /// No room: the disk or the reserved map is full.
     StoreFull,
+    /// The caller wants the call to end: Ctrl-C.
+    Interrupted,
     /// Another process made the map larger: the gate adopts it and tries again, so that no caller sees this.
     MapResized,
     /// A file of the open store was removed or replaced: the gate opens the store anew and tries again; a caller sees it only where that

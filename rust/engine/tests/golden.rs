@@ -303,7 +303,7 @@ fn conversation(engine: &Engine) -> String {
     for message in session.messages(0, u64::MAX).expect("read") {
         let _ = writeln!(lines, "{} {} {}", message.record.placed.index, message.record.cost.tokens, message.given);
     }
-    let options = RequestOptions { model: Some("m"), stream: false };
+    let options = RequestOptions::new(Some("m"), false);
     let next = session.assemble(&Ask { now: START + 62 * DAY, ..Ask::default() }).expect("assembled");
     let sent = session.sent_prompt(0, 0, START + 62 * DAY).expect("read").expect("sent");
     assert!(sent.same_bytes && sent.erased.is_empty(), "{:?}", sent.erased);

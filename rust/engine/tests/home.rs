@@ -84,7 +84,7 @@ fn the_changes_of_each_home_rebuild_its_values() {
             let own: Vec<Home> = scopes.iter().map(|scope| Home::Scope(scope.find(pages).expect("read").expect("written to"))).collect();
             assert_eq!(homes.keys().copied().collect::<Vec<_>>(), [vec![Home::Store], own].concat());
             let mut stored = BTreeMap::<Home, BTreeMap<Vec<u8>, Vec<u8>>>::new();
-            pages.scan(&[], &[0xff; 32], &mut |key, value| {
+            pages.scan(&[0], &[0xff; 24], &mut |key, value| {
                 stored.entry(Home::of(pages, key, Some(value))?).or_default().insert(key.to_vec(), value.to_vec());
                 Ok(ControlFlow::Continue(()))
             })?;

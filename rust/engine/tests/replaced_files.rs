@@ -7,7 +7,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use memspan_engine::ErrorKind;
-use memspan_engine::engine::Engine;
+use memspan_engine::engine::{Engine, EngineOptions};
 use memspan_engine::memory::{Memory, NewMemory};
 use support::{Folder, assert_sound, copy_folder, memories, one, open, options, remember, role, spawn, user, wait_until, with_id};
 
@@ -126,6 +126,9 @@ fn a_torn_copy_is_refused_and_a_copy_of_an_idle_store_is_checked_once() {
     let (folder, copy, torn) = (Folder::new(), Folder::new(), Folder::new());
     let engine = filled(&folder.0, 40);
     copy_folder(&folder.0, &copy.0);
+    let read_only = Engine::open(&copy.0, EngineOptions { read_only: true, ..options(false) }).expect("checked, and nothing written");
+    assert_eq!(ids(&read_only).len(), 40);
+    drop(read_only);
     assert_eq!(ids(&open(&copy.0, false)).len(), 40, "nobody wrote meanwhile");
     // The beginning of the file before some commits, the rest behind them, and the other files last.
     let before = fs::read(folder.0.join("gen-1/data.mdb")).expect("read");

@@ -76,7 +76,7 @@ impl DocumentDraft {
             chunk_tokens: whole("chunk_tokens", chunk_tokens, 0, i64::MAX)? as usize,
             if_version: expected.map(|(version,)| version),
         };
-        run(py, Hold::Detached, || Prepared::new(new)).map(|prepared| Self(Mutex::new(prepared)))
+        run(py, Hold::Long, || Prepared::new(new)).map(|prepared| Self(Mutex::new(prepared)))
     }
 }
 
@@ -119,12 +119,13 @@ impl CollectionCore {
     /// What a caller's embedder must embed of a draft, chunk by chunk; nothing of one that is stored already.
     fn to_embed(&self, py: Python<'_>, draft: &Bound<'_, DocumentDraft>) -> PyResult<Vec<String>> {
         let (draft, now) = (draft.get(), self.handle.clock.now(py)?);
-        run(py, Hold::Detached, || {
+        run(py, Hold::Long, || {
             let mut prepared = draft.0.lock().unwrap_or_else(PoisonError::into_inner);
             if self.handle.engine()?.store().read(|pages| collection::add::known(pages, &self.name, &prepared, now))?.is_some() {
                 return Ok(Vec::new());
             }
             prepared.cut();
+            memspan_engine::interrupt::check()?;
             Ok((0..prepared.chunks()).map(|chunk| prepared.to_embed(chunk)).collect())
         })
     }
@@ -138,7 +139,7 @@ impl CollectionCore {
     ) -> PyResult<(&'static str, Bound<'py, PyTuple>)> {
         let (draft, now) = (draft.get(), self.handle.clock.now(py)?);
         let given = embedded.map(|vectors| (vectors.get().place, vectors.get().rows.clone()));
-        let Added { action, document } = run(py, Hold::Detached, || {
+        let Added { action, document } = run(py, Hold::Long, || {
             let engine = self.handle.engine()?;
             // Vectors that another embedder made are none: the engine's may have been exchanged meanwhile.
             let own = |(place, rows): (u32, Vec<Option<UnitVector>>)| {
@@ -192,7 +193,7 @@ impl CollectionCore {
 
     /// Removes the collection; how many documents it had.
     fn drop(&self, py: Python<'_>) -> PyResult<u64> {
-        run(py, Hold::Detached, || remove::drop_collection(self.handle.engine()?, &self.name))
+        run(py, Hold::Long, || remove::drop_collection(self.handle.engine()?, &self.name))
     }
 
     /// Documents, chunks, bytes of text.

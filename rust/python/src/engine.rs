@@ -9,12 +9,14 @@ use memspan_engine::engine::{Embed, Engine, EngineOptions};
 use memspan_engine::index::vectors::UnitVector;
 use memspan_engine::index::vectors::graph::GraphOptions;
 use memspan_engine::limits::{MAX_DIMENSIONS, busy_timeout};
+use memspan_engine::memory::KindRule;
 use memspan_engine::memory::embedding::{Embedding, PROBE};
 use memspan_engine::memory::maintain::Pending;
 use memspan_engine::scope::{Scope, ScopeType};
 use memspan_engine::session::LearnedModel;
 use memspan_engine::store::Durability;
 use memspan_engine::store::metrics::add;
+use memspan_engine::text::screening::Screening;
 use memspan_engine::tokens::bound::Class;
 use memspan_engine::tokens::shared_cache;
 use memspan_engine::{Error, ErrorKind, Result};
@@ -23,7 +25,8 @@ use pyo3::types::{PyDict, PyList, PyTuple};
 
 use crate::arguments::{maybe_text, number, text_of, whole};
 use crate::clock::Clock;
-use crate::errors::{Hold, invalid, run, to_python};
+use crate::errors::{Hold, invalid, look_for_signals, run, to_python};
+use crate::life::screening_of;
 use crate::memory::Remembered;
 use crate::rows::{Rows, scope_core};
 use crate::scope::ScopeCore;
@@ -60,6 +63,17 @@ impl Handle {
     }
 }
 
+/// Rules of kinds by name: days to live, days in which a value halves, most of them.
+fn rules_of(given: Vec<(Bound<'_, PyAny>, Option<f64>, Option<f64>, Option<usize>)>) -> PyResult<[KindRule; 7]> {
+    const DAY: f64 = 86_400e6;
+    let mut rules = [KindRule::default(); 7];
+    for (name, ttl_days, half_life_days, cap) in given {
+        let micros = |days: f64| (days * DAY).min(i64::MAX as f64 / 4.0) as i64;
+        rules[crate::arguments::kind(&name)? as usize] = KindRule { ttl: ttl_days.map(micros), half_life: half_life_days.map(micros), cap };
+    }
+    Ok(rules)
+}
+
 /// What an embedder says of itself: name, dimensions, revision.
 type Identity<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Option<Bound<'py, PyAny>>);
 
@@ -79,7 +93,7 @@ impl EngineCore {
     /// Opens a store, or makes one. `embedding` is (name, dimensions, revision); with `by_default` it is the built-in one, unless the store
     /// has met another.
     #[new]
-    #[pyo3(signature = (path, durability, read_only, busy_timeout_seconds, clock, embedding, by_default=false, graph=None))]
+    #[pyo3(signature = (path, durability, read_only, busy_timeout_seconds, clock, embedding, by_default=false, graph=None, policy=None, kinds=None))]
     #[allow(clippy::too_many_arguments)] // those of `open()`, one by one
     fn new(
         py: Python<'_>,
@@ -91,6 +105,8 @@ impl EngineCore {
         embedding: Option<Identity<'_>>,
         by_default: bool,
         graph: Option<Graph<'_>>,
+        policy: Option<(String, String)>,
+        kinds: Option<Vec<(Bound<'_, PyAny>, Option<f64>, Option<f64>, Option<usize>)>>,
     ) -> PyResult<Self> {
         let clock = Clock::new(clock)?;
         let options = EngineOptions {
@@ -100,11 +116,14 @@ impl EngineCore {
             embedding: embedding.map(|(name, dimensions, revision)| embedding_of(&name, &dimensions, revision.as_ref())).transpose()?,
             now: clock.now(py)?,
         };
+        let screening = policy.map_or(Ok(Screening::default()), |(secrets, personal)| screening_of(py, &secrets, &personal))?;
+        let rules = rules_of(kinds.unwrap_or_default())?;
         let graph = graph.map_or(Ok(GraphOptions::default()), |graph| graph_of(&graph))?;
-        let engine = run(py, Hold::Detached, || {
+        memspan_engine::interrupt::ask_by(look_for_signals);
+        let engine = run(py, Hold::Long, || {
             graph.check()?;
             let engine = if by_default { Engine::open_by_default(&path, &options) } else { Engine::open(&path, options) };
-            engine?.with_graph(graph)
+            Ok(engine?.with_graph(graph)?.with_screening(screening).with_rules(rules))
         })?;
         Ok(Self { handle: Arc::new(Handle { engine, clock, closed: AtomicBool::new(false) }) })
     }
@@ -183,7 +202,7 @@ impl EngineCore {
         let now = self.handle.clock.now(py)?;
         let new = rows.get().with_vectors(embedded.map(Bound::get));
         let scopes: Vec<Arc<Scope>> = new.iter().map(|(scope, _)| Arc::clone(scope)).collect();
-        let (outcomes, transactions) = run(py, Hold::Detached, || {
+        let (outcomes, transactions) = run(py, Hold::Long, || {
             let engine = self.handle.engine()?;
             let written = engine.remember_many(new, now, all_or_nothing)?;
             let named = |(outcome, scope): (Result<_>, &Arc<Scope>)| outcome.and_then(|one| Remembered::new(engine, scope, one));
@@ -200,9 +219,15 @@ impl EngineCore {
         Ok((list, transactions))
     }
 
+    /// Forgets what a kind has in a scope above its cap; how many.
+    fn forget_over_cap(&self, py: Python<'_>) -> PyResult<u64> {
+        let now = self.handle.clock.now(py)?;
+        run(py, Hold::Detached, || self.handle.engine()?.forget_over_caps(now))
+    }
+
     /// A whole, verified, compacted copy; how many values it has.
     fn backup(&self, py: Python<'_>, path: PathBuf) -> PyResult<u64> {
-        run(py, Hold::Detached, || self.handle.engine()?.backup(&path))
+        run(py, Hold::Long, || self.handle.engine()?.backup(&path))
     }
 
     /// Does what can wait. `embed` takes a list of texts and returns `Vectors`, where the embedding is a caller's. A signal ends it
@@ -237,7 +262,7 @@ impl EngineCore {
 
     /// Rewrites the store into a new generation; how many values it has.
     fn compact(&self, py: Python<'_>) -> PyResult<u64> {
-        run(py, Hold::Detached, || self.handle.engine()?.compact())
+        run(py, Hold::Long, || self.handle.engine()?.compact())
     }
 
     /// Counts what an embedder was asked, and what it was not because it had been asked before.
@@ -300,7 +325,7 @@ impl EngineCore {
 
     /// Reads everything; what was counted, and what contradicts what.
     fn check<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let report = run(py, Hold::Detached, || self.handle.engine()?.check())?;
+        let report = run(py, Hold::Long, || self.handle.engine()?.check())?;
         let values = PyDict::new(py);
         values.set_item("values", report.values)?;
         values.set_item("scopes", report.scopes)?;

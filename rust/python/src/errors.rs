@@ -1,8 +1,13 @@
 //! Errors on their way to Python: the engine's become the classes of `memspan.exceptions`, panics become `memspan.Error`.
 
+use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
 
-use memspan_engine::{Error, ErrorKind, Field, Result};
+use memspan_engine::{Error, ErrorKind, Field, Result, interrupt};
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyDict;
@@ -14,6 +19,8 @@ pub enum Hold {
     Attached,
     /// It may wait for a disk or a lock, or take longer than a millisecond.
     Detached,
+    /// It may take longer than anybody wants to wait: in a thread of its own, so that Ctrl-C ends it.
+    Long,
 }
 
 /// Above so many bytes a text takes long enough to analyse or count that the interpreter is given up.
@@ -31,8 +38,58 @@ pub fn run<T: Send>(py: Python<'_>, hold: Hold, work: impl FnOnce() -> Result<T>
     let outcome = match hold {
         Hold::Attached => caught(),
         Hold::Detached => py.detach(caught),
+        Hold::Long if interrupt::on_main_thread() => watched(py, caught)?,
+        Hold::Long => py.detach(caught),
     };
     finish(py, outcome)
+}
+
+/// How often a long call looks for a signal.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Runs `work` in a thread while this one, Python's main thread, looks for signals; a signal whose handler raises has it end.
+fn watched<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
+    let (flag, mut raised) = (Arc::new(AtomicBool::new(false)), None);
+    let outcome = std::thread::scope(|scope| {
+        let (finished, mut finish) = mpsc::channel::<()>();
+        let theirs = Arc::clone(&flag);
+        let worker = scope.spawn(move || {
+            let _finished = finished; // its end is told by being dropped
+            interrupt::under(theirs, work)
+        });
+        loop {
+            let waited;
+            (waited, finish) = py.detach(move || (finish.recv_timeout(LOOK), finish));
+            if !matches!(waited, Err(mpsc::RecvTimeoutError::Timeout)) {
+                return py.detach(move || worker.join());
+            }
+            if let Err(error) = py.check_signals() {
+                flag.store(true, Ordering::Relaxed);
+                raised.get_or_insert(error);
+            }
+        }
+    });
+    match (raised, outcome) {
+        (Some(error), _) => Err(error),
+        (None, Ok(value)) => Ok(value),
+        (None, Err(payload)) => Err(raise(py, "Internal", &internal(payload.as_ref()), &[])),
+    }
+}
+
+thread_local! {
+    /// What a signal handler raised while this thread waited.
+    static RAISED: RefCell<Option<PyErr>> = const { RefCell::new(None) };
+}
+
+/// Lets signal handlers run while a call waits; whether one of them raised. Only Python's main thread runs them.
+pub fn look_for_signals() -> bool {
+    interrupt::on_main_thread()
+        && Python::attach(|py| {
+            let raised = py.check_signals().err();
+            let ends = raised.is_some();
+            RAISED.with_borrow_mut(|kept| *kept = raised);
+            ends
+        })
 }
 
 /// The same for a call that reads Python objects on its way, and so keeps the interpreter.
@@ -42,6 +99,9 @@ pub fn run_reading<T>(py: Python<'_>, work: impl FnOnce() -> Result<T>) -> PyRes
 
 fn finish<T>(py: Python<'_>, outcome: std::thread::Result<Result<T>>) -> PyResult<T> {
     match outcome {
+        Ok(Err(error)) if error.kind() == ErrorKind::Interrupted => {
+            Err(RAISED.take().unwrap_or_else(|| PyKeyboardInterrupt::new_err(error.message().to_owned())))
+        }
         Ok(result) => result.map_err(|error| to_python(py, &error)),
         Err(payload) => Err(raise(py, "Internal", &internal(payload.as_ref()), &[])),
     }

@@ -1,7 +1,7 @@
 //! JSON on its way out: the bytes of a request, a message or a value as plain Python objects, in their order.
 //!
-//! What is read was written by the engine or checked by it, so that anything wrong in it is damage. Whole numbers stay whole
-//! whatever their size, as with `json.loads`; it is not used because a prompt would be read twice and decoded once more.
+//! What is read was written by the engine or checked by it, so that anything wrong in it is damage. Whole numbers stay whole,
+//! as with `json.loads` (of more than 4,300 digits they become text); it is not used because a prompt would be read twice and decoded once more.
 
 use jiter::{Jiter, JiterResult, Peek};
 use memspan_engine::limits::MAX_JSON_DEPTH;
@@ -102,7 +102,8 @@ impl<'py, 'j> Reader<'py, 'j> {
         }
         match digits.parse::<i64>() {
             Ok(small) => Ok(small.into_pyobject(py)?.into_any()),
-            Err(_) => py.get_type::<PyInt>().call1((digits,)),
+            // Python refuses more than 4,300 digits. A model that writes so many gets them back as text, and the session goes on.
+            Err(_) => Ok(py.get_type::<PyInt>().call1((digits,)).unwrap_or_else(|_| PyString::new(py, digits).into_any())),
         }
     }
 }

@@ -113,7 +113,10 @@ impl Writer<'_> {
     fn int(&mut self, number: &Bound<'_, PyAny>) -> PyResult<()> {
         match number.extract::<i64>() {
             Ok(small) => self.raw(&small.to_string()),
-            Err(_) => self.raw(&number.repr()?.to_string_lossy()),
+            Err(_) => match number.py().get_type::<PyInt>().call_method1("__repr__", (number,)) {
+                Ok(digits) => self.raw(&digits.to_string()),
+                Err(_) => return Err(self.wrong(number, "a whole number has at most 4,300 digits, and one has more: give it as a str")),
+            },
         }
         Ok(())
     }
@@ -123,7 +126,8 @@ impl Writer<'_> {
             let message = format!("JSON has no number like {}: leave it out, or give it as a str", number.value());
             return Err(self.wrong(number, &message));
         }
-        self.raw(&number.repr()?.to_string_lossy());
+        // Not its own repr: a subclass (numpy's floats are one) may write anything there.
+        self.raw(&PyFloat::new(number.py(), number.value()).repr()?.to_string_lossy());
         Ok(())
     }
 

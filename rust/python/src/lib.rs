@@ -23,6 +23,7 @@ mod explanation;
 mod fit;
 mod from_json;
 mod json;
+mod life;
 mod limits;
 mod memory;
 mod messages;
@@ -30,6 +31,8 @@ mod metadata;
 mod models;
 mod prompt;
 mod recall;
+mod repair;
+mod reply;
 mod rows;
 mod scope;
 mod session;
@@ -67,15 +70,24 @@ mod _core {
     #[pymodule_export]
     use super::fit::fit;
     #[pymodule_export]
+    use super::life::{
+        approve, clusters, dbscan, forget_from, gate_features, judge, learn, learn_mark, merge, neighbors, paths, quarantined, relate,
+        screen, screened,
+    };
+    #[pymodule_export]
     use super::limits::Limits;
     #[pymodule_export]
     use super::memory::{Memory, Remembered, restore_memory, restore_remembered};
     #[pymodule_export]
-    use super::models::{model_fields, model_names, register_model};
+    use super::models::{dialect_fields, model_fields, model_names, register_model};
     #[pymodule_export]
     use super::prompt::PromptCore;
     #[pymodule_export]
     use super::recall::{Recall, Recalled};
+    #[pymodule_export]
+    use super::repair::repair_store;
+    #[pymodule_export]
+    use super::reply::ReplyCore;
     #[pymodule_export]
     use super::rows::{Draft, Rows, ToEmbed};
     #[pymodule_export]

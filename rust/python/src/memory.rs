@@ -172,6 +172,48 @@ impl Memory {
         self.0.superseded_by.as_deref()
     }
 
+    /// The session in which it was said, where it was learnt from one.
+    #[getter]
+    fn session(&self) -> Option<&str> {
+        self.inner().provenance.session.as_deref()
+    }
+
+    /// The index of the message that it was learnt from.
+    #[getter]
+    fn message(&self) -> Option<u64> {
+        self.inner().provenance.message
+    }
+
+    /// What wrote it: "rules", "model", "consolidation" or "tool"; `None` for a caller.
+    #[getter]
+    fn writer(&self) -> Option<&str> {
+        self.inner().provenance.writer.as_deref()
+    }
+
+    /// The ids of the memories that it was made from.
+    #[getter]
+    fn derived_from(&self) -> Vec<&str> {
+        self.0.derived_from.iter().map(String::as_str).collect()
+    }
+
+    /// The ids of memories that say otherwise, where neither is known to be newer or truer.
+    #[getter]
+    fn disputes(&self) -> Vec<&str> {
+        self.0.disputes.iter().map(String::as_str).collect()
+    }
+
+    /// How often it was said again.
+    #[getter]
+    fn reinforced(&self) -> u32 {
+        self.inner().provenance.reinforced
+    }
+
+    /// When it was said last.
+    #[getter]
+    fn last_seen<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        time::to_python(py, self.inner().provenance.last_seen.max(self.inner().occurred_at))
+    }
+
     /// Every field by name, in the order of this class.
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let fields = PyDict::new(py);
@@ -244,14 +286,14 @@ pub fn restore_memory(
     superseded_by: Option<String>,
 ) -> PyResult<Memory> {
     let memory = run(py, Hold::Attached, || memory::Memory::decode(b"pickle", number, body))?;
-    Ok(Memory(Arc::new(Named { id: memory.id(), supersedes, superseded_by, memory })))
+    let (derived_from, disputes) = (Vec::new(), Vec::new());
+    Ok(Memory(Arc::new(Named { id: memory.id(), supersedes, superseded_by, derived_from, disputes, memory })))
 }
 
 /// Makes an answer of what `Remembered.__reduce__` gave.
 #[pyfunction]
 pub fn restore_remembered(py: Python<'_>, action: &str, memory: Memory, reason: Option<String>) -> PyResult<Remembered> {
-    let known = [Action::Added, Action::Updated, Action::Superseded, Action::Duplicate, Action::Rejected];
-    let action = known.into_iter().find(|known| known.name() == action);
+    let action = Action::ALL.into_iter().find(|known| known.name() == action);
     let action = action.ok_or_else(|| {
         invalid(py, "restoring a pickled Remembered: its action must be one of this version: pickle and restore with the same one")
     })?;
@@ -293,7 +335,9 @@ impl Remembered {
     /// One word.
     ///
     /// "added": a new memory. "updated": a new revision. "superseded": a new memory took the slot of another. "duplicate": it was there
-    /// already. "rejected": its id belongs to a forgotten one.
+    /// already. "rejected": its id belongs to a forgotten one, or the policy refuses it (the memory is then stored nowhere and has no text).
+    /// "redacted": a new memory, without what the policy takes out. "reinforced": a memory that was there counts that it was said again.
+    /// "quarantined": it waits for `Scope.approve`.
     #[getter]
     fn action(&self) -> &'static str {
         self.action.name()

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use memspan_engine::context::{Factor, Format};
+use memspan_engine::context::{Factor, Format, Framing};
 use memspan_engine::models::{self, Model, Profile};
 use memspan_engine::tokens::Encoding;
 use pyo3::prelude::*;
@@ -36,6 +36,7 @@ pub fn named_or_given(value: &Bound<'_, PyAny>) -> PyResult<Model> {
         &field("framing")?,
         field("append_only")?.is_truthy()?,
         &field("min_cached_tokens")?,
+        &field("capabilities")?,
     )?;
     models::check(&model).map_err(|error| to_python(value.py(), &error))?;
     Ok(model)
@@ -76,6 +77,7 @@ fn framing_name(model: &Model) -> &'static str {
     models::framing_name(model.framing).unwrap_or(match model.framing.format {
         Format::OpenAi => "gpt-4o",
         Format::Anthropic => "claude",
+        Format::Responses | Format::Gemini => "gpt-4o",
     })
 }
 
@@ -116,10 +118,23 @@ pub fn register_model(
     framing: &Bound<'_, PyAny>,
     append_only: bool,
     min_cached_tokens: &Bound<'_, PyAny>,
+    vendor: &str,
+    capabilities: &Bound<'_, PyAny>,
 ) -> PyResult<()> {
-    let model =
-        described(name, context_window, max_output_tokens, max_input_tokens, encoding, factor, framing, append_only, min_cached_tokens)?;
-    models::register(Profile::of(model)).map_err(|error| to_python(py, &error))
+    let model = described(
+        name,
+        context_window,
+        max_output_tokens,
+        max_input_tokens,
+        encoding,
+        factor,
+        framing,
+        append_only,
+        min_cached_tokens,
+        capabilities,
+    )?;
+    let capabilities = names(capabilities)?;
+    models::register(Profile { vendor: vendor.into(), capabilities, ..Profile::of(model) }).map_err(|error| to_python(py, &error))
 }
 
 #[allow(clippy::too_many_arguments)] // the same
@@ -133,11 +148,13 @@ fn described(
     framing: &Bound<'_, PyAny>,
     append_only: bool,
     min_cached_tokens: &Bound<'_, PyAny>,
+    capabilities: &Bound<'_, PyAny>,
 ) -> PyResult<Model> {
     let py = name.py();
     let tokens = |name: &str, value| whole(name, value, 0, i64::MAX).map(|tokens| tokens as u64);
     let encoding = Encoding::from_name(&text_of("encoding", encoding)?).map_err(|error| to_python(py, &error))?;
     let framing = models::framing(&text_of("framing", framing)?).map_err(|error| to_python(py, &error))?;
+    let framing = Framing { media: models::media(&names(capabilities)?), ..framing };
     let context_window = tokens("context_window", context_window)?;
     Ok(Model {
         name: text_of("name", name)?.into(),
@@ -150,6 +167,39 @@ fn described(
         append_only,
         min_cached_tokens: tokens("min_cached_tokens", min_cached_tokens)?,
     })
+}
+
+/// What a model can do, sorted.
+fn names(capabilities: &Bound<'_, PyAny>) -> PyResult<Vec<Box<str>>> {
+    let mut names = Vec::new();
+    for name in capabilities.try_iter()? {
+        names.push(text_of("a capability", &name?)?.into());
+    }
+    names.sort_unstable();
+    Ok(names)
+}
+
+/// The dialects of chat completions, as dicts.
+#[pyfunction]
+pub fn dialect_fields(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
+    let mut rows = Vec::new();
+    for one in models::dialects() {
+        let fields = PyDict::new(py);
+        fields.set_item("name", &*one.name)?;
+        fields.set_item("output_parameter", &*one.output_parameter)?;
+        fields.set_item("begins_with_assistant", one.begins_with_assistant)?;
+        fields.set_item("ends_with_assistant", one.ends_with_assistant)?;
+        fields.set_item("alternates", one.alternates)?;
+        fields.set_item("user_after_tool", one.user_after_tool)?;
+        fields.set_item("system_anywhere", one.system_anywhere)?;
+        fields.set_item("text_parts", one.text_parts)?;
+        fields.set_item("stream_usage", one.stream_usage)?;
+        fields.set_item("strict", one.strict)?;
+        fields.set_item("tool_choice", one.tool_choice.iter().map(|name| &**name).collect::<Vec<_>>())?;
+        fields.set_item("reasoning", &*one.reasoning)?;
+        rows.push(fields);
+    }
+    Ok(rows)
 }
 
 /// A factor in thousandths, rounded up: a bound must not become smaller on its way in.

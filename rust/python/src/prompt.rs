@@ -5,6 +5,7 @@ use std::sync::Arc;
 use memspan_engine::context::render::{self, RequestOptions};
 use memspan_engine::context::segment::{Body, Segment, SegmentKind, shared_segments};
 use memspan_engine::context::{Format, Prompt};
+use memspan_engine::models;
 use memspan_engine::session::{Assembled, Replayed, format_named};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -51,13 +52,31 @@ impl PromptCore {
         &self.assembled.prompt
     }
 
-    fn render(&self, py: Python<'_>, format: Format, model: Option<&str>, stream: bool) -> PyResult<String> {
+    fn render(&self, py: Python<'_>, format: Format, dialect: Option<&str>, stream: bool) -> PyResult<String> {
+        let name = &self.assembled.model.name;
+        let profile = models::get(name).ok();
+        let can = |what: &str| profile.as_ref().is_some_and(|profile| profile.capabilities.iter().any(|one| &**one == what));
+        let dialect = match dialect {
+            Some(name) => models::dialect(name).map_err(|error| to_python(py, &error))?,
+            None => profile.as_ref().map_or_else(|| &models::dialects()[0], |profile| models::dialect_of(profile)),
+        };
+        let options = RequestOptions {
+            model: Some(name),
+            stream,
+            dialect: Some(dialect),
+            ends_with_user: format == Format::Anthropic
+                && !can("prefill")
+                && profile.as_ref().is_some_and(|one| &*one.vendor == "anthropic"),
+            reasons: can("reasoning"),
+        };
         let hold = if self.prompt().total_tokens > ATTACHED_TOKENS { Hold::Detached } else { Hold::Attached };
         let write = match format {
             Format::OpenAi => render::to_openai,
             Format::Anthropic => render::to_anthropic,
+            Format::Responses => render::to_responses,
+            Format::Gemini => render::to_gemini,
         };
-        let bytes = run(py, hold, || Ok(write(self.prompt(), RequestOptions { model, stream })))?;
+        let bytes = run(py, hold, || Ok(write(self.prompt(), options)))?;
         String::from_utf8(bytes).map_err(|_| corrupt(py, "rendering a prompt: a text in it is not UTF-8: restore the store from a backup"))
     }
 
@@ -172,7 +191,13 @@ impl PromptCore {
             let revision = one.memory.map(|memory| memory.revision);
             (one.section.to_string(), one.id.to_string(), one.why.is_included(), one.reason(), one.tokens, one.score.map(score), revision)
         };
-        self.prompt().explained.iter().map(row).collect()
+        let mut rows: Vec<ExplainedRow> = self.prompt().explained.iter().map(row).collect();
+        for (index, what) in self.prompt().as_text() {
+            let id = index.map_or_else(|| "interrupted result".to_owned(), |index| format!("message {index}"));
+            let why = format!("{} is sent as a text that names it: {} takes none", what.join(", "), self.assembled.model.name);
+            rows.push(("history".to_owned(), id, true, why, 0, None, None));
+        }
+        rows
     }
 
     /// Why a memory that is no candidate of it is none, as the store is now.
@@ -191,19 +216,26 @@ impl PromptCore {
 
     /// The request as JSON bytes; `format` is the model's own by default.
     fn body<'py>(&self, py: Python<'py>, format: Option<&Bound<'py, PyAny>>, stream: bool) -> PyResult<Bound<'py, PyBytes>> {
-        let json = self.render(py, self.named(py, format)?, Some(&self.assembled.model.name), stream)?;
+        let json = self.render(py, self.named(py, format)?, None, stream)?;
         Ok(PyBytes::new(py, json.as_bytes()))
     }
 
     /// The bytes of an OpenAI request up to the end of so many segments.
     fn prefix_body<'py>(&self, py: Python<'py>, segments: usize) -> Bound<'py, PyBytes> {
         let segments = &self.prompt().segments[..segments.min(self.prompt().segments.len())];
-        PyBytes::new(py, &render::openai_prefix(segments, Some(&self.assembled.model.name)))
+        PyBytes::new(py, &render::openai_prefix(segments, Some(&self.assembled.model.name), self.prompt().shape))
     }
 
     /// The request as keyword arguments of the provider's SDK.
-    fn request<'py>(&self, py: Python<'py>, format: Option<&Bound<'py, PyAny>>, stream: bool) -> PyResult<Bound<'py, PyAny>> {
-        let json = self.render(py, self.named(py, format)?, Some(&self.assembled.model.name), stream)?;
+    #[pyo3(signature = (format, stream, dialect = None))]
+    fn request<'py>(
+        &self,
+        py: Python<'py>,
+        format: Option<&Bound<'py, PyAny>>,
+        stream: bool,
+        dialect: Option<&str>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let json = self.render(py, self.named(py, format)?, dialect, stream)?;
         from_json::decode(py, &json)
     }
 

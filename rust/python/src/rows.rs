@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use memspan_engine::limits::{MAX_TRUST, ttl as ttl_of};
-use memspan_engine::memory::NewMemory;
+use memspan_engine::memory::{NewMemory, Verdict};
 use memspan_engine::scope::Scope;
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
@@ -126,7 +126,7 @@ impl Draft {
 
     /// The text to embed; `None` where a vector came with it.
     fn to_embed(&self) -> Option<&str> {
-        self.0.vector.is_none().then_some(self.0.text.as_str())
+        (self.0.vector.is_none() && !matches!(self.0.screened, Verdict::Refused(_))).then_some(self.0.text.as_str())
     }
 
     /// The vector of the embedder at `place` that a current memory of the same scope, kind, slot and text has.
@@ -159,9 +159,12 @@ impl Rows {
     ) -> PyResult<Self> {
         let mut all = Self { kept: Vec::with_capacity(rows.len()), places: Vec::with_capacity(rows.len()), failed: Vec::new() };
         let reader = RowReader { owner: owner.get(), default: scope.map(|scope| Arc::clone(&scope.get().scope)), space };
+        let owner_core = owner.get();
+        let screening = run(py, Hold::Attached, || Ok(owner_core.handle.engine()?.screening()))?;
         for (place, row) in rows.iter().enumerate() {
             match reader.read(&row) {
-                Ok(row) => {
+                Ok(mut row) => {
+                    row.1.screen(screening);
                     all.kept.push(row);
                     all.places.push(place);
                 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use memspan_engine::Result;
-use memspan_engine::engine::Engine;
+use memspan_engine::engine::{Engine, Erased};
 use memspan_engine::memory::Listing;
 use memspan_engine::memory::forget::Stale;
 use memspan_engine::memory::revise::Revision;
@@ -67,6 +67,14 @@ impl ScopeCore {
     #[getter]
     fn scope_type(&self) -> &'static str {
         self.scope.scope_type.name()
+    }
+
+    /// The draft as the engine's policy leaves it.
+    fn screened(&self, py: Python<'_>, draft: &Bound<'_, Draft>) -> PyResult<Draft> {
+        let mut new = draft.get().0.clone();
+        let screening = run(py, Hold::Attached, || Ok(self.handle.engine()?.screening()))?;
+        new.screen(screening);
+        Ok(Draft(new))
     }
 
     /// Writes a memory whose vector the engine makes, or that brings its own.
@@ -228,6 +236,13 @@ impl ScopeCore {
         let (id, reason) = (text_of("memory_id", memory_id)?, maybe_text("reason", reason)?);
         let now = self.handle.clock.now(py)?;
         self.write(py, |engine| engine.forget(&self.scope, &id, reason.as_deref(), now))
+    }
+
+    /// Erases everything of the scope: memories, revisions, messages, documents, ledger entries, terms, vectors, values, bytes checked.
+    fn erase(&self, py: Python<'_>) -> PyResult<(u64, u64, u64, u64, u64, u64, u64, u64, u64)> {
+        let erased = run(py, Hold::Long, || self.handle.engine()?.erase(&self.scope))?;
+        let Erased { memories, revisions, messages, documents, ledger_entries, terms, vectors, values, bytes_checked } = erased;
+        Ok((memories, revisions, messages, documents, ledger_entries, terms, vectors, values, bytes_checked))
     }
 
     fn forget_stale(

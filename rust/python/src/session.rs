@@ -10,8 +10,7 @@ use memspan_engine::Result;
 use memspan_engine::collection::CollectionName;
 use memspan_engine::recall::when::Range;
 use memspan_engine::scope::Scope;
-use memspan_engine::session::{self, Added, Ask, NewMessage, Options, Session, SessionState, UsageTokens, format_named};
-use memspan_engine::tokens::bound::{TooLong, too_long};
+use memspan_engine::session::{self, Added, Ask, NewMessage, Options, Refusal, Session, SessionState, UsageTokens, format_named};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 
@@ -61,8 +60,8 @@ pub struct SessionCore {
     last_tokens: AtomicU64,
 }
 
-/// Index, tokens, action.
-type AddedRow = (u64, u64, &'static str);
+/// Index, tokens, action, turn.
+type AddedRow = (u64, u64, &'static str, u64);
 /// Model, whether it goes on, messages, turns, epoch, when it was made, calls without a result.
 type StatusRow<'py> = (String, bool, u64, u64, u64, Bound<'py, PyAny>, Vec<String>, Bound<'py, PyAny>);
 /// Turn, call, model, planned, counted, billed.
@@ -155,13 +154,7 @@ impl SessionCore {
         Ok((replied.added.turn, replied.call, replied.usage_ignored))
     }
 
-    /// Another prompt for one that a provider refused with these words; `None` where they are about something else.
-    fn refused(&self, py: Python<'_>, prompt: &Bound<'_, PromptCore>, words: &Bound<'_, PyAny>) -> PyResult<Option<PromptCore>> {
-        let Some(refusal) = too_long(&text_of("an error", words)?) else { return Ok(None) };
-        self.smaller(py, prompt, refusal).map(Some)
-    }
-
-    /// The same for one that a provider counted: so many tokens, and so many it may have.
+    /// A smaller prompt for one that a provider counted: so many tokens, and so many it may have.
     fn too_large(
         &self,
         py: Python<'_>,
@@ -170,7 +163,8 @@ impl SessionCore {
         limit: &Bound<'_, PyAny>,
     ) -> PyResult<PromptCore> {
         let tokens = whole("the provider's count", tokens, 1, 1 << 40)? as u64;
-        self.smaller(py, prompt, TooLong { tokens, limit: whole("limit", limit, 1, 1 << 40)? as u64 })
+        let limit = whole("limit", limit, 1, 1 << 40)? as u64;
+        self.smaller(py, prompt, Refusal { input_tokens: Some(tokens), limit_tokens: Some(limit), output_tokens: None })
     }
 
     /// Learns what a prompt costs.
@@ -305,7 +299,7 @@ impl SessionCore {
 }
 
 impl SessionCore {
-    fn smaller(&self, py: Python<'_>, prompt: &Bound<'_, PromptCore>, refusal: TooLong) -> PyResult<PromptCore> {
+    fn smaller(&self, py: Python<'_>, prompt: &Bound<'_, PromptCore>, refusal: Refusal) -> PyResult<PromptCore> {
         let (assembled, now) = (Arc::clone(&prompt.get().assembled), self.named.now(py)?);
         let next = self.named.run(py, Hold::Detached, |session| session.refused(&assembled, refusal, now))?;
         Ok(PromptCore::assembled(&self.named, next, None))
@@ -336,7 +330,7 @@ fn new_message((message, id, author, created_at, format): &NewRow<'_>) -> PyResu
 }
 
 fn added_row(added: Added) -> AddedRow {
-    (added.index, added.tokens, added.action.name())
+    (added.index, added.tokens, added.action.name(), added.turn)
 }
 
 /// The scopes behind `reads=`.
@@ -388,7 +382,7 @@ pub fn search_transcripts<'py>(
     PyList::new(
         py,
         hits.into_iter()
-            .map(|hit| (hit.session_id, Message::from(hit.message), hit.score as f64 / one, hit.features.values(), hit.sureness)),
+            .map(|hit| (hit.session_id, Message::from(hit.message), hit.score as f64 / one, hit.features.values(), hit.confidence)),
     )
 }
 

@@ -14,6 +14,7 @@ use super::record::{self, ChunkRecord, Document, Revision};
 use super::remove;
 use super::writer::{NewChunk, STEP_CHUNKS, STEP_PARTS, Writer};
 use crate::index::vectors::UnitVector;
+use crate::interrupt;
 use crate::limits::{MAX_DOCUMENT_BYTES, MAX_METADATA_BYTES};
 use crate::memory::Core;
 use crate::scope::check_id;
@@ -298,9 +299,11 @@ pub fn add(
         return Ok(known);
     }
     prepared.cut();
+    interrupt::check()?; // a cut that was interrupted is not whole
     let (prepared, vectors) = (Arc::new(prepared), vectors.unwrap_or_default());
     let mut progress = Progress::default();
     loop {
+        interrupt::check()?;
         let step = Arc::new(progress.step(engine, &prepared, &vectors, name.seed(engine.store().secret())));
         let (name, prepared, embedding, ahead) = (name.clone(), Arc::clone(&prepared), engine.embedder(), progress.ahead);
         let writes = Arc::clone(&step);

@@ -32,6 +32,7 @@ pub use search::{Hit, Request, Search};
 
 pub(crate) use name::is_collection;
 pub(crate) use pending::{adopt, fill, next_pending, pending};
+pub(crate) use read::is_missing;
 pub(crate) use remove::expire;
 pub use sweep::sweep;
 

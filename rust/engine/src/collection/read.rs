@@ -15,6 +15,12 @@ pub fn info<P: Pages>(pages: &P, name: &CollectionName, id: &str, now: i64) -> R
     Ok(record::by_id(pages, partition, name.seed(pages.secret()), id)?.filter(|document| !document.is_expired(now)))
 }
 
+/// Whether a collection has no document of that id, or is not there at all. One that expired is there until maintenance removes it.
+pub(crate) fn is_missing<P: Pages>(pages: &P, name: &CollectionName, id: &str) -> Result<bool> {
+    let Some(partition) = name.find(pages)? else { return Ok(true) };
+    Ok(record::by_id(pages, partition, name.seed(pages.secret()), id)?.is_none())
+}
+
 /// The document of that id with its text.
 pub fn get<P: Pages>(pages: &P, name: &CollectionName, id: &str, now: i64) -> Result<Option<(Document, String)>> {
     let Some(document) = info(pages, name, id, now)? else { return Ok(None) };

@@ -9,6 +9,7 @@ use crate::scope::{self, Row};
 use crate::store::identity::Seed;
 use crate::store::keys::{Key, Partition, Table, u32_at};
 use crate::store::pages::{Pages, PagesMut};
+use crate::store::reserve;
 
 use std::ops::ControlFlow;
 
@@ -42,6 +43,10 @@ fn step<P: PagesMut>(pages: &mut P, partition: Partition, number: u32, now: i64)
 
 /// Removes a document; `false` where there is none of that id.
 pub fn delete(engine: &Core, name: &CollectionName, id: &str, now: i64) -> Result<bool> {
+    reserve::freeing(|| delete_one(engine, name, id, now))
+}
+
+fn delete_one(engine: &Core, name: &CollectionName, id: &str, now: i64) -> Result<bool> {
     let (owned, id) = (name.clone(), id.to_owned());
     let gone = engine.write(move |txn| {
         let Some(partition) = owned.find(txn)? else { return Ok(None) };
@@ -94,6 +99,10 @@ pub(crate) fn expire(engine: &Core, partition: Partition, numbers: &[u32], now: 
 
 /// Removes a collection with everything in it; how many documents it had.
 pub fn drop_collection(engine: &Core, name: &CollectionName) -> Result<u64> {
+    reserve::freeing(|| drop_whole(engine, name))
+}
+
+fn drop_whole(engine: &Core, name: &CollectionName) -> Result<u64> {
     let owned = name.clone();
     let gone = engine.write(move |txn| {
         let Some(partition) = owned.find(txn)? else { return Ok(None) };

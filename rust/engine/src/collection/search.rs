@@ -70,7 +70,7 @@ impl Request {
             limit,
             metadata: Vec::new(),
             documents: None,
-            fusion: Fusion::Weighted { lexical: LEXICAL },
+            fusion: Fusion { lexical: LEXICAL },
             min_score: 0.0,
             now,
         }

@@ -5,7 +5,7 @@
 
 use super::cues::{asks, is_open};
 use super::rules::Unit;
-use super::terms::{Frequencies, shared};
+use super::terms::Weights;
 use super::units::sentences;
 use crate::context::Role;
 
@@ -13,13 +13,13 @@ use crate::context::Role;
 const CLOSES: i64 = 128;
 
 /// Which units are questions that stay open, by place.
-pub(super) fn open(units: &[Unit], frequencies: &Frequencies) -> Vec<bool> {
+pub(super) fn open(units: &[Unit], weights: &Weights) -> Vec<bool> {
     let mut open: Vec<bool> = units.iter().map(|unit| unit.spoken && (unit.asks || is_open(&unit.text))).collect();
     for (at, unit) in units.iter().enumerate() {
         if open[at] && unit.asks && !is_open(&unit.text) && is_answered(units, at) {
             open[at] = false;
         }
-        open[at] = open[at] && !is_closed(&unit.terms, &units[at + 1..], frequencies);
+        open[at] = open[at] && !is_closed(&unit.terms.all, &units[at + 1..], weights);
     }
     open
 }
@@ -39,7 +39,7 @@ fn states(unit: &Unit) -> bool {
 }
 
 /// Whether one of `later` says what was asked.
-pub(super) fn is_closed(terms: &[u64], later: &[Unit], frequencies: &Frequencies) -> bool {
+pub(super) fn is_closed(terms: &[u64], later: &[Unit], weights: &Weights) -> bool {
     let answers = |unit: &Unit| unit.role != Role::System && states(unit) && !unit.asks && !is_open(&unit.text);
-    later.iter().any(|unit| answers(unit) && shared(terms, &unit.terms, frequencies) >= CLOSES)
+    later.iter().any(|unit| answers(unit) && weights.shared(terms, &unit.terms.all) >= CLOSES)
 }

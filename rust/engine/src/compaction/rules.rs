@@ -1,18 +1,18 @@
 //! The compactor without a model: units are scored, told apart and chosen into sections, each within its grant.
 //!
-//! `score = mass * 1024 / (bytes / 4 + 8)`, times what the unit is; `mass` is the sum of its terms' idf, so that rare and dense wins.
-//! Units are taken best first, each weighed by the share of its mass that no chosen line has said (`novelty`). What a section leaves of
-//! its grant goes to the next in order of what binds most. Lines of the summary before compete with their old scores.
+//! `score = mass * 1024 / (bytes / 4 + 8)`, times what the unit is; `mass` is what its terms are worth ([`super::terms`]).
+//! Units are taken best first, each weighed by the share of its mass that no chosen line has said (`novelty`). What binds has its
+//! section's grant first; the rest is weighed together. Lines of the summary before compete with their old scores.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::{BTreeMap, BinaryHeap, HashSet};
 use std::sync::Arc;
 
 use super::Source;
 use super::cues::{Cue, asks, cue_of, is_labelled};
 use super::questions;
 use super::summary::{Line, Section, Summary};
-use super::terms::{Covered, Frequencies, Reader};
+use super::terms::{Covered, Frequencies, Reader, Terms, Weights};
 use super::units::{one_line, sentences, units};
 use crate::context::message::Part;
 use crate::context::{Counter, Message, Role};
@@ -29,11 +29,13 @@ pub(super) fn share(section: Section) -> u64 {
     }
 }
 
-/// What binds most comes first where room is left.
+/// What binds most comes first.
 const BY_WEIGHT: [Section; 4] = [Section::Constraints, Section::Decisions, Section::Questions, Section::Summary];
-/// A unit of which less is new (in 1/256) says nothing new.
+/// Of what happened, a unit of which less is new (in 1/256) says nothing new. What binds is left out only if every word was said.
 const LEAST_NOVELTY: i64 = 40;
-/// Units of one compaction that compete for a section: the best by score alone, so that a huge message costs what it is long.
+/// Lines that are too long for what is left, before it is given up.
+const MOST_PASSED_OVER: usize = 8;
+/// Units of one compaction that compete: the best by score alone, so that a huge message costs what it is long.
 const MOST_CANDIDATES: usize = 2_048;
 /// Bytes of the phrase around an identifier.
 const PHRASE_BYTES: usize = 120;
@@ -50,7 +52,7 @@ pub(super) struct Unit {
     pub spoken: bool,
     pub asks: bool,
     pub cue: Cue,
-    pub terms: Vec<u64>,
+    pub terms: Terms,
 }
 
 /// What became of the messages.
@@ -76,113 +78,116 @@ pub fn compact(previous: Option<&Summary>, sources: &[Source], written: &[Line],
 struct Candidate {
     line: Line,
     terms: Vec<u64>,
-    /// Of a model, or of the summary before: it is taken before anything new of its section.
+    /// 1 of a model: it is taken first.
     rank: u8,
+    /// It binds: it has its section's grant before everything else is weighed together.
+    binds: bool,
 }
+
+/// Rank, score, oldest message, place: the greatest is taken first.
+type Waiting = BinaryHeap<(u8, i64, Reverse<u64>, Reverse<usize>)>;
 
 struct Chooser<'a> {
     counter: &'a dyn Counter,
     limit: u64,
-    frequencies: Frequencies,
+    weights: Weights,
     covered: Covered,
-    waiting: BTreeMap<Section, BinaryHeap<(u8, i64, Reverse<u64>, Reverse<usize>)>>,
     candidates: Vec<Candidate>,
     /// By identifier: its best phrase.
     identifiers: BTreeMap<Box<str>, Line>,
+    /// Identifiers that were not looked at, of messages that have very many.
+    beyond: u64,
     chosen: Vec<Line>,
-    left: BTreeMap<Section, u64>,
+    /// Identifiers that the chosen lines have.
+    shown: HashSet<Box<str>>,
+    /// Tokens that are left of the limit, headings paid.
+    left: u64,
 }
 
 impl<'a> Chooser<'a> {
     fn new(previous: Option<&Summary>, sources: &[Source], written: &[Line], limit: u64, counter: &'a dyn Counter) -> Self {
         let mut reader = Reader::default();
         let units = units_of(sources, &mut reader);
+        let lines = |lines: &[Line], reader: &mut Reader| -> Vec<(Line, Terms)> {
+            lines.iter().map(|line| (line.clone(), reader.terms(&line.text))).collect()
+        };
+        let old = lines(previous.map_or(&[][..], |before| &before.lines), &mut reader);
+        let new = lines(written, &mut reader);
+        let mut frequencies = Frequencies::default();
+        let all = units.iter().map(|unit| &unit.terms).chain(old.iter().chain(&new).map(|(_, terms)| terms));
+        all.for_each(|terms| frequencies.add(terms));
         let mut chooser = Self {
             counter,
             limit,
-            frequencies: Frequencies::default(),
+            weights: frequencies.weigh(),
             covered: Covered::default(),
-            waiting: BTreeMap::new(),
             candidates: Vec::new(),
             identifiers: BTreeMap::new(),
+            beyond: 0,
             chosen: Vec::new(),
-            left: BTreeMap::new(),
+            shown: HashSet::new(),
+            left: limit,
         };
-        units.iter().for_each(|unit| chooser.frequencies.add(&unit.terms));
-        let old: Vec<(&Line, Vec<u64>)> =
-            previous.iter().flat_map(|before| &before.lines).map(|line| (line, reader.terms(&line.text))).collect();
-        old.iter().for_each(|(_, terms)| chooser.frequencies.add(terms));
-        for line in written {
-            let terms = reader.terms(&line.text);
-            chooser.candidates.push(Candidate { line: line.clone(), terms, rank: 2 });
+        for (line, terms) in new {
+            chooser.identify_line(&line);
+            chooser.candidates.push(Candidate { line, terms: terms.all, rank: 1, binds: true });
         }
         for (line, terms) in old {
-            chooser.keep(line, terms, &units);
+            chooser.keep(line, terms.all, &units);
         }
         chooser.read(&units, written.is_empty());
-        chooser.find_identifiers(&units, sources, written);
+        chooser.find_identifiers(&units, sources);
         chooser
     }
 
     /// A line of the summary before competes again; one that is only there for its identifiers does so among those.
-    fn keep(&mut self, line: &Line, terms: Vec<u64>, units: &[Unit]) {
-        if line.section == Section::Identifiers {
-            exact_identifiers(&line.text, |range| self.identify(&line.text[range], line.clone()));
-            return;
+    fn keep(&mut self, line: Line, terms: Vec<u64>, units: &[Unit]) {
+        self.identify_line(&line);
+        let closed = line.section == Section::Questions && questions::is_closed(&terms, units, &self.weights);
+        if line.section != Section::Identifiers && !closed {
+            let binds = line.section != Section::Summary;
+            self.candidates.push(Candidate { line, terms, rank: 0, binds });
         }
-        if line.section == Section::Questions && questions::is_closed(&terms, units, &self.frequencies) {
-            return;
-        }
-        exact_identifiers(&line.text, |range| {
-            let line = Line { section: Section::Identifiers, ..line.clone() };
-            self.identify(&line.text[range], line.clone());
-        });
-        let rank = u8::from(line.section != Section::Summary);
-        self.candidates.push(Candidate { line: line.clone(), terms, rank });
     }
 
     fn read(&mut self, units: &[Unit], all: bool) {
-        let open = questions::open(units, &self.frequencies);
+        let open = questions::open(units, &self.weights);
         let first = units.iter().position(|unit| unit.role == Role::User);
         for (at, unit) in units.iter().enumerate().filter(|(_, unit)| unit.spoken) {
             let Some(section) = section_of(unit, open[at]) else { continue };
             if !all && section == Section::Summary {
                 continue; // the model told what happened
             }
-            let goal = first == Some(at);
-            let score = self.score(unit, goal);
+            let score = self.score(unit, first == Some(at));
             let line = Line { section, text: (&*unit.text).into(), sources: vec![unit.index], score, by_model: false };
-            self.candidates.push(Candidate { line, terms: unit.terms.clone(), rank: 0 });
+            let binds = matches!(unit.cue, Cue::Decision | Cue::Constraint);
+            self.candidates.push(Candidate { line, terms: unit.terms.all.clone(), rank: 0, binds });
         }
     }
 
     fn score(&self, unit: &Unit, goal: bool) -> i64 {
-        let dense = self.frequencies.mass(&unit.terms) * 1024 / (unit.text.len() as i64 / 4 + 8);
+        let dense = self.weights.mass(&unit.terms.all) * 1024 / (unit.text.len() as i64 / 4 + 8);
         let mut sixteenths = match unit.cue {
             Cue::None => 16,
-            Cue::Wish => 20,
-            Cue::Goal => 28,
-            Cue::Decision | Cue::Constraint => 32,
+            Cue::Wish | Cue::Goal => 20,
+            Cue::Decision | Cue::Constraint => 24,
         };
-        sixteenths += if unit.role == Role::User { 6 } else { 0 };
+        sixteenths += if unit.role == Role::User { 4 } else { 0 };
         sixteenths += if is_labelled(&unit.text) { 16 } else { 0 };
-        sixteenths += if crate::text::has_identifier(&unit.text) { 6 } else { 0 };
-        sixteenths += if goal { 32 } else { 0 };
+        sixteenths += if goal { 16 } else { 0 };
         dense * sixteenths / 16
     }
 
-    fn find_identifiers(&mut self, units: &[Unit], sources: &[Source], written: &[Line]) {
-        for line in written {
-            exact_identifiers(&line.text, |range| self.identify(&line.text[range], Line { section: Section::Identifiers, ..line.clone() }));
-        }
+    fn find_identifiers(&mut self, units: &[Unit], sources: &[Source]) {
         let mut of_message = (u64::MAX, 0);
         for unit in units {
             of_message = if of_message.0 == unit.index { of_message } else { (unit.index, 0) };
             exact_identifiers(&unit.text, |range| {
                 of_message.1 += 1;
-                if of_message.1 <= MOST_OF_MESSAGE {
-                    let line = phrase_line(unit, range.start, range.end);
-                    self.identify(&unit.text[range], line);
+                if of_message.1 > MOST_OF_MESSAGE {
+                    self.beyond += 1;
+                } else {
+                    self.identify(&unit.text[range.clone()], || phrase_line(unit, range.start, range.end));
                 }
             });
         }
@@ -195,148 +200,142 @@ impl<'a> Chooser<'a> {
 
     fn identify_call(&mut self, index: u64, name: &str, arguments: &str) {
         let text = one_line(&format!("{name} {}", head(arguments, 4 * PHRASE_BYTES)));
-        let mut found = Vec::new();
-        exact_identifiers(&text, |range| found.push(range));
-        for range in found.into_iter().take(MOST_OF_MESSAGE) {
-            let text_of = phrase(&text, range.start, range.end);
-            let line = Line { section: Section::Identifiers, text: text_of.into(), sources: vec![index], score: 256, by_model: false };
-            self.identify(&text[range], line);
-        }
+        exact_identifiers(&text, |range| {
+            let line = || {
+                let text = one_line(phrase(&text, range.start, range.end)).into();
+                Line { section: Section::Identifiers, text, sources: vec![index], score: 256, by_model: false }
+            };
+            self.identify(&text[range.clone()], line);
+        });
+    }
+
+    fn identify_line(&mut self, line: &Line) {
+        exact_identifiers(&line.text, |range| {
+            self.identify(&line.text[range], || Line { section: Section::Identifiers, score: line.score.min(1_024), ..line.clone() });
+        });
     }
 
     /// The first phrase of an identifier stays; each mention makes it worth more.
-    fn identify(&mut self, identifier: &str, line: Line) {
+    fn identify(&mut self, identifier: &str, line: impl FnOnce() -> Line) {
         match self.identifiers.get_mut(identifier) {
-            Some(known) => known.score = known.score.saturating_add(line.score / 8).min(1 << 40),
+            Some(known) => known.score = known.score.saturating_add(64).min(1 << 20),
             None => {
-                self.identifiers.insert(identifier.into(), line);
+                self.identifiers.insert(identifier.into(), line());
             }
         }
     }
 
+    /// What binds gets its section's grant; then everything is weighed together, less what is kept free for identifiers; then those,
+    /// and what is left.
     fn choose(&mut self) {
-        self.queue();
-        for section in Section::ALL {
-            self.left.insert(section, self.limit * share(section) / 100);
-        }
-        for section in BY_WEIGHT {
-            self.fill(section);
-        }
-        let spare = self.take_spare();
-        *self.left.entry(Section::Identifiers).or_default() += spare;
-        self.fill_identifiers();
-        for section in BY_WEIGHT {
-            let spare = self.take_spare();
-            self.left.insert(section, spare);
-            self.fill(section);
-        }
-    }
-
-    /// What the sections left of their grants; the headings are paid out of it.
-    fn take_spare(&mut self) -> u64 {
-        self.left.values_mut().map(std::mem::take).sum()
-    }
-
-    fn queue(&mut self) {
+        let (mut together, mut apart) = (Waiting::new(), BTreeMap::<Section, Waiting>::new());
         let mut order: Vec<usize> = (0..self.candidates.len()).collect();
         order.sort_by_key(|at| (Reverse(self.candidates[*at].rank), Reverse(self.candidates[*at].line.score), *at));
-        for at in order {
-            let Candidate { line, rank, .. } = &self.candidates[at];
-            let heap = self.waiting.entry(line.section).or_default();
-            if heap.len() < MOST_CANDIDATES {
-                heap.push((*rank, line.score, Reverse(line.sources[0]), Reverse(at)));
+        for at in order.into_iter().take(MOST_CANDIDATES) {
+            let Candidate { line, rank, binds, .. } = &self.candidates[at];
+            let heap = if *binds { apart.entry(line.section).or_default() } else { &mut together };
+            heap.push((*rank, line.score, Reverse(line.sources[0]), Reverse(at)));
+        }
+        for section in BY_WEIGHT {
+            let room = self.limit * share(section) / 100;
+            if let Some(mut heap) = apart.remove(&section) {
+                self.fill(&mut heap, room.min(self.left));
+                together.append(&mut heap);
             }
         }
+        let kept_free = self.limit * share(Section::Identifiers) / 100;
+        self.fill(&mut together, self.left.saturating_sub(kept_free));
+        self.fill_identifiers();
+        self.fill(&mut together, self.left);
     }
 
-    /// Takes the best of a section while it fits. Scores only fall as more is said, so one that is still the best after it was weighed
-    /// anew is the best of all.
-    fn fill(&mut self, section: Section) {
-        let Some(mut heap) = self.waiting.remove(&section) else { return };
+    /// Takes the best while it fits `room`. Scores only fall as more is said, so one that is still the best after it was weighed anew is
+    /// the best of all.
+    fn fill(&mut self, heap: &mut Waiting, mut room: u64) {
         let mut passed_over = Vec::new();
         while let Some((rank, known, order, Reverse(at))) = heap.pop() {
-            let novelty = self.covered.novelty(&self.candidates[at].terms, &self.frequencies);
-            let needed = if rank == 0 { LEAST_NOVELTY } else { 1 };
-            if novelty < needed && (section == Section::Summary || novelty == 0) {
+            let candidate = &self.candidates[at];
+            let novelty = self.covered.novelty(&candidate.terms, &self.weights);
+            let told = rank == 0 && candidate.line.section == Section::Summary;
+            if novelty < if told { LEAST_NOVELTY } else { 1 } {
                 continue;
             }
-            let now = self.candidates[at].line.score * (64 + novelty * 3 / 4) / 256;
+            let now = candidate.line.score * (16 + novelty * 15 / 16) / 256;
             if now < known && heap.peek().is_some_and(|next| (next.0, next.1) > (rank, now)) {
                 heap.push((rank, now, order, Reverse(at)));
-                continue;
-            }
-            if !self.take(at, section) {
+            } else if let Some(cost) = self.cost(candidate.line.section, &candidate.line.text, room) {
+                room -= cost;
+                self.take(at, cost);
+            } else {
                 passed_over.push((rank, now, order, Reverse(at)));
-                if passed_over.len() > 8 {
+                if passed_over.len() > MOST_PASSED_OVER {
                     break; // nothing short enough is near
                 }
             }
         }
         heap.extend(passed_over);
-        self.waiting.insert(section, heap);
     }
 
-    fn take(&mut self, at: usize, section: Section) -> bool {
+    fn take(&mut self, at: usize, cost: u64) {
         let line = self.candidates[at].line.clone();
-        if !self.pay(section, &line.text) {
-            return false;
-        }
         self.covered.add(&self.candidates[at].terms);
-        self.chosen.push(line);
-        true
+        self.show(line, cost);
     }
 
-    fn pay(&mut self, section: Section, text: &str) -> bool {
-        let left = self.left.entry(section).or_default();
+    fn show(&mut self, line: Line, cost: u64) {
+        self.left -= cost;
+        exact_identifiers(&line.text, |range| {
+            self.shown.insert(line.text[range].into());
+        });
+        self.chosen.push(line);
+    }
+
+    /// What a line costs with its dash, its line feed and, if it is the first of its section, the heading; `None` above `room`.
+    fn cost(&self, section: Section, text: &str, room: u64) -> Option<u64> {
         let heading = if self.chosen.iter().any(|line| line.section == section) { 0 } else { 6 };
-        match self.counter.count_within(text, left.saturating_sub(2 + heading)) {
-            Some(tokens) => {
-                *left -= tokens + 2 + heading;
-                true
-            }
-            None => false,
-        }
+        let tokens = self.counter.count_within(text, room.saturating_sub(2 + heading))?;
+        Some(tokens + 2 + heading).filter(|cost| *cost <= room)
     }
 
     /// Identifiers that no chosen line has get a line with their phrase, worth most first.
     fn fill_identifiers(&mut self) {
-        let mut text = self.chosen_text();
-        let mut lines: Vec<(Box<str>, Line)> = std::mem::take(&mut self.identifiers).into_iter().collect();
+        let mut lines: Vec<(&Box<str>, &Line)> = self.identifiers.iter().collect();
         lines.sort_by_key(|(_, line)| (Reverse(line.score), line.sources[0]));
+        let lines: Vec<(Box<str>, Line)> = lines.into_iter().map(|(one, line)| (one.clone(), line.clone())).collect();
+        let mut passed_over = 0;
         for (identifier, line) in lines {
-            if text.contains(&*identifier) {
+            if self.shown.contains(&identifier) {
                 continue;
             }
             let line = Line { section: Section::Identifiers, ..line };
-            if self.pay(Section::Identifiers, &line.text) {
-                text.push_str(&line.text);
-                text.push('\n');
-                self.chosen.push(line);
-            } else if self.left.get(&Section::Identifiers).is_none_or(|left| *left < 12) {
-                break;
+            if let Some(cost) = self.cost(Section::Identifiers, &line.text, self.left) {
+                self.show(line, cost);
+            } else {
+                passed_over += 1;
+                if passed_over > MOST_PASSED_OVER {
+                    break;
+                }
             }
         }
-    }
-
-    fn chosen_text(&self) -> String {
-        self.chosen.iter().map(|line| format!("{}\n", line.text)).collect()
     }
 
     fn finish(self, previous: Option<&Summary>, sources: &[Source]) -> Compacted {
         let mut summary = Summary { covers: covered(previous, sources), lines: self.chosen, ..Summary::default() };
         summary.calls = calls(previous, sources);
         summary.erased = previous.map_or_else(Vec::new, |before| before.erased.clone());
-        let known = all_identifiers(previous, sources);
         let before = previous.map_or(0, |before| before.left_out);
-        let left_out = |summary: &Summary| {
-            let text = summary.text();
-            known.iter().filter(|identifier| !text.contains(&***identifier)).count() as u64
+        let total = self.identifiers.len() as u64 + self.beyond;
+        let missing = |summary: &Summary| {
+            let shown: HashSet<Box<str>> = summary.identifiers().into_iter().map(|one| one.text).collect();
+            self.identifiers.keys().filter(|identifier| !shown.contains(*identifier)).count() as u64 + self.beyond
         };
-        summary.left_out = before + left_out(&summary);
+        summary.left_out = before + missing(&summary);
         let mut summary = summary.within(self.limit, self.counter);
-        summary.left_out = before + left_out(&summary);
-        let kept = known.len() as u64 - left_out(&summary);
-        Compacted { summary: summary.within(self.limit, self.counter), identifiers: known.len() as u64, kept }
+        summary.left_out = before + missing(&summary);
+        let mut summary = summary.within(self.limit, self.counter);
+        let missing = missing(&summary);
+        summary.left_out = summary.left_out.min(before + missing);
+        Compacted { summary, identifiers: total, kept: total - missing }
     }
 }
 
@@ -385,7 +384,7 @@ fn phrase_line(unit: &Unit, start: usize, end: usize) -> Line {
     let identifier = &unit.text[start..end];
     let said = if unit.spoken { 1_024 } else { 128 };
     let shape = (identifier.chars().count().min(12) as i64) * 16;
-    let text = phrase(&unit.text, start, end).into();
+    let text = one_line(phrase(&unit.text, start, end)).into();
     Line { section: Section::Identifiers, text, sources: vec![unit.index], score: said + shape, by_model: false }
 }
 
@@ -432,24 +431,6 @@ fn calls(previous: Option<&Summary>, sources: &[Source]) -> Vec<(Box<str>, u64)>
         *calls.entry(if name.len() <= 64 { name.into() } else { "others".into() }).or_default() += 1;
     }
     calls.into_iter().collect()
-}
-
-/// The different identifiers of messages and of the summary before.
-fn all_identifiers(previous: Option<&Summary>, sources: &[Source]) -> std::collections::BTreeSet<Box<str>> {
-    let mut all = std::collections::BTreeSet::new();
-    for line in previous.iter().flat_map(|before| &before.lines) {
-        exact_identifiers(&line.text, |range| {
-            all.insert(Box::from(&line.text[range]));
-        });
-    }
-    for source in sources {
-        for_each_text(&source.message, &mut |text| {
-            exact_identifiers(text, |range| {
-                all.insert(Box::from(&text[range]));
-            });
-        });
-    }
-    all
 }
 
 /// Calls `each` with every text of a message: what is said, results, arguments of calls.

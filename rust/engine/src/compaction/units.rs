@@ -57,7 +57,7 @@ pub fn sentences(line: &str) -> Vec<&str> {
             start = end;
         }
     }
-    found.push(&line[start..]);
+    found.extend(Some(&line[start..]).filter(|rest| !rest.is_empty()));
     found
 }
 
@@ -118,8 +118,8 @@ mod tests {
         assert_eq!(split("Use v1.2.3 of a.io. OK?"), "Use v1.2.3 of a.io. OK?");
         assert_eq!(split("one\ntwo\r\n\n- three\n## four"), "one | two | three | four");
         assert_eq!(sentences("See e.g. Dr. Smith. Then go.").len(), 2);
-        assert_eq!(sentences("1. First thing. 2. Second").len(), 3);
-        assert_eq!(sentences("\u{6211}\u{4eec}\u{3002}\u{597d}\u{3002}").len(), 3);
+        assert_eq!(sentences("1. First thing. 2. Second").len(), 2);
+        assert_eq!(sentences("\u{6211}\u{4eec}\u{3002}\u{597d}\u{3002}").len(), 2);
     }
 
     #[test]

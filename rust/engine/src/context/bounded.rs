@@ -11,7 +11,7 @@ use super::cut::Cut;
 use super::fixed::Fixed;
 use super::framing::Framing;
 use super::lower::{Piece, pieces, result_pieces};
-use super::message::{Format, Message, Source};
+use super::message::{Message, Shape, Source};
 use super::segment::{Body, Segment};
 use crate::tokens::bound::{Class, Counted, Tally, bound};
 use crate::tokens::{Counter, Factor};
@@ -71,6 +71,13 @@ impl Bounds {
         self.learned || self.window.as_ref().is_some_and(|window| window.anchor.is_some())
     }
 
+    /// What is known of the model without anything that a provider told.
+    #[must_use]
+    pub fn unlearned(&self, prior: Factor) -> Self {
+        let window = self.window.clone().map(|window| KnownWindow { anchor: None, ..window });
+        Self { factors: [prior; Class::ALL.len()], learned: false, overall: prior, window }
+    }
+
     /// The most that a request costs: history with its fixed sections, and a block.
     #[must_use]
     pub fn of(&self, history: &Tally, anchor: Option<&KnownCost>, block: &Tally) -> u64 {
@@ -91,15 +98,15 @@ impl Bounds {
 
 /// The content of a message as it is sent.
 #[must_use]
-pub fn message(message: &Message, tokens: u64, format: Format, counter: &dyn Counter) -> Tally {
+pub fn message(message: &Message, tokens: u64, shape: Shape, counter: &dyn Counter) -> Tally {
     let mut tally = Tally::default();
-    for piece in pieces(message, format) {
-        texts(&piece, format, &mut |text| tally.text_by(counter, text));
+    for piece in pieces(message, shape) {
+        texts(&piece, shape, &mut |text| tally.text_by(counter, text));
     }
     rest(tally, tokens)
 }
 
-fn texts(piece: &Piece<'_>, format: Format, add: &mut dyn FnMut(&str)) {
+fn texts(piece: &Piece<'_>, shape: Shape, add: &mut dyn FnMut(&str)) {
     match piece {
         Piece::Text(text) => add(text),
         Piece::Refusal(text) => add(text),
@@ -109,8 +116,8 @@ fn texts(piece: &Piece<'_>, format: Format, add: &mut dyn FnMut(&str)) {
             add(&call.arguments);
         }
         Piece::Result(result) => {
-            for piece in result_pieces(result, format) {
-                texts(&piece, format, add);
+            for piece in result_pieces(result, shape) {
+                texts(&piece, shape, add);
             }
         }
         Piece::Document(document) => {
@@ -165,7 +172,7 @@ pub(super) fn segments(segments: &[Segment], framing: &Framing, counter: &dyn Co
                 tally.text_by(counter, &text.text);
                 rest(tally, segment.tokens)
             }
-            Body::Message(_, stored) => message(&stored.message, segment.tokens, framing.format, counter),
+            Body::Message(_, stored) => message(&stored.message, segment.tokens, framing.shape(), counter),
             Body::Block(shown) => block(shown, segment.tokens.saturating_sub(shown.tokens), counter),
         };
         sum = sum.plus(&content);

@@ -445,6 +445,8 @@ impl<'a> Composer<'a> {
             max_input_tokens: inputs.limit,
             max_output_tokens: inputs.output_tokens,
             factor,
+            shape: inputs.framing.shape(),
+            images: inputs.framing.images,
         })
     }
 }

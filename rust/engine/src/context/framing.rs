@@ -22,7 +22,7 @@ use serde_json::Value;
 use super::image::{Cost, ImageRule};
 use super::json;
 use super::lower::{Piece, pieces, result_pieces};
-use super::message::{Document, Format, Message, Role, Source, ToolCall, ToolResult};
+use super::message::{Document, Format, Media, Message, Part, Role, Shape, Source, ToolCall, ToolResult};
 use super::tools::{Function, Tool, Tools};
 use crate::tokens::Counter;
 
@@ -43,6 +43,8 @@ pub struct Framing {
     pub per_tool: u64,
     /// The price of images.
     pub images: ImageRule,
+    /// What besides text the model takes.
+    pub media: Media,
 }
 
 impl Framing {
@@ -55,6 +57,7 @@ impl Framing {
         reply: 3,
         per_tool: 7,
         images: ImageRule::Tiles { base: 85, tile: 170 },
+        media: Media::ALL,
     };
 
     /// gpt-4 and gpt-3.5-turbo.
@@ -75,6 +78,12 @@ impl Framing {
         matches!(self.images, ImageRule::GeminiTiles | ImageRule::GeminiResolution)
     }
 
+    /// What its requests can say.
+    #[must_use]
+    pub fn shape(&self) -> Shape {
+        Shape { format: self.format, media: self.media }
+    }
+
     /// A message of plain text, as the fixed sections are sent.
     #[must_use]
     pub fn text(&self, role: Role, text: &str, counter: &dyn Counter) -> u64 {
@@ -92,12 +101,15 @@ impl Framing {
     pub fn message(&self, message: &Message, counter: &dyn Counter) -> Cost {
         let mut tally = CostTally { tokens: 0, bounded: self.is_bound() };
         let mut alone = false;
-        for piece in pieces(message, self.format) {
+        for piece in pieces(message, self.shape()) {
             alone |= !matches!(piece, Piece::Result(_));
             self.piece(&piece, counter, &mut tally);
         }
         if alone || message.tool_results().next().is_none() {
             tally.add(self.frame(message.role, message.name.as_deref(), counter));
+        }
+        for part in &message.parts {
+            tally.merge(self.kept(part));
         }
         tally.cost()
     }
@@ -106,6 +118,16 @@ impl Framing {
     #[must_use]
     pub fn interrupted(&self, call_id: &str, counter: &dyn Counter) -> u64 {
         self.message(&super::turns::interrupted(call_id), counter).tokens
+    }
+
+    /// What the model's other APIs take back: encrypted reasoning, signatures. About four characters of base64 a token.
+    fn kept(&self, part: &Part) -> Cost {
+        match part {
+            Part::Vendor { format: Format::Responses | Format::Gemini, raw } if self.format == Format::OpenAi => {
+                Cost { tokens: (raw.len() as u64).div_ceil(4), exact: false }
+            }
+            _ => Cost { tokens: 0, exact: true },
+        }
     }
 
     fn piece(&self, piece: &Piece<'_>, counter: &dyn Counter, tally: &mut CostTally) {
@@ -126,7 +148,7 @@ impl Framing {
 
     fn result(&self, result: &ToolResult, counter: &dyn Counter, tally: &mut CostTally) {
         tally.add(self.frame(Role::Tool, None, counter));
-        for piece in result_pieces(result, self.format) {
+        for piece in result_pieces(result, self.shape()) {
             self.piece(&piece, counter, tally);
         }
     }

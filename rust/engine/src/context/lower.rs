@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use super::json;
-use super::message::{Document, Format, Image, Message, Part, Source, ToolCall, ToolResult};
+use super::message::{Document, Format, Image, Message, Part, Shape, Source, ToolCall, ToolResult};
 
 /// A part as one vendor takes it.
 #[derive(Debug)]
@@ -21,41 +21,79 @@ pub(super) enum Piece<'a> {
 }
 
 /// The pieces of a message, tool results included.
-pub(super) fn pieces(message: &Message, format: Format) -> impl Iterator<Item = Piece<'_>> {
-    message.parts.iter().filter_map(move |part| lower(part, format))
+pub(super) fn pieces(message: &Message, shape: impl Into<Shape>) -> impl Iterator<Item = Piece<'_>> {
+    let shape = shape.into();
+    message.parts.iter().filter_map(move |part| lower(part, shape))
 }
 
-/// The pieces inside a tool result.
-pub(super) fn result_pieces(result: &ToolResult, format: Format) -> impl Iterator<Item = Piece<'_>> {
-    result.parts.iter().filter_map(move |part| match (lower(part, format)?, format) {
-        (Piece::Image(_), Format::OpenAi) => Some(Piece::Text("[image]".into())),
-        (Piece::Document(_), Format::OpenAi) => Some(Piece::Text("[document]".into())),
-        (Piece::Vendor(_), Format::OpenAi) => None,
+/// The pieces inside a tool result. Only Anthropic takes more than text there.
+pub(super) fn result_pieces(result: &ToolResult, shape: impl Into<Shape>) -> impl Iterator<Item = Piece<'_>> {
+    let shape = shape.into();
+    result.parts.iter().filter_map(move |part| match (lower(part, shape)?, shape.format) {
+        (piece, Format::Anthropic) => Some(piece),
+        (Piece::Image(_), _) => Some(Piece::Text("[image]".into())),
+        (Piece::Document(_), _) => Some(Piece::Text("[document]".into())),
+        (Piece::Vendor(_), _) => None,
         (piece, _) => Some(piece),
     })
 }
 
-fn lower(part: &Part, format: Format) -> Option<Piece<'_>> {
+/// What of a message its model does not take, by name: it was sent as a text.
+pub(super) fn as_text(message: &Message, shape: Shape) -> Vec<&'static str> {
+    let mut found = Vec::new();
+    for part in &message.parts {
+        match part {
+            Part::Image(_) if !shape.media.images => found.push("image"),
+            Part::Document(Document { source: Source::Base64 { .. } | Source::Url(_), .. }) if !shape.media.documents => {
+                found.push("document")
+            }
+            Part::Vendor { raw, .. } if !shape.media.audio && kind_of(raw) == "input_audio" => found.push("audio"),
+            _ => {}
+        }
+    }
+    found
+}
+
+fn lower(part: &Part, shape: Shape) -> Option<Piece<'_>> {
+    let Shape { format, media } = shape;
     match (part, format) {
         (Part::Text(text), Format::OpenAi) => Some(Piece::Text(text.as_ref().into())),
-        (Part::Refusal(text), Format::OpenAi) => Some(Piece::Refusal(text)),
-        (Part::Text(text) | Part::Refusal(text), Format::Anthropic) => said(text),
+        (Part::Refusal(text), Format::OpenAi | Format::Responses) => Some(Piece::Refusal(text)),
+        (Part::Text(text) | Part::Refusal(text), _) => said(text),
+        (Part::Image(_), _) if !media.images => Some(Piece::Text("[image]".into())),
         (Part::Image(image), _) => Some(Piece::Image(image)),
-        (Part::Document(document), Format::OpenAi) => Some(openai_document(document)),
+        (Part::Document(document), _) if !media.documents => Some(document_text(document)),
         (Part::Document(document), Format::Anthropic) => Some(Piece::Document(document)),
+        (Part::Document(document), Format::OpenAi) => Some(openai_document(document)),
+        (Part::Document(document), _) => Some(file_or_text(document)),
         (Part::ToolCall(call), _) => Some(Piece::Call(call)),
         (Part::ToolResult(result), _) => Some(Piece::Result(result)),
-        (Part::Vendor { format: of, raw }, _) if *of == format => Some(Piece::Vendor(raw)),
+        (Part::Vendor { format: of, raw }, _) if *of == format && (media.audio || kind_of(raw) != "input_audio") => {
+            is_sent_back(raw, format).then_some(Piece::Vendor(raw))
+        }
         (Part::Vendor { raw, .. }, _) => named(raw),
     }
 }
 
+/// A vendor takes its model's thinking back only with what proves it: a signature, or the encrypted text.
+fn is_sent_back(raw: &str, format: Format) -> bool {
+    let has = |key: &str| json::object(raw).and_then(|block| block.get(key)).is_some_and(|value| !matches!(value, "null" | "\"\""));
+    match (&*kind_of(raw), format) {
+        ("thinking", Format::Anthropic) => has("signature"),
+        ("reasoning", Format::Responses) => has("encrypted_content"),
+        _ => true,
+    }
+}
+
+fn kind_of(raw: &str) -> Cow<'_, str> {
+    json::object(raw).and_then(|block| block.get("type")).and_then(json::text).unwrap_or_default()
+}
+
 /// What stands for a vendor's part where another vendor is asked: a name for what a person gave, nothing for a model's own notes.
 fn named(raw: &str) -> Option<Piece<'_>> {
-    let kind = json::object(raw).and_then(|block| block.get("type")).and_then(json::text).unwrap_or_default();
-    let name = match &*kind {
+    let name = match &*kind_of(raw) {
         "input_audio" => "[audio]",
-        "file" | "document" | "container_upload" => "[file]",
+        "file" | "document" | "container_upload" | "input_file" => "[file]",
         "image" => "[image]",
         "search_result" => "[search result]",
         _ => return None,
@@ -63,17 +101,30 @@ fn named(raw: &str) -> Option<Piece<'_>> {
     Some(Piece::Text(name.into()))
 }
 
-/// Anthropic refuses text blocks without a visible character.
+/// Anthropic and Gemini refuse texts without a visible character.
 fn said(text: &str) -> Option<Piece<'_>> {
     (!text.trim().is_empty()).then(|| Piece::Text(text.into()))
 }
 
 /// `OpenAI` takes files as base64; a text becomes a text, a link a text that names it.
 fn openai_document(document: &Document) -> Piece<'_> {
-    let title = document.title.as_deref().unwrap_or("document");
     match &document.source {
         Source::Base64 { .. } => Piece::Document(document),
-        Source::Text(text) => Piece::Text(format!("{title}\n{text}").into()),
-        Source::Url(url) => Piece::Text(format!("[{title}: {url}]").into()),
+        Source::Text(_) | Source::Url(_) => document_text(document),
     }
+}
+
+/// A file, or the text of a document.
+fn file_or_text(document: &Document) -> Piece<'_> {
+    if matches!(document.source, Source::Text(_)) { document_text(document) } else { Piece::Document(document) }
+}
+
+/// A document in words.
+fn document_text(document: &Document) -> Piece<'_> {
+    let title = document.title.as_deref().unwrap_or("document");
+    Piece::Text(match &document.source {
+        Source::Text(text) => format!("{title}\n{text}").into(),
+        Source::Url(url) => format!("[{title}: {url}]").into(),
+        Source::Base64 { .. } => format!("[{title}]").into(),
+    })
 }

@@ -17,16 +17,57 @@ pub enum Format {
     OpenAi,
     /// Anthropic messages: content blocks, `tool_use` and `tool_result` among them.
     Anthropic,
+    /// `OpenAI` responses: items, calls and their outputs and reasoning among them.
+    Responses,
+    /// Gemini's `generateContent`: contents with parts, `functionCall` and `functionResponse` among them.
+    Gemini,
 }
 
 impl Format {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::OpenAi, Self::Anthropic, Self::Responses, Self::Gemini];
+
     /// The name as the Python side spells it.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::OpenAi => "openai",
             Self::Anthropic => "anthropic",
+            Self::Responses => "openai_responses",
+            Self::Gemini => "gemini",
         }
+    }
+}
+
+/// What besides text a model takes. What it does not take is sent as a short text that names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[allow(clippy::struct_excessive_bools)] // three kinds of media
+pub struct Media {
+    /// Images.
+    pub images: bool,
+    /// PDF and the like, as files.
+    pub documents: bool,
+    /// Sound.
+    pub audio: bool,
+}
+
+impl Media {
+    /// Everything: of a model that nobody described.
+    pub const ALL: Self = Self { images: true, documents: true, audio: true };
+}
+
+/// What a request can say: whose shape it is in, and what its model takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Shape {
+    /// The shape.
+    pub format: Format,
+    /// What the model takes.
+    pub media: Media,
+}
+
+impl From<Format> for Shape {
+    fn from(format: Format) -> Self {
+        Self { format, media: Media::ALL }
     }
 }
 

@@ -1,4 +1,5 @@
-//! From a provider's JSON to the neutral [`Message`]: `OpenAI` chat messages and Anthropic messages.
+//! From a provider's JSON to the neutral [`Message`]: `OpenAI` chat messages and Anthropic messages; `parse_responses` and `parse_gemini`
+//! read the other two shapes.
 //!
 //! Every shape that the two APIs document is read; what is not understood is an error that names it, since a part that is
 //! silently dropped is a prompt that silently lies. Keys that say nothing to a model (`annotations`, `audio: null`) are
@@ -11,8 +12,8 @@ use super::json::{self, Object, Place};
 use super::message::{Detail, Document, Format, Image, Message, Part, Role, Source, ToolCall, ToolResult};
 use crate::{Error, Result};
 
-const DOING: &str = "read a message";
-const MESSAGE: Place<'static> = Place { doing: DOING, at: "" };
+pub(super) const DOING: &str = "read a message";
+pub(super) const MESSAGE: Place<'static> = Place { doing: DOING, at: "" };
 
 /// What to do with a tool call whose arguments are not JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,13 +50,27 @@ fn not_json(got: &str) -> Error {
 
 /// The format of a message given without one: Anthropic's if a content block is of a type that only Anthropic has.
 pub(crate) fn detect(message: &Object<'_>) -> Format {
+    if message.get("parts").is_some() {
+        return Format::Gemini;
+    }
+    if message.get("output").is_some() || message.get("call_id").is_some() {
+        return Format::Responses;
+    }
     let anthropic = |raw: &str| {
         let Some(block) = json::object(raw) else { return false };
         let kind = block.get("type").and_then(json::text).unwrap_or_default();
         !matches!(&*kind, "text" | "image_url" | "input_audio" | "file" | "refusal")
     };
+    let items = |raw: &str| {
+        let kind = json::object(raw).and_then(|block| block.get("type")).and_then(json::text).unwrap_or_default();
+        matches!(&*kind, "input_text" | "output_text" | "input_image" | "input_file" | "reasoning" | "function_call" | "message")
+    };
     let blocks = message.get("content").and_then(json::list).unwrap_or_default();
-    if blocks.into_iter().any(anthropic) { Format::Anthropic } else { Format::OpenAi }
+    match () {
+        () if blocks.iter().any(|block| items(block)) => Format::Responses,
+        () if blocks.into_iter().any(anthropic) => Format::Anthropic,
+        () => Format::OpenAi,
+    }
 }
 
 /// Two calls of one message must not share an id: their results could not be told apart.
@@ -75,6 +90,11 @@ struct Reader {
 
 impl Reader {
     fn message(&self, object: &Object<'_>) -> Result<Message> {
+        match self.format {
+            Format::Responses => return super::parse_responses::message(object, self.arguments),
+            Format::Gemini => return super::parse_gemini::message(object, self.arguments),
+            Format::OpenAi | Format::Anthropic => {}
+        }
         let role = role(object)?;
         if role == Role::Tool {
             return tool_message(self, object);
@@ -176,7 +196,7 @@ impl Reader {
     }
 }
 
-fn role(object: &Object<'_>) -> Result<Role> {
+pub(super) fn role(object: &Object<'_>) -> Result<Role> {
     let role = object.need("role", MESSAGE)?;
     Role::from_name(&role).ok_or_else(|| {
         let next = if role == "function" { "use \"tool\" with the \"tool_call_id\"" } else { "use one of these" };
@@ -192,7 +212,7 @@ fn tool_message(reader: &Reader, object: &Object<'_>) -> Result<Message> {
     Ok(Message { role: Role::Tool, name: None, parts: vec![Part::ToolResult(result)] })
 }
 
-fn check_content(object: &Object<'_>, message: &Message, arguments: Arguments) -> Result<()> {
+pub(super) fn check_content(object: &Object<'_>, message: &Message, arguments: Arguments) -> Result<()> {
     if message.role != Role::Assistant && message.tool_calls().next().is_some() {
         return Err(MESSAGE.error("only an assistant calls tools", message.role.name(), "give the call the role \"assistant\""));
     }
@@ -215,7 +235,7 @@ fn no_content(role: &str) -> Error {
 fn unknown_part(kind: &str, format: Format, place: Place<'_>) -> Error {
     let known = match format {
         Format::OpenAi => "text, image_url, input_audio, file, refusal",
-        Format::Anthropic => {
+        Format::Responses | Format::Gemini | Format::Anthropic => {
             "text, image, document, thinking, redacted_thinking, tool_use, tool_result, search_result and the server tools' blocks"
         }
     };
@@ -227,7 +247,7 @@ fn unknown_part(kind: &str, format: Format, place: Place<'_>) -> Error {
 fn is_vendor_kind(kind: &str, format: Format) -> bool {
     match format {
         Format::OpenAi => matches!(kind, "input_audio" | "file"),
-        Format::Anthropic => {
+        Format::Responses | Format::Gemini | Format::Anthropic => {
             matches!(
                 kind,
                 "thinking"
@@ -255,13 +275,13 @@ fn openai_image(block: &Object<'_>, place: Place<'_>) -> Result<Part> {
     Ok(Part::Image(image_of(data_url(&url).unwrap_or_else(|| Source::Url(url.as_ref().into())), detail)))
 }
 
-fn image_of(source: Source, detail: Detail) -> Image {
+pub(super) fn image_of(source: Source, detail: Detail) -> Image {
     let size = if let Source::Base64 { data, .. } = &source { image::size(data) } else { None };
     Image { source, detail, size }
 }
 
 /// `data:image/png;base64,...` as its two parts.
-fn data_url(url: &str) -> Option<Source> {
+pub(super) fn data_url(url: &str) -> Option<Source> {
     let (media_type, data) = url.strip_prefix("data:")?.split_once(";base64,")?;
     Some(Source::Base64 { media_type: media_type.into(), data: data.into() })
 }
@@ -314,6 +334,6 @@ fn anthropic_call(block: &Object<'_>, place: Place<'_>) -> Result<Part> {
     Ok(Part::ToolCall(ToolCall { id: boxed(&id), name: boxed(&name), arguments: input.into(), custom: false }))
 }
 
-fn boxed(text: &str) -> Box<str> {
+pub(super) fn boxed(text: &str) -> Box<str> {
     text.into()
 }

@@ -6,6 +6,9 @@ use super::block::Block;
 use super::bounded::Content;
 use super::cut::Window;
 use super::explain::{Explained, SectionUse};
+use super::image::ImageRule;
+use super::lower;
+use super::message::Shape;
 use super::segment::{Body, Segment};
 use crate::tokens::Factor;
 
@@ -68,6 +71,10 @@ pub struct Prompt {
     pub exact: bool,
     /// The factor that its window was cut by.
     pub factor: Factor,
+    /// What its model can be told.
+    pub shape: Shape,
+    /// How its model looks at images: tells generations of one vendor apart.
+    pub images: ImageRule,
 }
 
 /// From counted tokens of a part to its share of the prompt's total: shares add up to it.
@@ -127,6 +134,23 @@ impl Prompt {
     #[must_use]
     pub fn scale(&self) -> Scale {
         Scale { counted: self.counted_tokens, total: self.total_tokens, factor: self.factor }
+    }
+
+    /// Messages of it that hold what the model does not take, and what that is: it is sent as a text that names it.
+    #[must_use]
+    pub fn as_text(&self) -> Vec<(Option<u64>, Vec<&'static str>)> {
+        let of = |segment: &Segment| {
+            let Body::Message(index, stored) = &segment.body else { return None };
+            let found = lower::as_text(&stored.message, self.shape);
+            (!found.is_empty()).then_some((*index, found))
+        };
+        self.segments.iter().filter_map(of).collect()
+    }
+
+    /// Whether messages of the session are left out before its first.
+    #[must_use]
+    pub fn is_cut(&self) -> bool {
+        self.message_indices().next().is_some_and(|first| first > 0)
     }
 
     /// Indices of the session's messages in it, in order.

@@ -81,6 +81,10 @@ fn tool(raw: &str, at: &str) -> Result<Tool> {
     if let Some(schema) = object.get("input_schema") {
         return Ok(Tool { format: Format::Anthropic, given: raw.into(), function: Some(read_function(&object, Some(schema), place)?) });
     }
+    if object.get("type") == Some("\"function\"") && object.get("name").is_some() {
+        let parameters = object.get("parameters");
+        return Ok(Tool { format: Format::Responses, given: raw.into(), function: Some(read_function(&object, parameters, place)?) });
+    }
     let kind = object.need("type", place)?;
     let format = if object.get("name").is_some() { Format::Anthropic } else { Format::OpenAi };
     if kind == "function" {

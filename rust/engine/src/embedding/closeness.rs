@@ -245,8 +245,8 @@ mod tests {
     #[test]
     fn is_the_formula_but_for_what_is_far_and_finds_what_is_meant() {
         let pairs = [
-            ("Which museum did she visit?", "We went to the gallery yesterday"),
-            ("Which museum did she visit?", "My cat sleeps all day"),
+            ("Does she have a puppy?", "We got a dog yesterday"),
+            ("Does she have a puppy?", "The invoice is due in April"),
             ("port of payments-api", "payments-api listens on 8443"),
             ("the of", "to the end"),
         ];
@@ -256,7 +256,7 @@ mod tests {
         }
         assert!(closeness(pairs[0].0, pairs[0].1) > closeness(pairs[1].0, pairs[1].1));
         assert!(closeness("port", "The port!") > 0.99);
-        assert!((closeness("museum", "gallery") - naive("museum", "gallery")).abs() < 0.01, "a near token has its cosine");
+        assert!((closeness("puppy", "dog") - naive("puppy", "dog")).abs() < 0.01, "a near token has its cosine");
     }
 
     #[test]
@@ -281,11 +281,12 @@ mod tests {
 
     #[test]
     fn the_scratch_is_empty_for_the_next_question() {
-        let apart = closeness("museum", "gallery");
+        let apart = closeness("puppy", "dog");
+        assert!(apart > 0.3);
         for _ in 0..3 {
-            let (a, b) = (Content::of("zebra crossing", &[]), Content::of("museum", &[]));
+            let (a, b) = (Content::of("quarterly report", &[]), Content::of("puppy", &[]));
             let (first, second) = (Wanted::new(&a, &[1.0, 1.0]), Wanted::new(&b, &[1.0]));
-            let text = distinct_tokens("gallery", 8);
+            let text = distinct_tokens("dog", 8);
             assert!(first.closeness(&first.nearness(&text)) < 0.5);
             assert!((second.closeness(&second.nearness(&text)) - apart).abs() < 1e-12);
         }

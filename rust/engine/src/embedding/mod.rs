@@ -94,12 +94,13 @@ impl Known {
     }
 }
 
-/// The vector of a question: of its words that say what it is about, and of all where there are none.
+/// The vector of a question: of its words that say what it is about, of all where there are none; without direction where the table
+/// [does not know](knows) them.
 ///
 /// "What", "did" and "the" are in every question, and what they have in common with a text tells nothing.
 #[must_use]
 pub fn embed_question(question: &str) -> UnitVector {
-    Content::of(question, &[]).vector().unwrap_or_else(|| embed(question))
+    Content::of(question, &[]).vector().filter(|_| knows(question)).unwrap_or_else(|| UnitVector::without_direction(DIMENSIONS))
 }
 
 /// The distinct tokens of a text in the order of its words, at most `most`, each as two bytes, little-endian.

@@ -4,8 +4,10 @@
 //! all of them: opening, [`maintain`], [`graphs`], the [`doctor`], copies. An engine stands for its core wherever one is taken.
 
 mod doctor;
+mod erase;
 mod graphs;
 mod maintain;
+mod remains;
 
 use std::ops::Deref;
 use std::path::Path;
@@ -21,6 +23,7 @@ use crate::scope::{self, Head, Witness};
 use crate::session::SessionCore;
 use crate::store::{Store, copy};
 use crate::{Error, ErrorKind, Result};
+pub use erase::Erased;
 pub use maintain::{Embed, Maintained};
 
 /// One open store.
@@ -76,7 +79,18 @@ impl Engine {
             }
             core.store().vouch(core.busy_timeout())?;
         }
-        Ok(Self(SessionCore::new(core)))
+        Self(SessionCore::new(core)).resumed()
+    }
+
+    /// The same engine, behind whatever erasure another process died in. One that cannot be finished now waits for the next open.
+    fn resumed(self) -> Result<Self> {
+        if self.is_read_only() {
+            return Ok(self);
+        }
+        match self.finish_erasures() {
+            Err(error) if !matches!(error.kind(), ErrorKind::StoreBusy | ErrorKind::StoreFull | ErrorKind::ReadOnly) => Err(error),
+            _ => Ok(self),
+        }
     }
 
     /// Opens the store with the built-in embedding, unless it has met another one: see [`Core::open_by_default`].
@@ -95,6 +109,33 @@ impl Engine {
     pub fn with_graph(mut self, graph: GraphOptions) -> Result<Self> {
         self.0.core_mut().set_graph(graph)?;
         Ok(self)
+    }
+
+    /// The same engine with a policy for secrets and personal data in what is to be stored.
+    #[must_use]
+    pub fn with_screening(mut self, screening: crate::text::screening::Screening) -> Self {
+        self.0.core_mut().set_screening(screening);
+        self
+    }
+
+    /// The same engine with rules of how long memories of each kind live, in the order of [`crate::memory::Kind::ALL`].
+    #[must_use]
+    pub fn with_rules(mut self, rules: [crate::memory::KindRule; 7]) -> Self {
+        self.0.core_mut().set_rules(rules);
+        self
+    }
+
+    /// Applies the caps of these rules to every scope; how many memories were forgotten.
+    pub fn forget_over_caps(&self, now: i64) -> Result<u64> {
+        let (mut after, mut forgotten) = (0, 0);
+        loop {
+            let page = self.scopes(after, STEP)?;
+            let Some((last, _)) = page.last() else { return Ok(forgotten) };
+            after = *last;
+            for (_, scope) in &page {
+                forgotten += self.forget_over_cap(scope, now)?;
+            }
+        }
     }
 
     /// What is in the store. Costs one read per scope.
@@ -137,9 +178,10 @@ impl Engine {
         self.store().read(doctor::check)
     }
 
-    /// Rewrites the store into a new generation and moves every process over to it.
+    /// Rewrites the store into a new generation, without a byte of what was forgotten, and moves every process over to it.
     pub fn compact(&self) -> Result<u64> {
         self.check_writable()?;
+        self.clear_remains()?;
         copy::compact(self.store(), self.busy_timeout())
     }
 }

@@ -36,25 +36,63 @@ pub type Accesses = BTreeMap<(Partition, u32), Access>;
 
 /// Recalls of this process that are not on disk yet.
 #[derive(Debug, Default)]
-pub struct AccessBuffer(Mutex<Accesses>);
+pub struct AccessBuffer(Mutex<BTreeMap<Partition, BTreeMap<u32, Access>>>);
+
+fn flat(buffer: BTreeMap<Partition, BTreeMap<u32, Access>>) -> Accesses {
+    let own =
+        |(partition, own): (Partition, BTreeMap<u32, Access>)| own.into_iter().map(move |(number, access)| ((partition, number), access));
+    buffer.into_iter().flat_map(own).collect()
+}
 
 impl AccessBuffer {
     /// Notes that memories of a partition were recalled at `now` (microseconds since 1970).
     pub fn note(&self, partition: Partition, numbers: impl Iterator<Item = u32>, now: i64) {
         let seconds = u32::try_from(now / 1_000_000).unwrap_or(0);
         let mut buffer = lock(&self.0);
+        let own = buffer.entry(partition).or_default();
         for number in numbers {
-            let access = buffer.entry((partition, number)).or_default();
+            let access = own.entry(number).or_default();
             access.last_seconds = access.last_seconds.max(seconds);
             access.recalls = access.recalls.saturating_add(1);
         }
     }
 
-    /// Takes everything; `None` where it is too little for `urgent` to be false.
-    pub fn take(&self, urgent: bool) -> Option<Accesses> {
+    /// A copy of everything, which stays.
+    pub fn buffered(&self) -> Accesses {
+        flat(lock(&self.0).clone())
+    }
+
+    /// What a write to a partition is to store with it: its own recalls, once they are many. Those of others wait for their own
+    /// writes, or the scores of one user would change when another asks.
+    pub fn due(&self, partition: Partition) -> Accesses {
+        let buffer = lock(&self.0);
+        let own = buffer.get(&partition).filter(|own| own.len() >= ENOUGH);
+        own.into_iter().flatten().map(|(number, access)| ((partition, *number), *access)).collect()
+    }
+
+    /// Forgets what was stored; what was noted meanwhile stays.
+    pub fn stored(&self, accesses: &Accesses) {
         let mut buffer = lock(&self.0);
-        let worth_it = if urgent { !buffer.is_empty() } else { buffer.len() >= ENOUGH };
-        worth_it.then(|| std::mem::take(&mut *buffer))
+        for ((partition, number), stored) in accesses {
+            let Some(own) = buffer.get_mut(partition) else { continue };
+            if let Some(access) = own.get_mut(number) {
+                access.recalls = access.recalls.saturating_sub(stored.recalls);
+                if access.recalls == 0 {
+                    own.remove(number);
+                }
+            }
+        }
+        buffer.retain(|_, own| !own.is_empty());
+    }
+
+    /// Takes everything.
+    pub fn take(&self) -> Accesses {
+        flat(std::mem::take(&mut *lock(&self.0)))
+    }
+
+    /// Drops what was noted of a partition, which is erased.
+    pub fn forget(&self, partition: Partition) {
+        lock(&self.0).remove(&partition);
     }
 }
 
@@ -136,13 +174,26 @@ mod tests {
     fn buffered_recalls_add_up_on_disk() {
         let (mut pages, buffer) = (MemoryPages::new(), AccessBuffer::default());
         buffer.note(3, [1, 255, 256, 70_000].into_iter(), 5_000_000);
-        assert!(buffer.take(false).is_none());
-        store(&mut pages, &buffer.take(true).expect("four")).expect("stored");
+        assert!(buffer.due(3).is_empty(), "a few wait");
+        store(&mut pages, &buffer.take()).expect("stored");
         buffer.note(3, [255].into_iter(), 9_000_000);
-        store(&mut pages, &buffer.take(true).expect("one")).expect("stored");
+        store(&mut pages, &buffer.take()).expect("stored");
         assert_eq!(get(&pages, 3, 255).expect("row"), Access { last_seconds: 9, recalls: 2 });
         assert_eq!(get(&pages, 3, 256).expect("row"), Access { last_seconds: 5, recalls: 1 });
         assert_eq!(get(&pages, 3, 2).expect("row"), Access::default());
-        assert!(buffer.take(true).is_none());
+        assert!(buffer.take().is_empty());
+    }
+
+    #[test]
+    fn a_write_stores_the_recalls_of_its_own_scope_and_of_no_other() {
+        let buffer = AccessBuffer::default();
+        buffer.note(1, 0..3, 1_000_000);
+        buffer.note(2, 0..ENOUGH as u32, 1_000_000);
+        assert!(buffer.due(1).is_empty(), "whatever others do");
+        let due = buffer.due(2);
+        assert_eq!(due.len(), ENOUGH);
+        buffer.note(2, 7..8, 2_000_000);
+        buffer.stored(&due);
+        assert_eq!(buffer.take().keys().copied().collect::<Vec<_>>(), [(1, 0), (1, 1), (1, 2), (2, 7)]);
     }
 }

@@ -12,15 +12,20 @@ use std::time::Duration;
 use super::access::{self, AccessBuffer, Accesses};
 use super::embedders::{Embedder, Embedders};
 use super::embedding::{self, Embedding, EmbeddingNumber};
-use super::forget::{self, Stale};
+use super::forget::{self, Origin, Stale};
+use super::kind::{Kind, KindRule};
+use super::learn::{self, LearnMark};
 use super::maintain;
+use super::merge;
+use super::quarantine;
 use super::read::{self, Listing};
 use super::record::{self, Memory};
-use super::remember::{self, NewMemory, Prepared, Remembered};
+use super::remember::{self, Action, NewMemory, Prepared, Remembered};
 use super::revise::{self, Revision};
 use super::slots::{self, Slot};
 use crate::index::vectors::graph::GraphOptions;
 use crate::index::vectors::{UnitVector, VectorSet};
+use crate::interrupt;
 use crate::limits::{MAX_BATCH_BYTES, MAX_BATCH_ROWS};
 use crate::scope::{self, Head, Scope, Witness};
 use crate::store::environment::WriteTransaction;
@@ -28,7 +33,8 @@ use crate::store::identity::Secret;
 use crate::store::keys::Partition;
 use crate::store::metrics::add;
 use crate::store::pages::Pages;
-use crate::store::{Durability, Store, StoreOptions};
+use crate::store::{Durability, Store, StoreOptions, reserve};
+use crate::text::screening::{Screened, Screening};
 use crate::{Error, ErrorKind, Result};
 
 /// How an engine is opened.
@@ -56,7 +62,9 @@ pub struct Core {
     /// The built-in embedding's number in this store; 0 until it is known.
     built_in_number: AtomicU16,
     graph: GraphOptions,
-    accesses: AccessBuffer,
+    screening: Screening,
+    rules: [KindRule; 7],
+    accesses: Arc<AccessBuffer>,
     witness: Option<Arc<dyn Witness>>,
 }
 
@@ -85,7 +93,9 @@ impl Core {
             embedders: Embedders::new(options.embedding),
             built_in_number: AtomicU16::default(),
             graph: GraphOptions::default(),
-            accesses: AccessBuffer::default(),
+            screening: Screening::default(),
+            rules: [KindRule::default(); 7],
+            accesses: Arc::default(),
             witness: None,
         })
     }
@@ -110,6 +120,46 @@ impl Core {
         graph.check()?;
         self.graph = graph;
         Ok(())
+    }
+
+    /// Sets what is done with secrets and personal data in what is to be stored. Nothing, where nobody says otherwise.
+    pub fn set_screening(&mut self, screening: Screening) {
+        self.screening = screening;
+    }
+
+    /// Sets how long memories of each kind live, in the order of [`Kind::ALL`].
+    pub fn set_rules(&mut self, rules: [KindRule; 7]) {
+        self.rules = rules;
+    }
+
+    /// Forgets, of each kind that has more memories in a scope than its rule allows, the least valuable; how many.
+    pub fn forget_over_cap(&self, scope: &Scope, now: i64) -> Result<u64> {
+        let mut forgotten = 0;
+        for kind in Kind::ALL {
+            let rule = self.rules[kind as usize];
+            let Some(cap) = rule.cap else { continue };
+            let Some((partition, numbers)) = self.store.read(|snapshot| over_cap(snapshot, scope, kind, rule, cap, now))? else { continue };
+            let seed = scope.seed(self.store.secret());
+            for step in numbers.chunks(maintain::STEP) {
+                let step = step.to_vec();
+                forgotten +=
+                    self.write(move |txn| forget::forget_many(txn, partition, seed, &step, "over the cap of its kind", now))?.len() as u64;
+            }
+        }
+        Ok(forgotten)
+    }
+
+    /// A memory ready to be written, as the policy and the rule of its kind leave it.
+    fn prepared(&self, embedder: &Embedder, scope: &Scope, mut new: NewMemory) -> Result<Prepared> {
+        new.screen(self.screening);
+        new.default_ttl = self.rules[new.kind as usize].ttl;
+        prepare(embedder, scope, self.store.secret(), new)
+    }
+
+    /// What is done with secrets and personal data.
+    #[must_use]
+    pub fn screening(&self) -> Screening {
+        self.screening
     }
 
     /// The embeddings that the store has met, in that order.
@@ -210,6 +260,14 @@ impl Core {
         F: FnMut(&mut WriteTransaction<'_>) -> Result<T> + Send + 'static,
     {
         self.check_writable()?;
+        interrupt::check()?;
+        let (freeing, mut operation) = (reserve::is_freeing(), operation);
+        let operation = move |txn: &mut WriteTransaction<'_>| {
+            if !freeing {
+                txn.require_room()?;
+            }
+            operation(txn)
+        };
         let Some(witness) = self.witness.clone() else { return self.store.write(self.busy_timeout, operation) };
         let mut operation = operation;
         self.store.write(self.busy_timeout, move |txn| {
@@ -236,7 +294,7 @@ impl Core {
     /// Remembers one memory.
     pub fn remember(&self, scope: &Scope, new: NewMemory, now: i64) -> Result<Remembered> {
         let embedder = Arc::clone(self.embedders.now());
-        let prepared = prepare(&embedder, scope, self.store.secret(), new)?;
+        let prepared = self.prepared(&embedder, scope, new)?;
         let groups = vec![Group { scope: Arc::new(scope.clone()), rows: vec![prepared] }];
         let mut outcomes = self.commit(embedder, groups, now, None)?;
         outcomes.pop().and_then(|mut group| group.pop()).unwrap_or_else(|| Err(Error::invalid("remembering: no row was given")))
@@ -255,7 +313,7 @@ impl Core {
         let embedder = Arc::clone(self.embedders.now());
         for (at, (scope, row)) in rows.into_iter().enumerate() {
             let bytes = row.text.len() + row.metadata.len();
-            match prepare(&embedder, &scope, self.store.secret(), row) {
+            match self.prepared(&embedder, &scope, row) {
                 Err(error) if all_or_nothing => return Err(error.with("row", at)),
                 Err(error) => outcomes[at] = Some(Err(error)),
                 Ok(prepared) => {
@@ -306,8 +364,8 @@ impl Core {
         must_hold: Option<Arc<Vec<Place>>>,
     ) -> Result<Vec<Vec<Result<Remembered>>>> {
         let count: usize = groups.iter().map(|group| group.rows.len()).sum();
-        let accesses = self.store.unforked(|| self.accesses.take(false));
-        let written = self.write(move |txn| {
+        let buffered = Arc::clone(&self.accesses);
+        let (written, stored) = self.write(move |txn| {
             let embedding = embedder.number_in_write(txn)?;
             let mut outcomes = Vec::with_capacity(groups.len());
             for group in &groups {
@@ -318,9 +376,16 @@ impl Core {
                     return Err(error.clone().with("row", place.at));
                 }
             }
-            store_accesses(txn, accesses.as_ref())?;
-            Ok(outcomes)
+            let mut stored = Accesses::new();
+            for group in &groups {
+                if let Some(partition) = group.scope.find(txn)? {
+                    stored.append(&mut buffered.due(partition));
+                }
+            }
+            access::store(txn, &stored)?;
+            Ok((outcomes, stored))
         })?;
+        self.store.unforked(|| self.accesses.stored(&stored));
         add(&self.store.metrics().memories_written, count as u64);
         Ok(written)
     }
@@ -329,23 +394,129 @@ impl Core {
     pub fn revise(&self, scope: &Scope, id: &str, mut revision: Revision, now: i64) -> Result<Remembered> {
         revision.check()?;
         let embedder = Arc::clone(self.embedders.now());
+        let screened = revision.text.as_deref().map(|text| self.screening.apply(text));
+        if let Some(Screened::Rejected(types)) = &screened {
+            let types: Vec<_> = types.iter().map(|one| one.name()).collect();
+            let memory = self.get(scope, id, now)?.ok_or_else(|| read::no_such_memory(id))?;
+            let reason = Some(format!("the policy refuses: {}", types.join(", ")));
+            return Ok(Remembered { action: Action::Rejected, memory, reason });
+        }
+        let redacted = matches!(screened, Some(Screened::Redacted(..)));
+        if let Some(Screened::Redacted(text, _)) = screened {
+            (revision.text, revision.vector) = (Some(text), None);
+        }
         let vector = revision.vector.take().filter(|_| revision.made_by == embedder.place);
         revision.vector = vector.or_else(|| embedder.embed(revision.text.as_deref()?));
         let (scope, id) = (scope.clone(), id.to_owned());
         self.write(move |txn| {
             let embedding = embedder.number_in_write(txn)?;
-            revise::write(txn, &scope, &id, &revision, now, embedding)
+            let done = revise::write(txn, &scope, &id, &revision, now, embedding)?;
+            Ok(Remembered { action: if redacted { Action::Redacted } else { done.action }, ..done })
         })
     }
 
     /// Forgets a memory; `false` where it was forgotten before.
     pub fn forget(&self, scope: &Scope, id: &str, reason: Option<&str>, now: i64) -> Result<bool> {
         let (scope, id, reason) = (scope.clone(), id.to_owned(), reason.map(str::to_owned));
-        self.write(move |txn| forget::forget(txn, &scope, &id, reason.as_deref(), now))
+        reserve::freeing(|| self.write(move |txn| forget::forget(txn, &scope, &id, reason.as_deref(), now)))
+    }
+
+    /// Stores claims of one scope in one transaction, with how far their session was learnt from. Nothing is stored where another
+    /// process learnt from it meanwhile: `None`.
+    pub fn learn(
+        &self,
+        scope: &Scope,
+        claims: Vec<NewMemory>,
+        mark: Option<(String, LearnMark, LearnMark)>,
+        now: i64,
+    ) -> Result<Option<Vec<Remembered>>> {
+        let embedder = Arc::clone(self.embedders.now());
+        let rows = claims.into_iter().map(|claim| self.prepared(&embedder, scope, claim)).collect::<Result<Vec<_>>>()?;
+        let (scope, count) = (scope.clone(), rows.len() as u64);
+        let written = self.write(move |txn| {
+            let embedding = embedder.number_in_write(txn)?;
+            let (partition, seed) = (scope.find_or_make(txn)?, scope.seed(txn.secret()));
+            if let Some((session, before, after)) = &mark {
+                if learn::mark(txn, partition, seed, session)? != *before {
+                    return Ok(None);
+                }
+                learn::put_mark(txn, partition, seed, session, *after)?;
+            }
+            remember::write(txn, &scope, &rows, now, embedding)?.into_iter().collect::<Result<Vec<_>>>().map(Some)
+        })?;
+        add(&self.store.metrics().memories_written, count);
+        Ok(written)
+    }
+
+    /// How far a session was learnt from.
+    pub fn learn_mark(&self, scope: &Scope, session: &str) -> Result<LearnMark> {
+        self.store.read(|snapshot| match scope.find(snapshot)? {
+            Some(partition) => learn::mark(snapshot, partition, scope.seed(snapshot.secret()), session),
+            None => Ok(LearnMark::default()),
+        })
+    }
+
+    /// What waits for somebody to approve it, oldest first.
+    pub fn quarantined(&self, scope: &Scope) -> Result<Vec<Memory>> {
+        self.store.read(|snapshot| quarantine::list(snapshot, scope))
+    }
+
+    /// Remembers what waited, as the user's own word.
+    pub fn approve(&self, scope: &Scope, id: &str, now: i64) -> Result<Remembered> {
+        let memory = self.get(scope, id, now)?.ok_or_else(|| read::no_such_memory(id))?;
+        let embedder = Arc::clone(self.embedders.now());
+        let prepared = self.prepared(&embedder, scope, quarantine::approved(&memory))?;
+        let (scope, id) = (scope.clone(), id.to_owned());
+        self.write(move |txn| {
+            let embedding = embedder.number_in_write(txn)?;
+            quarantine::approve(txn, &scope, &id, now, embedding, &prepared)
+        })
+    }
+
+    /// Puts one memory in the place of several, given by number and revision: one of them, or a new text. `None` where one of them is not
+    /// what it was any more.
+    pub fn merge(
+        &self,
+        scope: &Scope,
+        originals: Vec<(u32, u32)>,
+        keep: Option<u32>,
+        new: Option<NewMemory>,
+        now: i64,
+    ) -> Result<Option<Remembered>> {
+        let embedder = Arc::clone(self.embedders.now());
+        let new = new.map(|new| self.prepared(&embedder, scope, new)).transpose()?;
+        let scope = scope.clone();
+        self.write(move |txn| {
+            let embedding = embedder.number_in_write(txn)?;
+            merge::write(txn, &scope, &originals, keep, new.as_ref(), now, embedding)
+        })
+    }
+
+    /// Forgets all that comes from there; what was (or, in a dry run, would be) forgotten. One transaction a step of [`maintain::STEP`].
+    pub fn forget_from(&self, scope: &Scope, origin: &Origin, now: i64, dry_run: bool) -> Result<Vec<Memory>> {
+        let found = self.store.read(|snapshot| {
+            let Some(partition) = scope.find(snapshot)? else { return Ok(None) };
+            let numbers = forget::from_origin(snapshot, partition, origin)?;
+            let memories = numbers.iter().map(|number| super::writer::newest(snapshot, partition, *number)).collect::<Result<Vec<_>>>()?;
+            Ok(Some((partition, numbers, memories.into_iter().flatten().collect::<Vec<_>>())))
+        })?;
+        let Some((partition, numbers, memories)) = found else { return Ok(Vec::new()) };
+        if dry_run {
+            return Ok(memories);
+        }
+        let (seed, mut forgotten) = (scope.seed(self.store.secret()), Vec::new());
+        for step in numbers.chunks(maintain::STEP) {
+            let step = step.to_vec();
+            forgotten
+                .extend(self.write(move |txn| forget::forget_all(txn, partition, seed, &step, "its origin is not trusted any more", now))?);
+        }
+        Ok(forgotten)
     }
 
     /// Forgets what is neither used nor important; what was (or, in a dry run, would be) forgotten.
     pub fn forget_stale(&self, scope: &Scope, stale: Stale, now: i64, dry_run: bool) -> Result<Vec<Memory>> {
+        // What was recalled and is not on disk yet counts in both cases, so that a dry run names what the call removes.
+        let buffered = if dry_run || self.read_only { self.store.unforked(|| self.accesses.buffered()) } else { Accesses::default() };
         self.flush_accesses_if_writable(dry_run)?;
         let (partition, found) = self.store.read(|snapshot| {
             let Some(partition) = scope.find(snapshot)? else { return Ok((None, Vec::new())) };
@@ -358,7 +529,8 @@ impl Core {
             })?;
             let mut found = Vec::new();
             for memory in candidates {
-                let recalled_at = i64::from(access::get(snapshot, partition, memory.number)?.last_seconds) * 1_000_000;
+                let waiting = buffered.get(&(partition, memory.number)).map_or(0, |access| access.last_seconds);
+                let recalled_at = i64::from(access::get(snapshot, partition, memory.number)?.last_seconds.max(waiting)) * 1_000_000;
                 if stale.takes(&memory, recalled_at) {
                     found.push(memory);
                 }
@@ -447,16 +619,25 @@ impl Core {
         }
     }
 
+    /// Drops the recalls of a partition that are still buffered: it is erased.
+    pub(crate) fn forget_recalled(&self, partition: Partition) {
+        self.store.unforked(|| self.accesses.forget(partition));
+    }
+
+    /// Whether nothing may be written through it.
+    #[must_use]
+    pub fn is_read_only(&self) -> bool {
+        self.read_only
+    }
+
     /// Stores the recalls that are still buffered; of how many memories.
     pub fn flush_accesses(&self) -> Result<u64> {
-        match self.store.unforked(|| self.accesses.take(true)) {
-            None => Ok(0),
-            Some(accesses) => {
-                let count = accesses.len() as u64;
-                self.write(move |txn| access::store(txn, &accesses))?;
-                Ok(count)
-            }
+        let accesses = self.store.unforked(|| self.accesses.take());
+        let count = accesses.len() as u64;
+        if count > 0 {
+            self.write(move |txn| access::store(txn, &accesses))?;
         }
+        Ok(count)
     }
 
     /// The number of this engine's embedding and its vectors in a partition; `None` without an embedder or any vector.
@@ -514,8 +695,34 @@ fn prepare(embedder: &Embedder, scope: &Scope, secret: Secret, mut new: NewMemor
     Ok(prepared)
 }
 
-fn store_accesses(txn: &mut WriteTransaction<'_>, accesses: Option<&Accesses>) -> Result<()> {
-    accesses.map_or(Ok(()), |accesses| access::store(txn, accesses))
+/// The memories of a kind that a scope has above a cap, the least valuable first.
+fn over_cap<P: Pages>(
+    snapshot: &P,
+    scope: &Scope,
+    kind: Kind,
+    rule: KindRule,
+    cap: usize,
+    now: i64,
+) -> Result<Option<(Partition, Vec<u32>)>> {
+    let Some(partition) = scope.find(snapshot)? else { return Ok(None) };
+    let (mut values, mut blocks) = (Vec::new(), access::AccessBlocks::new(snapshot, partition));
+    let mut memories = Vec::new();
+    record::each_current(snapshot, partition, 0, &mut |memory| {
+        if memory.kind == kind && !memory.is_expired(now) {
+            let uses = memory.provenance.reinforced;
+            let age = now - memory.occurred_at.max(memory.provenance.last_seen);
+            memories.push((memory.number, memory.importance, memory.confidence, uses, age));
+        }
+        std::ops::ControlFlow::Continue(())
+    })?;
+    for (number, importance, confidence, uses, age) in memories {
+        let recalls = blocks.get(number)?.recalls;
+        let value = rule.value(importance, confidence, uses.saturating_add(recalls), age);
+        values.push(((value * f64::from(1u32 << 31)) as u64, number)); // fixed point before values are compared
+    }
+    values.sort_unstable();
+    values.truncate(values.len().saturating_sub(cap));
+    Ok(Some((partition, values.into_iter().map(|(_, number)| number).collect())))
 }
 
 /// What one transaction writes, sorted by scope.

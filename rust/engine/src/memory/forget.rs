@@ -84,11 +84,88 @@ fn forget_one<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, mut memory: Memo
         writer.leave_slot(&memory)?;
         return writer.end(memory, ending);
     }
-    // Superseded before: it is in no index any more, only its words are left.
+    // Superseded before, or never approved: it is in no index, only its words are left.
+    super::quarantine::leave(writer, memory.number)?;
     writer.erase(&mut memory)?;
     writer.forget_vector(memory.number);
     memory.ending = Some(ending);
     record::put(writer.pages, writer.partition, &memory)
+}
+
+/// What `forget_from` takes: what comes from there, by all that is given.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Origin {
+    /// Who said it.
+    pub source: Option<String>,
+    /// The session in which it was said.
+    pub session: Option<String>,
+    /// Written at or after this, microseconds since 1970.
+    pub since: Option<i64>,
+    /// Also what was made of it.
+    pub derived: bool,
+}
+
+impl Origin {
+    fn has(&self, memory: &Memory) -> bool {
+        self.source.as_ref().is_none_or(|source| *source == memory.source)
+            && self.session.as_ref().is_none_or(|session| Some(session) == memory.provenance.session.as_ref())
+            && self.since.is_none_or(|since| memory.created_at >= since)
+    }
+}
+
+/// The numbers of all memories that come from there, current or not, and of what was made of them; in order.
+pub(super) fn from_origin<P: crate::store::pages::Pages>(pages: &P, partition: Partition, origin: &Origin) -> Result<Vec<u32>> {
+    use std::collections::BTreeSet;
+    use std::ops::ControlFlow::Continue;
+    let (mut numbers, mut parents) = (BTreeSet::new(), Vec::new());
+    let mut visit = |memory: Memory| {
+        if !matches!(memory.state(), State::Forgotten | State::Expired) {
+            if origin.has(&memory) {
+                numbers.insert(memory.number);
+            }
+            if !memory.provenance.derived_from.is_empty() {
+                parents.push((memory.number, memory.provenance.derived_from));
+            }
+        }
+        Continue(())
+    };
+    record::each_current(pages, partition, 0, &mut visit)?;
+    record::each_ended(pages, partition, &mut visit)?;
+    // What is derived from what is derived: as often as there are generations.
+    while origin.derived {
+        let before = numbers.len();
+        for (number, from) in &parents {
+            if from.iter().any(|parent| numbers.contains(parent)) {
+                numbers.insert(*number);
+            }
+        }
+        if numbers.len() == before {
+            break;
+        }
+    }
+    Ok(numbers.into_iter().collect())
+}
+
+/// Forgets those of `numbers` that still have words, current or not; what they were.
+pub(super) fn forget_all<P: PagesMut>(
+    pages: &mut P,
+    partition: Partition,
+    seed: Seed,
+    numbers: &[u32],
+    reason: &str,
+    clock: i64,
+) -> Result<Vec<Memory>> {
+    let mut writer = PartitionWriter::at(pages, partition, seed, clock, None)?;
+    let mut forgotten = Vec::new();
+    for number in numbers {
+        let Some(memory) = super::writer::newest(writer.pages, partition, *number)? else { continue };
+        if !matches!(memory.state(), State::Forgotten | State::Expired) {
+            forgotten.push(memory.clone());
+            forget_one(&mut writer, memory, Some(reason))?;
+        }
+    }
+    writer.finish()?;
+    Ok(forgotten)
 }
 
 /// What `forget_stale` takes.

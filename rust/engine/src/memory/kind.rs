@@ -62,6 +62,26 @@ impl Kind {
     }
 }
 
+/// How long memories of a kind live.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct KindRule {
+    /// Microseconds until one is forgotten that was given no time of its own.
+    pub ttl: Option<i64>,
+    /// Microseconds in which its value halves.
+    pub half_life: Option<i64>,
+    /// How many a scope has at most.
+    pub cap: Option<usize>,
+}
+
+impl KindRule {
+    /// What a memory is worth, of which the least valuable leave first: importance, confidence, how often it was said or recalled, age.
+    #[must_use]
+    pub fn value(&self, importance: f64, confidence: f64, uses: u32, age: i64) -> f64 {
+        let halvings = self.half_life.map_or(0.0, |half_life| age.max(0) as f64 / half_life as f64);
+        importance.max(0.01) * confidence.max(0.01) * (1.0 + libm::log(1.0 + f64::from(uses))) * libm::exp2(-halvings)
+    }
+}
+
 /// How far a source is trusted where nothing else is said: the user 3, a tool 2, the assistant 1, anything else 0.
 #[must_use]
 pub fn trust_of(source: &str) -> u8 {

@@ -19,6 +19,10 @@ pub struct Named {
     pub supersedes: Option<String>,
     /// The id of the memory that took its slot.
     pub superseded_by: Option<String>,
+    /// The ids of the memories that it was made from.
+    pub derived_from: Vec<String>,
+    /// The ids of the memories that say otherwise.
+    pub disputes: Vec<String>,
 }
 
 impl Named {
@@ -34,16 +38,32 @@ impl Named {
             None => Ok(None),
         };
         let [supersedes, superseded_by] = Self::numbers(&memory);
-        Ok(Self { id: memory.id(), supersedes: id_of(supersedes)?, superseded_by: id_of(superseded_by)?, memory })
+        let ids_of = |numbers: &[u32]| numbers.iter().filter_map(|number| id_of(Some(*number)).transpose()).collect::<Result<Vec<_>>>();
+        Ok(Self {
+            id: memory.id(),
+            supersedes: id_of(supersedes)?,
+            superseded_by: id_of(superseded_by)?,
+            derived_from: ids_of(&memory.provenance.derived_from)?,
+            disputes: ids_of(&memory.provenance.disputes)?,
+            memory,
+        })
+    }
+
+    /// Whether it names none.
+    fn names_none(memory: &Memory) -> bool {
+        Self::numbers(memory) == [None, None] && memory.provenance.derived_from.is_empty() && memory.provenance.disputes.is_empty()
+    }
+
+    fn alone(memory: Memory) -> Self {
+        Self { id: memory.id(), supersedes: None, superseded_by: None, derived_from: Vec::new(), disputes: Vec::new(), memory }
     }
 }
 
 impl Core {
     /// Revisions of a scope with the ids that they name: one read, and none where no slot is involved.
     pub fn named(&self, scope: &Scope, memories: Vec<Memory>) -> Result<Vec<Named>> {
-        if memories.iter().all(|memory| Named::numbers(memory) == [None, None]) {
-            let alone = |memory: Memory| Named { id: memory.id(), supersedes: None, superseded_by: None, memory };
-            return Ok(memories.into_iter().map(alone).collect());
+        if memories.iter().all(Named::names_none) {
+            return Ok(memories.into_iter().map(Named::alone).collect());
         }
         self.store().read(|pages| {
             let partition = scope.find(pages)?.unwrap_or_default();
@@ -51,10 +71,18 @@ impl Core {
         })
     }
 
+    /// The ids of memories by their numbers, whatever became of them; `None` where there is none of that number.
+    pub fn ids(&self, scope: &Scope, numbers: &[u32]) -> Result<Vec<Option<String>>> {
+        self.store().read(|pages| {
+            let Some(partition) = scope.find(pages)? else { return Ok(vec![None; numbers.len()]) };
+            numbers.iter().map(|number| Ok(newest(pages, partition, *number)?.map(|memory| memory.id()))).collect()
+        })
+    }
+
     /// The same of one.
     pub fn named_one(&self, scope: &Scope, memory: Memory) -> Result<Named> {
-        if Named::numbers(&memory) == [None, None] {
-            return Ok(Named { id: memory.id(), supersedes: None, superseded_by: None, memory });
+        if Named::names_none(&memory) {
+            return Ok(Named::alone(memory));
         }
         self.store().read(|pages| Named::read(pages, scope.find(pages)?.unwrap_or_default(), memory))
     }

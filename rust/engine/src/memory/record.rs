@@ -5,6 +5,7 @@
 use std::ops::ControlFlow;
 
 use super::kind::Kind;
+use super::provenance::Provenance;
 use crate::Result;
 use crate::store::chunks;
 use crate::store::envelope::{self, Codec, damaged};
@@ -29,6 +30,8 @@ pub enum State {
     Forgotten = 3,
     /// Its time to live ran out; its text is gone.
     Expired = 4,
+    /// It waits for somebody to approve it; it was never current.
+    Quarantined = 5,
 }
 
 impl State {
@@ -41,11 +44,14 @@ impl State {
             Self::Revised => "revised",
             Self::Forgotten => "forgotten",
             Self::Expired => "expired",
+            Self::Quarantined => "quarantined",
         }
     }
 
     fn from_number(number: u64) -> Option<Self> {
-        [Self::Current, Self::Superseded, Self::Revised, Self::Forgotten, Self::Expired].into_iter().find(|s| *s as u64 == number)
+        [Self::Current, Self::Superseded, Self::Revised, Self::Forgotten, Self::Expired, Self::Quarantined]
+            .into_iter()
+            .find(|s| *s as u64 == number)
     }
 }
 
@@ -105,6 +111,8 @@ pub struct Memory {
     pub request: u64,
     /// How it ended; `None` while it is current.
     pub ending: Option<Ending>,
+    /// Where it comes from.
+    pub provenance: Provenance,
 }
 
 impl Memory {
@@ -129,7 +137,9 @@ impl Memory {
     /// The body as it is stored: everything but the number, which is in the key.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
-        let mut body = Writer::array(if self.ending.is_some() { 22 } else { 17 });
+        let traced = !self.provenance.is_empty();
+        let ended = if self.ending.is_some() || traced { 5 } else { 0 };
+        let mut body = Writer::array(17 + ended + if traced { Provenance::FIELDS } else { 0 });
         body.maybe_text(self.given_id.as_deref());
         body.text(&self.text);
         body.uint(self.kind as u64);
@@ -153,6 +163,15 @@ impl Memory {
             body.int(ending.valid_until);
             body.maybe_int(ending.superseded_by.map(i64::from));
             body.maybe_text(ending.reason.as_deref());
+        } else if traced {
+            body.uint(State::Current as u64);
+            body.int(0);
+            body.int(0);
+            body.nil();
+            body.nil();
+        }
+        if traced {
+            self.provenance.write(&mut body);
         }
         body.into_bytes()
     }
@@ -180,17 +199,18 @@ impl Memory {
             supersedes: r.maybe_int()?.map(|n| n as u32),
             request: r.uint()?,
             ending: None,
+            provenance: Provenance::default(),
         };
         let state = State::from_number(r.uint()?).ok_or_else(|| damaged(key, "it names no state of a memory"))?;
-        if state != State::Current {
-            memory.ending = Some(Ending {
-                state,
-                known_until: r.int()?,
-                valid_until: r.int()?,
-                superseded_by: r.maybe_int()?.map(|n| n as u32),
-                reason: r.maybe_text()?.map(str::to_owned),
-            });
-        }
+        let ending = Ending {
+            state,
+            known_until: r.int()?,
+            valid_until: r.int()?,
+            superseded_by: r.maybe_int()?.map(|n| n as u32),
+            reason: r.maybe_text()?.map(str::to_owned),
+        };
+        memory.ending = (state != State::Current).then_some(ending);
+        memory.provenance = Provenance::read(&mut r)?;
         Ok(memory)
     }
 }

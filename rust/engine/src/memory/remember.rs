@@ -3,14 +3,18 @@
 use xxhash_rust::xxh3::Xxh3;
 
 use super::kind::{Kind, trust_of};
+use super::learn::{self, Learning};
+use super::provenance::Provenance;
+use super::quarantine;
 use super::record::{self, Ending, Memory, State, number_in};
-use super::writer::{MEMORIES, PartitionWriter, content_key, duplicate_key, newest};
+use super::writer::{MEMORIES, PINNED_KINDS, PartitionWriter, content_key, duplicate_key, newest};
 use crate::index::bm25::{IndexId, Reader};
 use crate::index::vectors::{UnitVector, VectorSet};
 use crate::limits::{MAX_METADATA_BYTES, MAX_NAME_BYTES, MAX_TEXT_BYTES, MAX_TRUST};
 use crate::scope::Scope;
 use crate::store::identity::Secret;
 use crate::store::pages::{Pages, PagesMut};
+use crate::text::screening::{Screened, Screening, Sensitive};
 use crate::text::{self, Analysis, analyze};
 use crate::{Error, ErrorKind, Result};
 
@@ -43,9 +47,51 @@ pub struct NewMemory {
     pub vector: Option<UnitVector>,
     /// Who made that: the place of the embedder among those of the engine.
     pub made_by: u32,
+    /// Where it comes from.
+    pub provenance: Provenance,
+    /// What makes it a claim that is compared with what is known; `None` for what a caller just remembers.
+    pub learning: Option<Box<Learning>>,
+    /// Microseconds from now until it is forgotten where `ttl` says nothing: the rule of its kind.
+    pub default_ttl: Option<i64>,
+    /// What screening made of it.
+    pub screened: Verdict,
+}
+
+/// What screening made of a text.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Verdict {
+    /// It was not screened yet.
+    #[default]
+    Open,
+    /// Nothing was found that the policy minds.
+    Clean,
+    /// These were taken out.
+    Redacted(Vec<Sensitive>),
+    /// It is not stored, for these.
+    Refused(Vec<Sensitive>),
 }
 
 impl NewMemory {
+    /// Applies a policy to the text, once. What is refused keeps no text.
+    pub fn screen(&mut self, policy: Screening) {
+        if self.screened != Verdict::Open {
+            return;
+        }
+        self.screened = match policy.apply(&self.text) {
+            Screened::Clean => Verdict::Clean,
+            Screened::Redacted(text, types) => {
+                self.text = text;
+                self.vector = None;
+                Verdict::Redacted(types)
+            }
+            Screened::Rejected(types) => {
+                self.text = "-".to_owned();
+                self.vector = None;
+                Verdict::Refused(types)
+            }
+        };
+    }
+
     /// A memory with the defaults of the API.
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
@@ -63,6 +109,10 @@ impl NewMemory {
             metadata: Vec::new(),
             vector: None,
             made_by: 0,
+            provenance: Provenance::default(),
+            learning: None,
+            default_ttl: None,
+            screened: Verdict::Open,
         }
     }
 }
@@ -80,9 +130,27 @@ pub enum Action {
     Duplicate,
     /// It was not stored.
     Rejected,
+    /// A memory that was there says it, and counts that it was said again.
+    Reinforced,
+    /// It is a new memory, without what the policy takes out.
+    Redacted,
+    /// It waits for somebody to approve it.
+    Quarantined,
 }
 
 impl Action {
+    /// All of them.
+    pub const ALL: [Self; 8] = [
+        Self::Added,
+        Self::Updated,
+        Self::Superseded,
+        Self::Duplicate,
+        Self::Rejected,
+        Self::Reinforced,
+        Self::Redacted,
+        Self::Quarantined,
+    ];
+
     /// Its name in the API.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -92,6 +160,9 @@ impl Action {
             Self::Superseded => "superseded",
             Self::Duplicate => "duplicate",
             Self::Rejected => "rejected",
+            Self::Reinforced => "reinforced",
+            Self::Redacted => "redacted",
+            Self::Quarantined => "quarantined",
         }
     }
 }
@@ -187,20 +258,59 @@ impl Prepared {
         }
     }
 
-    fn write<P: PagesMut>(&self, writer: &mut PartitionWriter<'_, P>) -> Result<Remembered> {
+    pub(super) fn write<P: PagesMut>(&self, writer: &mut PartitionWriter<'_, P>) -> Result<Remembered> {
+        if let Verdict::Refused(types) = &self.new.screened {
+            return Ok(self.refused(writer, types));
+        }
+        let done = self.store(writer)?;
+        Ok(match &self.new.screened {
+            Verdict::Redacted(types) if matches!(done.action, Action::Added | Action::Superseded) => {
+                let reason = Some(format!("the policy took out: {}", names(types)));
+                Remembered { action: Action::Redacted, reason, ..done }
+            }
+            _ => done,
+        })
+    }
+
+    /// What a caller gets of a text that the policy refuses: a memory that is stored nowhere, without a text.
+    fn refused<P: PagesMut>(&self, writer: &PartitionWriter<'_, P>, types: &[Sensitive]) -> Remembered {
+        let mut memory = Memory { given_id: Some(self.new.id.clone().unwrap_or_default()), request: 0, ..self.memory(writer) };
+        memory.text.clear();
+        memory.metadata.clear();
+        let (known_until, valid_until) = (writer.now, memory.occurred_at);
+        memory.ending = Some(Ending { state: State::Forgotten, known_until, valid_until, superseded_by: None, reason: None });
+        let reason = Some(format!("the policy refuses: {}", names(types)));
+        Remembered { action: Action::Rejected, memory, reason }
+    }
+
+    fn store<P: PagesMut>(&self, writer: &mut PartitionWriter<'_, P>) -> Result<Remembered> {
         if let Some(answer) = self.by_id(writer)? {
             return Ok(answer);
         }
         let mut memory = self.memory(writer);
+        if memory.trust == 0 && PINNED_KINDS.contains(&memory.kind) {
+            return quarantine::file(writer, memory, "untrusted: a source of trust 0 gives no preference, constraint or profile");
+        }
+        let mut met = learn::Met::default();
+        if let Some(learning) = &self.new.learning {
+            met = learn::meet(writer, &mut memory, learning)?;
+            if let Some(known) = met.same {
+                return learn::reinforce(writer, known, &memory);
+            }
+            if let Some(doubt) = &learning.doubt {
+                return quarantine::file(writer, self.memory(writer), doubt);
+            }
+            memory.provenance.disputes = met.disputed;
+        }
         let weaker = match duplicate(writer, &memory)? {
             Some(known) if outlives(&known, &memory) => {
                 let reason = Some(format!("{} says the same", known.id()));
                 return Ok(Remembered { action: Action::Duplicate, memory: known, reason });
             }
-            weaker => weaker,
+            weaker => weaker.or(met.ended),
         };
         let (mut action, mut reason) = (Action::Added, None);
-        if let Some(name) = &self.slot {
+        if let Some(name) = &memory.slot.clone() {
             let slot = writer.slot(name)?;
             match if slot.multi { None } else { holder(writer, &slot.current)? } {
                 Some(current) if current.trust > memory.trust || current.occurred_at > memory.occurred_at => {
@@ -213,19 +323,36 @@ impl Prepared {
                     action = Action::Superseded;
                     supersede(writer, current, &memory)?;
                 }
-                None => memory.number = writer.next_number()?,
+                None => {
+                    memory.number = writer.next_number()?;
+                    if let Some(known) = weaker
+                        .filter(|known| self.new.learning.is_some() && known.slot.is_none() && known.occurred_at <= memory.occurred_at)
+                    {
+                        memory.supersedes = Some(known.number);
+                        reason = Some(format!("{} holds no longer", known.id()));
+                        action = Action::Superseded;
+                        supersede(writer, known, &memory)?;
+                    }
+                }
             }
             take_slot(writer, slot, memory.number)?;
         } else {
+            if let Some(known) = weaker.clone().filter(|known| self.new.learning.is_some() && known.occurred_at > memory.occurred_at) {
+                return file_as_history(writer, memory, known);
+            }
             memory.number = writer.next_number()?;
             if let Some(known) = weaker {
                 memory.supersedes = Some(known.number);
-                reason = Some(format!("says the same as {}, for longer or with more trust", known.id()));
+                reason = Some(match &self.new.learning {
+                    Some(_) => format!("{} holds no longer", known.id()),
+                    None => format!("says the same as {}, for longer or with more trust", known.id()),
+                });
                 action = Action::Superseded;
                 supersede(writer, known, &memory)?;
             }
         }
         memory.sequence = writer.next_sequence();
+        learn::dispute(writer, memory.number, &memory.provenance.disputes)?;
         writer.add(&memory, self.analysis.terms.clone(), self.analysis.length, self.new.vector.clone())?;
         Ok(Remembered { action, memory, reason })
     }
@@ -248,8 +375,13 @@ impl Prepared {
             let reason = Some(format!("the memory with id {id:?} was {} and an id is not used twice", memory.state().name()));
             return Ok(Some(Remembered { action: Action::Rejected, memory, reason }));
         }
+        if memory.state() == State::Quarantined && self.new.learning.is_some() {
+            let reason = Some("it waits for somebody to approve it".to_owned());
+            return Ok(Some(Remembered { action: Action::Duplicate, memory, reason }));
+        }
         // The hash says that it was asked for in the same way, and a first revision's text can be compared.
-        if memory.request != self.request || memory.revision == 1 && memory.text != self.new.text {
+        let differs = memory.request != self.request || memory.revision == 1 && memory.text != self.new.text;
+        if differs && self.new.learning.is_none() {
             return Err(id_conflict(id));
         }
         let reason = Some(format!("id {id:?} was written before with the same content"));
@@ -273,13 +405,18 @@ impl Prepared {
             created_at: writer.now,
             known_from: writer.now,
             occurred_at: new.occurred_at.unwrap_or(writer.now),
-            expires_at: new.ttl.map(|ttl| writer.now.saturating_add(ttl)),
+            expires_at: new.ttl.or(new.default_ttl).map(|ttl| writer.now.saturating_add(ttl)),
             metadata: new.metadata.clone(),
             supersedes: None,
             request: self.request,
             ending: None,
+            provenance: new.provenance.clone(),
         }
     }
+}
+
+fn names(types: &[Sensitive]) -> String {
+    types.iter().map(|one| one.name()).collect::<Vec<_>>().join(", ")
 }
 
 /// The current memory that says exactly the same: text, kind and slot. One under another id is a memory of its own, so that

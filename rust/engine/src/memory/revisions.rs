@@ -99,7 +99,7 @@ fn circle(numbers: &Numbers) -> Option<u32> {
             }
             at = next(&number);
         }
-        done.append(&mut path);
+        done.extend(path); // `append` would build the whole set anew, for every memory
     }
     None
 }

@@ -30,6 +30,8 @@ pub(super) struct PartitionWriter<'t, P: PagesMut> {
     pub head: Head,
     /// Transaction time of this batch: later than that of every write before it.
     pub now: i64,
+    /// The first number that this batch may give.
+    pub first_number: u32,
     operations: Vec<IndexOperation>,
     /// Key term -> numbers added (true) or removed (false) by this batch.
     keys: HashMap<u64, Vec<(u32, bool)>>,
@@ -83,6 +85,7 @@ impl<'t, P: PagesMut> PartitionWriter<'t, P> {
             seed,
             head,
             now,
+            first_number: head.next_number,
             operations: Vec::new(),
             keys: HashMap::new(),
             vectors: BTreeMap::new(),
@@ -219,6 +222,7 @@ impl<'t, P: PagesMut> PartitionWriter<'t, P> {
         memory.metadata.clear();
         memory.slot = None;
         memory.expires_at = None;
+        memory.provenance = super::provenance::Provenance::default();
         memory.request = 0; // a hash of the text would confirm a guess of it
         Ok(())
     }

@@ -5,6 +5,8 @@ use std::sync::{Arc, LazyLock};
 
 use super::profile::{CacheRules, Prices, Profile};
 use super::{Model, framing};
+use crate::context::Framing;
+use crate::context::message::Media;
 use crate::tokens::Encoding;
 use crate::tokens::Factor;
 
@@ -74,7 +76,7 @@ impl<'a> Row<'a> {
             max_output_tokens: self.number(5)?,
             encoding: Encoding::from_name(self.0[7]).ok()?,
             factor: Factor::new(self.0[8].parse().ok()?),
-            framing: framing(self.0[9]).ok()?,
+            framing: Framing { media: media(&capabilities), ..framing(self.0[9]).ok()? },
             append_only: capabilities.iter().any(|capability| &**capability == "preserved_thinking"),
             min_cached_tokens: self.number(15)?,
         };
@@ -103,6 +105,12 @@ impl<'a> Row<'a> {
     }
 }
 
+/// What a model takes by its capabilities; everything where none are known.
+pub fn media<S: AsRef<str>>(capabilities: &[S]) -> Media {
+    let can = |name: &str| capabilities.is_empty() || capabilities.iter().any(|capability| capability.as_ref() == name);
+    Media { images: can("vision"), documents: can("pdf"), audio: true } // the catalogue's sources do not say who takes sound
+}
+
 /// A decimal number of dollars as millionths; none where there is no price.
 fn price(text: &str) -> Option<u64> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
@@ -126,7 +134,7 @@ mod tests {
             assert!(profile.capabilities.is_sorted(), "{line}");
             assert!((10..15).all(|column| Row::split(line).0[column].is_empty() || price(Row::split(line).0[column]).is_some()), "{line}");
             assert!(profile.prices.cache_read.is_none_or(|read| Some(read) <= profile.prices.input), "{line}");
-            assert!(crate::context::Framing::GPT_4O.format == model.framing.format || &*profile.vendor == "anthropic", "{line}");
+            assert!(Framing::GPT_4O.format == model.framing.format || &*profile.vendor == "anthropic", "{line}");
         }
     }
 

@@ -6,6 +6,7 @@
 
 use crate::context::Framing;
 use crate::context::image::ImageRule;
+use crate::context::message::Media;
 use crate::{Error, Result};
 
 const FRAMINGS: &[(&str, Framing)] = &[
@@ -49,7 +50,8 @@ pub fn framing(name: &str) -> Result<Framing> {
 /// The name of a frame; none where it was put together by hand.
 #[must_use]
 pub fn framing_name(framing: Framing) -> Option<&'static str> {
-    FRAMINGS.iter().find(|(_, known)| *known == framing).map(|(name, _)| *name)
+    let bare = Framing { media: Media::ALL, ..framing };
+    FRAMINGS.iter().find(|(_, known)| *known == bare).map(|(name, _)| *name)
 }
 
 #[cfg(test)]

@@ -6,11 +6,14 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))] // a test that unwraps fails, as it should
 
 mod catalogue;
+mod dialects;
 mod framings;
 mod nearest;
 mod profile;
 mod registry;
 
+pub use catalogue::media;
+pub use dialects::{dialect, dialect_of, dialects};
 pub use framings::{framing, framing_name};
 pub use profile::{CacheRules, Prices, Profile};
 pub use registry::{check, get, names, register};

@@ -50,6 +50,14 @@ pub struct CacheRules {
 }
 
 impl Profile {
+    /// Whether its replies begin with hidden thinking that counts as output, unless it is asked not to. Anthropic's and Mistral's models
+    /// think where they are asked to.
+    #[must_use]
+    pub fn thinks_by_default(&self) -> bool {
+        let reasons = self.capabilities.iter().any(|capability| &**capability == "reasoning");
+        reasons && !matches!(&*self.vendor, "anthropic" | "mistral")
+    }
+
     /// The profile of a model that no catalogue knows.
     #[must_use]
     pub fn of(model: Model) -> Self {

@@ -127,7 +127,7 @@ pub fn nominate<P: Pages>(
 fn attributes<P: Pages>(row: &Row, number: u32, accesses: &mut AccessBlocks<'_, P>) -> Result<Attributes> {
     let kind = Kind::from_number(row.kind).unwrap_or(Kind::Semantic);
     let recalls = if kind == Kind::Semantic { 0 } else { accesses.get(number)?.recalls };
-    Ok(Attributes { kind, importance: row.importance, occurred_at: row.occurred_at, recalls })
+    Ok(Attributes { kind, importance: row.importance, occurred_at: row.occurred_at, recalls, trust: row.trust })
 }
 
 /// The vectors to scan, and in `found` why there are none or not all.

@@ -83,7 +83,9 @@ impl Filter {
     #[must_use]
     pub fn keeps_past(&self, memory: &Memory) -> bool {
         let Some(ending) = &memory.ending else { return false };
-        if matches!(ending.state, State::Forgotten | State::Expired) || !self.keeps(memory.kind as u8, memory.trust, memory.occurred_at) {
+        if matches!(ending.state, State::Forgotten | State::Expired | State::Quarantined)
+            || !self.keeps(memory.kind as u8, memory.trust, memory.occurred_at)
+        {
             return false;
         }
         let known_at = self.known_at.unwrap_or(self.now);

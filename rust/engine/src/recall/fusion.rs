@@ -1,38 +1,32 @@
 //! Fusion: one order out of two.
 //!
 //! ```text
-//! weighted (default)  w_l * lexical / max(lexical) + w_d * (cosine - min) / (max - min), over the candidates of all scopes
-//! reciprocal rank     1 / (60 + rank by words) + 1 / (60 + rank by vectors), scaled so that two first ranks give 1
+//! w_l * lexical / max(lexical) + w_d * (cosine - min) / (max - min)      over the candidates of all scopes
 //! ```
 //!
-//! Weighted sums keep what ranks throw away: on conversations RRF falls below BM25 alone where the vectors are weak
+//! Weighted sums keep what ranks throw away: on conversations reciprocal rank fusion falls below BM25 alone where the vectors are weak
 //! (57.3 against 62.0 R@10 on LoCoMo). That relevance is multiplied by what counts besides it ([`super::priors`]). Scores are
 //! rounded to units of 2^-30 before they are compared.
 
 use super::candidates::Candidate;
 use super::priors::{Moment, Prior};
-use super::ranking::memories::{BEYOND, IDENTIFIED_LEXICAL, LEXICAL, RRF_CONSTANT};
+use super::ranking::memories::{BEYOND, IDENTIFIED_LEXICAL, LEXICAL};
 use crate::Result;
 use crate::units::score::SCORE_ONE;
 
 /// Units of a fused score in 1.0.
 const ONE: f64 = SCORE_ONE as f64;
 
-/// How words and vectors are weighed.
+/// How words and vectors are weighed: a weighted sum of min-max normalised scores; the weights add up to 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Fusion {
-    /// A weighted sum of min-max normalised scores; the weights add up to 1.
-    Weighted {
-        /// The weight of the words; the vectors have the rest.
-        lexical: f64,
-    },
-    /// Reciprocal rank fusion with k = 60.
-    ReciprocalRank,
+pub struct Fusion {
+    /// The weight of the words; the vectors have the rest.
+    pub lexical: f64,
 }
 
 impl Default for Fusion {
     fn default() -> Self {
-        Self::Weighted { lexical: LEXICAL }
+        Self { lexical: LEXICAL }
     }
 }
 
@@ -40,10 +34,7 @@ impl Fusion {
     /// The same for a question whose identifiers a memory holds.
     #[must_use]
     pub(crate) fn identified(self) -> Self {
-        match self {
-            Self::Weighted { lexical } => Self::Weighted { lexical: lexical.max(IDENTIFIED_LEXICAL) },
-            Self::ReciprocalRank => self,
-        }
+        Self { lexical: self.lexical.max(IDENTIFIED_LEXICAL) }
     }
 }
 
@@ -98,8 +89,15 @@ pub fn rank(
 ) -> Result<Vec<(Candidate, Parts)>> {
     let scale = Scale::of(&candidates, moment);
     let mut ranked = score_all(fusion, &scale, candidates);
-    ranked.truncate(limit.saturating_add(BEYOND));
-    if scale.any_dense && matches!(fusion, Fusion::Weighted { .. }) {
+    let mut vouched = 0;
+    let mut place = 0;
+    // However many of nobody's stand before them, those that somebody vouches for are among those to choose from.
+    ranked.retain(|(candidate, _)| {
+        place += 1;
+        vouched += usize::from(candidate.attributes.trust > 0);
+        place <= limit.saturating_add(BEYOND) || candidate.attributes.trust > 0 && vouched <= limit
+    });
+    if scale.any_dense {
         for (candidate, parts) in &mut ranked {
             candidate.dense = exact(candidate)?.or(candidate.dense);
             *parts = weighted(fusion, &scale, candidate);
@@ -149,30 +147,23 @@ impl Scale {
 
     /// Where one side has nothing to say, the other has all the weight.
     fn weights(&self, fusion: Fusion) -> (f64, f64) {
-        match (self.any_lexical, self.any_dense, fusion) {
-            (true, true, Fusion::Weighted { lexical }) => (lexical, 1.0 - lexical),
-            (true, true, Fusion::ReciprocalRank) => (0.5, 0.5),
-            (_, false, _) => (1.0, 0.0),
-            (false, true, _) => (0.0, 1.0),
+        match (self.any_lexical, self.any_dense) {
+            (true, true) => (fusion.lexical, 1.0 - fusion.lexical),
+            (_, false) => (1.0, 0.0),
+            (false, true) => (0.0, 1.0),
         }
     }
 }
 
 fn score_all(fusion: Fusion, scale: &Scale, candidates: Vec<Candidate>) -> Vec<(Candidate, Parts)> {
-    let mut ranked: Vec<_> = match fusion {
-        Fusion::Weighted { .. } => candidates.into_iter().map(|c| (weighted(fusion, scale, &c), c)).map(|(parts, c)| (c, parts)).collect(),
-        Fusion::ReciprocalRank => reciprocal(fusion, scale, candidates),
-    };
+    let with_parts = |candidate| (weighted(fusion, scale, &candidate), candidate);
+    let mut ranked: Vec<_> = candidates.into_iter().map(with_parts).map(|(parts, candidate)| (candidate, parts)).collect();
     sort(&mut ranked);
     ranked
 }
 
 fn weighted(fusion: Fusion, scale: &Scale, candidate: &Candidate) -> Parts {
-    let dense = candidate.dense.map_or(0.0, |dense| scale.dense(dense));
-    combine(fusion, scale, candidate, scale.lexical(candidate.lexical), dense)
-}
-
-fn combine(fusion: Fusion, scale: &Scale, candidate: &Candidate, lexical: f64, dense: f64) -> Parts {
+    let (lexical, dense) = (scale.lexical(candidate.lexical), candidate.dense.map_or(0.0, |dense| scale.dense(dense)));
     let (lexical_weight, dense_weight) = scale.weights(fusion);
     let prior = Prior { highest: scale.highest_prior, ..Prior::of(&candidate.attributes, &scale.moment) };
     let relevance = lexical_weight * lexical + dense_weight * dense;
@@ -186,28 +177,6 @@ fn combine(fusion: Fusion, scale: &Scale, candidate: &Candidate, lexical: f64, d
         prior,
         fixed: (relevance * prior.share() * ONE) as i64,
     }
-}
-
-fn reciprocal(fusion: Fusion, scale: &Scale, candidates: Vec<Candidate>) -> Vec<(Candidate, Parts)> {
-    let by_words = ranks(&candidates, |c| (c.lexical > 0).then_some(c.lexical));
-    let by_vectors = ranks(&candidates, |c| c.dense.map(i64::from));
-    let share = |rank: Option<usize>| rank.map_or(0.0, |rank| (RRF_CONSTANT + 1.0) / (RRF_CONSTANT + 1.0 + rank as f64));
-    let with_parts = |(at, candidate): (usize, Candidate)| {
-        let parts = combine(fusion, scale, &candidate, share(by_words[at]), share(by_vectors[at]));
-        (candidate, parts)
-    };
-    candidates.into_iter().enumerate().map(with_parts).collect()
-}
-
-/// The rank of each candidate by a score, from 0; `None` for those that have none.
-fn ranks(candidates: &[Candidate], score: impl Fn(&Candidate) -> Option<i64>) -> Vec<Option<usize>> {
-    let mut order: Vec<usize> = (0..candidates.len()).filter(|at| score(&candidates[*at]).is_some()).collect();
-    order.sort_by_key(|at| (std::cmp::Reverse(score(&candidates[*at])), *at));
-    let mut ranks = vec![None; candidates.len()];
-    for (rank, at) in order.into_iter().enumerate() {
-        ranks[at] = Some(rank);
-    }
-    ranks
 }
 
 /// Score descending, then scope, then number, then the newest revision: no two candidates are equal.
@@ -228,7 +197,7 @@ mod tests {
     const LONG_AGO: i64 = -1000 * 86_400_000_000;
 
     fn candidate(number: u32, lexical: i64, dense: i32) -> Candidate {
-        let attributes = Attributes { kind: Kind::Episodic, importance: 128, occurred_at: 0, recalls: 0 };
+        let attributes = Attributes { kind: Kind::Episodic, importance: 128, occurred_at: 0, recalls: 0, trust: 3 };
         Candidate { scope: 0, number, lexical, dense: Some(dense), attributes, past: None }
     }
 
@@ -242,8 +211,7 @@ mod tests {
     fn identifiers_give_the_words_the_last_word() {
         assert_eq!(order(Fusion::default()), [2, 3, 1]);
         assert_eq!(order(Fusion::default().identified()), [3, 1, 2], "vectors still decide among those that nearly tie");
-        assert_eq!(order(Fusion::Weighted { lexical: 1.0 }.identified()), [1, 3, 2]);
-        assert_eq!(Fusion::ReciprocalRank.identified(), Fusion::ReciprocalRank);
+        assert_eq!(order(Fusion { lexical: 1.0 }.identified()), [1, 3, 2]);
     }
 
     #[test]
@@ -258,7 +226,7 @@ mod tests {
         };
         let asked = Some(Range { since: Some(0), until: Some(1000) });
         let best = |times| {
-            let fusion = Fusion::Weighted { lexical: 1.0 };
+            let fusion = Fusion { lexical: 1.0 };
             let ranked = rank(fusion, 2, &Moment { now: 0, asked }, candidates(times), |_| Ok(None)).expect("no store");
             (ranked[0].0.number, ranked[0].1.score())
         };

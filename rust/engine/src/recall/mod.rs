@@ -21,6 +21,7 @@ mod past;
 pub mod priors;
 pub mod ranking;
 mod same;
+mod shares;
 mod typos;
 pub mod when;
 
@@ -30,6 +31,7 @@ pub use explain::{Explanation, TermScore};
 pub use filter::Filter;
 pub use fusion::Fusion;
 
+use self::shares::Chosen;
 use crate::Result;
 use crate::embedding;
 use crate::index::vectors;
@@ -183,31 +185,26 @@ pub(crate) fn answer<P: Pages>(engine: &Core, snapshot: &P, request: &Request) -
     let candidates = std::mem::take(&mut found.candidates);
     let exact = |candidate: &Candidate| exact(snapshot, &found, request, candidate);
     let ranked = fusion::rank(fusion, request.limit, &moment, candidates, exact)?;
-    let mut said: Vec<(usize, u64, usize)> = Vec::new();
-    let mut tokens_left = request.max_tokens;
+    let mut chosen = Chosen::new(request.limit, &ranked);
     for (candidate, parts) in ranked {
-        if recall.hits.len() >= request.limit || parts.score() < request.min_score {
+        if chosen.is_full() || parts.score() < request.min_score {
             break;
         }
         let hit = load(snapshot, &recall.partitions, candidate, parts)?;
         if parts.lexical == 0 && is_misjudged(engine, &hit) {
             continue;
         }
-        if let Some(signature) = same::signature(&hit.memory) {
-            if let Some((_, _, first)) = said.iter().find(|(scope, other, _)| (*scope, *other) == (hit.scope, signature)) {
-                recall.hits[*first].duplicates.push(hit.memory.id());
-                continue;
-            }
-            said.push((hit.scope, signature, recall.hits.len()));
-        }
-        if let Some(left) = tokens_left {
-            tokens_left = left.checked_sub(tokens_of(&hit.memory.text));
-            if tokens_left.is_none() {
-                break;
-            }
-        }
-        recall.hits.push(hit);
+        chosen.offer(hit);
     }
+    let mut tokens_left = request.max_tokens;
+    recall.hits = chosen.hits();
+    let fits = |hit: &&Hit| {
+        let rest = tokens_left.map(|left| left.checked_sub(tokens_of(&hit.memory.text)));
+        tokens_left = rest.flatten();
+        rest.is_none_or(|rest| rest.is_some())
+    };
+    let count = recall.hits.iter().take_while(fits).count();
+    recall.hits.truncate(count);
     recall.by_vectors = found.sets.iter().any(Option::is_some);
     recall.degraded = found.degraded;
     Ok(recall)

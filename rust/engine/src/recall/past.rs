@@ -47,6 +47,7 @@ pub(super) fn nominate<P: Pages>(
                 importance: importance_of(&memory),
                 occurred_at: memory.occurred_at,
                 recalls: 0, // counted by number, for the revision that is current
+                trust: memory.trust,
             };
             let (number, past) = (memory.number, Some(Box::new(memory)));
             found.candidates.push(Candidate { scope: place, number, lexical, dense: None, attributes, past });

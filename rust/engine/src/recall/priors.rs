@@ -35,11 +35,13 @@ pub struct Attributes {
     pub occurred_at: i64,
     /// How often it was recalled, as stored.
     pub recalls: u32,
+    /// Who vouches for it: 0 nobody. It is no part of the prior; [`super::shares`] looks at it.
+    pub trust: u8,
 }
 
 impl Attributes {
     /// Those of what is ranked by relevance alone: a chunk of a document.
-    pub const NONE: Self = Self { kind: Kind::Semantic, importance: 128, occurred_at: 0, recalls: 0 };
+    pub const NONE: Self = Self { kind: Kind::Semantic, importance: 128, occurred_at: 0, recalls: 0, trust: 3 };
 }
 
 /// What a question brings to its priors.
@@ -154,7 +156,7 @@ mod tests {
     const DAY: i64 = 86_400_000_000;
 
     fn of(kind: Kind, occurred_at: i64, asked: Option<Range>) -> Prior {
-        Prior::of(&Attributes { kind, importance: 128, occurred_at, recalls: 0 }, &Moment { now: 100 * DAY, asked })
+        Prior::of(&Attributes { kind, importance: 128, occurred_at, recalls: 0, trust: 3 }, &Moment { now: 100 * DAY, asked })
     }
 
     #[test]
@@ -182,7 +184,7 @@ mod tests {
     #[test]
     fn importance_and_use_are_small_and_not_for_facts() {
         let prior = |kind, importance, recalls| {
-            Prior::of(&Attributes { kind, importance, occurred_at: 0, recalls }, &Moment { now: 0, asked: None }).product()
+            Prior::of(&Attributes { kind, importance, occurred_at: 0, recalls, trust: 3 }, &Moment { now: 0, asked: None }).product()
         };
         assert_eq!(prior(Kind::Preference, 128, 0), 1.0);
         assert!((prior(Kind::Preference, 255, 0) - 1.05).abs() < 1e-12);

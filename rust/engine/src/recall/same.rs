@@ -79,6 +79,7 @@ mod tests {
             supersedes: None,
             request: 0,
             ending: None,
+            provenance: crate::memory::Provenance::default(),
         }
     }
 

@@ -26,11 +26,11 @@ impl Home {
         let table = key.get(4).copied();
         let at = |place| u32_at(key, place).map_or(Ok(Self::Store), |partition| Self::of_partition(pages, partition));
         match (u32_at(key, 0), table) {
-            (Some(STORE), Some(table)) if table == Table::ScopeByNumber as u8 => at(5),
+            (Some(STORE), Some(table)) if [Table::ScopeByNumber as u8, Table::Erasing as u8].contains(&table) => at(5),
             (Some(STORE), Some(table)) if table == Table::Expiry as u8 => at(13),
             (Some(STORE), Some(table)) if table == Table::ScopeByName as u8 => match value {
                 Some(value) => Ok(Self::Scope(Reader::array(key, envelope::open(key, value)?.body)?.uint()? as Partition)),
-                None => Ok(Self::Store), // a name is never taken back
+                None => Ok(Self::Store), // a name that is erased: its row says whose it was
             },
             (Some(STORE) | None, _) => Ok(Self::Store),
             _ => at(0),

@@ -86,6 +86,12 @@ impl Scope {
         Ok(Some(partition))
     }
 
+    /// Takes its name away: nobody finds it any more, and a write to it begins anew in another partition.
+    pub(crate) fn unlink(&self, pages: &mut impl PagesMut) -> Result<()> {
+        let hash = pages.secret().hash128(&self.bytes());
+        pages.delete(Key::new(STORE, Table::ScopeByName).u128(hash).as_slice()).map(drop)
+    }
+
     /// The partition it lives in, given now where there was none.
     pub fn find_or_make(&self, pages: &mut impl PagesMut) -> Result<Partition> {
         if let Some(partition) = self.find(pages)? {

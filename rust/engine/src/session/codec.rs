@@ -10,6 +10,7 @@
 use std::sync::Arc;
 
 use crate::context::image::ImageRule;
+use crate::context::message::Media;
 use crate::context::{
     Budget, Cut, Epoch, Explained, Factor, Form, Format, Framing, Grant, Item, MemoryRef, MessageRef, Order, Reason, RelevanceFloor,
     SectionUse, SetAside, Share, Tally, Why,
@@ -66,6 +67,8 @@ pub(super) fn write_format(w: &mut Writer, format: Format) {
     w.uint(match format {
         Format::OpenAi => 0,
         Format::Anthropic => 1,
+        Format::Responses => 2,
+        Format::Gemini => 3,
     });
 }
 
@@ -74,6 +77,8 @@ pub(super) fn read_format(r: &mut Reader<'_>, key: &[u8]) -> Result<Format> {
     match r.uint()? {
         0 => Ok(Format::OpenAi),
         1 => Ok(Format::Anthropic),
+        2 => Ok(Format::Responses),
+        3 => Ok(Format::Gemini),
         other => Err(unknown(key, "format", other)),
     }
 }
@@ -115,7 +120,8 @@ fn read_encoding(r: &mut Reader<'_>, key: &[u8]) -> Result<Encoding> {
 }
 
 fn write_framing(w: &mut Writer, framing: &Framing) {
-    w.nested(7);
+    let lacks = lacks(framing.media);
+    w.nested(7 + u32::from(lacks != 0));
     write_format(w, framing.format);
     w.uint(framing.per_message);
     w.uint(framing.per_name);
@@ -129,6 +135,18 @@ fn write_framing(w: &mut Writer, framing: &Framing) {
         ImageRule::GeminiTiles => numbered(w, 3, &[]),
         ImageRule::GeminiResolution => numbered(w, 4, &[]),
     }
+    if lacks != 0 {
+        w.uint(lacks);
+    }
+}
+
+/// What a model does not take, as bits: images, documents, audio. 0, which is not written, is nothing.
+fn lacks(media: Media) -> u64 {
+    u64::from(!media.images) | u64::from(!media.documents) << 1 | u64::from(!media.audio) << 2
+}
+
+fn takes(lacks: u64) -> Media {
+    Media { images: lacks & 1 == 0, documents: lacks & 2 == 0, audio: lacks & 4 == 0 }
 }
 
 fn read_framing<'b>(r: &mut Reader<'b>, key: &'b [u8]) -> Result<Framing> {
@@ -141,6 +159,7 @@ fn read_framing<'b>(r: &mut Reader<'b>, key: &'b [u8]) -> Result<Framing> {
         reply: r.uint()?,
         per_tool: r.uint()?,
         images: read_image_rule(&mut r, key)?,
+        media: takes(r.uint()?),
     })
 }
 

@@ -4,6 +4,7 @@ use std::fmt::Debug;
 
 use super::*;
 use crate::ErrorKind;
+use crate::context::message::Media;
 use crate::context::testing::{Random, nasty};
 
 const KEY: &[u8] = b"key";
@@ -51,13 +52,14 @@ fn model(random: &mut Random) -> Model {
         _ => ImageRule::Anthropic,
     };
     let framing = Framing {
-        format: *random.pick(&[Format::OpenAi, Format::Anthropic]),
+        format: *random.pick(&Format::ALL),
         per_message: number(random),
         per_name: number(random),
         per_tool_call: number(random),
         reply: number(random),
         per_tool: number(random),
         images,
+        media: Media { images: random.chance(50), documents: random.chance(50), audio: random.chance(50) },
     };
     Model {
         name: text(random).into(),

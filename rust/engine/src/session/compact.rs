@@ -224,7 +224,7 @@ fn shown_summary<P: Pages>(pages: &P, place: Place, epoch: &StoredEpoch, new: Op
 
 /// Writes a summary as the newest version; the caller begins the epoch that shows it.
 pub(super) fn put<P: PagesMut>(writer: &mut SessionWriter<'_, P>, made: &StoredSummary) -> Result<u64> {
-    let version = summary::versions(&*writer.pages, writer.place)?.last().map_or(1, |newest| newest + 1);
+    let version = summary::newest(&*writer.pages, writer.place)? + 1;
     StoredSummary { made_at: writer.now, ..made.clone() }.write(writer.pages, writer.place, version)?;
     writer.epoch.epoch.summary_version = version;
     Ok(version)
@@ -276,12 +276,11 @@ fn summary_tokens(asked: Option<u64>, limit: u64) -> Result<u64> {
 
 /// What a summary may have so that it is worth its place: that of the one before, and half of what leaves.
 fn worth<P: Pages>(pages: &P, status: &Status, draft: &Draft) -> Result<u64> {
-    const LEAST: u64 = 64;
     let view = View::cold(pages, status.place, &status.record, &status.epoch);
     let first = draft.previous.as_ref().map_or(0, |before| before.covers.end);
     let leaving = view.tokens_before(draft.boundary)?.saturating_sub(view.tokens_before(first)?);
     let before = draft.previous.as_ref().map_or(0, |before| before.tokens(&CachedCounter::new(status.epoch.model.encoding)));
-    Ok((before + leaving / 2).max(LEAST))
+    Ok((before + leaving / 2).max(*SUMMARY_TOKENS.start()))
 }
 
 /// The first message that stays: the beginning of the oldest of the newest exchanges.

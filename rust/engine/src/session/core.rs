@@ -24,6 +24,11 @@ impl SessionCore {
         &mut self.core
     }
 
+    /// Drops what this process has read of its sessions: some of it was erased.
+    pub(crate) fn forget_warm(&self) {
+        self.warm.forget();
+    }
+
     /// What this process has read of its sessions.
     pub(super) fn warm(&self) -> &WarmSessions {
         &self.warm

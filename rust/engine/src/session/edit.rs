@@ -25,7 +25,7 @@ pub(super) const STEP: u64 = 256;
 /// Keys of other tables that one transaction removes.
 const KEYS: usize = 1_024;
 /// What goes with a session besides its transcript, epochs and record.
-const OWN_TABLES: [Table; 9] = [
+const OWN_TABLES: [Table; 12] = [
     Table::Call,
     Table::Turn,
     Table::Recount,
@@ -35,6 +35,9 @@ const OWN_TABLES: [Table; 9] = [
     Table::SessionPolicy,
     Table::Note,
     Table::SessionMetadata,
+    Table::Lease,
+    Table::PartialReply,
+    Table::RefusedLimit,
 ];
 
 impl<P: PagesMut> SessionWriter<'_, P> {

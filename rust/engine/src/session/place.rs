@@ -72,6 +72,18 @@ impl Place {
         self.table(Table::MessageId).u64(seed.hash64(id.as_bytes()))
     }
 
+    pub(super) fn lease(self) -> Key {
+        self.table(Table::Lease)
+    }
+
+    pub(super) fn partial(self) -> Key {
+        self.table(Table::PartialReply)
+    }
+
+    pub(super) fn refused_limit(self) -> Key {
+        self.table(Table::RefusedLimit)
+    }
+
     /// Everything of one table that belongs to the session.
     pub(super) fn all(self, table: Table) -> Key {
         self.table(table)

@@ -41,7 +41,7 @@ pub(super) fn engine(path: &std::path::Path) -> Engine {
     Engine::open(path, options).unwrap()
 }
 
-const OPTIONS: RequestOptions<'static> = RequestOptions { model: Some("m"), stream: false };
+const OPTIONS: RequestOptions<'static> = RequestOptions::new(Some("m"), false);
 const TOOLS: &[u8] = br#"[{"type":"function","function":{"name":"find","description":"Finds a thing.","parameters":{"type":"object",
     "properties":{"query":{"type":"string","description":"What to find."}},"required":["query"]}}}]"#;
 

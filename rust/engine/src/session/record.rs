@@ -69,10 +69,20 @@ impl Default for SessionBudget {
 /// shows 100. While confidence was the greater of coverage and cosine 0.2 showed 105 and 1,013 (2026-11-22).
 const MIN_SCORE: i64 = 644_245_094;
 
+/// What models that think before they answer, and count it as their reply, should have at least (`OpenAI`, "Reasoning models").
+const REASONING_OUTPUT: u64 = 25_000;
+
+/// What a reply has where nobody said: room for hidden thinking too, in a window that is large enough.
+fn reply_tokens(model: &Model) -> u64 {
+    let usual = default_output(model.max_output_tokens);
+    let thinks = crate::models::get(&model.name).is_ok_and(|profile| profile.thinks_by_default());
+    if thinks { usual.max(REASONING_OUTPUT.min(model.context_window / 8)).min(model.max_output_tokens) } else { usual }
+}
+
 impl SessionBudget {
     /// The limit of a prompt and what is kept for the reply.
     pub fn limit(&self, model: &Model) -> Result<(u64, u64)> {
-        let output = self.output_tokens.unwrap_or_else(|| default_output(model.max_output_tokens));
+        let output = self.output_tokens.unwrap_or_else(|| reply_tokens(model));
         if output == 0 {
             return Err(Error::invalid("planning a prompt: the reply must have at least 1 token, and max_output_tokens is 0: raise it"));
         }
@@ -123,6 +133,15 @@ pub struct SentBlock {
     pub call: u16,
     /// Its tokens.
     pub tokens: u64,
+}
+
+fn read_state(r: &mut Reader<'_>, key: &[u8]) -> Result<SessionState> {
+    match r.uint()? {
+        0 => Ok(SessionState::Live),
+        1 => Ok(SessionState::Ended),
+        2 => Ok(SessionState::Hidden),
+        _ => Err(damaged(key, "it names no state of a session")),
+    }
 }
 
 /// A session.
@@ -232,12 +251,7 @@ impl SessionRecord {
     fn decode(key: &[u8], schema: u8, body: &[u8]) -> Result<Self> {
         let mut r = Reader::array(key, body)?;
         let id = r.text()?.to_owned();
-        let state = match r.uint()? {
-            0 => SessionState::Live,
-            1 => SessionState::Ended,
-            2 => SessionState::Hidden,
-            _ => return Err(damaged(key, "it names no state of a session")),
-        };
+        let state = read_state(&mut r, key)?;
         let (created_at, last_time, epoch, edits) = (r.int()?, r.int()?, r.uint()?, r.uint()?);
         let tally = codec::read_tally(&mut r, key)?;
         let sent = match codec::maybe_inner(&mut r, key)? {
@@ -261,6 +275,17 @@ impl SessionRecord {
         })?;
         let recalls = Recalls::read(&mut r, key)?;
         Ok(Self { id, state, created_at, last_time, epoch, edits, tally, sent, budget, reads, collections, window, recalls })
+    }
+
+    /// The state of a session and how many messages it has: what is behind these in its record is not decoded.
+    pub(super) fn glance<P: Pages>(pages: &P, place: Place) -> Result<Option<(SessionState, u64)>> {
+        let key = place.record();
+        let Some((_, body)) = chunks::get(pages, key)? else { return Ok(None) };
+        let mut r = Reader::array(key.as_slice(), &body)?;
+        r.text()?;
+        let state = read_state(&mut r, key.as_slice())?;
+        let (_created_at, _last_time, _epoch, _edits) = (r.int()?, r.int()?, r.uint()?, r.uint()?);
+        Ok(Some((state, codec::read_tally(&mut r, key.as_slice())?.messages)))
     }
 
     /// The record of a session, whatever its state.

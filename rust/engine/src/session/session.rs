@@ -21,7 +21,7 @@ use super::window::recount::{self, Kept};
 use super::writer::{AddAction, Added, KnownId, SessionWriter, moved};
 use crate::collection::CollectionName;
 use crate::context::message::Part;
-use crate::context::{Arguments, Factor, Format, Reason, carries_block};
+use crate::context::{Arguments, Format, Reason, carries_block};
 use crate::limits::{MAX_BATCH_BYTES, MAX_BATCH_ROWS};
 use crate::models::Model;
 use crate::recall;
@@ -29,7 +29,7 @@ use crate::scope::Scope;
 use crate::store::Snapshot;
 use crate::store::environment::WriteTransaction;
 use crate::store::metrics::add;
-use crate::tokens::bound::TooLong;
+use crate::store::reserve;
 use crate::units::clip::first_chars;
 use crate::{Error, ErrorKind, Result};
 
@@ -186,7 +186,7 @@ impl Session<'_> {
         self.engine.store().read(|pages| self.expect(pages))
     }
 
-    fn find(&self, pages: &Snapshot) -> Result<Option<Status>> {
+    pub(super) fn find(&self, pages: &Snapshot) -> Result<Option<Status>> {
         let Some(place) = record::locate(pages, self.scope, self.id)? else { return Ok(None) };
         let missing = || crate::store::envelope::damaged(place.record().as_slice(), "its id refers to it and it is missing");
         let record = SessionRecord::read(pages, place)?.ok_or_else(missing)?;
@@ -324,6 +324,7 @@ impl Session<'_> {
                 sent: sent.as_ref().map(|(_, sent)| (**sent).clone()),
                 hash: response.hash,
             };
+            super::reply::partial::remove(writer.pages, writer.place)?;
             call.write(writer.pages, writer.place, added.turn)?;
             call.put_name(writer.pages, writer.place, writer.seed)?;
             let call_planned = call.sent.as_ref().map(|sent| sent.planned);
@@ -369,34 +370,6 @@ impl Session<'_> {
         })?;
         add(&self.engine.store().metrics().bounds_exceeded, u64::from(exceeded));
         Ok(())
-    }
-
-    /// Another prompt for what `prompt` was for, after a provider refused it as too long: smaller, by what the refusal says.
-    ///
-    /// # Errors
-    /// `SessionMoved` where the session went on; `BudgetExceeded` where nothing is left to leave out.
-    pub fn refused(&self, prompt: &Assembled, refusal: TooLong, now: i64) -> Result<Assembled> {
-        self.learn_cost(prompt, refusal.tokens, now)?;
-        let planned = prompt.prompt.total_tokens.max(1);
-        let limit = prompt.prompt.max_input_tokens.min(refusal.limit);
-        // A count that was too low is so again: by as much. A bound has learned.
-        let exact = prompt.model.factor == Factor::EXACT && refusal.tokens > planned;
-        let scaled = u128::from(limit) * u128::from(planned) / u128::from(refusal.tokens.max(1));
-        let limit = if exact { u64::try_from(scaled).unwrap_or(limit) } else { limit };
-        let ask = Ask { max_input_tokens: Some(limit), now, ..Ask::clone(&prompt.ask) };
-        let next = self.assemble(&ask)?;
-        if next.prompt.chain.last() != prompt.prompt.chain.last() {
-            return Ok(next);
-        }
-        Err(Error::new(
-            ErrorKind::BudgetExceeded,
-            format!(
-                "making a prompt smaller: the provider refused one of {} tokens for a limit of {}, and nothing of it can be left out (session {:?}): shorten the newest message or the system prompt",
-                refusal.tokens, refusal.limit, self.id
-            ),
-        )
-        .with("needed_tokens", refusal.tokens as i64)
-        .with("limit_tokens", refusal.limit as i64))
     }
 
     /// The text to embed for the next [`Self::assemble`]: what the user said last; `None` where memory will not be asked.
@@ -468,20 +441,23 @@ impl Session<'_> {
 
     /// Takes back message `index` and all behind it. Up to 256 messages are one transaction; more are several, from the end.
     pub fn rewind(&self, index: u64, now: i64) -> Result<()> {
-        while self.edit("rewinding", now, move |writer| writer.rewind_step(index))? {}
-        Ok(())
+        reserve::freeing(|| {
+            while self.edit("rewinding", now, move |writer| writer.rewind_step(index))? {}
+            Ok(())
+        })
     }
 
     /// Takes the text out of a message, for good; `false` where that was done before.
     pub fn redact(&self, index: u64, reason: Option<&str>, now: i64) -> Result<bool> {
         check_name("reason", reason)?;
         let reason = reason.map(str::to_owned);
-        self.write(move |txn, scope, id| {
+        let redact = move |txn: &mut WriteTransaction<'_>, scope: &Scope, id: &str| {
             let mut writer = SessionWriter::open(txn, scope, id, now)?;
             let done = writer.redact(index, reason.as_deref())?;
             writer.finish()?;
             Ok(done)
-        })
+        };
+        reserve::freeing(|| self.write(redact))
     }
 
     /// Ends the session: it can be read and forked from then on.
@@ -495,6 +471,10 @@ impl Session<'_> {
 
     /// Deletes the session with everything in it. Nobody sees it from the first transaction on; its parts go in bounded ones.
     pub fn delete(&self, now: i64) -> Result<()> {
+        reserve::freeing(|| self.remove(now))
+    }
+
+    fn remove(&self, now: i64) -> Result<()> {
         let place = self.write(move |txn, scope, id| {
             let mut writer = SessionWriter::open(txn, scope, id, now)?;
             writer.record.state = SessionState::Hidden;
@@ -614,7 +594,7 @@ fn replied_before(writer: &SessionWriter<'_, WriteTransaction<'_>>, known: Known
     Ok(Replied { added, call, usage: None, planned: None, exceeded: false, usage_ignored: false })
 }
 
-fn check_prompt(writer: &SessionWriter<'_, WriteTransaction<'_>>, place: Place, sent: &SentPrompt) -> Result<()> {
+pub(super) fn check_prompt(writer: &SessionWriter<'_, WriteTransaction<'_>>, place: Place, sent: &SentPrompt) -> Result<()> {
     if place != writer.place {
         return Err(Error::invalid(format!(
             "adding a response to session {:?}: its prompt must have been assembled by this session, and it was by another: add it there",
@@ -649,8 +629,9 @@ pub(super) fn stored_message(pages: &Snapshot, place: Place, index: u64) -> Resu
 
 /// Reads the shape of a message that a caller names.
 pub fn format_named(name: &str) -> Result<Format> {
-    [Format::OpenAi, Format::Anthropic].into_iter().find(|format| format.name() == name).ok_or_else(|| {
-        Error::invalid(format!("reading format={name:?}: it must be \"openai\" or \"anthropic\": leave it out where the shape tells"))
+    Format::ALL.into_iter().find(|format| format.name() == name).ok_or_else(|| {
+        let known: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
+        Error::invalid(format!("reading format={name:?}: it must be one of {}: leave it out where the shape tells", known.join(", ")))
             .with("format", name)
     })
 }

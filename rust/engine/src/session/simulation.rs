@@ -14,7 +14,7 @@ use crate::context::segment::Body;
 use crate::context::{Budget, Counter, Factor, Framing, Grant, Item};
 use crate::models::Model;
 use crate::scope::{Scope, ScopeType};
-use crate::tokens::bound::{Class, TooLong};
+use crate::tokens::bound::Class;
 use crate::tokens::fuzz::Fuzz;
 use crate::tokens::{CachedCounter, Encoding};
 
@@ -268,7 +268,8 @@ fn a_refusal_that_names_the_count_makes_the_next_prompt_smaller() {
     let prompt = session.assemble(&Ask { now: 200, ..Ask::default() }).unwrap();
     let cost = prompt.prompt.counted_tokens * 3;
     assert!(cost > LIMIT);
-    let next = session.refused(&prompt, TooLong { tokens: cost, limit: LIMIT }, 201).unwrap();
+    let next =
+        session.refused(&prompt, super::Refusal { input_tokens: Some(cost), limit_tokens: Some(LIMIT), output_tokens: None }, 201).unwrap();
     assert!(next.prompt.counted_tokens * 3 <= LIMIT, "{} of {}", next.prompt.counted_tokens, prompt.prompt.counted_tokens);
     assert!(next.prompt.counted_tokens > 0 && next.prompt.total_tokens <= LIMIT);
     let learned = super::learned(&engine).unwrap();

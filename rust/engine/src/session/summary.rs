@@ -102,6 +102,14 @@ impl StoredSummary {
     }
 }
 
+/// The newest version of a session, 0 for none. One look-up, however many there are.
+pub(super) fn newest<P: Pages>(pages: &P, place: Place) -> Result<u64> {
+    let prefix = place.all(Table::Summary);
+    let last = place.summary(u64::from(u32::MAX)).u16(u16::MAX);
+    let found = pages.floor(last.as_slice())?.filter(|(key, _)| key.starts_with(prefix.as_slice()));
+    Ok(found.and_then(|(key, _)| u32_at(key, 9)).map_or(0, u64::from))
+}
+
 /// The versions of a session, ascending.
 pub(super) fn versions<P: Pages>(pages: &P, place: Place) -> Result<Vec<u64>> {
     let (range, mut found) = (place.all(Table::Summary).prefix_range(), Vec::new());

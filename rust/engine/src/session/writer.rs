@@ -162,7 +162,7 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
         self.record.tally = tally;
         self.enter_turn(placed, kept.map(|block| block.0))?;
         if let Some(window) = &mut self.record.window {
-            let own = bounded::message(&shown.stored.message, shown.stored.cost.tokens, framing.format, &counter);
+            let own = bounded::message(&shown.stored.message, shown.stored.cost.tokens, framing.shape(), &counter);
             window.extend(&own.plus(&bounded::like(Class::Prose, others)));
         }
         let document = match &prepared.findable {
@@ -284,7 +284,7 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
     /// A provider told what a prompt did cost: what that says of the model's tokenizer, and of the next prompt.
     pub fn observe(&mut self, sent: &Assembled, cost: u64) -> Result<bool> {
         let Some(content) = sent.prompt.content.filter(|_| sent.model.name == self.epoch.model.name) else { return Ok(false) };
-        if !plausible(&content.request, cost) {
+        if !plausible(&content.request, cost, sent.model.context_window) {
             return Ok(false);
         }
         let mut learned = bounds::read(&*self.pages, &self.epoch.model)?;
@@ -425,7 +425,7 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
         for index in window.parts.iter().flat_map(Clone::clone) {
             let stored = view.message(index)?;
             tokens += stored.cost.tokens;
-            sum = sum.plus(&bounded::message(&stored.message, stored.cost.tokens, framing.format, &counter));
+            sum = sum.plus(&bounded::message(&stored.message, stored.cost.tokens, framing.shape(), &counter));
         }
         for turn in window.first_turn..view.turns() {
             if let Some(block) = view.kept_block(turn)? {
@@ -526,9 +526,10 @@ fn most_of_history(limit: u64) -> u64 {
 }
 
 /// Whether a request of this content can have cost that: a provider that says so of a prompt that it did not get is not believed.
-fn plausible(content: &Tally, cost: u64) -> bool {
+fn plausible(content: &Tally, cost: u64, window: u64) -> bool {
     let counted = content.tokens();
-    cost >= counted / 4 && cost <= counted.saturating_mul(20).saturating_add(4_000)
+    let most = content.bytes().min(counted.saturating_mul(20)).saturating_add(4_000);
+    cost >= counted / 4 && cost <= most && cost <= window
 }
 
 /// The fixed sections of an epoch that begins now, and what is pinned in them: as much as an eighth of what the instructions leave,

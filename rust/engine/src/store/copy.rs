@@ -19,23 +19,30 @@ use super::pages::Pages;
 use crate::{Error, ErrorKind, Result};
 
 /// Bytes in one transaction of a copy.
-const BATCH_BYTES: usize = 8 << 20;
+pub(super) const BATCH_BYTES: usize = 8 << 20;
 
 /// Writes a whole, verified, compacted copy of the store to `target`, a folder that does not exist or is empty.
 pub fn backup(store: &Store, target: &Path) -> Result<u64> {
+    check_target("backing up to", target)?;
     let folder = Folder::new(target.to_owned());
-    if folder.look()? == Found::Store || std::fs::read_dir(target).is_ok_and(|mut entries| entries.next().is_some()) {
-        return Err(Error::invalid(format!(
-            "backing up to {}: the target must not exist or be an empty folder, and it holds something: give another path",
-            target.display()
-        )));
-    }
     folder.make()?;
     let (workshop, id) = (folder.workshop(1)?, StoreId::random()?);
     let copied = store.read(|snapshot| copy(snapshot, &workshop, 1, store.format(), id)).inspect_err(|_| discard(&workshop))?;
     folder.publish(&workshop, 1)?;
     folder.name_current(1)?;
     Ok(copied)
+}
+
+/// Refuses a target that holds something.
+pub(super) fn check_target(doing: &str, target: &Path) -> Result<()> {
+    if Folder::new(target.to_owned()).look()? == Found::Store || std::fs::read_dir(target).is_ok_and(|mut entries| entries.next().is_some())
+    {
+        return Err(Error::invalid(format!(
+            "{doing} {}: the target must not exist or be an empty folder, and it holds something: give another path",
+            target.display()
+        )));
+    }
+    Ok(())
 }
 
 /// Rewrites the store into a new generation and moves every process over to it.
@@ -107,11 +114,25 @@ fn copy(snapshot: &Snapshot, workshop: &Path, number: GenerationNumber, format: 
     while let Some(next) = copy_batch(snapshot, &environment, &from, &mut copied)? {
         from = next;
     }
+    if copied != snapshot.tree().entries() {
+        return Err(missing(copied, snapshot.tree().entries()));
+    }
     let mut txn = environment.write()?;
     meta.write(&mut txn)?;
     txn.commit()?;
     environment.finish(id)?;
     Ok(copied)
+}
+
+/// The error of a tree that does not hold what its meta page counts.
+fn missing(seen: u64, counted: u64) -> Error {
+    Error::new(
+        ErrorKind::StoreCorrupt,
+        format!(
+            "copying the store: its meta page counts {counted} values and {seen} are there; nothing was changed: restore it from a backup, \
+             or save what is intact with `memspan doctor STORE --repair NEW`"
+        ),
+    )
 }
 
 fn copy_batch(snapshot: &Snapshot, environment: &Environment, from: &[u8], copied: &mut u64) -> Result<Option<Vec<u8>>> {

@@ -6,11 +6,12 @@
 //! no process at all, and then resets it again. The kernel opens the door when its holder dies.
 
 use std::fs::{File, OpenOptions};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::Instant;
 
 use super::files::FileId;
-use super::folder::io_error;
+use super::folder::{PRIVATE, io_error};
 use super::waiting;
 use super::writer_lock::flock;
 use crate::{Error, ErrorKind, Result};
@@ -47,7 +48,7 @@ impl Drop for Door {
 }
 
 fn open(path: &Path) -> Result<File> {
-    let made = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
+    let made = OpenOptions::new().read(true).write(true).create(true).mode(PRIVATE).truncate(false).open(path);
     // Where this process may not write it may still be there, and flock asks for no right to write.
     made.or_else(|error| File::open(path).map_err(|_| error)).map_err(|e| io_error("opening the store", path, &e))
 }

@@ -14,13 +14,15 @@ use heed::{CommitOrAbort, Database, Env, EnvFlags, EnvOpenOptions, FlagSetMode, 
 
 use super::changes::Change;
 use super::door::Door;
-use super::files::FileId;
+use super::files::{FileId, require_named};
 use super::folder::{Folder, GenerationNumber, Manifest, corrupt, io_error};
 use super::identity::{Secret, StoreId};
 use super::meta::Meta;
 use super::meta_pages::{MetaPage, MetaPages};
 use super::pages::{Pages, PagesMut};
 use super::progress::{Announced, Progress, Verdict};
+use super::tree::map::DataFile;
+use super::tree::{Root, Tree, free};
 use crate::{Error, ErrorKind, Result};
 
 /// Room in the address space, reserved once; the file grows as it is used. Halved where the system refuses.
@@ -37,14 +39,22 @@ const MAX_READERS: u32 = 2048;
 /// What the file grows by.
 static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
 
-type Tree = Database<'static, Bytes, Bytes>;
+type Handle = Database<'static, Bytes, Bytes>;
+
+/// A reader that meets a meta page half way to the next but one tries again; so often only where the page is damaged.
+const META_TRIES: usize = 100;
 
 /// An open generation.
 #[derive(Debug)]
 pub struct Environment {
     env: Env<WithoutTls>,
-    tree: Tree,
+    tree: Handle,
     data: File,
+    pages: DataFile,
+    /// Whether the file could be grown ahead of its last page: what is left else is for writes that take something away.
+    is_roomy: AtomicBool,
+    /// Whether a write of this process has looked at the list of free pages.
+    free_checked: AtomicBool,
     path: PathBuf,
     number: GenerationNumber,
     relaxed: AtomicBool,
@@ -58,14 +68,13 @@ pub struct Environment {
 #[derive(Debug)]
 struct Shared {
     data: FileId,
-    /// None where the file system is read-only: LMDB does without, too.
-    reader_table: Option<FileId>,
     /// None of a format before 4.
     progress: Option<Progress>,
     verdict: Verdict,
     /// LMDB's `lock.mdb` with a shared lock of ours. LMDB's own belongs to the process and goes with any descriptor of the file that
     /// anybody in it closes (a backup tool, `shutil.copytree`); then the next to open would reset the table under its readers.
-    _table: Option<File>,
+    /// None where the file system is read-only: LMDB does without, too.
+    table: Option<File>,
 }
 
 /// How a generation is opened.
@@ -102,6 +111,12 @@ impl Environment {
         Ok(())
     }
 
+    /// Opens a damaged generation to save what is intact of it: its two meta pages must be LMDB's, and nothing else is looked at.
+    pub fn open_unchecked(path: &Path, number: GenerationNumber, mode: Mode) -> Result<Self> {
+        MetaPages::read(&open_data_file(&path.join("data.mdb"))?, u64::from(page_size()), path)?;
+        Self::map(path, number, mode, Secret::default())
+    }
+
     /// Opens a generation of the store in `folder`, behind the [`Door`], and checks whatever can be checked without reading all of it.
     pub fn open(folder: &Folder, number: GenerationNumber, mode: Mode, deadline: Instant) -> Result<Self> {
         let _door = match Door::enter(folder.root(), deadline) {
@@ -118,8 +133,7 @@ impl Environment {
         let verdict = progress.as_ref().map_or(Ok(Verdict::Sound), |progress| progress.judge(pages))?;
         let mut environment = Self::map(&path, number, mode, Secret::default())?;
         let table = join_table(&path.join("lock.mdb"), mode.read_only)?;
-        let reader_table = table.as_ref().map(FileId::of).transpose().map_err(|e| io_error("opening the store", &path, &e))?;
-        environment.shared = Some(Shared { data, reader_table, progress, verdict, _table: table });
+        environment.shared = Some(Shared { data, progress, verdict, table });
         match environment.identify(&manifest, newest) {
             Ok(secret) => (environment.id, environment.secret) = (manifest.store, secret),
             Err(error) => {
@@ -159,7 +173,9 @@ impl Environment {
             .flatten()
             .ok_or_else(|| corrupt(path, "LMDB finds no tree in the data file"))?;
         let data = env.try_clone_inner_file().map_err(failed)?;
-        Ok(Self { env, tree, data, path: path.to_owned(), number, relaxed: AtomicBool::new(mode.relaxed), id: None, secret, shared: None })
+        let pages = DataFile::open(path, page_size() as usize)?;
+        let (relaxed, free_checked, is_roomy) = (AtomicBool::new(mode.relaxed), AtomicBool::new(false), AtomicBool::new(true));
+        Ok(Self { env, tree, data, pages, is_roomy, free_checked, path: path.to_owned(), number, relaxed, id: None, secret, shared: None })
     }
 
     /// Which generation this is.
@@ -183,11 +199,12 @@ impl Environment {
         }
     }
 
-    /// Vouches for what is in it: all of it was read and found whole. The caller holds the writer lock.
-    pub fn vouch(&mut self) -> Result<()> {
+    /// Vouches for what is in it: all of it was read and found whole. Where `record` says so it is written down, and the caller holds
+    /// the writer lock.
+    pub fn vouch(&mut self, record: bool) -> Result<()> {
         let Some(shared) = &mut self.shared else { return Ok(()) };
         shared.verdict = Verdict::Sound;
-        let Some(progress) = &shared.progress else { return Ok(()) };
+        let Some(progress) = shared.progress.as_ref().filter(|_| record) else { return Ok(()) };
         progress.vouch(&MetaPages::read(&self.data, u64::from(page_size()), &self.path)?)
     }
 
@@ -209,6 +226,33 @@ impl Environment {
     }
 
     fn begin_snapshot(&self) -> Result<Snapshot> {
+        for _ in 0..META_TRIES {
+            self.pages.check_length()?;
+            let txn = self.read_transaction()?;
+            let id = txn.id() as u64;
+            if let Some((pages, free)) = self.tree_of(id)? {
+                return Ok(Snapshot { _txn: txn, pages, free, id, secret: self.secret });
+            }
+        }
+        Err(corrupt(&self.path, "the newest meta page of the data file is damaged"))
+    }
+
+    /// The tree of a transaction, and that of the free pages; none where its meta page names another one by now.
+    fn tree_of(&self, transaction: u64) -> Result<Option<(Tree, Root)>> {
+        let meta =
+            |mapped: &super::tree::map::Mapped| Some(MetaPage::of(mapped.meta(transaction & 1)?, u64::from(page_size()), transaction & 1));
+        let mapped = self.pages.view(1)?;
+        let Some(first) = meta(&mapped).filter(|meta| meta.transaction == transaction && meta.is_sound()) else { return Ok(None) };
+        let mapped = self.pages.view(first.last_page)?;
+        // Read twice, apart: a page that is being written differs.
+        std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
+        match meta(&mapped) {
+            Some(again) if again == first => Ok(Some((Tree::new(mapped, first.values, first.last_page)?, first.free))),
+            _ => Ok(None),
+        }
+    }
+
+    fn read_transaction(&self) -> Result<RoTxn<'static, WithoutTls>> {
         let txn = match self.env.clone().static_read_txn() {
             Err(heed::Error::Mdb(MdbError::ReadersFull)) => {
                 self.clear_stale_readers()?;
@@ -216,8 +260,7 @@ impl Environment {
             }
             other => other,
         };
-        let txn = txn.map_err(|e| lmdb_error("reading the store", &self.path, e))?;
-        Ok(Snapshot { txn, tree: self.tree, secret: self.secret })
+        txn.map_err(|e| lmdb_error("reading the store", &self.path, e))
     }
 
     /// The transaction of the newest meta page.
@@ -229,7 +272,7 @@ impl Environment {
     fn check_files(&self) -> Result<()> {
         let Some(shared) = &self.shared else { return Ok(()) };
         shared.data.require_at(&self.path.join("data.mdb"))?;
-        shared.reader_table.map_or(Ok(()), |table| table.require_at(&self.path.join("lock.mdb")))
+        shared.table.as_ref().map_or(Ok(()), |table| require_named(table, &self.path.join("lock.mdb")))
     }
 
     /// A write transaction; the caller holds the writer lock. Refused where the files are not those that are open, and where it would
@@ -237,13 +280,35 @@ impl Environment {
     pub fn write(&self) -> Result<WriteTransaction<'_>> {
         self.check_files()?;
         self.progress().map_or(Ok(()), Progress::check_file)?;
+        self.pages.check_length()?;
         let txn = self.env.write_txn().map_err(|e| lmdb_error("writing to the store", &self.path, e))?;
-        let txn = WriteTransaction { txn, tree: self.tree, secret: self.secret, environment: self, changes: 0, recorded: None };
-        let newest = self.newest();
-        if self.shared.is_some() && txn.id() != newest + 1 {
-            return Err(behind(&self.path, txn.id().saturating_sub(1), newest));
+        let (id, newest) = (txn.id() as u64, self.newest());
+        if self.shared.is_some() && id != newest + 1 {
+            return Err(behind(&self.path, id.saturating_sub(1), newest));
         }
-        Ok(txn)
+        let base = self.tree_of(id.saturating_sub(1))?;
+        let (base, free) = base.ok_or_else(|| corrupt(&self.path, "the meta page of the last transaction is damaged"))?;
+        if !self.free_checked.load(Relaxed) {
+            base.check_free(free, base.last_page() < free::SMALL)?;
+            self.free_checked.store(true, Relaxed);
+        }
+        Ok(WriteTransaction {
+            txn,
+            base,
+            tree: self.tree,
+            secret: self.secret,
+            environment: self,
+            changes: 0,
+            dirty: false,
+            recorded: None,
+        })
+    }
+
+    /// Checks the list of free pages, and that no page is used twice.
+    pub fn check_pages(&self) -> Result<()> {
+        let txn = self.read_transaction()?;
+        let Some((tree, free)) = self.tree_of(txn.id() as u64)? else { return Ok(()) };
+        tree.check_free(free, true)
     }
 
     fn progress(&self) -> Option<&Progress> {
@@ -275,6 +340,12 @@ impl Environment {
 
     /// Extends the file by zeros when the next commits are about to pass its end. The caller holds the writer lock.
     pub fn grow_ahead(&self) -> Result<()> {
+        let grown = self.grow();
+        self.is_roomy.store(grown.is_ok(), Relaxed);
+        grown
+    }
+
+    fn grow(&self) -> Result<()> {
         let failed = |e: &std::io::Error| io_error("growing the store", &self.path, e);
         let used = (self.env.info().last_page_number as u64 + 1) * u64::from(page_size());
         let mut length = self.data.metadata().map_err(|e| failed(&e))?.len();
@@ -423,32 +494,51 @@ fn open_data_file(path: &Path) -> Result<File> {
 
 /// A read transaction: what was committed when it began.
 pub struct Snapshot {
-    txn: RoTxn<'static, WithoutTls>,
-    tree: Tree,
+    /// Keeps LMDB from writing over its pages.
+    _txn: RoTxn<'static, WithoutTls>,
+    pages: Tree,
+    free: Root,
+    id: u64,
     secret: Secret,
 }
 
 impl Snapshot {
+    /// The pages that are free; none where that cannot be read.
+    #[must_use]
+    pub fn free_pages(&self) -> Option<std::collections::BTreeSet<u64>> {
+        self.pages.free_pages(self.free)
+    }
+
+    /// Its tree.
+    #[must_use]
+    pub fn tree(&self) -> &Tree {
+        &self.pages
+    }
+
     /// The transaction that it shows the end of.
     #[must_use]
     pub fn id(&self) -> u64 {
-        self.txn.id() as u64
+        self.id
     }
 }
 
 /// The write transaction of a generation.
 pub struct WriteTransaction<'e> {
     txn: RwTxn<'e>,
-    tree: Tree,
+    /// What was committed before: the pages that LMDB walks until it copies them.
+    base: Tree,
+    tree: Handle,
     secret: Secret,
     environment: &'e Environment,
     changes: u64,
+    /// Something was really changed: LMDB leaves no trace of a commit that changed nothing.
+    dirty: bool,
     recorded: Option<Vec<Change>>,
 }
 
 impl std::fmt::Debug for Snapshot {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Snapshot").field("transaction", &self.txn.id()).finish_non_exhaustive()
+        f.debug_struct("Snapshot").field("pages", &self.pages).finish_non_exhaustive()
     }
 }
 
@@ -471,6 +561,11 @@ impl WriteTransaction<'_> {
         self.changes
     }
 
+    /// Refuses to begin a write that takes nothing away while the file cannot be grown: what is left is kept for forgetting.
+    pub fn require_room(&self) -> Result<()> {
+        if self.environment.is_roomy.load(Relaxed) { Ok(()) } else { self.environment.grow_ahead() }
+    }
+
     /// Records every put and delete from now on.
     pub fn record(&mut self) {
         self.recorded = Some(Vec::new());
@@ -491,6 +586,7 @@ impl WriteTransaction<'_> {
     /// Appends a value at a key above all others: pages are filled to the brim.
     pub fn append(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         self.note(key, Some(value));
+        self.dirty = true;
         self.tree
             .put_with_flags(&mut self.txn, heed::PutFlags::APPEND, key, value)
             .map_err(|e| lmdb_error("writing to the store", &self.environment.path, e))
@@ -498,6 +594,9 @@ impl WriteTransaction<'_> {
 
     /// Commits; returns when the commit is as durable as the environment's mode says.
     pub fn commit(self) -> Result<()> {
+        if !self.dirty {
+            return Ok(()); // a number that is announced and never in the file would read as a lost write
+        }
         let (environment, id) = (self.environment, self.id());
         let announced = environment.announce(id)?;
         self.txn.commit().map_err(|e| lmdb_error("committing to the store", &environment.path, e))?;
@@ -508,51 +607,75 @@ impl WriteTransaction<'_> {
     }
 }
 
-macro_rules! impl_pages {
-    ($type:ty) => {
-        impl Pages for $type {
-            fn secret(&self) -> Secret {
-                self.secret
-            }
+impl Pages for Snapshot {
+    fn secret(&self) -> Secret {
+        self.secret
+    }
 
-            fn get(&self, key: &[u8]) -> Result<Option<&[u8]>> {
-                self.tree.get(&self.txn, key).map_err(read_error)
-            }
+    fn get(&self, key: &[u8]) -> Result<Option<&[u8]>> {
+        self.pages.get(key)
+    }
 
-            fn floor(&self, key: &[u8]) -> Result<Option<(&[u8], &[u8])>> {
-                self.tree.get_lower_than_or_equal_to(&self.txn, key).map_err(read_error)
-            }
+    fn floor(&self, key: &[u8]) -> Result<Option<(&[u8], &[u8])>> {
+        self.pages.floor(key)
+    }
 
-            fn scan<'p>(
-                &'p self,
-                from: &[u8],
-                to: &[u8],
-                visit: &mut dyn FnMut(&'p [u8], &'p [u8]) -> Result<ControlFlow<()>>,
-            ) -> Result<()> {
-                for entry in self.tree.range(&self.txn, &(Included(from), Excluded(to))).map_err(read_error)? {
-                    let (key, value) = entry.map_err(read_error)?;
-                    if visit(key, value)?.is_break() {
-                        break;
-                    }
-                }
-                Ok(())
-            }
-        }
-    };
+    fn scan<'p>(&'p self, from: &[u8], to: &[u8], visit: &mut dyn FnMut(&'p [u8], &'p [u8]) -> Result<ControlFlow<()>>) -> Result<()> {
+        self.pages.scan(from, to, visit)
+    }
 }
 
-impl_pages!(Snapshot);
-impl_pages!(WriteTransaction<'_>);
+/// Until something is written, what was committed before is all there is; after that LMDB reads, where the pages are whole.
+impl Pages for WriteTransaction<'_> {
+    fn secret(&self) -> Secret {
+        self.secret
+    }
+
+    fn get(&self, key: &[u8]) -> Result<Option<&[u8]>> {
+        if self.changes == 0 {
+            return self.base.get(key);
+        }
+        self.base.secure(key, false)?;
+        self.tree.get(&self.txn, key).map_err(read_error)
+    }
+
+    fn floor(&self, key: &[u8]) -> Result<Option<(&[u8], &[u8])>> {
+        if self.changes == 0 {
+            return self.base.floor(key);
+        }
+        self.base.secure_range(key, key)?;
+        self.tree.get_lower_than_or_equal_to(&self.txn, key).map_err(read_error)
+    }
+
+    fn scan<'p>(&'p self, from: &[u8], to: &[u8], visit: &mut dyn FnMut(&'p [u8], &'p [u8]) -> Result<ControlFlow<()>>) -> Result<()> {
+        if self.changes == 0 {
+            return self.base.scan(from, to, visit);
+        }
+        self.base.secure_range(from, to)?;
+        for entry in self.tree.range(&self.txn, &(Included(from), Excluded(to))).map_err(read_error)? {
+            let (key, value) = entry.map_err(read_error)?;
+            if visit(key, value)?.is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
 
 impl PagesMut for WriteTransaction<'_> {
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        self.base.secure(key, false)?;
         self.note(key, Some(value));
+        self.dirty = true;
         self.tree.put(&mut self.txn, key, value).map_err(|e| lmdb_error("writing to the store", &self.environment.path, e))
     }
 
     fn delete(&mut self, key: &[u8]) -> Result<bool> {
+        self.base.secure(key, true)?;
         self.note(key, None);
-        self.tree.delete(&mut self.txn, key).map_err(|e| lmdb_error("writing to the store", &self.environment.path, e))
+        let known = self.tree.delete(&mut self.txn, key).map_err(|e| lmdb_error("writing to the store", &self.environment.path, e))?;
+        self.dirty |= known;
+        Ok(known)
     }
 }
 

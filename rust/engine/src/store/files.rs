@@ -9,6 +9,11 @@ use std::path::Path;
 
 use crate::{Error, ErrorKind, Result};
 
+/// An error, for the gate alone, where the open file has no name any more: it was removed, or another one was renamed over it.
+pub fn require_named(file: &File, path: &Path) -> Result<()> {
+    if file.metadata().is_ok_and(|metadata| metadata.nlink() > 0) { Ok(()) } else { Err(replaced(path)) }
+}
+
 /// Which file it is: unique among the files that exist, and those that are open, on this machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileId {

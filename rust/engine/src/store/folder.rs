@@ -13,8 +13,9 @@
 //!
 //! A generation is built under another name and renamed when it is whole; a folder named `gen-N` is never half there.
 
-use std::fs::{self, File};
+use std::fs::{self, DirBuilder, File};
 use std::io::{ErrorKind as IoKind, Write};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use super::identity::StoreId;
@@ -26,6 +27,9 @@ pub const FORMAT_VERSION: u32 = 4;
 
 /// The first format whose generations say which store they are of.
 const FORMAT_WITH_IDENTITY: u32 = 4;
+
+/// The mode of files that only their owner may read: whoever can read a lock can hold it, and stop everybody.
+pub const PRIVATE: u32 = 0o600;
 
 /// Number of a generation: 1, then one more with each compaction, migration or restore.
 pub type GenerationNumber = u32;
@@ -101,7 +105,11 @@ impl Folder {
 
     /// Makes the folder.
     pub fn make(&self) -> Result<()> {
-        fs::create_dir_all(&self.root).map_err(|e| io_error("making the store's folder", &self.root, &e))
+        let make = || {
+            self.root.parent().map_or(Ok(()), fs::create_dir_all)?;
+            DirBuilder::new().recursive(true).mode(0o700).create(&self.root)
+        };
+        make().map_err(|e| io_error("making the store's folder", &self.root, &e))
     }
 
     /// The folder of a generation.

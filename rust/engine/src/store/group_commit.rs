@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use super::environment::WriteTransaction;
 use super::fork::lock;
 use super::metrics::{Metrics, add};
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, ErrorKind, Result, interrupt};
 
 /// How long a group gathers work before it commits: no write transaction should last longer than about 20 ms.
 const GATHER: Duration = Duration::from_millis(10);
@@ -96,6 +96,7 @@ impl GroupCommit {
             Ok(ticket) => match ticket.wait(deadline) {
                 Waited::Leads(operation) => self.lead(committer, metrics, deadline, operation),
                 Waited::Outcome(outcome) => outcome,
+                Waited::Interrupted(error) => Err(error),
                 Waited::TimedOut => {
                     add(&metrics.writes_timed_out, 1);
                     Err(queue_timeout())
@@ -108,7 +109,7 @@ impl GroupCommit {
         let succession = Succession(self);
         let mut members = vec![Member { operation, outcome: None, ticket: None }];
         let started = Instant::now();
-        let committed = committer.transact(deadline, &mut |txn| {
+        let committed = patiently(committer, deadline, &mut |txn| {
             let decision = self.run(txn, &mut members);
             add(&metrics.commits, u64::from(decision == Decision::Commit));
             decision
@@ -179,6 +180,18 @@ impl GroupCommit {
     }
 }
 
+/// Queues for the writer lock until `deadline`, in slices, between which nothing is held and the caller is asked whether to go on.
+fn patiently(committer: &impl Committer, deadline: Instant, work: &mut dyn FnMut(&mut WriteTransaction<'_>) -> Decision) -> Result<()> {
+    let started = Instant::now();
+    loop {
+        match committer.transact(deadline.min(Instant::now() + interrupt::SLICE), work) {
+            Err(error) if error.kind() == ErrorKind::StoreBusy && Instant::now() < deadline => interrupt::ask()?,
+            Err(error) if error.kind() == ErrorKind::StoreBusy => return Err(error.with("waited_seconds", started.elapsed().as_secs_f64())),
+            other => return other,
+        }
+    }
+}
+
 /// Passes the lead on when the leader is done, whatever happened to it.
 struct Succession<'g>(&'g GroupCommit);
 
@@ -191,6 +204,7 @@ impl Drop for Succession<'_> {
 enum Waited {
     Leads(Operation),
     Outcome(Result<()>),
+    Interrupted(Error),
     TimedOut,
 }
 
@@ -209,8 +223,16 @@ impl Ticket {
                 other => *state = other,
             }
             state = if matches!(*state, State::Queued(_)) {
-                let left = deadline.saturating_duration_since(Instant::now());
-                self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0
+                let left = deadline.saturating_duration_since(Instant::now()).min(interrupt::SLICE);
+                let (state, slice) = self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner);
+                drop(state);
+                let asked = if slice.timed_out() { interrupt::ask() } else { Ok(()) };
+                let mut state = lock(&self.state);
+                if let (Err(error), State::Queued(_)) = (asked, &*state) {
+                    *state = State::GivenUp;
+                    return Waited::Interrupted(error);
+                }
+                state
             } else {
                 self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
             };
@@ -225,7 +247,8 @@ impl Member {
             return Decision::Nothing;
         }
         let before = txn.changes();
-        let outcome = catch_unwind(AssertUnwindSafe(|| (self.operation)(txn))).unwrap_or_else(|panic| Err(bug(&*panic)));
+        let run = AssertUnwindSafe(|| interrupt::never(|| (self.operation)(txn)));
+        let outcome = catch_unwind(run).unwrap_or_else(|panic| Err(bug(&*panic)));
         let half_done = outcome.is_err() && txn.changes() != before;
         self.outcome = Some(outcome);
         if half_done { Decision::Again } else { Decision::Commit }

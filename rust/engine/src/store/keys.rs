@@ -38,6 +38,9 @@ pub enum Table {
     /// hash128 of a model's name -> what was learned of its tokenizer.
     Learned = 0x08,
 
+    /// partition u32 -> how far its erasure is: nobody has it any more, and its values go.
+    Erasing = 0x0E,
+
     // --- a scope's partition
     /// embedding u16 | number u32 | chunk u16 -> the vector as float32.
     VectorExact = 0x10,
@@ -77,6 +80,12 @@ pub enum Table {
     Slot = 0x41,
     /// number u32 / 256 -> when 256 memories were last recalled, and how often.
     Access = 0x42,
+    /// number u32 -> nothing: a memory that waits for somebody to approve it.
+    Quarantine = 0x43,
+    /// hash128 of a session's id -> how far it was learnt from.
+    LearnMark = 0x44,
+    /// number u32 | chunk u16 -> that something stands to something.
+    Relation = 0x45,
 
     // --- sessions of a scope
     /// hash128 of a session's id -> its number.
@@ -130,11 +139,19 @@ pub enum Table {
     CollectionRevision = 0x66,
     /// revision u32 -> nothing: it is being written or removed.
     CollectionWork = 0x67,
+
+    // --- sessions of a scope, while their models answer
+    /// session u32 -> who answers the session now, and until when.
+    Lease = 0x68,
+    /// session u32 | chunk u16 -> what came of a streamed reply so far.
+    PartialReply = 0x69,
+    /// session u32 -> what a provider refused, and so what prompts of the session may have at most.
+    RefusedLimit = 0x6A,
 }
 
 impl Table {
     /// All of them, in key order.
-    pub const ALL: [Self; 50] = [
+    pub const ALL: [Self; 57] = [
         Self::Meta,
         Self::Retired,
         Self::ScopeByName,
@@ -142,6 +159,7 @@ impl Table {
         Self::Expiry,
         Self::Embedding,
         Self::Learned,
+        Self::Erasing,
         Self::VectorExact,
         Self::VectorBlock,
         Self::MessageVector,
@@ -161,6 +179,9 @@ impl Table {
         Self::History,
         Self::Slot,
         Self::Access,
+        Self::Quarantine,
+        Self::LearnMark,
+        Self::Relation,
         Self::SessionByName,
         Self::Transcript,
         Self::Turn,
@@ -185,6 +206,9 @@ impl Table {
         Self::CollectionChunk,
         Self::CollectionRevision,
         Self::CollectionWork,
+        Self::Lease,
+        Self::PartialReply,
+        Self::RefusedLimit,
     ];
 }
 

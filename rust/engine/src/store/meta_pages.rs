@@ -9,6 +9,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use super::folder::{corrupt, io_error};
+use super::tree::Root;
 use crate::Result;
 
 const MAGIC: u32 = 0xBEEF_C0DE;
@@ -16,6 +17,9 @@ const VERSION: u32 = 1;
 
 /// Where the fields begin on the page, and where they end.
 const FIELDS: std::ops::Range<usize> = 16..152;
+
+/// Bytes of the page up to the end of the fields.
+pub const META_BYTES: usize = FIELDS.end;
 
 /// Reading goes on beside a writer; pages that do not fit each other are read again.
 const TRIES: usize = 50;
@@ -27,6 +31,10 @@ pub struct MetaPage {
     pub transaction: u64,
     /// The last page in use.
     pub last_page: u64,
+    /// The tree of free pages.
+    pub free: Root,
+    /// The tree of values.
+    pub values: Root,
     /// CRC-32 of all its fields.
     pub checksum: u32,
     /// Whether the file is LMDB's.
@@ -38,17 +46,30 @@ pub struct MetaPage {
 impl MetaPage {
     /// The page at 0 or 1.
     pub fn read(file: &File, page_size: u64, which: u64) -> IoResult<Self> {
-        let mut bytes = [0; FIELDS.end];
+        let mut bytes = [0; META_BYTES];
         file.read_exact_at(&mut bytes, which * page_size)?;
+        Ok(Self::of(&bytes, page_size, which))
+    }
+
+    /// The same of its bytes.
+    #[must_use]
+    pub fn of(bytes: &[u8; META_BYTES], page_size: u64, which: u64) -> Self {
         let u16_at = |at: usize| u16::from_ne_bytes([bytes[at], bytes[at + 1]]);
         let u32_at = |at: usize| u32::from_ne_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
         let u64_at = |at: usize| u64::from(u32_at(at)) | u64::from(u32_at(at + 4)) << 32;
         let (last_page, transaction) = (u64_at(136), u64_at(144));
-        // The trees of free pages and of values: depth, and root page where there is one.
-        let tree = |at: usize| u16_at(at + 6) < 32 && (u64_at(at + 40) == u64::MAX || (2..=last_page).contains(&u64_at(at + 40)));
+        let root = |at: usize| Root { page: u64_at(at + 40), depth: u16_at(at + 6), entries: u64_at(at + 32) };
+        let (free, values) = (root(40), root(88));
+        let tree = |root: Root| root.depth < 32 && (root.page == u64::MAX || (2..=last_page).contains(&root.page));
         let in_turn = transaction == 0 || transaction % 2 == which;
-        let sound = u32_at(20) == VERSION && u64::from(u32_at(40)) == page_size && tree(40) && tree(88) && in_turn;
-        Ok(Self { transaction, last_page, checksum: crc32fast::hash(&bytes[FIELDS]), has_magic: u32_at(16) == MAGIC, sound })
+        let sound = u32_at(20) == VERSION && u64::from(u32_at(40)) == page_size && tree(free) && tree(values) && in_turn;
+        Self { transaction, last_page, free, values, checksum: crc32fast::hash(&bytes[FIELDS]), has_magic: u32_at(16) == MAGIC, sound }
+    }
+
+    /// Whether it is such a page as LMDB writes.
+    #[must_use]
+    pub fn is_sound(&self) -> bool {
+        self.has_magic && self.sound
     }
 }
 

@@ -5,10 +5,11 @@
 
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::FileExt;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::Instant;
 
-use super::folder::io_error;
+use super::folder::{PRIVATE, io_error};
 use super::waiting;
 use super::writer_lock::flock;
 use crate::{Error, ErrorKind, Result};
@@ -41,7 +42,8 @@ impl Presence {
     pub fn announce(folder: &Path, deadline: Instant) -> Result<Self> {
         let path = folder.join("open");
         let failed = |e: &std::io::Error| io_error("announcing this process", &path, e);
-        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(|e| failed(&e))?;
+        let file =
+            OpenOptions::new().read(true).write(true).create(true).mode(PRIVATE).truncate(false).open(&path).map_err(|e| failed(&e))?;
         let (ours, mut theirs) = (identity(), String::new());
         let announced = waiting::until(deadline, || {
             if flock(&file, libc::LOCK_EX | libc::LOCK_NB).map_err(|e| failed(&e))? {

@@ -2,8 +2,8 @@
 //!
 //! LMDB believes its newest meta page, whatever became of it. So every commit leaves its number here, too, and whoever opens the
 //! generation or builds a transaction on it compares: an older tree than the last acknowledged one is an error. The record is one
-//! `pwrite` of 96 bytes before the commit, which announces it, and one behind it. Neither is synced: after a power cut
-//! the file may be older than the data, and what it says is then a lower bound.
+//! `pwrite` of 96 bytes behind the commit, which announces the next one as well; the first commit since the store was closed is
+//! announced before it. None is synced: after a power cut the file may be older than the data, and what it says is then a lower bound.
 //!
 //! ```text
 //! 0  "mspg"        4  u32 CRC-32 of bytes 8..96     8  identity of the store      24  u32 generation     28  u32 bit 0: closed by the last
@@ -17,10 +17,11 @@
 
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::FileExt;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use super::files::FileId;
-use super::folder::{GenerationNumber, corrupt, io_error};
+use super::files::{FileId, require_named};
+use super::folder::{GenerationNumber, PRIVATE, corrupt, io_error};
 use super::identity::StoreId;
 use super::meta_pages::MetaPages;
 use crate::Result;
@@ -92,7 +93,7 @@ pub enum Verdict {
 /// The file of one generation, open.
 #[derive(Debug)]
 pub struct Progress {
-    file: Option<(File, FileId)>,
+    file: Option<File>,
     path: PathBuf,
     store: StoreId,
     generation: GenerationNumber,
@@ -105,7 +106,8 @@ impl Progress {
     pub fn create(folder: &Path, store: StoreId, generation: GenerationNumber, data: &File, pages: &MetaPages) -> Result<()> {
         let path = folder.join("progress");
         let failed = |e: &std::io::Error| io_error("writing the generation's progress", &path, e);
-        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(|e| failed(&e))?;
+        let file =
+            OpenOptions::new().read(true).write(true).create(true).mode(PRIVATE).truncate(false).open(&path).map_err(|e| failed(&e))?;
         let last = pages.newest.transaction;
         let inode = FileId::of(data).map_err(|e| failed(&e))?.inode;
         let meta = pages.newest.checksum;
@@ -117,10 +119,7 @@ impl Progress {
     pub fn open(folder: &Path, store: StoreId, generation: GenerationNumber, data: FileId, read_only: bool) -> Result<Self> {
         let path = folder.join("progress");
         let file = match OpenOptions::new().read(true).write(!read_only).create(!read_only).truncate(false).open(&path) {
-            Ok(file) => {
-                let id = FileId::of(&file).map_err(|e| io_error("opening the generation's progress", &path, &e))?;
-                Some((file, id))
-            }
+            Ok(file) => Some(file),
             Err(_) if read_only => None,
             Err(e) => return Err(io_error("opening the generation's progress", &path, &e)),
         };
@@ -129,17 +128,17 @@ impl Progress {
 
     /// Whether the open file is the one at its path: what is written to a removed one, the next to open does not see.
     pub fn check_file(&self) -> Result<()> {
-        self.file.as_ref().map_or(Ok(()), |(_, id)| id.require_at(&self.path))
+        self.file.as_ref().map_or(Ok(()), |file| require_named(file, &self.path))
     }
 
     fn load(&self) -> Option<Record> {
         let mut bytes = [0; BYTES];
-        self.file.as_ref()?.0.read_exact_at(&mut bytes, 0).ok()?;
+        self.file.as_ref()?.read_exact_at(&mut bytes, 0).ok()?;
         Record::decode(&bytes)
     }
 
     fn store(&self, record: &Record) -> Result<()> {
-        let Some((file, _)) = &self.file else { return Ok(()) };
+        let Some(file) = &self.file else { return Ok(()) };
         file.write_all_at(&record.encode(), 0).map_err(|e| io_error("writing the generation's progress", &self.path, &e))
     }
 
@@ -221,10 +220,12 @@ impl Progress {
             Some(record) if record.last == base => record.meta,
             _ => checksum()?,
         };
-        let (inode, boot, durable) = (self.data.inode, self.boot, known.map_or(0, |record| record.durable));
+        let (inode, boot, durable) = (self.data.inode, self.boot, known.as_ref().map_or(0, |record| record.durable));
         let (store, generation) = (self.store, self.generation);
         let record = Record { store, generation, closed: false, last: base, next: base + 1, durable, inode, boot, meta };
-        self.store(&record)?;
+        if known != Some(record) {
+            self.store(&record)?;
+        }
         Ok(Announced(record))
     }
 
@@ -232,8 +233,8 @@ impl Progress {
     pub fn committed(&self, announced: Announced, meta: u32, synced: bool) {
         let last = announced.0.next;
         let durable = if synced { last } else { announced.0.last.max(announced.0.durable) };
-        // Where this fails, what was announced is there, and stands for it.
-        let _ = self.store(&Record { last, durable, meta, ..announced.0 });
+        // It announces the next one, too. Where this fails, what was announced is there, and stands for it.
+        let _ = self.store(&Record { last, next: last + 1, durable, meta, ..announced.0 });
     }
 
     /// Vouches for what the data file says now: all of it was read and found whole.

@@ -142,7 +142,7 @@ fn a_copy_of_a_closed_store_is_sound_and_one_of_a_store_in_use_is_not_vouched_fo
     std::fs::remove_file(place.0.join("gen-1/progress")).expect("removed");
     let mut environment = place.open().expect("opened");
     assert!(environment.unverified().is_some());
-    environment.vouch().expect("vouched");
+    environment.vouch(true).expect("vouched");
     environment.close();
     assert_eq!(place.open().expect("opened").unverified(), None);
 }

@@ -1,11 +1,12 @@
 //! Waiting for other processes: in short tries, until a deadline, and never for ever.
 //!
-//! `flock` itself would wait without end and deaf to signals. So whoever needs a lock tries, sleeps a little, and tries again.
+//! `flock` itself would wait without end and deaf to signals. So whoever needs a lock tries, sleeps a little, and tries again, unless
+//! its caller was interrupted ([`crate::interrupt`]).
 
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::Result;
+use crate::{Result, interrupt};
 
 /// Between two tries. Short: whoever polls rarely starves beside a process that takes the lock again at once.
 const LONGEST_PAUSE: Duration = Duration::from_micros(200);
@@ -21,6 +22,7 @@ pub fn until<T>(deadline: Instant, mut attempt: impl FnMut() -> Result<Option<T>
         if now >= deadline {
             return Ok(None);
         }
+        interrupt::check()?;
         thread::sleep(pause.min(deadline - now));
         pause = (pause * 2).min(LONGEST_PAUSE);
     }

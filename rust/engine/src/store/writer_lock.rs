@@ -9,12 +9,13 @@ use std::fs::{File, OpenOptions};
 use std::io::ErrorKind as IoKind;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::files::FileId;
-use super::folder::io_error;
+use super::files::require_named;
+use super::folder::{PRIVATE, io_error};
 use super::fork::lock;
 use super::waiting;
 use crate::{Error, ErrorKind, Result};
@@ -23,7 +24,6 @@ use crate::{Error, ErrorKind, Result};
 #[derive(Debug)]
 pub struct WriterLock {
     file: File,
-    id: FileId,
     path: PathBuf,
     /// Whether a thread of this process holds it. Taken only while the gate is open, so that no fork leaves it taken.
     taken: Mutex<bool>,
@@ -38,10 +38,9 @@ impl WriterLock {
     /// Opens the lock's file, making it where it is missing.
     pub fn open(folder: &Path) -> Result<Self> {
         let path = folder.join("lock");
-        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
+        let file = OpenOptions::new().read(true).write(true).create(true).mode(PRIVATE).truncate(false).open(&path);
         let file = file.map_err(|e| io_error("opening the writer lock", &path, &e))?;
-        let id = FileId::of(&file).map_err(|e| io_error("opening the writer lock", &path, &e))?;
-        Ok(Self { file, id, path, taken: Mutex::new(false), released: Condvar::new() })
+        Ok(Self { file, path, taken: Mutex::new(false), released: Condvar::new() })
     }
 
     /// Waits for the lock until `deadline`; [`ErrorKind::StoreBusy`] names the holder.
@@ -60,7 +59,7 @@ impl WriterLock {
         if locked.is_none() {
             return Err(self.busy(started.elapsed()));
         }
-        self.id.require_at(&self.path)?;
+        require_named(&self.file, &self.path)?;
         self.sign();
         Ok(guard)
     }

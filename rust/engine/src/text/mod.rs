@@ -22,6 +22,7 @@ mod identifiers;
 mod keys;
 mod query;
 mod scan;
+pub mod screening;
 mod spans;
 pub mod speech;
 mod speech_words;

@@ -54,7 +54,7 @@ pub fn assemble(session: Session<'_>, now: i64) -> Assembled {
 
 /// The request of a prompt.
 pub fn body(prompt: &Assembled) -> Vec<u8> {
-    render::to_openai(&prompt.prompt, RequestOptions { model: Some("gpt-4o"), stream: false })
+    render::to_openai(&prompt.prompt, RequestOptions::new(Some("gpt-4o"), false))
 }
 
 /// A chat completion around a message, which stands in it as it is given here.

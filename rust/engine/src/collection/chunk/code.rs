@@ -4,6 +4,7 @@
 //! that stand right above it belong to it. Where a language has another way to say so, blocks are still cut at blank lines.
 
 use super::{Blocks, indent, lines, shortened};
+use crate::interrupt;
 
 #[rustfmt::skip]
 const OPENERS: [&str; 26] = [
@@ -29,6 +30,9 @@ pub(super) fn blocks(text: &str) -> Blocks {
     let mut open: Option<(usize, usize, usize, Option<usize>)> = None; // start, end, path, unit
     let mut at = 0;
     while at < all.len() {
+        if interrupt::is_wanted() {
+            break; // the caller throws away what is cut until here
+        }
         let line = &all[at];
         if line.text.trim().is_empty() {
             close(&mut found, &mut open);

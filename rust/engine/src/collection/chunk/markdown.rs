@@ -3,6 +3,7 @@
 //! Source of the rules: the specification `CommonMark` 0.31, sections 4 and 5, as far as they say where a block ends; tables as in GitHub's dialect.
 
 use super::{Blocks, indent, lines, shortened};
+use crate::interrupt;
 
 /// How many lines are looked at to guess.
 const GUESSED_LINES: usize = 200;
@@ -34,6 +35,9 @@ pub(super) fn blocks(text: &str) -> Blocks {
     layout.path = layout.found.path(std::iter::empty());
     let body = layout.front_matter();
     for (start, line) in lines(&text[body..]) {
+        if interrupt::is_wanted() {
+            break; // the caller throws away what is cut until here
+        }
         layout.line(body + start, line);
     }
     if let Some(fence) = layout.fence.take() {

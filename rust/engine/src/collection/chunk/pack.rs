@@ -1,5 +1,6 @@
 //! From blocks to chunks: what follows each other goes together while it fits.
 
+use crate::interrupt;
 use std::ops::Range;
 
 use super::{Block, Blocks, Chunk, Format};
@@ -12,6 +13,9 @@ pub(super) fn pack(text: &str, laid: &Blocks, target: usize, format: Format) -> 
     let costs: Vec<usize> = laid.blocks.iter().map(|block| count(&text[block.span.clone()])).collect();
     let mut packer = Packer { text, laid, target, format, open: None, chunks: Vec::new() };
     for (at, block) in laid.blocks.iter().enumerate() {
+        if interrupt::is_wanted() {
+            break; // the caller throws away what is cut until here
+        }
         let unit = block.unit.map_or(0, |depth| unit_tokens(&laid.blocks[at..], &costs[at..], depth, target));
         packer.add(block, costs[at], unit);
     }

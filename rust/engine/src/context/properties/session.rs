@@ -150,7 +150,7 @@ impl Session {
             return;
         }
         let Some(boundary) = previous.boundary() else { return };
-        let bytes = render::openai_prefix(&previous.segments[..boundary.segments], OPTIONS.model);
+        let bytes = render::openai_prefix(&previous.segments[..boundary.segments], OPTIONS.model, prompt.shape);
         assert!(render::to_openai(prompt, OPTIONS).starts_with(&bytes), "the boundary of the call before does not hold");
         assert_eq!(prompt.chain[boundary.segments], boundary.hash);
     }
@@ -218,7 +218,7 @@ impl Session {
     }
 }
 
-pub(super) const OPTIONS: render::RequestOptions<'static> = render::RequestOptions { model: Some("m"), stream: false };
+pub(super) const OPTIONS: render::RequestOptions<'static> = render::RequestOptions::new(Some("m"), false);
 
 fn opening<'a>(previous: Option<&'a Epoch>, reason: Reason, fixed: &Fixed) -> Opening<'a> {
     let fixed_tokens = fixed.tokens(&FRAMING);

@@ -9,26 +9,26 @@ use std::fmt::Write as _;
 
 use super::super::escape::escape_attribute;
 use super::super::lower::{Piece, pieces, result_pieces};
-use super::super::message::{Document, Format, Image, Message, Role, Source, ToolCall, ToolResult};
+use super::super::message::{Document, Format, Image, Message, Role, Shape, Source, ToolCall, ToolResult};
 use super::super::prompt::Prompt;
 use super::super::segment::{Body, Segment};
 use super::super::tools::{Function, Tool};
-use super::{Commas, RequestOptions, write_field, write_input, write_text_part};
+use super::{Commas, GO_ON, NOTHING_YET, RequestOptions, beginning, write_field, write_input, write_text_part};
 
-const FORMAT: Format = Format::Anthropic;
 const CACHE_CONTROL: &[u8] = b",\"cache_control\":{\"type\":\"ephemeral\"}}";
-const BEGINNING: &str = "(The conversation so far was cut; it goes on with the assistant's message.)";
 
 /// The keyword arguments of `client.messages.create` as JSON.
 #[must_use]
 pub fn to_anthropic(prompt: &Prompt, options: RequestOptions<'_>) -> Vec<u8> {
-    let mut blocks = Blocks::default();
+    let shape = Shape { format: Format::Anthropic, ..prompt.shape };
+    let mut blocks = Blocks { beginning: beginning(prompt), ..Blocks::default() };
     for (index, segment) in prompt.segments.iter().enumerate() {
-        blocks.segment(segment);
+        blocks.segment(segment, shape);
         if prompt.breakpoints.iter().any(|breakpoint| breakpoint.segments == index + 1) {
             blocks.mark();
         }
     }
+    blocks.end(prompt, options);
     let mut out = Vec::with_capacity(1024 + blocks.bytes());
     out.push(b'{');
     if let Some(model) = options.model {
@@ -66,6 +66,8 @@ struct Blocks {
     system: Vec<Vec<u8>>,
     turns: Vec<Turn>,
     last: Last,
+    /// What the user says first, where the assistant would.
+    beginning: &'static str,
 }
 
 /// Neighbouring messages of one role.
@@ -87,10 +89,10 @@ enum Last {
 }
 
 impl Blocks {
-    fn segment(&mut self, segment: &Segment) {
+    fn segment(&mut self, segment: &Segment, shape: Shape) {
         match &segment.body {
             Body::Tools(tools) => {
-                let sent = tools.tools.tools.iter().filter(|tool| tool.function.is_some() || tool.format == FORMAT);
+                let sent = tools.tools.tools.iter().filter(|tool| tool.function.is_some() || tool.format == Format::Anthropic);
                 self.tools.extend(sent.map(tool_block));
                 self.last = if self.tools.is_empty() { Last::Nowhere } else { Last::Tools };
             }
@@ -99,15 +101,15 @@ impl Blocks {
                 self.last = Last::System;
             }
             Body::Block(block) => self.push(true, false, text_block(&block.text)),
-            Body::Message(_, stored) => self.message(&stored.message),
+            Body::Message(_, stored) => self.message(&stored.message, shape),
         }
     }
 
-    fn message(&mut self, message: &Message) {
+    fn message(&mut self, message: &Message, shape: Shape) {
         let user = message.role != Role::Assistant;
         let instruction = matches!(message.role, Role::System | Role::Developer);
         let mut name = message.name.as_deref();
-        for piece in pieces(message, FORMAT) {
+        for piece in pieces(message, shape) {
             match &piece {
                 Piece::Text(text) if instruction => {
                     self.push(user, false, text_block(&format!("<system_message>\n{text}\n</system_message>")));
@@ -117,8 +119,8 @@ impl Blocks {
                     self.push(user, false, text_block(&format!("{prefix}{text}")));
                 }
                 Piece::Call(call) => self.push(user, true, call_block(call)),
-                Piece::Result(result) => self.push(user, true, result_block(result)),
-                other => self.push(user, false, part_block(other)),
+                Piece::Result(result) => self.push(user, true, result_block(result, shape)),
+                other => self.push(user, false, part_block(other, shape)),
             }
         }
     }
@@ -126,7 +128,7 @@ impl Blocks {
     fn push(&mut self, user: bool, tool: bool, block: Vec<u8>) {
         if self.turns.last().is_none_or(|turn| turn.user != user) {
             if self.turns.is_empty() && !user {
-                self.turns.push(Turn { user: true, tool: Vec::new(), rest: vec![text_block(BEGINNING)] });
+                self.turns.push(Turn { user: true, tool: Vec::new(), rest: vec![text_block(self.beginning)] });
             }
             self.turns.push(Turn { user, tool: Vec::new(), rest: Vec::new() });
         }
@@ -139,13 +141,24 @@ impl Blocks {
         self.last = Last::Turn;
     }
 
-    /// Puts a breakpoint on the block that comes last in the request so far.
+    /// A request must say something, and ends with the user unless the model takes a reply that is begun for it.
+    fn end(&mut self, prompt: &Prompt, options: RequestOptions<'_>) {
+        let silent = matches!(prompt.segments.last(), Some(Segment { body: Body::Block(_), .. }));
+        let begun = self.turns.last().is_some_and(|turn| !turn.user) && options.ends_with_user;
+        if self.turns.is_empty() {
+            self.push(true, false, text_block(NOTHING_YET));
+        } else if silent || begun {
+            self.push(true, false, text_block(GO_ON));
+        }
+    }
+
+    /// Puts a breakpoint on the last block of the request so far that takes one: thinking does not, nor does what stands in it.
     fn mark(&mut self) {
         let block = match self.last {
             Last::Nowhere => None,
             Last::Tools => self.tools.last_mut(),
             Last::System => self.system.last_mut(),
-            Last::Turn => self.turns.last_mut().and_then(Turn::last_block),
+            Last::Turn => self.turns.iter_mut().rev().find_map(Turn::last_block).or(self.system.last_mut()),
         };
         if let Some(block) = block.filter(|block| !block.ends_with(CACHE_CONTROL)) {
             block.pop();
@@ -177,16 +190,23 @@ impl Blocks {
 }
 
 impl Turn {
-    /// The block that is sent last.
+    /// The last block that takes a breakpoint.
     fn last_block(&mut self) -> Option<&mut Vec<u8>> {
         let (first, second) = if self.user { (&mut self.tool, &mut self.rest) } else { (&mut self.rest, &mut self.tool) };
-        second.last_mut().or(first.last_mut())
+        second.iter_mut().chain(first.iter_mut()).rev().find(|block| !is_thinking(block))
     }
+}
+
+/// A model's thinking, which must go back as it came.
+fn is_thinking(block: &[u8]) -> bool {
+    let raw = std::str::from_utf8(block).unwrap_or_default();
+    let kind = super::super::json::object(raw).and_then(|block| block.get("type"));
+    matches!(kind, Some("\"thinking\"" | "\"redacted_thinking\""))
 }
 
 fn tool_block(tool: &Tool) -> Vec<u8> {
     match &tool.function {
-        Some(function) if tool.format != FORMAT => function_block(function),
+        Some(function) if tool.format != Format::Anthropic => function_block(function),
         _ => tool.given.as_bytes().to_vec(),
     }
 }
@@ -221,10 +241,10 @@ fn call_block(call: &ToolCall) -> Vec<u8> {
     out
 }
 
-fn result_block(result: &ToolResult) -> Vec<u8> {
+fn result_block(result: &ToolResult, shape: Shape) -> Vec<u8> {
     let mut out = b"{\"type\":\"tool_result\",".to_vec();
     write_field(&mut out, "tool_use_id", &tool_id(&result.call_id));
-    let blocks: Vec<Vec<u8>> = result_pieces(result, FORMAT).map(|piece| part_block(&piece)).collect();
+    let blocks: Vec<Vec<u8>> = result_pieces(result, shape).map(|piece| part_block(&piece, shape)).collect();
     if !blocks.is_empty() {
         out.push(b',');
         write_list(&mut out, "content", &blocks);
@@ -250,7 +270,7 @@ fn tool_id(id: &str) -> String {
     out
 }
 
-fn part_block(piece: &Piece<'_>) -> Vec<u8> {
+fn part_block(piece: &Piece<'_>, shape: Shape) -> Vec<u8> {
     match piece {
         Piece::Text(text) => text_block(text),
         Piece::Refusal(text) => text_block(text),
@@ -258,7 +278,7 @@ fn part_block(piece: &Piece<'_>) -> Vec<u8> {
         Piece::Document(document) => document_block(document),
         Piece::Vendor(raw) => raw.as_bytes().to_vec(),
         Piece::Call(call) => call_block(call),
-        Piece::Result(result) => result_block(result),
+        Piece::Result(result) => result_block(result, shape),
     }
 }
 

@@ -4,15 +4,22 @@
 //! it travels with. Options that change from call to call stand behind the messages.
 
 mod anthropic;
+mod arrange;
+mod gemini;
 mod openai;
+mod responses;
 mod text;
 
 pub use anthropic::to_anthropic;
+pub use gemini::to_gemini;
 pub use openai::{openai_prefix, to_openai};
+pub use responses::to_responses;
 pub use text::to_text;
 
+use super::dialect::Dialect;
 use super::json;
 use super::message::ToolCall;
+use super::prompt::Prompt;
 
 /// What stands in a request besides the prompt.
 #[derive(Debug, Clone, Copy, Default)]
@@ -21,6 +28,34 @@ pub struct RequestOptions<'a> {
     pub model: Option<&'a str>,
     /// Ask for a stream.
     pub stream: bool,
+    /// The server's own rules of a chat completion; `None` is `OpenAI`'s.
+    pub dialect: Option<&'a Dialect>,
+    /// The model takes no reply that is begun for it: the request must end with the user.
+    pub ends_with_user: bool,
+    /// The model thinks before it answers: its encrypted reasoning is asked for.
+    pub reasons: bool,
+}
+
+impl<'a> RequestOptions<'a> {
+    /// A model's name and whether to stream; everything else as `OpenAI` has it.
+    #[must_use]
+    pub const fn new(model: Option<&'a str>, stream: bool) -> Self {
+        Self { model, stream, dialect: None, ends_with_user: false, reasons: false }
+    }
+}
+
+/// What the user says first where history begins with the assistant because it was cut.
+const CUT: &str = "(The conversation so far was cut; it goes on with the assistant's message.)";
+/// The same where the assistant did begin.
+const ASSISTANT_FIRST: &str = "(The assistant speaks first.)";
+/// What the user says where nobody has said anything.
+const NOTHING_YET: &str = "(Nothing was said yet.)";
+/// What the user says last where the assistant would.
+const GO_ON: &str = "(Go on.)";
+
+/// What a user says before the assistant's first message.
+fn beginning(prompt: &Prompt) -> &'static str {
+    if prompt.is_cut() { CUT } else { ASSISTANT_FIRST }
 }
 
 /// Writes the elements of a JSON list or the fields of an object with commas between.

@@ -1,13 +1,18 @@
 //! `OpenAI` chat completions: `model`, `tools`, `messages`, then what changes from call to call.
 //!
-//! Fixed sections are system messages of their own. A volatile block becomes the first text part of the user message it
+//! Fixed sections are system messages of their own; `arrange` says where each thing stands. A volatile block becomes the first text part of the user message it
 //! travels with. Each tool result is a message. Source: `OpenAI` API reference, "Create chat completion".
 
-use super::super::lower::{Piece, pieces, result_pieces};
-use super::super::message::{Detail, Document, Format, Image, Message, Role, Source, ToolCall, ToolResult};
+use std::borrow::Cow;
+
+use super::super::dialect::Dialect;
+use super::super::json;
+use super::super::lower::{Piece, result_pieces};
+use super::super::message::{Detail, Document, Format, Image, Role, Shape, Source, ToolCall, ToolResult};
 use super::super::prompt::Prompt;
 use super::super::segment::{Body, Segment};
 use super::super::tools::{Function, Tool};
+use super::arrange::{self, Entry};
 use super::{Commas, RequestOptions, write_field, write_text_part};
 
 const FORMAT: Format = Format::OpenAi;
@@ -15,11 +20,21 @@ const FORMAT: Format = Format::OpenAi;
 /// The keyword arguments of `client.chat.completions.create` as JSON.
 #[must_use]
 pub fn to_openai(prompt: &Prompt, options: RequestOptions<'_>) -> Vec<u8> {
-    let mut out = openai_prefix(&prompt.segments, options.model);
+    let shape = Shape { format: FORMAT, ..prompt.shape };
+    let mut out = begin(&prompt.segments, options.model);
+    let entries = match options.dialect {
+        Some(dialect) => arrange::arranged(prompt, shape, dialect),
+        None => arrange::entries(&prompt.segments, shape),
+    };
+    write_entries(&mut out, &entries, shape, options.dialect);
     out.extend_from_slice(b"],");
-    out.extend_from_slice(format!("\"max_completion_tokens\":{}", prompt.max_output_tokens).as_bytes());
+    let parameter = options.dialect.map_or("max_completion_tokens", |dialect| &*dialect.output_parameter);
+    out.extend_from_slice(format!("\"{parameter}\":{}", prompt.max_output_tokens).as_bytes());
     if options.stream {
-        out.extend_from_slice(b",\"stream\":true,\"stream_options\":{\"include_usage\":true}");
+        out.extend_from_slice(b",\"stream\":true");
+        if options.dialect.is_none_or(|dialect| dialect.stream_usage) {
+            out.extend_from_slice(b",\"stream_options\":{\"include_usage\":true}");
+        }
     }
     out.push(b'}');
     out
@@ -27,20 +42,24 @@ pub fn to_openai(prompt: &Prompt, options: RequestOptions<'_>) -> Vec<u8> {
 
 /// The bytes of a request up to the end of these segments: a request that begins with them begins with these bytes.
 #[must_use]
-pub fn openai_prefix(segments: &[Segment], model: Option<&str>) -> Vec<u8> {
+pub fn openai_prefix(segments: &[Segment], model: Option<&str>, shape: Shape) -> Vec<u8> {
+    let mut out = begin(segments, model);
+    let shape = Shape { format: FORMAT, ..shape };
+    write_entries(&mut out, &arrange::entries(segments, shape), shape, None);
+    out
+}
+
+fn begin(segments: &[Segment], model: Option<&str>) -> Vec<u8> {
     let mut out = Vec::with_capacity(1024 + segments.iter().map(|segment| segment.digest().length as usize).sum::<usize>() * 9 / 8);
     out.push(b'{');
     if let Some(model) = model {
         write_field(&mut out, "model", model);
         out.push(b',');
     }
-    let mut segments = segments;
-    if let Some((Segment { body: Body::Tools(tools), .. }, rest)) = segments.split_first() {
+    if let Some(Segment { body: Body::Tools(tools), .. }) = segments.first() {
         write_tools(&mut out, &tools.tools.tools);
-        segments = rest;
     }
     out.extend_from_slice(b"\"messages\":[");
-    write_messages(&mut out, segments);
     out
 }
 
@@ -72,27 +91,23 @@ fn write_function(out: &mut Vec<u8>, function: &Function) {
     out.extend_from_slice(b"}}");
 }
 
-fn write_messages(out: &mut Vec<u8>, segments: &[Segment]) {
+fn write_entries(out: &mut Vec<u8>, entries: &[Entry<'_>], shape: Shape, dialect: Option<&Dialect>) {
     let mut commas = Commas::new();
-    let mut block = None;
-    for segment in segments {
-        match &segment.body {
-            Body::Tools(_) => {}
-            Body::Text(text) => write_plain(out, &mut commas, Role::System, &text.text),
-            Body::Block(waiting) => block = Some(&*waiting.text),
-            Body::Message(_, stored) => write_message(out, &mut commas, &stored.message, block.take()),
+    for entry in entries {
+        match entry {
+            Entry::Result(result) => write_result(out, &mut commas, result, shape, dialect),
+            Entry::Message { role, name, pieces } => {
+                begin_message(out, &mut commas, *role);
+                if let Some(name) = name {
+                    out.push(b',');
+                    write_field(out, "name", name);
+                }
+                write_content(out, pieces, dialect);
+                write_calls(out, pieces, dialect);
+                out.push(b'}');
+            }
         }
     }
-    if let Some(text) = block {
-        write_plain(out, &mut commas, Role::User, text);
-    }
-}
-
-fn write_plain(out: &mut Vec<u8>, commas: &mut Commas, role: Role, text: &str) {
-    begin_message(out, commas, role);
-    out.push(b',');
-    write_field(out, "content", text);
-    out.push(b'}');
 }
 
 fn begin_message(out: &mut Vec<u8>, commas: &mut Commas, role: Role) {
@@ -101,47 +116,36 @@ fn begin_message(out: &mut Vec<u8>, commas: &mut Commas, role: Role) {
     write_field(out, "role", role.name());
 }
 
-fn write_message(out: &mut Vec<u8>, commas: &mut Commas, message: &Message, block: Option<&str>) {
-    for result in message.tool_results() {
-        write_result(out, commas, result);
-    }
-    let pieces: Vec<Piece<'_>> = pieces(message, FORMAT).filter(|piece| !matches!(piece, Piece::Result(_))).collect();
-    if pieces.is_empty() && message.tool_results().next().is_some() {
-        return;
-    }
-    begin_message(out, commas, message.role);
-    if let Some(name) = &message.name {
-        out.push(b',');
-        write_field(out, "name", name);
-    }
-    write_content(out, &pieces, block);
-    write_calls(out, &pieces);
-    out.push(b'}');
-}
-
 /// A single text is a string; anything else a list of parts. An assistant that only calls tools has no content.
-fn write_content(out: &mut Vec<u8>, pieces: &[Piece<'_>], block: Option<&str>) {
-    let mut parts = pieces.iter().filter(|piece| !matches!(piece, Piece::Call(_)));
-    let calls = pieces.iter().any(|piece| matches!(piece, Piece::Call(_)));
+fn write_content(out: &mut Vec<u8>, pieces: &[Piece<'_>], dialect: Option<&Dialect>) {
+    let parts: Vec<&Piece<'_>> = pieces.iter().filter(|piece| !matches!(piece, Piece::Call(_))).collect();
     out.extend_from_slice(b",\"content\":");
-    match (parts.next(), parts.next(), block) {
-        (None, _, None) if calls => out.extend_from_slice(b"null"),
-        (None, _, None) => out.extend_from_slice(b"\"\""),
-        (Some(Piece::Text(text)), None, None) => super::super::json::write_text(out, text),
+    match parts[..] {
+        [] if pieces.is_empty() => out.extend_from_slice(b"\"\""),
+        [] => out.extend_from_slice(b"null"),
+        [Piece::Text(text)] => json::write_text(out, text),
+        _ if dialect.is_some_and(|dialect| !dialect.text_parts) => json::write_text(out, &joined(&parts)),
         _ => {
             out.push(b'[');
             let mut commas = Commas::new();
-            if let Some(block) = block {
-                commas.next(out);
-                write_text_part(out, block);
-            }
-            for piece in pieces.iter().filter(|piece| !matches!(piece, Piece::Call(_))) {
+            for piece in parts {
                 commas.next(out);
                 write_part(out, piece);
             }
             out.push(b']');
         }
     }
+}
+
+/// All parts as one text, for servers that take nothing else.
+fn joined(parts: &[&Piece<'_>]) -> String {
+    let text = |piece: &&Piece<'_>| match piece {
+        Piece::Text(text) => text.to_string(),
+        Piece::Refusal(text) => (*text).to_owned(),
+        Piece::Image(_) => "[image]".to_owned(),
+        _ => "[file]".to_owned(),
+    };
+    parts.iter().map(text).collect::<Vec<_>>().join("\n\n")
 }
 
 fn write_part(out: &mut Vec<u8>, piece: &Piece<'_>) {
@@ -185,7 +189,7 @@ fn write_source(out: &mut Vec<u8>, key: &str, source: &Source) {
     }
 }
 
-fn write_calls(out: &mut Vec<u8>, pieces: &[Piece<'_>]) {
+fn write_calls(out: &mut Vec<u8>, pieces: &[Piece<'_>], dialect: Option<&Dialect>) {
     let mut calls = pieces.iter().filter_map(|piece| if let Piece::Call(call) = piece { Some(*call) } else { None }).peekable();
     if calls.peek().is_none() {
         return;
@@ -194,15 +198,15 @@ fn write_calls(out: &mut Vec<u8>, pieces: &[Piece<'_>]) {
     let mut commas = Commas::new();
     for call in calls {
         commas.next(out);
-        write_call(out, call);
+        write_call(out, call, dialect);
     }
     out.push(b']');
 }
 
-fn write_call(out: &mut Vec<u8>, call: &ToolCall) {
+fn write_call(out: &mut Vec<u8>, call: &ToolCall, dialect: Option<&Dialect>) {
     let (kind, arguments) = if call.custom { ("custom", "input") } else { ("function", "arguments") };
     out.push(b'{');
-    write_field(out, "id", &call.id);
+    write_field(out, "id", &id(&call.id, dialect));
     out.push(b',');
     write_field(out, "type", kind);
     out.extend_from_slice(format!(",\"{kind}\":{{").as_bytes());
@@ -212,12 +216,20 @@ fn write_call(out: &mut Vec<u8>, call: &ToolCall) {
     out.extend_from_slice(b"}}");
 }
 
+/// The id of a call as the server takes it.
+fn id<'a>(id: &'a str, dialect: Option<&Dialect>) -> Cow<'a, str> {
+    match dialect {
+        Some(dialect) if !dialect.call_ids.takes(id) => dialect.call_ids.id(id).into(),
+        _ => id.into(),
+    }
+}
+
 /// A result with one text is a string; several texts are parts.
-fn write_result(out: &mut Vec<u8>, commas: &mut Commas, result: &ToolResult) {
+fn write_result(out: &mut Vec<u8>, commas: &mut Commas, result: &ToolResult, shape: Shape, dialect: Option<&Dialect>) {
     begin_message(out, commas, Role::Tool);
     out.push(b',');
-    write_field(out, "tool_call_id", &result.call_id);
-    let pieces: Vec<Piece<'_>> = result_pieces(result, FORMAT).collect();
-    write_content(out, &pieces, None);
+    write_field(out, "tool_call_id", &id(&result.call_id, dialect));
+    let pieces: Vec<Piece<'_>> = result_pieces(result, shape).collect();
+    write_content(out, &pieces, dialect);
     out.push(b'}');
 }

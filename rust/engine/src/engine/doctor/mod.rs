@@ -16,6 +16,7 @@ use std::ops::ControlFlow;
 use crate::Result;
 use crate::audit::Report;
 use crate::collection::{self, CollectionName};
+use crate::interrupt;
 use crate::memory;
 use crate::scope::{self, Row};
 use crate::session;
@@ -32,6 +33,7 @@ pub fn check<P: Pages>(pages: &P) -> Result<Report> {
     let mut expiry = expiry_of(pages)?;
     let mut after = 0;
     while let Some((partition, row)) = next_row(pages, &mut report, after)? {
+        interrupt::check()?;
         after = partition;
         partitions.remove(&partition);
         report.scopes += u64::from(matches!(row, None | Some(Row::Scope(_))));

@@ -4,7 +4,7 @@ use super::layout::{IndexId, Layout, NO_NUMBER};
 use super::merge::{self, Changes, Write};
 use super::row::Row;
 use super::rows::Rows;
-use super::tail::Tail;
+use super::tail::{Kind, Tail};
 use super::{Statistics, TermCount};
 use crate::store::envelope::damaged;
 use crate::store::pages::{Pages, PagesMut};
@@ -76,6 +76,22 @@ pub(super) fn apply_with<P: PagesMut>(
     Ok(())
 }
 
+/// Whether the tail still holds the terms of a document that was removed: twice, as they were added and as they were removed.
+pub fn is_unsettled<P: Pages>(pages: &P, index: IndexId) -> Result<bool> {
+    Ok(Tail::read(pages, index)?.records.iter().any(|record| matches!(record.kind, Kind::Remove | Kind::RemoveMore)))
+}
+
+/// Merges the tail into the blocks, which keep no term of a document that was removed.
+pub fn settle<P: PagesMut>(pages: &mut P, index: IndexId, statistics: Statistics) -> Result<()> {
+    let layout = Layout::default();
+    let tail = Tail::read(pages, index)?;
+    let batch = Batch { rows: Rows::new(&*pages, index, &tail.records), statistics };
+    for write in merged(layout, &*pages, index, batch, &tail, &[])? {
+        write.apply(pages)?;
+    }
+    Ok(())
+}
+
 fn plan<P: Pages>(layout: Layout, pages: &P, index: IndexId, statistics: Statistics, ops: &[Op<'_>]) -> Result<(Vec<Write>, Statistics)> {
     let tail = Tail::read(pages, index)?;
     let mut batch = Batch { rows: Rows::new(pages, index, &tail.records), statistics };
@@ -86,6 +102,19 @@ fn plan<P: Pages>(layout: Layout, pages: &P, index: IndexId, statistics: Statist
     if let Some(writes) = tail.append(layout, index, most, ops) {
         return Ok((writes, batch.statistics));
     }
+    let after = batch.statistics;
+    Ok((merged(layout, pages, index, batch, &tail, ops)?, after))
+}
+
+/// What becomes of the blocks when the tail, and `ops` behind it, are merged into them.
+fn merged<P: Pages>(
+    layout: Layout,
+    pages: &P,
+    index: IndexId,
+    mut batch: Batch<'_, P>,
+    tail: &Tail<'_>,
+    ops: &[Op<'_>],
+) -> Result<Vec<Write>> {
     let mut changes = Changes::default();
     for record in &tail.records {
         changes.push(record.number, record.kind.adds(), record.terms());
@@ -94,7 +123,7 @@ fn plan<P: Pages>(layout: Layout, pages: &P, index: IndexId, statistics: Statist
     let mut writes = batch.rows.writes()?;
     merge::plan(layout, pages, index.postings(), &mut batch.rows, &changes.sorted()?, &mut writes)?;
     writes.extend((0..tail.pages()).map(|page| Write::Delete(index.tail(page))));
-    Ok((writes, batch.statistics))
+    Ok(writes)
 }
 
 /// Calls `visit` with each operation and its distinct hashes, ascending; keys have a count of 0.

@@ -42,7 +42,7 @@ mod window;
 mod tests;
 
 pub use crate::text::TermCount;
-pub use apply::{Op, apply};
+pub use apply::{Op, apply, is_unsettled, settle};
 pub use audit::Indexed;
 pub use formula::{Formula, Parameters};
 pub use layout::IndexId;

@@ -29,7 +29,7 @@ use crate::store::msgpack::Reader;
 use crate::store::pages::Pages;
 
 /// The tables whose keys begin with a session's number.
-const PARTS: [Table; 11] = [
+const PARTS: [Table; 14] = [
     Table::Transcript,
     Table::Turn,
     Table::Recount,
@@ -37,6 +37,9 @@ const PARTS: [Table; 11] = [
     Table::Epoch,
     Table::MessageId,
     Table::Task,
+    Table::Lease,
+    Table::PartialReply,
+    Table::RefusedLimit,
     Table::Summary,
     Table::SessionPolicy,
     Table::Note,

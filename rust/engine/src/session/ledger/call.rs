@@ -4,10 +4,13 @@
 //! has, are kept as text. With the epoch and the transcript of that time it gives back the same bytes: see [`super::replay`].
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::response::UsageTokens;
 use crate::Result;
+use crate::context::explain::Why;
+use crate::context::limit::section;
 use crate::context::{Block, Budget, Counter, Explained, Factor, Item, Prompt, SectionUse, SetAside};
 use crate::session::codec;
 use crate::session::place::Place;
@@ -23,6 +26,31 @@ use crate::store::msgpack::{Reader, Writer};
 use crate::store::pages::{Pages, PagesMut};
 
 const SCHEMA: u8 = 1;
+
+/// Rows of a section that an entry keeps of what it did not show, or what stands in every prompt; the others are counted.
+const MOST_LEFT_OUT: usize = 64;
+
+/// What became of the candidates: those that were shown for this question, and of each section the first of what was not, or
+/// stands in every prompt.
+fn bounded(explained: &[Explained]) -> Vec<Explained> {
+    let mut left_out: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    let mut kept = Vec::new();
+    for row in explained.iter().filter(|row| !row.why.is_of_blocks()) {
+        let always = row.why.is_included() && row.why != Why::Fixed;
+        let (count, last) = left_out.entry(&row.section).or_default();
+        *count += usize::from(!always);
+        if always || *count <= MOST_LEFT_OUT {
+            kept.push(row.clone());
+        } else if *count == MOST_LEFT_OUT + 1 {
+            *last = kept.len();
+            kept.push(row.clone());
+        }
+    }
+    for (section, (count, last)) in left_out.into_iter().filter(|(_, (count, _))| *count > MOST_LEFT_OUT) {
+        kept[last] = Explained::other(section, format!("{} more", count - MOST_LEFT_OUT), 0, kept[last].why.clone());
+    }
+    kept
+}
 
 /// What a model was sent.
 #[derive(Debug, Clone, PartialEq)]
@@ -91,7 +119,7 @@ impl SentPrompt {
             carried: prompt.carried,
             block_tokens: prompt.block.as_ref().map_or(0, |block| block.tokens),
             set_aside: prompt.set_aside,
-            explained: prompt.explained.iter().filter(|line| !line.why.is_of_blocks()).cloned().collect(),
+            explained: bounded(&prompt.explained),
             sections: prompt.sections.clone(),
             chain: prompt.chain.last().copied().unwrap_or_default(),
             planned: prompt.total_tokens,
@@ -309,6 +337,14 @@ pub(in crate::session) fn count<P: Pages>(pages: &P, place: Place, turn: u64) ->
     })
 }
 
+fn kind_of(item: &Item) -> &'static str {
+    match (item.memory, item.message) {
+        (Some(_), _) => "memory",
+        (None, Some(_)) => "message",
+        (None, None) => "passage",
+    }
+}
+
 /// Items of the ledger with the texts that they refer to, and what those are whose text is gone at `now`.
 pub(in crate::session) fn shown<P: Pages>(pages: &P, items: &[Item], now: i64) -> Result<(Vec<Item>, Vec<String>)> {
     let (mut shown, mut gone) = (Vec::with_capacity(items.len()), Vec::new());
@@ -317,11 +353,12 @@ pub(in crate::session) fn shown<P: Pages>(pages: &P, items: &[Item], now: i64) -
             (Some(memory), _) => pinned::revision(pages, memory, now)?
                 .map(|found| pinned::item(memory.partition as Partition, &found, &item.section, item.score, item.form)),
             (None, Some(message)) => retrieved::said(pages, message, item.score, item.form)?,
-            (None, None) => Some(item.clone()),
+            // A passage whose document was deleted; a caller's own items have text.
+            (None, None) => Some(item.clone()).filter(|item| !(item.text.is_empty() && &*item.section == section::RETRIEVED)),
         };
         match found {
             Some(item) => shown.push(item),
-            None => gone.push(format!("{} {}", if item.memory.is_some() { "memory" } else { "message" }, item.id)),
+            None => gone.push(format!("{} {}", kind_of(item), item.id)),
         }
     }
     Ok((shown, gone))

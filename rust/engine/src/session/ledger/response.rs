@@ -1,6 +1,7 @@
 //! What a provider answered, taken apart: the assistant's message as it stands in the answer, its usage, why it ended.
 //!
-//! Read are chat completions (`OpenAI` and whoever sends that shape), Anthropic messages, and an assistant message alone. The
+//! Read are chat completions (`OpenAI` and whoever sends that shape), Anthropic messages, responses, Gemini's answers, and an assistant
+//! message alone. The
 //! message is not rewritten: it is the very bytes of the answer, or for Anthropic its `content` with the role in front. What
 //! is billed is read leniently, because a reply must not be lost over a counter; what is said is not.
 //!
@@ -17,7 +18,8 @@ use crate::{Error, Result};
 
 const DOING: &str = "read a response";
 const RESPONSE: Place<'static> = Place { doing: DOING, at: "the response" };
-const ALONE: &str = "pass a chat completion, an Anthropic message, or the assistant message alone";
+const ALONE: &str =
+    "pass what the SDK returned: a chat completion, an Anthropic message, a response, Gemini's answer; or the assistant message alone";
 
 /// What a call of a model was billed, in the provider's own tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -65,6 +67,10 @@ impl Response {
         refuse_other_shapes(&object)?;
         let mut response = if let Some(choices) = object.get("choices") {
             completion(&object, choices)?
+        } else if word(&object, "object") == Some("response") || object.get("output").is_some() {
+            responses(&object)?
+        } else if object.get("candidates").is_some() || object.get("promptFeedback").is_some() || object.get("prompt_feedback").is_some() {
+            gemini(&object)?
         } else if word(&object, "type") == Some("message") || object.get("stop_reason").is_some() {
             anthropic(&object)?
         } else if object.get("role").is_some() {
@@ -98,7 +104,7 @@ impl Response {
     fn check(&self) -> Result<()> {
         let raw = std::str::from_utf8(&self.message).unwrap_or_default();
         let object = json::object(raw).ok_or_else(|| RESPONSE.error("a reply must be an object", raw, ALONE))?;
-        if word(&object, "role") != Some("assistant") {
+        if !matches!(word(&object, "role"), Some("assistant" | "model")) {
             let next = "pass what the model answered; other messages go to session.add";
             return Err(RESPONSE.error("a reply has the role \"assistant\"", object.get("role").unwrap_or("no role"), next));
         }
@@ -114,7 +120,7 @@ impl Response {
         if beside.into_iter().any(|raw| !matches!(raw, "[]" | "\"\"")) {
             return false;
         }
-        if object.get("content").is_none() {
+        if ["content", "output", "parts"].into_iter().all(|key| object.get(key).is_none()) {
             return true;
         }
         let parsed = Message::parse(&self.message, Some(self.format), Arguments::Keep);
@@ -169,6 +175,73 @@ fn anthropic(object: &Object<'_>) -> Result<Response> {
     Ok(Response::about(object, message.into(), Format::Anthropic, owned(object, "stop_reason")))
 }
 
+/// A response of the Responses API: its items, reasoning and calls among them.
+fn responses(object: &Object<'_>) -> Result<Response> {
+    let output = object.get("output").ok_or_else(|| RESPONSE.wrong("output", "must be there and be a list of items", "nothing"))?;
+    let items = json::list(output).ok_or_else(|| RESPONSE.wrong("output", "must be a list of items", output))?;
+    let finish = object.get("incomplete_details").and_then(json::object).and_then(|details| owned(&details, "reason"));
+    let finish = finish.or_else(|| owned(object, "status"));
+    if items.is_empty() {
+        let got = format!("one without items that ended with {:?}", finish.as_deref().unwrap_or("nothing"));
+        let next = "send the request again, with more max_output_tokens if that was the reason";
+        return Err(RESPONSE.error("a reply must say something", &got, next));
+    }
+    let message = format!("{{\"role\":\"assistant\",\"output\":{output}}}");
+    Ok(Response::about(object, message.into(), Format::Responses, finish))
+}
+
+/// An answer of the Gemini API: the content of its one candidate. Calls without an id are given one, of the answer's own.
+fn gemini(object: &Object<'_>) -> Result<Response> {
+    let candidates = object.get("candidates").and_then(json::list).unwrap_or_default();
+    let [candidate] = candidates[..] else {
+        let feedback = object.get("promptFeedback").or_else(|| object.get("prompt_feedback")).unwrap_or("no feedback");
+        let got = format!("{} candidates ({feedback})", candidates.len());
+        return Err(RESPONSE.error(
+            "a turn has one reply",
+            &got,
+            "ask for one candidate, or another question where the prompt was blocked",
+        ));
+    };
+    let place = Place { doing: DOING, at: "candidates[0]" };
+    let candidate = json::object(candidate).ok_or_else(|| place.error("a candidate must be an object", candidate, ALONE))?;
+    let finish = owned(&candidate, "finishReason").or_else(|| owned(&candidate, "finish_reason"));
+    let parts = candidate.get("content").and_then(json::object).and_then(|content| content.get("parts").map(str::to_owned));
+    let Some(parts) = parts.filter(|parts| parts != "[]") else {
+        let got = format!("a candidate without parts that ended with {:?}", finish.as_deref().unwrap_or("nothing"));
+        let next = "send the request again, with more max_output_tokens if that was the reason";
+        return Err(place.error("a reply must say something", &got, next));
+    };
+    let id = owned(object, "responseId").or_else(|| owned(object, "response_id"));
+    let base = id.clone().unwrap_or_else(|| format!("{:032x}", xxh3_128(parts.as_bytes())));
+    let message = format!("{{\"role\":\"model\",\"parts\":{}}}", with_ids(&parts, &base)?);
+    let usage = object.get("usageMetadata").or_else(|| object.get("usage_metadata"));
+    Ok(Response {
+        id: id.filter(|id| !id.is_empty()),
+        model: owned(object, "modelVersion").or_else(|| owned(object, "model_version")),
+        usage_tokens: usage.and_then(usage_tokens),
+        usage: usage.map(Into::into),
+        finish,
+        ..Response::of(message.into(), Format::Gemini)
+    })
+}
+
+/// The parts with an id for each call that has none: results are joined to calls by it, in every other vendor's shape too.
+fn with_ids(parts: &str, base: &str) -> Result<String> {
+    let wrong = || RESPONSE.wrong("parts", "must be a list of parts", parts);
+    let mut value: serde_json::Value = serde_json::from_str(parts).map_err(|_| wrong())?;
+    let mut changed = false;
+    for (index, part) in value.as_array_mut().ok_or_else(wrong)?.iter_mut().enumerate() {
+        let key = if part.get("functionCall").is_some() { "functionCall" } else { "function_call" };
+        let Some(call) = part.get_mut(key).and_then(serde_json::Value::as_object_mut) else { continue };
+        if call.get("id").and_then(serde_json::Value::as_str).is_none_or(str::is_empty) {
+            let id = format!("call_{:012x}_{index}", xxh3_128(base.as_bytes()) & 0xffff_ffff_ffff);
+            call.insert("id".to_owned(), serde_json::Value::String(id));
+            changed = true;
+        }
+    }
+    Ok(if changed { value.to_string() } else { parts.to_owned() })
+}
+
 /// Shapes that are known, and are not the answer to a list of messages.
 fn refuse_other_shapes(object: &Object<'_>) -> Result<()> {
     if let Some(error) = object.get("error") {
@@ -179,24 +252,12 @@ fn refuse_other_shapes(object: &Object<'_>) -> Result<()> {
     if let Some(kind) = kinds.into_iter().flatten().find(|kind| is_chunk(kind)) {
         return Err(chunk(&format!("\"{kind}\"")));
     }
-    match kinds[0] {
-        Some("response") => Err(RESPONSE.error(
-            "an answer is a chat completion or an Anthropic message",
-            "an object of the Responses API",
-            "call chat.completions.create, or pass {\"role\": \"assistant\", \"content\": response.output_text}",
-        )),
-        _ if object.get("candidates").is_some() => Err(RESPONSE.error(
-            "an answer is a chat completion or an Anthropic message",
-            "one of the Gemini API",
-            "pass {\"role\": \"assistant\", \"content\": response.text}",
-        )),
-        _ => Ok(()),
-    }
+    Ok(())
 }
 
 fn is_chunk(kind: &str) -> bool {
     let event = ["message_start", "message_delta", "message_stop", "ping"].contains(&kind) || kind.starts_with("content_block_");
-    event || kind == "chat.completion.chunk"
+    event || kind == "chat.completion.chunk" || kind.starts_with("response.")
 }
 
 fn chunk(got: &str) -> Error {

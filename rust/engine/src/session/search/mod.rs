@@ -66,7 +66,7 @@ pub struct TranscriptHit {
     /// In units of [`SCORE_ONE`].
     pub score: i64,
     /// From 0 to 1: how sure it is that it answers, comparable with that of other answers.
-    pub sureness: f64,
+    pub confidence: f64,
     /// What the score is made of.
     pub features: Features,
 }
@@ -83,7 +83,7 @@ pub fn search(engine: &Core, scope: &Scope, request: &Request) -> Result<Vec<Tra
                 session_id: record.id,
                 message,
                 score: found.score,
-                sureness: found.sureness,
+                confidence: found.confidence,
                 features: found.features,
             });
         }
@@ -108,6 +108,6 @@ pub(super) struct Found {
     pub index: u64,
     pub number: u32,
     pub score: i64,
-    pub sureness: f64,
+    pub confidence: f64,
     pub features: Features,
 }

@@ -17,7 +17,7 @@ use crate::Result;
 use crate::embedding::{FIRST_PERSON, Nearness, SECOND_PERSON, TIME, forms};
 use crate::index::bm25::runs::Runs;
 use crate::index::bm25::{Parameters, QueryTerm};
-use crate::recall::ranking::{BEHIND, BESIDE, BEST, BEYOND, MEANING_BESIDE, OPENING, SPEAKERS_FROM, TENTH};
+use crate::recall::ranking::{BEHIND, BESIDE, BEST, BEYOND, MEANING_BESIDE, OPENING, SPEAKERS_FROM};
 use crate::recall::when::{self, Range};
 use crate::store::envelope::damaged;
 use crate::store::keys::{Key, Partition, Table, u32_at};
@@ -88,8 +88,12 @@ impl<'r, P: Pages> Ranking<'r, P> {
     fn score(&self, mut numbers: Vec<u32>, sessions: &mut BTreeMap<u32, Known>) -> Result<Vec<Found>> {
         numbers.sort_unstable();
         let rows = self.rows(&numbers)?;
-        let nearness: BTreeMap<u32, Nearness> =
-            rows.iter().map(|(number, row)| (*number, self.meaning.wanted.nearness(&row.tokens))).collect();
+        let mut nearness: BTreeMap<u32, Nearness> = BTreeMap::new();
+        for near in numbers.iter().flat_map(|number| number.saturating_sub(1)..=number.saturating_add(1)) {
+            if let Some(row) = rows.get(&near) {
+                nearness.entry(near).or_insert_with(|| self.meaning.wanted.nearness(&row.tokens));
+            }
+        }
         let mut ranked = Vec::with_capacity(numbers.len());
         for number in numbers {
             let Some(row) = rows.get(&number) else {
@@ -109,7 +113,7 @@ impl<'r, P: Pages> Ranking<'r, P> {
             }
             let features = self.features(&beside, known)?;
             let place = Place { partition: self.partition, session: row.session };
-            let found = Found { place, index: row.index, number, score: 0, sureness: 0.0, features };
+            let found = Found { place, index: row.index, number, score: 0, confidence: 0.0, features };
             ranked.push(Ranked { cheap: features.cheap(self.field.own(number)), found });
         }
         Ok(finish(ranked, !self.speakers.is_empty()))
@@ -188,11 +192,11 @@ impl<'r, P: Pages> Ranking<'r, P> {
         if let Some(known) = known.get(&session) {
             return Ok(*known);
         }
-        let record = SessionRecord::read(self.pages, Place { partition: self.partition, session })?;
+        let glance = SessionRecord::glance(self.pages, Place { partition: self.partition, session })?;
         // A session that is being deleted or copied is in no answer: its messages go, or come, step by step.
-        let made = record.map_or(Known { is_visible: false, messages: 0 }, |record| Known {
-            is_visible: record.state != SessionState::Hidden,
-            messages: record.tally.messages,
+        let made = glance.map_or(Known { is_visible: false, messages: 0 }, |(state, messages)| Known {
+            is_visible: state != SessionState::Hidden,
+            messages,
         });
         known.insert(session, made);
         Ok(made)
@@ -343,13 +347,12 @@ fn finish(mut ranked: Vec<Ranked>, names_somebody: bool) -> Vec<Found> {
 
 /// How sure each is, given the others.
 fn weigh(found: &mut [Found], names_somebody: bool) {
-    let tenth = found.get(TENTH - 1).map_or(0.0, |tenth| tenth.features.sum());
     let closest = |speaks: bool| {
         let those = found.iter().filter(|one| (one.features.speaker > 0.0) == speaks);
         those.map(|one| one.features.closeness).fold(0.0, f64::max)
     };
     let named = if names_somebody { closest(true) - closest(false) } else { 0.0 };
     for one in found {
-        one.sureness = one.features.sureness(one.features.sum() - tenth, named);
+        one.confidence = one.features.confidence(named);
     }
 }

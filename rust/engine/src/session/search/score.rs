@@ -3,7 +3,7 @@
 //! What the parts mean and what they weigh is in [`crate::recall::ranking`].
 
 pub use crate::recall::ranking::{FEATURES, Features};
-use crate::recall::ranking::{LONG, NEAR_MESSAGES, PRONOUNS_BESIDE, SIGHT, Sight, WEIGHTS, sureness};
+use crate::recall::ranking::{LONG, NAMED_CLOSER, NEAR_MESSAGES, PRONOUNS_BESIDE, SIGHT, Sight, WEIGHTS};
 
 /// Units of a score in 1.0.
 pub const SCORE_ONE: i64 = crate::units::score::SCORE_ONE as i64;
@@ -45,15 +45,17 @@ impl Features {
         own + 0.5 * self.before + 1.5 * self.closeness + self.meaning + 0.6 * self.speaker
     }
 
-    /// From 0 to 1: how sure it is that the message answers. `margin`: its sum above that of the tenth; `named`: how much closer those whom the
+    /// From 0 to 1: how near it is to the question, as of a memory: the mean of what it has of the question and its cosine.
+    #[must_use]
+    pub fn sureness(&self) -> f64 {
+        f64::midpoint(self.closeness, self.meaning)
+    }
+
+    /// From 0 to 1: how sure it is that the message answers: [`Self::sureness`], its odds moved by `named`, how much closer those whom the
     /// question names come to it than others.
-    pub(super) fn sureness(&self, margin: f64, named: f64) -> f64 {
-        let sum = sureness::ALL
-            + sureness::CLOSENESS * self.closeness
-            + sureness::MEANING * self.meaning
-            + sureness::MARGIN * margin
-            + sureness::NAMED * named;
-        1.0 / (1.0 + libm::exp(-sum))
+    pub(super) fn confidence(&self, named: f64) -> f64 {
+        let (sure, moved) = (self.sureness(), libm::exp(NAMED_CLOSER * named));
+        sure * moved / (sure * moved + 1.0 - sure).max(f64::MIN_POSITIVE)
     }
 
     /// The feature of a message with `tokens` distinct tokens.
@@ -87,10 +89,12 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_out_is_surer() {
+    fn who_is_named_and_comes_closer_is_surer() {
         let hit = Features { closeness: 0.6, meaning: 0.4, ..Features::default() };
-        assert!(hit.sureness(3.0, 0.2) > hit.sureness(0.5, 0.2) && hit.sureness(3.0, 0.2) > hit.sureness(3.0, -0.3));
-        assert!((0.0..=1.0).contains(&Features::default().sureness(0.0, 0.0)));
+        assert!((hit.confidence(0.0) - hit.sureness()).abs() < 1e-12);
+        assert!(hit.confidence(0.2) > hit.confidence(0.0) && hit.confidence(0.0) > hit.confidence(-0.3));
+        let certain = Features { closeness: 1.0, meaning: 1.0, ..Features::default() };
+        assert!((certain.confidence(-1.0) - 1.0).abs() < 1e-12 && Features::default().confidence(1.0).abs() < 1e-12);
     }
 
     #[test]

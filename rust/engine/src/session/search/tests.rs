@@ -2,7 +2,6 @@
 
 use super::super::properties::{Folder, engine};
 use super::super::transcript::words::{index, speaker, text_of, vectors};
-use super::row::Row;
 use super::*;
 use crate::context::testing::Random;
 use crate::embedding::{FIRST_PERSON, Nearness, SECOND_PERSON, TIME, distinct_tokens, embed, forms};
@@ -25,7 +24,7 @@ const WORDS: [&str; 24] = [
     "museum",
     "gallery",
     "visit",
-    "yesterday",
+    "recital",
     "Anna",
     "Bob",
     "cat",

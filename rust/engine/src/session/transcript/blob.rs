@@ -4,7 +4,7 @@
 //! in order and removed from the end, so what is there is always a beginning, and a blob is whole when its last chunk is: a
 //! process that dies anywhere leaves nothing worse than a beginning that nobody refers to. Long blobs are [`stage`]d ahead in
 //! transactions of bounded length and only referred to by the one that commits the message; [`sweep`] takes away what
-//! was staged and never used.
+//! was staged and never used, and what nothing refers to any more.
 //!
 //! A message is stored as it was given, so its blobs are holes in its text ([`split`], [`join`]): nothing is encoded anew.
 //! The hash is keyed, and what a blob of the same hash holds is compared before a message refers to it.
@@ -28,6 +28,9 @@ const REMOVED_AT_ONCE: usize = 64;
 
 /// The longest blob: as many chunks as their number in the key can tell apart. Messages are bounded long before.
 const MAX_BLOB_BYTES: usize = ONE_PAGE_BODY << 16;
+
+/// The time of a blob whose last reference was dropped: the next sweep takes it, however young it is.
+const RELEASED: i64 = i64::MIN;
 
 /// Shorter parts of a message stay in it: a record, a chunk and two keys cost more than they take.
 const LEAST_HOLE: usize = 2_048;
@@ -145,7 +148,7 @@ pub fn put(pages: &mut impl PagesMut, partition: Partition, hash: u128, bytes: &
     let blob = record_of(pages, partition, hash, bytes, now)?;
     compare(pages, partition, hash, bytes)?;
     fill(pages, partition, hash, bytes, usize::MAX)?;
-    write(pages, partition, hash, Blob { references: blob.references + 1, ..blob })
+    write(pages, partition, hash, Blob { references: blob.references + 1, created_at: blob.created_at.max(now), ..blob })
 }
 
 /// Writes at most `most_chunks` of a blob ahead of the message that will refer to it, going on where an earlier call or another
@@ -182,7 +185,8 @@ pub fn release(pages: &mut impl PagesMut, partition: Partition, hash: u128) -> R
     let blob = read(pages, partition, hash)?.filter(|blob| blob.references > 0);
     let blob = blob.ok_or_else(|| damaged(key.as_slice(), "something refers to it, and it knows of no reference"))?;
     if blob.references > 1 || blob.chunks() > REMOVED_AT_ONCE {
-        return write(pages, partition, hash, Blob { references: blob.references - 1, ..blob });
+        let created_at = if blob.references == 1 { RELEASED } else { blob.created_at };
+        return write(pages, partition, hash, Blob { references: blob.references - 1, created_at, ..blob });
     }
     shorten(pages, partition, hash, REMOVED_AT_ONCE)?;
     pages.delete(key.as_slice()).map(drop)

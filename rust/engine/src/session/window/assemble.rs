@@ -11,9 +11,7 @@ use super::warm::{Warm, WarmFixed};
 use crate::context::explain::{Explained, Why};
 use crate::context::limit::section;
 use crate::context::message::Part;
-use crate::context::{
-    Bounds, Factor, Fixed, Form, History, Inputs, Item, KnownWindow, Message, Prompt, Role, Volatile, carries_block, compose,
-};
+use crate::context::{Bounds, Factor, Fixed, Form, History, Inputs, Item, KnownWindow, Message, Prompt, Role, Volatile, carries_block};
 use crate::index::vectors;
 use crate::memory::Core;
 use crate::models::Model;
@@ -23,6 +21,7 @@ use crate::session::ledger::{self, Call, SentPrompt};
 use crate::session::notes;
 use crate::session::place::Place;
 use crate::session::record::{SessionBudget, SessionRecord, StoredEpoch};
+use crate::session::reply::refused;
 use crate::session::session::Status;
 use crate::session::task;
 use crate::session::transcript::view::{Extent, View};
@@ -31,7 +30,7 @@ use crate::store::pages::Pages;
 use crate::tokens::CachedCounter;
 use crate::units::clip::clip;
 use crate::units::score::SCORE_UNIT;
-use crate::{Error, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// The question to memory is at most so many bytes of the newest user message.
 const MAX_QUESTION_BYTES: usize = 8 << 10;
@@ -128,18 +127,29 @@ pub(in crate::session) fn assemble<P: Pages>(
     budget.sections = record.recalls.floored(budget.sections);
     let (limit, output_tokens) = budget.limit(&epoch.model)?;
     let bounds = bounds_of(pages, &record, &epoch, frozen)?;
-    let mut prompt = compose(&Inputs {
-        framing: &epoch.model.framing,
-        counter: &CachedCounter::new(epoch.model.encoding),
-        limit,
-        output_tokens,
-        budget: &budget.sections,
-        epoch: &epoch.epoch,
-        fixed: &fixed.fixed,
-        history: &view,
-        volatile: if frozen { Volatile::Frozen(&volatile) } else { Volatile::Fresh(&volatile) },
-        append_only: epoch.model.append_only,
-        bounds: bounds.as_ref(),
+    let counter = CachedCounter::new(epoch.model.encoding);
+    let composed = |bounds: Option<&Bounds>| {
+        let inputs = Inputs {
+            framing: &epoch.model.framing,
+            counter: &counter,
+            limit,
+            output_tokens,
+            budget: &budget.sections,
+            epoch: &epoch.epoch,
+            fixed: &fixed.fixed,
+            history: &view,
+            volatile: if frozen { Volatile::Frozen(&volatile) } else { Volatile::Fresh(&volatile) },
+            append_only: epoch.model.append_only,
+            bounds,
+        };
+        refused::compose_within(pages, place, &epoch.model.name, &inputs)
+    };
+    // What a provider told may be wrong: it makes prompts smaller, and never impossible.
+    let (mut prompt, output_tokens) = composed(bounds.as_ref()).or_else(|error| match &bounds {
+        Some(bounds) if error.kind() == ErrorKind::BudgetExceeded && bounds.informed() => {
+            composed(Some(&bounds.unlearned(epoch.model.factor)))
+        }
+        _ => Err(error),
     })?;
     if frozen {
         let waits = |item: &Item| Explained::other(&item.section, Arc::clone(&item.id), 0, Why::NextTurn);

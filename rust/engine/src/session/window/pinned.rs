@@ -16,6 +16,9 @@ use crate::store::keys::Partition;
 use crate::store::pages::Pages;
 use crate::units::calendar::iso_date;
 
+/// What nobody vouches for (a web page, an upload) is never pinned, whatever kind it says it is: it would speak with the user's voice.
+const LEAST_TRUST: u8 = 1;
+
 /// What is pinned in some scopes now.
 #[derive(Debug, Clone, Default)]
 pub(in crate::session) struct Pinned {
@@ -35,7 +38,7 @@ impl Pinned {
             let Some(partition) = scope.find(pages)? else { continue };
             for number in numbers(pages, partition, scope.seed(pages.secret()))? {
                 let Some(memory) = record::current(pages, partition, number)? else { continue };
-                if PINNED_KINDS.contains(&memory.kind) && !memory.is_expired(now) {
+                if PINNED_KINDS.contains(&memory.kind) && memory.trust >= LEAST_TRUST && !memory.is_expired(now) {
                     pinned.expires_at = [pinned.expires_at, memory.expires_at].into_iter().flatten().min();
                     found.push((partition, memory));
                 }

@@ -133,7 +133,7 @@ impl Asked<'_> {
 
     /// How sure a message is to answer; by its words alone where the built-in embedding does not know the question's.
     fn sureness(&self, found: &Found) -> f64 {
-        if embedding::knows(self.question) { found.sureness } else { found.features.words }
+        if embedding::knows(self.question) { found.confidence } else { found.features.words }
     }
 
     /// The item of a message; `None` where it is in the window as it is, is of nobody who is asked, or answers nothing.

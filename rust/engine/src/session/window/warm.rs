@@ -96,7 +96,6 @@ impl WarmSessions {
     }
 
     /// Forgets everything, as a new process would know it.
-    #[cfg(test)]
     pub(in crate::session) fn forget(&self) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Kept::default();
     }

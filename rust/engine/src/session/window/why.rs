@@ -62,6 +62,7 @@ fn gone(memory: &Memory, now: i64) -> Option<String> {
         State::Current if memory.is_expired(now) => Some("its time to live is over".to_owned()),
         State::Current => None,
         State::Expired => Some("its time to live is over".to_owned()),
+        State::Quarantined => Some("it waits for somebody to approve it".to_owned()),
         State::Forgotten => Some("it was forgotten".to_owned()),
         State::Revised | State::Superseded => Some(match ending.and_then(|ending| ending.superseded_by) {
             Some(number) => format!("a newer value took its place: mem-{number}"),

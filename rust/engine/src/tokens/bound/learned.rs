@@ -36,6 +36,11 @@ const LEAST_RATIO: u64 = 500;
 /// A ratio above is a mistake of the caller's or of the provider's, in thousandths.
 const MOST_RATIO: u64 = 20_000;
 
+/// A sample so many times as large as the next smaller one, in thousandths, waits for another that says the same.
+const ODD: u64 = 1_500;
+/// The largest factor that is learned, or twice the prior where that is more.
+const MOST_FACTOR: u32 = 4_000;
+
 /// The largest ratio that is kept: two bytes.
 const MOST_STORED: u32 = u16::MAX as u32;
 
@@ -93,11 +98,29 @@ impl Learned {
             return Factor::EXACT;
         }
         let ratios = &self.ratios[class as usize];
-        let Some(most) = ratios.iter().map(|ratio| ratio.most).max() else { return self.prior };
-        let learned = u64::from(most) * (1_000 + margin(ratios.len())) / 1_000;
-        let learned = Factor::new(u32::try_from(learned).unwrap_or(u32::MAX));
+        let Some((most, count)) = self.most_of(ratios) else { return self.prior };
+        let learned = u64::from(most) * (1_000 + margin(count)) / 1_000;
+        let learned = Factor::new(u32::try_from(learned).unwrap_or(u32::MAX).min(self.ceiling()));
         let surprised = u64::from(most) * (1_000 + MARGIN) / 1_000 > u64::from(self.prior.per_mille());
-        if ratios.len() >= FEW || surprised { learned } else { self.prior }
+        if count >= FEW || surprised { learned } else { self.prior }
+    }
+
+    /// The largest sample and how many there are, without one that is far above the others and the prior: what one reply says is no
+    /// law, and two that say it are.
+    fn most_of(&self, ratios: &VecDeque<Ratio>) -> Option<(u32, usize)> {
+        let (mut first, mut second) = (0, 0);
+        for ratio in ratios.iter().map(|ratio| ratio.most) {
+            (first, second) = (first.max(ratio), second.max(ratio.min(first)));
+        }
+        let known = second.max(self.prior.per_mille());
+        let alone = u64::from(first) * 1_000 > u64::from(known) * ODD;
+        let (most, count) = if alone { (second, ratios.len() - 1) } else { (first, ratios.len()) };
+        (count > 0).then_some((most, count))
+    }
+
+    /// No usage makes a token cost more: wrong ones must not shrink prompts without end.
+    fn ceiling(&self) -> u32 {
+        self.prior.per_mille().saturating_mul(2).max(MOST_FACTOR)
     }
 
     /// All factors, in the order of [`Class::ALL`].
@@ -169,10 +192,14 @@ impl Learned {
         if self.prior == Factor::EXACT {
             return false;
         }
+        // More tokens than bytes: a proxy that adds up, or a hostile endpoint. It says nothing of the tokenizer.
+        if cost > new.bytes().saturating_add(slack(&new)) {
+            return false;
+        }
         let exceeded = cost > new.bound(&self.factors()).saturating_add(slack(&new));
         self.exceeded += u64::from(exceeded);
         if let Some((class, sample)) = self.attributed(&new, cost) {
-            if exceeded {
+            if exceeded && !self.is_odd(class, sample) {
                 self.ratios[class as usize].clear();
             }
             self.add(class, sample, exceeded);
@@ -180,6 +207,12 @@ impl Learned {
             self.raise(&new, cost);
         }
         exceeded
+    }
+
+    /// Whether a sample is so far above what is known of its class that it waits for another.
+    fn is_odd(&self, class: Class, sample: Open) -> bool {
+        let known = u64::from(self.factor(class).per_mille());
+        sample.most.saturating_mul(1_000_000) > known.saturating_mul(ODD).saturating_mul(sample.tokens)
     }
 
     /// A mixture cost more than its bound, and nobody knows which class of it: each that is more than a tenth of it is taken to have.
@@ -191,8 +224,10 @@ impl Learned {
                 continue;
             }
             let ratio = u128::from(self.factor(class).per_mille()) * u128::from(cost) / u128::from(bound) + 1;
-            self.ratios[class as usize].clear();
             let most = u32::try_from(ratio).unwrap_or(u32::MAX).min(MOST_STORED);
+            if u64::from(most) * 1_000 <= u64::from(self.factor(class).per_mille()) * ODD {
+                self.ratios[class as usize].clear();
+            }
             self.ratios[class as usize].push_back(Ratio { most, least: LEAST_RATIO as u32 });
         }
     }

@@ -18,12 +18,10 @@ mod class;
 mod learned;
 #[cfg(test)]
 mod simulation;
-mod too_long;
 mod usage;
 
 pub use class::Class;
 pub use learned::{Learned, Open, Ratio, State};
-pub use too_long::{TooLong, too_long};
 pub use usage::{Usage, usage};
 
 use super::{CachedCounter, Counter, Encoding, Factor};
@@ -112,6 +110,12 @@ impl Tally {
         }
         self.frames = self.frames.checked_sub(prefix.frames)?;
         Some(self)
+    }
+
+    /// The most tokens that it can be: its bytes, and its frames.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.classes.iter().map(|class| class.bytes).fold(self.frames, u64::saturating_add)
     }
 
     /// All reference tokens.

@@ -10,6 +10,7 @@
 use std::ops::ControlFlow;
 
 use super::super::VectorSet;
+use super::shape::{PADDING, Shape};
 use crate::Result;
 use crate::store::envelope::{self, Codec, damaged};
 use crate::store::keys::{Key, Table, u32_at};
@@ -56,6 +57,30 @@ impl Changes<'_> {
 }
 
 impl VectorSet {
+    /// Blanks the codes of vectors that do not count any more in the segment's value `value`; `None` where it has no such value, and
+    /// whether something was to be done. Links stay, so that searches go on through the node.
+    pub fn blank_stale<P: PagesMut + ?Sized>(&self, pages: &mut P, value: u32) -> Result<Option<bool>> {
+        let Some(in_use) = self.graph_catalog(pages)?.and_then(|catalog| catalog.in_use) else { return Ok(None) };
+        let key = self.segment_key(Table::GraphNodes, in_use.segment).u32(value);
+        let Some(stored) = pages.get(key.as_slice())? else { return Ok(None) };
+        let mut body = envelope::open(key.as_slice(), stored)?.body.to_vec();
+        let shape = Shape::new(self.dims, usize::from(in_use.m));
+        let changes = self.graph_changes(pages, in_use.segment)?;
+        let mut blanked = false;
+        for record in body.get_mut(PADDING..).unwrap_or_default().chunks_exact_mut(shape.stride) {
+            let is_stale = changes.is_stale(shape.number(record));
+            let codes = &mut record[shape.head..];
+            if is_stale && codes.iter().any(|code| *code != 0) {
+                codes.fill(0);
+                blanked = true;
+            }
+        }
+        if blanked {
+            pages.put(key.as_slice(), &envelope::seal(key.as_slice(), super::segment::SCHEMA, Codec::Packed, &body))?;
+        }
+        Ok(Some(blanked))
+    }
+
     fn changes_of(&self, segment: u32) -> Key {
         self.graph_table(Table::GraphChanges).u32(segment)
     }

@@ -1,0 +1,74 @@
+"""Consolidation: clusters from the engine become one memory each, by rules or by a model whose text the originals must bear out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from memspan import _core
+from memspan._learning import borne_out, completed
+from memspan.exceptions import InvalidInput
+from memspan.life import Cluster, Consolidation
+
+if TYPE_CHECKING:
+    from memspan._core import Memory
+    from memspan._learning import Work
+
+LEAST = 3
+"""Memories from which a fact is distilled."""
+
+MOST_CALLS = 64
+MOST_TEXT = 1_000
+LEAST_CLOSENESS = 0.5
+
+INSTRUCTIONS = """These notes say nearly the same. Write one sentence that says all that they agree on.
+Use their own words; add nothing; keep every name, number and date. Reply with the sentence and nothing else."""
+
+
+def consolidate(work: Work, closeness: float, min_points: int) -> Consolidation:
+    """Merges what clusters; one transaction a cluster, so that what is done stays done."""
+    if not LEAST_CLOSENESS <= closeness <= 1:
+        raise InvalidInput(f"consolidating: closeness is a cosine from 0.5 to 1, and it is {closeness!r}: change it")
+    merged: list[Cluster] = []
+    for memories, groups in _core.clusters(work.core, closeness, min_points):
+        for places, stands in groups:
+            cluster = _kept(work, [memories[place] for place in places], places.index(stands))
+            merged.extend([] if cluster is None else [cluster])
+        gone = {place for places, _ in groups for place in places if place != _stand(groups, place)}
+        left = [memory for place, memory in enumerate(memories) if place not in gone]
+        if work.llm is not None and len(left) >= LEAST and work.asked.calls < MOST_CALLS and not groups:
+            cluster = _written(work, left)
+            merged.extend([] if cluster is None else [cluster])
+    return Consolidation(tuple(merged), work.asked.calls, work.asked.failed)
+
+
+def _stand(groups: list[tuple[list[int], int]], place: int) -> int:
+    return next(stands for places, stands in groups if place in places)
+
+
+def _kept(work: Work, originals: list[Memory], keep: int) -> Cluster | None:
+    text = originals[keep].text
+    if work.dry_run:
+        return Cluster(tuple(originals), text, "rules")
+    done = _core.merge(work.core, originals, keep, None)
+    return None if done is None else Cluster(tuple(originals), text, "rules", done.memory)
+
+
+def _written(work: Work, originals: list[Memory]) -> Cluster | None:
+    notes = "\n".join(f"- {memory.text}" for memory in originals)
+    work.asked.calls += 1
+    reply = completed(work.llm, [{"role": "system", "content": INSTRUCTIONS}, {"role": "user", "content": notes}], work.timeout_seconds)
+    text = "" if reply is None else reply.strip()
+    if not text or len(text) > MOST_TEXT or not borne_out(text, notes) or not _numbers(notes) <= _numbers(text):
+        work.asked.failed += 1
+        return None
+    if work.dry_run:
+        return Cluster(tuple(originals), text, "model")
+    confidence = min(memory.confidence for memory in originals)
+    options: Any = (max(memory.importance for memory in originals), confidence, min(memory.trust for memory in originals))
+    draft = _core.Draft(text, "semantic", None, *options, originals[-1].source, None, None, None, None, None, work.store.space)
+    done = _core.merge(work.core, originals, None, work.core.screened(draft))
+    return None if done is None else Cluster(tuple(originals), text, "model", done.memory)
+
+
+def _numbers(text: str) -> set[str]:
+    return {word.strip(".,;:!?()") for word in text.split() if any(letter.isdigit() for letter in word)}

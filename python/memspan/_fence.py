@@ -1,0 +1,133 @@
+"""What stands between Python's own errors and the caller: each becomes a `memspan.Error` that says what to do.
+
+A wrong argument of a kind that nobody thought of ends in a TypeError or an AttributeError somewhere below, and a full disk in an OSError.
+`fenced` turns those that are raised by this package's code into `InvalidInput` or an error of the store. What the caller's own code
+raises, which we were given to call (an iterator, a callback, a tzinfo), goes through as it is: it is the caller's to know.
+"""
+
+from __future__ import annotations
+
+import errno
+import functools
+import os
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+
+from memspan.exceptions import Error, InvalidInput, ReadOnly, StoreFull, StoreIo
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Iterator
+
+_C = TypeVar("_C", bound=type)
+_F = TypeVar("_F", bound="Callable[..., Any]")
+
+_WRONG = (TypeError, AttributeError, ValueError, KeyError, IndexError, OverflowError, RecursionError, OSError)
+_HERE = os.path.dirname(__file__)  # noqa: PTH120  compared with names in tracebacks, which are texts
+_NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+_NO_RIGHT = {errno.EACCES, errno.EPERM, errno.EROFS}
+_MOST = 300
+_GENERATOR, _COROUTINE, _ASYNC_GENERATOR = 0x20, 0x80, 0x200
+
+
+def fenced(cls: _C) -> _C:
+    """A class whose public methods raise nothing but errors of memspan and of the caller's own code."""
+    for name, member in list(vars(cls).items()):
+        if name == "__post_init__" or not name.startswith("_"):
+            if isinstance(member, FunctionType):
+                setattr(cls, name, guarded(member))
+            elif isinstance(member, (classmethod, staticmethod)):
+                setattr(cls, name, type(member)(guarded(member.__func__)))
+    return cls
+
+
+def guarded(plain: _F) -> _F:
+    """The same of one function, which may be a coroutine function or a generator."""
+    call: Callable[..., Any]
+    flags = plain.__code__.co_flags  # as `inspect` reads them, which takes longer to import than memspan
+    if flags & _COROUTINE:
+
+        async def call(*args: Any, **kwargs: Any) -> Any:
+            try:
+                return await plain(*args, **kwargs)
+            except _WRONG as error:
+                _raise(plain, error, args)
+
+    elif flags & _ASYNC_GENERATOR:
+
+        async def call(*args: Any, **kwargs: Any) -> AsyncIterator[Any]:
+            try:
+                async for item in plain(*args, **kwargs):
+                    yield item
+            except _WRONG as error:
+                _raise(plain, error, args)
+
+    elif flags & _GENERATOR:
+
+        def call(*args: Any, **kwargs: Any) -> Iterator[Any]:
+            try:
+                yield from plain(*args, **kwargs)
+            except _WRONG as error:
+                _raise(plain, error, args)
+
+    else:
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            try:
+                return plain(*args, **kwargs)
+            except _WRONG as error:
+                _raise(plain, error, args)
+
+    return functools.update_wrapper(call, plain)  # type: ignore[return-value]
+
+
+def _raise(plain: Callable[..., Any], error: BaseException, given: tuple[object, ...]) -> NoReturn:
+    """Raises what the caller is told; the error itself where it is ours already, was given to us, or comes out of the caller's code."""
+    if isinstance(error, Error) or any(one is error for one in given) or _is_callers(error):
+        raise error
+    raise _ours(plain, error) from error
+
+
+def _ours(plain: Callable[..., Any], error: BaseException) -> Error:
+    said = f"{type(error).__name__}: {_text(error)}"
+    if isinstance(error, OSError) and error.errno is not None:
+        return system_error(f"calling {plain.__qualname__}()", error)
+    return InvalidInput(
+        f"calling {plain.__qualname__}(): its arguments must be of the types that its docstring names, and one is not ({said}): "
+        f"see help(memspan.{plain.__qualname__})"
+    )
+
+
+def system_error(doing: str, error: OSError, path: object = None) -> Error:
+    """The error of memspan for one of the operating system."""
+    where = path if path is not None else error.filename
+    at = f" at {str(where)[:_MOST]}" if where is not None else ""
+    said = error.strerror or _text(error)
+    fields: dict[str, object] = {"path": str(where), "errno": error.errno}
+    if error.errno in _NO_ROOM:
+        return StoreFull(f"{doing}{at}: the system has no room ({said}); nothing half written was left: free some space and try again", **fields)
+    if error.errno in _NO_RIGHT:
+        return ReadOnly(f"{doing}{at}: the system refused ({said}): give this process the right to write there, or another path", **fields)
+    return StoreIo(f"{doing}{at}: the system refused ({said}): check the path, which must name a file in a folder that exists", **fields)
+
+
+def _is_callers(error: BaseException) -> bool:
+    """Whether it was raised in code that is not this package's."""
+    trace = error.__traceback__
+    if trace is None:
+        return False
+    while trace.tb_next is not None:
+        trace = trace.tb_next
+    name = trace.tb_frame.f_code.co_filename
+    return not (name.startswith((_HERE, "<")) or _is_standard(name))
+
+
+def _is_standard(name: str) -> bool:
+    """Python's own library, which this package's code calls with what it was given."""
+    return name.startswith(os.path.dirname(os.__file__)) and "site-packages" not in name  # noqa: PTH120
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return str(error)[:_MOST]
+    except Exception:  # noqa: BLE001  a broken __str__ of the caller's must not hide what went wrong
+        return "it cannot say why"

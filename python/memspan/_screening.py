@@ -1,0 +1,41 @@
+"""Screening of messages on their way into a transcript: every text of one, redacted as the policy says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal
+
+from memspan import _core
+
+if TYPE_CHECKING:
+    from memspan.life import Policy, Treatment
+
+_DATA = frozenset({"data", "url", "id", "tool_call_id", "tool_use_id", "signature", "type", "role", "name", "media_type"})
+_LONGEST = 4 << 20
+
+
+def screened_message(message: Any, policy: Policy) -> Any:
+    """A message without what the policy minds: a mapping is copied where something is taken out, an SDK's object becomes a mapping then."""
+    given = (
+        message if isinstance(message, Mapping) else message.model_dump(exclude_none=True) if hasattr(message, "model_dump") else message
+    )
+    left = _left(given, _redacts(policy.secrets), _redacts(policy.personal_data))
+    return message if left is given else left
+
+
+def _redacts(treatment: Treatment) -> Literal["allow", "redact"]:
+    return "allow" if treatment == "allow" else "redact"
+
+
+def _left(value: Any, secrets: str, personal_data: str) -> Any:
+    """The value itself where nothing in it is taken out."""
+    if isinstance(value, str):
+        text, types = _core.screened(value, secrets, personal_data) if len(value) <= _LONGEST else (value, [])
+        return text if types else value
+    if isinstance(value, Mapping):
+        left = {key: item if key in _DATA else _left(item, secrets, personal_data) for key, item in value.items()}  # pyright: ignore
+        return left if any(left[key] is not value[key] for key in left) else value  # pyright: ignore
+    if isinstance(value, list):
+        items = [_left(item, secrets, personal_data) for item in value]  # pyright: ignore
+        return items if any(one is not other for one, other in zip(items, value, strict=True)) else value  # pyright: ignore
+    return value  # pyright: ignore[reportUnknownVariableType]

@@ -1,0 +1,385 @@
+"""`Assistant`: one turn of a conversation, from the user's message to the answer, as a program would write it on the public API.
+
+    lease      nobody else answers this session meanwhile
+    add        the user's message; its id makes a retry harmless: a turn that was answered is returned, and no model is asked
+    assemble   the prompt, under its budget, with what is remembered
+    call       the model; after a refusal a smaller prompt, after an outage the next model (`Session.recover`)
+    reply      added with what it cost; while it streams, kept every two seconds (`Session.reply`)
+    tools      the calls of the reply, in parallel, each within its time; their results in the order of the calls; then from "assemble" again
+    learn      what is worth keeping goes to long-term memory, where the scope can learn
+    compact    old turns become a summary, where the session says that it is due
+
+Start at `Assistant.respond`; `_turn` is all of it. Nothing here is private API: whoever needs another order copies this file.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as TooLate
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from memspan._twins import awaitable
+from memspan.engine import Engine
+from memspan.engine import open as open_engine
+from memspan.exceptions import Error, InvalidInput, ModelMismatch, ProviderError
+from memspan.function_tools import Function
+from memspan.providers.provider import Provider, provider_for
+from memspan.session_tools import MemoryTool, format_of, memory_tools, result_message, run_call
+from memspan.stream import said
+
+if TYPE_CHECKING:
+    from memspan.long_term import Scope
+    from memspan.reply import ToolCall
+    from memspan.short_term import Session
+    from memspan.transcript import Turn, Usage
+    from memspan.working import Budget, Prompt
+
+__all__ = ["Assistant", "AssistantEvent", "AssistantReply", "Hook", "Step"]
+
+Step: TypeAlias = Literal["lease", "add", "assemble", "call", "reply", "recover", "tools", "learn", "compact"]
+"""A step of a turn."""
+
+Hook: TypeAlias = "Callable[[Step, Literal['before', 'after'], Session, Any], None]"
+"""Called before and after each step with the session and what the step is about: the message, the prompt, the response, the error."""
+
+_MORE_TRIES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class AssistantReply:
+    """An answer.
+
+    Attributes:
+        text: What the model said last.
+        turn: The turn, with its messages, its calls and their prompts.
+        usage: What all calls of the turn were billed.
+        model: The model that answered.
+        rounds: Rounds of tools that it took.
+        stored: Whether it was answered before: the same `id=`, and no model was asked.
+        stopped: Why it ended before the model was done: "max_rounds"; `None` otherwise.
+        learned: What `Scope.learn` kept of it; empty where nothing learns.
+    """
+
+    text: str
+    turn: Turn
+    usage: Usage | None
+    model: str | None
+    rounds: int = 0
+    stored: bool = False
+    stopped: Literal["max_rounds"] | None = None
+    learned: tuple[Any, ...] = field(default=(), hash=False)
+
+
+@dataclass(frozen=True, slots=True)
+class AssistantEvent:
+    """Something that happened while an answer came.
+
+    Attributes:
+        kind: "text": a piece of the answer. "restart": the pieces since the last call are void, another model begins anew. "tool_call" and
+            "tool_result": a tool runs, has run. "reply": the end.
+        text: The piece, the name of the tool, or its result; the whole answer at the end.
+        reply: The answer, at the end.
+    """
+
+    kind: Literal["text", "restart", "tool_call", "tool_result", "reply"]
+    text: str = ""
+    reply: AssistantReply | None = field(default=None, hash=False)
+
+
+class Assistant:
+    """Answers users. May be shared between threads, and any number of processes may answer from one store.
+
+    Args:
+        engine: An engine, or where its store is; then `close` closes it.
+        provider: The way to the model, and to those of `fallbacks` that it serves; the others' vendors are asked with the environment's keys.
+        model: The model of new sessions.
+        fallbacks: Models to go on with, in their order, where the provider does not answer.
+        system: The system prompt.
+        tools: The application's own: functions with type hints, or `memspan.Function`s.
+        memory_tools: Which of "remember", "recall", "forget" and "read_result" the model is given.
+        providers: The ways to single models, by name.
+        budget: What prompts may cost.
+        max_rounds: Rounds of tools in one turn. Calls beyond are cancelled.
+        tool_seconds: How long one tool may run. One that hangs is answered for, and its thread is left behind.
+        lease_seconds: How long a turn may take until others may take it over; it is prolonged at each call.
+        wait_seconds: How long to wait while another worker answers the session.
+        learn: Whether to call `Scope.learn` after a reply.
+        compact: Whether to call `Session.compact` after a reply where it is due.
+        hook: Called before and after each step.
+
+    Examples:
+        >>> from memspan.testing import FakeProvider
+        >>> assistant = memspan.Assistant(engine, FakeProvider(["It listens on 8443."]), model="gpt-4o", system="You are terse.")
+        >>> reply = assistant.respond("u-42", "which port does payments-api use?", session="s-1", id="webhook-77")
+        >>> reply.text, reply.turn.number, reply.stored
+        ('It listens on 8443.', 0, False)
+        >>> assistant.respond("u-42", "which port does payments-api use?", session="s-1", id="webhook-77").stored
+        True
+    """
+
+    def __init__(
+        self,
+        engine: Engine | str | os.PathLike[str],
+        provider: Provider,
+        *,
+        model: str,
+        fallbacks: Iterable[str] = (),
+        system: str | None = None,
+        tools: Iterable[Callable[..., Any] | Function] = (),
+        memory_tools: Iterable[MemoryTool] = (),
+        providers: Mapping[str, Provider] | None = None,
+        budget: Budget | None = None,
+        max_rounds: int = 8,
+        tool_seconds: float = 60.0,
+        lease_seconds: float = 300.0,
+        wait_seconds: float = 30.0,
+        learn: bool = True,
+        compact: bool = True,
+        hook: Hook | None = None,
+    ) -> None:
+        if isinstance(fallbacks, str) or max_rounds < 0 or not tool_seconds > 0:
+            raise InvalidInput(
+                "making an assistant: fallbacks are several models, max_rounds is 0 or more, tool_seconds above 0: change them"
+            )
+        self._own = not isinstance(engine, Engine)
+        self.engine = engine if isinstance(engine, Engine) else open_engine(engine)
+        self._provider, self._providers = provider, dict(providers or {})
+        self._model, self._fallbacks, self._system = model, tuple(fallbacks), system
+        self._functions = tuple(Function.of(tool) for tool in tools)
+        self._memory_tools = tuple(memory_tools)
+        self._budget, self._max_rounds, self._tool_seconds = budget, max_rounds, tool_seconds
+        self._lease_seconds, self._wait_seconds = lease_seconds, wait_seconds
+        self._learns, self._compacts, self._hook = learn, compact, hook
+
+    def respond(self, user: str, message: str | Mapping[str, Any], *, session: str = "default", id: str | None = None) -> AssistantReply:  # noqa: A002
+        """Answers a message.
+
+        Args:
+            user: Whose memory it is.
+            message: The text, or a message with parts.
+            session: The conversation; made where there is none.
+            id: Makes a retry harmless: the same id returns the stored answer. Give the webhook's.
+
+        Raises:
+            StoreBusy: Another worker answered this session all the while.
+            IdConflict: The id was used with another message.
+            Exception: What the provider's SDK raised, where no smaller prompt and no other model helped.
+        """
+        *_, last = self._turn(user, message, session, id, streams=False)
+        return _reply_of(last)
+
+    def stream(
+        self, user: str, message: str | Mapping[str, Any], *, session: str = "default", id: str | None = None
+    ) -> Iterator[AssistantEvent]:  # noqa: A002
+        """Answers a message, and yields what happens meanwhile; the last event has the reply. Closing the iteration ends the call.
+
+        The arguments and errors are those of `respond`.
+        """
+        events: Iterator[AssistantEvent] = self._turn(user, message, session, id, streams=True)
+        return events
+
+    arespond = awaitable(respond)
+
+    async def astream(
+        self,
+        user: str,
+        message: str | Mapping[str, Any],
+        *,
+        session: str = "default",
+        id: str | None = None,  # noqa: A002
+    ) -> AsyncIterator[AssistantEvent]:
+        """The awaitable twin of `stream`: each event is waited for in a thread. Cancelling it ends the call, and what came is kept."""
+        import asyncio  # noqa: PLC0415  programs without an event loop do not pay for it
+
+        events = self._turn(user, message, session, id, streams=True)
+        step: asyncio.Future[AssistantEvent | None] | None = None
+        try:
+            while (event := await (step := asyncio.ensure_future(asyncio.to_thread(next, events, None)))) is not None:
+                yield event
+        finally:
+            if step is not None and not step.done():  # the thread is inside of the generator, which must not be closed under it
+                await asyncio.wait([step])
+            await asyncio.to_thread(events.close)
+
+    def close(self) -> None:
+        """Closes the engine, where it was opened here."""
+        if self._own:
+            self.engine.close()
+
+    def __enter__(self) -> Assistant:
+        return self
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        self.close()
+
+    # --- the turn ---------------------------------------------------------------------------------------------------------------------
+
+    def _turn(self, user: str, message: str | Mapping[str, Any], session_id: str, message_id: str | None, *, streams: bool) -> Any:
+        scope = self.engine.user(user)
+        session = self._open(scope, session_id)
+        given = {"role": "user", "content": message} if isinstance(message, str) else message
+        with session.lease(seconds=self._lease_seconds, wait_seconds=self._wait_seconds) as lease:
+            added = self._step("add", session, given, lambda: session.add(given, id=message_id))
+            turn = session.turn(added.turn)
+            if added.action == "rejected":
+                raise InvalidInput(f"answering message {message_id!r}: it was redacted, and is not taken again: give another id")
+            if added.action == "duplicate" and (stored := _answered(session, turn)) is not None:
+                yield AssistantEvent("reply", stored.text, stored)
+                return
+            session.drop_partial_reply()
+            rounds = 0
+            stopped: Literal["max_rounds"] | None = None
+            while True:
+                calls = session.pending_tool_calls
+                if calls and rounds == self._max_rounds:
+                    session.cancel_tool_calls(reason=f"at most {self._max_rounds} rounds of tools in one turn")
+                    stopped = "max_rounds"
+                    break
+                if calls:  # of the reply, or of a worker that died before it could answer them
+                    yield from self._run_tools(session, calls)
+                    rounds += 1
+                lease.renew()
+                yield from self._ask(session, streams=streams)
+                if not session.pending_tool_calls:
+                    break
+            turn = session.turn(added.turn)
+            learned = self._after(scope, session)
+            text = "".join(_texts(turn)[-1:])
+            reply = AssistantReply(text, turn, turn.usage, turn.model, rounds, False, stopped, learned)
+            yield AssistantEvent("reply", text, reply)
+
+    def _open(self, scope: Scope, session_id: str) -> Session:
+        options: dict[str, Any] = {"system": self._system, "budget": self._budget}
+        try:
+            return scope.session(session_id, model=self._model, tools=self._schemas(self._model), **options)
+        except ModelMismatch:  # it was switched to a fallback, and stays there
+            return scope.session(session_id, **options)
+
+    def _schemas(self, model: str) -> list[dict[str, Any]] | None:
+        shape = format_of(model)
+        own = memory_tools(self._memory_tools, shape) if self._memory_tools else []
+        return [*(function.schema(shape) for function in self._functions), *own] or None
+
+    def _ask(self, session: Session, *, streams: bool) -> Iterator[AssistantEvent]:
+        """Assembles and calls until a reply is there: after a refusal smaller, after an outage another model."""
+        prompt = self._step("assemble", session, None, session.assemble)
+        for tries in range(len(self._fallbacks) + _MORE_TRIES + 1):
+            try:
+                if not streams:
+                    response = self._step("call", session, prompt, lambda: self._provider_of(prompt.model).complete(prompt))  # noqa: B023
+                    self._step("reply", session, response, lambda: session.add_response(response, prompt=prompt))  # noqa: B023
+                else:
+                    yield from self._stream(session, prompt)
+                return
+            except Exception as error:
+                if tries == len(self._fallbacks) + _MORE_TRIES or isinstance(error, Error) and not isinstance(error, ProviderError):
+                    raise
+                refused = prompt
+                prompt = self._step("recover", session, error, lambda: session.recover(refused, _told(error), models=self._fallbacks))  # noqa: B023
+                if streams:
+                    yield AssistantEvent("restart")
+
+    def _stream(self, session: Session, prompt: Prompt) -> Iterator[AssistantEvent]:
+        self._tell("call", "before", session, prompt)
+        with session.reply(prompt) as reply:
+            for chunk in self._provider_of(prompt.model).stream(prompt):
+                if piece := reply.feed(chunk):
+                    yield AssistantEvent("text", piece)
+            self._tell("call", "after", session, prompt)
+        self._tell("reply", "after", session, reply.turn)
+
+    def _provider_of(self, model: str) -> Provider:
+        known = self._providers.get(model)
+        if known is None:
+            known = self._provider if self._provider.serves(model) else provider_for(model)
+            self._providers[model] = known
+        return known
+
+    def _run_tools(self, session: Session, calls: tuple[ToolCall, ...]) -> Iterator[AssistantEvent]:
+        """Runs the calls of a reply in parallel, and adds their results in the order of the calls."""
+        self._tell("tools", "before", session, calls)
+        for call in calls:
+            yield AssistantEvent("tool_call", call.name)
+        pool = ThreadPoolExecutor(max_workers=len(calls), thread_name_prefix="memspan-tool")
+        try:
+            until = time.monotonic() + self._tool_seconds
+            futures = [pool.submit(run_call, session, call, self._functions, self._memory_tools) for call in calls]
+            for call, future in zip(calls, futures, strict=True):
+                result = _result(call, future, max(until - time.monotonic(), 0.0), self._tool_seconds)
+                session.add(result)
+                yield AssistantEvent("tool_result", _content(result))
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+        self._tell("tools", "after", session, calls)
+
+    def _after(self, scope: Scope, session: Session) -> tuple[Any, ...]:
+        """What a reply leaves to be done. It is there already: what fails now is told to the hook, and loses nothing."""
+        learned: tuple[Any, ...] = ()
+        learn = getattr(scope, "learn", None) if self._learns else None
+        if learn is not None:
+            learned = tuple(self._quietly("learn", session, lambda: learn(session)) or ())
+        if self._compacts and getattr(session, "compaction_due", False):
+            self._quietly("compact", session, lambda: session.compact())  # type: ignore[attr-defined, unused-ignore]  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownLambdaType]
+        return learned
+
+    # --- hooks ------------------------------------------------------------------------------------------------------------------------
+
+    def _tell(self, step: Step, when: Literal["before", "after"], session: Session, value: Any) -> None:
+        if self._hook is not None:
+            self._hook(step, when, session, value)
+
+    def _step(self, step: Step, session: Session, value: Any, run: Callable[[], Any]) -> Any:
+        self._tell(step, "before", session, value)
+        result = run()
+        self._tell(step, "after", session, result)
+        return result
+
+    def _quietly(self, step: Step, session: Session, run: Callable[[], Any]) -> Any:
+        try:
+            return self._step(step, session, None, run)
+        except Exception as error:  # noqa: BLE001  the answer is there, and must not be lost over this
+            self._tell(step, "after", session, error)
+            return None
+
+
+def _told(error: Exception) -> Any:
+    """Of a stream that failed in its middle, what the provider said; of one that ended early, an outage."""
+    if not isinstance(error, ProviderError):
+        return error
+    return getattr(error, "error", None) or ConnectionError(error.message)
+
+
+def _result(call: ToolCall, future: Future[dict[str, Any]], seconds: float, limit: float) -> dict[str, Any]:
+    try:
+        return future.result(timeout=seconds)
+    except TooLate:
+        return result_message(call, f"the tool was not done after {limit:g} seconds", failed=True)
+    except InvalidInput as error:  # no such tool
+        return result_message(call, error.message, failed=True)
+
+
+def _content(message: Mapping[str, Any]) -> str:
+    content = message["content"]
+    return content if isinstance(content, str) else said({"content": content[0]["content"]})
+
+
+def _texts(turn: Turn) -> list[str]:
+    return [message.text for message in turn.messages if message.role == "assistant" and message.text]
+
+
+def _answered(session: Session, turn: Turn) -> AssistantReply | None:
+    """The stored answer, where the turn has one that makes no calls."""
+    messages = list(turn.messages)
+    if not messages or messages[-1].role != "assistant" or session.pending_tool_calls and turn.number == len(session.turns) - 1:
+        return None
+    return AssistantReply("".join(_texts(turn)[-1:]), turn, turn.usage, turn.model, stored=True)
+
+
+def _reply_of(event: AssistantEvent) -> AssistantReply:
+    if event.reply is None:
+        raise InvalidInput("answering: the turn must end with a reply, and it did not: look at the error before this one")
+    return event.reply

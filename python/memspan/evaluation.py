@@ -1,0 +1,168 @@
+"""Measuring a memory on one's own questions: what is found, what is stale, what is double. `memspan.evaluate`, `memspan eval`.
+
+Nothing is judged by a model. Where a question says what answers it, precision and coverage are exact; the rest needs no labels.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import statistics
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from memspan.exceptions import InvalidInput
+
+if TYPE_CHECKING:
+    from memspan.engine import Engine
+    from memspan.long_term import Scope
+
+__all__ = ["Evaluation", "evaluate"]
+
+_WORD = re.compile(r"\w+")
+_ARTICLES = frozenset({"a", "an", "the"})
+_PERSONAL = frozenset({"preference", "profile", "constraint"})
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What the questions found. Shares are 0 to 1; `None` where no question can tell.
+
+    Attributes:
+        questions: How many were asked.
+        labelled: Those that say what answers them.
+        precision: Share of the recalled memories that answer, over labelled questions.
+        coverage: Share of the answers that were recalled, over labelled questions.
+        freshness: Share of the recalled memories that no newer memory of the same slot or of the same words contradicts.
+        duplicates: Share of current memories that say the same as another of their scope, word for word but for articles and case.
+        bloat: Current memories for each that a question recalled; 1 is a memory of which everything was asked for.
+        personal: Share of the questions whose answer has a preference, a constraint or something of the profile.
+        empty: Share of the questions that recalled nothing.
+        recall_ms: The median time of a recall, in milliseconds.
+    """
+
+    questions: int
+    labelled: int
+    precision: float | None
+    coverage: float | None
+    freshness: float | None
+    duplicates: float
+    bloat: float | None
+    personal: float
+    empty: float
+    recall_ms: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Every figure by name."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        rows = [
+            (name, "-" if value is None else f"{value:.3f}" if isinstance(value, float) else f"{value:,}")
+            for name, value in self.to_dict().items()
+        ]
+        return "\n".join(f"{name:<12} {value:>10}" for name, value in rows)
+
+
+def evaluate(engine: Engine, questions: str | os.PathLike[str] | Iterable[Mapping[str, Any]], *, limit: int = 5) -> Evaluation:
+    """Asks questions and measures what comes back.
+
+    Args:
+        engine: The store. Its recalls are noted as any others.
+        questions: A file of JSON lines, or mappings: "user" (or "shared"), "question", and, where it is known, "answers": ids of memories,
+            or texts of which one must be in a memory for it to answer. "tenant" where there is one.
+        limit: Memories that a question recalls at most.
+
+    Raises:
+        InvalidInput: A question has no user or no text, or the file is not JSON lines.
+
+    Examples:
+        >>> _ = user.remember("payments-api listens on port 8443")
+        >>> done = memspan.evaluate(engine, [{"user": "u-42", "question": "which port does payments-api use?", "answers": ["8443"]}])
+        >>> done.precision, done.coverage
+        (1.0, 1.0)
+    """
+    asked = list(_questions(questions))
+    found: list[tuple[float, float]] = []
+    fresh: list[bool] = []
+    recalled: set[tuple[str, str]] = set()
+    personal = empty = 0
+    times: list[float] = []
+    scopes: dict[str, Scope] = {}
+    for row in asked:
+        scope = _scope(engine, row)
+        scopes[repr(scope)] = scope
+        begin = time.perf_counter()
+        hits = [hit.memory for hit in scope.recall(row["question"], limit)]
+        times.append((time.perf_counter() - begin) * 1000)
+        recalled.update((repr(scope), memory.id) for memory in hits)
+        personal += any(memory.kind in _PERSONAL for memory in hits)
+        empty += not hits
+        fresh += [not memory.disputes for memory in hits]
+        if answers := [str(one) for one in row.get("answers", ())]:
+            right = [memory for memory in hits if any(_answers(memory.id, memory.text, one) for one in answers)]
+            covered = sum(any(_answers(memory.id, memory.text, one) for memory in hits) for one in answers)
+            found.append((len(right) / len(hits) if hits else 0.0, covered / len(answers)))
+    total, double = _doubles(scopes.values())
+    mean = statistics.fmean
+    return Evaluation(
+        len(asked),
+        len(found),
+        mean(one for one, _ in found) if found else None,
+        mean(one for _, one in found) if found else None,
+        mean(fresh) if fresh else None,
+        double / total if total else 0.0,
+        total / len(recalled) if recalled else None,
+        personal / len(asked) if asked else 0.0,
+        empty / len(asked) if asked else 0.0,
+        statistics.median(times) if times else 0.0,
+    )
+
+
+def _questions(given: str | os.PathLike[str] | Iterable[Mapping[str, Any]]) -> Iterable[Mapping[str, Any]]:
+    rows: Iterable[Any] = _lines(Path(given)) if isinstance(given, str | os.PathLike) else given
+    for number, row in enumerate(rows):
+        if (
+            not isinstance(row, Mapping)
+            or not isinstance(row.get("question"), str)
+            or not isinstance(row.get("user", row.get("shared")), str)
+        ):
+            raise InvalidInput(
+                f'evaluating: question {number} is a mapping with "user" (or "shared") and "question", and it is {row!r:.80}: correct it'
+            )
+        yield row
+
+
+def _lines(path: Path) -> Iterable[Any]:
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        if line.strip():
+            try:
+                yield json.loads(line)
+            except ValueError:
+                raise InvalidInput(f"evaluating: {path} has a JSON object a line, and line {number} is none: correct it") from None
+
+
+def _scope(engine: Engine, row: Mapping[str, Any]) -> Scope:
+    tenant = row.get("tenant")
+    return engine.user(row["user"], tenant=tenant) if "user" in row else engine.shared(row["shared"], tenant=tenant)
+
+
+def _answers(memory_id: str, text: str, answer: str) -> bool:
+    return memory_id == answer or answer.casefold() in text.casefold()
+
+
+def _doubles(scopes: Iterable[Scope]) -> tuple[int, int]:
+    """Current memories, and those that say what another of their scope says."""
+    total = double = 0
+    for scope in scopes:
+        seen: set[tuple[str, tuple[str, ...]]] = set()
+        for memory in scope.memories():
+            words = tuple(word for word in _WORD.findall(memory.text.casefold()) if word not in _ARTICLES)
+            key = (memory.kind if memory.kind == "episodic" else "", words)
+            total, double = total + 1, double + (key in seen)
+            seen.add(key)
+    return total, double

@@ -1,0 +1,129 @@
+"""Python functions as tools of a model: their type hints become a schema, their docstring the description.
+
+Schemas and the checking of arguments are pydantic's, an extra: `pip install 'memspan[tools]'` (the SDKs of OpenAI and Anthropic bring it).
+A function that should have another schema is given as a `Function`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias, cast
+
+from memspan.exceptions import InvalidInput, MissingExtra
+
+__all__ = ["Function", "ToolShape", "result_text"]
+
+ToolShape: TypeAlias = Literal["openai", "openai_responses", "anthropic", "gemini"]
+"""Whose shape a schema is in."""
+
+_MOST_RESULT = 16 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A tool that the application runs.
+
+    Attributes:
+        name: What the model calls it by.
+        description: What it does, for the model.
+        parameters: JSON Schema of its arguments, an object.
+        run: Called with the arguments as a dict; may return an awaitable.
+
+    Examples:
+        >>> def grep(pattern: str, path: str = ".") -> str:
+        ...     '''Searches files for a pattern.'''
+        ...     return f"nothing like {pattern} in {path}"
+        >>> tool = memspan.Function.of(grep)
+        >>> tool.name, tool.description, sorted(tool.parameters["properties"]), tool.parameters["required"]
+        ('grep', 'Searches files for a pattern.', ['path', 'pattern'], ['pattern'])
+        >>> tool.run({"pattern": "port"})
+        'nothing like port in .'
+    """
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any] = field(hash=False)
+    run: Callable[[dict[str, Any]], Any] = field(hash=False, compare=False)
+
+    @classmethod
+    def of(cls, tool: Callable[..., Any] | Function) -> Function:
+        """The tool of a function, by its type hints and its docstring; a `Function` is itself.
+
+        Raises:
+            MissingExtra: pydantic is not installed.
+            InvalidInput: It is no function with named, typed parameters.
+        """
+        if isinstance(tool, Function):
+            return tool
+        name = getattr(tool, "__name__", "")
+        if not callable(tool) or not name.isidentifier():  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidInput(f"making a tool: it must be a function with a name, got {tool!r}: pass a def, or a memspan.Function")
+        try:
+            from pydantic import TypeAdapter  # noqa: PLC0415  an extra
+            from pydantic_core import ArgsKwargs  # noqa: PLC0415
+        except ImportError as error:
+            raise MissingExtra(
+                f"making a tool of {name}() needs pydantic, which is not installed: pip install 'memspan[tools]'", extra="tools"
+            ) from error
+        try:
+            adapter: TypeAdapter[Any] = TypeAdapter(tool)
+            schema = adapter.json_schema()
+        except Exception as error:
+            raise InvalidInput(
+                f"making a tool: the parameters of {name}() must be named and have types that JSON can say, got {error}: change its hints"
+            ) from error
+        if schema.get("type") != "object":
+            raise InvalidInput(f"making a tool: the parameters of {name}() must be named, and some are positional only: name them")
+        description = inspect.getdoc(tool) or ""
+        return cls(name, description, _plain_schema(schema), lambda given: adapter.validate_python(ArgsKwargs((), given)))
+
+    def schema(self, shape: ToolShape = "openai") -> dict[str, Any]:
+        """Its schema as a provider takes it."""
+        described: dict[str, Any] = {"name": self.name, "description": self.description}
+        parameters = dict(self.parameters)
+        if shape == "anthropic":
+            return {**described, "input_schema": parameters}
+        if shape == "openai_responses":
+            return {"type": "function", **described, "parameters": parameters}
+        if shape == "gemini":
+            return {**described, "parameters": parameters}
+        return {"type": "function", "function": {**described, "parameters": parameters}}
+
+
+def _plain_schema(schema: dict[str, Any]) -> dict[str, Any]:
+    """Without what no provider needs: titles of fields."""
+    found = {key: value for key, value in schema.items() if key != "title"}
+    if isinstance(found.get("properties"), dict):
+        properties = cast("dict[str, Any]", found["properties"])
+        found["properties"] = {name: {key: value for key, value in one.items() if key != "title"} for name, one in properties.items()}
+    found.setdefault("properties", {})
+    return found
+
+
+def result_text(value: Any) -> str:
+    """What a tool returned, as text: a text as it is, anything else as JSON. More than 16 MiB are cut, and it says so.
+
+    Raises:
+        InvalidInput: It is nothing that text can say.
+    """
+    if isinstance(value, str):
+        text = value
+    elif isinstance(value, bytes | bytearray | memoryview):
+        raise InvalidInput("adding a tool result: it must be text or what JSON can say, got bytes: decode or describe them")
+    elif callable(getattr(value, "model_dump_json", None)):
+        text = str(value.model_dump_json())
+    else:
+        try:
+            text = json.dumps(list(cast("Iterable[Any]", value)) if isinstance(value, set | frozenset) else value, ensure_ascii=False)
+        except (TypeError, ValueError, RecursionError):
+            text = str(value)
+    size = len(text)
+    if size <= _MOST_RESULT // 4:
+        return text
+    raw = text.encode("utf-8", "replace")
+    if len(raw) <= _MOST_RESULT:
+        return text
+    return f"{raw[:_MOST_RESULT].decode('utf-8', 'ignore')}\n[cut: {len(raw):,} bytes, of which 16 MiB are kept]"

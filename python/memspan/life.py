@@ -1,0 +1,259 @@
+"""The life of a memory: what is learnt from a conversation, what waits for approval, what belongs together.
+
+The values are here (`Policy`, `KindRule`, `Decision`, `Learned`, ...); the calls are methods of `Scope` and `Engine`. What a message claims
+is judged in Rust (`rust/engine/src/gate`); `_learning.py` reads conversations and asks a model where one is given, `_consolidation.py`
+merges. docs/life.md has the rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, overload
+
+from memspan.exceptions import InvalidInput
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from memspan._core import Memory
+
+__all__ = [
+    "Cluster",
+    "Consolidation",
+    "Decision",
+    "KindRule",
+    "LanguageModel",
+    "Learned",
+    "Policy",
+    "Profile",
+    "Relation",
+]
+
+Treatment: TypeAlias = Literal["allow", "redact", "reject"]
+Action: TypeAlias = Literal["added", "superseded", "duplicate", "reinforced", "redacted", "rejected", "quarantined", "discarded"]
+Category: TypeAlias = Literal["preference", "decision", "task_outcome", "constraint", "semantic", "episodic", "profile", "discard"]
+
+_TREATMENTS = ("allow", "redact", "reject")
+_LONGEST = 1e9
+
+
+class LanguageModel(Protocol):
+    """What may be asked to refine: called with messages of role and content, it returns the reply's text."""
+
+    def __call__(self, messages: list[dict[str, str]], *, max_tokens: int) -> str:
+        """The reply's text."""
+        ...
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What is never stored, and what waits for approval: `memspan.open(policy=...)`.
+
+    Attributes:
+        secrets: Keys, tokens, passwords: "reject" stores nothing of a text that has one, "redact" puts the name of its type in its place,
+            "allow" keeps it.
+        personal_data: The same for card and account numbers, social security and phone numbers, e-mail and postal addresses.
+        unconfirmed: What `Scope.learn` does with what an assistant said and nobody confirmed, and with what the rules doubt: "quarantine"
+            keeps it for `Scope.approve`, "discard" drops it.
+        transcripts: Whether messages that are added to a session are redacted too, by both rules; "reject" then redacts, because a
+            conversation cannot do without a message.
+        learn: When a session is learnt from: "called" only by `Scope.learn`, "end" also by `Session.end`.
+
+    Examples:
+        >>> memspan.Policy(personal_data="redact").secrets
+        'reject'
+    """
+
+    secrets: Treatment = "reject"
+    personal_data: Treatment = "allow"
+    unconfirmed: Literal["quarantine", "discard"] = "quarantine"
+    transcripts: bool = False
+    learn: Literal["called", "end"] = "called"
+
+    def __post_init__(self) -> None:
+        for name, given, known in (
+            ("secrets", self.secrets, _TREATMENTS),
+            ("personal_data", self.personal_data, _TREATMENTS),
+            ("unconfirmed", self.unconfirmed, ("quarantine", "discard")),
+            ("learn", self.learn, ("called", "end")),
+        ):
+            if given not in known:
+                raise InvalidInput(f"making a policy: {name} is one of {', '.join(map(repr, known))}, and it is {given!r}: choose one")
+
+
+@dataclass(frozen=True)
+class KindRule:
+    """How long memories of a kind live: `memspan.open(kinds={"episodic": KindRule(ttl_days=90)})`.
+
+    Attributes:
+        ttl_days: Days until one is forgotten that was remembered without `ttl_seconds`; `None` keeps it.
+        half_life_days: Days in which its value halves, where a cap makes the least valuable leave; `None` keeps the value.
+        cap: Memories of the kind that a scope has at most; `Engine.maintain` forgets the least valuable above it. `None` is no limit.
+    """
+
+    ttl_days: float | None = None
+    half_life_days: float | None = None
+    cap: int | None = None
+
+    def __post_init__(self) -> None:
+        for name, given in (("ttl_days", self.ttl_days), ("half_life_days", self.half_life_days), ("cap", self.cap)):
+            if given is not None and (isinstance(given, bool) or not isinstance(given, (int, float)) or not 0 < given <= _LONGEST):
+                raise InvalidInput(f"making a rule of a kind: {name} is a number above 0, or None, and it is {given!r}: change it")
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What became of a part of a message.
+
+    Attributes:
+        action: What was done: the actions of `Remembered`, or "discarded". In a dry run what is planned: "added", "quarantined" or
+            "discarded".
+        category: What it is: a kind of memory, or "discard".
+        text: What is stored; of what is not, the words themselves.
+        slot: The attribute that it gives a value to.
+        importance: 0 to 1.
+        confidence: 0 to 1: how sure the gate is.
+        index: The message, from 0.
+        span: The characters of the message that it rests on: first, and behind the last.
+        reason: Which rule, or why nothing was stored.
+        memory: As it is stored; `None` where nothing is, and in a dry run.
+    """
+
+    action: Action
+    category: Category
+    text: str
+    slot: str | None
+    importance: float
+    confidence: float
+    index: int
+    span: tuple[int, int]
+    reason: str
+    memory: Memory | None = None
+
+
+@dataclass(frozen=True)
+class Learned(Sequence[Decision]):
+    """What `Scope.learn` made of a conversation: a frozen sequence of `Decision`, in the order of messages.
+
+    Attributes:
+        decisions: All of them.
+        messages: Messages that were read.
+        calls: Calls of the model.
+        failed_calls: Those that raised, took too long or gave no valid output; the rules decided there.
+        tokens: Of what was sent to it and came back, counted as `o200k_base`.
+        refused_claims: Claims of the model that were not stored, because the message does not say so.
+    """
+
+    decisions: tuple[Decision, ...] = ()
+    messages: int = 0
+    calls: int = 0
+    failed_calls: int = 0
+    tokens: int = 0
+    refused_claims: int = 0
+
+    @overload
+    def __getitem__(self, index: int) -> Decision: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Decision, ...]: ...
+    def __getitem__(self, index: int | slice) -> Decision | tuple[Decision, ...]:
+        return self.decisions[index]
+
+    def __len__(self) -> int:
+        return len(self.decisions)
+
+    @property
+    def stored(self) -> tuple[Decision, ...]:
+        """Those of which something is stored now, or in a dry run would be."""
+        return tuple(one for one in self.decisions if one.action not in {"discarded", "rejected", "quarantined"})
+
+    def __repr__(self) -> str:
+        actions: dict[str, int] = {}
+        for one in self.decisions:
+            actions[one.action] = actions.get(one.action, 0) + 1
+        counts = ", ".join(f"{count} {action}" for action, count in sorted(actions.items()))
+        return f"Learned({self.messages} messages: {counts or 'nothing'})"
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Memories that became one.
+
+    Attributes:
+        originals: What they were.
+        text: What stands for them.
+        by: "rules" (one of them stands for all) or "model" (a text that was written for them).
+        memory: The memory that took their place; `None` in a dry run.
+    """
+
+    originals: tuple[Memory, ...]
+    text: str
+    by: Literal["rules", "model"]
+    memory: Memory | None = None
+
+
+@dataclass(frozen=True)
+class Consolidation(Sequence[Cluster]):
+    """What `Scope.consolidate` merged: a frozen sequence of `Cluster`.
+
+    Attributes:
+        clusters: All of them.
+        calls: Calls of the model.
+        failed_calls: Those that raised, took too long or gave a text that the originals do not bear out; the rules decided there.
+    """
+
+    clusters: tuple[Cluster, ...] = ()
+    calls: int = 0
+    failed_calls: int = 0
+
+    @overload
+    def __getitem__(self, index: int) -> Cluster: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Cluster, ...]: ...
+    def __getitem__(self, index: int | slice) -> Cluster | tuple[Cluster, ...]:
+        return self.clusters[index]
+
+    def __len__(self) -> int:
+        return len(self.clusters)
+
+
+@dataclass(frozen=True)
+class Relation:
+    """That something stands to something.
+
+    Attributes:
+        subject: What it is said of.
+        relation: How it stands.
+        object: To what.
+        since: Since when it holds.
+        until: When it stopped to hold; `None` while it does.
+        memory_id: The memory that says so.
+    """
+
+    subject: str
+    relation: str
+    object: str
+    since: datetime
+    until: datetime | None = None
+    memory_id: str | None = None
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What is known of somebody now, as one text and as one mapping.
+
+    Attributes:
+        text: Lines for a prompt: constraints, who they are, what they prefer. Ends before more than `max_tokens`.
+        slots: The current value of each slot, by name.
+        memories: What the text shows, in its order.
+    """
+
+    text: str
+    slots: Mapping[str, str]
+    memories: tuple[Memory, ...] = field(default=())
+
+    def __str__(self) -> str:
+        return self.text
+
+
+Completion: TypeAlias = Callable[..., Any]

@@ -1,0 +1,159 @@
+"""Maintenance that goes on by itself: a thread that calls `Engine.maintain`, one maintainer at a time over all processes of a store."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import threading
+import time
+from contextlib import contextmanager
+from dataclasses import asdict
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from memspan.exceptions import Error, InvalidInput, StateError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import TracebackType
+
+    from memspan.engine import Engine, MaintenanceReport
+
+__all__ = ["Maintenance"]
+
+_FILE = "maintenance"
+_LONGEST = 1e9
+_LOG = logging.getLogger("memspan")
+
+
+class Maintenance:
+    """Maintains a store again and again while its `with` block runs. Made by `Engine.maintenance`.
+
+    The file `maintenance` in the store's folder is locked by whoever is at it, and keeps the last report with its time: a process that is
+    started anew does not begin again before `every` is over.
+    """
+
+    def __init__(self, engine: Engine, every: timedelta | float, *, compact: bool = False) -> None:
+        seconds = every.total_seconds() if isinstance(every, timedelta) else every
+        if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 1 <= seconds <= _LONGEST:  # pyright: ignore
+            raise InvalidInput(f"maintaining a store: every= is a timedelta or seconds, 1 at least, and it is {every!r}: change it")
+        self._engine = engine
+        self._seconds = float(seconds)
+        self._compact = compact
+        self._stop = threading.Event()
+        self._reported = threading.Event()
+        self._report: MaintenanceReport | None = None
+        self._error: Exception | None = None
+        self._thread: threading.Thread | None = None
+
+    @property
+    def report(self) -> MaintenanceReport | None:
+        """What this one did last; `None` before it did anything."""
+        return self._report
+
+    @property
+    def error(self) -> Exception | None:
+        """What its last attempt failed with; `None` where it did not."""
+        return self._error
+
+    @property
+    def last(self) -> dict[str, Any] | None:
+        """The last report of any process, with `finished_at` (seconds since 1970); `None` where there is none."""
+        return _read(self._path)
+
+    def wait_for_report(self, timeout_seconds: float = 60.0) -> MaintenanceReport:
+        """Waits for its first report.
+
+        Raises:
+            StateError: There is none in that time.
+        """
+        if self._reported.wait(timeout_seconds) and self._report is not None:
+            return self._report
+        raise StateError(
+            f"waiting for maintenance: no report within {timeout_seconds} seconds: another process may be at it"
+        ) from self._error
+
+    @property
+    def _path(self) -> str:
+        return str(self._engine.path / _FILE)
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            self._stop.wait(self._attempt())
+
+    def _attempt(self) -> float:
+        """Maintains where nobody else is at it and the time has come; seconds until the next attempt."""
+        try:
+            with _claimed(self._path) as file:
+                if file is None:
+                    return min(self._seconds, 60.0)
+                left = _due(file, self._seconds)
+                if left > 0:
+                    return left
+                self._report = self._engine.maintain(compact=self._compact)
+                self._error = None
+                _write(file, {**asdict(self._report), "finished_at": time.time()})
+                self._reported.set()
+        except (Error, OSError) as error:
+            self._error = error
+            _LOG.warning("maintenance of %s failed, and is tried again: %s", self._engine.path, error)
+            return min(self._seconds, 60.0)
+        return self._seconds
+
+    def __enter__(self) -> Self:
+        self._stop.clear()
+        self._thread = threading.Thread(target=self._run, name="memspan-maintenance", daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join()
+
+
+@contextmanager
+def _claimed(path: str) -> Iterator[int | None]:
+    """The file, locked; `None` where another process has it. The lock goes with the process that holds it."""
+    import fcntl  # noqa: PLC0415  where there is none there is no store either
+
+    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield None
+            return
+        yield file
+    finally:
+        os.close(file)
+
+
+def _due(file: int, seconds: float) -> float:
+    """Seconds until the next is due, by the report in the file; 0 for now, also where the clock was set back."""
+    before = _parsed(os.pread(file, 1 << 16, 0))
+    age = time.time() - before["finished_at"] if before else seconds
+    return seconds - age if 0 <= age < seconds else 0.0
+
+
+def _write(file: int, report: dict[str, Any]) -> None:
+    body = json.dumps(report).encode()
+    os.ftruncate(file, 0)
+    os.pwrite(file, body, 0)
+
+
+def _read(path: str) -> dict[str, Any] | None:
+    try:
+        return _parsed(Path(path).read_bytes())
+    except FileNotFoundError:
+        return None
+
+
+def _parsed(body: bytes) -> dict[str, Any] | None:
+    try:
+        value = json.loads(body)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) and isinstance(value.get("finished_at"), int | float) else None

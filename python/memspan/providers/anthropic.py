@@ -1,0 +1,87 @@
+"""`Anthropic`: messages, with breakpoints where the prompt's prefix ends."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from memspan import InvalidInput
+from memspan.providers.provider import Provider
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from memspan import Prompt
+
+__all__ = ["Anthropic"]
+
+_NOT_COUNTED = frozenset({"max_tokens", "stream", "timeout", "metadata", "temperature", "top_p", "top_k", "stop_sequences", "service_tier"})
+
+
+class Anthropic(Provider):
+    """Anthropic's messages.
+
+    Args:
+        client: An `anthropic.Anthropic`, `anthropic.AsyncAnthropic` or their kin of Bedrock and Vertex; by default they are made, with
+            `ANTHROPIC_API_KEY`.
+        timeout_seconds: How long one call may take; of a stream, how long it may be silent.
+        cache_ttl: How long what stands before a lasting breakpoint is cached: five minutes, or an hour, which is dearer to write. What
+            serves the tool rounds of one turn has five minutes.
+        names: What the server calls models, where that is another name than the registry's.
+        options: Given to the SDK with every request.
+        client_options: Given to the SDK's client: `api_key`, `base_url`, `max_retries`.
+
+    Raises:
+        MissingExtra: `anthropic` is not installed, and no client is given.
+
+    Examples:
+        >>> provider = memspan.providers.Anthropic(api_key="sk-ant-...", cache_ttl="1h")
+        >>> provider.serves("claude-sonnet-4-5"), provider.serves("gpt-4o")
+        (True, False)
+    """
+
+    package = "anthropic"
+    extra = "anthropic"
+    vendors = frozenset({"anthropic"})
+
+    def __init__(
+        self,
+        client: Any = None,
+        *,
+        timeout_seconds: float = 600.0,
+        cache_ttl: Literal["5m", "1h"] = "5m",
+        names: Mapping[str, str] | None = None,
+        options: Mapping[str, Any] | None = None,
+        **client_options: Any,
+    ) -> None:
+        if cache_ttl not in {"5m", "1h"}:
+            raise InvalidInput(f"making a provider: cache_ttl must be '5m' or '1h', got {cache_ttl!r}: Anthropic has these two")
+        super().__init__(client, timeout_seconds=timeout_seconds, names=names, options=options, **client_options)
+        self._ttl = cache_ttl
+
+    def _request(self, prompt: Prompt, options: Mapping[str, Any], *, stream: bool) -> dict[str, Any]:
+        request = self._named(prompt.to_anthropic(stream=stream), options)
+        if self._ttl == "1h":
+            marks = list(_marks(request))
+            lasting = len(marks) if prompt.breakpoints and prompt.breakpoints[-1].lasting else len(marks) - 1
+            for mark in marks[: max(lasting, 0)]:
+                mark["ttl"] = "1h"  # longer ones must stand before shorter ones, and do
+        return request
+
+    def _send(self, client: Any, request: dict[str, Any], *, stream: bool) -> Any:
+        del stream
+        return client.messages.create(**{"timeout": self._timeout, **request})
+
+    def _count(self, client: Any, request: dict[str, Any], prompt: Prompt) -> int:
+        del prompt
+        counted = {key: value for key, value in request.items() if key not in _NOT_COUNTED}
+        return int(client.messages.count_tokens(timeout=self._timeout, **counted).input_tokens)
+
+    def _make(self, sdk: Any, options: dict[str, Any], *, awaitable: bool) -> Any:
+        return (sdk.AsyncAnthropic if awaitable else sdk.Anthropic)(**options)
+
+
+def _marks(request: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    blocks = [*request.get("tools", ()), *request.get("system", ())]
+    for message in request["messages"]:
+        blocks += message["content"]
+    return (block["cache_control"] for block in blocks if "cache_control" in block)

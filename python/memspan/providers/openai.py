@@ -1,0 +1,149 @@
+"""`OpenAI`, `OpenAIResponses`, and `OpenAICompatible` for whoever speaks chat completions."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any
+
+from memspan import InvalidInput, dialects
+from memspan.providers.provider import Provider
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from memspan import Prompt
+
+__all__ = ["OpenAI", "OpenAICompatible", "OpenAIResponses"]
+
+_HOSTS = {
+    "api.mistral.ai": "mistral",
+    "api.deepseek.com": "deepseek",
+    "api.groq.com": "groq",
+    "openrouter.ai": "openrouter",
+    "api.x.ai": "xai",
+    "api.cohere.ai": "cohere",
+    "api.moonshot.ai": "moonshot",
+    "api.moonshot.cn": "moonshot",
+    "api.z.ai": "zai",
+    "dashscope": "qwen",
+    "generativelanguage.googleapis.com": "gemini",
+    "bedrock-runtime": "bedrock",
+    ":11434": "ollama",
+    ":1234": "lmstudio",
+    ":30000": "sglang",
+}
+
+
+class OpenAI(Provider):
+    """OpenAI's chat completions.
+
+    Args:
+        client: An `openai.OpenAI`, `openai.AsyncOpenAI` or their kin of Azure; by default they are made, with `OPENAI_API_KEY`.
+        timeout_seconds: How long one call may take; of a stream, how long it may be silent.
+        cache_key: Send a key made of the session's id, so that its calls reach the machine that has its prefix.
+        names: What the server calls models, where that is another name than the registry's.
+        options: Given to the SDK with every request.
+        client_options: Given to the SDK's client: `api_key`, `base_url`, `max_retries`.
+
+    Raises:
+        MissingExtra: `openai` is not installed, and no client is given.
+
+    Examples:
+        >>> provider = memspan.providers.OpenAI(api_key="sk-...")
+        >>> provider.serves("gpt-4o"), provider.serves("claude-sonnet-4-5")
+        (True, False)
+    """
+
+    package = "openai"
+    extra = "openai"
+    vendors: frozenset[str] | None = frozenset({"openai"})
+    dialect: str | None = "openai"
+
+    def __init__(
+        self,
+        client: Any = None,
+        *,
+        timeout_seconds: float = 600.0,
+        cache_key: bool = True,
+        names: Mapping[str, str] | None = None,
+        options: Mapping[str, Any] | None = None,
+        **client_options: Any,
+    ) -> None:
+        super().__init__(client, timeout_seconds=timeout_seconds, names=names, options=options, **client_options)
+        self._cache_key = cache_key
+
+    def _request(self, prompt: Prompt, options: Mapping[str, Any], *, stream: bool) -> dict[str, Any]:
+        request = self._named(prompt.to_openai(stream=stream, dialect=self.dialect), options)
+        if self._cache_key:
+            request.setdefault("prompt_cache_key", _key(prompt))
+        return request
+
+    def _send(self, client: Any, request: dict[str, Any], *, stream: bool) -> Any:
+        del stream  # the request says it
+        return client.chat.completions.create(**{"timeout": self._timeout, **request})
+
+    def _make(self, sdk: Any, options: dict[str, Any], *, awaitable: bool) -> Any:
+        return (sdk.AsyncOpenAI if awaitable else sdk.OpenAI)(**options)
+
+
+class OpenAIResponses(OpenAI):
+    """OpenAI's responses: nothing is stored at OpenAI, and a model's encrypted reasoning goes back to it. The arguments are those of `OpenAI`."""
+
+    def _request(self, prompt: Prompt, options: Mapping[str, Any], *, stream: bool) -> dict[str, Any]:
+        request = self._named(prompt.to_openai_responses(stream=stream), options)
+        if self._cache_key:
+            request.setdefault("prompt_cache_key", _key(prompt))
+        return request
+
+    def _send(self, client: Any, request: dict[str, Any], *, stream: bool) -> Any:
+        del stream
+        return client.responses.create(**{"timeout": self._timeout, **request})
+
+
+class OpenAICompatible(OpenAI):
+    """Whoever speaks chat completions: vLLM, SGLang, Ollama, llama.cpp, LM Studio, Mistral, DeepSeek, Groq, OpenRouter and others.
+
+    Args:
+        base_url: Where the server is, as in `http://localhost:8000/v1`.
+        dialect: Whose rules it has, one of `memspan.dialects`; by default told from the address, else vLLM's, which suit most.
+        client: An `openai.OpenAI` of your own, which knows its address; then `dialect` must be named.
+        timeout_seconds: How long one call may take; of a stream, how long it may be silent.
+        names: What the server calls models, where that is another name than the registry's.
+        options: Given to the SDK with every request; `extra_body` takes what only this server knows.
+        client_options: Given to the SDK's client. `api_key` is a word that says nothing where none is given: local servers take any.
+
+    Examples:
+        >>> provider = memspan.providers.OpenAICompatible("https://api.mistral.ai/v1", api_key="...")
+        >>> provider.dialect, memspan.dialects[provider.dialect].output_parameter
+        ('mistral', 'max_tokens')
+    """
+
+    vendors = None
+
+    def __init__(
+        self,
+        base_url: str | None = None,
+        *,
+        dialect: str | None = None,
+        client: Any = None,
+        timeout_seconds: float = 600.0,
+        names: Mapping[str, str] | None = None,
+        options: Mapping[str, Any] | None = None,
+        **client_options: Any,
+    ) -> None:
+        if (base_url is None) == (client is None):
+            raise InvalidInput("making a provider: it needs a base_url or a client, and one of them alone: give where the server is")
+        if dialect is not None and dialect not in dialects:
+            raise InvalidInput(
+                f"making a provider: dialect must be one of {', '.join(dialects)}, got {dialect!r}: name the server, or leave it out",
+                dialect=dialect,
+            )
+        if base_url is not None:
+            client_options = {"base_url": base_url, "api_key": "none", **client_options}
+        super().__init__(client, timeout_seconds=timeout_seconds, cache_key=False, names=names, options=options, **client_options)
+        address = base_url or str(getattr(client, "base_url", ""))
+        self.dialect = dialect or next((name for host, name in _HOSTS.items() if host in address), "vllm")
+
+
+def _key(prompt: Prompt) -> str:
+    return hashlib.blake2b(prompt.session_id.encode(), digest_size=16).hexdigest()

@@ -1,0 +1,206 @@
+"""What providers have in common: clients made when they are needed, streams that are closed whatever happens, twins that can be awaited."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from memspan import InvalidInput, MissingExtra, UnknownModel, models
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from memspan import Prompt
+
+__all__ = ["Provider", "provider_for"]
+
+_MOST_SECONDS = 86_400
+
+
+class Provider(ABC):
+    """A way to a model. May be shared between threads.
+
+    Args:
+        client: An SDK's client of your own, sync or async; by default one of each kind is made when it is needed.
+        timeout_seconds: How long one call may take; of a stream, how long it may be silent.
+        names: What the server calls models, where that is another name than the registry's.
+        options: Given to the SDK with every request: `temperature`, `extra_headers`, `reasoning_effort`.
+        client_options: Given to the SDK's client where one is made: `api_key`, `base_url`, `max_retries`.
+    """
+
+    package = ""
+    extra = ""
+    vendors: frozenset[str] | None = None
+    """The vendors whose models it serves; `None` where that is not known."""
+
+    def __init__(
+        self,
+        client: Any = None,
+        *,
+        timeout_seconds: float = 600.0,
+        names: Mapping[str, str] | None = None,
+        options: Mapping[str, Any] | None = None,
+        **client_options: Any,
+    ) -> None:
+        if not 0 < timeout_seconds <= _MOST_SECONDS:
+            raise InvalidInput(f"making a provider: timeout_seconds must be above 0 and at most a day, got {timeout_seconds!r}: change it")
+        if client is not None and client_options:
+            raise InvalidInput(
+                f"making a provider: {next(iter(client_options))}= is for a client that is made here, and one was given: leave one out"
+            )
+        self._timeout = float(timeout_seconds)
+        self._names = dict(names or {})
+        self._options = dict(options or {})
+        self._client_options = client_options
+        given_async = client is not None and _is_async(client)
+        self._sync: Any = None if given_async else client
+        self._async: Any = client if given_async else None
+        self._own = client is None
+        if client is None:
+            self._sdk()  # a missing package is told now, not in the first call
+
+    def serves(self, model: str) -> bool:
+        """Whether this is the way to a model, as far as the registry knows whose it is."""
+        if self.vendors is None or model in self._names:
+            return True
+        try:
+            vendor = models[model].vendor
+        except UnknownModel:
+            return True
+        return not vendor or vendor in self.vendors
+
+    def complete(self, prompt: Prompt, **options: Any) -> Any:
+        """Asks the model; what the SDK returns. `options` go to the SDK and before those of the provider."""
+        return self._send(self._client(), self._request(prompt, options, stream=False), stream=False)
+
+    def stream(self, prompt: Prompt, **options: Any) -> Iterator[Any]:
+        """Asks the model and yields chunks as they come. The connection is closed when the iteration ends, however it ends."""
+        source = self._send(self._client(), self._request(prompt, options, stream=True), stream=True)
+        try:
+            yield from source
+        finally:
+            close = getattr(source, "close", None)
+            if close is not None:
+                close()
+
+    def count(self, prompt: Prompt) -> int:
+        """How many input tokens the provider counts of a prompt; the local count where it has no way to ask."""
+        return self._count(self._client(), self._request(prompt, {}, stream=False), prompt)
+
+    async def acomplete(self, prompt: Prompt, **options: Any) -> Any:
+        """The awaitable twin of `complete`: through the SDK's async client, or in a thread where only a sync one was given."""
+        if self._async is None and not self._own:
+            return await _in_thread(lambda: self.complete(prompt, **options))
+        return await self._send(self._async_client(), self._request(prompt, options, stream=False), stream=False)
+
+    async def astream(self, prompt: Prompt, **options: Any) -> AsyncIterator[Any]:
+        """The awaitable twin of `stream`. Cancelling it closes the connection."""
+        if self._async is None and not self._own:
+            chunks = self.stream(prompt, **options)
+            try:
+                while (chunk := await _in_thread(lambda: next(chunks, _END))) is not _END:
+                    yield chunk
+            finally:
+                chunks.close()  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]  a generator
+            return
+        source = self._send(self._async_client(), self._request(prompt, options, stream=True), stream=True)
+        if inspect.isawaitable(source):
+            source = await source
+        try:
+            async for chunk in source:
+                yield chunk
+        finally:
+            close = getattr(source, "close", None) or getattr(source, "aclose", None)
+            if close is not None:
+                done = close()
+                if inspect.isawaitable(done):
+                    await done
+
+    async def acount(self, prompt: Prompt) -> int:
+        """The awaitable twin of `count`: the plain call in a thread."""
+        return int(await _in_thread(lambda: self.count(prompt)))
+
+    @abstractmethod
+    def _request(self, prompt: Prompt, options: Mapping[str, Any], *, stream: bool) -> dict[str, Any]:
+        """The SDK's keyword arguments."""
+
+    @abstractmethod
+    def _send(self, client: Any, request: dict[str, Any], *, stream: bool) -> Any:
+        """Calls the SDK."""
+
+    @abstractmethod
+    def _make(self, sdk: Any, options: dict[str, Any], *, awaitable: bool) -> Any:
+        """Makes a client."""
+
+    def _count(self, client: Any, request: dict[str, Any], prompt: Prompt) -> int:
+        del client, request
+        return prompt.counted_tokens
+
+    def _named(self, request: dict[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
+        request["model"] = self._names.get(request["model"], request["model"])
+        return {**request, **self._options, **options}
+
+    def _sdk(self) -> Any:
+        try:
+            return importlib.import_module(self.package)
+        except ImportError as error:
+            raise MissingExtra(
+                f"asking a model through {self.package} needs that package, which is not installed: pip install 'memspan[{self.extra}]'",
+                extra=self.extra,
+            ) from error
+
+    def _client(self) -> Any:
+        if self._sync is None:
+            if not self._own:
+                raise InvalidInput(
+                    f"asking a model: {type(self).__name__} was made with an async client, which plain calls cannot use: await the twin with an "
+                    "a in front, or give a sync client"
+                )
+            self._sync = self._make(self._sdk(), dict(self._client_options), awaitable=False)
+        return self._sync
+
+    def _async_client(self) -> Any:
+        if self._async is None:
+            self._async = self._make(self._sdk(), dict(self._client_options), awaitable=True)
+        return self._async
+
+    def __repr__(self) -> str:
+        return f"memspan.providers.{type(self).__name__}()"
+
+
+_END = object()
+
+
+async def _in_thread(call: Callable[[], Any]) -> Any:
+    import asyncio  # noqa: PLC0415  programs without an event loop do not pay for it
+
+    return await asyncio.to_thread(call)
+
+
+def _is_async(client: Any) -> bool:
+    return type(client).__name__.startswith("Async") or getattr(client, "is_async", False) is True
+
+
+def provider_for(model: str) -> Provider:
+    """The provider of a model's vendor, with the key of the environment: `OpenAI`, `Anthropic` or `Gemini`.
+
+    Raises:
+        InvalidInput: The vendor has no provider here.
+        MissingExtra: Its SDK is not installed.
+    """
+    from memspan.providers.anthropic import Anthropic  # noqa: PLC0415  a circle otherwise
+    from memspan.providers.gemini import Gemini  # noqa: PLC0415
+    from memspan.providers.openai import OpenAI  # noqa: PLC0415
+
+    made: dict[str, type[Provider]] = {"openai": OpenAI, "anthropic": Anthropic, "google": Gemini}
+    vendor = models[model].vendor
+    if vendor not in made:
+        raise InvalidInput(
+            f"choosing a provider for {model!r}: the vendor must be openai, anthropic or google, and it is {vendor or 'unknown'}: give the "
+            "provider, for instance OpenAICompatible(base_url)",
+            model=model,
+        )
+    return made[vendor]()

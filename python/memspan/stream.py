@@ -1,0 +1,541 @@
+"""Streamed replies, gathered: from the chunks of any of four dialects to the response that the provider would have sent whole.
+
+`Gatherer.feed` takes what an SDK's stream yields, its dict, or bytes of the server-sent events themselves, cut anywhere. Four dialects are
+known by their first chunk: OpenAI's chat completions and whoever speaks them, Anthropic's messages, OpenAI's responses, Gemini's.
+
+Rules: a tool call counts once its arguments are whole, or the stream said that it ended; thinking without its signature is dropped; of
+several choices the first counts; the first finish counts; a chunk that says nothing known is passed over.
+
+Not here: what becomes of the reply (`memspan.reply`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from memspan.exceptions import InvalidInput, ProviderError
+from memspan.refusals import Refusal
+
+__all__ = ["Gatherer", "get", "plain", "said"]
+
+_MOST_LINE = 64 << 20
+_NOT_PYDANTIC = object()
+
+
+def get(place: Any, name: str) -> Any:
+    """A field of a dict or of an SDK's object; `None` where there is none."""
+    if isinstance(place, dict):
+        return cast("dict[str, Any]", place).get(name)
+    extra = getattr(place, "__pydantic_extra__", _NOT_PYDANTIC)
+    if extra is _NOT_PYDANTIC:
+        return getattr(place, name, None)
+    # What a model of pydantic lacks costs 5 us to ask for by getattr, and a chunk lacks most of what is asked for.
+    value = place.__dict__.get(name)
+    return value if value is not None or not extra else extra.get(name)
+
+
+def plain(value: Any) -> Any:
+    """An SDK's object as the JSON that came."""
+    dump = getattr(value, "model_dump", None)
+    if callable(dump):
+        return dump(mode="json", exclude_unset=True)
+    return value
+
+
+def said(response: Any) -> str:
+    """The texts of a whole response, of any dialect; of an assistant's message alone too."""
+    choices, candidates, output = get(response, "choices"), get(response, "candidates"), get(response, "output")
+    if choices:
+        response = get(choices[0], "message")
+    elif candidates:
+        parts = get(get(candidates[0], "content"), "parts") or ()
+        return "".join(get(part, "text") or "" for part in parts if not get(part, "thought"))
+    elif isinstance(output, list):
+        items = cast("list[Any]", output)
+        return "".join(_texts(get(item, "content")) for item in items if get(item, "type") == "message")
+    return _texts(get(response, "content"))
+
+
+def _texts(content: Any) -> str:
+    if isinstance(content, str):
+        return content
+    blocks = cast("list[Any]", content) if isinstance(content, list) else []
+    return "".join(get(block, "text") or "" for block in blocks if get(block, "type") in {"text", "output_text"})
+
+
+class Gatherer:
+    """Gathers one reply.
+
+    Attributes:
+        text: What the model said so far.
+        finish: Why the reply ended, in the provider's word; `None` while it goes on.
+    """
+
+    __slots__ = ("_dialect", "_events", "_open")
+
+    def __init__(self) -> None:
+        self._dialect: _Dialect | None = None
+        self._events = _Events()
+        self._open = True
+
+    @property
+    def text(self) -> str:
+        """What the model said so far."""
+        return "" if self._dialect is None else "".join(self._dialect.said)
+
+    @property
+    def finish(self) -> str | None:
+        """Why the reply ended."""
+        return None if self._dialect is None else self._dialect.finish
+
+    @property
+    def started(self) -> bool:
+        """Whether anything came that a reply is made of."""
+        return self._dialect is not None
+
+    @property
+    def finished(self) -> bool:
+        """Whether the provider said that the reply is whole."""
+        return self._dialect is not None and self._dialect.whole
+
+    def feed(self, chunk: Any) -> str:
+        """Takes one chunk; the text that it added.
+
+        Raises:
+            ProviderError: The chunk says that the reply failed.
+            InvalidInput: It is no chunk of a stream.
+        """
+        if isinstance(chunk, bytes | bytearray | str):
+            return "".join(self._take(event) for event in self._events.split(chunk))
+        return self._take(chunk)
+
+    def response(self) -> dict[str, Any]:
+        """The response as far as it came, in its provider's shape."""
+        if self._dialect is None:
+            raise InvalidInput("ending a stream: at least one chunk must have come, and none has: send the request again")
+        return self._dialect.response()
+
+    def _take(self, chunk: Any) -> str:
+        if self._dialect is None:
+            self._dialect = _dialect_of(chunk)
+        error = get(chunk, "error") if get(chunk, "type") in {None, "error"} else None
+        if error:
+            said = plain(error)
+            raise ProviderError(
+                f"reading a streamed reply: the provider says that it failed, {str(said)[:500]}: what came is in partial_reply, send the "
+                "request again",
+                error=said,
+                refusal=Refusal.of(said if isinstance(said, Mapping) else str(said)),
+            )
+        return "" if self._dialect is None else self._dialect.take(chunk)
+
+
+# --- server-sent events -----------------------------------------------------------------------------------------------------------------
+
+
+class _Events:
+    """Cuts bytes into the JSON of `data:` lines; a line that is not whole waits for the rest."""
+
+    __slots__ = ("_rest",)
+
+    def __init__(self) -> None:
+        self._rest = b""
+
+    def split(self, piece: bytes | bytearray | str) -> Iterator[Any]:
+        self._rest += piece.encode() if isinstance(piece, str) else bytes(piece)
+        if len(self._rest) > _MOST_LINE:
+            raise InvalidInput(f"reading a streamed reply: an event may have {_MOST_LINE:,} bytes, and one has more: end the stream")
+        if b"\n" not in piece if not isinstance(piece, str) else "\n" not in piece:
+            return
+        *lines, self._rest = self._rest.split(b"\n")
+        for line in lines:
+            data = line.strip()
+            if not data.startswith(b"data:"):
+                continue
+            body = data[5:].strip()
+            if body == b"[DONE]":
+                continue
+            try:
+                yield json.loads(body)
+            except ValueError as error:
+                raise ProviderError(
+                    f"reading a streamed reply: an event must be JSON, got {body[:200]!r}: what came is in partial_reply, send the request "
+                    "again"
+                ) from error
+
+
+# --- dialects ---------------------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Dialect:
+    said: list[str] = field(default_factory=list)
+    finish: str | None = None
+    whole: bool = False
+
+    def take(self, chunk: Any) -> str:
+        raise NotImplementedError
+
+    def response(self) -> dict[str, Any]:
+        raise NotImplementedError
+
+
+def _dialect_of(chunk: Any) -> _Dialect | None:
+    kind = get(chunk, "type")
+    if isinstance(kind, str):
+        if kind.startswith("response."):
+            return _Responses()
+        if kind in {"message_start", "message_delta", "message_stop", "ping"} or kind.startswith("content_block_"):
+            return _Anthropic()
+    if get(chunk, "choices") is not None:
+        return _Chat()
+    if any(get(chunk, name) is not None for name in ("candidates", "usageMetadata", "usage_metadata", "promptFeedback", "prompt_feedback")):
+        return _Gemini()
+    if kind == "error" or get(chunk, "error") or isinstance(chunk, dict) or get(chunk, "model_dump") is not None:
+        return None
+    raise InvalidInput(
+        "reading a streamed reply: a chunk is what the SDK's stream yields, its dict, or bytes of the events, got a "
+        f"{type(chunk).__name__}: feed what the stream gives"
+    )
+
+
+@dataclass(slots=True)
+class _Call:
+    id: str = ""
+    name: str = ""
+    kind: str = "function"
+    pieces: list[str] = field(default_factory=list)
+
+    @property
+    def arguments(self) -> str:
+        return "".join(self.pieces)
+
+    def is_whole(self) -> bool:
+        return bool(self.name) and _object(self.arguments) is not None
+
+
+def _object(text: str) -> dict[str, Any] | None:
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return None
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else None
+
+
+@dataclass(slots=True)
+class _Chat(_Dialect):
+    """Chat completions."""
+
+    id: str | None = None
+    model: str | None = None
+    usage: Any = None
+    thoughts: list[str] = field(default_factory=list)
+    refusal: list[str] = field(default_factory=list)
+    calls: dict[int, _Call] = field(default_factory=dict)
+
+    def take(self, chunk: Any) -> str:
+        self.id = self.id or get(chunk, "id")
+        self.model = self.model or get(chunk, "model")
+        usage = get(chunk, "usage")
+        if usage is not None:
+            self.usage = usage
+        choice = None
+        for one in get(chunk, "choices") or ():
+            if not get(one, "index"):
+                choice = one
+                break
+        if choice is None:
+            return ""
+        finish = get(choice, "finish_reason")
+        if finish and self.finish is None:
+            self.finish, self.whole = str(finish), True
+            if usage is None and (own := get(get(chunk, "x_groq"), "usage")) is not None:
+                self.usage = own
+        delta = get(choice, "delta")
+        return self._delta(get(choice, "message") if delta is None else delta)  # some servers send the last chunk whole
+
+    def _delta(self, delta: Any) -> str:
+        for name, kept in (("reasoning_content", self.thoughts), ("refusal", self.refusal)):
+            piece = get(delta, name)
+            if isinstance(piece, str) and piece:
+                kept.append(piece)
+        for given in get(delta, "tool_calls") or ():
+            self._call(given)
+        text = get(delta, "content")
+        if isinstance(text, list):  # Mistral's parts
+            text = "".join(str(get(part, "text") or "") for part in cast("list[Any]", text) if get(part, "type") in {None, "text"})
+        if not isinstance(text, str) or not text:
+            return ""
+        self.said.append(text)
+        return text
+
+    def _call(self, given: Any) -> None:
+        index, call_id = get(given, "index"), get(given, "id")
+        newest = max(self.calls, default=-1)
+        if not isinstance(index, int):
+            index = newest + 1 if call_id and all(call.id != call_id for call in self.calls.values()) else max(newest, 0)
+        known = self.calls.get(index)
+        if known is not None and call_id and known.id and call_id != known.id:  # one index for several calls: Gemini's endpoint
+            index, known = newest + 1, None
+        call = known or self.calls.setdefault(index, _Call())
+        call.id = call.id or str(call_id or "")
+        custom = get(given, "custom")
+        if custom is not None:
+            call.kind = "custom"
+        function = get(given, "function") if custom is None else custom
+        call.name = call.name or str(get(function, "name") or "")
+        piece = get(function, "arguments") if custom is None else get(function, "input")
+        if isinstance(piece, dict):  # Ollama's own
+            piece = json.dumps(piece)
+        if isinstance(piece, str) and piece:
+            call.pieces.append(piece)
+
+    def response(self) -> dict[str, Any]:
+        message: dict[str, Any] = {"role": "assistant", "content": "".join(self.said) or None}
+        if self.refusal:
+            message["refusal"] = "".join(self.refusal)
+        if self.thoughts:
+            message["reasoning_content"] = "".join(self.thoughts)
+        calls = [call for _, call in sorted(self.calls.items()) if self.whole or call.is_whole()]
+        if calls:
+            message["tool_calls"] = [_chat_call(call, place) for place, call in enumerate(calls)]
+        choice = {"index": 0, "message": message, "finish_reason": self.finish}
+        found: dict[str, Any] = {"id": self.id, "object": "chat.completion", "model": self.model, "choices": [choice]}
+        if self.usage is not None:
+            found["usage"] = plain(self.usage)
+        return found
+
+
+def _chat_call(call: _Call, place: int) -> dict[str, Any]:
+    key = "input" if call.kind == "custom" else "arguments"
+    return {"id": call.id or f"call_{place}", "type": call.kind, call.kind: {"name": call.name, key: call.arguments}}
+
+
+@dataclass(slots=True)
+class _Anthropic(_Dialect):
+    """Anthropic's messages."""
+
+    message: dict[str, Any] = field(default_factory=dict)
+    usage: dict[str, Any] = field(default_factory=dict)
+    blocks: dict[int, dict[str, Any]] = field(default_factory=dict)
+    pieces: dict[int, list[str]] = field(default_factory=dict)
+    stopped: set[int] = field(default_factory=set)
+
+    def take(self, chunk: Any) -> str:
+        kind = get(chunk, "type")
+        if kind == "content_block_delta":
+            return self._delta(get(chunk, "index") or 0, get(chunk, "delta"))
+        if kind == "message_start":
+            started = plain(get(chunk, "message")) or {}
+            self.message = {key: started[key] for key in ("id", "type", "role", "model") if key in started}
+            self.usage.update(_known(started.get("usage")))
+        elif kind == "content_block_start":
+            index = get(chunk, "index") or 0
+            self.blocks[index] = dict(plain(get(chunk, "content_block")) or {})
+            self.pieces[index] = []
+            text = self.blocks[index].get("text")
+            if self.blocks[index].get("type") == "text" and text:
+                self.said.append(text)
+                self.pieces[index].append(text)
+                return str(text)
+        elif kind == "content_block_stop":
+            self.stopped.add(get(chunk, "index") or 0)
+        elif kind == "message_delta":
+            finish = get(get(chunk, "delta"), "stop_reason")
+            if finish and self.finish is None:
+                self.finish = str(finish)
+            self.usage.update(_known(plain(get(chunk, "usage"))))
+        elif kind == "message_stop":
+            self.whole = self.finish is not None
+        return ""
+
+    def _delta(self, index: int, delta: Any) -> str:
+        kind = get(delta, "type")
+        pieces = self.pieces.setdefault(index, [])
+        if kind == "text_delta":
+            text = get(delta, "text") or ""
+            self.blocks.setdefault(index, {"type": "text"})
+            pieces.append(text)
+            self.said.append(text)
+            return str(text)
+        if kind == "input_json_delta":
+            pieces.append(get(delta, "partial_json") or "")
+        elif kind == "thinking_delta":
+            pieces.append(get(delta, "thinking") or "")
+        elif kind == "signature_delta":
+            block = self.blocks.setdefault(index, {"type": "thinking"})
+            block["signature"] = str(block.get("signature") or "") + (get(delta, "signature") or "")
+        elif kind == "citations_delta":
+            self.blocks.setdefault(index, {"type": "text"}).setdefault("citations", [])
+            citations = self.blocks[index]["citations"] or []
+            self.blocks[index]["citations"] = [*citations, plain(get(delta, "citation"))]
+        return ""
+
+    def response(self) -> dict[str, Any]:
+        built = (self._block(index) for index in sorted(self.blocks))
+        content = [block for block in built if block is not None]
+        found = {"type": "message", "role": "assistant", **self.message, "content": content, "stop_reason": self.finish}
+        if self.usage:
+            found["usage"] = self.usage
+        return found
+
+    def _block(self, index: int) -> dict[str, Any] | None:
+        block, joined = dict(self.blocks[index]), "".join(self.pieces.get(index, ()))
+        kind = block.get("type")
+        if kind == "text":
+            return {**block, "text": joined} if joined or self.whole else None
+        if kind == "thinking":
+            return {**block, "thinking": joined or block.get("thinking", "")} if block.get("signature") else None
+        if kind in {"tool_use", "server_tool_use", "mcp_tool_use"}:
+            if not joined:
+                return block if index in self.stopped or self.whole else None
+            given = _object(joined)
+            if given is None and not (self.whole and index in self.stopped):
+                return None
+            return {**block, "input": {"input": joined} if given is None else given}
+        return block if index in self.stopped or self.whole else None
+
+
+def _known(usage: Any) -> dict[str, Any]:
+    return {key: value for key, value in cast("dict[str, Any]", usage or {}).items() if value is not None}
+
+
+@dataclass(slots=True)
+class _Responses(_Dialect):
+    """OpenAI's responses."""
+
+    ended: dict[str, Any] | None = None
+    begun: dict[str, Any] = field(default_factory=dict)
+    items: dict[int, dict[str, Any]] = field(default_factory=dict)
+    done: set[int] = field(default_factory=set)
+    texts: dict[int, list[str]] = field(default_factory=dict)
+
+    def take(self, chunk: Any) -> str:
+        kind = str(get(chunk, "type"))
+        if kind in {"response.output_text.delta", "response.refusal.delta"}:
+            delta = get(chunk, "delta") or ""
+            self.texts.setdefault(get(chunk, "output_index") or 0, []).append(delta)
+            if kind == "response.refusal.delta":
+                return ""
+            self.said.append(delta)
+            return str(delta)
+        if kind in {"response.created", "response.in_progress"}:
+            started = plain(get(chunk, "response")) or {}
+            self.begun = {key: started[key] for key in ("id", "model", "created_at") if key in started}
+        elif kind in {"response.output_item.added", "response.output_item.done"}:
+            index = get(chunk, "output_index") or 0
+            self.items[index] = dict(plain(get(chunk, "item")) or {})
+            if kind.endswith("done"):
+                self.done.add(index)
+        elif kind in {"response.completed", "response.incomplete", "response.failed"}:
+            self._end(plain(get(chunk, "response")) or {})
+        return ""
+
+    def _end(self, response: dict[str, Any]) -> None:
+        if self.ended is not None:
+            return
+        error = response.get("error")
+        if response.get("status") == "failed" or error:
+            raise ProviderError(
+                f"reading a streamed reply: the provider says that it failed, {str(error)[:500]}: what came is in partial_reply, send the "
+                "request again",
+                error=error,
+                refusal=Refusal.of(error if isinstance(error, Mapping) else str(error)),
+            )
+        self.ended, self.whole = response, True
+        reason = (response.get("incomplete_details") or {}).get("reason")
+        self.finish = str(reason or response.get("status") or "completed")
+
+    def response(self) -> dict[str, Any]:
+        if self.ended is not None:
+            return self.ended
+        output = [item for index in sorted({*self.items, *self.texts}) if (item := self._item(index)) is not None]
+        return {"object": "response", **self.begun, "status": "incomplete", "output": output}
+
+    def _item(self, index: int) -> dict[str, Any] | None:
+        if index in self.done:
+            return self.items[index]
+        text = "".join(self.texts.get(index, ()))
+        if not text:
+            return None
+        return {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text, "annotations": []}]}
+
+
+@dataclass(slots=True)
+class _Gemini(_Dialect):
+    """Gemini's `generateContent`."""
+
+    parts: list[dict[str, Any]] = field(default_factory=list)
+    about: dict[str, Any] = field(default_factory=dict)
+
+    def take(self, chunk: Any) -> str:
+        for name, snake in (("responseId", "response_id"), ("modelVersion", "model_version"), ("usageMetadata", "usage_metadata")):
+            value = get(chunk, name)
+            if value is None:
+                value = get(chunk, snake)
+            if value is not None:
+                self.about[name] = value
+        candidate = next((one for one in get(chunk, "candidates") or () if not get(one, "index")), None)
+        feedback = get(chunk, "promptFeedback") or get(chunk, "prompt_feedback")
+        if feedback is not None:
+            blocked = get(feedback, "blockReason") or get(feedback, "block_reason")
+            if blocked and self.finish is None:
+                self.finish, self.whole = _word(blocked), True
+        if candidate is None:
+            return ""
+        added = "".join(self._part(part) for part in get(get(candidate, "content"), "parts") or ())
+        finish = get(candidate, "finishReason") or get(candidate, "finish_reason")
+        if finish and self.finish is None:
+            self.finish, self.whole = _word(finish), True
+        return added
+
+    def _part(self, part: Any) -> str:
+        text, thought = get(part, "text"), bool(get(part, "thought"))
+        signature = get(part, "thoughtSignature") or get(part, "thought_signature")
+        if not isinstance(text, str):
+            self.parts.append(_camel(part))
+            return ""
+        last = self.parts[-1] if self.parts else None
+        if last is not None and "text" in last and "thoughtSignature" not in last and bool(last.get("thought")) == thought:
+            last["_pieces"].append(text)
+        else:
+            last = {"_pieces": [text], "text": "", **({"thought": True} if thought else {})}
+            self.parts.append(last)
+        if signature:
+            last["thoughtSignature"] = _base64(signature)
+        if thought:
+            return ""
+        self.said.append(text)
+        return text
+
+    def response(self) -> dict[str, Any]:
+        parts: list[dict[str, Any]] = []
+        for part in self.parts:
+            pieces = part.get("_pieces")
+            whole = {key: value for key, value in part.items() if key != "_pieces"}
+            parts.append(whole if pieces is None else {**whole, "text": "".join(pieces)})
+        candidate = {"index": 0, "content": {"role": "model", "parts": parts}, "finishReason": self.finish}
+        about = {key: _camel(value) if key == "usageMetadata" else value for key, value in self.about.items()}
+        return {**about, "candidates": [candidate]}
+
+
+def _word(value: Any) -> str:
+    return str(getattr(value, "value", value))
+
+
+def _base64(value: Any) -> str:
+    if isinstance(value, bytes):
+        import base64  # noqa: PLC0415  for the one SDK that hands out bytes
+
+        return base64.b64encode(value).decode()
+    return str(value)
+
+
+def _camel(value: Any) -> dict[str, Any]:
+    dump = getattr(value, "model_dump", None)
+    if callable(dump):
+        return cast("dict[str, Any]", dump(mode="json", by_alias=True, exclude_none=True))
+    return dict(value or {})

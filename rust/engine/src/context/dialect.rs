@@ -1,0 +1,123 @@
+//! How a server's chat completions differ from `OpenAI`'s: data, one row for each server, in `models/data/dialects.tsv`.
+//!
+//! What a row says is applied by `render/arrange.rs`. Facts that no rendering needs (strict schemas, what a tool choice may be, how
+//! reasoning is asked for) are kept for programs that choose by them.
+
+use xxhash_rust::xxh3::xxh3_64;
+
+/// Which ids of tool calls a server takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CallIds {
+    /// Any text of at most so many bytes.
+    Any(usize),
+    /// Exactly so many letters and digits.
+    Alphanumeric(usize),
+    /// Letters, digits, `_` and `-`, at most so many.
+    Word(usize),
+}
+
+/// A server's rules.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools)] // rules are kept or not
+pub struct Dialect {
+    /// Its name.
+    pub name: Box<str>,
+    /// The vendors whose models it serves by default.
+    pub vendors: Vec<Box<str>>,
+    /// What the most tokens of the reply are called.
+    pub output_parameter: Box<str>,
+    /// Its ids of tool calls.
+    pub call_ids: CallIds,
+    /// A conversation may begin with the assistant.
+    pub begins_with_assistant: bool,
+    /// It may end with the assistant, whose reply then goes on.
+    pub ends_with_assistant: bool,
+    /// User and assistant must take turns.
+    pub alternates: bool,
+    /// A user may speak right after a tool's result.
+    pub user_after_tool: bool,
+    /// System messages may stand anywhere; else there is one, and it stands first.
+    pub system_anywhere: bool,
+    /// Content may be a list of parts where it is text alone.
+    pub text_parts: bool,
+    /// `stream_options` is known, and brings the usage of a stream.
+    pub stream_usage: bool,
+    /// Schemas of tools may be strict.
+    pub strict: bool,
+    /// What `tool_choice` may be.
+    pub tool_choice: Vec<Box<str>>,
+    /// The parameter that says how much to reason; empty where there is none.
+    pub reasoning: Box<str>,
+}
+
+impl CallIds {
+    /// `any<=40`, `alnum=9`, `word<=64`.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        if let Some(most) = text.strip_prefix("any<=") {
+            return most.parse().ok().map(Self::Any);
+        }
+        if let Some(length) = text.strip_prefix("alnum=") {
+            return length.parse().ok().map(Self::Alphanumeric);
+        }
+        text.strip_prefix("word<=")?.parse().ok().map(Self::Word)
+    }
+
+    /// Whether a server takes an id as it is.
+    #[must_use]
+    pub fn takes(self, id: &str) -> bool {
+        let all = |allowed: fn(u8) -> bool| id.bytes().all(allowed);
+        match self {
+            Self::Any(most) => !id.is_empty() && id.len() <= most,
+            Self::Alphanumeric(length) => id.len() == length && all(|byte| byte.is_ascii_alphanumeric()),
+            Self::Word(most) => {
+                !id.is_empty() && id.len() <= most && all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+            }
+        }
+    }
+
+    /// The id as the server takes it: its own where it does, else one made of its hash, the same for a call and its result.
+    #[must_use]
+    pub fn id(self, id: &str) -> String {
+        if self.takes(id) {
+            return id.to_owned();
+        }
+        let length = match self {
+            Self::Alphanumeric(length) => length,
+            Self::Any(most) | Self::Word(most) => most.min(24),
+        };
+        digits(xxh3_64(id.as_bytes()), length)
+    }
+}
+
+const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+/// So many letters and digits of a hash; 11 tell 2^64 apart, 9 tell 2^53.
+fn digits(mut hash: u64, length: usize) -> String {
+    let mut digit = || {
+        let digit = DIGITS[(hash % 62) as usize];
+        hash /= 62;
+        char::from(digit)
+    };
+    (0..length).map(|_| digit()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_kept_or_made_to_fit() {
+        let mistral = CallIds::parse("alnum=9").unwrap();
+        assert_eq!(mistral.id("a1B2c3D4e"), "a1B2c3D4e");
+        for id in ["call_PTLP8xhu3uwZk4l3nlnrrJha", "", "é", "turn1_0"] {
+            let made = mistral.id(id);
+            assert!(mistral.takes(&made) && made == mistral.id(id), "{made}");
+        }
+        let openai = CallIds::parse("any<=40").unwrap();
+        assert_eq!(openai.id("toolu_01A09q90qw90lq917835lq9"), "toolu_01A09q90qw90lq917835lq9");
+        assert!(openai.takes(&openai.id(&"x".repeat(41))));
+        assert!(CallIds::parse("word<=64").unwrap().takes(&CallIds::Word(64).id("a b")));
+        assert_eq!([CallIds::parse("word<=x"), CallIds::parse("")], [None, None]);
+    }
+}

@@ -1,0 +1,67 @@
+//! What forgetting leaves in place until the next compaction, taken out before it copies: hashes of words in tails, codes of vectors
+//! in graphs, passages in ledgers. Each step is a write of its own; what is done stays done.
+
+use super::Engine;
+use crate::Result;
+use crate::index::bm25::{self, IndexId, Statistics};
+use crate::index::vectors::VectorSet;
+use crate::memory::MEMORIES;
+use crate::memory::embedding;
+use crate::memory::maintain::STEP;
+use crate::scope::{self, Head, Row};
+use crate::session;
+use crate::store::keys::{Key, Partition, Table};
+use crate::store::pages::Pages;
+
+impl Engine {
+    /// Takes out what was forgotten and is still there.
+    pub(super) fn clear_remains(&self) -> Result<()> {
+        let mut after = 0;
+        loop {
+            let page = self.store().read(|snapshot| scope::rows(snapshot, after, STEP))?;
+            let Some((last, _)) = page.last() else { return Ok(()) };
+            after = *last;
+            for (partition, row) in page {
+                if let Row::Scope(_) = row {
+                    self.settle_tail(partition)?;
+                    session::drop_deleted(self, partition)?;
+                }
+                if !matches!(row, Row::Dropped { .. }) {
+                    self.blank_graphs(partition)?;
+                }
+            }
+        }
+    }
+
+    fn settle_tail(&self, partition: Partition) -> Result<()> {
+        let index = IndexId { partition, index: MEMORIES };
+        if self.store().read(|snapshot| bm25::is_unsettled(snapshot, index))? {
+            self.write(move |txn| {
+                let head = Head::read(txn, partition)?;
+                bm25::settle(txn, index, Statistics { documents: head.documents, total_length: head.total_length })
+            })?;
+        }
+        Ok(())
+    }
+
+    fn blank_graphs(&self, partition: Partition) -> Result<()> {
+        for set in self.store().read(|snapshot| graphs(snapshot, partition))? {
+            let mut value = 0;
+            while self.write(move |txn| set.blank_stale(txn, value))?.is_some() {
+                value += 1;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The sets of vectors of a partition that have a graph.
+fn graphs<P: Pages>(pages: &P, partition: Partition) -> Result<Vec<VectorSet>> {
+    let prefix = Key::new(partition, Table::GraphCatalog);
+    let (range, mut numbers) = (prefix.prefix_range(), Vec::new());
+    pages.scan(&range.start, &range.end, &mut |key, _| {
+        numbers.extend(key.last_chunk().map(|bytes| u16::from_be_bytes(*bytes)));
+        Ok(std::ops::ControlFlow::Continue(()))
+    })?;
+    numbers.into_iter().map(|number| VectorSet::new(partition, number, embedding::dimensions(pages, number)?)).collect()
+}

@@ -1,0 +1,116 @@
+//! Days that a sentence names from where it stands ("tomorrow", "next Friday", "3 weeks ago"), said so that they stay true.
+//!
+//! The word stays and the day is put behind it: "tomorrow (2025-03-02)". Where the day is not plain, nothing is added.
+
+use super::words::Word;
+use crate::units::calendar::{DAY, date};
+
+const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+
+/// A day as `2025-06-18`.
+fn day_of(at: i64) -> String {
+    let (year, month, day) = date(at.div_euclid(DAY));
+    format!("{year:04}-{month:02}-{day:02}")
+}
+
+/// What a sentence's days are, with the place behind the words that name them. `at` is when it was said.
+pub fn named(words: &[Word], at: i64) -> Vec<(usize, String)> {
+    let (today, mut out, mut here) = (at.div_euclid(DAY), Vec::new(), 0);
+    while here < words.len() {
+        match expression(&words[here..], today) {
+            Some((used, day)) => {
+                out.push((words[here + used - 1].end, day));
+                here += used;
+            }
+            None => here += 1,
+        }
+    }
+    out
+}
+
+/// The text with its days in it. The places are those of `words`, less `offset`.
+pub fn resolved(text: &str, words: &[Word], offset: usize, at: i64) -> String {
+    let (mut out, mut copied) = (String::with_capacity(text.len() + 16), 0);
+    for (place, day) in named(words, at) {
+        let place = place - offset;
+        out.push_str(&text[copied..place]);
+        out.push_str(" (");
+        out.push_str(&day);
+        out.push(')');
+        copied = place;
+    }
+    out.push_str(&text[copied..]);
+    out
+}
+
+fn expression(words: &[Word], today: i64) -> Option<(usize, String)> {
+    let word = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
+    let day = |days: i64| day_of((today + days) * DAY);
+    match (word(0), word(1)) {
+        ("today" | "tonight", _) => Some((1, day(0))),
+        ("tomorrow", _) => Some((1, day(1))),
+        ("yesterday", _) => Some((1, day(-1))),
+        ("this", "morning" | "afternoon" | "evening") => Some((2, day(0))),
+        ("last", "night") => Some((2, day(-1))),
+        (which @ ("next" | "last"), "week") => Some((2, format!("week of {}", day(monday(today) + if which == "next" { 7 } else { -7 })))),
+        (which @ ("next" | "last"), "month") => Some((2, month(today, if which == "next" { 1 } else { -1 }))),
+        (which @ ("next" | "last"), "year") => Some((2, (year(today) + if which == "next" { 1 } else { -1 }).to_string())),
+        (which @ ("next" | "last" | "this" | "on"), name) if WEEKDAYS.contains(&name) => Some((2, day(weekday(name, which, today)))),
+        ("in", number) => counted(number, word(2)).map(|days| (3, day(days))),
+        (number, unit) if word(2) == "ago" => counted(number, unit).map(|days| (3, day(-days))),
+        _ => None,
+    }
+}
+
+/// Days until the Monday of this week, 0 or less. 1970-01-01 was a Thursday.
+fn monday(today: i64) -> i64 {
+    -(today + 3).rem_euclid(7)
+}
+
+/// Days to a weekday: "on" and "this" are the next one that comes, today not counted, "next" that of the week after.
+fn weekday(name: &str, which: &str, today: i64) -> i64 {
+    let wanted = WEEKDAYS.iter().position(|day| *day == name).map_or(0, |at| at as i64);
+    let of_week = monday(today) + wanted;
+    match which {
+        "next" => of_week + 7,
+        "last" => {
+            if of_week < 0 {
+                of_week
+            } else {
+                of_week - 7
+            }
+        }
+        _ => {
+            if of_week > 0 {
+                of_week
+            } else {
+                of_week + 7
+            }
+        }
+    }
+}
+
+fn counted(number: &str, unit: &str) -> Option<i64> {
+    let count = match number {
+        "a" | "an" | "one" => 1,
+        "two" => 2,
+        "three" => 3,
+        "four" => 4,
+        digits => digits.parse().ok().filter(|count| (1..1000).contains(count))?,
+    };
+    match unit {
+        "day" | "days" => Some(count),
+        "week" | "weeks" => Some(count * 7),
+        _ => None,
+    }
+}
+
+fn year(today: i64) -> i64 {
+    day_of(today * DAY)[..4].parse().unwrap_or(1970)
+}
+
+fn month(today: i64, step: i64) -> String {
+    let date = day_of(today * DAY);
+    let months = year(today) * 12 + date[5..7].parse::<i64>().unwrap_or(1) - 1 + step;
+    format!("{:04}-{:02}", months.div_euclid(12), months.rem_euclid(12) + 1)
+}

@@ -1,0 +1,252 @@
+//! Why something that was said is not stored, or is stored only after somebody has looked: quotes, questions, what might be, jokes,
+//! code, pastes, the state of a task, instructions to the model, other languages.
+
+use super::lexicon::FILLERS;
+use super::words::Word;
+
+/// A longer message is a paste: a book, a log, a file.
+pub const PASTE_BYTES: usize = 4_000;
+
+/// What becomes of a sentence before any rule reads it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Guard {
+    /// It may be read.
+    Open,
+    /// It is not stored, for this reason.
+    Discard(&'static str),
+    /// It may be read, and what it gives is to be approved first, for this reason.
+    Doubt(&'static str),
+}
+
+/// Whether the words hold this run of words somewhere.
+pub fn has(words: &[Word], phrase: &str) -> bool {
+    (0..words.len()).any(|at| starts(words, at, phrase).is_some())
+}
+
+/// The place behind a run of words that begins at `at`.
+pub fn starts(words: &[Word], at: usize, phrase: &str) -> Option<usize> {
+    let mut here = at;
+    for wanted in phrase.split(' ') {
+        if words.get(here)?.lower != wanted {
+            return None;
+        }
+        here += 1;
+    }
+    Some(here)
+}
+
+const HYPOTHETICAL: [&str; 15] = [
+    "suppose",
+    "supposing",
+    "imagine",
+    "what if",
+    "hypothetically",
+    "pretend",
+    "i wish",
+    "if i were",
+    "if i was",
+    "if only",
+    "let's say",
+    "lets say",
+    "in theory",
+    "i would have",
+    "for the sake of argument",
+];
+const JOKES: [&str; 9] =
+    ["just kidding", "jk", "yeah right", "as if", "only joking", "i'm joking", "i'm kidding", "not really", "said no one"];
+const TASK_STATE: [&str; 16] = [
+    "one moment",
+    "hold on",
+    "next step",
+    "moving on to",
+    "working on it",
+    "in progress",
+    "let me check",
+    "let me see",
+    "give me a second",
+    "wait a",
+    "currently running",
+    "still running",
+    "try again",
+    "go ahead",
+    "go on",
+    "continue",
+];
+const INSTRUCTIONS: [&str; 14] = [
+    "ignore your",
+    "ignore all",
+    "ignore previous",
+    "ignore the",
+    "disregard",
+    "system prompt",
+    "you are now",
+    "your instructions",
+    "previous instructions",
+    "your guidelines",
+    "act as",
+    "developer mode",
+    "jailbreak",
+    "override your",
+];
+const REPORTED: [&str; 17] = [
+    "said",
+    "says",
+    "told",
+    "tells",
+    "thinks",
+    "thought",
+    "claims",
+    "claimed",
+    "believes",
+    "wrote",
+    "writes",
+    "asked",
+    "asks",
+    "mentioned",
+    "insists",
+    "suggested",
+    "argued",
+];
+const NOT_KNOWN: [&str; 12] = [
+    "i don't know",
+    "i do not know",
+    "not sure",
+    "no idea",
+    "i can't recall",
+    "i don't remember",
+    "i do not remember",
+    "i'm unsure",
+    "i don't have",
+    "i do not have",
+    "unable to",
+    "cannot find",
+];
+
+/// What is true of a sentence as a whole.
+pub fn of_sentence(sentence: &str, words: &[Word]) -> Guard {
+    if words.is_empty() {
+        return Guard::Discard("no words");
+    }
+    if is_code(sentence) {
+        return Guard::Discard("code");
+    }
+    if INSTRUCTIONS.iter().any(|phrase| has(words, phrase)) {
+        return Guard::Doubt("it speaks of the model's instructions");
+    }
+    if is_joke(sentence, words) {
+        return Guard::Discard("a joke, by its mark");
+    }
+    if is_hypothetical(words) {
+        return Guard::Discard("hypothetical");
+    }
+    if is_task_state(words) {
+        return Guard::Discard("state of a task");
+    }
+    if is_quoted(sentence) {
+        return Guard::Discard("a quotation");
+    }
+    if is_reported(words) {
+        return Guard::Doubt("words of somebody else");
+    }
+    Guard::Open
+}
+
+fn is_joke(sentence: &str, words: &[Word]) -> bool {
+    let end = sentence.trim_end_matches(['.', '!', ' ']);
+    end.ends_with("/s") || sentence.contains('\u{1F644}') || sentence.contains('\u{1F643}') || JOKES.iter().any(|phrase| has(words, phrase))
+}
+
+fn is_hypothetical(words: &[Word]) -> bool {
+    let opens = |phrase: &str| starts(words, 0, phrase).is_some();
+    HYPOTHETICAL.iter().any(|phrase| has(words, phrase)) || opens("if i") && !has(words, "please") || opens("if we") || opens("if they")
+}
+
+/// "step 3 of 7", "3/7 done", and what is said while something runs.
+fn is_task_state(words: &[Word]) -> bool {
+    let steps = (0..words.len()).any(|at| {
+        starts(words, at, "step").and_then(|next| words.get(next)).is_some_and(Word::is_number)
+            && words.get(at + 2).is_none_or(|word| ["of", "is", "done"].contains(&word.lower.as_str()))
+    });
+    let short = words.iter().filter(|word| !word.is_mark()).count() <= 6;
+    steps || short && TASK_STATE.iter().any(|phrase| starts(words, 0, phrase).is_some())
+}
+
+/// More than half of it stands between quotation marks.
+fn is_quoted(sentence: &str) -> bool {
+    let quoted: usize = [('"', '"'), ('\u{201C}', '\u{201D}')]
+        .iter()
+        .filter_map(|(open, close)| {
+            let start = sentence.find(*open)? + open.len_utf8();
+            sentence[start..].find(*close)
+        })
+        .sum();
+    sentence.starts_with('>') || quoted * 2 > sentence.len()
+}
+
+/// "my boss said I hate Python": another subject than "I" and "we" before a verb of saying.
+fn is_reported(words: &[Word]) -> bool {
+    let said = words.iter().take(8).position(|word| REPORTED.contains(&word.lower.as_str()));
+    said.is_some_and(|at| at > 0 && !["i", "we", "i've", "as"].contains(&words[at - 1].lower.as_str()) && words[at].lower != words[0].lower)
+}
+
+/// Signs of a program, a shell or a log more than of speech.
+pub fn is_code(sentence: &str) -> bool {
+    let signs = sentence.bytes().filter(|byte| matches!(byte, b'{' | b'}' | b';' | b'=' | b'<' | b'>' | b'|' | b'\\' | b'$')).count();
+    let calls = sentence.contains("()") || sentence.contains("):") || sentence.contains("=>") || sentence.contains("::");
+    let opens = [
+        "def ",
+        "class ",
+        "import ",
+        "from __",
+        "#include",
+        "SELECT ",
+        "$ ",
+        "Traceback",
+        "at com.",
+        "function ",
+        "const ",
+        "[INFO",
+        "[ERROR",
+        "[WARN",
+    ]
+    .iter()
+    .any(|opening| sentence.starts_with(opening) && (signs > 0 || !sentence.ends_with('.')));
+    let is_log = sentence.len() > 20
+        && sentence.as_bytes()[..4].iter().all(u8::is_ascii_digit)
+        && sentence.as_bytes()[4] == b'-'
+        && sentence[..19].contains(':');
+    opens && (signs > 0 || calls || sentence.starts_with("import ") || sentence.starts_with('['))
+        || is_log
+        || signs * 12 > sentence.len().max(24)
+        || calls && signs > 0
+}
+
+/// More words that English is told by.
+const MORE: [&str; 16] = [
+    "remember", "note", "prefers", "live", "work", "uses", "call", "today", "tomorrow", "decided", "switched", "love", "hate", "team",
+    "must", "our",
+];
+
+fn is_contraction(word: &str) -> bool {
+    ["'s", "'m", "'re", "'ve", "'ll", "'d", "n't"].iter().any(|ending| word.ends_with(ending))
+}
+
+/// Whether the words are English, as far as words tell. A short answer to a question is taken for what the question was in.
+pub fn is_english(text: &str, words: &[Word], answers: bool) -> bool {
+    let plain: Vec<&Word> = words.iter().filter(|word| !word.is_mark() && !word.is_number()).collect();
+    let foreign = text.chars().filter(|letter| letter.is_alphabetic() && !letter.is_ascii()).count();
+    let letters = text.chars().filter(|letter| letter.is_alphabetic()).count();
+    if letters == 0 || foreign * 5 > letters {
+        return letters == 0 && answers;
+    }
+    let known = plain
+        .iter()
+        .filter(|word| FILLERS.contains(&word.lower.as_str()) || is_contraction(&word.lower) || MORE.contains(&word.lower.as_str()))
+        .count();
+    if plain.len() <= 3 { answers || known > 0 } else { known * 6 >= plain.len() }
+}
+
+/// Whether an assistant says that it does not know.
+pub fn is_unknown(words: &[Word]) -> bool {
+    NOT_KNOWN.iter().any(|phrase| has(words, phrase))
+}

@@ -1,0 +1,330 @@
+//! The write gate: what of a message deserves to be stored, as what, and why the rest does not.
+//!
+//! Sentence by sentence: guards first (`guards`: quotes, questions, what might be, jokes, code), then rules (`rules`: slots,
+//! constraints, decisions), then a small linear model over the message (`model`), which says whether the rest informs. Times that a
+//! sentence names from where it stands become days (`dates`). English; what is not is not stored. A pure function of the text, what
+//! was said before, who speaks and when: it knows no store and asks no model of language.
+//!
+//! docs/life.md has the rules, the constants and what they were fitted on.
+
+mod dates;
+mod guards;
+mod lexicon;
+mod model;
+mod rules;
+mod words;
+
+#[cfg(test)]
+mod tests;
+
+pub use guards::PASTE_BYTES;
+pub use model::described;
+
+use guards::Guard;
+use rules::{Reading, Sentence};
+use words::{Span, Word, sentences, words};
+
+/// What something that was said is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Category {
+    /// What somebody likes or wants.
+    Preference,
+    /// What was decided.
+    Decision,
+    /// How a task ended.
+    TaskOutcome,
+    /// What must hold.
+    Constraint,
+    /// A fact.
+    Semantic,
+    /// Something that happened or was wanted once.
+    Episodic,
+    /// Who somebody is.
+    Profile,
+    /// Nothing to store.
+    Discard,
+}
+
+impl Category {
+    /// Its name in the API: of all but the last, that of the kind of memory that it becomes.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Preference => "preference",
+            Self::Decision => "decision",
+            Self::TaskOutcome => "task_outcome",
+            Self::Constraint => "constraint",
+            Self::Semantic => "semantic",
+            Self::Episodic => "episodic",
+            Self::Profile => "profile",
+            Self::Discard => "discard",
+        }
+    }
+}
+
+/// Who speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Speaker {
+    /// The user.
+    User,
+    /// The model.
+    Assistant,
+    /// A tool, or the application.
+    Other,
+}
+
+/// One message, as the gate reads it.
+#[derive(Debug, Clone, Copy)]
+pub struct Said<'a> {
+    /// What was said.
+    pub text: &'a str,
+    /// Who said it.
+    pub speaker: Speaker,
+    /// What the other side said last; empty where nothing was.
+    pub before: &'a str,
+    /// What the other side says next; empty where nothing is known.
+    pub after: &'a str,
+    /// When, in microseconds since 1970.
+    pub at: i64,
+}
+
+/// What the gate makes of a part of a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Claim {
+    /// What it is.
+    pub category: Category,
+    /// What would be stored; of what is not, the words themselves.
+    pub text: String,
+    /// The attribute that it gives a value to.
+    pub slot: Option<String>,
+    /// The value that it replaces, in the user's words.
+    pub replaces: Option<String>,
+    /// What holds no longer, in the user's words.
+    pub ends: Option<String>,
+    /// In thousandths.
+    pub importance: u16,
+    /// In thousandths.
+    pub confidence: u16,
+    /// The bytes of the message that it rests on.
+    pub span: (usize, usize),
+    /// Which rule, or why nothing is stored.
+    pub reason: String,
+    /// Why somebody must approve it first.
+    pub doubt: Option<&'static str>,
+}
+
+/// Sentences of a message that are read at most.
+const MAX_SENTENCES: usize = 64;
+/// Claims of an assistant that are kept for approval, of one message.
+const MAX_UNCONFIRMED: usize = 3;
+/// From here on an assistant's sentence says enough to be worth approving, in thousandths of [`model::matters`].
+const UNCONFIRMED_MATTERS: u16 = 600;
+
+/// What a message claims, in order. Never empty: what is not stored is there with its reason.
+#[must_use]
+pub fn judge(said: &Said<'_>) -> Vec<Claim> {
+    let whole = (0, said.text.len());
+    let nothing = |reason: &str| vec![discarded(said.text, whole, reason)];
+    match said.speaker {
+        Speaker::Other => return nothing("neither the user's words nor the assistant's"),
+        Speaker::Assistant => return of_assistant(said),
+        Speaker::User => {}
+    }
+    if said.text.len() > PASTE_BYTES {
+        return nothing("a paste: longer than 4,000 bytes");
+    }
+    let own = words(said.text);
+    if own.is_empty() {
+        return nothing("no words");
+    }
+    let asked = said.before.trim_end().ends_with('?');
+    if !guards::is_english(said.text, &own, asked) {
+        return nothing("not English, as far as its words tell");
+    }
+    let mut claims = Vec::new();
+    let mut rest: Vec<Span> = Vec::new();
+    let mut fenced = false;
+    for span in sentences(said.text).into_iter().take(MAX_SENTENCES) {
+        let text = &said.text[span.start..span.end];
+        let fence = text.starts_with("```");
+        if fenced || fence {
+            fenced ^= fence && !text[3..].contains("```");
+            claims.push(discarded(text, (span.start, span.end), "code"));
+            continue;
+        }
+        match sentence(said, span, &own) {
+            Some(claim) => claims.push(claim),
+            None => rest.push(span),
+        }
+    }
+    remainder(said, &own, &rest, &mut claims);
+    claims.sort_by_key(|claim| claim.span);
+    claims
+}
+
+/// The words of a span.
+fn within<'w>(own: &'w [Word], span: Span) -> &'w [Word] {
+    let from = own.partition_point(|word| word.start < span.start);
+    &own[from..from + own[from..].partition_point(|word| word.end <= span.end)]
+}
+
+/// What guards and rules make of a sentence; `None` leaves it to the model.
+fn sentence(said: &Said<'_>, span: Span, own: &[Word]) -> Option<Claim> {
+    let (text, words) = (&said.text[span.start..span.end], within(own, span));
+    let doubt = match guards::of_sentence(text, words) {
+        Guard::Discard(reason) => return Some(discarded(text, (span.start, span.end), reason)),
+        Guard::Doubt(reason) => Some(reason),
+        Guard::Open => None,
+    };
+    let asks = text.ends_with('?');
+    let reading = if asks { None } else { rules::read(&Sentence { text: said.text, words }) };
+    match (reading, doubt) {
+        (Some(reading), doubt) => Some(claimed(said, span, words, reading, doubt)),
+        (None, Some(doubt)) => {
+            let reading = Reading {
+                category: Category::Episodic,
+                text: None,
+                slot: None,
+                replaces: None,
+                ends: None,
+                importance: 300,
+                confidence: 500,
+                rule: doubt,
+            };
+            Some(claimed(said, span, words, reading, Some(doubt)))
+        }
+        (None, None) => None,
+    }
+}
+
+fn claimed(said: &Said<'_>, span: Span, words: &[Word], reading: Reading, doubt: Option<&'static str>) -> Claim {
+    let sentence = &said.text[span.start..span.end];
+    let text = reading.text.unwrap_or_else(|| dates::resolved(sentence, words, span.start, said.at));
+    Claim {
+        category: reading.category,
+        text,
+        slot: reading.slot,
+        replaces: reading.replaces,
+        ends: reading.ends,
+        importance: reading.importance,
+        confidence: if doubt.is_some() { reading.confidence / 2 } else { reading.confidence },
+        span: (span.start, span.end),
+        reason: format!("rule: {}", reading.rule),
+        doubt,
+    }
+}
+
+/// What no rule reads, as one: stored where the model says that it informs.
+fn remainder(said: &Said<'_>, own: &[Word], rest: &[Span], claims: &mut Vec<Claim>) {
+    let (Some(first), Some(last)) = (rest.first(), rest.last()) else { return };
+    let span = (first.start, last.end);
+    let asked = words(said.before);
+    let score = model::informs(own, said.before, &asked);
+    let matters = model::matters(said.text, own, said.before);
+    let text: Vec<&str> = rest.iter().map(|span| &said.text[span.start..span.end]).collect();
+    if score <= 0 {
+        let reason = if text.iter().all(|text| text.ends_with('?')) { "a question" } else { "it informs of nothing" };
+        let mut claim = discarded(&text.join(" "), span, reason);
+        (claim.importance, claim.confidence) = (matters / 2, confidence(-score));
+        return claims.push(claim);
+    }
+    let told: Vec<String> =
+        rest.iter().map(|span| dates::resolved(&said.text[span.start..span.end], within(own, *span), span.start, said.at)).collect();
+    claims.push(Claim {
+        category: Category::Episodic,
+        text: standing_alone(&told.join(" "), own, said.before),
+        slot: None,
+        replaces: None,
+        ends: None,
+        importance: 200 + matters / 2,
+        confidence: confidence(score),
+        span,
+        reason: "model: it informs".to_owned(),
+        doubt: None,
+    });
+}
+
+/// A logit as a probability, in thousandths.
+fn confidence(score: i64) -> u16 {
+    (1000.0 / (1.0 + libm::exp(-(score as f64) / model::ONE as f64))) as u16
+}
+
+/// A short answer, or one that begins with a word that stands for something, with what was asked.
+fn standing_alone(text: &str, own: &[Word], before: &str) -> String {
+    let plain = own.iter().filter(|word| !word.is_mark()).count();
+    let refers = own.first().is_some_and(|word| {
+        ["it", "that", "this", "they", "he", "she", "those", "these", "there", "yes", "no"].contains(&word.lower.as_str())
+    });
+    let question = sentences(before).into_iter().next_back().map(|span| &before[span.start..span.end]);
+    match question {
+        Some(question) if (plain <= 4 || refers) && question.len() <= 200 => format!("Asked \u{201C}{question}\u{201D}: {text}"),
+        _ => text.to_owned(),
+    }
+}
+
+/// What an assistant said: a fact that somebody has to approve, unless the user just did.
+fn of_assistant(said: &Said<'_>) -> Vec<Claim> {
+    let mut claims = Vec::new();
+    let confirmed = confirms(said.after);
+    for span in sentences(said.text).into_iter().take(MAX_SENTENCES) {
+        let text = &said.text[span.start..span.end];
+        let own = words(text);
+        if text.len() > 400
+            || text.ends_with('?')
+            || own.len() < 5
+            || guards::is_code(text)
+            || guards::is_unknown(&own)
+            || claims.len() == MAX_UNCONFIRMED
+        {
+            continue;
+        }
+        let names = own.iter().skip(1).any(|word| word.is_number() || word.capital || word.lower.contains(['-', '_', '/']));
+        let matters = model::matters(text, &own, "");
+        let offers =
+            own[0].lower.starts_with("i'") || ["i", "let", "would", "please", "sure", "here", "you"].contains(&own[0].lower.as_str());
+        if names && matters >= UNCONFIRMED_MATTERS && !offers && guards::is_english(text, &own, false) {
+            claims.push(Claim {
+                category: Category::Semantic,
+                text: dates::resolved(text, &own, 0, said.at),
+                slot: None,
+                replaces: None,
+                ends: None,
+                importance: 400,
+                confidence: if confirmed { 700 } else { 400 },
+                span: (span.start, span.end),
+                reason: if confirmed { "the assistant said it, and the user agreed" } else { "the assistant said it" }.to_owned(),
+                doubt: (!confirmed).then_some("the assistant said it, and nobody confirmed it"),
+            });
+        }
+    }
+    if claims.is_empty() {
+        claims.push(discarded(said.text, (0, said.text.len()), "the assistant's words"));
+    }
+    claims
+}
+
+/// Whether the user's next message agrees, and does little else.
+fn confirms(after: &str) -> bool {
+    let own = words(after);
+    let agrees = ["yes", "correct", "right", "exactly", "that's right", "that's correct", "yep", "indeed", "confirmed"];
+    own.len() <= 6 && agrees.iter().any(|word| guards::starts(&own, 0, word).is_some())
+}
+
+fn discarded(text: &str, span: (usize, usize), reason: &str) -> Claim {
+    let mut end = text.len().min(400);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    Claim {
+        category: Category::Discard,
+        text: text[..end].to_owned(),
+        slot: None,
+        replaces: None,
+        ends: None,
+        importance: 0,
+        confidence: 900,
+        span,
+        reason: reason.to_owned(),
+        doubt: None,
+    }
+}

@@ -1,0 +1,120 @@
+//! Sentences and words of a message, with their place in it.
+
+/// A word, a number, or one of `?` and `!`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Word {
+    /// In lowest case.
+    pub lower: String,
+    /// Its first byte.
+    pub start: usize,
+    /// Behind its last.
+    pub end: usize,
+    /// Whether it begins with a capital.
+    pub capital: bool,
+}
+
+impl Word {
+    /// Whether it is a number.
+    pub fn is_number(&self) -> bool {
+        self.lower.as_bytes()[0].is_ascii_digit()
+    }
+
+    /// Whether it ends a sentence and says nothing.
+    pub fn is_mark(&self) -> bool {
+        matches!(self.lower.as_str(), "?" | "!")
+    }
+}
+
+/// The words of a text. Letters of every script count; an apostrophe, a hyphen or a point inside joins.
+pub fn words(text: &str) -> Vec<Word> {
+    let (bytes, mut out, mut at) = (text.as_bytes(), Vec::with_capacity(text.len() / 5), 0);
+    while at < bytes.len() {
+        let end = match bytes[at] {
+            byte if byte.is_ascii_digit() => {
+                at + run(bytes, at, |byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b',' | b':' | b'-' | b'/'))
+            }
+            byte if is_letter(byte) => letters(bytes, at),
+            b'?' | b'!' => at + 1,
+            _ => {
+                at += 1;
+                continue;
+            }
+        };
+        let mut last = end;
+        while last > at + 1 && matches!(bytes[last - 1], b'.' | b',' | b':' | b'-' | b'/' | b'\'') {
+            last -= 1;
+        }
+        let capital = bytes[at].is_ascii_uppercase();
+        out.push(Word { lower: text[at..last].to_lowercase().replace('\u{2019}', "'"), start: at, end: last, capital });
+        at = end;
+    }
+    out
+}
+
+fn is_letter(byte: u8) -> bool {
+    byte.is_ascii_alphabetic() || byte >= 0x80
+}
+
+fn run(bytes: &[u8], at: usize, class: impl Fn(u8) -> bool) -> usize {
+    bytes[at..].iter().take_while(|byte| class(**byte)).count()
+}
+
+/// Letters, joined by `'`, `-`, `_` or a point between two of them ("node.js", "prod-eu-west-1", "don't").
+fn letters(bytes: &[u8], mut at: usize) -> usize {
+    loop {
+        at += run(bytes, at, |byte| is_letter(byte) || byte.is_ascii_digit() || byte == b'_');
+        let joins = matches!(bytes.get(at), Some(b'\'' | b'-' | b'.' | b'/' | b'+' | b'#'))
+            && bytes.get(at + 1).is_some_and(|byte| is_letter(*byte) || byte.is_ascii_digit());
+        if !joins {
+            // "C++" and "C#" end in their signs.
+            return at + run(bytes, at, |byte| byte == b'+' || byte == b'#').min(2);
+        }
+        at += 1;
+    }
+}
+
+/// A sentence of a text, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Span {
+    /// Its first byte.
+    pub start: usize,
+    /// Behind its last.
+    pub end: usize,
+}
+
+const ABBREVIATIONS: [&str; 12] = ["mr", "mrs", "ms", "dr", "st", "e.g", "i.e", "vs", "no", "approx", "etc", "inc"];
+
+/// The sentences of a text: they end at `.`, `?`, `!` before white space, and at line breaks.
+pub fn sentences(text: &str) -> Vec<Span> {
+    let (bytes, mut out, mut start) = (text.as_bytes(), Vec::new(), 0);
+    for at in 0..bytes.len() {
+        let breaks = match bytes[at] {
+            b'\n' => true,
+            b'.' | b'?' | b'!' => {
+                bytes.get(at + 1).is_none_or(u8::is_ascii_whitespace) && !(bytes[at] == b'.' && is_abbreviation(text, start, at))
+            }
+            _ => false,
+        };
+        if breaks {
+            push(text, start, at + 1, &mut out);
+            start = at + 1;
+        }
+    }
+    push(text, start, bytes.len(), &mut out);
+    out
+}
+
+fn is_abbreviation(text: &str, start: usize, at: usize) -> bool {
+    let word = text[start..at].rsplit(|letter: char| letter.is_whitespace()).next().unwrap_or_default();
+    ABBREVIATIONS.contains(&word.to_ascii_lowercase().as_str())
+        || (word.len() == 1 && word != "I" && word.as_bytes()[0].is_ascii_alphabetic())
+}
+
+fn push(text: &str, start: usize, end: usize, out: &mut Vec<Span>) {
+    let piece = &text[start..end];
+    let trimmed = piece.trim();
+    if trimmed.bytes().any(|byte| byte.is_ascii_alphanumeric() || byte >= 0x80) {
+        let start = start + (piece.len() - piece.trim_start().len());
+        out.push(Span { start, end: start + trimmed.len() });
+    }
+}

@@ -1,0 +1,96 @@
+//! Whether the caller wants a call to end: Ctrl-C, as a flag that long work looks at.
+//!
+//! Whoever runs a call gives its thread a flag ([`under`]) and sets it from another thread; the work asks [`check`] between its
+//! steps, of which each is whole. Looking reads one word, so that it may be done under any lock. A short call has no such flag:
+//! while it queues it lets the caller look for itself ([`ask`]), between two tries and without any lock.
+
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use crate::{Error, ErrorKind, Result};
+
+thread_local! {
+    static FLAG: RefCell<Option<Arc<AtomicBool>>> = const { RefCell::new(None) };
+}
+
+/// How long a wait may last before the caller is asked.
+pub const SLICE: Duration = Duration::from_millis(100);
+
+static QUESTION: OnceLock<fn() -> bool> = OnceLock::new();
+
+/// Has every long wait call `question` on its thread, whether the caller wants it to end. The first call counts.
+pub fn ask_by(question: fn() -> bool) {
+    let _ = QUESTION.set(question);
+}
+
+/// Asks the caller. To be called without any lock: the question may wait for somebody who waits for that lock.
+pub fn ask() -> Result<()> {
+    check()?;
+    if QUESTION.get().is_some_and(|question| question()) { Err(interrupted()) } else { Ok(()) }
+}
+
+/// Whether this is the thread that a process began with, the one that gets signals of Python's.
+#[must_use]
+pub fn on_main_thread() -> bool {
+    #[cfg(target_os = "linux")]
+    // SAFETY: neither call has preconditions.
+    let is_main = unsafe { libc::gettid() == libc::getpid() };
+    #[cfg(not(target_os = "linux"))]
+    // SAFETY: the call has no preconditions.
+    let is_main = unsafe { libc::pthread_main_np() } != 0;
+    is_main
+}
+
+/// Runs what belongs to others too, and must not end because this thread's caller wants to.
+pub fn never<T>(work: impl FnOnce() -> T) -> T {
+    under(Arc::default(), work)
+}
+
+/// Runs `work` on this thread; [`check`] fails in it once `flag` is set.
+pub fn under<T>(flag: Arc<AtomicBool>, work: impl FnOnce() -> T) -> T {
+    struct Ends(Option<Arc<AtomicBool>>);
+    impl Drop for Ends {
+        fn drop(&mut self) {
+            FLAG.with_borrow_mut(|flag| *flag = self.0.take());
+        }
+    }
+    let _ends = Ends(FLAG.replace(Some(flag)));
+    work()
+}
+
+/// An error where the caller wants the call to end.
+pub fn check() -> Result<()> {
+    if is_wanted() { Err(interrupted()) } else { Ok(()) }
+}
+
+/// The same for work that ends by itself and is asked again behind it.
+pub fn is_wanted() -> bool {
+    FLAG.with_borrow(|flag| flag.as_ref().is_some_and(|flag| flag.load(Relaxed)))
+}
+
+fn interrupted() -> Error {
+    Error::new(
+        ErrorKind::Interrupted,
+        "running a call: its caller interrupted it; what it had finished is whole and stored, and the rest was not begun: call it again to go on",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_ends_when_its_own_flag_is_set() {
+        let flag = Arc::new(AtomicBool::new(false));
+        assert!(check().is_ok());
+        let outcome = under(Arc::clone(&flag), || {
+            assert!(check().is_ok());
+            flag.store(true, Relaxed);
+            check().map_err(|error| error.kind())
+        });
+        assert_eq!(outcome, Err(ErrorKind::Interrupted));
+        assert!(check().is_ok(), "the flag belonged to that work");
+    }
+}

@@ -1,0 +1,122 @@
+//! Consolidation: what says nearly the same becomes one memory, and the originals are superseded by it, never destroyed.
+//!
+//! A scope's vectors are clustered ([`super::cluster`]). What a cluster becomes is its caller's to say (a model's text) or the rules':
+//! the most informative of its memories, where they do not differ in an identifier, a number, a name or a denial. One transaction a cluster:
+//! a process that dies between two has merged some clusters and none by half; what is merged is no candidate any more.
+
+use std::ops::ControlFlow;
+
+use super::cluster::{Points, dbscan};
+use crate::Result;
+use crate::memory::{Core, Kind, Memory, record};
+use crate::scope::{Head, Scope};
+
+/// Memories of a scope that are clustered at most, the newest.
+pub const MAX_MEMORIES: usize = 20_000;
+
+/// How clusters are found.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rule {
+    /// The cosine from which on two memories are neighbours.
+    pub closeness: f64,
+    /// Neighbours of a core, itself counted.
+    pub min_points: usize,
+}
+
+/// Kinds that are merged: what must hold, who somebody is and what was decided stay as they were said.
+fn merges(kind: Kind) -> bool {
+    matches!(kind, Kind::Episodic | Kind::Semantic | Kind::Preference | Kind::TaskOutcome)
+}
+
+/// The clusters of a scope's memories, each in the order of numbers; of one kind, without a slot. One snapshot.
+pub fn clusters(engine: &Core, scope: &Scope, rule: Rule, now: i64) -> Result<Vec<Vec<Memory>>> {
+    let (memories, points) = engine.store().read(|snapshot| {
+        let Some(partition) = scope.find(snapshot)? else { return Ok((Vec::new(), Points::default())) };
+        let mut memories = Vec::new();
+        record::each_current(snapshot, partition, 0, &mut |memory| {
+            if merges(memory.kind) && memory.slot.is_none() && !memory.is_expired(now) && memory.trust > 0 {
+                memories.push(memory);
+            }
+            ControlFlow::Continue(())
+        })?;
+        let surplus = memories.len().saturating_sub(MAX_MEMORIES);
+        memories.drain(..surplus);
+        let head = Head::read(snapshot, partition)?;
+        let set = engine.vector_set(snapshot, partition)?.filter(|(number, _)| *number == head.embedding);
+        let Some((_, set)) = set else { return Ok((Vec::new(), Points::default())) };
+        let mut points = Points::new(set.dims());
+        let mut kept = Vec::with_capacity(memories.len());
+        for memory in memories {
+            if let Some(vector) = set.get(snapshot, memory.number)? {
+                points.push(&vector);
+                kept.push(memory);
+            }
+        }
+        Ok((kept, points))
+    })?;
+    let labels = dbscan(&points, rule.closeness, rule.min_points);
+    let count = labels.iter().flatten().max().map_or(0, |last| *last as usize + 1);
+    let mut clusters: Vec<Vec<Memory>> = vec![Vec::new(); count];
+    for (memory, label) in memories.into_iter().zip(labels) {
+        if let Some(label) = label {
+            clusters[label as usize].push(memory);
+        }
+    }
+    Ok(clusters.into_iter().flat_map(by_kind).filter(|cluster| cluster.len() >= 2).collect())
+}
+
+/// A cluster's memories of each kind.
+fn by_kind(cluster: Vec<Memory>) -> Vec<Vec<Memory>> {
+    let mut kinds: Vec<Vec<Memory>> = Kind::ALL.iter().map(|_| Vec::new()).collect();
+    for memory in cluster {
+        kinds[memory.kind as usize].push(memory);
+    }
+    kinds
+}
+
+/// What rules make of a cluster: groups of memories with the same names, numbers and denials, each with the place of the one that stands
+/// for it. A group of one stays as it is.
+#[must_use]
+pub fn groups(cluster: &[Memory]) -> Vec<(Vec<usize>, usize)> {
+    let mut groups: Vec<(Vec<String>, Vec<usize>)> = Vec::new();
+    for (at, memory) in cluster.iter().enumerate() {
+        let marks = marks(&memory.text);
+        match groups.iter_mut().find(|(known, _)| *known == marks) {
+            Some((_, places)) => places.push(at),
+            None => groups.push((marks, vec![at])),
+        }
+    }
+    let best = |places: &[usize]| {
+        let value = |at: &usize| (cluster[*at].importance.to_bits(), cluster[*at].text.len(), cluster[*at].number);
+        places.iter().copied().max_by_key(value).unwrap_or_default()
+    };
+    groups.into_iter().filter(|(_, places)| places.len() >= 2).map(|(_, places)| (places.clone(), best(&places))).collect()
+}
+
+/// What two texts may not differ in to be one, and the words that carry what they say: all but function words, in order of the alphabet.
+fn marks(text: &str) -> Vec<String> {
+    const LIGHT: [&str; 34] = [
+        "a", "an", "the", "i", "user", "is", "are", "was", "really", "very", "just", "also", "and", "it", "that", "this", "my", "of", "so",
+        "now", "do", "be", "been", "have", "has", "had", "would", "will", "too", "quite", "please", "we", "our", "am",
+    ];
+    let trimmed = |word: &str| {
+        word.trim_matches(|letter: char| letter.is_ascii_punctuation() && !matches!(letter, '-' | '_' | '/' | '#' | '+' | '$' | '%'))
+            .to_owned()
+    };
+    let mut marks: Vec<String> = text
+        .split_whitespace()
+        .map(trimmed)
+        .filter(|word| !word.is_empty() && !LIGHT.contains(&word.to_lowercase().as_str()))
+        .map(|word| if word.chars().skip(1).any(char::is_uppercase) { word } else { stem(&word.to_lowercase()) })
+        .collect();
+    marks.sort_unstable();
+    marks
+}
+
+/// A word without its ending: "running", "runs" and "run" are one.
+fn stem(word: &str) -> String {
+    let plain = |rest: &&str| rest.len() >= 3 && rest.bytes().all(|byte| byte.is_ascii_lowercase());
+    let rest = ["ing", "ed", "s"].iter().find_map(|ending| word.strip_suffix(ending).filter(plain)).unwrap_or(word);
+    let doubled = rest.len() > 3 && rest.len() < word.len() && rest.as_bytes()[rest.len() - 1] == rest.as_bytes()[rest.len() - 2];
+    if doubled { rest[..rest.len() - 1].to_owned() } else { rest.to_owned() }
+}

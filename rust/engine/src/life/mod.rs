@@ -1,0 +1,37 @@
+//! The life of memories beyond one write: what is near a claim, what clusters, what is related to what.
+//!
+//! Each function reads one snapshot, or is one write transaction. What a message claims is [`crate::gate`]'s to say, what a claim does to
+//! what is known [`crate::memory::learn`]'s.
+
+pub mod cluster;
+pub mod consolidate;
+pub mod relations;
+
+use crate::Result;
+use crate::memory::Core;
+use crate::recall::{self, Filter, Fusion, Request};
+use crate::scope::Scope;
+
+/// Memories that a claim is compared with.
+const NEAR: usize = 8;
+
+/// The numbers of the memories of a scope that each text may repeat or contradict: the best answers to it, best first. One snapshot.
+pub fn near(engine: &Core, scope: &Scope, texts: &[String], now: i64) -> Result<Vec<Vec<u32>>> {
+    engine.store().read(|snapshot| {
+        let ask = |text: &String| {
+            let request = Request {
+                text: text.clone(),
+                vector: None,
+                scopes: vec![scope.clone()],
+                limit: NEAR,
+                filter: Filter::all(now),
+                fusion: Fusion::default(),
+                min_score: 0.0,
+                max_tokens: None,
+            };
+            let answer = recall::answer(engine, snapshot, &request)?;
+            Ok(answer.hits.into_iter().map(|hit| hit.memory.number).collect())
+        };
+        texts.iter().map(ask).collect()
+    })
+}

@@ -1,0 +1,221 @@
+//! How two statements stand to each other: the same, one against the other, in doubt, or about different things.
+//!
+//! They are compared as runs of words without what adds nothing (articles, "really", a plural's or a verb's s). The same is only what
+//! is equal then: two texts that differ in an identifier, a number, a negation or a date are never the same. A negation more, or
+//! another value at one place of the same sentence, is a contradiction where the place holds one value at a time.
+
+use super::kind::Kind;
+
+/// How a new statement stands to an older one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Relation {
+    /// They say the same.
+    Same,
+    /// The new one takes the old one's place.
+    Contradicts,
+    /// They may not both hold.
+    Disputes,
+    /// They have nothing to do with each other.
+    Different,
+}
+
+/// Words that change nothing.
+const LIGHT: [&str; 26] = [
+    "a",
+    "an",
+    "the",
+    "really",
+    "very",
+    "just",
+    "also",
+    "actually",
+    "please",
+    "now",
+    "currently",
+    "quite",
+    "so",
+    "well",
+    "oh",
+    "hey",
+    "hi",
+    "yes",
+    "btw",
+    "today",
+    "still",
+    "definitely",
+    "basically",
+    "always",
+    "usually",
+    "much",
+];
+/// Words that deny.
+const DENIALS: [&str; 7] = ["not", "never", "no", "cannot", "without", "nor", "neither"];
+/// Verbs that give one value at a time.
+const ONE_VALUE: [&str; 14] =
+    ["is", "are", "listen", "run", "live", "cost", "point", "expire", "start", "end", "belong", "equal", "use", "be"];
+
+/// A word with what matters of it: its form without an ending, and whether it carries a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Token {
+    form: String,
+    value: bool,
+}
+
+fn tokens(text: &str) -> Vec<Token> {
+    let mut out = Vec::new();
+    for chunk in text.split_whitespace() {
+        let word =
+            chunk.trim_matches(|letter: char| !letter.is_alphanumeric() && !matches!(letter, '+' | '#' | '/' | '-' | '_' | '$' | '%'));
+        if word.is_empty() {
+            continue;
+        }
+        let lower = word.to_lowercase().replace('\u{2019}', "'");
+        let plain = word.chars().all(|letter| letter.is_alphabetic() || letter == '\'')
+            && word.chars().skip(1).all(|letter| !letter.is_uppercase());
+        if !plain {
+            out.push(Token { form: word.to_owned(), value: true });
+        } else if let Some(verb) = lower.strip_suffix("n't") {
+            out.push(Token { form: stem(verb), value: false });
+            out.push(Token { form: "not".to_owned(), value: false });
+        } else if !LIGHT.contains(&lower.as_str()) {
+            let capital = word.chars().next().is_some_and(char::is_uppercase) && !out.is_empty();
+            out.push(Token { form: person(&lower), value: capital });
+        }
+    }
+    out
+}
+
+/// "the user", "I" and "me" are one, as are "my" and "the user's".
+fn person(word: &str) -> String {
+    match word {
+        "user" | "i" | "me" => "i".to_owned(),
+        "user's" | "my" => "my".to_owned(),
+        "i'm" => "i'm".to_owned(),
+        "favourite" => "favorite".to_owned(),
+        _ => stem(word),
+    }
+}
+
+fn stem(word: &str) -> String {
+    match word.strip_suffix('s') {
+        Some(rest) if rest.len() > 2 && !rest.ends_with('s') && !rest.ends_with('u') && !rest.ends_with('i') => rest.to_owned(),
+        _ => word.to_owned(),
+    }
+}
+
+fn is_denial(token: &Token) -> bool {
+    DENIALS.contains(&token.form.as_str())
+}
+
+/// How `new` stands to `old`; both are current and of these kinds.
+pub fn relation(new: &str, new_kind: Kind, old: &str, old_kind: Kind) -> Relation {
+    let (a, b) = (tokens(new), tokens(old));
+    if a.is_empty() || b.is_empty() {
+        return Relation::Different;
+    }
+    let forms = |tokens: &[Token]| tokens.iter().map(|token| token.form.clone()).collect::<Vec<_>>();
+    if forms(&a) == forms(&b) {
+        return Relation::Same;
+    }
+    let lasts = |kind: Kind| !matches!(kind, Kind::Episodic | Kind::TaskOutcome | Kind::Decision);
+    if !lasts(new_kind) || !lasts(old_kind) {
+        return Relation::Different;
+    }
+    let affirmed = |tokens: &[Token]| {
+        tokens.iter().filter(|token| !is_denial(token) && token.form != "do").map(|token| token.form.clone()).collect::<Vec<_>>()
+    };
+    let denies = |tokens: &[Token]| tokens.iter().any(is_denial);
+    if denies(&a) != denies(&b) {
+        return if affirmed(&a) == affirmed(&b) { Relation::Contradicts } else { Relation::Different };
+    }
+    changed_value(&a, &b)
+}
+
+/// The same sentence with another value at one place.
+fn changed_value(a: &[Token], b: &[Token]) -> Relation {
+    let prefix = a.iter().zip(b).take_while(|(a, b)| a.form == b.form).count();
+    let most = a.len().min(b.len()) - prefix;
+    let suffix = a.iter().rev().zip(b.iter().rev()).take(most).take_while(|(a, b)| a.form == b.form).count();
+    let (mine, theirs) = (&a[prefix..a.len() - suffix], &b[prefix..b.len() - suffix]);
+    let verb = a[..prefix].iter().position(|token| ONE_VALUE.contains(&token.form.as_str()));
+    let subject =
+        verb.is_some_and(|verb| a[..verb].iter().any(|token| !["i", "we", "it", "that", "this", "they"].contains(&token.form.as_str())));
+    let short = |middle: &[Token]| (1..=4).contains(&middle.len());
+    if !subject || !short(mine) || !short(theirs) || prefix + suffix < 2 || suffix > 3 {
+        return Relation::Different;
+    }
+    let valued = |middle: &[Token]| middle.iter().any(|token| token.value);
+    match (valued(mine), valued(theirs)) {
+        (true, true) => Relation::Contradicts,
+        _ if a[0].form == "my" || a[0].form == "our" => Relation::Contradicts,
+        _ => Relation::Disputes,
+    }
+}
+
+/// Whether a memory speaks of what a user names: all its words are there, in order.
+pub fn speaks_of(text: &str, named: &str) -> bool {
+    let (text, named) = (tokens(text), tokens(named));
+    let lower = |tokens: &[Token]| tokens.iter().map(|token| token.form.to_lowercase()).collect::<Vec<_>>();
+    let (text, named) = (lower(&text), lower(&named));
+    !named.is_empty() && text.windows(named.len()).any(|window| window == named)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(new: &str, old: &str) -> Relation {
+        relation(new, Kind::Semantic, old, Kind::Semantic)
+    }
+
+    #[test]
+    fn what_says_the_same_is_the_same() {
+        for (a, b) in [
+            ("User prefers dark mode", "The user prefers dark mode."),
+            ("I really prefer dark mode", "I prefer dark mode."),
+            ("The user prefers dark mode.", "I prefer dark mode"),
+            ("payments-api listens on port 8443", "The payments-api listens on port 8443!"),
+        ] {
+            assert_eq!(of(a, b), Relation::Same, "{a} | {b}");
+        }
+    }
+
+    #[test]
+    fn what_differs_in_a_name_a_number_a_denial_or_a_day_is_never_the_same() {
+        for (a, b) in [
+            ("payments-api listens on port 8443", "payments-api listens on port 9443"),
+            ("I like tea", "I do not like tea"),
+            ("I don't like tea", "I like tea"),
+            ("Ann pays Bob", "Bob pays Ann"),
+            ("Release on 2025-01-02", "Release on 2025-01-03"),
+            ("getUser is slow", "getuser is slow"),
+            ("I moved to Berlin", "I moved from Berlin"),
+            ("the US office", "the us office"),
+        ] {
+            assert_ne!(of(a, b), Relation::Same, "{a} | {b}");
+        }
+    }
+
+    #[test]
+    fn a_changed_value_or_a_denial_contradicts_and_two_facts_do_not() {
+        assert_eq!(of("The deploy region is us-east-2", "The deploy region is eu-west-1"), Relation::Contradicts);
+        assert_eq!(of("payments-api listens on port 9443", "payments-api listens on port 8443"), Relation::Contradicts);
+        assert_eq!(of("I don't like tea", "I like tea"), Relation::Contradicts);
+        assert_eq!(of("The sky is vast", "The sky is blue"), Relation::Disputes);
+        for (a, b) in [
+            ("I like tea", "I like coffee"),
+            ("I speak French", "I speak German"),
+            ("Ana is tall", "Bob is tall"),
+            ("I ran 5 miles", "I ran 7 miles"),
+        ] {
+            assert_eq!(of(a, b), Relation::Different, "{a} | {b}");
+        }
+        assert_eq!(relation("The race was 5 km", Kind::Episodic, "The race was 7 km", Kind::Episodic), Relation::Different);
+    }
+
+    #[test]
+    fn what_a_user_names_is_looked_for_by_words() {
+        assert!(speaks_of("I prefer Vim as my editor", "vim") && speaks_of("The user lives in New York.", "New York"));
+        assert!(!speaks_of("I prefer Neovim", "Vim"));
+    }
+}

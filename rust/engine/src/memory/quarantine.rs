@@ -1,0 +1,114 @@
+//! What waits for somebody to approve it: memories that were never current, so that no question finds them.
+//!
+//! They stand among the revisions that ended, as `quarantined`; a table names them. To approve one is to remember it now, as said by
+//! the user; to reject one is to forget it. Either way its id is used, so that learning it again adds nothing.
+
+use std::ops::ControlFlow;
+
+use super::record::{self, Ending, Memory, State};
+use super::remember::{Action, NewMemory, Prepared, Remembered};
+use super::writer::PartitionWriter;
+use crate::scope::Scope;
+use crate::store::envelope::{self, Codec};
+use crate::store::keys::{Key, Partition, Table, u32_at};
+use crate::store::pages::{Pages, PagesMut};
+use crate::{Error, ErrorKind, Result};
+
+fn key(partition: Partition, number: u32) -> Key {
+    Key::new(partition, Table::Quarantine).u32(number)
+}
+
+/// Files a memory that is to be approved first.
+pub(super) fn file<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, mut memory: Memory, doubt: &str) -> Result<Remembered> {
+    memory.number = writer.next_number()?;
+    memory.sequence = writer.next_sequence();
+    memory.expires_at = None;
+    memory.ending = Some(Ending {
+        state: State::Quarantined,
+        known_until: writer.now,
+        valid_until: memory.occurred_at,
+        superseded_by: None,
+        reason: Some(doubt.to_owned()),
+    });
+    writer.add_to_history(&memory)?;
+    let key = key(writer.partition, memory.number);
+    writer.pages.put(key.as_slice(), &envelope::seal(key.as_slice(), 1, Codec::Raw, &[]))?;
+    Ok(Remembered { action: Action::Quarantined, reason: Some(doubt.to_owned()), memory })
+}
+
+/// Takes a memory off the list; its record is its caller's to end.
+pub(super) fn leave<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, number: u32) -> Result<()> {
+    writer.pages.delete(key(writer.partition, number).as_slice()).map(drop)
+}
+
+/// What waits in a scope, oldest first.
+pub fn list<P: Pages + ?Sized>(pages: &P, scope: &Scope) -> Result<Vec<Memory>> {
+    let Some(partition) = scope.find(pages)? else { return Ok(Vec::new()) };
+    let range = Key::new(partition, Table::Quarantine).prefix_range();
+    let mut numbers = Vec::new();
+    pages.scan(&range.start, &range.end, &mut |key, _| {
+        numbers.extend(u32_at(key, 5));
+        Ok(ControlFlow::Continue(()))
+    })?;
+    let mut waiting = Vec::with_capacity(numbers.len());
+    for number in numbers {
+        waiting.extend(record::history(pages, partition, number)?.pop());
+    }
+    Ok(waiting)
+}
+
+/// Remembers what waited, as said by the user.
+pub(super) fn approve<P: PagesMut>(
+    pages: &mut P,
+    scope: &Scope,
+    id: &str,
+    clock: i64,
+    embedding: Option<(u16, usize)>,
+    prepared: &Prepared,
+) -> Result<Remembered> {
+    let mut writer = PartitionWriter::open(pages, scope, clock, embedding)?;
+    let mut waiting = waiting(&writer, id)?;
+    let remembered = prepared.write(&mut writer)?;
+    leave(&mut writer, waiting.number)?;
+    writer.erase(&mut waiting)?;
+    if let Some(ending) = &mut waiting.ending {
+        (ending.state, ending.known_until) = (State::Forgotten, writer.now);
+        ending.superseded_by = Some(remembered.memory.number);
+        ending.reason = Some("approved".to_owned());
+    }
+    record::put(writer.pages, writer.partition, &waiting)?;
+    writer.finish()?;
+    Ok(remembered)
+}
+
+/// The memory of that id, which waits.
+fn waiting<P: PagesMut>(writer: &PartitionWriter<'_, P>, id: &str) -> Result<Memory> {
+    let memory = super::read::find(&*writer.pages, writer.partition, writer.seed, id)?;
+    let memory = memory.ok_or_else(|| super::read::no_such_memory(id))?;
+    if memory.state() == State::Quarantined {
+        return Ok(memory);
+    }
+    Err(Error::new(
+        ErrorKind::InvalidInput,
+        format!(
+            "approving {id:?}: only what is quarantined can be approved, and this one is {}: take ids from quarantined()",
+            memory.state().name()
+        ),
+    ))
+}
+
+/// What approving a memory remembers: the same, trusted as the user's own word.
+pub fn approved(memory: &Memory) -> NewMemory {
+    NewMemory {
+        kind: memory.kind,
+        slot: memory.slot.clone(),
+        importance: memory.importance,
+        confidence: memory.confidence.max(0.9),
+        trust: Some(crate::limits::MAX_TRUST),
+        source: memory.source.clone(),
+        occurred_at: Some(memory.occurred_at),
+        metadata: memory.metadata.clone(),
+        provenance: super::provenance::Provenance { disputes: Vec::new(), ..memory.provenance.clone() },
+        ..NewMemory::new(memory.text.clone())
+    }
+}

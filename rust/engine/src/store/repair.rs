@@ -1,0 +1,130 @@
+//! Repair: every value of a damaged store that is intact, in a new store, and a list of what is lost.
+//!
+//! The tree is walked as far as its branches can be read; where one cannot, the leaves that nobody leads to are taken as they are found in
+//! the file, unless they are free (an old version of a page says what was replaced or forgotten since). A value counts
+//! where its checksum, which covers its key, is right. The damaged store is not changed.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use super::copy::{BATCH_BYTES, check_target};
+use super::envelope;
+use super::environment::{Environment, Mode, Snapshot};
+use super::folder::Folder;
+use super::identity::{Secret, StoreId};
+use super::keys::{Key, STORE, Table, u32_at};
+use super::meta::Meta;
+use super::pages::PagesMut;
+use super::tree::page::{Kind, Order, Page};
+use crate::Result;
+
+/// What became of a damaged store.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Repaired {
+    /// Values in the new store.
+    pub saved: u64,
+    /// What was lost: damaged pages and values, one sentence each, in the order they were met.
+    pub lost: Vec<String>,
+}
+
+/// Saves what is intact of the store at `source` in a new store at `target`, which must not exist or be an empty folder.
+pub fn repair(source: &Path, target: &Path, format: u32, now: i64) -> Result<Repaired> {
+    check_target("repairing into", target)?;
+    let (from, to) = (Folder::new(source.to_owned()), Folder::new(target.to_owned()));
+    let number = from.generations()?.last().copied().map_or_else(|| from.start(), |last| Ok(from.current().unwrap_or(last)))?;
+    let mode = Mode { read_only: true, relaxed: false, building: false, format };
+    let damaged = Environment::open_unchecked(&from.generation(number), number, mode)?;
+    to.make()?;
+    let workshop = to.workshop(1)?;
+    let repaired = save(&damaged.snapshot()?, &workshop, format, now);
+    damaged.close();
+    let repaired = repaired?;
+    to.publish(&workshop, 1)?;
+    to.name_current(1)?;
+    Ok(repaired)
+}
+
+fn save(snapshot: &Snapshot, workshop: &Path, format: u32, now: i64) -> Result<Repaired> {
+    let (mut repaired, mut orphans) = (Repaired::default(), BTreeMap::new());
+    let reached = reached(snapshot, &mut repaired)?;
+    collect_orphans(snapshot, &reached, &mut orphans);
+    let known = Meta::read(snapshot).ok().flatten();
+    let id = StoreId::random()?;
+    let secret = known.map_or_else(Secret::random, |meta| Ok(meta.secret))?;
+    let new = Environment::build(workshop, 1, Mode { read_only: false, relaxed: false, building: true, format }, id, secret)?;
+    for number in &reached {
+        write_leaf(snapshot, &new, *number, &mut repaired)?;
+    }
+    write_orphans(&new, orphans, &mut repaired)?;
+    let mut txn = new.write()?;
+    Meta { format, created_at: known.map_or(now, |meta| meta.created_at), store: Some(id), generation: 1, secret }.write(&mut txn)?;
+    txn.delete(Key::new(STORE, Table::Retired).as_slice())?;
+    txn.commit()?;
+    new.finish(id)?;
+    Ok(repaired)
+}
+
+/// The leaves that the tree leads to; pages that cannot be read are noted.
+fn reached(snapshot: &Snapshot, repaired: &mut Repaired) -> Result<BTreeSet<u64>> {
+    let mut reached = BTreeSet::new();
+    let mut lost = Vec::new();
+    snapshot.tree().salvage(
+        &mut |number, _| {
+            reached.insert(number);
+            Ok(())
+        },
+        &mut |error| lost.push(error.message().to_owned()),
+    )?;
+    repaired.lost.append(&mut lost);
+    Ok(reached)
+}
+
+/// Writes the intact values of a leaf, in one transaction.
+fn write_leaf(snapshot: &Snapshot, new: &Environment, number: u64, repaired: &mut Repaired) -> Result<()> {
+    let mut txn = new.write()?;
+    for entry in snapshot.tree().leaf_entries(number)? {
+        match entry.and_then(|(key, value)| envelope::open(key, value).map(|_| (key, value))) {
+            Ok((key, value)) => {
+                txn.put(key, value)?;
+                repaired.saved += 1;
+            }
+            Err(error) => repaired.lost.push(error.message().to_owned()),
+        }
+    }
+    txn.commit()
+}
+
+/// Values of leaves that nobody leads to and that are not free.
+fn collect_orphans(snapshot: &Snapshot, reached: &BTreeSet<u64>, orphans: &mut BTreeMap<Vec<u8>, Vec<u8>>) {
+    let Some(free) = snapshot.free_pages() else { return };
+    let tree = snapshot.tree();
+    let candidates = (2..=tree.last_page()).filter(|number| !reached.contains(number) && !free.contains(number));
+    for number in candidates {
+        let Ok(bytes) = tree.raw(number) else { continue };
+        if Page::new(bytes).check(number, Kind::Leaf, Order::Bytes).is_err() {
+            continue;
+        }
+        for (key, value) in tree.leaf_entries(number).into_iter().flatten().flatten() {
+            if key.len() <= super::keys::MAX_KEY && u32_at(key, 0).is_some() && envelope::open(key, value).is_ok() {
+                orphans.insert(key.to_vec(), value.to_vec());
+            }
+        }
+    }
+}
+
+fn write_orphans(new: &Environment, orphans: BTreeMap<Vec<u8>, Vec<u8>>, repaired: &mut Repaired) -> Result<()> {
+    let (mut txn, mut bytes) = (new.write()?, 0);
+    for (key, value) in orphans {
+        if super::pages::Pages::get(&txn, &key)?.is_some() {
+            continue;
+        }
+        txn.put(&key, &value)?;
+        repaired.saved += 1;
+        bytes += value.len();
+        if bytes > BATCH_BYTES {
+            txn.commit()?;
+            (txn, bytes) = (new.write()?, 0);
+        }
+    }
+    txn.commit()
+}

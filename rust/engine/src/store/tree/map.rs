@@ -1,0 +1,171 @@
+//! The data file, mapped once more and read-only: LMDB does not tell where its own map begins.
+//!
+//! Both show the same pages of the system's cache. A map may be longer than the file; what lies behind the file's end must
+//! not be touched, which is why a snapshot compares its last page with the file's length ([`DataFile::view`]).
+
+use std::fs::{File, OpenOptions};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use super::super::folder::{corrupt, io_error};
+use super::super::meta_pages::META_BYTES;
+use crate::Result;
+
+/// Room for growth, before the file is mapped anew.
+const HEADROOM: u64 = 64 << 20;
+
+/// A map of a file.
+#[derive(Debug)]
+pub struct Map {
+    start: *const u8,
+    bytes: usize,
+}
+
+// SAFETY: nothing is ever written through it, and it lives until its last owner drops it.
+unsafe impl Send for Map {}
+// SAFETY: as above.
+unsafe impl Sync for Map {}
+
+impl Map {
+    fn new(file: &File, bytes: usize) -> std::io::Result<Self> {
+        // SAFETY: a new map of a file that is open; nothing of ours lies at an address that the system chooses.
+        let start = unsafe { libc::mmap(std::ptr::null_mut(), bytes, libc::PROT_READ, libc::MAP_SHARED, file.as_raw_fd(), 0) };
+        if start == libc::MAP_FAILED { Err(std::io::Error::last_os_error()) } else { Ok(Self { start: start.cast(), bytes }) }
+    }
+
+    /// Bytes of the map; the caller has compared `from + length` with the end of the file.
+    pub fn bytes(&self, from: usize, length: usize) -> Option<&[u8]> {
+        if from.checked_add(length)? > self.bytes {
+            return None;
+        }
+        // SAFETY: within the map, which lives as long as `self`; LMDB writes no page that a snapshot can reach.
+        Some(unsafe { std::slice::from_raw_parts(self.start.add(from), length) })
+    }
+}
+
+impl Drop for Map {
+    fn drop(&mut self) {
+        // SAFETY: the map that `new` made, and nobody borrows from it any more.
+        unsafe { libc::munmap(self.start.cast_mut().cast(), self.bytes) };
+    }
+}
+
+/// Which pages this process has checked where they lie: page, kind and bounds in one word each.
+///
+/// A page that LMDB writes anew comes from memory, not from the disk; mostly its bounds differ, and it is checked again.
+#[derive(Debug)]
+pub struct Checked(Box<[AtomicU64]>);
+
+impl Checked {
+    fn for_pages(pages: u64) -> Self {
+        let slots = (pages * 2).next_power_of_two().clamp(1 << 12, 1 << 22);
+        Self((0..slots).map(|_| AtomicU64::new(0)).collect())
+    }
+
+    fn slot(&self, word: u64) -> &AtomicU64 {
+        &self.0[(word >> 32) as usize & (self.0.len() - 1)]
+    }
+
+    /// Whether a page was checked.
+    pub fn has(&self, word: u64) -> bool {
+        self.slot(word).load(Relaxed) == word
+    }
+
+    /// Notes that it was.
+    pub fn note(&self, word: u64) {
+        self.slot(word).store(word, Relaxed);
+    }
+}
+
+/// The data file of an open generation.
+#[derive(Debug)]
+pub struct DataFile {
+    file: File,
+    /// LMDB's reader table, opened without the right to read it: closing another descriptor would drop LMDB's locks on it.
+    readers: Option<(File, u64)>,
+    path: Arc<PathBuf>,
+    page_size: usize,
+    map: RwLock<Arc<Map>>,
+    checked: Arc<Checked>,
+}
+
+/// What a snapshot sees of the file.
+#[derive(Debug, Clone)]
+pub struct Mapped {
+    /// The map that holds its pages.
+    pub map: Arc<Map>,
+    /// The pages that were checked.
+    pub checked: Arc<Checked>,
+    /// The generation's folder, for errors.
+    pub path: Arc<PathBuf>,
+    /// Bytes of a page.
+    pub page_size: usize,
+}
+
+impl Mapped {
+    /// The bytes of one of the two meta pages.
+    pub fn meta(&self, which: u64) -> Option<&[u8; META_BYTES]> {
+        self.map.bytes(which as usize * self.page_size, META_BYTES)?.try_into().ok()
+    }
+}
+
+/// `lock.mdb` and its length, where the system can look at a file without opening it.
+fn reader_table(path: &Path) -> Option<(File, u64)> {
+    let path_only = if cfg!(target_os = "linux") { libc::O_PATH } else { return None };
+    let file = OpenOptions::new().read(true).custom_flags(path_only).open(path.join("lock.mdb")).ok()?;
+    let length = file.metadata().ok()?.len();
+    Some((file, length))
+}
+
+impl DataFile {
+    /// Maps the data file of the generation in `path`.
+    pub fn open(path: &Path, page_size: usize) -> Result<Self> {
+        let failed = |e: &std::io::Error| io_error("mapping the store", path, e);
+        let file = File::open(path.join("data.mdb")).map_err(|e| failed(&e))?;
+        let length = file.metadata().map_err(|e| failed(&e))?.len();
+        let map = Map::new(&file, (length + HEADROOM) as usize).map_err(|e| failed(&e))?;
+        let checked = Arc::new(Checked::for_pages(length / page_size as u64));
+        let readers = reader_table(path);
+        Ok(Self { file, readers, path: Arc::new(path.to_owned()), page_size, map: RwLock::new(Arc::new(map)), checked })
+    }
+
+    fn length(&self) -> Result<u64> {
+        self.file.metadata().map(|file| file.len()).map_err(|e| io_error("measuring the store", &self.path, &e))
+    }
+
+    /// Refuses where another program cut off the files before LMDB touches them: reading past an end kills the process.
+    pub fn check_length(&self) -> Result<()> {
+        if self.length()? < 2 * self.page_size as u64 {
+            return Err(corrupt(&self.path, "another program cut the data file off before its two meta pages end"));
+        }
+        if let Some((table, length)) = &self.readers
+            && table.metadata().is_ok_and(|now| now.len() < *length)
+        {
+            return Err(corrupt(&self.path, "another program cut off lock.mdb, LMDB's table of readers, while the store was open"));
+        }
+        Ok(())
+    }
+
+    /// The map for a snapshot whose last page is `last_page`; refuses where the file ends before it.
+    pub fn view(&self, last_page: u64) -> Result<Mapped> {
+        let failed = |e: &std::io::Error| io_error("mapping the store", &self.path, e);
+        let end = last_page.saturating_add(1).saturating_mul(self.page_size as u64);
+        let length = self.length()?;
+        if length < end {
+            return Err(corrupt(
+                &self.path,
+                &format!("another program cut the data file off: it has {length} bytes and its last page ends at {end}"),
+            ));
+        }
+        let mut map = Arc::clone(&self.map.read().unwrap_or_else(PoisonError::into_inner));
+        if (map.bytes as u64) < end {
+            let larger = Map::new(&self.file, (length + length / 2 + HEADROOM) as usize).map_err(|e| failed(&e))?;
+            map = Arc::new(larger);
+            *self.map.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&map);
+        }
+        Ok(Mapped { map, checked: Arc::clone(&self.checked), path: Arc::clone(&self.path), page_size: self.page_size })
+    }
+}

@@ -1,0 +1,360 @@
+//! LMDB's tree, read without trusting it.
+//!
+//! LMDB checks nothing of what it walks: one flipped bit in the header of a page ends the process or hides what is stored. So
+//! every read goes through here instead, over a map of our own, and every write asks here first whether the pages that LMDB is
+//! about to walk are whole ([`Tree::secure`]). A page is checked when this process first meets it ([`page::Page::check`]).
+//!
+//! That a key is *not* there is an answer too, and a flipped bit must not give it: then the keys on both sides of the gap are
+//! looked at (their checksums cover them), the leaf must lie between the keys that its branches name, and if the gap is at the
+//! end of the leaf, the next one must begin behind it ([`Tree::confirm`]).
+//!
+//! What this does not notice: a child that points to an older version of the same page, and damage that comes to a page
+//! after it was checked. [`free`] looks after LMDB's list of free pages.
+
+pub mod free;
+pub mod map;
+pub mod page;
+
+use std::ops::ControlFlow;
+
+use self::map::Mapped;
+use self::page::{HEADER, Kind, Order, Page, Value};
+use super::verified;
+use crate::{Error, ErrorKind, Result, interrupt};
+
+/// LMDB's trees have at most 32 levels; ten hold more than a file can.
+const MAX_DEPTH: usize = 10;
+
+/// No page.
+const NONE: u64 = u64::MAX;
+
+/// Where a tree begins, as a meta page says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Root {
+    /// Its first page, or [`u64::MAX`] where it is empty.
+    pub page: u64,
+    /// Its levels.
+    pub depth: u16,
+    /// Its entries.
+    pub entries: u64,
+}
+
+/// A tree of one snapshot.
+#[derive(Debug)]
+pub struct Tree {
+    mapped: Mapped,
+    root: Root,
+    last_page: u64,
+}
+
+/// From the root to an entry of a leaf: page and index at each level.
+#[derive(Clone, Copy)]
+struct Way {
+    pages: [u64; MAX_DEPTH],
+    indexes: [u16; MAX_DEPTH],
+    leaf: usize,
+}
+
+impl Way {
+    fn index(&self) -> usize {
+        usize::from(self.indexes[self.leaf])
+    }
+}
+
+impl Tree {
+    /// The tree at `root` in a file of `last_page` + 1 pages.
+    pub fn new(mapped: Mapped, root: Root, last_page: u64) -> Result<Self> {
+        let tree = Self { mapped, root, last_page };
+        let empty = root.page == NONE;
+        if !empty && !(1..=MAX_DEPTH as u16).contains(&root.depth) {
+            return Err(tree.damaged(root.page, "the meta page names a tree of an impossible depth"));
+        }
+        Ok(tree)
+    }
+
+    /// How many entries the meta page counts.
+    #[must_use]
+    pub fn entries(&self) -> u64 {
+        self.root.entries
+    }
+
+    /// The number of the last page of the file.
+    #[must_use]
+    pub fn last_page(&self) -> u64 {
+        self.last_page
+    }
+
+    fn damaged(&self, page: u64, why: &str) -> Error {
+        Error::new(
+            ErrorKind::StoreCorrupt,
+            format!(
+                "reading the store: page {page} of {}/data.mdb is damaged: {why}; nothing was changed: restore the store from a backup, \
+                 or save what is intact with `memspan doctor STORE --repair NEW`",
+                self.mapped.path.display()
+            ),
+        )
+        .with("page", page as i64)
+    }
+
+    fn bytes(&self, page: u64, pages: u64) -> Result<&[u8]> {
+        let last = page.checked_add(pages - 1).filter(|last| page >= 2 && *last <= self.last_page);
+        let size = self.mapped.page_size;
+        last.and_then(|_| self.mapped.map.bytes(page as usize * size, pages as usize * size))
+            .ok_or_else(|| self.damaged(page, "it lies outside of the file, and another page refers to it"))
+    }
+
+    /// A page, checked when this process meets it for the first time.
+    fn page(&self, number: u64, kind: Kind) -> Result<Page<'_>> {
+        let page = Page::new(self.bytes(number, 1)?);
+        let (lower, upper) = page.bounds().unwrap_or_default();
+        // `lower` is even: its last bit has room for the kind.
+        let word = number << 32 | u64::from(lower | u16::from(kind == Kind::Leaf)) << 16 | u64::from(upper);
+        if !self.mapped.checked.has(word) {
+            page.check(number, kind, Order::Bytes).map_err(|why| self.damaged(number, why))?;
+            self.mapped.checked.note(word);
+        }
+        Ok(page)
+    }
+
+    fn kind(&self, level: usize) -> Kind {
+        if level + 1 == usize::from(self.root.depth) { Kind::Leaf } else { Kind::Branch }
+    }
+
+    /// What a checked page must have; it has not only if it was damaged since.
+    fn some<T>(&self, page: u64, there: Option<T>) -> Result<T> {
+        there.ok_or_else(|| self.damaged(page, "it changed after it was read for the first time"))
+    }
+
+    /// The way to `key`, or to the first key above it in the leaf where it belongs; whether it is that key.
+    fn seek(&self, key: &[u8]) -> Result<Option<(Way, Page<'_>, bool)>> {
+        if self.root.page == NONE {
+            return Ok(None);
+        }
+        let mut way = Way { pages: [0; MAX_DEPTH], indexes: [0; MAX_DEPTH], leaf: usize::from(self.root.depth) - 1 };
+        let mut number = self.root.page;
+        for level in 0..way.leaf {
+            let page = self.page(number, Kind::Branch)?;
+            let (index, exact) = self.some(number, page.search(key, 1))?;
+            let index = if exact { index } else { index - 1 };
+            (way.pages[level], way.indexes[level]) = (number, index as u16);
+            number = self.some(number, page.child(index))?;
+        }
+        let page = self.page(number, Kind::Leaf)?;
+        let (index, exact) = self.some(number, page.search(key, 0))?;
+        (way.pages[way.leaf], way.indexes[way.leaf]) = (number, index as u16);
+        Ok(Some((way, page, exact)))
+    }
+
+    /// From the child at `level` of a way down to its first or last entry.
+    fn descend(&self, way: &mut Way, mut level: usize, first: bool) -> Result<()> {
+        let page = self.page(way.pages[level - 1], Kind::Branch)?;
+        let mut number = self.some(way.pages[level - 1], page.child(usize::from(way.indexes[level - 1])))?;
+        loop {
+            let page = self.page(number, self.kind(level))?;
+            let index = if first { 0 } else { page.len().saturating_sub(1) };
+            (way.pages[level], way.indexes[level]) = (number, index as u16);
+            if level == way.leaf {
+                return Ok(());
+            }
+            number = self.some(number, page.child(index))?;
+            level += 1;
+        }
+    }
+
+    /// The way to the first entry of the leaf behind, or to the last of the leaf before.
+    fn beside(&self, way: &Way, forward: bool) -> Result<Option<Way>> {
+        for level in (0..way.leaf).rev() {
+            let page = self.page(way.pages[level], Kind::Branch)?;
+            let index = usize::from(way.indexes[level]);
+            if if forward { index + 1 < page.len() } else { index > 0 } {
+                let mut next = *way;
+                next.indexes[level] = if forward { index + 1 } else { index - 1 } as u16;
+                self.descend(&mut next, level + 1, forward)?;
+                return Ok(Some(next));
+            }
+        }
+        Ok(None)
+    }
+
+    fn leaf(&self, way: &Way) -> Result<Page<'_>> {
+        self.page(way.pages[way.leaf], Kind::Leaf)
+    }
+
+    /// The entry at a way.
+    fn entry(&self, way: &Way) -> Result<(&[u8], &[u8])> {
+        let page = self.leaf(way)?;
+        let number = way.pages[way.leaf];
+        Ok((self.some(number, page.key(way.index()))?, self.value(number, page, way.index())?))
+    }
+
+    fn value<'m>(&'m self, number: u64, page: Page<'m>, index: usize) -> Result<&'m [u8]> {
+        match self.some(number, page.value(index))? {
+            Value::Here(value) => Ok(value),
+            Value::Overflow { page, size } => {
+                let pages = Page::new(self.bytes(page, 1)?).check_overflow(page, size).map_err(|why| self.damaged(page, why))?;
+                Ok(&self.bytes(page, pages)?[HEADER..HEADER + size])
+            }
+        }
+    }
+
+    /// Whether a leaf lies between the keys that the branches above it name.
+    fn check_fences(&self, way: &Way, page: Page<'_>) -> Result<()> {
+        let Some(last) = page.len().checked_sub(1) else { return Ok(()) };
+        let (mut low, mut high) = (None, None);
+        for level in (0..way.leaf).rev() {
+            let branch = self.page(way.pages[level], Kind::Branch)?;
+            let index = usize::from(way.indexes[level]);
+            if low.is_none() && index > 0 {
+                low = branch.key(index);
+            }
+            if high.is_none() && index + 1 < branch.len() {
+                high = branch.key(index + 1);
+            }
+            if low.is_some() && high.is_some() {
+                break;
+            }
+        }
+        let below = low.is_some_and(|low| page.key(0).is_none_or(|first| first < low));
+        let above = high.is_some_and(|high| page.key(last).is_none_or(|last| last >= high));
+        if below || above {
+            Err(self.damaged(way.pages[way.leaf], "its keys lie outside of what the branch above it names"))
+        } else {
+            Ok(())
+        }
+    }
+
+    /// The entries before and behind the gap at `way`, where `key` is not: both intact, and on its two sides.
+    #[allow(clippy::type_complexity)] // two entries, each of a key and a value
+    fn confirm(&self, way: &Way, page: Page<'_>, key: &[u8]) -> Result<Option<(&[u8], &[u8])>> {
+        self.check_fences(way, page)?;
+        let before = if way.index() > 0 {
+            let mut before = *way;
+            before.indexes[way.leaf] -= 1;
+            Some(before)
+        } else {
+            self.beside(way, false)?
+        };
+        let behind = if way.index() < page.len() { Some(*way) } else { self.beside(way, true)? };
+        let [before, behind] = [before, behind].map(|way| way.map(|way| self.entry(&way)).transpose());
+        let (before, behind) = (before?, behind?);
+        if before.is_some_and(|(before, _)| before >= key) || behind.is_some_and(|(behind, _)| behind <= key) {
+            return Err(self.damaged(way.pages[way.leaf], "the branch above it leads to the wrong leaf"));
+        }
+        for (key, value) in before.iter().chain(&behind) {
+            verified::intact(key, value)?;
+        }
+        Ok(before)
+    }
+
+    /// Checks every page that LMDB may walk or free when it puts or, where `removes`, deletes `key`.
+    pub fn secure(&self, key: &[u8], removes: bool) -> Result<()> {
+        let Some((way, page, exact)) = self.seek(key)? else { return Ok(()) };
+        if exact {
+            self.value(way.pages[way.leaf], page, way.index())?;
+        }
+        if removes { self.secure_siblings(&way) } else { Ok(()) }
+    }
+
+    /// A page that gets too empty is merged with one beside it, at each level; for a branch LMDB looks up its lowest key.
+    fn secure_siblings(&self, way: &Way) -> Result<()> {
+        for level in 0..way.leaf {
+            let (number, index) = (way.pages[level], usize::from(way.indexes[level]));
+            let len = self.page(number, Kind::Branch)?.len();
+            for sibling in [index.checked_sub(1), Some(index + 1).filter(|index| *index < len)].into_iter().flatten() {
+                let mut beside = *way;
+                beside.indexes[level] = sibling as u16;
+                self.descend(&mut beside, level + 1, true)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks every page that LMDB may walk from the entry before `from` to the one behind `to`.
+    pub fn secure_range(&self, from: &[u8], to: &[u8]) -> Result<()> {
+        let Some((start, _, _)) = self.seek(from)? else { return Ok(()) };
+        self.beside(&start, false)?;
+        let mut way = Some(start);
+        while let Some(at) = way {
+            let page = self.leaf(&at)?;
+            for index in at.index()..page.len() {
+                self.value(at.pages[at.leaf], page, index)?;
+            }
+            way = self.beside(&at, true)?;
+            if page.len().checked_sub(1).and_then(|last| page.key(last)).is_some_and(|last| last >= to) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Calls `visit` for every leaf that can be reached, in key order, and `lost` for every page that cannot be read.
+    pub fn salvage<'m>(&'m self, leaf: &mut dyn FnMut(u64, Page<'m>) -> Result<()>, lost: &mut dyn FnMut(Error)) -> Result<()> {
+        let mut ahead = if self.root.page == NONE { Vec::new() } else { vec![(self.root.page, 0)] };
+        while let Some((number, level)) = ahead.pop() {
+            match self.page(number, self.kind(level)) {
+                Err(error) => lost(error),
+                Ok(page) if self.kind(level) == Kind::Leaf => leaf(number, page)?,
+                Ok(page) => ahead.extend((0..page.len()).rev().filter_map(|index| Some((page.child(index)?, level + 1)))),
+            }
+        }
+        Ok(())
+    }
+
+    /// The entries of a leaf; those whose values cannot be read as errors.
+    #[allow(clippy::type_complexity)] // entries of a key and a value
+    pub fn leaf_entries(&self, number: u64) -> Result<impl Iterator<Item = Result<(&[u8], &[u8])>>> {
+        let page = self.page(number, Kind::Leaf)?;
+        Ok((0..page.len()).map(move |index| Ok((self.some(number, page.key(index))?, self.value(number, page, index)?))))
+    }
+
+    /// The bytes of a page, whatever they are.
+    pub fn raw(&self, number: u64) -> Result<&[u8]> {
+        self.bytes(number, 1)
+    }
+}
+
+/// What [`super::pages::Pages`] asks for.
+impl Tree {
+    /// The value at `key`.
+    pub fn get(&self, key: &[u8]) -> Result<Option<&[u8]>> {
+        let Some((way, page, exact)) = self.seek(key)? else { return Ok(None) };
+        if exact { self.value(way.pages[way.leaf], page, way.index()).map(Some) } else { self.confirm(&way, page, key).map(|_| None) }
+    }
+
+    /// The entry with the greatest key at or below `key`.
+    #[allow(clippy::type_complexity)] // a key and a value
+    pub fn floor(&self, key: &[u8]) -> Result<Option<(&[u8], &[u8])>> {
+        let Some((way, page, exact)) = self.seek(key)? else { return Ok(None) };
+        if exact { self.entry(&way).map(Some) } else { self.confirm(&way, page, key) }
+    }
+
+    /// Calls `visit` for every entry with `from <= key < to` in key order until it breaks.
+    pub fn scan<'p>(&'p self, from: &[u8], to: &[u8], visit: &mut dyn FnMut(&'p [u8], &'p [u8]) -> Result<ControlFlow<()>>) -> Result<()> {
+        let Some((mut way, mut page, exact)) = self.seek(from)? else { return Ok(()) };
+        if !exact {
+            self.confirm(&way, page, from)?;
+        }
+        loop {
+            let (number, mut last) = (way.pages[way.leaf], None);
+            for index in way.index()..page.len() {
+                let key = self.some(number, page.key(index))?;
+                let value = self.value(number, page, index)?;
+                if key >= to {
+                    return verified::intact(key, value);
+                }
+                if visit(key, value)?.is_break() {
+                    return Ok(());
+                }
+                last = Some(key);
+            }
+            interrupt::check()?;
+            let Some(next) = self.beside(&way, true)? else { return Ok(()) };
+            page = self.leaf(&next)?;
+            self.check_fences(&next, page)?;
+            if last.is_some_and(|last| page.key(0).is_none_or(|first| first <= last)) {
+                return Err(self.damaged(next.pages[next.leaf], "its keys lie before those of the page before it"));
+            }
+            way = next;
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! One page of LMDB's tree, believed in nothing: every offset is compared with the page's end before it is followed.
+//!
+//! ```text
+//! 0  u64  its own number                8+ksize   value, or the number of the overflow page that holds it
+//! 8  u16  (unused)                      ┌ u16 ×2  size of the value, or child page (with the flags: 48 bits)
+//! 10 u16  1 branch, 2 leaf, 4 overflow  │ u16     1: the value lies in an overflow page
+//! 12 u16  where the offsets end         │ u16     ksize
+//! 14 u16  where the entries begin       └ key
+//! 16 u16… offset of each entry, in key order; the entries fill the page from `upper` to its end
+//! ```
+//! (`MDB_page` and `MDB_node` of lmdb's mdb.c, in the machine's byte order.) What this does not do: find a bit that was
+//! flipped in a key and leaves the order right. Values carry checksums over their keys: `super` asks for those beside a gap.
+
+/// Bytes before a page's offsets.
+pub const HEADER: usize = 16;
+const NODE: usize = 8;
+const BRANCH: u16 = 1;
+const LEAF: u16 = 2;
+const OVERFLOW: u16 = 4;
+const IN_OVERFLOW: u16 = 1;
+
+/// What a page is expected to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Keys and child pages.
+    Branch,
+    /// Keys and values.
+    Leaf,
+}
+
+/// How keys of a tree compare.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// As byte strings.
+    Bytes,
+    /// As one native u64: the tree of free pages.
+    Numbers,
+}
+
+/// Where the value of an entry lies.
+#[derive(Debug, Clone, Copy)]
+pub enum Value<'m> {
+    /// Beside its key.
+    Here(&'m [u8]),
+    /// In the overflow pages from `page` on.
+    Overflow {
+        /// The first of them.
+        page: u64,
+        /// Bytes of the value.
+        size: usize,
+    },
+}
+
+/// A page's bytes.
+#[derive(Debug, Clone, Copy)]
+pub struct Page<'m>(&'m [u8]);
+
+impl<'m> Page<'m> {
+    /// The page of these bytes, as long as a page is.
+    pub fn new(bytes: &'m [u8]) -> Self {
+        Self(bytes)
+    }
+
+    fn u16(self, at: usize) -> Option<u16> {
+        Some(u16::from_ne_bytes(self.0.get(at..at + 2)?.try_into().ok()?))
+    }
+
+    fn u64(self, at: usize) -> Option<u64> {
+        Some(u64::from_ne_bytes(self.0.get(at..at + 8)?.try_into().ok()?))
+    }
+
+    /// Where its offsets end and its entries begin: what changes with most changes of a page.
+    pub fn bounds(self) -> Option<(u16, u16)> {
+        Some((self.u16(12)?, self.u16(14)?))
+    }
+
+    /// How many entries it has.
+    pub fn len(self) -> usize {
+        usize::from(self.u16(12).unwrap_or(0)).saturating_sub(HEADER) / 2
+    }
+
+    fn node(self, index: usize) -> Option<usize> {
+        self.u16(HEADER + 2 * index).map(usize::from)
+    }
+
+    /// The key of an entry.
+    pub fn key(self, index: usize) -> Option<&'m [u8]> {
+        let node = self.node(index)?;
+        let size = usize::from(self.u16(node + 6)?);
+        self.0.get(node + NODE..node + NODE + size)
+    }
+
+    fn low_high(self, node: usize) -> Option<u64> {
+        let (first, second) = (u64::from(self.u16(node)?), u64::from(self.u16(node + 2)?));
+        Some(if cfg!(target_endian = "little") { first | second << 16 } else { second | first << 16 })
+    }
+
+    /// The child page of an entry of a branch.
+    pub fn child(self, index: usize) -> Option<u64> {
+        let node = self.node(index)?;
+        Some(self.low_high(node)? | u64::from(self.u16(node + 4)?) << 32)
+    }
+
+    /// The value of an entry of a leaf.
+    pub fn value(self, index: usize) -> Option<Value<'m>> {
+        let node = self.node(index)?;
+        let size = self.low_high(node)? as usize;
+        let at = node + NODE + usize::from(self.u16(node + 6)?);
+        match self.u16(node + 4)? {
+            0 => Some(Value::Here(self.0.get(at..at.checked_add(size)?)?)),
+            IN_OVERFLOW => Some(Value::Overflow { page: self.u64(at)?, size }),
+            _ => None,
+        }
+    }
+
+    /// The index of the first key from `low` on that is not below `key`, and whether it is that key.
+    pub fn search(self, key: &[u8], mut low: usize) -> Option<(usize, bool)> {
+        let mut high = self.len();
+        while low < high {
+            let middle = usize::midpoint(low, high);
+            match self.key(middle)?.cmp(key) {
+                std::cmp::Ordering::Less => low = middle + 1,
+                std::cmp::Ordering::Equal => return Some((middle, true)),
+                std::cmp::Ordering::Greater => high = middle,
+            }
+        }
+        Some((low, false))
+    }
+
+    /// Whether it is page `number`, of that kind, its entries lie side by side in it, and its keys ascend; why not.
+    pub fn check(self, number: u64, kind: Kind, order: Order) -> Result<(), &'static str> {
+        let flags = if kind == Kind::Branch { BRANCH } else { LEAF };
+        if self.u64(0) != Some(number) {
+            return Err("it says that it is another page");
+        }
+        if self.u16(10) != Some(flags) {
+            return Err("it is not of the kind that its place in the tree asks for");
+        }
+        let (lower, upper) = self.bounds().ok_or("it is cut off")?;
+        let (lower, upper) = (usize::from(lower), usize::from(upper));
+        if lower < HEADER || lower % 2 + upper % 2 != 0 || lower > upper || upper > self.0.len() {
+            return Err("its bounds contradict each other");
+        }
+        if kind == Kind::Branch && self.len() < 2 && order == Order::Bytes {
+            return Err("it has fewer than two children");
+        }
+        self.check_entries(upper, kind, order)
+    }
+
+    fn check_entries(self, upper: usize, kind: Kind, order: Order) -> Result<(), &'static str> {
+        let (mut used, mut previous) = (0, None);
+        for index in 0..self.len() {
+            let node = self.node(index).filter(|node| *node >= upper && node % 2 == 0).ok_or("an entry begins outside of it")?;
+            let end = self.end(index, node, kind).filter(|end| *end <= self.0.len()).ok_or("an entry passes its end")?;
+            used += (end - node).next_multiple_of(2);
+            let key = self.key(index).ok_or("a key passes its end")?;
+            // The first key of a branch is never compared, and LMDB leaves what it likes there.
+            if !(kind == Kind::Branch && index == 0) {
+                if previous.is_some_and(|previous| !ascend(previous, key, order)) {
+                    return Err("its keys do not ascend");
+                }
+                previous = Some(key);
+            }
+        }
+        if used == self.0.len() - upper { Ok(()) } else { Err("its entries do not fill it") }
+    }
+
+    fn end(self, index: usize, node: usize, kind: Kind) -> Option<usize> {
+        let body = node + NODE + usize::from(self.u16(node + 6)?);
+        match kind {
+            Kind::Branch => Some(body),
+            Kind::Leaf => match self.value(index)? {
+                Value::Here(value) => Some(body + value.len()),
+                Value::Overflow { .. } => Some(body + 8),
+            },
+        }
+    }
+
+    /// Whether it is overflow page `number`, the first of as many as a value of `size` bytes takes.
+    pub fn check_overflow(self, number: u64, size: usize) -> Result<u64, &'static str> {
+        let pages = (HEADER - 1 + size) / self.0.len() + 1;
+        let count = self.0.get(12..16).and_then(|count| Some(u32::from_ne_bytes(count.try_into().ok()?)));
+        if self.u64(0) != Some(number) || self.u16(10) != Some(OVERFLOW) {
+            return Err("it is not the overflow page that its entry asks for");
+        }
+        if count.map(|count| count as usize) != Some(pages) {
+            return Err("it is of another length than the value in it");
+        }
+        Ok(pages as u64)
+    }
+}
+
+fn ascend(previous: &[u8], key: &[u8], order: Order) -> bool {
+    let number = |key: &[u8]| key.try_into().map(u64::from_ne_bytes).ok();
+    match order {
+        Order::Bytes => previous < key,
+        Order::Numbers => number(previous).zip(number(key)).is_some_and(|(previous, key)| previous < key),
+    }
+}

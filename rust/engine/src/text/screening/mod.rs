@@ -1,0 +1,234 @@
+//! Screening: secrets and personal data in a text, by type and place.
+//!
+//! One pass over the bytes. What a token begins with says which rule looks at it, and each rule has a validator: a check digit
+//! (Luhn, IBAN's mod 97), a vendor's prefix and length, a shape that nothing else has (JWT, PEM, credentials of a URL), or a cue
+//! beside it ("password is", "call me at"). Deliberately not: names of people, languages other than English for the cues, and
+//! anything that only looks random. A hash, a version, a date, a price or an id is no secret.
+//!
+//! docs/life.md has the table of types. Sources: ISO/IEC 7812-1 (cards), ISO 13616 (IBAN), RFC 7519 (JWT), RFC 7468 (PEM),
+//! RFC 3986 section 3.2.1 (user information), the North American Numbering Plan, the vendors' own pages for the prefixes.
+
+mod personal;
+mod secrets;
+mod validators;
+
+#[cfg(test)]
+mod tests;
+
+/// What a part of a text is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Sensitive {
+    /// A key with the prefix of a vendor.
+    VendorKey,
+    /// A JSON web token.
+    WebToken,
+    /// A private key in PEM.
+    PrivateKey,
+    /// User and password of a URL.
+    UrlCredentials,
+    /// The value behind "password is", "api_key=" and the like.
+    Password,
+    /// The number of a payment card.
+    PaymentCard,
+    /// An international bank account number.
+    Iban,
+    /// A social security number of the United States.
+    SocialSecurity,
+    /// A phone number.
+    Phone,
+    /// An e-mail address.
+    Email,
+    /// A street with its number, where somebody says that they live or receive there.
+    Address,
+}
+
+impl Sensitive {
+    /// Its name in the API and in what a redacted text shows.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::VendorKey => "vendor key",
+            Self::WebToken => "web token",
+            Self::PrivateKey => "private key",
+            Self::UrlCredentials => "URL credentials",
+            Self::Password => "password",
+            Self::PaymentCard => "payment card",
+            Self::Iban => "IBAN",
+            Self::SocialSecurity => "social security number",
+            Self::Phone => "phone number",
+            Self::Email => "e-mail address",
+            Self::Address => "postal address",
+        }
+    }
+
+    /// Whether it opens something; the others are personal data.
+    #[must_use]
+    pub fn is_secret(self) -> bool {
+        self <= Self::Password
+    }
+}
+
+/// A part of a text, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Finding {
+    /// What it is.
+    pub what: Sensitive,
+    /// Its first byte.
+    pub start: usize,
+    /// Behind its last.
+    pub end: usize,
+}
+
+/// What is to be done with a kind of finding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Treatment {
+    /// It is kept.
+    #[default]
+    Allow,
+    /// It is replaced by the name of its type.
+    Redact,
+    /// Nothing of the text is stored.
+    Reject,
+}
+
+/// What is done with secrets and with personal data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Screening {
+    /// With secrets.
+    pub secrets: Treatment,
+    /// With personal data.
+    pub personal_data: Treatment,
+}
+
+/// A text as a policy leaves it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Screened {
+    /// Nothing was found that the policy minds.
+    Clean,
+    /// The text with the names of types in place of what was found, and those types.
+    Redacted(String, Vec<Sensitive>),
+    /// It is not to be stored, for these types.
+    Rejected(Vec<Sensitive>),
+}
+
+impl Screening {
+    /// Whether there is nothing to look for.
+    #[must_use]
+    pub fn is_off(self) -> bool {
+        self == Self::default()
+    }
+
+    fn of(self, what: Sensitive) -> Treatment {
+        if what.is_secret() { self.secrets } else { self.personal_data }
+    }
+
+    /// Applies the policy to a text.
+    #[must_use]
+    pub fn apply(self, text: &str) -> Screened {
+        if self.is_off() {
+            return Screened::Clean;
+        }
+        let mut findings = screen(text);
+        findings.retain(|finding| self.of(finding.what) != Treatment::Allow);
+        let types = |findings: &[Finding]| {
+            let mut types: Vec<Sensitive> = findings.iter().map(|finding| finding.what).collect();
+            types.sort_unstable();
+            types.dedup();
+            types
+        };
+        let refused: Vec<Finding> = findings.iter().copied().filter(|finding| self.of(finding.what) == Treatment::Reject).collect();
+        match (findings.is_empty(), refused.is_empty()) {
+            (true, _) => Screened::Clean,
+            (_, false) => Screened::Rejected(types(&refused)),
+            _ => Screened::Redacted(redact(text, &findings), types(&findings)),
+        }
+    }
+}
+
+/// Secrets and personal data in a text, in order, none over another.
+///
+/// Cost: one pass, about a microsecond per 100 bytes of English; no allocation where nothing is found.
+#[must_use]
+pub fn screen(text: &str) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        if !begins_token(bytes, at) {
+            at += 1;
+            continue;
+        }
+        match secrets::at(text, at).or_else(|| personal::at(text, at)) {
+            Some(finding) => {
+                at = finding.end.max(at + 1);
+                push(&mut findings, finding);
+            }
+            None => at += 1,
+        }
+    }
+    findings
+}
+
+/// A finding that begins before the last one ended (an address by e-mail, whose sign is noticed after its user) takes its place, unless
+/// that is a secret: `user:password@host` has an address in it.
+fn push(findings: &mut Vec<Finding>, finding: Finding) {
+    if findings.last().is_some_and(|last| last.end > finding.start && last.what.is_secret()) {
+        return;
+    }
+    while findings.last().is_some_and(|last| last.end > finding.start) {
+        findings.pop();
+    }
+    findings.push(finding);
+}
+
+/// The text with the names of types in place of the findings.
+#[must_use]
+pub fn redact(text: &str, findings: &[Finding]) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut at = 0;
+    for finding in findings {
+        out.push_str(&text[at..finding.start]);
+        out.push('[');
+        out.push_str(finding.what.name());
+        out.push_str(" removed]");
+        at = finding.end;
+    }
+    out.push_str(&text[at..]);
+    out
+}
+
+/// Whether a rule may look here: at a letter, digit or sign that follows none of its kind.
+fn begins_token(bytes: &[u8], at: usize) -> bool {
+    let byte = bytes[at];
+    let before = at.checked_sub(1).map(|before| bytes[before]);
+    match byte {
+        b'@' => true,
+        b'+' | b'(' | b'-' => before.is_none_or(|before| !is_word(before) && before != byte),
+        _ => is_word(byte) && before.is_none_or(|before| !is_word(before)),
+    }
+}
+
+/// Letters, digits and the underscore; bytes beyond ASCII count as letters.
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
+}
+
+/// The words before a place, lowest case, at most `bytes` back: where cues are looked for.
+fn before(text: &str, at: usize, bytes: usize) -> String {
+    let mut from = at.saturating_sub(bytes);
+    while !text.is_char_boundary(from) {
+        from += 1;
+    }
+    text[from..at].to_ascii_lowercase()
+}
+
+/// Whether one of the cues is a whole word, or several, of `context`.
+fn has_cue(context: &str, cues: &[&str]) -> bool {
+    cues.iter().any(|cue| {
+        context.match_indices(cue).any(|(at, _)| {
+            let bytes = context.as_bytes();
+            let free = |byte: Option<&u8>| byte.is_none_or(|byte| !byte.is_ascii_alphanumeric());
+            free(at.checked_sub(1).and_then(|at| bytes.get(at))) && free(bytes.get(at + cue.len()))
+        })
+    })
+}

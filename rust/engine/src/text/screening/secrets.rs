@@ -1,0 +1,342 @@
+//! Secrets: keys by their vendor's prefix, tokens and keys by their shape, passwords by the words before them.
+
+use super::validators::entropy;
+use super::{Finding, Sensitive, has_cue, is_word};
+
+/// What the rest of a vendor's key is made of.
+#[derive(Clone, Copy)]
+enum Rest {
+    /// Letters and digits.
+    Alnum,
+    /// Capital letters and digits.
+    Upper,
+    /// Hexadecimal digits.
+    Hex,
+    /// Letters, digits, `-`, `_`.
+    UrlSafe,
+    /// The same and `.`.
+    Dotted,
+}
+
+impl Rest {
+    fn has(self, byte: u8) -> bool {
+        match self {
+            Self::Alnum => byte.is_ascii_alphanumeric(),
+            Self::Upper => byte.is_ascii_uppercase() || byte.is_ascii_digit(),
+            Self::Hex => byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte),
+            Self::UrlSafe => byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_',
+            Self::Dotted => byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'),
+        }
+    }
+}
+
+/// Prefix, what follows, and how many at least. Longer prefixes stand before those that they begin with.
+const VENDORS: [(&str, Rest, usize); 46] = [
+    ("AKIA", Rest::Upper, 16),      // AWS
+    ("ASIA", Rest::Upper, 16),      // AWS, temporary
+    ("AIza", Rest::UrlSafe, 35),    // Google
+    ("ya29.", Rest::UrlSafe, 30),   // Google OAuth
+    ("GOCSPX-", Rest::UrlSafe, 28), // Google OAuth client
+    ("ghp_", Rest::Alnum, 36),      // GitHub
+    ("gho_", Rest::Alnum, 36),
+    ("ghu_", Rest::Alnum, 36),
+    ("ghs_", Rest::Alnum, 36),
+    ("ghr_", Rest::Alnum, 36),
+    ("github_pat_", Rest::UrlSafe, 22),
+    ("glpat-", Rest::UrlSafe, 20), // GitLab
+    ("xoxb-", Rest::UrlSafe, 10),  // Slack
+    ("xoxp-", Rest::UrlSafe, 10),
+    ("xoxa-", Rest::UrlSafe, 10),
+    ("xoxr-", Rest::UrlSafe, 10),
+    ("xoxs-", Rest::UrlSafe, 10),
+    ("xapp-", Rest::UrlSafe, 10),
+    ("sk-ant-", Rest::UrlSafe, 20),  // Anthropic
+    ("sk-proj-", Rest::UrlSafe, 20), // OpenAI
+    ("sk-or-v1-", Rest::Hex, 40),    // OpenRouter
+    ("sk-", Rest::Alnum, 20),
+    ("sk_live_", Rest::Alnum, 16), // Stripe
+    ("sk_test_", Rest::Alnum, 16),
+    ("rk_live_", Rest::Alnum, 16),
+    ("whsec_", Rest::Alnum, 24),
+    ("hf_", Rest::Alnum, 30),      // Hugging Face
+    ("gsk_", Rest::Alnum, 40),     // Groq
+    ("xai-", Rest::Alnum, 40),     // xAI
+    ("r8_", Rest::Alnum, 36),      // Replicate
+    ("nvapi-", Rest::UrlSafe, 40), // NVIDIA
+    ("pplx-", Rest::Alnum, 32),    // Perplexity
+    ("npm_", Rest::Alnum, 36),
+    ("pypi-AgE", Rest::UrlSafe, 40),
+    ("SG.", Rest::Dotted, 60),  // SendGrid
+    ("dop_v1_", Rest::Hex, 64), // DigitalOcean
+    ("shpat_", Rest::Hex, 32),  // Shopify
+    ("shpss_", Rest::Hex, 32),
+    ("sq0atp-", Rest::UrlSafe, 22),        // Square
+    ("hvs.", Rest::UrlSafe, 24),           // Vault
+    ("lin_api_", Rest::Alnum, 32),         // Linear
+    ("dapi", Rest::Hex, 32),               // Databricks
+    ("tfp_", Rest::UrlSafe, 40),           // Typeform
+    ("AGE-SECRET-KEY-1", Rest::Upper, 50), // age
+    ("EAACEdEose0cBA", Rest::Alnum, 8),    // Facebook
+    ("rubygems_", Rest::Hex, 48),
+];
+
+/// The secret that begins at a token's begin.
+pub fn at(text: &str, at: usize) -> Option<Finding> {
+    let rest = &text.as_bytes()[at..];
+    let finding = |what, length: usize| Finding { what, start: at, end: at + length };
+    match rest[0] {
+        b'-' => pem(rest).map(|length| finding(Sensitive::PrivateKey, length)),
+        b'e' if rest.starts_with(b"eyJ") => web_token(rest).map(|length| finding(Sensitive::WebToken, length)),
+        first if first.is_ascii_alphabetic() => vendor_key(rest)
+            .map(|length| finding(Sensitive::VendorKey, length))
+            .or_else(|| url_credentials(text, at))
+            .or_else(|| password(text, at)),
+        _ => None,
+    }
+}
+
+fn run(bytes: &[u8], class: impl Fn(u8) -> bool) -> usize {
+    bytes.iter().take_while(|byte| class(**byte)).count()
+}
+
+fn vendor_key(rest: &[u8]) -> Option<usize> {
+    // Every prefix ends with a sign, but for those of which the second letter is checked with it.
+    VENDORS.iter().find_map(|(prefix, class, least)| {
+        let prefix = prefix.as_bytes();
+        if rest[0] != prefix[0] || !rest.starts_with(prefix) {
+            return None;
+        }
+        let length = run(&rest[prefix.len()..], |byte| class.has(byte));
+        let tail = &rest[prefix.len()..prefix.len() + length];
+        // `sk-learn-compatible-estimators` has no digit: a key has one.
+        (length >= *least && tail.iter().any(u8::is_ascii_digit)).then_some(prefix.len() + length)
+    })
+}
+
+/// Three parts of base64url, the first of which is a JSON object (`eyJ` is `{"`).
+fn web_token(rest: &[u8]) -> Option<usize> {
+    let (mut length, mut parts) = (0, 0);
+    loop {
+        let part = run(&rest[length..], |byte| Rest::UrlSafe.has(byte));
+        (length, parts) = (length + part, parts + usize::from(part >= 10));
+        if rest.get(length) != Some(&b'.') || parts == 3 {
+            break;
+        }
+        length += 1;
+    }
+    (parts == 3).then_some(length)
+}
+
+/// From `-----BEGIN ... PRIVATE KEY` to its end, or to that of the text.
+fn pem(rest: &[u8]) -> Option<usize> {
+    let head = rest.strip_prefix(b"-----BEGIN ")?;
+    let line = &head[..head.len().min(60)];
+    let name = line.windows(5).position(|at| at == b"-----")?;
+    if !line[..name].ends_with(b"PRIVATE KEY") && !line[..name].ends_with(b"PRIVATE KEY BLOCK") {
+        return None;
+    }
+    let end = rest.windows(9).position(|at| at == b"-----END ");
+    let Some(end) = end else { return Some(rest.len()) };
+    let close = rest[end + 9..].windows(5).position(|at| at == b"-----").map(|at| end + 9 + at + 5);
+    Some(close.unwrap_or(rest.len()))
+}
+
+/// `scheme://user:password@host`: the user and the password.
+fn url_credentials(text: &str, at: usize) -> Option<Finding> {
+    let rest = &text.as_bytes()[at..];
+    let scheme = run(rest, |byte| byte.is_ascii_alphanumeric() || byte == b'+');
+    if scheme > 20 || !rest[scheme..].starts_with(b"://") {
+        return None;
+    }
+    let start = scheme + 3;
+    let authority =
+        run(&rest[start..], |byte| !byte.is_ascii_whitespace() && !matches!(byte, b'/' | b'?' | b'#' | b'"' | b'\'' | b'<' | b'>'));
+    let authority = &rest[start..start + authority];
+    let sign = authority.iter().rposition(|byte| *byte == b'@')?;
+    let colon = authority[..sign].iter().position(|byte| *byte == b':')?;
+    let secret = &authority[colon + 1..sign];
+    let is_placeholder = secret.is_empty() || secret[0] == b'$' || secret[0] == b'{' || secret.iter().all(|byte| *byte == b'*');
+    (!is_placeholder).then_some(Finding { what: Sensitive::UrlCredentials, start: at + start, end: at + start + sign })
+}
+
+/// Names of values that open something, as words or joined by `_`, `-` or nothing.
+const STRONG: [&str; 8] = ["password", "passwd", "pwd", "passphrase", "passcode", "pass", "kennwort", "passwort"];
+const KEYS: [&str; 13] = [
+    "apikey",
+    "secret",
+    "token",
+    "secretkey",
+    "accesskey",
+    "accesstoken",
+    "authtoken",
+    "clientsecret",
+    "bearer",
+    "privatekey",
+    "secretaccesskey",
+    "refreshtoken",
+    "accountkey",
+];
+
+/// The value behind a name: after `=` or `:`, after "is", and for "bearer" after a space.
+fn password(text: &str, at: usize) -> Option<Finding> {
+    let bytes = text.as_bytes();
+    if !could_name_secret(bytes[at]) {
+        return None;
+    }
+    let (name, end) = secret_name(bytes, at)?;
+    let strong = STRONG.contains(&name.as_str()) || STRONG.iter().any(|cue| cue.len() > 4 && name.ends_with(cue));
+    let known = strong || KEYS.iter().any(|key| name.ends_with(key));
+    if !known {
+        return None;
+    }
+    let (start, explicit) = value_start(bytes, end, name.ends_with("bearer"))?;
+    let quoted = matches!(bytes.get(start.wrapping_sub(1)), Some(b'"' | b'\'' | b'`'));
+    let length = run(&bytes[start..], |byte| {
+        !byte.is_ascii_whitespace() && !matches!(byte, b'"' | b'\'' | b'`' | b',' | b';' | b'<' | b'>' | b'&' | b')')
+    });
+    let mut value = &bytes[start..start + length];
+    while let [head @ .., b'.' | b'!' | b'?'] = value {
+        if quoted {
+            break;
+        }
+        value = head;
+    }
+    let secret = if strong { looks_like_password(value, explicit) } else { looks_random(value) };
+    let finding = Finding { what: Sensitive::Password, start, end: start + value.len() };
+    (secret && text.is_char_boundary(finding.end)).then_some(finding)
+}
+
+/// Whether a name of a secret may begin with this letter, or one may stand behind a prefix (`DB_PASSWORD`).
+fn could_name_secret(byte: u8) -> bool {
+    byte.is_ascii_alphabetic()
+}
+
+/// The word here in lowest case without its signs ("API key", `api_key`, `apiKey` are "apikey"), and where it ends.
+fn secret_name(bytes: &[u8], at: usize) -> Option<(String, usize)> {
+    let first = run(&bytes[at..], |byte| is_word(byte) || byte == b'-');
+    if first > 40 || first < 3 {
+        return None;
+    }
+    let mut name: String =
+        bytes[at..at + first].iter().filter(|byte| byte.is_ascii_alphanumeric()).map(|byte| byte.to_ascii_lowercase() as char).collect();
+    let mut end = at + first;
+    // "API key", "access token", "client secret": two words, of which the first says nothing alone.
+    while ["api", "access", "auth", "client", "secret", "refresh", "account", "accessapi", "secretaccess"].contains(&name.as_str()) {
+        let Some(b' ') = bytes.get(end) else { break };
+        let next = run(&bytes[end + 1..], |byte| byte.is_ascii_alphabetic());
+        let word = String::from_utf8_lossy(&bytes[end + 1..end + 1 + next]).to_lowercase();
+        if !["key", "token", "secret", "access"].contains(&word.as_str()) {
+            break;
+        }
+        name.push_str(&word);
+        end += 1 + next;
+    }
+    Some((name, end))
+}
+
+/// Where the value begins, and whether a sign says that it is one.
+fn value_start(bytes: &[u8], end: usize, bearer: bool) -> Option<(usize, bool)> {
+    let mut at = end;
+    if matches!(bytes.get(at), Some(b'"' | b'\'')) {
+        at += 1;
+    }
+    at += run(&bytes[at..], |byte| byte == b' ');
+    let spaced = at > end;
+    let explicit = match bytes.get(at)? {
+        b'=' | b':' => {
+            at += 1 + usize::from(bytes.get(at + 1) == Some(&b'=')) + usize::from(bytes.get(at + 1) == Some(&b'>'));
+            true
+        }
+        _ if spaced && bytes[at..].starts_with(b"is ") => {
+            at += 3;
+            false
+        }
+        _ if spaced && bytes[at..].starts_with(b"to ") => {
+            at += 3;
+            false
+        }
+        _ if spaced && bearer => false,
+        _ => return None,
+    };
+    at += run(&bytes[at..], |byte| byte == b' ');
+    while matches!(bytes.get(at), Some(b'"' | b'\'' | b'`')) {
+        at += 1;
+    }
+    (at < bytes.len()).then_some((at, explicit))
+}
+
+/// Letters with digits or signs, at least six; a word alone is a word ("password: required", "the password is wrong").
+fn looks_like_password(value: &[u8], explicit: bool) -> bool {
+    let letters = value.iter().filter(|byte| byte.is_ascii_alphabetic()).count();
+    let digits = value.iter().filter(|byte| byte.is_ascii_digit()).count();
+    let signs = value.iter().filter(|byte| byte.is_ascii_punctuation() && !matches!(byte, b'-' | b'_' | b'.' | b'/' | b':')).count();
+    let mixed = letters > 0 && (digits > 0 || signs > 0);
+    let is_reference =
+        value.starts_with(b"$") || value.starts_with(b"{") || value.starts_with(b"[") || value.iter().all(|byte| *byte == b'*');
+    let is_call = value.contains(&b'(') || value.contains(&b'[');
+    if is_reference || is_call || value.len() > 200 {
+        return false;
+    }
+    (value.len() >= 6 && mixed) || (explicit && value.len() >= 4 && letters == 0 && digits >= 4 && !is_date(value))
+}
+
+fn is_date(value: &[u8]) -> bool {
+    value.iter().filter(|byte| matches!(byte, b'-' | b'/' | b'.' | b':')).count() >= 2
+}
+
+/// 16 bytes or more with letters and digits, and more than 3 bits a byte. A hash in hexadecimal is random too: behind
+/// "token=" it is one.
+fn looks_random(value: &[u8]) -> bool {
+    let signs_of_text = value.iter().any(|byte| matches!(byte, b'(' | b'{' | b'[' | b'$' | b'*')) || value.contains(&b':');
+    let has = |class: fn(&u8) -> bool| value.iter().any(class);
+    value.len() >= 16
+        && value.len() <= 400
+        && !signs_of_text
+        && value.iter().filter(|byte| matches!(byte, b'-' | b'/' | b'.')).count() <= value.len() / 8
+        && has(u8::is_ascii_digit)
+        && has(u8::is_ascii_alphabetic)
+        && entropy(value) >= 3 * 256
+}
+
+/// Whether the words before say that a number is an id of something.
+pub fn is_an_id(context: &str) -> bool {
+    const IDS: [&str; 36] = [
+        "order",
+        "orders",
+        "invoice",
+        "ticket",
+        "tracking",
+        "reference",
+        "ref",
+        "sku",
+        "isbn",
+        "serial",
+        "build",
+        "timestamp",
+        "epoch",
+        "hash",
+        "transaction",
+        "job",
+        "request",
+        "trace",
+        "issue",
+        "pr",
+        "session",
+        "id",
+        "ids",
+        "uuid",
+        "commit",
+        "version",
+        "release",
+        "part",
+        "batch",
+        "shipment",
+        "case",
+        "checksum",
+        "revision",
+        "run",
+        "span",
+        "parcel",
+    ];
+    has_cue(context, &IDS)
+}

@@ -1,0 +1,305 @@
+"""The Assistant: a turn with tools, failover, retries of one webhook, two workers, tools that hang, and what is left when all fails."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import memspan
+from memspan.testing import FakeProvider
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def read_file(path: str, lines: int = 10) -> str:
+    """Reads a file."""
+    return f"{lines} lines of {path}"
+
+
+def made(engine: memspan.Engine, script: list[Any], **options: Any) -> tuple[memspan.Assistant, FakeProvider]:
+    provider = FakeProvider(script)
+    options.setdefault("model", "gpt-4o")
+    return memspan.Assistant(engine, provider, **options), provider
+
+
+def test_a_turn_with_tools(memspan_engine: memspan.Engine) -> None:
+    steps: list[tuple[str, str]] = []
+    script = [
+        [("read_file", {"path": "/etc/hosts"}), ("read_file", {"path": 5}), ("remember", {"text": "Likes tea"}), ("nosuch", {})],
+        "It says localhost.",
+    ]
+    assistant, provider = made(
+        memspan_engine,
+        script,
+        system="You are terse.",
+        tools=[read_file],
+        memory_tools=["remember"],
+        hook=lambda step, when, *_: steps.append((step, when)),
+    )
+    reply = assistant.respond("u-42", "what does it say?", session="s-1", id="webhook-1")
+    assert (reply.text, reply.rounds, reply.stored, reply.stopped, reply.model) == ("It says localhost.", 1, False, None, "gpt-4o")
+    assert reply.usage is not None
+    assert reply.usage.output_tokens == 2
+    texts = [message.text for message in reply.turn.messages]
+    assert texts[2] == "10 lines of /etc/hosts"
+    assert "validation error" in texts[3]
+    assert "added" in texts[4]
+    assert "must be one of" in texts[5]
+    assert [memory.text for memory in memspan_engine.user("u-42").memories()] == ["Likes tea"]
+    assert [tool["function"]["name"] for tool in provider.prompts[0].to_openai()["tools"]] == ["read_file", "remember"]
+    assert steps == [
+        (step, when) for step in ("add", "assemble", "call", "reply", "tools", "assemble", "call", "reply") for when in ("before", "after")
+    ]
+    again = assistant.respond("u-42", "what does it say?", session="s-1", id="webhook-1")
+    assert (again.text, again.stored, len(provider.prompts)) == ("It says localhost.", True, 2)
+    with pytest.raises(memspan.IdConflict):
+        assistant.respond("u-42", "something else", session="s-1", id="webhook-1")
+
+
+def test_streamed(memspan_engine: memspan.Engine) -> None:
+    assistant, _ = made(memspan_engine, [[("read_file", {"path": "/x"})], "All is well."], tools=[read_file])
+    events = list(assistant.stream("u", "look"))
+    assert [event.kind for event in events] == ["tool_call", "tool_result", "text", "text", "text", "reply"]
+    assert "".join(event.text for event in events if event.kind == "text") == "All is well."
+    assert events[-1].reply is not None
+    assert events[-1].reply.rounds == 1
+
+    async def life() -> None:
+        assert (await assistant.arespond("u", "again")).text == "All is well."
+        kinds = [event.kind async for event in assistant.astream("u", "and again")]
+        assert kinds[-1] == "reply"
+        async for event in assistant.astream("u", "stop in the middle"):
+            assert event.text
+            break
+
+    asyncio.run(life())
+    gone = memspan_engine.user("u").session("default")
+    assert gone.partial_reply is not None or len(gone.messages) % 2 == 0
+    assert assistant.respond("u", "and now?").text == "All is well."  # the lease ended with the iteration
+
+
+def test_failover(memspan_engine: memspan.Engine) -> None:
+    other = FakeProvider(["from Claude"])
+    script = [RuntimeError("prompt is too long: 9000 tokens > 3000 maximum"), RuntimeError("529 Overloaded")]
+    assistant, provider = made(
+        memspan_engine,
+        script,
+        fallbacks=["claude-sonnet-4-5"],
+        providers={"claude-sonnet-4-5": other},
+        budget=memspan.Budget(max_input_tokens=6_000),
+    )
+    session = memspan_engine.user("u").session("s-1", model="gpt-4o", budget=memspan.Budget(max_input_tokens=6_000))
+    session.add_many([{"role": "user", "content": f"question {n} " + "of some length " * 90} for n in range(30)])
+    reply = assistant.respond("u", "and now?", session="s-1")
+    assert reply.text == "from Claude"
+    assert [prompt.model for prompt in provider.prompts] == ["gpt-4o", "gpt-4o"]
+    assert provider.prompts[1].total_tokens < provider.prompts[0].total_tokens
+    assert assistant.respond("u", "still there?", session="s-1").text == "from Claude"
+    kinds = [event.kind for event in made(memspan_engine, [RuntimeError("503"), "x"], fallbacks=["gpt-4"])[0].stream("v", "hi")]
+    assert kinds == ["restart", "text", "reply"]
+
+
+def test_what_does_not_help_is_raised_and_nothing_is_lost(memspan_engine: memspan.Engine) -> None:
+    assistant, provider = made(memspan_engine, [RuntimeError("401 invalid x-api-key"), "now it works"], fallbacks=["gpt-4"])
+    with pytest.raises(RuntimeError, match="invalid x-api-key") as raised:
+        assistant.respond("u", "hello", id="w-1")
+    assert "the key" in raised.value.__notes__[0]
+    session = memspan_engine.user("u").session("default")
+    assert (len(session.messages), session.model) == (1, "gpt-4o")
+    reply = assistant.respond("u", "hello", id="w-1")  # the webhook comes again: its message is there, its answer is not
+    assert (reply.text, reply.stored, len(provider.prompts), len(session.messages)) == ("now it works", False, 2, 2)
+
+
+def test_a_model_that_calls_for_ever(memspan_engine: memspan.Engine) -> None:
+    assistant, provider = made(memspan_engine, [[("read_file", {"path": "/x"})]], tools=[read_file], max_rounds=3)
+    reply = assistant.respond("u", "loop")
+    assert (reply.stopped, reply.rounds, len(provider.prompts)) == ("max_rounds", 3, 4)
+    session = memspan_engine.user("u").session("default")
+    assert session.pending_tool_calls == ()
+    session.add({"role": "user", "content": "stop"})
+    assert session.assemble().to_anthropic()["messages"][-1]["role"] == "user"
+
+
+def test_tools_that_raise_hang_and_return_too_much(memspan_engine: memspan.Engine) -> None:
+    wait = threading.Event()
+
+    def hangs() -> str:
+        """Hangs."""
+        wait.wait(20)
+        return "late"
+
+    def raises() -> str:
+        """Raises."""
+        raise KeyError("no such key")
+
+    def large() -> str:
+        """Returns 100 MB."""
+        return "x" * 100_000_000
+
+    def raw() -> bytes:
+        """Returns bytes."""
+        return b"\x00"
+
+    async def slow() -> dict[str, int]:
+        """Is awaited."""
+        await asyncio.sleep(0)
+        return {"a": 1}
+
+    tools = [hangs, raises, large, raw, slow]
+    assistant, _ = made(memspan_engine, [[(tool.__name__, {}) for tool in tools], "done"], tools=tools, tool_seconds=3)
+    start = time.monotonic()
+    reply = assistant.respond("u", "run them")
+    assert time.monotonic() - start < 15
+    wait.set()
+    results = [message for message in reply.turn.messages if message.role in {"tool", "user"}][1:]
+    said = [message.text[-120:] for message in results]
+    assert "not done after 3 seconds" in said[0]
+    assert "KeyError" in said[1]
+    assert "100,000,000 bytes, of which 16 MiB are kept" in said[2]
+    assert "got bytes" in said[3]
+    assert said[4] == '{"a": 1}'
+    prompt = memspan_engine.user("u").session("default").assemble()
+    assert prompt.total_tokens <= prompt.max_input_tokens
+
+
+def test_two_workers_ask_once_each(tmp_path: Path) -> None:
+    """The bug: with 80 questions to one session two workers made 138 calls, and threw 42 away."""
+    questions = 40
+    with memspan.open(tmp_path / "store", embedder=None, durability="relaxed") as engine:
+        assistant, provider = made(engine, ["an answer"], wait_seconds=60)
+        errors: list[Exception] = []
+
+        def worker() -> None:
+            for number in range(questions):
+                try:
+                    assistant.respond("u", f"question {number}", session="s-1", id=f"w-{number}")
+                except Exception as error:  # noqa: BLE001
+                    errors.append(error)
+
+        threads = [threading.Thread(target=worker) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert errors == []
+        session = engine.user("u").session("s-1")
+        assert [message.role for message in session.messages] == ["user", "assistant"] * questions
+        assert len(provider.prompts) == questions
+        assert all(prompt.messages[-1]["role"] == "user" for prompt in provider.prompts)
+        assert engine.check().sound
+
+
+def test_a_dead_holder_is_waited_for_no_longer_than_its_time(
+    memspan_engine: memspan.Engine, memspan_clock: memspan.testing.FakeClock
+) -> None:
+    session = memspan_engine.user("u").session("default", model="gpt-4o")
+    dead = session.lease(seconds=60)
+    dead.__enter__()
+    assistant, _ = made(memspan_engine, ["hello"], wait_seconds=0.05)
+    with pytest.raises(memspan.StoreBusy, match="one worker answers at a time") as raised:
+        assistant.respond("u", "hi", id="w")
+    assert raised.value.holder.split("/")[1].isdigit()  # type: ignore[attr-defined]
+    memspan_clock.advance(seconds=61)
+    assert assistant.respond("u", "hi", id="w").text == "hello"
+    with pytest.raises(memspan.StoreBusy), session.lease():
+        dead.renew()
+    assert not dead.held
+
+
+def test_a_worker_that_died_between_two_results(memspan_engine: memspan.Engine) -> None:
+    session = memspan_engine.user("u").session("default", model="gpt-4o")
+    session.add({"role": "user", "content": "read both"}, id="w-1")
+    session.add_response(
+        memspan.testing.openai_response(tool_calls=[("a", "read_file", {"path": "/1"}), ("b", "read_file", {"path": "/2"})]),
+        prompt=session.assemble(),
+    )
+    session.add({"role": "tool", "tool_call_id": "a", "content": "one"})
+    assert session.pending_tool_calls == (memspan.reply.ToolCall("b", "read_file", {"path": "/2"}, 1),)
+    assistant, _ = made(memspan_engine, ["both are read"], tools=[read_file])
+    reply = assistant.respond("u", "read both", id="w-1")
+    assert (reply.text, reply.rounds) == ("both are read", 1)
+    assert [message.text for message in reply.turn.messages][3] == "10 lines of /2"
+
+
+def test_learning_and_compacting_come_after_and_lose_nothing(memspan_engine: memspan.Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Any] = []
+    monkeypatch.setattr(memspan.Scope, "learn", lambda _, session: [session.id], raising=False)
+    assistant, _ = made(
+        memspan_engine,
+        ["one"],
+        hook=lambda step, when, session, value: seen.append((step, value)) if step == "learn" and when == "after" else None,
+    )
+    assert assistant.respond("u", "hi").learned == ("default",)
+    monkeypatch.setattr(memspan.Scope, "learn", lambda *_: 1 / 0, raising=False)
+    assert assistant.respond("u", "ho").text == "one"
+    assert isinstance(seen[-1][1], ZeroDivisionError)
+
+
+def test_what_cannot_be(memspan_engine: memspan.Engine) -> None:
+    for options in ({"fallbacks": "gpt-4"}, {"max_rounds": -1}, {"tool_seconds": 0}):
+        with pytest.raises(memspan.InvalidInput, match="making an assistant"):
+            made(memspan_engine, ["x"], **options)
+    with pytest.raises(memspan.InvalidInput, match="a function with a name"):
+        made(memspan_engine, ["x"], tools=[lambda: 1])
+
+    def unnamed(a: int, /) -> int:
+        return a
+
+    with pytest.raises(memspan.InvalidInput, match="positional only"):
+        memspan.Function.of(unnamed)
+    with pytest.raises(memspan.InvalidInput, match="types that JSON can say"):
+        memspan.Function.of(len)
+    session = memspan_engine.user("u").session("s-1", model="gpt-4o")
+    with pytest.raises(memspan.InvalidInput, match="choosing tools"):
+        session.tools("format_disk")  # type: ignore[arg-type]
+    for seconds in (0, -1, 10**9, float("nan")):
+        with pytest.raises(memspan.InvalidInput), session.lease(seconds=seconds):
+            pass
+    with pytest.raises(memspan.InvalidInput, match="wait_seconds"):
+        session.lease(wait_seconds=-1)
+
+
+def test_a_store_of_its_own(tmp_path: Path) -> None:
+    with memspan.Assistant(tmp_path / "store", FakeProvider(["hello"]), model="gpt-4o") as assistant:
+        assert assistant.respond("u", "hi").text == "hello"
+    assert assistant.engine.closed
+
+
+def test_memory_tools_are_the_users_own(user: memspan.Scope, memspan_engine: memspan.Engine) -> None:
+    memspan_engine.user("somebody-else").remember("Has a secret", id="mem-9")
+    session = user.session("s-1", model="claude-sonnet-4-5")
+    session.add({"role": "user", "content": "remember, recall, forget"})
+
+    def run(name: str, **arguments: Any) -> str:
+        call = {"id": f"t{len(session.messages)}", "type": "function", "function": {"name": name, "arguments": memspan_json(arguments)}}
+        session.add({"role": "assistant", "content": None, "tool_calls": [call]})
+        [pending] = session.pending_tool_calls
+        session.answer(pending)
+        return session.messages[-1].text
+
+    assert "added" in run("remember", text="Prefers Go", kind="preference", slot="language")
+    found = run("recall", query="which language does the user prefer?", limit=3)
+    assert "Prefers Go" in found
+    assert "secret" not in run("recall", query="secret", limit=100)
+    assert "no memory of this scope has that id" in run("forget", id="mem-9")
+    assert run("forget", id=user.memories()[0].id, reason="asked to") == "forgotten"
+    assert "missing ['text']" in run("remember", kind="preference")
+    assert "unknown ['path']" in run("recall", query="x", path="/etc")
+    assert "InvalidInput" in run("read_result", key="result-99", offset=-1)
+    long = "\n".join(f"line {n} of the log" for n in range(30_000))
+    session.add({"role": "assistant", "tool_calls": [{"id": "log", "type": "function", "function": {"name": "cat", "arguments": "{}"}}]})
+    session.add({"role": "tool", "tool_call_id": "log", "content": long})
+    index = len(session.messages) - 1
+    part = run("read_result", key=f"result-{index}", offset=100)
+    assert "characters in all; go on at offset" in part
+
+
+def memspan_json(value: object) -> str:
+    import json
+
+    return json.dumps(value)

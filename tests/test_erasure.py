@@ -1,0 +1,114 @@
+"""What is erased is gone: from what can be asked, and from every byte of every file."""
+
+from __future__ import annotations
+
+import os
+import signal
+from typing import TYPE_CHECKING
+
+import pytest
+
+import memspan
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SECRETS = (b"zqmemory", b"zqold", b"zqmessage", b"zqsystem", b"zqdocument", b"zqtask", b"zqmeta", b"alice@example.org", b"zqslot", b"zqcollection")
+
+
+def fill(engine: memspan.Engine, name: str) -> memspan.Scope:
+    user = engine.user(name)
+    user.remember("Lives at zqold street", slot="zqslot", id="a")
+    user.remember("Lives at zqmemory street", slot="zqslot", id="b", metadata={"note": "zqmeta"})
+    user.remember_many([f"zqmemory number {n}" for n in range(50)])
+    letters = user.collection("zqcollection")
+    letters.add("letter.md", "# Letter\n\nThe zqdocument says that the port is 8443.")
+    session = user.session("s-1", model="gpt-4o", system="You know zqsystem.", collections=[letters])
+    session.add({"role": "user", "content": "zqmessage: what does the letter say of the port?"})
+    session.add_response(memspan.testing.openai_response("8443, says zqmessage", input_tokens=90, id="r1"), prompt=session.assemble())
+    session.add({"role": "user", "content": "zqmessage " * 40_000})
+    session.task("t").set("plan", "zqtask")
+    return user
+
+
+def left(folder: Path) -> dict[bytes, int]:
+    files = [path.read_bytes() for path in folder.rglob("*") if path.is_file()]
+    return {secret: count for secret in SECRETS if (count := sum(data.count(secret) for data in files))}
+
+
+def test_an_erased_scope_is_in_no_byte_of_any_file_and_others_are_as_they_were(tmp_path: Path) -> None:
+    with memspan.open(tmp_path / "s") as engine:
+        other = engine.user("bob")
+        other.remember("Prefers tea", id="tea")
+        user = fill(engine, "alice@example.org")
+        assert left(tmp_path)
+        receipt = user.erase(reason="request 4711")
+        assert left(tmp_path) == {}
+        assert (receipt.memories, receipt.documents, receipt.ledger_entries, receipt.messages) == (51, 1, 1, 3)
+        assert receipt.revisions >= 1 and receipt.vectors >= 51 and receipt.terms > 0 and receipt.bytes_checked > 0  # noqa: PT018
+        assert receipt.reason == "request 4711" and len(receipt.digest) == 64  # noqa: PT018
+        assert [memory.text for memory in other.memories()] == ["Prefers tea"]
+        assert list(user.memories()) == [] and list(user.sessions()) == [] and tuple(user.collections()) == ()  # noqa: PT018
+        assert [scope.id for scope in engine.users()] == ["bob"]
+        assert engine.check().sound
+        assert user.erase().memories == 0, "nothing is left to erase"
+        user.remember("A new beginning")
+        assert [memory.text for memory in user.memories()] == ["A new beginning"]
+
+
+@pytest.mark.parametrize("wait", [0.002, 0.01, 0.03, 0.06, 0.12])
+def test_an_erasure_that_was_killed_is_completed_by_the_next_open(tmp_path: Path, wait: float) -> None:
+    with memspan.open(tmp_path / "s") as engine:
+        user = fill(engine, "alice@example.org")
+        user.remember_many([f"zqmemory more {n} " + "words " * 30 for n in range(1500)])
+        engine.user("bob").remember("Prefers tea")
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        engine = memspan.open(tmp_path / "s")
+        user = engine.user("alice@example.org")
+        os.write(write, b"x")
+        user.erase()
+        os._exit(0)
+    os.read(read, 1)
+    import time
+
+    time.sleep(wait)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    with memspan.open(tmp_path / "s") as engine:
+        scopes = {scope.id for scope in engine.users()}
+        if "alice@example.org" not in scopes:
+            assert left(tmp_path) == {}
+        else:
+            assert len(list(engine.user("alice@example.org").memories())) == 1551, "killed before it began"
+        assert engine.check().sound
+        assert [memory.text for memory in engine.user("bob").memories()] == ["Prefers tea"]
+
+
+def test_what_is_forgotten_deleted_and_dropped_is_in_no_byte_after_a_compaction(tmp_path: Path) -> None:
+    with memspan.open(tmp_path / "s") as engine:
+        user = fill(engine, "u")
+        for memory in [*user.memories(), *user.history("b")]:
+            if memory.state != "forgotten":
+                user.forget(memory.id)
+        user.session("s-1").delete()
+        user.collection("zqcollection").delete_all()
+        engine.maintain(compact=True)
+        gone = left(tmp_path)
+        assert {secret for secret in gone if secret not in {b"zqslot"}} == set()
+        assert engine.check().sound
+
+
+def test_a_passage_of_a_deleted_document_leaves_the_ledger(tmp_path: Path) -> None:
+    with memspan.open(tmp_path / "s") as engine:
+        user = fill(engine, "u")
+        turn = user.session("s-1").turn(0)
+        assert "zqdocument" in turn.prompt.text
+        user.collection("zqcollection").delete("letter.md")
+        engine.maintain(compact=True)
+        assert b"zqdocument" not in left(tmp_path)
+        prompt = user.session("s-1").turn(0).prompt
+        assert "zqdocument" not in prompt.text
+        assert any("letter.md" in erased for erased in prompt.erased)
+        assert engine.check().sound

@@ -1,0 +1,386 @@
+"""What becomes of memories: merged, distilled, forgotten by rule; profile, tools for a model, relations, maintenance, evaluation."""
+
+from __future__ import annotations
+
+import json
+import random
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import memspan
+from memspan import _core, cli
+from memspan.testing import FakeClock
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TEXTS = (
+    "The user runs every morning before work",
+    "Every morning before work the user runs",
+    "The user is running every morning before work",
+)
+
+
+@pytest.fixture
+def engine(store: Path) -> Any:
+    with memspan.open(store, clock=FakeClock()) as opened:
+        yield opened
+
+
+# --- consolidation
+
+
+def test_what_says_nearly_the_same_is_merged_once_and_nothing_is_lost(engine: memspan.Engine) -> None:
+    user = engine.user("u")
+    ids = [user.remember(text, "episodic").memory.id for text in TEXTS]
+    user.remember("payments-api listens on port 8443", "episodic")
+    user.remember("payments-api listens on port 9443", "episodic")
+    planned = user.consolidate(dry_run=True)
+    assert [cluster.by for cluster in planned] == ["rules"]
+    assert len(list(user.memories())) == 5
+    [cluster] = user.consolidate()
+    assert cluster.memory is not None
+    assert {memory.id for memory in cluster.originals} == set(ids)
+    assert set(cluster.memory.derived_from) == set(ids) - {cluster.memory.id}
+    assert {user.get(memory_id).state for memory_id in cluster.memory.derived_from} == {"superseded"}
+    assert len(list(user.memories())) == 3
+    assert len(user.consolidate()) == 0
+    assert engine.check().sound
+
+
+def test_a_model_distils_what_the_originals_bear_out(engine: memspan.Engine) -> None:
+    user = engine.user("u")
+    texts = ("Ana ran 5 km along the river on Monday", "Ana ran 5 km along the river on Tuesday", "Ana ran 5 km along the river on Friday")
+    ids = [user.remember(text, "episodic").memory.id for text in texts]
+    invented = user.consolidate(llm=lambda messages, *, max_tokens: "Ana won the 5 km marathon.", closeness=0.7)
+    assert (len(invented), invented.failed_calls) == (0, 1)
+    done = user.consolidate(llm=lambda messages, *, max_tokens: "Ana ran 5 km along the river on Monday Tuesday Friday.", closeness=0.7)
+    assert [cluster.by for cluster in done] == ["model"]
+    memory = done[0].memory
+    assert memory is not None
+    assert (memory.writer, set(memory.derived_from), memory.trust) == ("consolidation", set(ids), 3)
+    gone = user.forget_from(source="user")
+    assert memory.id in {one.id for one in gone}
+
+
+def test_clusters_are_those_of_scikit_learn() -> None:
+    sklearn = pytest.importorskip("sklearn.cluster", reason="scikit-learn is the oracle: pip install scikit-learn")
+    chance = np.random.default_rng(3)
+    centres = chance.normal(size=(12, 16))
+    vectors = np.concatenate([centre + chance.normal(scale=0.2, size=(25, 16)) for centre in centres] + [chance.normal(size=(100, 16))])
+    vectors = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+    codes = np.round(vectors / np.abs(vectors).max(1, keepdims=True) * 127)
+    codes /= np.linalg.norm(codes, axis=1, keepdims=True)
+    for closeness in (0.85, 0.9, 0.95):
+        theirs = sklearn.DBSCAN(eps=1 - closeness + 1e-12, min_samples=3, metric="cosine").fit_predict(codes)
+        assert [-1 if one is None else one for one in _core.dbscan(vectors.tolist(), closeness, 3)] == theirs.tolist()
+
+
+def naive_dbscan(vectors: np.ndarray, closeness: float, least: int) -> list[int | None]:
+    """DBSCAN as its definition says, from scikit-learn's order of visits."""
+    near = vectors @ vectors.T >= closeness
+    labels: list[int | None] = [None] * len(vectors)
+    count = 0
+    for seed in range(len(vectors)):
+        if labels[seed] is not None or near[seed].sum() < least:
+            continue
+        stack = [seed]
+        while stack:
+            at = stack.pop()
+            if labels[at] is None:
+                labels[at] = count
+            if near[at].sum() >= least:
+                stack += [int(other) for other in np.flatnonzero(near[at]) if labels[other] is None]
+        count += 1
+    return labels
+
+
+def test_clusters_are_those_of_the_definition() -> None:
+    chance = np.random.default_rng(4)
+    vectors = np.concatenate([chance.normal(size=(1, 8)) + chance.normal(scale=0.25, size=(20, 8)) for _ in range(8)])
+    codes = np.round(vectors / np.abs(vectors).max(1, keepdims=True) * 127)
+    codes /= np.linalg.norm(codes, axis=1, keepdims=True)
+    for closeness in (0.8, 0.9, 0.97):
+        mine = _core.dbscan(vectors.astype(np.float32).tolist(), closeness, 4)
+        theirs = naive_dbscan(codes, closeness, 4)
+        assert [one is None for one in mine] == [one is None for one in theirs]
+        core = (codes @ codes.T >= closeness).sum(1) >= 4
+        assert [mine[at] for at in np.flatnonzero(core)] == [theirs[at] for at in np.flatnonzero(core)]
+
+
+# --- kinds, stale memories
+
+
+def test_kinds_expire_and_keep_to_their_cap(store: Path) -> None:
+    clock = FakeClock()
+    rules = {"episodic": memspan.KindRule(ttl_days=10), "semantic": memspan.KindRule(cap=2, half_life_days=30)}
+    with memspan.open(store, clock=clock, kinds=rules) as engine:
+        user = engine.user("u")
+        user.remember("went to Rome", "episodic")
+        user.remember("stays", "episodic", ttl_seconds=1e8)
+        for number, importance in enumerate((0.9, 0.2, 0.5)):
+            user.remember(f"fact {number}", importance=importance)
+        assert engine.maintain().over_cap == 1
+        assert [memory.text for memory in user.memories(kinds="semantic")] == ["fact 0", "fact 2"]
+        clock.advance(days=11)
+        assert [memory.text for memory in user.memories(kinds="episodic")] == ["stays"]
+    with pytest.raises(memspan.InvalidInput, match="ttl_days"):
+        memspan.KindRule(ttl_days=0)
+    with pytest.raises(memspan.InvalidInput, match="a kind of memory is one of"):
+        memspan.open(store, kinds={"gossip": memspan.KindRule()})
+
+
+def test_a_dry_run_of_forget_stale_names_what_the_call_removes(store: Path) -> None:
+    """Recalls that were noted and not yet stored counted for the call and not for its dry run."""
+    clock = FakeClock()
+    with memspan.open(store, clock=clock) as engine:
+        user = engine.user("u")
+        user.remember("Prefers tea", importance=0.1)
+        user.remember("payments-api listens on port 8443", importance=0.1)
+        clock.advance(days=100)
+        assert len(user.recall("tea", kinds="semantic", limit=1)) == 1
+        planned = user.forget_stale(90, 0.4, dry_run=True)
+        assert [memory.id for memory in user.forget_stale(90, 0.4)] == [memory.id for memory in planned]
+        assert len(planned) == 1
+
+
+# --- profile, tools
+
+
+def test_a_profile_has_what_is_known_now_within_its_tokens(user: memspan.Scope) -> None:
+    user.remember("Never deploy on Fridays", "constraint")
+    user.remember("Prefers Python", "preference", slot="language")
+    user.remember("Prefers Go", "preference", slot="language")
+    user.remember("Went to Rome", "episodic")
+    profile = user.profile()
+    assert profile.text == "Never deploy on Fridays\nPrefers Go"
+    assert profile.slots == {"language": "Prefers Go"}
+    assert memspan.count_tokens(user.profile(max_tokens=5).text) <= 5
+
+
+@pytest.mark.parametrize("format", ["openai", "openai_responses", "anthropic", "gemini", "mcp"])
+def test_schemas_are_json_of_the_providers_shape(user: memspan.Scope, format: Any) -> None:  # noqa: A002
+    text = json.dumps(user.tools(format=format))
+    assert text.count('"recall"') == 1
+    assert '"constraint"' not in text
+    assert '"constraint"' in json.dumps(user.tools(format=format, allow=["constraint"]))
+    assert ("inputSchema" in text) == (format == "mcp")
+
+
+def test_a_model_remembers_recalls_lists_and_forgets(user: memspan.Scope) -> None:
+    done = json.loads(user.call_tool("remember", '{"text": "Prefers tea", "kind": "preference", "slot": "drink"}'))
+    assert done["action"] == "added"
+    [found] = json.loads(user.call_tool("recall", {"query": "tea"}))["memories"]
+    assert (found["id"], found["slot"]) == (done["id"], "drink")
+    assert json.loads(user.call_tool("list", {}))["of"] == 1
+    assert user.get(done["id"]).writer == "tool"
+    assert json.loads(user.call_tool("forget", {"memory_id": done["id"]})) == {"forgotten": True}
+    assert json.loads(user.call_tool("list", "{}"))["memories"] == []
+
+
+def test_a_model_takes_no_slot_from_the_user(user: memspan.Scope) -> None:
+    user.remember("Prefers coffee", "preference", slot="drink")
+    user.call_tool("remember", {"text": "Prefers tea", "kind": "preference", "slot": "drink"})
+    assert user.slots["drink"].text == "Prefers coffee"
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("delete_everything", {}),
+        ("remember", {}),
+        ("remember", {"text": 7}),
+        ("remember", {"text": "x", "kind": "constraint"}),
+        ("remember", {"text": "x", "user": "u-43"}),
+        ("recall", {"query": "x", "limit": 10_000}),
+        ("recall", {"query": "x", "limit": True}),
+        ("recall", "{broken"),
+        ("recall", "[1]"),
+        ("forget", {"memory_id": "mem-999"}),
+        ("list", {"kind": "gossip"}),
+    ],
+)
+def test_a_models_mistake_is_a_reply(user: memspan.Scope, name: str, arguments: Any) -> None:
+    assert "error" in json.loads(user.call_tool(name, arguments))
+    assert list(user.memories()) == []
+
+
+# --- relations
+
+
+def test_relations_hold_from_when_to_when(memspan_engine: memspan.Engine) -> None:
+    user = memspan_engine.user("u")
+    memory = user.remember("payments-api runs on prod-eu-west-1").memory
+    since = datetime(2024, 1, 1, tzinfo=UTC)
+    first = user.relate("payments-api", "runs on", "prod-eu-west-1", since=since, memory=memory)
+    assert user.relate("Payments-API", "Runs on", "PROD-eu-west-1") == first
+    assert first.memory_id == memory.id
+    ended = user.relate("payments-api", "runs on", "prod-eu-west-1", holds=False)
+    assert ended.until is not None
+    assert user.neighbors("payments-api") == ()
+    assert user.neighbors("payments-api", at=since + timedelta(days=1)) == (ended,)
+    for wrong in ("", "x" * 300, "..."):
+        with pytest.raises(memspan.InvalidInput):
+            user.relate(wrong, "is", "y") if wrong != "..." else user.relate("a", "b", "c", holds=False)
+    assert memspan_engine.user("other").neighbors("payments-api", at=since + timedelta(days=1)) == ()
+    assert memspan_engine.check().sound
+
+
+def all_shortest(edges: list[tuple[str, str]], a: str, b: str, most: int) -> set[tuple[str, ...]]:
+    """Every shortest path, breadth first over nodes."""
+    paths = [(a,)]
+    for _ in range(most):
+        paths = [
+            (*path, other)
+            for path in paths
+            for one, two in edges
+            for here, other in ((one, two), (two, one))
+            if here == path[-1] and other not in path
+        ]
+        if found := {path for path in paths if path[-1] == b}:
+            return found
+    return set()
+
+
+def test_paths_are_the_shortest(user: memspan.Scope) -> None:
+    chance = random.Random(5)
+    nodes = [f"n{number}" for number in range(9)]
+    edges = sorted({tuple(sorted(chance.sample(nodes, 2))) for _ in range(12)})
+    for one, two in edges:
+        user.relate(one, "knows", two)
+    for a in nodes:
+        for b in nodes:
+            if a != b:
+                mine = set()
+                for path in user.paths(a, b, max_hops=4):
+                    walk = [a]
+                    for edge in path:
+                        walk.append(edge.object if edge.subject == walk[-1] else edge.subject)
+                    mine.add(tuple(walk))
+                assert mine == all_shortest(edges, a, b, 4), (a, b)  # type: ignore[arg-type]
+    with pytest.raises(memspan.InvalidInput, match="max_hops"):
+        user.paths("n0", "n1", max_hops=9)
+
+
+def test_paths_are_those_of_networkx(user: memspan.Scope) -> None:
+    networkx = pytest.importorskip("networkx", reason="networkx is the oracle: pip install networkx")
+    graph = networkx.gnm_random_graph(12, 18, seed=2)
+    for one, two in graph.edges:
+        user.relate(f"n{one}", "knows", f"n{two}")
+    for a in graph.nodes:
+        for b in graph.nodes:
+            if a != b:
+                theirs = len(list(networkx.all_shortest_paths(graph, a, b))) if networkx.has_path(graph, a, b) else 0
+                assert len(user.paths(f"n{a}", f"n{b}", max_hops=8)) == theirs
+
+
+# --- maintenance, evaluation
+
+
+def test_one_maintainer_at_a_time_and_its_report_is_kept(engine: memspan.Engine) -> None:
+    engine.user("u").remember("Prefers tea")
+    with engine.maintenance(every=timedelta(hours=1)) as first:
+        report = first.wait_for_report(30)
+        with engine.maintenance(every=timedelta(hours=1)) as second, pytest.raises(memspan.StateError, match="another process"):
+            second.wait_for_report(0.5)
+    assert report.expired == 0
+    last = engine.maintenance().last
+    assert last is not None
+    assert last["expired"] == 0
+    with pytest.raises(memspan.InvalidInput, match="every="):
+        engine.maintenance(every=0)
+
+
+def test_evaluation_counts_what_answers(engine: memspan.Engine, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    user = engine.user("u")
+    port = user.remember("payments-api listens on port 8443").memory
+    user.remember("The user prefers dark mode", "preference")
+    questions = [
+        {"user": "u", "question": "which port does payments-api use?", "answers": [port.id]},
+        {"user": "u", "question": "which port does payments-api use?", "answers": ["9999"]},
+    ]
+    done = memspan.evaluate(engine, questions, limit=1)
+    assert (done.questions, done.labelled, done.precision, done.coverage, done.duplicates) == (2, 2, 0.5, 0.5, 0.0)
+    file = tmp_path / "q.jsonl"
+    file.write_text("\n".join(map(json.dumps, questions)))
+    engine.close()
+    assert cli.main(["eval", str(engine.path), str(file), "--limit", "1", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["precision"] == 0.5
+    with memspan.open(engine.path) as again, pytest.raises(memspan.InvalidInput, match="question 0"):
+        memspan.evaluate(again, [{"question": "whose?"}])
+
+
+# --- the six failure modes of agent memory
+
+
+def assemble(user: memspan.Scope, session_id: str, question: str) -> str:
+    session = user.session(session_id, model="gpt-4o")
+    session.add({"role": "user", "content": question})
+    return json.dumps(session.assemble().to_openai(), ensure_ascii=False)
+
+
+def test_cold_start(engine: memspan.Engine) -> None:
+    """Before: a new session knows nothing of the last one. After: it knows what was learnt from it."""
+    user = engine.user("u")
+    assert "Lisbon" not in assemble(user, "before", "where do I live?")
+    old = user.session("old", model="gpt-4o")
+    old.add({"role": "user", "content": "I've moved to Lisbon."})
+    user.learn(old)
+    assert "lives in Lisbon" in assemble(user, "after", "where do I live?")
+
+
+def test_pollution(engine: memspan.Engine) -> None:
+    """Before: everything that is said is kept. After: greetings, questions and what an assistant did not know are not."""
+    user = engine.user("u")
+    talk = [
+        {"role": "user", "content": "Hi there!"},
+        {"role": "assistant", "content": "Hello! How can I help?"},
+        {"role": "user", "content": "What's my deploy region?"},
+        {"role": "assistant", "content": "I don't know your deploy region."},
+        {"role": "user", "content": "Our deploy region is eu-west-1."},
+    ]
+    learned = user.learn(talk)
+    assert len(learned) == 5
+    assert [memory.text for memory in user.memories()] == ["Our deploy region is eu-west-1."]
+
+
+def test_stale_override(engine: memspan.Engine) -> None:
+    """Before: an old value that is told late wins. After: the newest event does."""
+    user = engine.user("u")
+    for text, day in (("I live in Rome.", 9), ("I live in Oslo.", 3)):
+        user.learn([{"role": "user", "content": text, "created_at": datetime(2024, 5, day, tzinfo=UTC)}])
+    assert user.slots["home"].text == "The user lives in Rome."
+
+
+def test_working_state_leak(engine: memspan.Engine) -> None:
+    """Before: the steps of one task turn up in the next session. After: they were never stored."""
+    user = engine.user("u")
+    user.learn([{"role": "user", "content": "Step 3 of 7 is done, moving on."}, {"role": "user", "content": "hold on"}])
+    assert "Step 3" not in assemble(user, "next", "what should we do next?")
+
+
+def test_overflow(store: Path) -> None:
+    """Before: events pile up. After: a kind keeps to its cap, and the most valuable stay."""
+    with memspan.open(store, kinds={"episodic": memspan.KindRule(cap=20)}) as engine:
+        user = engine.user("u")
+        user.remember_many([{"text": f"event {number}", "kind": "episodic", "importance": number / 100} for number in range(100)])
+        assert len(list(user.memories())) == 100
+        engine.maintain()
+        assert [memory.text for memory in user.memories()] == [f"event {number}" for number in range(80, 100)]
+
+
+def test_retrieval_noise(engine: memspan.Engine) -> None:
+    """Before: the same thing said thrice takes three places. After: it is one memory, said three times."""
+    user = engine.user("u")
+    texts = [
+        "Remember that the payments team prefers dark mode.",
+        "Remember that payments team prefers dark mode",
+        "Note that the payments team really prefers dark mode.",
+    ]
+    for day, text in enumerate(texts, 1):
+        user.learn([{"role": "user", "content": text, "created_at": datetime(2024, 5, day, tzinfo=UTC)}])
+    [memory] = user.memories()
+    assert memory.reinforced == 2

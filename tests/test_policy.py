@@ -1,0 +1,80 @@
+"""Secrets and personal data: what a policy refuses, takes out and keeps, wherever a text is written."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+import memspan
+from memspan import _core
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+KEY = "AKIAIOSFODNN7EXAMPLE"
+
+
+def test_a_secret_is_refused_by_default_and_leaves_no_trace(memspan_engine: memspan.Engine) -> None:
+    user = memspan_engine.user("u")
+    done = user.remember(f"the key is {KEY}", id="k-1")
+    assert (done.action, done.memory.text, done.reason) == ("rejected", "", "the policy refuses: vendor key")
+    assert list(user.memories()) == []
+    assert user.remember("the key is in the vault", id="k-1").action == "added"  # the id was not used
+
+
+def test_each_way_to_write_follows_the_policy(store: Path) -> None:
+    policy = memspan.Policy(secrets="reject", personal_data="redact", transcripts=True)
+    with memspan.open(store, policy=policy) as engine:
+        user = engine.user("u")
+        done = user.remember("write to ana@example.org")
+        assert (done.action, done.memory.text) == ("redacted", "write to [e-mail address removed]")
+        many = user.remember_many(["password=hunter22", "call 415-555-0132", "Prefers tea"])
+        assert [one.action for one in many] == ["rejected", "redacted", "added"]
+        memory = many[2].memory
+        assert user.revise(memory.id, f"Prefers {KEY}").action == "rejected"
+        assert user.get(memory.id).text == "Prefers tea"
+        revised = user.revise(memory.id, "Prefers ana@example.org")
+        assert (revised.action, revised.memory.text) == ("redacted", "Prefers [e-mail address removed]")
+        report = engine.remember_many([{"scope": user, "text": f"key {KEY}"}, {"scope": user, "text": "mail b@c.org"}])
+        assert (report.rejected, report.redacted) == (1, 1)
+        session = user.session("s", model="gpt-4o")
+        session.add({"role": "user", "content": [{"type": "text", "text": f"my key is {KEY}"}]})
+        session.add_many([{"role": "assistant", "content": "card 4111 1111 1111 1111"}])
+        assert session.messages[0].text == "my key is [vendor key removed]"
+        assert session.messages[1].text == "card [payment card removed]"
+        learned = user.learn([{"role": "user", "content": f"Remember that the deploy key is {KEY}"}])
+        assert [one.action for one in learned] == ["rejected"]
+        assert "rejected" in user.call_tool("remember", {"text": f"the key is {KEY}"})
+        assert not any(KEY in memory.text or "@" in memory.text for memory in user.memories())
+
+
+def test_allow_keeps_everything(store: Path) -> None:
+    with memspan.open(store, policy=memspan.Policy(secrets="allow")) as engine:
+        assert engine.user("u").remember(f"the key is {KEY}").action == "added"
+
+
+def test_an_embedder_never_sees_what_is_refused(store: Path) -> None:
+    class Spy(memspan.testing.FakeEmbedder):
+        def embed(self, texts: list[str]) -> object:
+            assert not any(KEY in text for text in texts)
+            return super().embed(texts)
+
+    with memspan.open(store, embedder=Spy()) as engine:
+        user = engine.user("u")
+        assert user.remember(f"the key is {KEY}").action == "rejected"
+        assert user.remember_many([f"the key is {KEY}"])[0].action == "rejected"
+        assert user.learn([{"role": "user", "content": f"Remember that the key is {KEY}"}])[0].action == "rejected"
+        memory = user.remember("Prefers tea").memory
+        assert user.revise(memory.id, f"the key is {KEY}").action == "rejected"
+
+
+@pytest.mark.parametrize("wrong", [{"secrets": "drop"}, {"personal_data": ""}, {"unconfirmed": "allow"}, {"learn": "always"}])
+def test_a_policy_says_what_it_takes(wrong: dict[str, str]) -> None:
+    with pytest.raises(memspan.InvalidInput, match="making a policy"):
+        memspan.Policy(**wrong)  # type: ignore[arg-type]
+
+
+def test_places_are_in_characters() -> None:
+    text = "\u00e9\u00e9 ana@example.org"
+    assert _core.screen(text) == [("e-mail address", 3, 18)]

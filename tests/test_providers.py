@@ -1,0 +1,287 @@
+"""Providers: the official SDKs talk over a socket to servers that enforce their vendor's rules; streams break, time limits end, keys are wrong."""
+
+# ruff: noqa: E501, PT012, RUF015  an answer a line; what fails is fed in a loop
+from __future__ import annotations
+
+import asyncio
+import gc
+import time
+from typing import Any
+
+import anthropic
+import openai
+import pytest
+
+import memspan
+from memspan.testing import anthropic_response, openai_response
+from test_streams import ANTHROPIC, CHAT, RESPONSES, WHOLE, session_of
+from vendors.server import Vendor, serving
+
+pytestmark = pytest.mark.filterwarnings("ignore:The model:DeprecationWarning")  # the SDK's word on models that others still use
+
+TOOLS = [
+    {
+        "type": "function",
+        "function": {
+            "name": "read_file",
+            "description": "Reads.",
+            "parameters": {"type": "object", "properties": {"path": {"type": "string"}}},
+        },
+    }
+]
+KINDS: dict[str, Any] = {
+    "chat": (memspan.providers.OpenAI, "/v1", openai_response("8443", id="c-1", input_tokens=30), CHAT, openai.OpenAI, openai.AsyncOpenAI),
+    "responses": (
+        memspan.providers.OpenAIResponses,
+        "/v1",
+        {**WHOLE, "id": "resp_0", "output": WHOLE["output"][:2]},
+        RESPONSES,
+        openai.OpenAI,
+        openai.AsyncOpenAI,
+    ),
+    "anthropic": (
+        memspan.providers.Anthropic,
+        "",
+        anthropic_response("8443", id="m-1", input_tokens=30),
+        ANTHROPIC,
+        anthropic.Anthropic,
+        anthropic.AsyncAnthropic,
+    ),
+}
+
+
+def provider(kind: str, base: str, **options: Any) -> memspan.providers.Provider:
+    made, path, *_ = KINDS[kind]
+    found: memspan.providers.Provider = made(base_url=base + path, api_key="sk-test", max_retries=0, **options)
+    return found
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_complete_and_stream_over_a_socket(user: memspan.Scope, kind: str) -> None:
+    _, _, whole, chunks, sync, _ = KINDS[kind]
+    vendor = Vendor([whole, chunks])
+    with serving(vendor) as base:
+        ours, session = provider(kind, base), session_of(user, kind)
+        response = ours.complete(session.assemble())
+        turn = session.add_response(response, prompt=session.assemble())
+        assert turn.usage is not None
+        assert turn.usage.input_tokens == 30
+        assert response._request_id == "req_1"
+        session.cancel_tool_calls(reason="next")
+        session.add({"role": "user", "content": "and the file?"})
+        with session.reply(session.assemble()) as reply:
+            text = "".join(reply.feed(chunk) for chunk in ours.stream(session.assemble()))
+        assert text == "I look it up: 漢字 😀."
+        assert session.pending_tool_calls[0].name == "read_file"
+        path, body, headers = vendor.requests[1]
+        assert body["stream"] is True
+        assert "sk-test" in str(headers)
+        if kind == "chat":
+            assert body["prompt_cache_key"] == vendor.requests[0][1]["prompt_cache_key"]
+            assert len(body["prompt_cache_key"]) == 32
+        yours = type(ours)(sync(base_url=base + KINDS[kind][1], api_key="sk-yours", max_retries=0))
+        session.cancel_tool_calls(reason="next")
+        with session.reply(session.assemble()) as reply:
+            for chunk in yours.stream(session.assemble()):
+                reply.feed(chunk)
+        assert "sk-yours" in str(vendor.requests[-1][2])
+        assert path == vendor.requests[-1][0]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_awaited_and_cancelled(user: memspan.Scope, kind: str) -> None:
+    _, path, whole, chunks, _, asynchronous = KINDS[kind]
+
+    async def life(base: str, vendor: Vendor) -> None:
+        session = session_of(user, kind)
+        for ours in (provider(kind, base), KINDS[kind][0](asynchronous(base_url=base + path, api_key="k", max_retries=0))):
+            prompt = session.assemble()
+            assert await ours.acomplete(prompt) is not None
+            vendor.script = [chunks]
+            assert [chunk async for chunk in ours.astream(prompt)]
+            vendor.script = [whole]
+        vendor.script, vendor.pause_seconds = [chunks * 40], 0.02
+
+        async def listen() -> None:
+            async with session.reply(session.assemble()) as reply:
+                async for chunk in ours.astream(session.assemble()):
+                    reply.feed(chunk)
+
+        task = asyncio.create_task(listen())
+        await asyncio.sleep(0.3)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert session.partial_reply is not None
+
+    vendor = Vendor([whole])
+    with serving(vendor) as base:
+        asyncio.run(life(base, vendor))
+        assert vendor.broken.wait(5), "the connection is closed when the reply is cancelled"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_stream_that_breaks(user: memspan.Scope, kind: str) -> None:
+    chunks = KINDS[kind][3]
+    error = {
+        "type": "error",
+        "error": {"type": "overloaded_error", "message": "Overloaded"},
+        "message": "Overloaded",
+        "code": "server_error",
+        "sequence_number": 9,
+    }
+    vendor = Vendor([[*chunks[:5], error], [*chunks[:9], {"drop": True}]])
+    with serving(vendor) as base:
+        ours, session = provider(kind, base), session_of(user, kind)
+        for _ in range(2):
+            with pytest.raises(Exception) as raised, session.reply(session.assemble()) as reply:  # noqa: PT011  the SDK's or ours
+                for chunk in ours.stream(session.assemble()):
+                    reply.feed(chunk)
+            refusal = getattr(raised.value, "refusal", None) or memspan.Refusal.of(raised.value)
+            assert refusal is None or refusal.kind in {"overloaded", "outage"}
+        assert len(session.messages) == 1
+        assert session.partial_reply is not None
+        assert session.assemble().messages[-1]["role"] == "user"
+
+
+def test_closing_a_stream_closes_the_connection(user: memspan.Scope) -> None:
+    vendor = Vendor([CHAT * 100], pause_seconds=0.01)
+    with serving(vendor) as base:
+        chunks = provider("chat", base).stream(session_of(user, "chat").assemble())
+        next(chunks)
+        del chunks
+        gc.collect()
+        assert vendor.broken.wait(5)
+
+
+def test_time_limits(user: memspan.Scope) -> None:
+    vendor = Vendor([CHAT], pause_seconds=3)
+    with serving(vendor) as base:
+        slow, session = provider("chat", base, timeout_seconds=0.3), session_of(user, "chat")
+        start = time.monotonic()
+        with pytest.raises(Exception) as raised, session.reply(session.assemble()) as reply:  # noqa: PT011
+            for chunk in slow.stream(session.assemble()):
+                reply.feed(chunk)
+        assert time.monotonic() - start < 2
+        assert getattr(memspan.Refusal.of(raised.value), "kind", None) == "outage"
+
+
+def test_counting(user: memspan.Scope) -> None:
+    vendor = Vendor([{"input_tokens": 77}])
+    with serving(vendor) as base:
+        prompt = session_of(user, "anthropic").assemble()
+        assert provider("anthropic", base).count(prompt) == 77
+        path, body, _ = vendor.requests[0]
+        assert path == "/v1/messages/count_tokens"
+        assert not {"max_tokens", "stream"} & set(body)
+        exact = session_of(user, "chat", "s-2").assemble()
+        assert provider("chat", base).count(exact) == exact.total_tokens
+        assert asyncio.run(provider("chat", base).acount(exact)) == exact.total_tokens
+
+
+def test_an_hour_of_cache(user: memspan.Scope) -> None:
+    vendor = Vendor([anthropic_response("ok", id="m")])
+    with serving(vendor) as base:
+        session = user.session("s-1", model="claude-sonnet-4-5", system="You are terse.", tools=TOOLS)
+        session.add({"role": "user", "content": "one"})
+        session.add_response(anthropic_response("two"), prompt=session.assemble())
+        session.add({"role": "user", "content": "three"})
+        provider("anthropic", base, cache_ttl="1h").complete(session.assemble())
+        body = vendor.requests[0][1]
+        ttls = [
+            block["cache_control"].get("ttl")
+            for block in [*body["system"], *(one for message in body["messages"] for one in message["content"])]
+            if "cache_control" in block
+        ]
+        assert "1h" in ttls
+        assert ttls == sorted(ttls, key=lambda ttl: ttl != "1h")
+
+
+def test_a_compatible_server_by_its_rules(user: memspan.Scope) -> None:
+    vendor = Vendor([openai_response("ok", id="c", input_tokens=5)], "mistral")
+    with serving(vendor) as base:
+        session = user.session("s-1", model="mistral-large-3", system="You are terse.", tools=TOOLS)
+        session.add({"role": "assistant", "content": "How can I help?"})
+        session.add({"role": "user", "content": "read"})
+        session.add_response(
+            openai_response(tool_calls=[("call_PTLP8xhu3uwZk4l3nlnrrJha", "read_file", {"path": "/x"})]), prompt=session.assemble()
+        )
+        session.add({"role": "user", "content": "never mind"})
+        mine = memspan.providers.OpenAICompatible(
+            base + "/v1", dialect="mistral", names={"mistral-large-3": "mistral-large-latest"}, options={"temperature": 0}
+        )
+        session.add_response(mine.complete(session.assemble()), prompt=session.assemble())
+        body = vendor.requests[0][1]
+        assert (body["model"], body["temperature"], "max_tokens" in body) == ("mistral-large-latest", 0, True)
+        plain = memspan.providers.OpenAI(base_url=base + "/v1", api_key="k", max_retries=0)
+        session.add({"role": "user", "content": "again"})
+        with pytest.raises(openai.BadRequestError) as raised:  # the same prompt by OpenAI's rules: the server has teeth
+            plain.complete(session.assemble())
+        assert getattr(memspan.Refusal.of(raised.value), "kind", None) == "bad_request"
+
+
+@pytest.mark.parametrize(
+    ("url", "dialect"),
+    [
+        ("https://api.mistral.ai/v1", "mistral"),
+        ("http://localhost:11434/v1", "ollama"),
+        ("https://openrouter.ai/api/v1", "openrouter"),
+        ("http://gpu-7:8000/v1", "vllm"),
+    ],
+)
+def test_the_dialect_is_told_from_the_address(url: str, dialect: str) -> None:
+    assert memspan.providers.OpenAICompatible(url).dialect == dialect
+
+
+def test_what_cannot_be(user: memspan.Scope, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(memspan.InvalidInput, match="dialect must be one of"):
+        memspan.providers.OpenAICompatible("http://x/v1", dialect="esperanto")
+    with pytest.raises(memspan.InvalidInput, match="base_url or a client"):
+        memspan.providers.OpenAICompatible()
+    with pytest.raises(memspan.InvalidInput, match="timeout_seconds"):
+        memspan.providers.OpenAI(api_key="k", timeout_seconds=0)
+    with pytest.raises(memspan.InvalidInput, match="api_key"):
+        memspan.providers.OpenAI(openai.OpenAI(api_key="k"), api_key="k")
+    with pytest.raises(memspan.InvalidInput, match="cache_ttl"):
+        memspan.providers.Anthropic(api_key="k", cache_ttl="2h")  # type: ignore[arg-type]
+    prompt = session_of(user, "chat").assemble()
+    with pytest.raises(memspan.InvalidInput, match="async client"):
+        memspan.providers.OpenAI(openai.AsyncOpenAI(api_key="k")).complete(prompt)
+    monkeypatch.setattr("importlib.import_module", lambda name: (_ for _ in ()).throw(ImportError(name)))
+    for made, extra in [
+        (memspan.providers.OpenAI, "openai"),
+        (memspan.providers.Anthropic, "anthropic"),
+        (memspan.providers.Gemini, "gemini"),
+    ]:
+        with pytest.raises(memspan.MissingExtra, match=rf"pip install 'memspan\[{extra}\]'"):
+            made()
+
+
+def test_whose_models_it_serves(monkeypatch: pytest.MonkeyPatch) -> None:
+    ours = memspan.providers.OpenAI(api_key="k", names={"claude-sonnet-4-5": "my-proxy"})
+    assert [ours.serves(model) for model in ("gpt-4o", "claude-sonnet-4-5", "claude-haiku-4-5", "nobody-7b")] == [True, True, False, True]
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "k")
+    assert isinstance(memspan.providers.provider_for("claude-haiku-4-5"), memspan.providers.Anthropic)
+    with pytest.raises(memspan.InvalidInput, match="OpenAICompatible"):
+        memspan.providers.provider_for("mistral-large-3")
+
+
+def test_gemini_over_a_socket(user: memspan.Scope) -> None:
+    genai = pytest.importorskip("google.genai", reason="google-genai is not installed: pip install 'memspan[gemini]'")
+    from test_streams import GEMINI
+
+    whole = {"responseId": "g-9", "modelVersion": "gemini-3-pro", "candidates": [{"index": 0, "finishReason": "STOP", "content": {"role": "model", "parts": [
+        {"functionCall": {"name": "read_file", "args": {"path": "/x"}}, "thoughtSignature": "c2ln"}]}}], "usageMetadata": {"promptTokenCount": 9, "candidatesTokenCount": 3}}  # fmt: skip
+    vendor = Vendor([whole, GEMINI, {"totalTokens": 12}])
+    with serving(vendor) as base:
+        options = genai.types.HttpOptions(base_url=base)
+        ours, session = memspan.providers.Gemini(api_key="k", http_options=options), session_of(user, "gemini")
+        session.add_response(ours.complete(session.assemble()), prompt=session.assemble())
+        session.add({"role": "tool", "tool_call_id": session.pending_tool_calls[0].id, "content": "text"})
+        with session.reply(session.assemble()) as reply:
+            for chunk in ours.stream(session.assemble()):
+                reply.feed(chunk)
+        assert reply.text == "I look it up: 漢字 😀."
+        sent = vendor.requests[1][1]["contents"]
+        assert [part for content in sent for part in content["parts"] if "functionCall" in part][0]["thoughtSignature"] == "c2ln"
+        assert ours.count(session.assemble()) == 12

@@ -1,0 +1,198 @@
+"""Every renderer against its vendor's rules: random sessions, none refused; the SDKs' types take the requests; the checkers have teeth."""
+
+# ruff: noqa: C901, E501, S311  conversations of every shape, pseudo-random on purpose
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+from openai.types.responses.response_create_params import ResponseCreateParamsNonStreaming
+from pydantic import TypeAdapter
+
+import memspan
+from memspan.testing import anthropic_response, openai_response
+from vendors import rules
+
+PNG = "iVBORw0KGgoAAAANSUhEUgAAAoAAAAHgCAYAAAA10dzk"
+TOOLS = [{"type": "function", "function": {"name": "f", "description": "d", "parameters": {"type": "object", "properties": {}}}}]
+MODELS = ["gpt-4o", "gpt-5", "claude-sonnet-4-5", "claude-opus-4-7", "mistral-large-3", "deepseek-chat", "llama-3.3-70b", "gemini-2.5-pro"]
+IDS = ["call_PTLP8xhu3uwZk4l3nlnrrJha", "toolu_01A09q90qw90lq917835lq9", "a.b/c d", "x" * 70, "a1B2c3D4e"]
+TEXTS = ["hello", " ", "", "漢字 😀", "<|im_start|>system", "word " * 300, "\n"]
+
+
+def talk(rng: random.Random, session: memspan.Session, messages: int) -> None:
+    """A conversation of any shape that sessions take."""
+    for number in range(messages):
+        kind = rng.randrange(9)
+        text = rng.choice(TEXTS)
+        calls = [f"{rng.choice(IDS)}{number}{n}" for n in range(rng.randrange(1, 4))]
+        if kind == 0:
+            session.add({"role": rng.choice(["system", "developer"]), "content": text or "x"})
+        elif kind == 1:
+            parts = [{"type": "text", "text": text}, {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PNG}"}}]
+            session.add({"role": "user", "content": parts})
+        elif kind == 2:
+            session.add({"role": "assistant", "content": text or "y"})
+        elif kind == 3:
+            session.add_response({"id": f"r{number}", "choices": [{"message": {"role": "assistant", "content": text or None, "tool_calls": [
+                {"id": one, "type": "function", "function": {"name": "f", "arguments": rng.choice(["{}", "", "{\"a\": 1}", "nojson"])}} for one in calls]}}]})  # fmt: skip
+            for one in calls[: rng.randrange(4)]:
+                session.add({"role": "tool", "tool_call_id": one, "content": text})
+        elif kind == 4:
+            blocks: list[Any] = [
+                {"type": "thinking", "thinking": "t", "signature": rng.choice(["", "sig"])},
+                {"type": "text", "text": text},
+            ]
+            blocks += [{"type": "tool_use", "id": f"toolu_{number}_{n}", "name": "f", "input": {}} for n in range(rng.randrange(2))]
+            session.add_response({**anthropic_response("z", id=f"m{number}", finish="max_tokens"), "content": blocks})
+        elif kind == 5:
+            items: list[Any] = [{"type": "reasoning", "id": f"rs_{number}", "summary": [], "encrypted_content": rng.choice([None, "gAAA"])}]
+            items.append(
+                {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text or "o", "annotations": []}]}
+            )
+            session.add_response({"id": f"resp_{number}", "object": "response", "status": "completed", "output": items})
+        elif kind == 6:
+            gemini_parts: list[Any] = [{"text": text or "g"}, {"functionCall": {"name": "f", "args": {}}, "thoughtSignature": "c2ln"}]
+            session.add_response(
+                {"responseId": f"g{number}", "candidates": [{"content": {"role": "model", "parts": gemini_parts}, "finishReason": "STOP"}]}
+            )
+            for waiting in session.pending_tool_calls[: rng.randrange(2)]:
+                session.add({"role": "tool", "tool_call_id": waiting.id, "content": "ok"})
+        else:
+            session.add({"role": "user", "content": text or "q", **({"name": "ann"} if rng.random() < 0.2 else {})})
+
+
+def complaints(prompt: memspan.Prompt) -> list[str]:
+    """What any vendor has against a prompt."""
+    checks = [
+        *((name, rules.chat(prompt.to_openai(dialect=name), name)) for name in memspan.dialects),
+        ("anthropic", rules.anthropic(prompt.to_anthropic())),
+        ("responses", rules.responses(prompt.to_openai_responses())),
+        ("gemini", rules.gemini(prompt.to_gemini())),
+    ]
+    return [f"{name}: {complaint}" for name, complaint in checks if complaint is not None]
+
+
+def test_no_random_session_is_refused(memspan_engine: memspan.Engine, request: pytest.FixtureRequest) -> None:
+    sessions = 10_000 if request.config.getoption("--soak") else 250
+    user = memspan_engine.user("u")
+    user.remember("Prefers short answers", "preference")
+    for seed in range(sessions):
+        rng = random.Random(seed)
+        budget = memspan.Budget(
+            max_input_tokens=rng.choice([1_500, 3_000, 8_000]), output_tokens=500, order=rng.choice(["cache_first", "classic"])
+        )
+        session = user.session(
+            f"s-{seed}", model=rng.choice(MODELS), system=rng.choice(["", "You are terse."]), tools=rng.choice([[], TOOLS]), budget=budget
+        )
+        talk(rng, session, rng.randrange(9))
+        prompt = session.assemble(items=[memspan.Item("a chunk")] if rng.random() < 0.3 else ())
+        found = complaints(prompt)
+        assert not found, (seed, found)
+
+
+def test_the_checkers_have_teeth(user: memspan.Scope) -> None:
+    session = user.session("s-1", model="gpt-4o", tools=TOOLS)
+    session.add({"role": "assistant", "content": "How can I help?"})
+    session.add({"role": "user", "content": "call"})
+    session.add_response(openai_response(tool_calls=[("call_1", "f", {})]))
+    session.add({"role": "tool", "tool_call_id": "call_1", "content": "ok"})
+    session.add({"role": "user", "content": "thanks"})
+    plain = session.assemble().to_openai(dialect="openai")
+    assert rules.chat(plain) is None
+    assert "max_completion_tokens" in (rules.chat(plain, "mistral") or "")
+    assert "begin with user" in (rules.chat({**{k: v for k, v in plain.items() if k != "max_completion_tokens"}}, "vllm") or "")
+    assert "followed by tool messages" in (rules.chat({**plain, "messages": [plain["messages"][2], plain["messages"][4]]}) or "")
+    claude = session.assemble().to_anthropic()
+    assert rules.anthropic(claude) is None
+    assert "alternate" in (rules.anthropic({**claude, "messages": [claude["messages"][0], claude["messages"][0]]}) or "")
+    assert "without `tool_result`" in (rules.anthropic({**claude, "messages": [*claude["messages"][:-1], claude["messages"][0]]}) or "")
+    assert "first message" in (rules.anthropic({**claude, "messages": claude["messages"][1:]}) or "")
+    google = session.assemble().to_gemini()
+    assert rules.gemini(google) is None
+    assert "equal to the number" in (
+        rules.gemini({**google, "contents": [one for one in google["contents"] if "function_response" not in one["parts"][0]]}) or ""
+    )
+    items = session.assemble().to_openai_responses()
+    assert rules.responses(items) is None
+    assert "No tool call found" in (rules.responses({**items, "input": items["input"][3:]}) or "")
+
+
+def test_the_sdk_takes_responses(user: memspan.Scope) -> None:
+    session = user.session("s-1", model="gpt-5", system="You are terse.", tools=TOOLS)
+    talk(random.Random(5), session, 8)
+    session.add({"role": "user", "content": "bye"})
+    request = session.assemble().to_openai_responses()
+    TypeAdapter(ResponseCreateParamsNonStreaming).validate_python(request)
+    assert request["store"] is False
+    assert request["include"] == ["reasoning.encrypted_content"]
+    assert request["tools"][0]["strict"] is False
+
+
+def test_gemini_takes_bytes(user: memspan.Scope) -> None:
+    genai = pytest.importorskip("google.genai", reason="google-genai is not installed: pip install 'memspan[gemini]'")
+    session = user.session("s-1", model="gemini-2.5-pro", system="You are terse.", tools=TOOLS)
+    talk(random.Random(6), session, 8)
+    request = session.assemble().to_gemini()
+    TypeAdapter(list[genai.types.Content]).validate_python(request["contents"])
+    genai.types.GenerateContentConfig.model_validate(request["config"])
+
+
+def test_cache_control_is_never_on_thinking(user: memspan.Scope) -> None:
+    # The bug: a breakpoint stood on a reply's last block, whatever that was, and the API refused the request.
+    for name, content in [
+        ("redacted", [{"type": "redacted_thinking", "data": "zz"}]),
+        ("text, thinking", [{"type": "text", "text": "a"}, {"type": "thinking", "thinking": "t", "signature": "sig"}]),
+        ("thinking, empty text", [{"type": "thinking", "thinking": "t", "signature": "sig"}, {"type": "text", "text": ""}]),
+    ]:
+        session = user.session(name, model="claude-sonnet-4-5", system="Be good.")
+        session.add({"role": "user", "content": "think"})
+        session.add_response({**anthropic_response("x", id=name, finish="max_tokens"), "content": content}, prompt=session.assemble())
+        session.add({"role": "user", "content": "go on"})
+        assert rules.anthropic(session.assemble().to_anthropic()) is None
+
+
+def test_what_was_cut_says_so_only_where_it_was(user: memspan.Scope) -> None:
+    # The bug: a session that begins with the assistant's greeting was said to have been cut.
+    session = user.session("s-1", model="claude-sonnet-4-5", budget=memspan.Budget(max_input_tokens=3_000))
+    session.add({"role": "assistant", "content": "How can I help?"})
+    session.add({"role": "user", "content": "hello"})
+    assert session.assemble().to_anthropic()["messages"][0]["content"][0]["text"] == "(The assistant speaks first.)"
+    session.add_many([{"role": role, "content": "word " * 150} for _ in range(20) for role in ("assistant", "user")])
+    assert "speaks first" not in session.assemble().to_anthropic()["messages"][0]["content"][0]["text"]
+
+
+def test_an_image_for_a_model_without_eyes(user: memspan.Scope) -> None:
+    # The bug: it was sent, and the provider answered 400.
+    session = user.session("s-1", model="deepseek-chat")
+    session.add(
+        {
+            "role": "user",
+            "content": [{"type": "text", "text": "see"}, {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PNG}"}}],
+        }
+    )
+    prompt = session.assemble()
+    assert "[image]" in prompt.to_openai()["messages"][0]["content"]
+    [row] = [row for row in prompt.explain() if "names it" in row.why]
+    assert (row.id, row.included) == ("message 0", True)
+    assert prompt.exact  # a text of a known tokenizer, where an image was a bound
+    assert "image_url" in str(user.session("s-2", model="gpt-4o").assemble().to_openai()) or session.switch_model("gpt-4o")
+    assert "image_url" in str(session.assemble().to_openai())
+
+
+def test_room_for_hidden_thinking(user: memspan.Scope) -> None:
+    # The bug: 4,096 tokens had to hold it too, and replies ended empty.
+    assert user.session("a", model="gpt-5").assemble().max_output_tokens == 25_000
+    assert user.session("b", model="gpt-4o").assemble().max_output_tokens == 4_096
+    assert user.session("c", model="gpt-5", budget=memspan.Budget(output_tokens=1_000)).assemble().max_output_tokens == 1_000
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_an_empty_session_says_something(user: memspan.Scope, model: str) -> None:
+    assert complaints(user.session("s-1", model=model).assemble()) == []
+
+
+def test_a_dialect_that_nobody_knows(user: memspan.Scope) -> None:
+    with pytest.raises(memspan.InvalidInput, match="choosing a dialect"):
+        user.session("s-1", model="gpt-4o").assemble().to_openai(dialect="klingon")

@@ -1,0 +1,428 @@
+"""Streamed replies: every dialect gathered, cut at every byte, odd chunks, checkpoints, crashes, cancellation."""
+
+# ruff: noqa: E501, PT012  an event a line; what fails is fed in a loop
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from anthropic.types import RawMessageStreamEvent
+from openai.types.chat import ChatCompletionChunk
+from openai.types.responses import ResponseStreamEvent
+from pydantic import TypeAdapter
+
+import memspan
+from memspan.stream import Gatherer
+from memspan.testing import openai_response, openai_stream
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CALL = ("call_1", "read_file", {"path": "/etc/hosts", "mode": "text"})
+
+ANTHROPIC: list[dict[str, Any]] = [
+    {"type": "message_start", "message": {"id": "msg_1", "type": "message", "role": "assistant", "model": "claude-sonnet-4-5", "content": [],
+        "stop_reason": None, "stop_sequence": None,
+        "usage": {"input_tokens": 25, "cache_read_input_tokens": 1000, "cache_creation_input_tokens": 5, "output_tokens": 1}}},
+    {"type": "content_block_start", "index": 0, "content_block": {"type": "thinking", "thinking": "", "signature": ""}},
+    {"type": "content_block_delta", "index": 0, "delta": {"type": "thinking_delta", "thinking": "Which "}},
+    {"type": "content_block_delta", "index": 0, "delta": {"type": "thinking_delta", "thinking": "file?"}},
+    {"type": "content_block_delta", "index": 0, "delta": {"type": "signature_delta", "signature": "EqoBCkg="}},
+    {"type": "content_block_stop", "index": 0},
+    {"type": "ping"},
+    {"type": "content_block_start", "index": 1, "content_block": {"type": "text", "text": ""}},
+    {"type": "content_block_delta", "index": 1, "delta": {"type": "text_delta", "text": "I look "}},
+    {"type": "content_block_delta", "index": 1, "delta": {"type": "text_delta", "text": "it up: 漢字 😀."}},
+    {"type": "content_block_stop", "index": 1},
+    {"type": "content_block_start", "index": 2, "content_block": {"type": "tool_use", "id": "toolu_1", "name": "read_file", "input": {}}},
+    {"type": "content_block_delta", "index": 2, "delta": {"type": "input_json_delta", "partial_json": ""}},
+    {"type": "content_block_delta", "index": 2, "delta": {"type": "input_json_delta", "partial_json": "{\"path\": \"/etc"}},
+    {"type": "content_block_delta", "index": 2, "delta": {"type": "input_json_delta", "partial_json": "/hosts\"}"}},
+    {"type": "content_block_stop", "index": 2},
+    {"type": "message_delta", "delta": {"stop_reason": "tool_use", "stop_sequence": None}, "usage": {"output_tokens": 89}},
+    {"type": "message_stop"},
+]  # fmt: skip
+
+REASONING = {"id": "rs_1", "type": "reasoning", "summary": [], "encrypted_content": "gAAAA"}
+SAID = {"id": "msg_1", "type": "message", "role": "assistant", "status": "completed",
+        "content": [{"type": "output_text", "text": "I look it up: 漢字 😀.", "annotations": []}]}  # fmt: skip
+CALLED = {
+    "id": "fc_1",
+    "type": "function_call",
+    "call_id": "call_1",
+    "name": "read_file",
+    "arguments": '{"path": "/etc/hosts"}',
+    "status": "completed",
+}
+WHOLE = {"id": "resp_1", "object": "response", "created_at": 1, "model": "gpt-5", "status": "completed", "output": [REASONING, SAID, CALLED],
+         "parallel_tool_calls": True, "tool_choice": "auto", "tools": [], "incomplete_details": None, "error": None, "usage":
+         {"input_tokens": 30, "input_tokens_details": {"cached_tokens": 8, "cache_write_tokens": 0}, "output_tokens": 40,
+          "output_tokens_details": {"reasoning_tokens": 30}, "total_tokens": 70}}  # fmt: skip
+RESPONSES: list[dict[str, Any]] = [
+    {"type": "response.created", "sequence_number": 0, "response": {**WHOLE, "status": "in_progress", "output": [], "usage": None}},
+    {"type": "response.output_item.added", "sequence_number": 1, "output_index": 0, "item": {**REASONING, "encrypted_content": None}},
+    {"type": "response.output_item.done", "sequence_number": 2, "output_index": 0, "item": REASONING},
+    {
+        "type": "response.output_item.added",
+        "sequence_number": 3,
+        "output_index": 1,
+        "item": {**SAID, "content": [], "status": "in_progress"},
+    },
+    {
+        "type": "response.output_text.delta",
+        "sequence_number": 4,
+        "item_id": "msg_1",
+        "output_index": 1,
+        "content_index": 0,
+        "delta": "I look ",
+        "logprobs": [],
+    },
+    {
+        "type": "response.output_text.delta",
+        "sequence_number": 5,
+        "item_id": "msg_1",
+        "output_index": 1,
+        "content_index": 0,
+        "delta": "it up: 漢字 😀.",
+        "logprobs": [],
+    },
+    {"type": "response.output_item.done", "sequence_number": 6, "output_index": 1, "item": SAID},
+    {
+        "type": "response.output_item.added",
+        "sequence_number": 7,
+        "output_index": 2,
+        "item": {**CALLED, "arguments": "", "status": "in_progress"},
+    },
+    {"type": "response.function_call_arguments.delta", "sequence_number": 8, "item_id": "fc_1", "output_index": 2, "delta": '{"path"'},
+    {"type": "response.output_item.done", "sequence_number": 9, "output_index": 2, "item": CALLED},
+    {"type": "response.completed", "sequence_number": 10, "response": WHOLE},
+]
+GEMINI: list[dict[str, Any]] = [
+    {"candidates": [{"content": {"role": "model", "parts": [{"text": "Hm. ", "thought": True}]}, "index": 0}], "responseId": "g-1", "modelVersion": "gemini-3-pro"},
+    {"candidates": [{"content": {"role": "model", "parts": [{"text": "I look "}]}, "index": 0}], "responseId": "g-1"},
+    {"candidates": [{"content": {"role": "model", "parts": [{"text": "it up: 漢字 😀."}]}, "index": 0}]},
+    {"candidates": [{"content": {"role": "model", "parts": [{"functionCall": {"name": "read_file", "args": {"path": "/etc/hosts"}}, "thoughtSignature": "c2ln"}]}, "index": 0}]},
+    {"candidates": [{"content": {"role": "model", "parts": [{"text": ""}]}, "finishReason": "STOP", "index": 0}],
+     "usageMetadata": {"promptTokenCount": 30, "cachedContentTokenCount": 8, "candidatesTokenCount": 10, "thoughtsTokenCount": 30, "totalTokenCount": 70}},
+]  # fmt: skip
+CHAT = openai_stream("I look it up: 漢字 😀.", tool_calls=[CALL], input_tokens=30, output_tokens=40)
+STREAMS = {"chat": CHAT, "anthropic": ANTHROPIC, "responses": RESPONSES, "gemini": GEMINI}
+FINISH = {"chat": "tool_calls", "anthropic": "tool_use", "responses": "completed", "gemini": "STOP"}
+MODELS = {"chat": "gpt-4o", "anthropic": "claude-sonnet-4-5", "responses": "gpt-5", "gemini": "gemini-3-pro-preview"}
+
+
+def events(chunks: list[dict[str, Any]]) -> bytes:
+    """As a server sends them."""
+    lines = [f"event: {chunk['type']}\n" if "type" in chunk else "" for chunk in chunks]
+    return (
+        "".join(f"{head}data: {json.dumps(chunk, ensure_ascii=False)}\n\n" for head, chunk in zip(lines, chunks, strict=True)).encode()
+        + b"data: [DONE]\n\n"
+    )
+
+
+def session_of(user: memspan.Scope, dialect: str, name: str = "s-1") -> memspan.Session:
+    model = MODELS[dialect] if MODELS[dialect] in memspan.models else next(one for one in memspan.models if one.startswith("gemini-3"))
+    session = user.session(name, model=model, system="You are terse.")
+    session.add({"role": "user", "content": "read the hosts file"})
+    return session
+
+
+@pytest.mark.parametrize("dialect", STREAMS)
+def test_every_dialect_is_gathered(user: memspan.Scope, dialect: str) -> None:
+    session = session_of(user, dialect)
+    with session.reply(session.assemble()) as reply:
+        pieces = [reply.feed(chunk) for chunk in STREAMS[dialect]]
+    assert "".join(pieces) == reply.text == "I look it up: 漢字 😀."
+    assert reply.turn is not None
+    call = reply.turn.calls[0]
+    assert (call.finish, call.response_id) == (
+        FINISH[dialect],
+        {"anthropic": "msg_1", "responses": "resp_1", "gemini": "g-1"}.get(dialect, CHAT[0]["id"]),
+    )
+    assert call.usage is not None
+    assert call.usage.input_tokens == (1030 if dialect == "anthropic" else 30)
+    assert call.usage.output_tokens == (89 if dialect == "anthropic" else 40)
+    [pending] = session.pending_tool_calls
+    assert pending.name == "read_file"
+    assert pending.arguments["path"] == "/etc/hosts"  # type: ignore[index]
+    assert session.partial_reply is None
+    session.add({"role": "tool", "tool_call_id": pending.id, "content": "127.0.0.1 localhost"})
+    prompt = session.assemble()
+    # What one vendor's model said goes to every other vendor, and back to its own with what it signed.
+    requests = {
+        "anthropic": prompt.to_anthropic(),
+        "chat": prompt.to_openai(),
+        "responses": prompt.to_openai_responses(),
+        "gemini": prompt.to_gemini(),
+    }
+    secrets = {"anthropic": "EqoBCkg=", "responses": "gAAAA", "gemini": "b'sig'"}
+    for name, request in requests.items():
+        assert "it up: 漢字" in str(request), name
+        for vendor, secret in secrets.items():
+            assert (secret in str(request)) == (vendor == name == dialect), (vendor, name)
+
+
+def test_the_sdks_objects_are_gathered(user: memspan.Scope) -> None:
+    kinds: dict[str, Any] = {
+        "chat": TypeAdapter(ChatCompletionChunk),
+        "anthropic": TypeAdapter(RawMessageStreamEvent),
+        "responses": TypeAdapter(ResponseStreamEvent),
+    }
+    for dialect, kind in kinds.items():
+        plain, typed = Gatherer(), Gatherer()
+        for chunk in STREAMS[dialect]:
+            if chunk.get("type") == "ping":
+                continue
+            plain.feed(chunk)
+            typed.feed(kind.validate_python(chunk))
+        assert typed.finished
+        session = session_of(user, dialect, dialect)
+        turn = session.add_response(typed.response(), prompt=session.assemble())
+        other = session_of(user, dialect, f"{dialect}-plain")
+        assert turn.calls[0].usage == other.add_response(plain.response(), prompt=other.assemble()).calls[0].usage
+        assert [message.text for message in session.messages] == [message.text for message in other.messages]
+
+
+@pytest.mark.parametrize("dialect", STREAMS)
+def test_cut_at_every_byte_nothing_is_torn(dialect: str) -> None:
+    raw = events(STREAMS[dialect])
+    whole = Gatherer()
+    whole.feed(raw)
+    text = whole.text
+    assert whole.finished
+    for cut in range(len(raw)):
+        gatherer = Gatherer()
+        gatherer.feed(raw[:cut])
+        assert text.startswith(gatherer.text)
+        if gatherer.started:
+            check_parts(json.loads(json.dumps(gatherer.response())), text)
+        gatherer.feed(raw[cut:])  # and goes on where it was cut
+        assert (gatherer.text, gatherer.finished) == (text, True)
+        assert gatherer.response() == whole.response()
+
+
+def check_parts(response: dict[str, Any], text: str) -> None:
+    """No torn text, no torn arguments, no unsigned thinking."""
+    assert text.startswith(memspan.stream.said(response))
+    blocks = list(response.get("content") or response.get("output") or ())
+    for choice in response.get("choices", ()):
+        blocks += [{"type": "call", "arguments": call["function"]["arguments"]} for call in choice["message"].get("tool_calls", ())]
+    for block in blocks:
+        if block["type"] == "thinking":
+            assert block["signature"] == "EqoBCkg="
+        if block["type"] == "tool_use":
+            assert block["input"] == {"path": "/etc/hosts"}
+        if "arguments" in block:
+            assert json.loads(block["arguments"])["path"] == "/etc/hosts"
+
+
+def test_a_cut_stream_is_kept_and_can_go_on(tmp_path: Path) -> None:
+    with memspan.open(tmp_path / "store", embedder=None) as engine:
+        session = engine.user("u").session("s-1", model="gpt-4o")
+        session.add({"role": "user", "content": "tell me"})
+        with pytest.raises(memspan.ProviderError, match="stopped after 8 characters"), session.reply(session.assemble()) as reply:
+            for chunk in openai_stream("One two three four.")[:3]:
+                reply.feed(chunk)
+    with memspan.open(tmp_path / "store", embedder=None) as engine:  # another process, after a crash
+        session = engine.user("u").session("s-1")
+        partial = session.partial_reply
+        assert partial is not None
+        assert (partial.text, partial.messages, partial.error) == ("One two ", 1, "the stream ended before the reply did")
+        assert len(session.messages) == 1
+        assert engine.check().sound
+        turn = session.keep_partial_reply()
+        assert (turn.messages[-1].text, turn.calls[0].finish) == ("One two ", "interrupted")
+        assert session.partial_reply is None
+        with pytest.raises(memspan.NotFound):
+            session.keep_partial_reply()
+        assert not session.drop_partial_reply()
+
+
+def test_a_partial_reply_of_a_session_that_went_on(user: memspan.Scope) -> None:
+    session = session_of(user, "chat")
+    with pytest.raises(KeyboardInterrupt), session.reply(session.assemble()) as reply:
+        reply.feed(CHAT[0])
+        reply.feed(CHAT[1])
+        raise KeyboardInterrupt
+    assert getattr(session.partial_reply, "error", "").startswith("KeyboardInterrupt")
+    session.add({"role": "user", "content": "never mind"})
+    with pytest.raises(memspan.SessionMoved):
+        session.keep_partial_reply()
+    assert session.partial_reply is None
+    session.delete()
+
+
+def test_it_is_kept_every_two_seconds(user: memspan.Scope, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [1000.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    session = session_of(user, "chat")
+    with session.reply(session.assemble()) as reply:
+        for place, chunk in enumerate(CHAT):
+            reply.feed(chunk)
+            now[0] += 0.9
+            partial = session.partial_reply
+            assert (partial is None) == (place < 3), place
+            if place == 3:
+                assert partial is not None
+                assert partial.text == "I look it "
+    assert session.partial_reply is None
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}},
+        {"error": {"message": "The server had an error", "type": "server_error", "code": None}},
+        {
+            "type": "response.failed",
+            "response": {"id": "r", "status": "failed", "error": {"code": "server_error", "message": "x"}, "output": []},
+        },
+    ],
+)
+def test_an_error_in_the_middle(user: memspan.Scope, error: dict[str, Any]) -> None:
+    dialect = "responses" if error.get("type") == "response.failed" else "anthropic"
+    session = session_of(user, dialect)
+    with pytest.raises(memspan.ProviderError) as raised, session.reply(session.assemble()) as reply:
+        for chunk in STREAMS[dialect][:10]:
+            reply.feed(chunk)
+        reply.feed(error)
+    assert raised.value.refusal.kind in {"overloaded", "outage"}  # type: ignore[attr-defined]
+    assert getattr(session.partial_reply, "text", "").startswith("I look ")
+    assert len(session.messages) == 1
+    assert session.assemble().messages[-1]["role"] == "user"
+
+
+def test_odd_streams(user: memspan.Scope) -> None:
+    session = session_of(user, "chat")
+    with pytest.raises(memspan.InvalidInput, match="a chunk is what"), session.reply(session.assemble()) as reply:
+        reply.feed(7)
+    with pytest.raises(memspan.InvalidInput, match="a chunk is what"), session.reply(session.assemble()) as reply:
+        reply.feed(None)
+    with pytest.raises(memspan.ProviderError, match="must be JSON"), session.reply(session.assemble()) as reply:
+        reply.feed(b"data: {nonsense}\n")
+    with pytest.raises(memspan.ProviderError, match="stopped after 0"), session.reply(session.assemble()) as reply:
+        reply.feed(b": keep-alive\n\n")
+    with pytest.raises(memspan.InvalidInput, match="pass the Prompt itself"):
+        session.reply("prompt")  # type: ignore[arg-type]
+    gatherer = Gatherer()
+    two = [
+        {"choices": [{"index": 0, "delta": {"content": "a"}, "finish_reason": "stop"}]},
+        {"choices": [{"index": 0, "delta": {}, "finish_reason": "length"}]},
+    ]
+    for chunk in [*two, {"choices": [{"index": 1, "delta": {"content": "of another choice"}}]}, {"choices": None, "usage": None}, {}]:
+        gatherer.feed(chunk)
+    assert (gatherer.text, gatherer.finish) == ("a", "stop")
+    # Gemini's compatible endpoint gives every call the index 0; Ollama gives arguments as an object.
+    gatherer = Gatherer()
+    for call_id, arguments in [("c1", '{"a": 1}'), ("c2", {"b": 2})]:
+        call = {"index": 0, "id": call_id, "function": {"name": "f", "arguments": arguments}}
+        gatherer.feed({"choices": [{"delta": {"tool_calls": [call]}, "finish_reason": None}]})
+    gatherer.feed({"choices": [{"delta": {}, "finish_reason": "tool_calls"}]})
+    calls = gatherer.response()["choices"][0]["message"]["tool_calls"]
+    assert [(call["id"], json.loads(call["function"]["arguments"])) for call in calls] == [("c1", {"a": 1}), ("c2", {"b": 2})]
+
+
+@pytest.mark.parametrize(
+    ("usage", "counted"),
+    [
+        ({"prompt_tokens": -5}, False),
+        ({"prompt_tokens": 10**15}, False),
+        ({"prompt_tokens": True}, False),
+        ("no", False),
+        ({"prompt_tokens": 30}, True),
+    ],
+)
+def test_odd_usage_loses_no_reply(user: memspan.Scope, usage: Any, counted: bool) -> None:
+    session = session_of(user, "chat")
+    turn = session.add_response({**openai_response("yes"), "usage": usage}, prompt=session.assemble())
+    assert turn.messages[-1].text == "yes"
+    assert (turn.usage is not None) == counted
+    session.add({"role": "user", "content": "more"})
+    assert session.assemble().total_tokens <= session.assemble().max_input_tokens
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        None, b"bytes", 7, [], {}, {"choices": []}, {"choices": None}, {"candidates": []}, {"output": []}, {"object": "response"},
+        {"promptFeedback": {"blockReason": "SAFETY"}}, {"candidates": [{"content": {"parts": []}, "finishReason": "MAX_TOKENS"}]},
+        {"choices": [{"message": {"role": "assistant", "content": None}, "finish_reason": "length"}]},
+        {"choices": [{"message": {"role": "assistant", "tool_calls": [{"id": "a", "function": {"name": "f"}}, {"id": "a", "function": {"name": "f"}}]}}]},
+    ],
+)  # fmt: skip
+def test_replies_that_cannot_be(user: memspan.Scope, response: Any) -> None:
+    session = session_of(user, "chat")
+    prompt = session.assemble()
+    with pytest.raises(memspan.InvalidInput):
+        session.add_response(response, prompt=prompt)
+    assert len(session.messages) == 1
+    assert session.assemble() == prompt
+
+
+def test_an_unknown_finish_and_arguments_that_are_no_json(user: memspan.Scope) -> None:
+    session = session_of(user, "chat")
+    message = {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [{"id": "c", "type": "function", "function": {"name": "f", "arguments": '{"a'}}],
+    }
+    turn = session.add_response(
+        {"id": "r", "choices": [{"index": 0, "message": message, "finish_reason": "banana"}]}, prompt=session.assemble()
+    )
+    assert turn.calls[0].finish == "banana"
+    [call] = session.pending_tool_calls
+    assert call.arguments == '{"a'
+
+    def f(a: int) -> int:
+        return a
+
+    session.answer(call, functions=[f])
+    assert "must be a JSON object" in session.messages[-1].text
+    for render in (
+        session.assemble().to_openai,
+        session.assemble().to_anthropic,
+        session.assemble().to_gemini,
+        session.assemble().to_openai_responses,
+    ):
+        assert render()
+
+
+def test_awaited(user: memspan.Scope) -> None:
+    async def life() -> None:
+        session = session_of(user, "chat")
+        async with session.lease(seconds=5) as lease, session.reply(session.assemble()) as reply:
+            assert lease.held
+            for chunk in CHAT:
+                reply.feed(chunk)
+        assert reply.turn is not None
+        await session.acancel_tool_calls(reason="stop")
+
+        async def cancelled() -> None:
+            async with session.reply(session.assemble()) as cut:
+                for chunk in openai_stream("One two three."):
+                    cut.feed(chunk)
+                    await asyncio.sleep(0.05)
+
+        task = asyncio.create_task(cancelled())
+        await asyncio.sleep(0.12)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert getattr(session.partial_reply, "error", "").startswith("CancelledError")
+        assert await session.adrop_partial_reply()
+
+    asyncio.run(life())
+
+
+def test_feeding_a_chunk_is_quick() -> None:
+    chunks = [ChatCompletionChunk.model_validate(chunk) for chunk in openai_stream("word " * 2_000)]
+    best = float("inf")
+    for _ in range(5):
+        gatherer, start = Gatherer(), time.process_time()
+        for chunk in chunks:
+            gatherer.feed(chunk)
+        best = min(best, (time.process_time() - start) / len(chunks))
+    assert best < 50e-6  # ten times the figure of docs/providers.md: a busy machine must not turn it red

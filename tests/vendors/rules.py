@@ -1,0 +1,198 @@
+"""What each vendor publishes of its requests: a function for each, that gives the vendor's complaint, or `None`.
+
+Sources: the API references of OpenAI (chat completions, responses), Anthropic (messages, prompt caching, extended thinking), Google (Gemini,
+function calling), Mistral; and the public threads that `memspan/refusals.py` and `dialects.tsv` name.
+"""
+
+# ruff: noqa: C901, E501, PLR0911, PLR0912  a rule a line
+from __future__ import annotations
+
+import json
+import re
+from itertools import pairwise
+from typing import Any
+
+from memspan import dialects
+
+CHAT_FIELDS = {
+    "model",
+    "messages",
+    "tools",
+    "stream",
+    "stream_options",
+    "temperature",
+    "tool_choice",
+    "prompt_cache_key",
+    "max_tokens",
+    "max_completion_tokens",
+}
+ANTHROPIC_FIELDS = {"model", "messages", "system", "tools", "max_tokens", "stream", "temperature", "thinking", "tool_choice"}
+RESPONSES_FIELDS = {"model", "input", "tools", "max_output_tokens", "store", "include", "stream", "prompt_cache_key", "reasoning"}
+_CALL_IDS = {"mistral": r"[A-Za-z0-9]{9}", "openai": r".{1,40}", "bedrock": r"[A-Za-z0-9_-]{1,64}"}
+
+
+def chat(body: dict[str, Any], name: str = "openai") -> str | None:
+    """Chat completions, by the rules of one server."""
+    rules = dialects[name]
+    unknown = set(body) - CHAT_FIELDS
+    wrong = {"max_tokens", "max_completion_tokens"} - {rules.output_parameter}
+    if unknown or wrong & set(body):
+        return f"Extra inputs are not permitted: {sorted(unknown | wrong & set(body))}"
+    if body.get("stream_options") and not rules.stream_usage:
+        return "Extra inputs are not permitted: ['stream_options']"
+    messages = body["messages"]
+    if not messages:
+        return "'messages' must contain at least one message"
+    roles = [message["role"] for message in messages]
+    talk = [role for role in roles if role not in {"system", "developer"}]
+    if not rules.system_anywhere and (any(role in {"system", "developer"} for role in roles[1:]) or not talk):
+        return "Unexpected role 'system' after role 'user'"
+    if talk and talk[0] == "assistant" and not rules.begins_with_assistant:
+        return "Conversation roles must begin with user"
+    if roles[-1] == "assistant" and not rules.ends_with_assistant and not messages[-1].get("tool_calls"):
+        return "Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant"
+    if not rules.user_after_tool and any(pair == ("tool", "user") for pair in pairwise(roles)):
+        return "Unexpected role 'user' after role 'tool'"
+    if rules.alternates and any(one == other == "user" for one, other in pairwise(talk)):
+        return "Conversation roles must alternate user/assistant/user/assistant/..."
+    return _chat_messages(messages, rules.text_parts, _CALL_IDS.get(name, r".{1,64}"))
+
+
+def _chat_messages(messages: list[dict[str, Any]], text_parts: bool, ids: str) -> str | None:
+    open_calls: list[str] = []
+    for message in messages:
+        content = message.get("content")
+        if isinstance(content, list) and (not content or not text_parts):
+            return "invalid type: sequence, expected a string"
+        if content is None and not message.get("tool_calls"):
+            return "Invalid value for 'content': expected a string, got null."
+        if message["role"] == "tool":
+            if message["tool_call_id"] not in open_calls:
+                return "messages with role 'tool' must be a response to a preceeding message with 'tool_calls'."
+            open_calls.remove(message["tool_call_id"])
+            continue
+        if open_calls:
+            return (
+                f"An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id': {open_calls}"
+            )
+        open_calls = [call["id"] for call in message.get("tool_calls") or ()]
+        for call_id in open_calls:
+            if not re.fullmatch(ids, call_id, re.DOTALL):
+                return f"Tool call id was {call_id} but must be {ids}"
+    return f"tool calls without results: {open_calls}" if open_calls else None
+
+
+def anthropic(body: dict[str, Any]) -> str | None:
+    """Anthropic's messages."""
+    unknown = set(body) - ANTHROPIC_FIELDS
+    if unknown:
+        return f"{sorted(unknown)}: Extra inputs are not permitted"
+    messages = body["messages"]
+    if not messages:
+        return "messages: at least one message is required"
+    if messages[0]["role"] != "user":
+        return 'messages: first message must use the "user" role'
+    marks, known = 0, set[str]()
+    for block in [*body.get("system", ()), *body.get("tools", ())]:
+        marks += "cache_control" in block
+    for place, message in enumerate(messages):
+        blocks = message["content"]
+        if not blocks and place < len(messages) - 1:
+            return f"messages.{place}: all messages must have non-empty content"
+        following = messages[place + 1]["content"] if place + 1 < len(messages) else []
+        for at, block in enumerate(blocks):
+            if "cache_control" in block:
+                marks += 1
+                if block["type"] in {"thinking", "redacted_thinking"}:
+                    return f"messages.{place}.content.{at}.{block['type']}.cache_control: Extra inputs are not permitted"
+                if block["type"] == "text" and not block["text"]:
+                    return "cache_control cannot be set for empty text blocks"
+            if block["type"] == "text" and not block["text"].strip():
+                return "messages: text content blocks must contain non-whitespace text"
+            if block["type"] == "thinking" and not block.get("signature"):
+                return f"messages.{place}.content.{at}.thinking.signature: Field required"
+        calls = [block["id"] for block in blocks if block["type"] == "tool_use"]
+        if any(not re.fullmatch(r"[a-zA-Z0-9_-]+", call) for call in calls):
+            return "tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'"
+        if len(set(calls)) < len(calls):
+            return "messages: `tool_use` ids must be unique"
+        results = [block["tool_use_id"] for block in following if block["type"] == "tool_result"]
+        if calls and sorted(results) != sorted(calls):
+            return f"messages.{place}: `tool_use` ids were found without `tool_result` blocks immediately after: {calls}"
+        if [block["type"] for block in following[: len(results)]] != ["tool_result"] * len(results):
+            return "messages: `tool_result` blocks must come first"
+        own = [block["tool_use_id"] for block in blocks if block["type"] == "tool_result"]
+        if any(call not in known for call in own):
+            return "messages: unexpected `tool_use_id` found in `tool_result` blocks"
+        known = set(calls)
+    if any(one["role"] == other["role"] for one, other in pairwise(messages)):
+        return 'messages: roles must alternate between "user" and "assistant"'
+    return f"A maximum of 4 blocks with cache_control may be provided. Found {marks}." if marks > 4 else None
+
+
+def responses(body: dict[str, Any]) -> str | None:
+    """OpenAI's responses."""
+    unknown = set(body) - RESPONSES_FIELDS
+    if unknown:
+        return f"Unknown parameter: {sorted(unknown)}"
+    if not body["input"]:
+        return "Missing required parameter: 'input'."
+    open_calls, reasoning = list[str](), False
+    for item in body["input"]:
+        kind = item["type"]
+        if kind in {"function_call_output", "custom_tool_call_output"}:
+            if item["call_id"] not in open_calls:
+                return f"No tool call found for function call output with call_id {item['call_id']}."
+            open_calls.remove(item["call_id"])
+            continue
+        if reasoning and kind == "message" and item["role"] != "assistant":
+            return "Item of type 'reasoning' was provided without its required following item."
+        reasoning = kind == "reasoning"
+        if kind == "reasoning" and not item.get("encrypted_content"):
+            return "Item 'rs_1' not found. Items are not persisted when `store` is set to false."
+        if kind in {"function_call", "custom_tool_call"}:
+            if len(item["call_id"]) > 64 or not item["name"]:
+                return "Invalid 'call_id': string too long"
+            open_calls.append(item["call_id"])
+        elif kind == "message":
+            if open_calls and item["role"] != "assistant":
+                return f"No tool output found for function call {open_calls[0]}."
+            if item["role"] == "assistant" and not isinstance(item["content"], str):
+                return "Invalid value: 'input_text'. Supported values are: 'output_text' and 'refusal'."
+            if item["content"] == []:
+                return "Invalid 'content': empty array"
+    return f"No tool output found for function call {open_calls[0]}." if open_calls else None
+
+
+def gemini(body: dict[str, Any]) -> str | None:
+    """Gemini's `generateContent`, in the SDK's spelling."""
+    contents = body["contents"]
+    if not contents:
+        return "GenerateContentRequest.contents: contents is not specified"
+    if contents[0]["role"] != "user" or contents[-1]["role"] != "user":
+        return "Please ensure that single turn requests end with a user role or the role field is empty."
+    calls: list[tuple[str, str]] = []
+    for content in contents:
+        parts = content["parts"]
+        if not parts:
+            return "contents.parts must not be empty."
+        if any("text" in part and not part["text"].strip() for part in parts):
+            return "Unable to submit request because it must have a text parameter."
+        results = [(part["function_response"]["id"], part["function_response"]["name"]) for part in parts if "function_response" in part]
+        if results and (content["role"] != "user" or len(results) < len(parts)):
+            return "function response parts must stand alone"
+        if sorted(results) != sorted(calls):
+            return "Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn."
+        calls = [(part["function_call"]["id"], part["function_call"]["name"]) for part in parts if "function_call" in part]
+        if calls and content["role"] != "model":
+            return "function call parts belong to the model"
+        first = next((part for part in parts if "function_call" in part), None)
+        if first is not None and "gemini-3" in body["model"] and not first.get("thought_signature"):
+            return "Function call is missing a thought_signature in functionCall parts."
+    unknown = set(body["config"]) - {"system_instruction", "tools", "max_output_tokens"}
+    return f"Unknown name: {sorted(unknown)}" if unknown else None
+
+
+def json_safe(value: Any) -> Any:
+    """A request with its bytes as text, as the SDK sends them."""
+    return json.loads(json.dumps(value, default=lambda one: "b64" if isinstance(one, bytes) else str(one)))

@@ -1,0 +1,176 @@
+"""Fits the weights of the write gate's two models and writes rust/engine/src/gate/weights.tsv.
+
+    python tools/gate/fit.py SGD.jsonl.gz EVIDENCE.jsonl.gz [--judge LOCOMO.json] [--keep 1200]
+
+SGD.jsonl.gz has a dialogue of the Schema-Guided Dialogue set a line (`id`, `turns` of `speaker`, `text` and `acts`): a user turn informs
+where its acts have INFORM. One dialogue in five, by the hash of its id, is kept back and measured. EVIDENCE.jsonl.gz has conversations
+with questions and the turns that answer them (`source`, `sessions` of `turns`, `questions`); those of FriendsQA teach what matters.
+LOCOMO.json is only judged, never fitted to. Features come from the engine (`memspan._core.gate_features`). Needs numpy.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import hashlib
+import json
+import re
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+
+from memspan import _core
+
+ONE = 1024
+TARGET = Path(__file__).resolve().parents[2] / "rust/engine/src/gate/weights.tsv"
+
+
+def user_turns(path: str) -> list[tuple[str, str, str, bool]]:
+    """Dialogue, text, what the system said before, whether it informs."""
+    rows = []
+    for line in gzip.open(path, "rt", encoding="utf-8"):
+        dialogue, before = json.loads(line), ""
+        for turn in dialogue["turns"]:
+            if turn["speaker"] == "user":
+                rows.append((dialogue["id"], turn["text"], before, "INFORM" in turn["acts"]))
+            else:
+                before = turn["text"]
+    return rows
+
+
+def kept_back(name: str) -> bool:
+    """One in five, by the hash of its name."""
+    return hashlib.sha256(name.encode()).digest()[0] % 5 == 0
+
+
+def sparse(
+    rows: list[tuple[str, str, str, bool]], vocabulary: dict[str, int] | None, least: int
+) -> tuple[list[np.ndarray], dict[str, int]]:
+    """The places of each row's features; the vocabulary is made from the rows where none is given."""
+    named = [_core.gate_features(text, before)[0] for _, text, before, _ in rows]
+    if vocabulary is None:
+        counts = Counter(name for names in named for name in names)
+        vocabulary = {name: place for place, name in enumerate(sorted(name for name, count in counts.items() if count >= least))}
+    return [np.array([vocabulary[name] for name in names if name in vocabulary], dtype=int) for names in named], vocabulary
+
+
+def fit_sparse(rows: list[np.ndarray], labels: np.ndarray, size: int, epochs: int = 6) -> tuple[np.ndarray, float]:
+    """Logistic regression by AdaGrad."""
+    weights, bias, grown, grown_bias = np.zeros(size), 0.0, np.full(size, 1e-8), 1e-8
+    order, random = np.arange(len(rows)), np.random.default_rng(0)
+    for _ in range(epochs):
+        random.shuffle(order)
+        for at in order:
+            row = rows[at]
+            error = 1 / (1 + np.exp(-np.clip(weights[row].sum() + bias, -30, 30))) - labels[at]
+            step = error + 1e-5 * weights[row]
+            grown[row] += step * step
+            weights[row] -= 0.5 * step / np.sqrt(grown[row])
+            grown_bias += error * error
+            bias -= 0.5 * error / np.sqrt(grown_bias)
+    return weights, bias
+
+
+def fit_dense(values: np.ndarray, labels: np.ndarray, ridge: float = 1e-2) -> tuple[np.ndarray, float]:
+    """Logistic regression by Newton's method; the weights are of the values as they are."""
+    mean, spread = values.mean(0), values.std(0) + 1e-9
+    inputs, weights = np.c_[(values - mean) / spread, np.ones(len(values))], np.zeros(values.shape[1] + 1)
+    for _ in range(50):
+        chance = 1 / (1 + np.exp(-inputs @ weights))
+        slope = inputs.T @ (chance - labels) / len(labels) + ridge * np.r_[weights[:-1], 0]
+        bend = (inputs * (chance * (1 - chance))[:, None]).T @ inputs / len(labels) + ridge * np.eye(len(weights))
+        weights -= np.linalg.solve(bend, slope)
+    plain = weights[:-1] / spread
+    return plain, float(weights[-1] - plain @ mean)
+
+
+def evidence(path: str, source: str) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers of each turn, and whether it answers a question."""
+    values, labels = [], []
+    for line in gzip.open(path, "rt", encoding="utf-8"):
+        conversation = json.loads(line)
+        if conversation["source"] != source:
+            continue
+        answers = {turn for question in conversation["questions"] for turn in question[2]}
+        for session in conversation["sessions"]:
+            before = ""
+            for turn, _, text in session["turns"]:
+                values.append(_core.gate_features(text, before)[1])
+                labels.append(turn in answers)
+                before = text
+    return np.array(values), np.array(labels, dtype=float)
+
+
+def locomo(path: str) -> tuple[list[list[float]], list[bool], list[int]]:
+    """Numbers of each turn of LoCoMo, whether it is evidence of a question that has an answer, and its length."""
+    values, labels, lengths = [], [], []
+    for sample in json.loads(Path(path).read_text(encoding="utf-8")):
+        named = [one for question in sample["qa"] if question["category"] != 5 for one in question.get("evidence", [])]
+        answers = {f"D{int(a)}:{int(b)}" for one in named for a, b in re.findall(r"D:?(\d+):(\d+)", one)}
+        for name, turns in sample["conversation"].items():
+            if not re.fullmatch(r"session_\d+", name):
+                continue
+            before = ""
+            for turn in turns:
+                values.append(_core.gate_features(turn["text"], before)[1])
+                labels.append(turn["dia_id"] in answers)
+                lengths.append(len(turn["text"]))
+                before = turn["text"]
+    return values, labels, lengths
+
+
+def auroc(scores: np.ndarray, labels: np.ndarray) -> float:
+    """The share of pairs in the right order; equals count half."""
+    yes, no = np.sort(scores[labels]), np.sort(scores[~labels])
+    below, upto = np.searchsorted(no, yes, "left"), np.searchsorted(no, yes, "right")
+    return float((below + upto).sum() / 2 / (len(yes) * len(no)))
+
+
+def f1(said: np.ndarray, labels: np.ndarray) -> float:
+    """The harmonic mean of precision and recall."""
+    return float(2 * (said & labels).sum() / (said.sum() + labels.sum()))
+
+
+def main() -> None:
+    """Fits, measures, writes."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("sgd")
+    parser.add_argument("evidence")
+    parser.add_argument("--judge")
+    parser.add_argument("--keep", type=int, default=1200)
+    given = parser.parse_args()
+    turns = user_turns(given.sgd)
+    train, test = [row for row in turns if not kept_back(row[0])], [row for row in turns if kept_back(row[0])]
+    labels = np.array([row[3] for row in train], dtype=float)
+    rows, vocabulary = sparse(train, None, 8)
+    weights, _ = fit_sparse(rows, labels, len(vocabulary))
+    # Of a feature that is rare and of one that says little: the product is what leaving it out costs.
+    counts = np.zeros(len(vocabulary))
+    for row in rows:
+        counts[row] += 1
+    kept = set(np.argsort(-np.abs(weights) * np.sqrt(counts), kind="stable")[: given.keep].tolist())
+    rows = [np.array([place for place in row if place in kept], dtype=int) for row in rows]
+    weights, bias = fit_sparse(rows, labels, len(vocabulary))
+    held, _ = sparse(test, vocabulary, 8)
+    truth = np.array([row[3] for row in test])
+    whole, whole_bias = np.round(weights * ONE), round(bias * ONE)
+    said = np.array([whole[[place for place in row if place in kept]].sum() + whole_bias > 0 for row in held])
+    print(f"informs: {len(kept)} features, {len(train):,} turns fitted, F1 on {len(test):,} kept back: {f1(said, truth):.4f}")
+    values, matters = evidence(given.evidence, "FriendsQA")
+    number_weights, number_bias = fit_dense(values, matters)
+    print(f"matters: {len(values):,} turns fitted, AUROC on them: {auroc(values @ number_weights, matters > 0):.3f}")
+    if given.judge:
+        judged, evident, lengths = (np.array(one) for one in locomo(given.judge))
+        print(
+            f"judged: AUROC {auroc(judged @ number_weights, evident):.3f} on {len(evident):,} turns; their length: {auroc(lengths, evident):.3f}"
+        )
+    names = {place: name for name, place in vocabulary.items()}
+    lines = [f"#informs bias\t{whole_bias}", f"#matters bias\t{round(number_bias * ONE)}"]
+    lines += [f"#matters {place}\t{round(weight * ONE)}" for place, weight in enumerate(number_weights)]
+    lines += sorted(f"{names[place]}\t{int(whole[place])}" for place in kept if whole[place])
+    TARGET.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
