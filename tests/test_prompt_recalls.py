@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 import re
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 import pytest
 
 import memspan
 from memspan import Grant, InvalidInput, Recalls
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 MEMORIES = (
     ("The staging database listens on port 6543.", "Which port does our staging DB use?"),
@@ -326,8 +330,19 @@ def test_a_misspelt_word_is_read_as_one_that_is_there_and_the_prompt_says_so(use
     assert "hydrangeas" in row.why
 
 
-def test_texts_in_scripts_that_the_table_does_not_know_are_found_by_words_alone(user: memspan.Scope) -> None:
-    foreign = ("\u042f \u0436\u0438\u0432\u0443 \u0432 \u041c\u043e\u0441\u043a\u0432\u0435.", "\u0645\u0646\u0632\u0644\u064a \u0641\u064a \u0627\u0644\u0642\u0627\u0647\u0631\u0629", "\u6211\u559c\u6b22\u7eff\u8336\u3002", "\uc81c \uac15\uc544\uc9c0\ub294 \ucd08\ucf54\uc785\ub2c8\ub2e4.", "\U0001f600 \U0001f680")
+def test_texts_in_scripts_that_the_table_does_not_know_are_found_by_words_alone(tmp_path: Path) -> None:
+    with memspan.open(tmp_path / "a.memspan") as engine:
+        _check_scripts(engine.user("u-42"))
+
+
+def _check_scripts(user: memspan.Scope) -> None:
+    foreign = (
+        "\u042f \u0436\u0438\u0432\u0443 \u0432 \u041c\u043e\u0441\u043a\u0432\u0435.",
+        "\u0645\u0646\u0632\u0644\u064a \u0641\u064a \u0627\u0644\u0642\u0627\u0647\u0631\u0629",
+        "\u6211\u559c\u6b22\u7eff\u8336\u3002",
+        "\uc81c \uac15\uc544\uc9c0\ub294 \ucd08\ucf54\uc785\ub2c8\ub2e4.",
+        "\U0001f600 \U0001f680",
+    )
     for text in foreign:
         user.remember(text)
     user.remember("The cat sleeps on the red sofa.")

@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from difflib import SequenceMatcher
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
@@ -50,10 +51,13 @@ _FIXED = frozenset({"tools", "system", "pinned", "summary", "turn", "frame"})
 _OURS = frozenset({"updated", "newer", "task", "history"})
 _GRANTED = ("history", "recalled", "retrieved", "task", "updated", "newer")
 _MISTAKEN = {
-    "memory": "recalled", "memories": "recalled", "messages": "recalled", "recalls": "recalled", "transcripts": "recalled",
-    "documents": "retrieved", "passages": "retrieved", "collections": "retrieved", "tasks": "task", "tool_results": "history", "turns": "history",
-}  # fmt: skip
+    **dict.fromkeys(("memory", "memories", "messages", "recalls", "transcripts"), "recalled"),
+    **dict.fromkeys(("documents", "passages", "collections"), "retrieved"),
+    **dict.fromkeys(("tool_results", "turns"), "history"),
+    "tasks": "task",
+}
 _ROLES = ("user", "assistant", "tool")
+_NEAR = 0.8
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}\Z")
 
 
@@ -216,8 +220,7 @@ class Recalls:
         other_sessions: Whether messages of other sessions of the user are recalled, or only those of this one.
         roles: Whose messages: "user", "assistant", "tool".
         min_confidence: How sure a memory, a passage, and the best of the messages must be to be shown, 0 to 1; messages behind the best
-            need a quarter of it. `None` is the default of the source: 0.15 of memories, 0.2 of messages and passages. With 0 whatever was
-            found is shown as far as it fits.
+            need a tenth of it. `None` is 0.15. With 0 whatever was found is shown as far as it fits.
 
     Raises:
         InvalidInput: A number is out of its range, or a role has another name.
@@ -244,7 +247,8 @@ class Recalls:
             )
         if isinstance(self.roles, str) or any(role not in _ROLES for role in self.roles):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidInput(
-                f"making some recalls: roles must be a tuple of 'user', 'assistant' and 'tool', got {self.roles!r} (Recalls.roles): name those",
+                f"making some recalls: roles must be a tuple of 'user', 'assistant' and 'tool', got {self.roles!r} (Recalls.roles): "
+                "name those",
                 roles=repr(self.roles),
             )
         if self.min_confidence is not None and not _is_number(self.min_confidence, 0.0, 1.0):
@@ -768,15 +772,8 @@ def _check_known(name: str) -> None:
 
 
 def _is_near(name: str, ours: str) -> bool:
-    """Whether two names are two edits apart or fewer."""
-    if abs(len(name) - len(ours)) > 2:
-        return False
-    row = list(range(len(ours) + 1))
-    for place, letter in enumerate(name, 1):
-        diagonal, row[0] = row[0], place
-        for column, other in enumerate(ours, 1):
-            diagonal, row[column] = row[column], min(row[column] + 1, row[column - 1] + 1, diagonal + (letter != other))
-    return row[-1] <= min(2, len(ours) // 3)
+    """Whether two names differ by a letter or two: for names as short as ours a share of common letters tells."""
+    return SequenceMatcher(a=name, b=ours, autojunk=False).ratio() >= _NEAR
 
 
 def _why(segment: str | None, new_epoch: bool, lost: int) -> Any:

