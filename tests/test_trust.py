@@ -257,7 +257,8 @@ def test_every_public_method_answers_wrong_arguments_by_an_error_of_memspan(tmp_
                 if len(error.message) < 20:
                     wrong.append(f"{name}({shown(given)}) says too little: {error.message}")
             except Exception as error:  # noqa: BLE001
-                if not any(one is error for one in given):
+                is_of_the_call = isinstance(error, TypeError) and "positional argument" in str(error)  # Python's own, of the program
+                if not is_of_the_call and not any(one is error for one in given):
                     wrong.append(f"{type(target).__name__}.{name}({shown(given)}): {type(error).__name__}: {str(error)[:90]}")
         assert engine.check().sound
     assert not wrong, f"{len(wrong)} of {CALLS}: " + "\n".join(sorted(set(wrong))[:25])
