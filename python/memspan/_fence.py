@@ -40,7 +40,7 @@ def fenced(cls: _C) -> _C:
     return cls
 
 
-def guarded(plain: _F) -> _F:
+def guarded(plain: _F) -> _F:  # noqa: C901  one form for each kind of function
     """The same of one function, which may be a coroutine function or a generator."""
     call: Callable[..., Any]
     flags = plain.__code__.co_flags  # as `inspect` reads them, which takes longer to import than memspan
@@ -104,7 +104,7 @@ def system_error(doing: str, error: OSError, path: object = None) -> Error:
     said = error.strerror or _text(error)
     fields: dict[str, object] = {"path": str(where), "errno": error.errno}
     if error.errno in _NO_ROOM:
-        return StoreFull(f"{doing}{at}: the system has no room ({said}); nothing half written was left: free some space and try again", **fields)
+        return StoreFull(f"{doing}{at}: the system has no room ({said}); nothing half written is left: make room, try again", **fields)
     if error.errno in _NO_RIGHT:
         return ReadOnly(f"{doing}{at}: the system refused ({said}): give this process the right to write there, or another path", **fields)
     return StoreIo(f"{doing}{at}: the system refused ({said}): check the path, which must name a file in a folder that exists", **fields)

@@ -89,7 +89,9 @@ def _parser() -> argparse.ArgumentParser:
     maintain = add(_maintain, "maintain", "Fill in pending vectors, merge, remove what expired.")
     maintain.add_argument("--every", metavar="TIME", help="go on until interrupted, each 90s, 30m, 24h or 7d")
     evaluation = add(_eval, "eval", "Ask questions of a file and print what recall found: precision, coverage, freshness, duplicates.")
-    evaluation.add_argument("questions", metavar="QUESTIONS.jsonl", type=Path, help='"user", "question" and "answers" (ids or texts) a line')
+    evaluation.add_argument(
+        "questions", metavar="QUESTIONS.jsonl", type=Path, help='"user", "question" and "answers" (ids or texts) a line'
+    )
     evaluation.add_argument("--limit", type=int, default=5, metavar="N", help="memories that a question recalls (default 5)")
     maintain.add_argument("--compact", action="store_true", help="also rewrite the store into a new, smaller generation")
     add(_reembed, "reembed", "Replace the vectors of other embedders by those of the built-in embedding; can be interrupted.")
@@ -102,7 +104,10 @@ def _parser() -> argparse.ArgumentParser:
     doctor = add(_doctor, "doctor", "Read everything, compare it with its checksums and with itself, and report what is damaged.")
     doctor.add_argument("--in-process", action="store_true", help=argparse.SUPPRESS)
     doctor.add_argument(
-        "--repair", type=Path, metavar="NEW", help="save every intact value in a new store there, and list what was lost; nothing is changed"
+        "--repair",
+        type=Path,
+        metavar="NEW",
+        help="save what is intact in a new store there, and list what was lost",
     )
     chat = commands.add_parser(
         "chat", help=(text := "Talk to a model in the terminal, with a memory; /help lists what else it knows."), description=text
@@ -473,7 +478,7 @@ def _doctor(options: argparse.Namespace) -> int:
 
 
 def _repair(options: argparse.Namespace) -> int:
-    from memspan import _core
+    from memspan import _core  # noqa: PLC0415  what one command needs
 
     saved, lost = _core.repair(options.store, options.repair)
     with memspan.open(options.repair, embedder=None) as engine:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict
 
 from memspan import _core
 from memspan._core import Limits
-from memspan._fence import fenced, guarded
 from memspan._embedding import Embedding, Reporter, note_unused
+from memspan._fence import fenced, guarded
 from memspan._store import OpenStore
 from memspan._twins import async_iterable, awaitable
 from memspan.embedding import BuiltIn
@@ -543,7 +543,16 @@ def open(  # noqa: A001  `memspan.open` reads like what it does
     policy = Policy() if policy is None else policy
     lives = [(kind, rule.ttl_days, rule.half_life_days, rule.cap) for kind, rule in (kinds or {}).items()]
     core = _core.EngineCore(
-        folder, durability, read_only, busy_timeout_seconds, clock, identity, by_default, rules, (policy.secrets, policy.personal_data), lives
+        folder,
+        durability,
+        read_only,
+        busy_timeout_seconds,
+        clock,
+        identity,
+        by_default,
+        rules,
+        (policy.secrets, policy.personal_data),
+        lives,
     )
     if by_default and core.space is None:
         note_unused(folder, core.embeddings())

@@ -398,7 +398,7 @@ class Scope:
         wanted = (_core.ScopeCore.kind_bits(kinds), bool(newest_first), states == "all", since)
         return islice(self._pages(*wanted), limit if limit is None else max(0, limit))
 
-    def _pages(self, kinds: int, newest_first: bool, all_states: bool, since: datetime | None) -> Iterator[Memory]:  # noqa: FBT001  a call of ours
+    def _pages(self, kinds: int, newest_first: bool, all_states: bool, since: datetime | None) -> Iterator[Memory]:
         following: int | None = None
         while True:
             page, following = self._core.memories(kinds, newest_first, all_states, since, following, _PAGE)
@@ -604,7 +604,14 @@ class Scope:
         return Profile("\n".join(memory.text for memory in kept), slots, tuple(kept))
 
     def relate(
-        self, subject: str, relation: str, object: str, *, since: datetime | None = None, memory: Memory | None = None, holds: bool = True  # noqa: A002
+        self,
+        subject: str,
+        relation: str,
+        object: str,
+        *,
+        since: datetime | None = None,
+        memory: Memory | None = None,
+        holds: bool = True,  # noqa: A002
     ) -> Relation:
         """Says that something stands to something, or no longer does. Names are compared without case.
 
@@ -682,6 +689,7 @@ class Scope:
             '{"error": "query of recall is a text of 1 to 2,000 characters, and it is not: change it"}'
         """
         return memory_tools.call(self, self._core, self._store.space, name, arguments, allow)
+
     def erase(self, *, reason: str | None = None) -> ErasureReceipt:
         """Erases the scope: memories, history, sessions, collections, ledgers, vectors, words, and its name. Other scopes are untouched.
 
@@ -707,7 +715,9 @@ class Scope:
             (1, 'request 4711', 0)
         """
         if reason is not None and not isinstance(reason, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise InvalidInput(f"erasing {self!r}: reason is a str or None, and it is {type(reason).__name__}: leave it out, or give a text")
+            raise InvalidInput(
+                f"erasing {self!r}: reason is a str or None, and it is {type(reason).__name__}: leave it out, or give a text"
+            )
         return receipt(self._core.erase(), reason)
 
     def export(self, path: str | os.PathLike[str]) -> int:
