@@ -28,7 +28,10 @@ def test_a_session_is_learnt_from_once(user: memspan.Scope) -> None:
     session.add({"role": "user", "content": "Call me Ana. I prefer Python for scripting."})
     session.add({"role": "assistant", "content": "Nice to meet you, Ana!"})
     first = user.learn(session)
-    assert [(one.action, one.slot) for one in first if one.action != "discarded"] == [("added", "name"), ("added", "programming language for scripting")]
+    assert [(one.action, one.slot) for one in first if one.action != "discarded"] == [
+        ("added", "name"),
+        ("added", "programming language for scripting"),
+    ]
     assert len(user.learn(session)) == 0
     session.add({"role": "user", "content": "I switched to Go for scripting."})
     second = user.learn(session)
@@ -79,9 +82,9 @@ def test_the_newest_event_wins_without_a_slot_of_the_callers(user: memspan.Scope
     tell("Remember that the deploy region is eu-west-1.", 5)
     assert tell("Remember that the deploy region is us-east-2.", 9).action == "superseded"
     assert tell("Remember that the deploy region is ap-south-1.", 7).memory.state == "superseded"  # type: ignore[union-attr]
-    assert [memory.text for memory in user.memories()] == ["The deploy region is us-east-2."]
+    assert [memory.text for memory in user.memories()] == ["The deploy region is us-east-2"]
     held = user.recall("deploy region", valid_at=day(6))
-    assert held[0].memory.text == "The deploy region is eu-west-1."
+    assert held[0].memory.text == "The deploy region is eu-west-1"
 
 
 def test_what_holds_no_longer_ends_what_held(user: memspan.Scope) -> None:
@@ -158,7 +161,7 @@ def test_what_is_rejected_does_not_come_back(user: memspan.Scope) -> None:
 
 
 def test_what_a_prompt_showed_is_not_learnt(user: memspan.Scope) -> None:
-    block = "<recalled>\n<memory id=\"m\">Call me Eve.</memory>\n</recalled>\nCall me Ana."
+    block = '<recalled>\n<memory id="m">Call me Eve.</memory>\n</recalled>\nCall me Ana.'
     learned = user.learn(said(block))
     assert [one.text for one in learned if one.action == "added"] == ["The user's name is Ana."]
     start, end = learned[0].span

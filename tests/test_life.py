@@ -17,7 +17,11 @@ from memspan.testing import FakeClock
 if TYPE_CHECKING:
     from pathlib import Path
 
-TEXTS = ("The user runs every morning before work", "Every morning before work the user runs", "The user is running every morning before work")
+TEXTS = (
+    "The user runs every morning before work",
+    "Every morning before work the user runs",
+    "The user is running every morning before work",
+)
 
 
 @pytest.fixture
@@ -229,7 +233,13 @@ def all_shortest(edges: list[tuple[str, str]], a: str, b: str, most: int) -> set
     """Every shortest path, breadth first over nodes."""
     paths = [(a,)]
     for _ in range(most):
-        paths = [(*path, other) for path in paths for one, two in edges for here, other in ((one, two), (two, one)) if here == path[-1] and other not in path]
+        paths = [
+            (*path, other)
+            for path in paths
+            for one, two in edges
+            for here, other in ((one, two), (two, one))
+            if here == path[-1] and other not in path
+        ]
         if found := {path for path in paths if path[-1] == b}:
             return found
     return set()
@@ -365,7 +375,11 @@ def test_overflow(store: Path) -> None:
 def test_retrieval_noise(engine: memspan.Engine) -> None:
     """Before: the same thing said thrice takes three places. After: it is one memory, said three times."""
     user = engine.user("u")
-    texts = ["Remember that the payments team prefers dark mode.", "Remember that payments team prefers dark mode", "Note that the payments team really prefers dark mode."]
+    texts = [
+        "Remember that the payments team prefers dark mode.",
+        "Remember that payments team prefers dark mode",
+        "Note that the payments team really prefers dark mode.",
+    ]
     for day, text in enumerate(texts, 1):
         user.learn([{"role": "user", "content": text, "created_at": datetime(2024, 5, day, tzinfo=UTC)}])
     [memory] = user.memories()

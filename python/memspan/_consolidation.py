@@ -17,6 +17,8 @@ LEAST = 3
 """Memories from which a fact is distilled."""
 
 MOST_CALLS = 64
+MOST_TEXT = 1_000
+LEAST_CLOSENESS = 0.5
 
 INSTRUCTIONS = """These notes say nearly the same. Write one sentence that says all that they agree on.
 Use their own words; add nothing; keep every name, number and date. Reply with the sentence and nothing else."""
@@ -24,7 +26,7 @@ Use their own words; add nothing; keep every name, number and date. Reply with t
 
 def consolidate(work: Work, closeness: float, min_points: int) -> Consolidation:
     """Merges what clusters; one transaction a cluster, so that what is done stays done."""
-    if not 0.5 <= closeness <= 1:
+    if not LEAST_CLOSENESS <= closeness <= 1:
         raise InvalidInput(f"consolidating: closeness is a cosine from 0.5 to 1, and it is {closeness!r}: change it")
     merged: list[Cluster] = []
     for memories, groups in _core.clusters(work.core, closeness, min_points):
@@ -56,7 +58,7 @@ def _written(work: Work, originals: list[Memory]) -> Cluster | None:
     work.asked.calls += 1
     reply = completed(work.llm, [{"role": "system", "content": INSTRUCTIONS}, {"role": "user", "content": notes}], work.timeout_seconds)
     text = "" if reply is None else reply.strip()
-    if not text or len(text) > 1_000 or not borne_out(text, notes) or not _numbers(notes) <= _numbers(text):
+    if not text or len(text) > MOST_TEXT or not borne_out(text, notes) or not _numbers(notes) <= _numbers(text):
         work.asked.failed += 1
         return None
     if work.dry_run:

@@ -1008,9 +1008,7 @@ def check_memory_text(text: str) -> None:
 
 HeardRow: TypeAlias = tuple[str, str, datetime | None]
 """A message to be judged: role, text, when it was said."""
-JudgedRow: TypeAlias = tuple[
-    int, str, str, str | None, str | None, str | None, float, float, int, int, str, str | None
-]
+JudgedRow: TypeAlias = tuple[int, str, str, str | None, str | None, str | None, float, float, int, int, str, str | None]
 """A claim: message, category, text, slot, what it replaces, what it ends, importance, confidence, span, reason, doubt."""
 BesideRow: TypeAlias = tuple[str | None, str | None, str | None, str | None, int | None, str | None]
 """Beside a draft: what it replaces, what it ends, doubt, session, message, writer."""

@@ -16,7 +16,9 @@ _LONGEST = 4 << 20
 
 def screened_message(message: Any, policy: Policy) -> Any:
     """A message without what the policy minds: a mapping is copied where something is taken out, an SDK's object becomes a mapping then."""
-    given = message if isinstance(message, Mapping) else message.model_dump(exclude_none=True) if hasattr(message, "model_dump") else message
+    given = (
+        message if isinstance(message, Mapping) else message.model_dump(exclude_none=True) if hasattr(message, "model_dump") else message
+    )
     left = _left(given, _redacts(policy.secrets), _redacts(policy.personal_data))
     return message if left is given else left
 

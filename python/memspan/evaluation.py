@@ -61,7 +61,10 @@ class Evaluation:
         return asdict(self)
 
     def __str__(self) -> str:
-        rows = [(name, "-" if value is None else f"{value:.3f}" if isinstance(value, float) else f"{value:,}") for name, value in self.to_dict().items()]
+        rows = [
+            (name, "-" if value is None else f"{value:.3f}" if isinstance(value, float) else f"{value:,}")
+            for name, value in self.to_dict().items()
+        ]
         return "\n".join(f"{name:<12} {value:>10}" for name, value in rows)
 
 
@@ -70,8 +73,8 @@ def evaluate(engine: Engine, questions: str | os.PathLike[str] | Iterable[Mappin
 
     Args:
         engine: The store. Its recalls are noted as any others.
-        questions: A file of JSON lines, or mappings: "user" (or "shared"), "question", and, where it is known, "answers": ids of memories, or
-            texts of which one must be in a memory for it to answer. "tenant" where there is one.
+        questions: A file of JSON lines, or mappings: "user" (or "shared"), "question", and, where it is known, "answers": ids of memories,
+            or texts of which one must be in a memory for it to answer. "tenant" where there is one.
         limit: Memories that a question recalls at most.
 
     Raises:
@@ -123,8 +126,14 @@ def evaluate(engine: Engine, questions: str | os.PathLike[str] | Iterable[Mappin
 def _questions(given: str | os.PathLike[str] | Iterable[Mapping[str, Any]]) -> Iterable[Mapping[str, Any]]:
     rows: Iterable[Any] = _lines(Path(given)) if isinstance(given, str | os.PathLike) else given
     for number, row in enumerate(rows):
-        if not isinstance(row, Mapping) or not isinstance(row.get("question"), str) or not isinstance(row.get("user", row.get("shared")), str):
-            raise InvalidInput(f'evaluating: question {number} is a mapping with "user" (or "shared") and "question", and it is {row!r:.80}: correct it')
+        if (
+            not isinstance(row, Mapping)
+            or not isinstance(row.get("question"), str)
+            or not isinstance(row.get("user", row.get("shared")), str)
+        ):
+            raise InvalidInput(
+                f'evaluating: question {number} is a mapping with "user" (or "shared") and "question", and it is {row!r:.80}: correct it'
+            )
         yield row
 
 

@@ -35,12 +35,15 @@ Action: TypeAlias = Literal["added", "superseded", "duplicate", "reinforced", "r
 Category: TypeAlias = Literal["preference", "decision", "task_outcome", "constraint", "semantic", "episodic", "profile", "discard"]
 
 _TREATMENTS = ("allow", "redact", "reject")
+_LONGEST = 1e9
 
 
 class LanguageModel(Protocol):
     """What may be asked to refine: called with messages of role and content, it returns the reply's text."""
 
-    def __call__(self, messages: list[dict[str, str]], *, max_tokens: int) -> str: ...
+    def __call__(self, messages: list[dict[str, str]], *, max_tokens: int) -> str:
+        """The reply's text."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -95,7 +98,7 @@ class KindRule:
 
     def __post_init__(self) -> None:
         for name, given in (("ttl_days", self.ttl_days), ("half_life_days", self.half_life_days), ("cap", self.cap)):
-            if given is not None and (isinstance(given, bool) or not isinstance(given, (int, float)) or not 0 < given <= 1e9):
+            if given is not None and (isinstance(given, bool) or not isinstance(given, (int, float)) or not 0 < given <= _LONGEST):
                 raise InvalidInput(f"making a rule of a kind: {name} is a number above 0, or None, and it is {given!r}: change it")
 
 
@@ -104,7 +107,8 @@ class Decision:
     """What became of a part of a message.
 
     Attributes:
-        action: What was done: the actions of `Remembered`, or "discarded". In a dry run what is planned: "added", "quarantined", "discarded".
+        action: What was done: the actions of `Remembered`, or "discarded". In a dry run what is planned: "added", "quarantined" or
+            "discarded".
         category: What it is: a kind of memory, or "discard".
         text: What is stored; of what is not, the words themselves.
         slot: The attribute that it gives a value to.

@@ -20,7 +20,7 @@ from memspan.collection import Collection, cores
 from memspan.erasure import ErasureReceipt, receipt
 from memspan.exceptions import Error, InvalidInput, ModelMismatch, NotFound
 from memspan.life import Consolidation, Learned, Profile, Relation
-from memspan.memory_tools import ToolFormat
+
 from memspan.search import Conditions, checked_sources, search
 from memspan.short_term import Session, set_policy
 from memspan.transcript import TranscriptHit
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from memspan._store import OpenStore
     from memspan.answer import SourceName
     from memspan.life import LanguageModel
+    from memspan.memory_tools import ToolFormat
     from memspan.model import Model
     from memspan.search import AnyHit
     from memspan.working import Budget, Recalls
@@ -224,8 +225,9 @@ class Scope:
             left, _ = _core.screened(text, policy.secrets, policy.personal_data)
             if left is None:
                 return self._core.revise(memory_id, text, slot, importance, metadata, reason, None)
-            text = left if left == text or self._store.embedding is None else text
-        vector = self._store.stored_vector(text, self)
+            vector = self._store.stored_vector(text, self) if left == text else None
+        else:
+            vector = None
         return self._core.revise(memory_id, text, slot, importance, metadata, reason, vector)
 
     def recall(
@@ -488,13 +490,14 @@ class Scope:
 
         Rules and a small model decide in microseconds, sentence by sentence; docs/life.md has them. Of a session only what is new since the
         last time is read, 400 messages a transaction, so that it may be called after every turn, or by several processes, and nothing is
-        learnt twice. What an assistant said and nobody confirmed, quotations and what speaks of the model's instructions wait for `approve`.
+        learnt twice. What an assistant said and nobody confirmed, quotations and what speaks of the model's instructions wait for
+        `approve`.
 
         Args:
             source: A session of this scope, or chat messages of role and content; with "id", repeating a message adds nothing, and
                 "created_at" is when it was said.
-            llm: Refines what the rules left open, in batches: called with messages and `max_tokens`, it returns text. Each of its claims must
-                quote its message and use no other words; what fails leaves the rules' decisions. By default that of `memspan.open`.
+            llm: Refines what the rules left open, in batches: called with messages and `max_tokens`, it returns text. Each of its claims
+                must quote its message and use no other words; what fails leaves the rules' decisions. By default that of `memspan.open`.
             dry_run: Only say what would be stored.
             llm_timeout_seconds: How long one of its calls may take.
 
@@ -558,8 +561,8 @@ class Scope:
     ) -> Consolidation:
         """Merges memories that say nearly the same. The originals are superseded and stay in `history`.
 
-        Memories without a slot are clustered by their vectors (DBSCAN, exact). By rules one of a cluster stands for those that have the same
-        words but for endings and function words. A model may write one sentence for three or more, whose words they must bear out.
+        Memories without a slot are clustered by their vectors (DBSCAN, exact). By rules one of a cluster stands for those that have the
+        same words but for endings and function words. A model may write one sentence for three or more, whose words they must bear out.
         One transaction a cluster: what is merged stays merged when it is interrupted, and a second call finds nothing more to do.
 
         Args:

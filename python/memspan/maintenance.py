@@ -10,6 +10,7 @@ import time
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from memspan.exceptions import Error, InvalidInput, StateError
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["Maintenance"]
 
 _FILE = "maintenance"
+_LONGEST = 1e9
 _LOG = logging.getLogger("memspan")
 
 
@@ -35,7 +37,7 @@ class Maintenance:
 
     def __init__(self, engine: Engine, every: timedelta | float, *, compact: bool = False) -> None:
         seconds = every.total_seconds() if isinstance(every, timedelta) else every
-        if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 1 <= seconds <= 1e9:  # pyright: ignore
+        if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 1 <= seconds <= _LONGEST:  # pyright: ignore
             raise InvalidInput(f"maintaining a store: every= is a timedelta or seconds, 1 at least, and it is {every!r}: change it")
         self._engine = engine
         self._seconds = float(seconds)
@@ -69,11 +71,13 @@ class Maintenance:
         """
         if self._reported.wait(timeout_seconds) and self._report is not None:
             return self._report
-        raise StateError(f"waiting for maintenance: no report within {timeout_seconds} seconds: another process may be at it") from self._error
+        raise StateError(
+            f"waiting for maintenance: no report within {timeout_seconds} seconds: another process may be at it"
+        ) from self._error
 
     @property
     def _path(self) -> str:
-        return os.path.join(self._engine.path, _FILE)
+        return str(self._engine.path / _FILE)
 
     def _run(self) -> None:
         while not self._stop.is_set():
@@ -142,8 +146,7 @@ def _write(file: int, report: dict[str, Any]) -> None:
 
 def _read(path: str) -> dict[str, Any] | None:
     try:
-        with open(path, "rb") as file:
-            return _parsed(file.read(1 << 16))
+        return _parsed(Path(path).read_bytes())
     except FileNotFoundError:
         return None
 

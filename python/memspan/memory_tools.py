@@ -1,7 +1,7 @@
 """Tools by which a model remembers, recalls, forgets and lists itself: their schemas, and what a call of one does.
 
-A call is checked before anything is done, touches one scope, follows the policy of the engine and returns text that a model can read. A model
-writes neither constraints nor the profile, unless its caller allows it.
+A call is checked before anything is done, touches one scope, follows the policy of the engine and returns text that a model can read. A
+model writes neither constraints nor the profile, unless its caller allows it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,11 @@ def _schema(properties: dict[str, Any], required: list[str]) -> dict[str, Any]:
 
 def _tools(kinds: tuple[str, ...]) -> tuple[tuple[str, str, dict[str, Any]], ...]:
     text = {"type": "string", "description": "One sentence that stands on its own.", "maxLength": _MOST_TEXT}
-    slot = {"type": "string", "description": "The attribute it gives a value to, for instance editor. A new value replaces the old one.", "maxLength": 100}
+    slot = {
+        "type": "string",
+        "description": "The attribute it gives a value to, for instance editor. A new value replaces the old one.",
+        "maxLength": 100,
+    }
     kind = {"type": "string", "enum": list(kinds), "description": "What it is about."}
     limit = {"type": "integer", "minimum": 1, "maximum": _MOST_LISTED, "description": "At most so many."}
     query = {"type": "string", "description": "What to look for.", "maxLength": _MOST_TEXT}
@@ -52,7 +56,9 @@ def schemas(format: ToolFormat, allow: Iterable[str]) -> list[dict[str, Any]]:  
     made = _tools(_KINDS + _allowed(allow))
     match format:
         case "openai":
-            return [{"type": "function", "function": {"name": name, "description": text, "parameters": schema}} for name, text, schema in made]
+            return [
+                {"type": "function", "function": {"name": name, "description": text, "parameters": schema}} for name, text, schema in made
+            ]
         case "openai_responses":
             return [{"type": "function", "name": name, "description": text, "parameters": schema} for name, text, schema in made]
         case "anthropic":
@@ -64,7 +70,8 @@ def schemas(format: ToolFormat, allow: Iterable[str]) -> list[dict[str, Any]]:  
             return [{"name": name, "description": text, "inputSchema": schema} for name, text, schema in made]
         case _:
             raise InvalidInput(
-                f"writing tool schemas: format is 'openai', 'openai_responses', 'anthropic', 'gemini' or 'mcp', and it is {format!r}: choose one"
+                "writing tool schemas: format is 'openai', 'openai_responses', 'anthropic', 'gemini' or 'mcp', "
+                f"and it is {format!r}: choose one"
             )
 
 
@@ -80,7 +87,8 @@ def _allowed(allow: Iterable[str]) -> tuple[str, ...]:
     return given
 
 
-def call(scope: Scope, core: _core.ScopeCore, space: Any, name: str, arguments: Mapping[str, Any] | str, allow: Iterable[str]) -> str:
+def call(  # noqa: PLR0917  two of the package's own before those of `Scope.call_tool`
+    scope: Scope, core: _core.ScopeCore, space: Any, name: str, arguments: Mapping[str, Any] | str, allow: Iterable[str]) -> str:
     """Does what a model asks for; what a model can read of it. A mistake of the model is a reply, not an exception."""
     known = {tool: schema for tool, _, schema in _tools(_KINDS + _allowed(allow))}
     try:
@@ -121,7 +129,9 @@ def _value(name: str, key: str, value: Any, rule: dict[str, Any]) -> Any:
         if isinstance(value, float) and value.is_integer():
             value = int(value)
         if isinstance(value, bool) or not isinstance(value, int) or not rule["minimum"] <= value <= rule["maximum"]:
-            raise InvalidInput(f"{key} of {name} is a whole number from {rule['minimum']} to {rule['maximum']}, and it is {value!r:.80}: change it")
+            raise InvalidInput(
+                f"{key} of {name} is a whole number from {rule['minimum']} to {rule['maximum']}, and it is {value!r:.80}: change it"
+            )
     elif not isinstance(value, str) or not value.strip() or len(value) > rule.get("maxLength", 100):
         raise InvalidInput(f"{key} of {name} is a text of 1 to {rule.get('maxLength', 100):,} characters, and it is not: change it")
     elif "enum" in rule and value not in rule["enum"]:
@@ -129,7 +139,9 @@ def _value(name: str, key: str, value: Any, rule: dict[str, Any]) -> Any:
     return value
 
 
-def _remember(scope: Scope, core: _core.ScopeCore, space: Any, text: str, kind: str = "semantic", slot: str | None = None) -> dict[str, Any]:
+def _remember(
+    scope: Scope, core: _core.ScopeCore, space: Any, text: str, kind: str = "semantic", slot: str | None = None
+) -> dict[str, Any]:
     del scope
     draft = core.screened(_core.Draft(text, kind, slot, 0.5, 0.8, None, "assistant", None, None, None, None, None, space))
     [done] = _core.learn(core, [draft], [(None, None, None, None, None, "tool")], None, None) or []

@@ -56,7 +56,7 @@ def test_a_learner_that_dies_is_gone_on_with(store: Path, rounds: int) -> None:
     with memspan.open(store) as engine:
         user = engine.user("u")
         texts = sorted(memory.text for memory in user.memories(kinds="semantic"))
-        assert texts == sorted(f"Service-{number} listens on port {4000 + number}." for number in range(MESSAGES))
+        assert texts == sorted(f"Service-{number} listens on port {4000 + number}" for number in range(MESSAGES))
         assert user.slots["name"].text == f"The user's name is Ana{MESSAGES - 1}."
-        assert len([memory for memory in user.memories(kinds="episodic")]) == 1
+        assert len(list(user.memories(kinds="episodic"))) == 1
         assert engine.check().findings == ()

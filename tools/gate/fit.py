@@ -44,7 +44,9 @@ def kept_back(name: str) -> bool:
     return hashlib.sha256(name.encode()).digest()[0] % 5 == 0
 
 
-def sparse(rows: list[tuple[str, str, str, bool]], vocabulary: dict[str, int] | None, least: int) -> tuple[list[np.ndarray], dict[str, int]]:
+def sparse(
+    rows: list[tuple[str, str, str, bool]], vocabulary: dict[str, int] | None, least: int
+) -> tuple[list[np.ndarray], dict[str, int]]:
     """The places of each row's features; the vocabulary is made from the rows where none is given."""
     named = [_core.gate_features(text, before)[0] for _, text, before, _ in rows]
     if vocabulary is None:
@@ -160,7 +162,9 @@ def main() -> None:
     print(f"matters: {len(values):,} turns fitted, AUROC on them: {auroc(values @ number_weights, matters > 0):.3f}")
     if given.judge:
         judged, evident, lengths = (np.array(one) for one in locomo(given.judge))
-        print(f"judged: AUROC {auroc(judged @ number_weights, evident):.3f} on {len(evident):,} turns; their length: {auroc(lengths, evident):.3f}")
+        print(
+            f"judged: AUROC {auroc(judged @ number_weights, evident):.3f} on {len(evident):,} turns; their length: {auroc(lengths, evident):.3f}"
+        )
     names = {place: name for name, place in vocabulary.items()}
     lines = [f"#informs bias\t{whole_bias}", f"#matters bias\t{round(number_bias * ONE)}"]
     lines += [f"#matters {place}\t{round(weight * ONE)}" for place, weight in enumerate(number_weights)]

@@ -221,6 +221,16 @@ pub fn is_code(sentence: &str) -> bool {
         || calls && signs > 0
 }
 
+/// More words that English is told by.
+const MORE: [&str; 16] = [
+    "remember", "note", "prefers", "live", "work", "uses", "call", "today", "tomorrow", "decided", "switched", "love", "hate", "team",
+    "must", "our",
+];
+
+fn is_contraction(word: &str) -> bool {
+    ["'s", "'m", "'re", "'ve", "'ll", "'d", "n't"].iter().any(|ending| word.ends_with(ending))
+}
+
 /// Whether the words are English, as far as words tell. A short answer to a question is taken for what the question was in.
 pub fn is_english(text: &str, words: &[Word], answers: bool) -> bool {
     let plain: Vec<&Word> = words.iter().filter(|word| !word.is_mark() && !word.is_number()).collect();
@@ -229,7 +239,10 @@ pub fn is_english(text: &str, words: &[Word], answers: bool) -> bool {
     if letters == 0 || foreign * 5 > letters {
         return letters == 0 && answers;
     }
-    let known = plain.iter().filter(|word| FILLERS.contains(&word.lower.as_str()) || word.lower.contains('\'')).count();
+    let known = plain
+        .iter()
+        .filter(|word| FILLERS.contains(&word.lower.as_str()) || is_contraction(&word.lower) || MORE.contains(&word.lower.as_str()))
+        .count();
     if plain.len() <= 3 { answers || known > 0 } else { known * 6 >= plain.len() }
 }
 

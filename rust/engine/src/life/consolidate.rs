@@ -113,10 +113,10 @@ fn marks(text: &str) -> Vec<String> {
     marks
 }
 
+/// A word without its ending: "running", "runs" and "run" are one.
 fn stem(word: &str) -> String {
-    ["ing", "ed", "s"]
-        .iter()
-        .find_map(|ending| word.strip_suffix(ending).filter(|rest| rest.len() > 3 && rest.bytes().all(|byte| byte.is_ascii_lowercase())))
-        .unwrap_or(word)
-        .to_owned()
+    let plain = |rest: &&str| rest.len() >= 3 && rest.bytes().all(|byte| byte.is_ascii_lowercase());
+    let rest = ["ing", "ed", "s"].iter().find_map(|ending| word.strip_suffix(ending).filter(plain)).unwrap_or(word);
+    let doubled = rest.len() > 3 && rest.len() < word.len() && rest.as_bytes()[rest.len() - 1] == rest.as_bytes()[rest.len() - 2];
+    if doubled { rest[..rest.len() - 1].to_owned() } else { rest.to_owned() }
 }

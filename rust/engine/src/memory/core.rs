@@ -23,7 +23,6 @@ use super::record::{self, Memory};
 use super::remember::{self, Action, NewMemory, Prepared, Remembered};
 use super::revise::{self, Revision};
 use super::slots::{self, Slot};
-use super::writer;
 use crate::index::vectors::graph::GraphOptions;
 use crate::index::vectors::{UnitVector, VectorSet};
 use crate::interrupt;
@@ -447,14 +446,6 @@ impl Core {
         })?;
         add(&self.store.metrics().memories_written, count);
         Ok(written)
-    }
-
-    /// The ids of memories by their numbers, whatever became of them; `None` where there is none of that number.
-    pub fn ids(&self, scope: &Scope, numbers: &[u32]) -> Result<Vec<Option<String>>> {
-        self.store.read(|snapshot| {
-            let Some(partition) = scope.find(snapshot)? else { return Ok(vec![None; numbers.len()]) };
-            numbers.iter().map(|number| Ok(writer::newest(snapshot, partition, *number)?.map(|memory| memory.id()))).collect()
-        })
     }
 
     /// How far a session was learnt from.

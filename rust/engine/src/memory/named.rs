@@ -71,6 +71,14 @@ impl Core {
         })
     }
 
+    /// The ids of memories by their numbers, whatever became of them; `None` where there is none of that number.
+    pub fn ids(&self, scope: &Scope, numbers: &[u32]) -> Result<Vec<Option<String>>> {
+        self.store().read(|pages| {
+            let Some(partition) = scope.find(pages)? else { return Ok(vec![None; numbers.len()]) };
+            numbers.iter().map(|number| Ok(newest(pages, partition, *number)?.map(|memory| memory.id()))).collect()
+        })
+    }
+
     /// The same of one.
     pub fn named_one(&self, scope: &Scope, memory: Memory) -> Result<Named> {
         if Named::names_none(&memory) {
