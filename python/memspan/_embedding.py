@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _BATCH = 256
 _MAX_TIMEOUT_SECONDS = 86_400
 _MAX_REASON = 500
+_GRACE_SECONDS = 0.05  # in which an embedder that hung may return before the next call is refused
 
 
 class Embedding:
@@ -157,6 +158,8 @@ class Embedding:
 
         # A thread for each call, and a daemon: one that hangs does not hold up the end of the process. While it hangs no other is begun:
         # who does not answer now would only cost one thread more.
+        for thread in self._hanging:
+            thread.join(min(self._timeout_seconds, _GRACE_SECONDS))
         self._hanging = [thread for thread in self._hanging if thread.is_alive()]
         if self._hanging:
             raise self._too_slow()

@@ -40,7 +40,7 @@ def fenced(cls: _C) -> _C:
     return cls
 
 
-def guarded(plain: _F) -> _F:
+def guarded(plain: _F) -> _F:  # noqa: C901  one form for each kind of function
     """The same of one function, which may be a coroutine function or a generator."""
     call: Callable[..., Any]
     flags = plain.__code__.co_flags  # as `inspect` reads them, which takes longer to import than memspan
@@ -82,7 +82,7 @@ def guarded(plain: _F) -> _F:
 
 def _raise(plain: Callable[..., Any], error: BaseException, given: tuple[object, ...]) -> NoReturn:
     """Raises what the caller is told; the error itself where it is ours already, was given to us, or comes out of the caller's code."""
-    if isinstance(error, Error) or any(one is error for one in given) or _is_callers(error):
+    if isinstance(error, Error) or any(one is error for one in given) or _is_callers(error) or _is_of_the_call(error):
         raise error
     raise _ours(plain, error) from error
 
@@ -104,10 +104,15 @@ def system_error(doing: str, error: OSError, path: object = None) -> Error:
     said = error.strerror or _text(error)
     fields: dict[str, object] = {"path": str(where), "errno": error.errno}
     if error.errno in _NO_ROOM:
-        return StoreFull(f"{doing}{at}: the system has no room ({said}); nothing half written was left: free some space and try again", **fields)
+        return StoreFull(f"{doing}{at}: the system has no room ({said}); nothing half written is left: make room, try again", **fields)
     if error.errno in _NO_RIGHT:
         return ReadOnly(f"{doing}{at}: the system refused ({said}): give this process the right to write there, or another path", **fields)
     return StoreIo(f"{doing}{at}: the system refused ({said}): check the path, which must name a file in a folder that exists", **fields)
+
+
+def _is_of_the_call(error: BaseException) -> bool:
+    """Whether Python refused the call itself, for an argument that the signature does not have: an error of the program."""
+    return isinstance(error, TypeError) and error.__traceback__ is not None and error.__traceback__.tb_next is None
 
 
 def _is_callers(error: BaseException) -> bool:

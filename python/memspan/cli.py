@@ -104,7 +104,10 @@ def _parser() -> argparse.ArgumentParser:
     doctor = add(_doctor, "doctor", "Read everything, compare it with its checksums and with itself, and report what is damaged.")
     doctor.add_argument("--in-process", action="store_true", help=argparse.SUPPRESS)
     doctor.add_argument(
-        "--repair", type=Path, metavar="NEW", help="save every intact value in a new store there, and list what was lost; nothing is changed"
+        "--repair",
+        type=Path,
+        metavar="NEW",
+        help="save what is intact in a new store there, and list what was lost",
     )
     chat = commands.add_parser(
         "chat", help=(text := "Talk to a model in the terminal, with a memory; /help lists what else it knows."), description=text
@@ -475,7 +478,7 @@ def _doctor(options: argparse.Namespace) -> int:
 
 
 def _repair(options: argparse.Namespace) -> int:
-    from memspan import _core
+    from memspan import _core  # noqa: PLC0415  what one command needs
 
     saved, lost = _core.repair(options.store, options.repair)
     with memspan.open(options.repair, embedder=None) as engine:

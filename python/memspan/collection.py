@@ -139,7 +139,7 @@ class Passage:
 
     @property
     def source(self) -> Literal["collections"]:
-        """"collections"."""  # noqa: D300  # fmt: skip
+        """"collections"."""  # fmt: skip
         return "collections"
 
     @property

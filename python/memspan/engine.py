@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict
 
 from memspan import _core
 from memspan._core import Limits
-from memspan._fence import fenced, guarded
 from memspan._embedding import Embedding, Reporter, note_unused
+from memspan._fence import fenced, guarded
 from memspan._store import OpenStore
 from memspan._twins import async_iterable, awaitable
 from memspan.embedding import BuiltIn

@@ -691,6 +691,7 @@ class Scope:
             '{"error": "query of recall is a text of 1 to 2,000 characters, and it is not: change it"}'
         """
         return memory_tools.call(self, self._core, self._store.space, name, arguments, allow)
+
     def erase(self, *, reason: str | None = None) -> ErasureReceipt:
         """Erases the scope: memories, history, sessions, collections, ledgers, vectors, words, and its name. Other scopes are untouched.
 
@@ -716,7 +717,9 @@ class Scope:
             (1, 'request 4711', 0)
         """
         if reason is not None and not isinstance(reason, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise InvalidInput(f"erasing {self!r}: reason is a str or None, and it is {type(reason).__name__}: leave it out, or give a text")
+            raise InvalidInput(
+                f"erasing {self!r}: reason is a str or None, and it is {type(reason).__name__}: leave it out, or give a text"
+            )
         return receipt(self._core.erase(), reason)
 
     def export(self, path: str | os.PathLike[str]) -> int:

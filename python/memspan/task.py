@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self
 
 from memspan import _core
-from memspan._twins import awaitable
 from memspan._fence import fenced
+from memspan._twins import awaitable
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,8 +15,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from memspan._core import Limits
-from memspan.exceptions import InvalidInput
 from memspan._fence import fenced
+from memspan.exceptions import InvalidInput
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

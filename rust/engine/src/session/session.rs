@@ -366,7 +366,10 @@ impl Session<'_> {
         let prompt = Arc::new(prompt.clone());
         let exceeded = self.edit("learning what a prompt costs", now, move |writer| {
             check_prompt(writer, prompt.place, &prompt.sent)?;
-            writer.observe(&prompt, cost)
+            let exceeded = writer.observe(&prompt, cost)?;
+            // A refusal or a count names the true number: it waits for no second one that says the same.
+            writer.observe(&prompt, cost)?;
+            Ok(exceeded)
         })?;
         add(&self.engine.store().metrics().bounds_exceeded, u64::from(exceeded));
         Ok(())
