@@ -53,7 +53,9 @@ def test_a_turn_with_tools(memspan_engine: memspan.Engine) -> None:
     assert [memory.text for memory in memspan_engine.user("u-42").memories()] == ["Likes tea"]
     assert [tool["function"]["name"] for tool in provider.prompts[0].to_openai()["tools"]] == ["read_file", "remember"]
     assert steps == [
-        (step, when) for step in ("add", "assemble", "call", "reply", "tools", "assemble", "call", "reply", "learn") for when in ("before", "after")
+        (step, when)
+        for step in ("add", "assemble", "call", "reply", "tools", "assemble", "call", "reply", "learn")
+        for when in ("before", "after")
     ]
     again = assistant.respond("u-42", "what does it say?", session="s-1", id="webhook-1")
     assert (again.text, again.stored, len(provider.prompts)) == ("It says localhost.", True, 2)

@@ -10,7 +10,6 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from difflib import SequenceMatcher
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
@@ -773,6 +772,8 @@ def _check_known(name: str) -> None:
 
 def _is_near(name: str, ours: str) -> bool:
     """Whether two names differ by a letter or two: for names as short as ours a share of common letters tells."""
+    from difflib import SequenceMatcher  # noqa: PLC0415  for a message of an error
+
     return SequenceMatcher(a=name, b=ours, autojunk=False).ratio() >= _NEAR
 
 
