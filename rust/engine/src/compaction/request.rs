@@ -17,7 +17,7 @@ const PIECE_BYTES: usize = 4_000;
 /// Passes of one compaction. What is behind them is left to the rules.
 pub const MAX_PASSES: usize = 64;
 
-/// The blocks to be summarised, each at most `max_tokens` (a single piece of [`PIECE_BYTES`] at least).
+/// The blocks to be summarised, each at most `max_tokens` (a single piece of `PIECE_BYTES` at least).
 #[must_use]
 pub fn passes(sources: &[Source], max_tokens: u64, counter: &dyn Counter) -> Vec<String> {
     let (mut passes, mut text, mut tokens) = (Vec::new(), String::new(), 0);

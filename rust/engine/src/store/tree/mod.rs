@@ -6,7 +6,7 @@
 //!
 //! That a key is *not* there is an answer too, and a flipped bit must not give it: then the keys on both sides of the gap are
 //! looked at (their checksums cover them), the leaf must lie between the keys that its branches name, and if the gap is at the
-//! end of the leaf, the next one must begin behind it ([`Tree::confirm`]).
+//! end of the leaf, the next one must begin behind it (`Tree::confirm`).
 //!
 //! What this does not notice: a child that points to an older version of the same page, and damage that comes to a page
 //! after it was checked. [`free`] looks after LMDB's list of free pages.
