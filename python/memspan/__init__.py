@@ -26,7 +26,7 @@ from memspan.engine import (
     aopen,
     build_info,
 )
-from memspan.engine import open as open  # noqa: A004, PLC0414  on the face, though a star import must leave the built-in alone
+from memspan.engine import open as open  # noqa: A004  on the face, though a star import must leave the built-in alone
 from memspan.exceptions import (
     BudgetExceeded,
     Closed,
@@ -56,8 +56,8 @@ from memspan.exceptions import (
     UnknownModel,
 )
 from memspan.function_tools import Function
-from memspan.long_term import NewMemory, Scope
 from memspan.life import KindRule, Policy
+from memspan.long_term import NewMemory, Scope
 from memspan.model import CacheRules, Model, Prices, dialects, models
 from memspan.refusals import Refusal
 from memspan.short_term import Added, NewMessage, Session

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from memspan.exceptions import Error
     from memspan.life import KindRule, LanguageModel
     from memspan.long_term import NewMemory
+    from memspan.maintenance import Maintenance
 
 __all__ = [
     "BuildInfo",

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from memspan._learning import Work
     from memspan._store import OpenStore
     from memspan.answer import SourceName
-    from memspan.life import LanguageModel
     from memspan.erasure import ErasureReceipt
+    from memspan.life import LanguageModel
     from memspan.memory_tools import ToolFormat
     from memspan.model import Model
     from memspan.search import AnyHit
@@ -610,7 +610,7 @@ class Scope:
         self,
         subject: str,
         relation: str,
-        object: str,
+        object: str,  # noqa: A002  subject, relation, object: what such a triple is called
         *,
         since: datetime | None = None,
         memory: Memory | None = None,
@@ -754,7 +754,7 @@ class Scope:
         count = 0
         try:
             # Mode 0600: it holds what one user said.
-            with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+            with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
                 for memory in self.memories():
                     json.dump(_plain(memory.to_dict()), file, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
                     file.write("\n")
@@ -894,8 +894,8 @@ class Scope:
         Messages are found by their words, by the built-in embedding whatever embedder memories have, by who spoke (`name` of the
         message, else `author` of `add`) and by when: what stands beside a message that has the words counts too, and whom and which time
         a question names is preferred. A message that holds every identifier of the question comes first. One that shares no word with
-        the question, stands within two messages of none that does and is not near its meaning is no hit. `TranscriptHit.explain` names the parts of a score. Cost: one read
-        transaction, a scan of one vector a message.
+        the question, stands within two messages of none that does and is not near its meaning is no hit. `TranscriptHit.explain` names
+        the parts of a score. Cost: one read transaction, a scan of one vector a message.
 
         Args:
             query: The question; one without a word finds nothing.

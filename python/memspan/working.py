@@ -146,9 +146,9 @@ class Budget:
             history, a large one keeps the cache longer; 0 moves it at every turn.
         compact: When the session should be compacted; `None` for never, unless it ended.
         tool_results: How much of a tool result is shown; `None` for at most a quarter of what a prompt may have.
-        sections: Grants by section: "history", "recalled" (4,096 tokens at most by default, where history leaves them), "retrieved", "task",
-            "updated" (what changed of the pinned memory in this epoch), or a name of your own for items, which is refused where it looks
-            like one of these misspelt.
+        sections: Grants by section: "history", "recalled" (4,096 tokens at most by default, where history leaves them), "retrieved",
+            "task", "updated" (what changed of the pinned memory in this epoch), or a name of your own for items, which is refused where it
+            looks like one of these misspelt.
 
     Raises:
         InvalidInput: A number is out of its range, a section's size is not yours to decide, or the floors exceed the limit together.
