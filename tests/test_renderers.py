@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from openai.types.responses.response_create_params import ResponseCreateParamsNonStreaming
 from pydantic import TypeAdapter
+from tests.vendors import rules
 
 import memspan
 from memspan.testing import anthropic_response, openai_response
-from vendors import rules
 
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAoAAAAHgCAYAAAA10dzk"
 TOOLS = [{"type": "function", "function": {"name": "f", "description": "d", "parameters": {"type": "object", "properties": {}}}}]
