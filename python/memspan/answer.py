@@ -38,8 +38,9 @@ class Hit(Protocol):
     def tokens(self) -> int: ...  # noqa: D102
     @property
     def source(self) -> SourceName: ...  # noqa: D102
-    def explain(self) -> Explanation:
+    def explain(self) -> Explanation | dict[str, float]:
         """Every number behind the score."""
+        ...
 
 
 _HitT_co = TypeVar("_HitT_co", bound=Hit, covariant=True)
@@ -101,7 +102,7 @@ class Answer(Sequence[_HitT_co], Generic[_HitT_co]):
         """"hybrid" where words and vectors were searched, "lexical" where words alone."""  # fmt: skip
         return self._about.mode
 
-    def explain(self) -> tuple[Explanation, ...]:
+    def explain(self) -> tuple[Explanation | dict[str, float], ...]:
         """The explanation of every hit, in order. Cost: each text is analysed again."""
         return tuple(hit.explain() for hit in self._hits)
 

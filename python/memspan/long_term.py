@@ -12,7 +12,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from memspan import _core
-from memspan._fence import fenced, system_error
+from memspan._fence import fenced, is_whole, system_error
 from memspan._parts import remove_abandoned
 from memspan._twins import async_iterable, awaitable
 from memspan.answer import Answer, Known
@@ -574,7 +574,7 @@ class Scope:
         """
         from memspan._consolidation import consolidate  # noqa: PLC0415
 
-        if isinstance(min_points, bool) or not isinstance(min_points, int) or min_points < 2:  # noqa: PLR2004  # pyright: ignore
+        if not is_whole(min_points) or min_points < 2:  # noqa: PLR2004  itself and another
             raise InvalidInput(f"consolidating: min_points is a whole number of 2 or more, and it is {min_points!r}: change it")
         return consolidate(self._work(llm, llm_timeout_seconds, dry_run=dry_run), closeness, min_points)
 
@@ -983,7 +983,7 @@ class Slots(Mapping[str, Any]):
         Raises:
             NotFound: The slot has no value.
         """
-        if not isinstance(name, str):
+        if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]  callers without types
             raise InvalidInput(f"looking up a slot: its name is a str, and it is {type(name).__name__}: names are list(slots)")
         [(normal, multi, memories)] = self._core.slots(name) or [(name, False, [])]
         if multi:

@@ -68,7 +68,7 @@ def schemas(format: ToolFormat, allow: Iterable[str]) -> list[dict[str, Any]]:  
             return [{"function_declarations": plain}]
         case "mcp":
             return [{"name": name, "description": text, "inputSchema": schema} for name, text, schema in made]
-        case _:
+        case _:  # pyright: ignore[reportUnnecessaryComparison]  callers without types
             raise InvalidInput(
                 "writing tool schemas: format is 'openai', 'openai_responses', 'anthropic', 'gemini' or 'mcp', "
                 f"and it is {format!r}: choose one"
@@ -115,7 +115,7 @@ def _checked(name: str, arguments: Mapping[str, Any] | str, known: dict[str, dic
         raise InvalidInput(f"the arguments of {name} are a JSON object, and these are {type(given).__name__}: write them again")
     properties: dict[str, Any] = schema["properties"]
     checked: dict[str, Any] = {}
-    for key, value in cast("Mapping[Any, Any]", given).items():
+    for key, value in cast("Mapping[str, Any]", given).items():
         if key not in properties:
             raise InvalidInput(f"{name} takes {', '.join(properties)}, and not {key!r:.80}: leave it out")
         if value is not None:

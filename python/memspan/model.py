@@ -288,8 +288,11 @@ def _wrong(path: str | os.PathLike[str], rule: str, got: str) -> InvalidInput:
     return InvalidInput(f"registering models: {rule}, got {got[:200]} ({os.fspath(path)}): mend the file", path=os.fspath(path))
 
 
+def _dialect(row: dict[str, Any]) -> Dialect:
+    given: dict[str, Any] = {**row, "tool_choice": tuple(row["tool_choice"])}
+    return Dialect(**given)
+
+
 models = Models()
-dialects: Mapping[str, Dialect] = {
-    row["name"]: Dialect(**{**row, "tool_choice": tuple(row["tool_choice"])}) for row in _core.dialect_fields()
-}
+dialects: Mapping[str, Dialect] = {row["name"]: _dialect(row) for row in _core.dialect_fields()}
 """The servers that speak chat completions with rules of their own, by name."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from memspan import _core
 from memspan._core import Limits
-from memspan._fence import fenced
+from memspan._fence import fenced, is_mapping, kind_of
 from memspan._screening import screened_message
 from memspan._twins import awaitable
 from memspan.compaction.values import Brief, Compaction, Identifiers, RefusedLine, Summary, summary_of
@@ -734,7 +734,7 @@ class Session:
         if rows is None:
             return 0
         if isinstance(rows, str | bytes | Mapping):
-            raise InvalidInput(f"compacting: learn must return several memories, got one {type(rows).__name__} (learn=): return a list")
+            raise InvalidInput(f"compacting: learn must return several memories, got one {kind_of(rows)} (learn=): return a list")  # pyright: ignore[reportUnknownArgumentType]  it asks for its type alone
         first = f"{self.id}#{messages[0][1] or messages[0][0]}" if messages else self.id
         named = [_memory_row(row, first) for row in rows]
         self._scope.remember_many(named)
@@ -898,8 +898,8 @@ def _switched(row: _core.SwitchRow, draft: _core.CompactionDraft | None, written
 
 def _memory_row(row: Any, first: str) -> Any:
     """A memory of a flush; without an id it gets one of the first message and of its text, so that a second flush adds nothing."""
-    fields: Mapping[str, Any] = {"text": row} if isinstance(row, str) else row
-    if not isinstance(fields, Mapping) or fields.get("id") is not None:
+    fields: Any = {"text": row} if isinstance(row, str) else row
+    if not is_mapping(fields) or fields.get("id") is not None:
         return fields
     from hashlib import sha256  # noqa: PLC0415  few programs flush
 

@@ -244,7 +244,7 @@ class Recalls:
             raise InvalidInput(
                 f"making some recalls: other_sessions must be a bool, got {_kind(self.other_sessions)} (Recalls.other_sessions)"
             )
-        if isinstance(self.roles, str) or any(role not in _ROLES for role in self.roles):  # pyright: ignore[reportUnnecessaryIsInstance]
+        if _is_text(self.roles) or any(role not in _ROLES for role in self.roles):
             raise InvalidInput(
                 f"making some recalls: roles must be a tuple of 'user', 'assistant' and 'tool', got {self.roles!r} (Recalls.roles): "
                 "name those",
@@ -768,6 +768,10 @@ def _check_known(name: str) -> None:
             section=name,
             meant=meant,
         )
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
 
 
 def _is_near(name: str, ours: str) -> bool:
