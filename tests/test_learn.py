@@ -77,8 +77,12 @@ def test_what_is_said_again_later_is_reinforced_and_another_value_is_not_merged(
 
 
 def test_the_newest_event_wins_without_a_slot_of_the_callers(user: memspan.Scope) -> None:
-    day = lambda number: datetime(2025, 1, number, tzinfo=UTC)  # noqa: E731
-    tell = lambda text, number: user.learn([{"role": "user", "content": text, "created_at": day(number)}])[0]  # noqa: E731
+    def day(number: int) -> datetime:
+        return datetime(2025, 1, number, tzinfo=UTC)
+
+    def tell(text: str, number: int) -> memspan.life.Decision:
+        return user.learn([{"role": "user", "content": text, "created_at": day(number)}])[0]
+
     tell("Remember that the deploy region is eu-west-1.", 5)
     assert tell("Remember that the deploy region is us-east-2.", 9).action == "superseded"
     assert tell("Remember that the deploy region is ap-south-1.", 7).memory.state == "superseded"  # type: ignore[union-attr]

@@ -231,7 +231,7 @@ def test_relations_hold_from_when_to_when(memspan_engine: memspan.Engine) -> Non
 
 def all_shortest(edges: list[tuple[str, str]], a: str, b: str, most: int) -> set[tuple[str, ...]]:
     """Every shortest path, breadth first over nodes."""
-    paths = [(a,)]
+    paths: list[tuple[str, ...]] = [(a,)]
     for _ in range(most):
         paths = [
             (*path, other)

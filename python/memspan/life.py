@@ -42,7 +42,7 @@ _LONGEST = 1e9
 class LanguageModel(Protocol):
     """What may be asked to refine: called with messages of role and content, it returns the reply's text."""
 
-    def __call__(self, messages: list[dict[str, str]], *, max_tokens: int) -> str:
+    def __call__(self, messages: list[dict[str, str]], /, *, max_tokens: int) -> str:
         """The reply's text."""
         ...
 
