@@ -207,7 +207,7 @@ impl Store {
         if let State::Open(opened) = &mut *state {
             let Opened { environment, lock, .. } = &mut **opened;
             let _guard = lock.as_ref().map(|lock| lock.acquire(deadline)).transpose()?;
-            environment.vouch(lock.is_some())?;
+            environment.vouch(lock.is_some() && self.modes.writable.load(Relaxed))?;
         }
         drop(state);
         if self.modes.writable.load(Relaxed) { self.repair() } else { Ok(()) }
