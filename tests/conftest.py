@@ -11,10 +11,11 @@ from hypothesis import HealthCheck, settings
 
 TESTS = Path(__file__).parent
 sys.path[:0] = [
+    str(TESTS),
     str(TESTS / "docs"),
     str(TESTS / "properties"),
     str(TESTS.parent / "benches"),
-]  # a local server, what counts independently, the rivals
+]  # vendors' servers, a local server, what counts independently, the rivals
 
 from rivals import vocabularies  # noqa: E402  found by the path above
 
