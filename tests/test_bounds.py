@@ -202,7 +202,7 @@ def test_a_window_that_fills_is_told_once(tmp_path: Path) -> None:
 
     small = memspan.Model(name="small", context_window=2_000, max_output_tokens=500, encoding="o200k_base")
     with memspan.open(tmp_path / "store", embedder=None, on_event=listen) as engine:
-        session = engine.user("u").session("s-1", model=small)
+        session = engine.user("u").session("s-1", model=small, budget=memspan.Budget(fill=0.95, output_tokens=100))
         epochs: set[int] = set()
         for n in range(90):
             session.add({"role": "user", "content": f"question {n} of some length, and then a little more of it to fill the window"})

@@ -94,7 +94,8 @@ def test_prose_is_cut_like_the_reference_cuts_it(reference: Tokenizer, repositor
 def test_vectors_have_their_shape_and_length_one() -> None:
     rows = BUILT_IN.embed([*FACTS, "", "\x00", "🙂", "中文", "x" * 100_000])
     assert (rows.shape, rows.dtype.name, rows.flags.writeable) == ((8, BUILT_IN.dimensions), "float32", True)
-    assert np.allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-6)
+    # What the table does not know points nowhere: it would be near to everything else that it does not know.
+    assert np.allclose(np.linalg.norm(rows, axis=1), [1, 1, 1, 0, 0, 0, 0, 0], atol=1e-6)
     assert BUILT_IN.embed([]).shape == (0, BUILT_IN.dimensions)
     assert isinstance(BUILT_IN, memspan.Embedder)
     for wrong in ("text", b"text", ["\ud800"], [5]):
@@ -124,7 +125,7 @@ def test_it_is_the_default_and_finds_a_paraphrase(store: Path) -> None:
         assert (metrics["memories"], metrics["vectors"]) == (3, 3)
         recall = user.recall(PARAPHRASE)
         assert (recall.mode, recall.degraded, recall[0].memory.text) == ("hybrid", False, FACTS[1])
-        [asked] = BUILT_IN.embed([PARAPHRASE])
+        asked = BUILT_IN.embed_query(PARAPHRASE)
         for hit in recall:
             [stored] = BUILT_IN.embed([hit.memory.text])
             assert hit.explain().cosine == pytest.approx(float(asked @ stored), abs=1e-6)

@@ -380,7 +380,7 @@ def test_a_corrupting_model_invents_nothing(user: memspan.Scope) -> None:
 
 
 def test_storeless_is_rolling_and_bounded() -> None:
-    summary: memspan.Summary | None = None
+    summary: memspan.compaction.Summary | None = None
     for n in range(20):
         summary = memspan.compact(talk(5, 5 * n), summary, max_tokens=500)
         assert summary.tokens <= 500
@@ -388,9 +388,9 @@ def test_storeless_is_rolling_and_bounded() -> None:
     assert summary is not None
     assert summary.covers == range(194)
     assert len(summary.recent) == 6
-    assert memspan.Summary.from_json(summary.to_json()) == summary
+    assert memspan.compaction.Summary.from_json(summary.to_json()) == summary
     with pytest.raises(memspan.InvalidInput):
-        memspan.Summary.from_json('{"covers": [0, 1]}')
+        memspan.compaction.Summary.from_json('{"covers": [0, 1]}')
 
 
 ODD = {

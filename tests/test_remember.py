@@ -287,6 +287,6 @@ def test_an_export_that_fails_leaves_the_old_file(user: memspan.Scope, tmp_path:
     (tmp_path / "folder").mkdir()
     with pytest.raises(OSError, match="folder"):
         user.export(tmp_path / "folder")
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(memspan.StoreIo, match="No such file or directory"):
         user.export(tmp_path / "missing" / "x.jsonl")
     assert [path.name for path in tmp_path.iterdir()] == ["folder"]

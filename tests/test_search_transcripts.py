@@ -99,15 +99,15 @@ def test_since_and_until_bound_what_is_found(diary: memspan.Scope) -> None:
     found = diary.search_transcripts("climbing in December 2024", limit=100, since=march, until=june)
     assert {hit.session_id for hit in found} == {"s-03", "s-04", "s-05"}
     assert len(diary.search_transcripts("climbing", limit=1, until=march)) == 1
-    assert diary.search_transcripts("climbing", since=june, until=march) == ()
+    assert not diary.search_transcripts("climbing", since=june, until=march)
     with pytest.raises(memspan.Error, match="since"):
         diary.search_transcripts("climbing", since="yesterday")  # type: ignore[arg-type]
 
 
 def test_who_is_asked_about_and_never_said_it_makes_an_answer_less_sure(talk: memspan.Session, user: memspan.Scope) -> None:
     del talk
-    [said, *_], [other, *_] = (user.search_transcripts(f"Which support group did {name} go to?") for name in ("Caroline", "Melanie"))
-    assert (said.index, said.confidence > other.confidence) == (0, True)
+    said, other = (user.search_transcripts(f"Which support group did {name} go to?") for name in ("Caroline", "Melanie"))
+    assert (said[0].index, said.confidence > other.confidence) == (0, True)
 
 
 def test_what_is_taken_back_is_never_found(talk: memspan.Session, user: memspan.Scope) -> None:

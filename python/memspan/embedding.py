@@ -73,6 +73,8 @@ class BuiltIn:
     def embed(self, texts: Sequence[str], /) -> Any:
         """One row per text: float32, shape (len(texts), 256), L2-normalised. Cost: about 10 us per sentence.
 
+        A text that the table knows too little of, such as one in a script other than Latin, has a row of zeros: it points nowhere.
+
         Returns:
             A numpy array where numpy is installed, otherwise a list of `array("f")`.
 
@@ -82,6 +84,13 @@ class BuiltIn:
         if isinstance(texts, str | bytes):
             raise InvalidInput("embedding texts: they must be several, and this is one: put it into a list")
         return matrix(_core.BuiltInCore.embed(list(texts)), len(texts), self.dimensions)
+
+    def embed_query(self, text: str, /) -> Any:
+        """The vector of a question, made of its content words alone: float32, shape (256,).
+
+        "What", "did" and "the" are in every question, and what they share with a text says nothing about it.
+        """
+        return matrix(_core.BuiltInCore.embed_query(text), 1, self.dimensions)[0]
 
     def tokens(self, text: str) -> list[str]:
         """How a text is cut: words and pieces of the vocabulary, `##` before a piece that continues a word, `[UNK]` for an unknown word.

@@ -66,6 +66,7 @@ pub fn check() -> Result<()> {
 }
 
 /// The same for work that ends by itself and is asked again behind it.
+#[must_use]
 pub fn is_wanted() -> bool {
     FLAG.with_borrow(|flag| flag.as_ref().is_some_and(|flag| flag.load(Relaxed)))
 }

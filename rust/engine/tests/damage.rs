@@ -8,8 +8,8 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 
 use memspan_engine::engine::Engine;
-use memspan_engine::memory::NewMemory;
 use memspan_engine::memory::revise::Revision;
+use memspan_engine::memory::{Memory, NewMemory};
 use memspan_engine::{ErrorKind, Result};
 use support::{ALL_KINDS, Chance, Folder, ask, copy_folder, one, open, options, role, spawn, user, with_vector};
 
@@ -267,7 +267,7 @@ fn writer_process() {
     let Some((_, folder)) = role() else { return };
     let Ok(engine) = Engine::open(&folder.join("store"), options(false)) else { return };
     let ids: Vec<String> =
-        engine.memories(&user("b"), 0, usize::MAX, ALL_KINDS, 0).map_or(Vec::new(), |all| all.iter().map(|one| one.id()).collect());
+        engine.memories(&user("b"), 0, usize::MAX, ALL_KINDS, 0).map_or(Vec::new(), |all| all.iter().map(Memory::id).collect());
     for (at, id) in ids.iter().enumerate().take(12) {
         let _ = engine.forget(&user("b"), id, None, at as i64);
         let _ = engine.remember(&user("new"), with_vector(&format!("new {at} {}", "words of some length ".repeat(40))), at as i64);

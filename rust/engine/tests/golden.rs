@@ -22,7 +22,7 @@ use memspan_engine::scope::{Scope, ScopeType};
 use memspan_engine::session::{self, Ask, NewMessage, Options, Session, TaskEdit};
 use memspan_engine::store::identity::repeatably;
 use memspan_engine::store::pages::Pages;
-use support::{ALL_KINDS, Folder, ask, assert_sound, copy_folder, embed, one, open, options, with_id, with_vector};
+use support::{ALL_KINDS, Folder, ask, assert_sound, copy_folder, embed, one, open, with_id, with_vector};
 
 /// 1 January 2026, in microseconds since 1970.
 const START: i64 = 1_767_225_600_000_000;

@@ -19,7 +19,10 @@ use support::{Folder, options, user};
 
 /// What a replica of each home would hold.
 #[derive(Debug, Default)]
-struct Replica(Mutex<BTreeMap<Home, BTreeMap<Vec<u8>, Vec<u8>>>>);
+struct Replica(Mutex<BTreeMap<Home, Values>>);
+
+/// Values by key, of one home.
+type Values = BTreeMap<Vec<u8>, Vec<u8>>;
 
 impl Witness for Replica {
     fn written(&self, changes: &[Written]) -> Result<()> {

@@ -27,6 +27,8 @@ type SummaryRow = (String, String, String, u64, Vec<(String, String, Vec<u64>)>)
 type MadeRow<'py> = (String, String, u64, Bound<'py, PyAny>);
 /// Models, limit, kept messages, left out messages, tokens, first message, tokens of the fixed sections.
 type SwitchRow = (String, String, u64, u64, u64, u64, u64, u64);
+/// A reply held against the messages: what is wrong with its shape, lines taken, lines refused each with its reason.
+type CheckedRow = (Option<String>, usize, Vec<(String, String)>);
 
 /// What a compaction is made of, and what a model wrote for it.
 #[pyclass(frozen, module = "memspan._core")]
@@ -99,7 +101,7 @@ impl CompactionDraft {
     }
 
     /// Holds a reply against the messages and takes the lines that pass: what is wrong with its shape, lines taken, lines refused.
-    fn check(&self, py: Python<'_>, reply: &Bound<'_, PyAny>) -> PyResult<(Option<String>, usize, Vec<(String, String)>)> {
+    fn check(&self, py: Python<'_>, reply: &Bound<'_, PyAny>) -> PyResult<CheckedRow> {
         let reply = text_of("a model's reply", reply)?;
         let checked = run(py, Hold::Detached, || Ok(check::check(&reply, self.draft.previous.as_ref(), &self.draft.sources)))?;
         match checked {
@@ -121,7 +123,7 @@ impl CompactionDraft {
     fn make(&self, py: Python<'_>) -> PyResult<(SummaryRow, u64, u64, u64)> {
         let made = run(py, Hold::Detached, || Ok(self.made()))?;
         let row = summary_row(&made.summary, &self.draft.model);
-        let written: String = self.lines().iter().map(|line| format!("{}\n", line.text)).collect();
+        let written: String = self.lines().iter().flat_map(|line| [&*line.text, "\n"]).collect();
         let restored = if written.is_empty() { 0 } else { row.4.iter().filter(|one| !written.contains(&one.0)).count() as u64 };
         Ok((row, made.identifiers, made.kept, restored))
     }
@@ -329,7 +331,7 @@ pub fn switch_model(
     let (named, to, system) = (&core.get().named, named_or_given(to)?, maybe_text("system", system)?);
     let tools = tools.map(messages::tools_json).transpose()?;
     let now = named.now(py)?;
-    let draft = draft.map(|draft| draft.get());
+    let draft = draft.map(Bound::get);
     let told = NewInstructions { system: system.as_deref(), tools: tools.as_deref() };
     let plan = named.run(py, Hold::Detached, |session| {
         let compacted = draft.map(|draft| (&draft.draft, draft.stored(&made.0, &made.1, made.2)));

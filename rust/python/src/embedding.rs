@@ -36,6 +36,14 @@ impl BuiltInCore {
         Ok(PyByteArray::new(py, &bytes))
     }
 
+    /// The vector of a question, by its content words: float32 in this machine's byte order.
+    #[staticmethod]
+    fn embed_query<'py>(py: Python<'py>, text: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyByteArray>> {
+        let question = embedding::embed_question(&text_of("text", text)?);
+        let bytes: Vec<u8> = question.as_slice().iter().flat_map(|x| x.to_ne_bytes()).collect();
+        Ok(PyByteArray::new(py, &bytes))
+    }
+
     /// The tokens of a text, as the vocabulary spells them.
     #[staticmethod]
     fn tokens(text: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {

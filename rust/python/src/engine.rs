@@ -63,8 +63,11 @@ impl Handle {
     }
 }
 
+/// What a caller rules of a kind: its name, days to live, days in which a value halves, most of them.
+type KindRow<'py> = (Bound<'py, PyAny>, Option<f64>, Option<f64>, Option<usize>);
+
 /// Rules of kinds by name: days to live, days in which a value halves, most of them.
-fn rules_of(given: Vec<(Bound<'_, PyAny>, Option<f64>, Option<f64>, Option<usize>)>) -> PyResult<[KindRule; 7]> {
+fn rules_of(given: Vec<KindRow<'_>>) -> PyResult<[KindRule; 7]> {
     const DAY: f64 = 86_400e6;
     let mut rules = [KindRule::default(); 7];
     for (name, ttl_days, half_life_days, cap) in given {
@@ -106,7 +109,7 @@ impl EngineCore {
         by_default: bool,
         graph: Option<Graph<'_>>,
         policy: Option<(String, String)>,
-        kinds: Option<Vec<(Bound<'_, PyAny>, Option<f64>, Option<f64>, Option<usize>)>>,
+        kinds: Option<Vec<KindRow<'_>>>,
     ) -> PyResult<Self> {
         let clock = Clock::new(clock)?;
         let options = EngineOptions {

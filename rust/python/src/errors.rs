@@ -37,9 +37,8 @@ pub fn run<T: Send>(py: Python<'_>, hold: Hold, work: impl FnOnce() -> Result<T>
     let caught = || catch_unwind(AssertUnwindSafe(work));
     let outcome = match hold {
         Hold::Attached => caught(),
-        Hold::Detached => py.detach(caught),
         Hold::Long if interrupt::on_main_thread() => watched(py, caught)?,
-        Hold::Long => py.detach(caught),
+        Hold::Detached | Hold::Long => py.detach(caught),
     };
     finish(py, outcome)
 }

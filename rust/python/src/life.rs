@@ -237,7 +237,9 @@ pub fn clusters(
 pub fn dbscan(py: Python<'_>, vectors: Vec<Vec<f32>>, closeness: f64, min_points: usize) -> Vec<Option<u32>> {
     py.detach(|| {
         let mut points = memspan_engine::life::cluster::Points::new(vectors.first().map_or(0, Vec::len));
-        vectors.iter().for_each(|vector| points.push(vector));
+        for vector in &vectors {
+            points.push(vector);
+        }
         memspan_engine::life::cluster::dbscan(&points, closeness, min_points)
     })
 }

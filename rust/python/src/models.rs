@@ -75,9 +75,8 @@ pub fn model_fields<'py>(py: Python<'py>, name: &Bound<'py, PyAny>) -> PyResult<
 /// The name of a frame; of one that was put together by hand, its vendor's.
 fn framing_name(model: &Model) -> &'static str {
     models::framing_name(model.framing).unwrap_or(match model.framing.format {
-        Format::OpenAi => "gpt-4o",
         Format::Anthropic => "claude",
-        Format::Responses | Format::Gemini => "gpt-4o",
+        Format::OpenAi | Format::Responses | Format::Gemini => "gpt-4o",
     })
 }
 

@@ -187,6 +187,7 @@ impl Recalled {
 
     /// "memories".
     #[getter]
+    #[allow(clippy::unused_self)] // a getter of pyo3 takes it
     fn source(&self) -> &'static str {
         "memories"
     }

@@ -23,6 +23,10 @@ use crate::rows::{Draft, Fields};
 use crate::time;
 use crate::vectors::{Space, Vectors};
 
+/// What was erased, counted in the order of [`Erased`]: memories, revisions, messages, documents, ledger entries, terms, vectors, values,
+/// bytes checked.
+type ErasedRow = (u64, u64, u64, u64, u64, u64, u64, u64, u64);
+
 #[pyclass(frozen, module = "memspan._core")]
 #[derive(Debug)]
 pub struct ScopeCore {
@@ -239,7 +243,7 @@ impl ScopeCore {
     }
 
     /// Erases everything of the scope: memories, revisions, messages, documents, ledger entries, terms, vectors, values, bytes checked.
-    fn erase(&self, py: Python<'_>) -> PyResult<(u64, u64, u64, u64, u64, u64, u64, u64, u64)> {
+    fn erase(&self, py: Python<'_>) -> PyResult<ErasedRow> {
         let erased = run(py, Hold::Long, || self.handle.engine()?.erase(&self.scope))?;
         let Erased { memories, revisions, messages, documents, ledger_entries, terms, vectors, values, bytes_checked } = erased;
         Ok((memories, revisions, messages, documents, ledger_entries, terms, vectors, values, bytes_checked))

@@ -6,7 +6,7 @@
 //! revision before are not. What is not pointed at is never seen, and is removed in bounded steps: by the call itself, or by maintenance
 //! where the process died.
 //!
-//! Start reading at [`add`]; [`chunk`] cuts, [`search`] finds, [`record`] and [`head`] are what is stored. Deliberately not here: reading
+//! Start reading at [`add`]; [`chunk`] cuts, [`search`] finds, `record` and `head` are what is stored. Deliberately not here: reading
 //! files, and asking a caller's embedder.
 
 pub mod add;

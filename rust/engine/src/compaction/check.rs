@@ -302,11 +302,11 @@ impl Evidence {
                 text.push_str(more);
                 text.push('\n');
             });
-            source.message.tool_calls().for_each(|call| text.push_str(&format!("{}\n", call.name)));
+            source.message.tool_calls().for_each(|call| text.extend([call.name.as_ref(), "\n"]));
         }
         for line in previous.iter().flat_map(|before| &before.lines) {
             for index in &line.sources {
-                texts.entry(*index).or_default().push_str(&format!("{}\n", line.text));
+                texts.entry(*index).or_default().extend([line.text.as_ref(), "\n"]);
             }
         }
         Self { texts, reader: Reader::default() }

@@ -21,9 +21,8 @@ use crate::text::exact_identifiers;
 /// Shares of the limit, in per cent.
 pub(super) fn share(section: Section) -> u64 {
     match section {
-        Section::Summary => 25,
         Section::Decisions => 20,
-        Section::Identifiers => 25,
+        Section::Summary | Section::Identifiers => 25,
         Section::Constraints => 22,
         Section::Questions => 8,
     }

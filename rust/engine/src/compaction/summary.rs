@@ -114,7 +114,7 @@ impl Summary {
                 _ => {}
             }
             if !lines.is_empty() {
-                out.push_str(&format!("## {}\n{}", section.title(), lines.concat()));
+                out.extend(["## ", section.title(), "\n", &lines.concat()]);
             }
         }
         out.truncate(out.trim_end().len());

@@ -38,7 +38,8 @@ pub fn units(text: &str) -> Vec<String> {
     units
 }
 
-/// The sentences of one line, each at most [`LONGEST_BYTES`] but for a word that is longer.
+/// The sentences of one line, each at most `LONGEST_BYTES` but for a word that is longer.
+#[must_use]
 pub fn sentences(line: &str) -> Vec<&str> {
     let (mut found, mut start) = (Vec::new(), 0);
     let mut characters = line.char_indices().peekable();

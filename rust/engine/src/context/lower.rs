@@ -45,7 +45,7 @@ pub(super) fn as_text(message: &Message, shape: Shape) -> Vec<&'static str> {
         match part {
             Part::Image(_) if !shape.media.images => found.push("image"),
             Part::Document(Document { source: Source::Base64 { .. } | Source::Url(_), .. }) if !shape.media.documents => {
-                found.push("document")
+                found.push("document");
             }
             Part::Vendor { raw, .. } if !shape.media.audio && kind_of(raw) == "input_audio" => found.push("audio"),
             _ => {}

@@ -1,8 +1,8 @@
 //! From a transcript and memories to the bytes of a request: the pure half of prompt assembly.
 //!
 //! Nothing here opens a store, asks a clock or calls a model: inputs in, prompt out, the same bytes for the same inputs in
-//! every process. Start reading at [`compose`], which lays a prompt out; [`cut`] and [`epoch`] decide where history begins,
-//! [`budget`] and `select` what the volatile block may hold, [`render`] writes it for a provider. [`fit`] is the same
+//! every process. Start reading at [`mod@compose`], which lays a prompt out; [`cut`] and [`epoch`] decide where history begins,
+//! [`budget`] and `select` what the volatile block may hold, [`render`] writes it for a provider. [`mod@fit`] is the same
 //! for a plain list of messages without a session. The rules, with a worked example, are in `docs/prompt.md`.
 
 #![cfg_attr(test, allow(clippy::unwrap_used))] // a test that unwraps fails, as it should

@@ -25,7 +25,7 @@ pub enum Arguments {
 }
 
 impl Message {
-    /// Reads a message from JSON bytes. Without `format` the shape decides ([`detect`]).
+    /// Reads a message from JSON bytes. Without `format` the shape decides (`detect`).
     pub fn parse(bytes: &[u8], format: Option<Format>, arguments: Arguments) -> Result<Self> {
         let raw = std::str::from_utf8(bytes).map_err(|error| not_json(&error.to_string()))?;
         let object = json::object(raw).ok_or_else(|| not_json(raw))?;

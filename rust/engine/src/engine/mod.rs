@@ -1,7 +1,7 @@
 //! The engine: an open store with everything that can be done with it, above all other rooms.
 //!
 //! What one memory, document or session needs is in the rooms below, which take a [`Core`] or a [`SessionCore`]; here is what needs
-//! all of them: opening, [`maintain`], [`graphs`], the [`doctor`], copies. An engine stands for its core wherever one is taken.
+//! all of them: opening, `maintain`, `graphs`, the `doctor`, copies. An engine stands for its core wherever one is taken.
 
 mod doctor;
 mod erase;
@@ -173,7 +173,7 @@ impl Engine {
         copy::backup(self.store(), target)
     }
 
-    /// Reads everything and says what contradicts what. Costs the whole store; see [`doctor`].
+    /// Reads everything and says what contradicts what. Costs the whole store; see `doctor`.
     pub fn check(&self) -> Result<Report> {
         self.store().read(doctor::check)
     }

@@ -163,7 +163,7 @@ pub fn judge(said: &Said<'_>) -> Vec<Claim> {
 }
 
 /// The words of a span.
-fn within<'w>(own: &'w [Word], span: Span) -> &'w [Word] {
+fn within(own: &[Word], span: Span) -> &[Word] {
     let from = own.partition_point(|word| word.start < span.start);
     &own[from..from + own[from..].partition_point(|word| word.end <= span.end)]
 }

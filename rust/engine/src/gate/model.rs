@@ -82,7 +82,9 @@ pub fn features(text: &[Word], asked: &str, before: &[Word], mut visit: impl FnM
             seen.push(name);
         }
     };
-    own.iter().for_each(|word| feature(&["w", word]));
+    for word in &own {
+        feature(&["w", word]);
+    }
     let mut previous = "<";
     for word in own.iter().copied().chain([">"]) {
         feature(&["b", previous, word]);
@@ -90,7 +92,7 @@ pub fn features(text: &[Word], asked: &str, before: &[Word], mut visit: impl FnM
     }
     own.first().into_iter().for_each(|word| feature(&["f", word]));
     let count = own.iter().filter(|word| !matches!(**word, "?" | "!")).count() as u64;
-    let length = (63 - ((count + 1) * (count + 1)).leading_zeros()).min(12).to_string();
+    let length = ((count + 1) * (count + 1)).ilog2().min(12).to_string();
     feature(&["n", &length]);
     if own.last() == Some(&"?") {
         feature(&["q"]);

@@ -199,13 +199,33 @@ fn preamble(sentence: &Sentence<'_>) -> usize {
 fn is_request_to_remember(sentence: &Sentence<'_>, skip: usize) -> bool {
     let before = &sentence.words[..skip];
     ["remember", "mind", "note", "record", "reference", "fyi", "know"].iter().any(|word| has(before, word))
-        && !sentence.words.last().is_some_and(|word| word.lower == "?")
+        && sentence.words.last().is_none_or(|word| word.lower != "?")
 }
 
 fn capital(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
+
+/// How a rule of the user begins.
+const RULE_OPENINGS: [&str; 16] = [
+    "never",
+    "always",
+    "don't ever",
+    "do not ever",
+    "please never",
+    "please always",
+    "you must",
+    "you must never",
+    "make sure you never",
+    "make sure to always",
+    "make sure you always",
+    "we must",
+    "we must not",
+    "we never",
+    "under no circumstances",
+    "it must",
+];
 
 /// "never deploy on Fridays", "I'm allergic to nuts", "you must ...".
 fn constraint(s: &Sentence<'_>) -> Option<Reading> {
@@ -215,25 +235,7 @@ fn constraint(s: &Sentence<'_>) -> Option<Reading> {
             return Some(Reading::new(Category::Constraint, "allergy").text(format!("The user is allergic to {value}.")));
         }
     }
-    const OPENINGS: [&str; 16] = [
-        "never",
-        "always",
-        "don't ever",
-        "do not ever",
-        "please never",
-        "please always",
-        "you must",
-        "you must never",
-        "make sure you never",
-        "make sure to always",
-        "make sure you always",
-        "we must",
-        "we must not",
-        "we never",
-        "under no circumstances",
-        "it must",
-    ];
-    let is_rule = OPENINGS.iter().any(|opening| starts(s.words, 0, opening).is_some()) && s.words.len() >= 3;
+    let is_rule = RULE_OPENINGS.iter().any(|opening| starts(s.words, 0, opening).is_some()) && s.words.len() >= 3;
     let idle = ["never mind", "never mind that", "always happy", "never heard", "always good", "never been"]
         .iter()
         .any(|phrase| starts(s.words, 0, phrase).is_some());

@@ -132,16 +132,15 @@ pub(super) fn from_origin<P: crate::store::pages::Pages>(pages: &P, partition: P
     record::each_current(pages, partition, 0, &mut visit)?;
     record::each_ended(pages, partition, &mut visit)?;
     // What is derived from what is derived: as often as there are generations.
-    while origin.derived {
+    let mut grew = origin.derived;
+    while grew {
         let before = numbers.len();
         for (number, from) in &parents {
             if from.iter().any(|parent| numbers.contains(parent)) {
                 numbers.insert(*number);
             }
         }
-        if numbers.len() == before {
-            break;
-        }
+        grew = numbers.len() > before;
     }
     Ok(numbers.into_iter().collect())
 }

@@ -47,12 +47,14 @@ pub(super) fn meet<P: PagesMut>(writer: &PartitionWriter<'_, P>, memory: &mut Me
         if known.is_expired(writer.now) {
             continue;
         }
-        if let Some(named) = learning.replaces.as_ref().or(learning.ends.as_ref()) {
-            if met.ended.is_none() && may_replace(memory, &known) && speaks_of(&known.text, named) {
-                memory.slot = memory.slot.take().or_else(|| known.slot.clone());
-                met.ended = Some(known);
-                continue;
-            }
+        if let Some(named) = learning.replaces.as_ref().or(learning.ends.as_ref())
+            && met.ended.is_none()
+            && may_replace(memory, &known)
+            && speaks_of(&known.text, named)
+        {
+            memory.slot = memory.slot.take().or_else(|| known.slot.clone());
+            met.ended = Some(known);
+            continue;
         }
         let comparable = known.slot == memory.slot || known.slot.is_none() || memory.slot.is_none();
         match relation(&memory.text, memory.kind, &known.text, known.kind) {
@@ -104,11 +106,11 @@ pub(super) fn reinforce<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, mut kn
 /// Marks two memories as saying otherwise.
 pub(super) fn dispute<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, number: u32, others: &[u32]) -> Result<()> {
     for other in others {
-        if let Some(mut known) = record::current(&*writer.pages, writer.partition, *other)? {
-            if !known.provenance.disputes.contains(&number) {
-                known.provenance.disputes.push(number);
-                record::put(writer.pages, writer.partition, &known)?;
-            }
+        if let Some(mut known) = record::current(&*writer.pages, writer.partition, *other)?
+            && !known.provenance.disputes.contains(&number)
+        {
+            known.provenance.disputes.push(number);
+            record::put(writer.pages, writer.partition, &known)?;
         }
     }
     Ok(())

@@ -57,7 +57,9 @@ impl Provenance {
 
 fn write_numbers(body: &mut Writer, numbers: &[u32]) {
     body.nested(numbers.len() as u32);
-    numbers.iter().for_each(|number| body.uint(u64::from(*number)));
+    for number in numbers {
+        body.uint(u64::from(*number));
+    }
 }
 
 fn read_numbers(r: &mut Reader<'_>) -> Result<Vec<u32>> {

@@ -98,6 +98,7 @@ fn waiting<P: PagesMut>(writer: &PartitionWriter<'_, P>, id: &str) -> Result<Mem
 }
 
 /// What approving a memory remembers: the same, trusted as the user's own word.
+#[must_use]
 pub fn approved(memory: &Memory) -> NewMemory {
     NewMemory {
         kind: memory.kind,

@@ -85,7 +85,7 @@ impl NewMemory {
                 Verdict::Redacted(types)
             }
             Screened::Rejected(types) => {
-                self.text = "-".to_owned();
+                "-".clone_into(&mut self.text);
                 self.vector = None;
                 Verdict::Refused(types)
             }

@@ -79,7 +79,7 @@ impl Parts {
     }
 }
 
-/// The best candidates in order, each with the parts of its score: [`BEYOND`] more than `limit`, for those that say the same.
+/// The best candidates in order, each with the parts of its score: `BEYOND` more than `limit`, for those that say the same.
 pub fn rank(
     fusion: Fusion,
     limit: usize,

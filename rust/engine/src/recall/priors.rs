@@ -35,7 +35,7 @@ pub struct Attributes {
     pub occurred_at: i64,
     /// How often it was recalled, as stored.
     pub recalls: u32,
-    /// Who vouches for it: 0 nobody. It is no part of the prior; [`super::shares`] looks at it.
+    /// Who vouches for it: 0 nobody. It is no part of the prior; `recall/shares.rs` looks at it.
     pub trust: u8,
 }
 

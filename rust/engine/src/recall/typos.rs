@@ -32,8 +32,11 @@ impl<P: Pages> Frequencies for Memories<'_, P> {
     }
 }
 
+/// What was written and what it was read as, in order.
+type Changes = Vec<(String, String)>;
+
 /// The request with another question, and what was changed in it; `None` where nothing was.
-pub(super) fn repaired<P: Pages>(engine: &Core, pages: &P, request: &Request) -> Result<Option<(Request, Vec<(String, String)>)>> {
+pub(super) fn repaired<P: Pages>(engine: &Core, pages: &P, request: &Request) -> Result<Option<(Request, Changes)>> {
     let mut memories = Vec::new();
     for scope in &request.scopes {
         let Some(partition) = scope.find(pages)? else { continue };

@@ -2,7 +2,7 @@
 //!
 //! A session is a conversation of one scope. Everything it holds lives in the scope's partition, so one transaction writes a
 //! message, its words and the session's state. The rules of a prompt are in [`crate::context`], which opens no store; this
-//! module feeds it from a snapshot (`window/assemble`) and keeps what it decides ([`writer`], [`ledger`]).
+//! module feeds it from a snapshot (`window/assemble`) and keeps what it decides (`writer`, `ledger`).
 //!
 //! Start reading at [`session::Session`]; `add` and `writer` are what a message goes through, `transcript/view` is how a prompt reads it.
 //! `window` makes prompts, `ledger` keeps them with their replies, `search` finds what was said.

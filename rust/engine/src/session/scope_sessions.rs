@@ -1,4 +1,4 @@
-//! The sessions of a scope together: which there are. What was said in them is found by [`super::search`].
+//! The sessions of a scope together: which there are. What was said in them is found by [`mod@super::search`].
 
 use super::metadata;
 use super::place::{Place, SessionsHead};

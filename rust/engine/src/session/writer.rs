@@ -25,7 +25,6 @@ use crate::models::Model;
 use crate::scope::Scope;
 use crate::store::envelope::{self, Codec};
 use crate::store::identity::Seed;
-use crate::store::keys::Partition;
 use crate::store::msgpack::{Reader, Writer};
 use crate::store::pages::{Pages, PagesMut};
 use crate::tokens::CachedCounter;
@@ -379,8 +378,8 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
     pub fn begin(&mut self, reason: Reason, origin: u64) -> Result<()> {
         let (limit, _) = self.record.budget.limit(&self.epoch.model)?;
         let scopes = scopes(self.scope, &self.record);
-        let (mut fixed, items, stamps) = fixed_for(&*self.pages, self.place, &self.epoch, &scopes, limit, self.now, None)?;
-        let pinned: Vec<_> = items.iter().filter_map(|item| item.memory).collect();
+        let (mut fixed, shown) = fixed_for(&*self.pages, self.place, &self.epoch, &scopes, limit, self.now, None)?;
+        let pinned: Vec<_> = shown.items.iter().filter_map(|item| item.memory).collect();
         let mut factor = self.factor_now()?;
         self.epoch.epoch = match self.next_epoch((reason, &mut factor), origin, limit, &fixed, &pinned) {
             // The caller's own floors leave no room for pinned memory: a message is not refused for that.
@@ -390,7 +389,7 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
             opened => opened?,
         };
         self.record.window = self.window_content(limit, &fixed)?.map(|content| WindowContent { content, anchor: None });
-        (self.epoch.began_at, self.epoch.stamps) = (self.now, stamps);
+        (self.epoch.began_at, self.epoch.stamps) = (self.now, shown.stamps);
         for text in [self.epoch.system, self.epoch.tools].into_iter().flatten() {
             blob::refer(self.pages, self.place.partition, text.hash, text.length)?;
         }
@@ -542,17 +541,17 @@ pub(super) fn fixed_for<P: Pages>(
     limit: u64,
     now: i64,
     new: Option<&Summary>,
-) -> Result<(Fixed, Vec<Item>, Vec<(Partition, i64)>)> {
-    let (model, pinned) = (&epoch.model, Pinned::read(pages, scopes, now)?);
+) -> Result<(Fixed, Pinned)> {
+    let (model, mut pinned) = (&epoch.model, Pinned::read(pages, scopes, now)?);
     let (framing, counter) = (&model.framing, CachedCounter::new(model.encoding));
     let mut fixed = fixed(pages, place, epoch, Vec::new())?;
     if let Some(new) = new {
         fixed.summary = summary_text(new, model);
     }
     let room = model.factor.room(limit).saturating_sub(fixed.tokens(framing)) / PINNED_SHARE;
-    let (items, _) = choose_pinned(pinned.items, room, framing, &counter);
+    let (items, _) = choose_pinned(std::mem::take(&mut pinned.items), room, framing, &counter);
     fixed.pinned = FixedText::pinned(items.clone(), framing, &counter);
-    Ok((fixed, items, pinned.stamps))
+    Ok((fixed, Pinned { items, ..pinned }))
 }
 
 /// Pinned memory may have one part in so many.

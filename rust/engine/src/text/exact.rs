@@ -61,7 +61,7 @@ fn chunk(chunk: &str, mut each: impl FnMut(Range<usize>)) {
 fn is_identifier(run: &str) -> bool {
     let bytes = run.as_bytes();
     let connectors = bytes.iter().filter(|byte| is(**byte, CONNECTOR)).count();
-    let hyphens = bytes.iter().filter(|byte| **byte == b'-').count();
+    let hyphens = run.matches('-').count();
     run.chars().any(char::is_numeric)
         || connectors > 1
         || connectors > hyphens && !is_initials(bytes)

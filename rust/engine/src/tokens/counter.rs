@@ -40,7 +40,7 @@ impl TokenCounter {
         self.encoding
     }
 
-    /// How many tokens the whole text is: what [`super::count`] gives for it.
+    /// How many tokens the whole text is: what [`super::count()`] gives for it.
     #[must_use]
     pub fn count(&self) -> usize {
         self.settled + self.tail_tokens

@@ -6,7 +6,7 @@
 //! text like any other, and whoever frames messages adds the framing's own tokens. `o200k_harmony` cuts and counts ordinary text as
 //! `o200k_base` does.
 //!
-//! [`load`] reads other tokenizers from a user's file, [`bound`] bounds those that are closed. Not here: message framing.
+//! [`load()`] reads other tokenizers from a user's file, [`bound`] bounds those that are closed. Not here: message framing.
 //!
 //! Sources and licences of the vocabularies are in NOTICE. Packed they take 342 KB (`cl100k_base`), 727 KB (`o200k_base`), 568 KB
 //! (`qwen2`), 465 KB (`tekken`), 453 KB (`deepseek_v3`) and 1,047 KB (`gemma3`); the first use of an encoding unpacks it into 8 to 20 MB.

@@ -5,7 +5,7 @@
 //! next score must pass. That is O(len) in total, whatever order the scores come in.
 //! A filter is first asked about the best n alone: most questions filter nothing out, and asking means reading a row.
 
-/// A memory and its score, [`SCORE_ONE`](super::SCORE_ONE) being 1.0.
+/// A memory and its score, [`SCORE_ONE`](crate::units::score::SCORE_ONE) being 1.0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Scored {
     /// Number of the memory in its partition.

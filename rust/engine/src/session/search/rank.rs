@@ -204,13 +204,11 @@ impl<'r, P: Pages> Ranking<'r, P> {
 
     /// When a message was said: its row has it, or, in a store of an older version, its record.
     fn said_at(&self, row: &Row<'_>) -> Result<i64> {
-        match row.at {
-            Some(at) => Ok(at),
-            None => {
-                let place = Place { partition: self.partition, session: row.session };
-                Ok(MessageRecord::read(self.pages, place, row.index)?.map_or(0, |record| record.said_at()))
-            }
+        if let Some(at) = row.at {
+            return Ok(at);
         }
+        let place = Place { partition: self.partition, session: row.session };
+        Ok(MessageRecord::read(self.pages, place, row.index)?.map_or(0, |record| record.said_at()))
     }
 
     fn is_said_then(&self, row: &Row<'_>) -> Result<bool> {

@@ -1,5 +1,5 @@
 //! What a message is found by: its words in the second index of a scope's partition, its vector, its row. How it is found is
-//! [`crate::session::search`].
+//! [`mod@crate::session::search`].
 
 use crate::Result;
 use crate::context::{Message, Part};

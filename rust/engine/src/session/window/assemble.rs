@@ -1,5 +1,5 @@
 //! Assembling a prompt: one snapshot is asked for everything it may be made of (`gather`), the rest is
-//! [`compose`], which opens no store. Nothing is written.
+//! [`compose`](crate::context::compose()), which opens no store. Nothing is written.
 
 use std::sync::Arc;
 
@@ -237,7 +237,7 @@ struct RoomLeft {
     tokens: u64,
 }
 
-/// About how much there is room for: [`compose`] decides, this says how many candidates are worth reading. A window that slides, and a block
+/// About how much there is room for: `compose` decides, this says how many candidates are worth reading. A window that slides, and a block
 /// that can never leave the history again, take from what history could have: there it is the sixteenth that it was.
 fn room_left<P: Pages>(record: &SessionRecord, epoch: &StoredEpoch, fixed: &WarmFixed, view: &View<'_, P>, ask: &Ask) -> Result<RoomLeft> {
     let budget = effective(&record.budget, ask);

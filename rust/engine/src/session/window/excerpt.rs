@@ -91,7 +91,7 @@ fn cut(text: &str, most: usize) -> Vec<Piece> {
 /// The run of pieces of the greatest worth: every run that fits is looked at, from each piece on.
 fn best_run(pieces: &[Piece], worths: &[i64], most: usize) -> (usize, usize) {
     let all: i64 = worths.iter().sum::<i64>().max(UNIT as i64);
-    let mut best: Option<((i64, std::cmp::Reverse<usize>, std::cmp::Reverse<usize>), (usize, usize))> = None;
+    let (mut best, mut run) = (None, (0, 0));
     for first in 0..pieces.len() {
         let (mut has, mut worth, mut closest) = (vec![false; worths.len()], 0, 0.0_f64);
         for last in first..pieces.len() {
@@ -105,12 +105,12 @@ fn best_run(pieces: &[Piece], worths: &[i64], most: usize) -> (usize, usize) {
             closest = closest.max(pieces[last].closeness);
             let total = worth + (closest * MEANING * all as f64) as i64;
             let key = (total, std::cmp::Reverse(bytes), std::cmp::Reverse(first));
-            if best.as_ref().is_none_or(|(other, _)| key > *other) {
-                best = Some((key, (first, last)));
+            if best.is_none_or(|best| key > best) {
+                (best, run) = (Some(key), (first, last));
             }
         }
     }
-    best.map_or((0, 0), |(_, run)| run)
+    run
 }
 
 /// The run with what stands behind and before it, in turn, up to `most` bytes.

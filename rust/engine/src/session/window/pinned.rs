@@ -59,7 +59,7 @@ impl Pinned {
     /// What changed since an epoch's snapshot, as items of the section `updated`.
     pub fn newer(&self, snapshot: &[MemoryRef]) -> Vec<Item> {
         let is_new = |item: &&Item| item.memory.is_some_and(|memory| !snapshot.contains(&memory));
-        self.items.iter().filter(is_new).map(|item| updated(item)).collect()
+        self.items.iter().filter(is_new).map(updated).collect()
     }
 }
 

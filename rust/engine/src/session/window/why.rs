@@ -15,7 +15,7 @@ const RANKS: usize = 2_000;
 impl Session<'_> {
     /// Why the memory of that id is not among the candidates of a prompt of this session, in words: as the store is now.
     ///
-    /// Costs a look-up in each scope that the session reads, and one recall of [`RANKS`] answers where the memory is current.
+    /// Costs a look-up in each scope that the session reads, and one recall of `RANKS` answers where the memory is current.
     pub fn why(&self, sent: &Assembled, id: &str) -> Result<String> {
         let record = self.status()?.record;
         let (scopes, now) = (scopes(self.scope, &record), sent.ask.now);

@@ -55,7 +55,7 @@ impl Tree {
             let kind = if level == root.depth { Kind::Leaf } else { Kind::Branch };
             let page = Page::new(self.bytes(number, 1)?);
             page.check(number, kind, Order::Numbers).map_err(|why| self.damaged(number, why))?;
-            for index in 0..page.len() {
+            for index in 0..page.entries() {
                 match kind {
                     Kind::Branch => ahead.push((self.some(number, page.child(index))?, level + 1)),
                     Kind::Leaf => self.take_list(number, page, index, taken)?,
@@ -69,7 +69,7 @@ impl Tree {
         self.take_overflow(number, page, index, taken)?;
         let list = self.value(number, page, index)?;
         let mut ids = list.chunks_exact(8).map(|id| u64::from_ne_bytes(id.try_into().expect("eight bytes")));
-        let count = ids.next().filter(|count| *count as usize <= list.len() / 8 - 1);
+        let count = ids.next().filter(|count| (*count as usize) < list.len() / 8);
         let count = count.ok_or_else(|| self.damaged(number, "a list of free pages is longer than its value"))?;
         let mut previous = u64::MAX;
         for id in ids.take(count as usize) {
@@ -100,7 +100,7 @@ impl Tree {
             }
             // Damage within a page is told by whoever reads or writes it; here only what a write would spread.
             let Ok(page) = self.page(number, self.kind(level)) else { continue };
-            for index in 0..page.len() {
+            for index in 0..page.entries() {
                 match self.kind(level) {
                     Kind::Branch => ahead.extend(page.child(index).map(|child| (child, level + 1))),
                     Kind::Leaf => self.take_overflow(number, page, index, taken)?,

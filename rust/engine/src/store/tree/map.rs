@@ -37,6 +37,7 @@ impl Map {
     }
 
     /// Bytes of the map; the caller has compared `from + length` with the end of the file.
+    #[must_use]
     pub fn bytes(&self, from: usize, length: usize) -> Option<&[u8]> {
         if from.checked_add(length)? > self.bytes {
             return None;
@@ -70,6 +71,7 @@ impl Checked {
     }
 
     /// Whether a page was checked.
+    #[must_use]
     pub fn has(&self, word: u64) -> bool {
         self.slot(word).load(Relaxed) == word
     }
@@ -107,6 +109,7 @@ pub struct Mapped {
 
 impl Mapped {
     /// The bytes of one of the two meta pages.
+    #[must_use]
     pub fn meta(&self, which: u64) -> Option<&[u8; META_BYTES]> {
         self.map.bytes(which as usize * self.page_size, META_BYTES)?.try_into().ok()
     }

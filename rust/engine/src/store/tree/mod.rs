@@ -6,7 +6,7 @@
 //!
 //! That a key is *not* there is an answer too, and a flipped bit must not give it: then the keys on both sides of the gap are
 //! looked at (their checksums cover them), the leaf must lie between the keys that its branches name, and if the gap is at the
-//! end of the leaf, the next one must begin behind it ([`Tree::confirm`]).
+//! end of the leaf, the next one must begin behind it (`Tree::confirm`).
 //!
 //! What this does not notice: a child that points to an older version of the same page, and damage that comes to a page
 //! after it was checked. [`free`] looks after LMDB's list of free pages.
@@ -151,7 +151,7 @@ impl Tree {
         let mut number = self.some(way.pages[level - 1], page.child(usize::from(way.indexes[level - 1])))?;
         loop {
             let page = self.page(number, self.kind(level))?;
-            let index = if first { 0 } else { page.len().saturating_sub(1) };
+            let index = if first { 0 } else { page.entries().saturating_sub(1) };
             (way.pages[level], way.indexes[level]) = (number, index as u16);
             if level == way.leaf {
                 return Ok(());
@@ -166,7 +166,7 @@ impl Tree {
         for level in (0..way.leaf).rev() {
             let page = self.page(way.pages[level], Kind::Branch)?;
             let index = usize::from(way.indexes[level]);
-            if if forward { index + 1 < page.len() } else { index > 0 } {
+            if if forward { index + 1 < page.entries() } else { index > 0 } {
                 let mut next = *way;
                 next.indexes[level] = if forward { index + 1 } else { index - 1 } as u16;
                 self.descend(&mut next, level + 1, forward)?;
@@ -199,7 +199,7 @@ impl Tree {
 
     /// Whether a leaf lies between the keys that the branches above it name.
     fn check_fences(&self, way: &Way, page: Page<'_>) -> Result<()> {
-        let Some(last) = page.len().checked_sub(1) else { return Ok(()) };
+        let Some(last) = page.entries().checked_sub(1) else { return Ok(()) };
         let (mut low, mut high) = (None, None);
         for level in (0..way.leaf).rev() {
             let branch = self.page(way.pages[level], Kind::Branch)?;
@@ -207,7 +207,7 @@ impl Tree {
             if low.is_none() && index > 0 {
                 low = branch.key(index);
             }
-            if high.is_none() && index + 1 < branch.len() {
+            if high.is_none() && index + 1 < branch.entries() {
                 high = branch.key(index + 1);
             }
             if low.is_some() && high.is_some() {
@@ -234,7 +234,7 @@ impl Tree {
         } else {
             self.beside(way, false)?
         };
-        let behind = if way.index() < page.len() { Some(*way) } else { self.beside(way, true)? };
+        let behind = if way.index() < page.entries() { Some(*way) } else { self.beside(way, true)? };
         let [before, behind] = [before, behind].map(|way| way.map(|way| self.entry(&way)).transpose());
         let (before, behind) = (before?, behind?);
         if before.is_some_and(|(before, _)| before >= key) || behind.is_some_and(|(behind, _)| behind <= key) {
@@ -259,7 +259,7 @@ impl Tree {
     fn secure_siblings(&self, way: &Way) -> Result<()> {
         for level in 0..way.leaf {
             let (number, index) = (way.pages[level], usize::from(way.indexes[level]));
-            let len = self.page(number, Kind::Branch)?.len();
+            let len = self.page(number, Kind::Branch)?.entries();
             for sibling in [index.checked_sub(1), Some(index + 1).filter(|index| *index < len)].into_iter().flatten() {
                 let mut beside = *way;
                 beside.indexes[level] = sibling as u16;
@@ -276,11 +276,11 @@ impl Tree {
         let mut way = Some(start);
         while let Some(at) = way {
             let page = self.leaf(&at)?;
-            for index in at.index()..page.len() {
+            for index in at.index()..page.entries() {
                 self.value(at.pages[at.leaf], page, index)?;
             }
             way = self.beside(&at, true)?;
-            if page.len().checked_sub(1).and_then(|last| page.key(last)).is_some_and(|last| last >= to) {
+            if page.entries().checked_sub(1).and_then(|last| page.key(last)).is_some_and(|last| last >= to) {
                 break;
             }
         }
@@ -294,7 +294,7 @@ impl Tree {
             match self.page(number, self.kind(level)) {
                 Err(error) => lost(error),
                 Ok(page) if self.kind(level) == Kind::Leaf => leaf(number, page)?,
-                Ok(page) => ahead.extend((0..page.len()).rev().filter_map(|index| Some((page.child(index)?, level + 1)))),
+                Ok(page) => ahead.extend((0..page.entries()).rev().filter_map(|index| Some((page.child(index)?, level + 1)))),
             }
         }
         Ok(())
@@ -304,7 +304,7 @@ impl Tree {
     #[allow(clippy::type_complexity)] // entries of a key and a value
     pub fn leaf_entries(&self, number: u64) -> Result<impl Iterator<Item = Result<(&[u8], &[u8])>>> {
         let page = self.page(number, Kind::Leaf)?;
-        Ok((0..page.len()).map(move |index| Ok((self.some(number, page.key(index))?, self.value(number, page, index)?))))
+        Ok((0..page.entries()).map(move |index| Ok((self.some(number, page.key(index))?, self.value(number, page, index)?))))
     }
 
     /// The bytes of a page, whatever they are.
@@ -336,7 +336,7 @@ impl Tree {
         }
         loop {
             let (number, mut last) = (way.pages[way.leaf], None);
-            for index in way.index()..page.len() {
+            for index in way.index()..page.entries() {
                 let key = self.some(number, page.key(index))?;
                 let value = self.value(number, page, index)?;
                 if key >= to {

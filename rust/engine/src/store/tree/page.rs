@@ -57,6 +57,7 @@ pub struct Page<'m>(&'m [u8]);
 
 impl<'m> Page<'m> {
     /// The page of these bytes, as long as a page is.
+    #[must_use]
     pub fn new(bytes: &'m [u8]) -> Self {
         Self(bytes)
     }
@@ -70,12 +71,14 @@ impl<'m> Page<'m> {
     }
 
     /// Where its offsets end and its entries begin: what changes with most changes of a page.
+    #[must_use]
     pub fn bounds(self) -> Option<(u16, u16)> {
         Some((self.u16(12)?, self.u16(14)?))
     }
 
     /// How many entries it has.
-    pub fn len(self) -> usize {
+    #[must_use]
+    pub fn entries(self) -> usize {
         usize::from(self.u16(12).unwrap_or(0)).saturating_sub(HEADER) / 2
     }
 
@@ -84,6 +87,7 @@ impl<'m> Page<'m> {
     }
 
     /// The key of an entry.
+    #[must_use]
     pub fn key(self, index: usize) -> Option<&'m [u8]> {
         let node = self.node(index)?;
         let size = usize::from(self.u16(node + 6)?);
@@ -96,12 +100,14 @@ impl<'m> Page<'m> {
     }
 
     /// The child page of an entry of a branch.
+    #[must_use]
     pub fn child(self, index: usize) -> Option<u64> {
         let node = self.node(index)?;
         Some(self.low_high(node)? | u64::from(self.u16(node + 4)?) << 32)
     }
 
     /// The value of an entry of a leaf.
+    #[must_use]
     pub fn value(self, index: usize) -> Option<Value<'m>> {
         let node = self.node(index)?;
         let size = self.low_high(node)? as usize;
@@ -114,8 +120,9 @@ impl<'m> Page<'m> {
     }
 
     /// The index of the first key from `low` on that is not below `key`, and whether it is that key.
+    #[must_use]
     pub fn search(self, key: &[u8], mut low: usize) -> Option<(usize, bool)> {
-        let mut high = self.len();
+        let mut high = self.entries();
         while low < high {
             let middle = usize::midpoint(low, high);
             match self.key(middle)?.cmp(key) {
@@ -141,7 +148,7 @@ impl<'m> Page<'m> {
         if lower < HEADER || lower % 2 + upper % 2 != 0 || lower > upper || upper > self.0.len() {
             return Err("its bounds contradict each other");
         }
-        if kind == Kind::Branch && self.len() < 2 && order == Order::Bytes {
+        if kind == Kind::Branch && self.entries() < 2 && order == Order::Bytes {
             return Err("it has fewer than two children");
         }
         self.check_entries(upper, kind, order)
@@ -149,7 +156,7 @@ impl<'m> Page<'m> {
 
     fn check_entries(self, upper: usize, kind: Kind, order: Order) -> Result<(), &'static str> {
         let (mut used, mut previous) = (0, None);
-        for index in 0..self.len() {
+        for index in 0..self.entries() {
             let node = self.node(index).filter(|node| *node >= upper && node % 2 == 0).ok_or("an entry begins outside of it")?;
             let end = self.end(index, node, kind).filter(|end| *end <= self.0.len()).ok_or("an entry passes its end")?;
             used += (end - node).next_multiple_of(2);

@@ -26,7 +26,7 @@ pub enum Sensitive {
     PrivateKey,
     /// User and password of a URL.
     UrlCredentials,
-    /// The value behind "password is", "api_key=" and the like.
+    /// The value behind "password is", `api_key=` and the like.
     Password,
     /// The number of a payment card.
     PaymentCard,

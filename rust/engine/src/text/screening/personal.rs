@@ -68,8 +68,7 @@ fn ends_free(bytes: &[u8], end: usize) -> bool {
 /// Whether nothing that belongs to it stands before.
 fn begins_free(bytes: &[u8], at: usize) -> bool {
     let Some(before) = at.checked_sub(1).map(|at| bytes[at]) else { return true };
-    let joined =
-        matches!(before, b'-' | b'.' | b'/' | b'#' | b'$' | b'%' | b'&') || before == b',' || before == b':' || before == b'=' && false;
+    let joined = matches!(before, b'-' | b'.' | b'/' | b'#' | b'$' | b'%' | b'&' | b',' | b':');
     !joined && !super::is_word(before)
 }
 
@@ -77,7 +76,7 @@ fn begins_free(bytes: &[u8], at: usize) -> bool {
 fn number(text: &str, at: usize) -> Option<Finding> {
     let bytes = text.as_bytes();
     let separated = |what, end| Some(Finding { what, start: at, end });
-    if !begins_free(bytes, at) && !(at > 0 && bytes[at - 1] == b':') {
+    if !(begins_free(bytes, at) || at > 0 && bytes[at - 1] == b':') {
         return None;
     }
     let context = || before(text, at, CUE_BYTES);

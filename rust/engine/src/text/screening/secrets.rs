@@ -214,7 +214,7 @@ fn could_name_secret(byte: u8) -> bool {
 /// The word here in lowest case without its signs ("API key", `api_key`, `apiKey` are "apikey"), and where it ends.
 fn secret_name(bytes: &[u8], at: usize) -> Option<(String, usize)> {
     let first = run(&bytes[at..], |byte| is_word(byte) || byte == b'-');
-    if first > 40 || first < 3 {
+    if !(3..=40).contains(&first) {
         return None;
     }
     let mut name: String =

@@ -171,7 +171,7 @@ fn benign(random: &mut Random) -> String {
         27 => format!("call the function with {number} items, it returns {}", number * 3),
         28 => format!("password: required, token: string, secret: optional, version {}", number % 9),
         29 => format!("score +{number}, revenue +{}000000", number % 90 + 10),
-        30 => format!("model gpt-4o-{year}-{month:02}-{day:02} with {} tokens", number),
+        30 => format!("model gpt-4o-{year}-{month:02}-{day:02} with {number} tokens"),
         31 => format!("arn:aws:iam::{}:role/deploy-{number}", &d),
         32 => format!("checksum {} for {}", random.from(HEX, 8), random.from(HEX, 64)),
         33 => format!("sk-learn-compatible estimators, build {d}"),

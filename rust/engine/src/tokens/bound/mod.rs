@@ -3,7 +3,7 @@
 //! A reference encoding counts; the provider's `usage` tells the truth, afterwards and for whole requests. So:
 //! 1. *Anchor.* The truth of the last request is exact for what the next one shares with it; only what is new is bounded.
 //! 2. *Factor.* What is new costs at most `factor(class) * counted`, one factor for each [`Class`] of content, since tokenizers differ
-//!    most in how they treat digits, code and CJK. It begins at the model's prior and is learned ([`learned`]).
+//!    most in how they treat digits, code and CJK. It begins at the model's prior and is learned (`learned`).
 //!    What leaves the end of a request leaves at least `least(class) * counted` of its truth behind.
 //! 3. *Cap.* No byte-level tokenizer makes more than one token of a byte.
 //!

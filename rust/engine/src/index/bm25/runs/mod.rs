@@ -1,7 +1,7 @@
 //! BM25 over documents that only ever come at the end: a tail, and sealed runs that are merged as they grow.
 //!
 //! For transcripts. A message of 190 words has a hundred distinct terms; merged into blocks in place, as
-//! [`super::apply`] does, each would dirty a page of its own. Here a full tail is SEALED into a run: blocks of postings like
+//! [`super::apply()`] does, each would dirty a page of its own. Here a full tail is SEALED into a run: blocks of postings like
 //! those of any index, in pages with keys of their own, one behind the other and filled. Eight neighbouring runs of one size
 //! class are merged into one of the next, a bounded number of pages with each write. `docs/format.md` has the bytes.
 //!
