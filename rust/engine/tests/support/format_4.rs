@@ -5,8 +5,8 @@
 use std::fmt::Write as _;
 
 use memspan_engine::compaction;
-use memspan_engine::context::Share;
 use memspan_engine::context::render::{RequestOptions, to_openai};
+use memspan_engine::context::{Factor, Share};
 use memspan_engine::engine::Engine;
 use memspan_engine::life::relations::{self, Relation};
 use memspan_engine::memory::{LearnMark, Learning, NewMemory, Provenance};
@@ -60,9 +60,13 @@ fn learn(engine: &Engine) {
     ];
     engine.learn(&user, again, Some(("talk".into(), first, LearnMark { next: 8, ..first })), NOW + DAY).expect("learnt").expect("second");
     engine.approve(&user, "mem-4", NOW + 2 * DAY).expect("approved");
-    let halves = ["Walks the dog at seven", "Walks the dog at dawn"].map(|text| one(engine, &user, with_vector(text), NOW + 2 * DAY).memory);
+    let halves =
+        ["Walks the dog at seven", "Walks the dog at dawn"].map(|text| one(engine, &user, with_vector(text), NOW + 2 * DAY).memory);
     let originals = halves.iter().map(|memory| (memory.number, memory.revision)).collect();
-    engine.merge(&user, originals, None, Some(with_vector("Walks the dog at dawn, about seven")), NOW + 3 * DAY).expect("merged").expect("new");
+    engine
+        .merge(&user, originals, None, Some(with_vector("Walks the dog at dawn, about seven")), NOW + 3 * DAY)
+        .expect("merged")
+        .expect("new");
 }
 
 fn relate(engine: &Engine) {
@@ -159,7 +163,7 @@ pub fn lines(engine: &Engine) -> String {
     session_lines(&Session { engine, scope: &user, id: "talk" }, &mut lines);
     session_lines(&Session { engine, scope: &user, id: "bound" }, &mut lines);
     for one in session::learned(engine).expect("read") {
-        let _ = writeln!(lines, "{}: {:?} {}", one.model, one.learned.factors().map(|factor| factor.per_mille()), one.learned.exceeded());
+        let _ = writeln!(lines, "{}: {:?} {}", one.model, one.learned.factors().map(Factor::per_mille), one.learned.exceeded());
     }
     lines
 }
