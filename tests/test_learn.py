@@ -307,9 +307,7 @@ def test_a_claim_that_nothing_can_hold_is_refused_alone(user: memspan.Scope, wro
 
     It must be refused like any other bad claim, and what the rules decided be stored."""
     row = {"message": 0, "quote": "The payments service runs on Kubernetes.", "text": "The payments service runs on Kubernetes."}
-    learned = user.learn(
-        said("The payments service runs on Kubernetes. Call me Ana."), llm=lambda messages, max_tokens: claims(row | wrong)
-    )
+    learned = user.learn(said("The payments service runs on Kubernetes. Call me Ana."), llm=lambda *_, **__: claims(row | wrong))
     assert learned.refused_claims == 1
     assert user.slots["name"].text == "The user's name is Ana."
 
@@ -318,7 +316,7 @@ def test_a_reply_with_half_a_surrogate_leaves_the_rules(user: memspan.Scope) -> 
     """A reply with a lone surrogate ended `learn` with InvalidInput, as if the caller had given it.
 
     It is a reply that cannot be read: it counts as failed, and the rules decide."""
-    learned = user.learn(said("Call me Ana. The weather station reports hourly."), llm=lambda messages, max_tokens: "\ud800 sure")
+    learned = user.learn(said("Call me Ana. The weather station reports hourly."), llm=lambda *_, **__: "\ud800 sure")
     assert (learned.failed_calls, user.slots["name"].text) == (1, "The user's name is Ana.")
 
 
@@ -328,7 +326,7 @@ def test_a_time_that_cannot_be_waited_is_refused(user: memspan.Scope, seconds: A
 
     Both are refused before a model is asked."""
     with pytest.raises(memspan.InvalidInput, match="at most a day"):
-        user.learn(said("Call me Ana."), llm=lambda messages, max_tokens: "", llm_timeout_seconds=seconds)
+        user.learn(said("Call me Ana."), llm=lambda *_, **__: "", llm_timeout_seconds=seconds)
 
 
 def test_a_model_that_is_no_function_is_refused(user: memspan.Scope) -> None:
@@ -336,7 +334,7 @@ def test_a_model_that_is_no_function_is_refused(user: memspan.Scope) -> None:
 
     They are errors of the program, and are told at once."""
 
-    async def later(messages: Any, *, max_tokens: int) -> str:
+    async def later(*_: Any, **__: Any) -> str:
         return ""
 
     for wrong in (5, "gpt-4o", later):

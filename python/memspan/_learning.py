@@ -236,7 +236,8 @@ def _spoken(message: Mapping[str, Any]) -> str:
         text = content
     elif isinstance(content, Iterable):
         parts = [part for part in cast("Iterable[Any]", content) if isinstance(part, Mapping)]
-        text = "\n".join(str(part.get("text", "")) for part in parts if part.get("type") in ("text", "input_text", "output_text"))  # noqa: PLR6201  a type may be a list, which has no hash
+        spoken = (part for part in parts if part.get("type") in ("text", "input_text", "output_text"))  # a tuple: a type may have no hash
+        text = "\n".join(str(part.get("text", "")) for part in spoken)
     else:
         text = ""
     return _BLOCK.sub(lambda found: " " * len(found.group(0)), text) if "</" in text else text

@@ -47,6 +47,7 @@ Hook: TypeAlias = "Callable[[Step, Literal['before', 'after'], Session, Any], No
 """Called before and after each step with the session and what the step is about: the message, the prompt, the response, the error."""
 
 _MORE_TRIES = 3
+_DAY = 86_400
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +149,8 @@ class Assistant:
             )
         if not _are_limits(fallbacks, max_rounds, tool_seconds):
             raise InvalidInput(
-                "making an assistant: fallbacks are several models, max_rounds is 0 or more, tool_seconds above 0 and at most a day: change them"
+                "making an assistant: fallbacks are several models, max_rounds is 0 or more, tool_seconds above 0 and at most a day: "
+                "change them"
             )
         self._own = not isinstance(engine, Engine)
         self.engine = engine if isinstance(engine, Engine) else open_engine(engine)
@@ -297,12 +299,13 @@ class Assistant:
         """A prompt that may succeed; without one, the error that there was, and not what it was told as."""
         told = _told(error)
         try:
-            prompt: Prompt = self._step("recover", session, error, lambda: session.recover(refused, told, models=self._fallbacks))
+            smaller: Prompt = self._step("recover", session, error, lambda: session.recover(refused, told, models=self._fallbacks))
         except ConnectionError as raised:
             if raised is not told:
                 raise
             raise error from None
-        return prompt
+        else:
+            return smaller
 
     def _stream(self, session: Session, prompt: Prompt) -> Iterator[AssistantEvent]:
         self._tell("call", "before", session, prompt)
