@@ -234,7 +234,7 @@ def test_learning_and_compacting_come_after_and_lose_nothing(memspan_engine: mem
     assistant, _ = made(
         memspan_engine,
         ["one"],
-        hook=lambda step, when, session, value: seen.append((step, value)) if step == "learn" and when == "after" else None,
+        hook=lambda step, when, _session, value: seen.append((step, value)) if step == "learn" and when == "after" else None,
     )
     assert assistant.respond("u", "hi").learned == ("default",)
     monkeypatch.setattr(memspan.Scope, "learn", lambda *_: 1 / 0, raising=False)

@@ -11,16 +11,14 @@ from datetime import datetime, tzinfo
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from memspan import _core, memory_tools
+from memspan import _core
 from memspan._fence import fenced, system_error
 from memspan._parts import remove_abandoned
 from memspan._twins import async_iterable, awaitable
 from memspan.answer import Answer, Known
 from memspan.collection import Collection, cores
-from memspan.erasure import ErasureReceipt, receipt
 from memspan.exceptions import Error, InvalidInput, ModelMismatch, NotFound
 from memspan.life import Consolidation, Learned, Profile, Relation
-from memspan.search import Conditions, checked_sources, search
 from memspan.short_term import Session, set_policy
 from memspan.transcript import TranscriptHit
 
@@ -31,6 +29,7 @@ if TYPE_CHECKING:
     from memspan._learning import Work
     from memspan._store import OpenStore
     from memspan.answer import SourceName
+    from memspan.erasure import ErasureReceipt
     from memspan.life import LanguageModel
     from memspan.memory_tools import ToolFormat
     from memspan.model import Model
@@ -328,6 +327,8 @@ class Scope:
             >>> best.source, best.text
             ('transcripts', 'Who owns payments-api? Ada does.')
         """
+        from memspan.search import Conditions, checked_sources, search  # noqa: PLC0415  for programs that ask several sources at once
+
         return search(self._with(also), query, limit, checked_sources(sources), Conditions(where, min_score, max_tokens, timezone))
 
     def _with(self, also: Sequence[Scope]) -> tuple[Scope, ...]:
@@ -611,7 +612,7 @@ class Scope:
         self,
         subject: str,
         relation: str,
-        object: str,
+        object: str,  # noqa: A002  subject, relation, object: what such a triple is called
         *,
         since: datetime | None = None,
         memory: Memory | None = None,
@@ -674,6 +675,8 @@ class Scope:
             >>> [tool["function"]["name"] for tool in user.tools()]
             ['remember', 'recall', 'forget', 'list']
         """
+        from memspan import memory_tools  # noqa: PLC0415  for programs that let a model write
+
         return memory_tools.schemas(format, allow)
 
     def call_tool(self, name: str, arguments: Mapping[str, Any] | str, *, allow: Iterable[str] = ()) -> str:
@@ -692,6 +695,8 @@ class Scope:
             >>> user.call_tool("recall", '{"query": 7}')
             '{"error": "query of recall is a text of 1 to 2,000 characters, and it is not: change it"}'
         """
+        from memspan import memory_tools  # noqa: PLC0415  the same
+
         return memory_tools.call(self, self._core, self._store.space, name, arguments, allow)
 
     def erase(self, *, reason: str | None = None) -> ErasureReceipt:
@@ -722,6 +727,8 @@ class Scope:
             raise InvalidInput(
                 f"erasing {self!r}: reason is a str or None, and it is {type(reason).__name__}: leave it out, or give a text"
             )
+        from memspan.erasure import receipt  # noqa: PLC0415  few programs erase
+
         return receipt(self._core.erase(), reason)
 
     def export(self, path: str | os.PathLike[str]) -> int:
@@ -749,7 +756,7 @@ class Scope:
         count = 0
         try:
             # Mode 0600: it holds what one user said.
-            with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+            with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
                 for memory in self.memories():
                     json.dump(_plain(memory.to_dict()), file, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
                     file.write("\n")
@@ -889,8 +896,8 @@ class Scope:
         Messages are found by their words, by the built-in embedding whatever embedder memories have, by who spoke (`name` of the
         message, else `author` of `add`) and by when: what stands beside a message that has the words counts too, and whom and which time
         a question names is preferred. A message that holds every identifier of the question comes first. One that shares no word with
-        the question, stands within two messages of none that does and is not near its meaning is no hit. `TranscriptHit.explain` names the parts of a score. Cost: one read
-        transaction, a scan of one vector a message.
+        the question, stands within two messages of none that does and is not near its meaning is no hit. `TranscriptHit.explain` names
+        the parts of a score. Cost: one read transaction, a scan of one vector a message.
 
         Args:
             query: The question; one without a word finds nothing.

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
-from pathlib import Path
 from typing import Any, Literal, cast
 
 from memspan import _core
@@ -273,6 +272,7 @@ class Models(Mapping[str, Model]):
 def _tables(path: str | os.PathLike[str]) -> dict[str, object]:
     import json  # noqa: PLC0415  for programs that read no file
     import tomllib  # noqa: PLC0415  the same
+    from pathlib import Path  # noqa: PLC0415  the same
 
     try:
         raw = Path(path).read_bytes()

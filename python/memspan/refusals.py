@@ -152,17 +152,22 @@ _WORDINGS: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(
         ("anthropic", "asked reply", r"max_tokens: # > #, which is the maximum allowed"),
         ("openai", "limit input", r"Input tokens exceed the configured limit of # tokens\. Your messages resulted in # tokens"),
         ("openai", "limit input", r"maximum context length is # tokens\.? However, your messages resulted in # tokens"),
-        ("openai", "limit total input output", r"maximum context length is # tokens[.,] however,? you requested (?:about )?# tokens "
-            r"\(# (?:in the messages|in your prompt|of text input|of the input)[,;] # (?:in|for) the (?:completion|output)\)"),
-        ("openrouter", "limit total input tools output", r"maximum context length is # tokens\. However, you requested (?:about )?# tokens "
-            r"\(# of text input, # of (?:tool|image) input, # in the output\)"),
-        ("openrouter", "limit total input", r"maximum context length is # tokens\. However, you requested (?:about )?# tokens "
-            r"\(# (?:of text input|in your prompt|in the messages)\)"),
-        ("vllm", "limit output input", r"maximum context length is # tokens\. However, you requested # output tokens and your prompt contains "
-            r"(?:at least )?# input tokens"),
+        ("openai", "limit total input output",
+            (r"maximum context length is # tokens[.,] however,? you requested (?:about )?# tokens "
+             r"\(# (?:in the messages|in your prompt|of text input|of the input)[,;] # (?:in|for) the (?:completion|output)\)")),
+        ("openrouter", "limit total input tools output",
+            (r"maximum context length is # tokens\. However, you requested (?:about )?# tokens "
+             r"\(# of text input, # of (?:tool|image) input, # in the output\)")),
+        ("openrouter", "limit total input",
+            (r"maximum context length is # tokens\. However, you requested (?:about )?# tokens "
+             r"\(# (?:of text input|in your prompt|in the messages)\)")),
+        ("vllm", "limit output input",
+            (r"maximum context length is # tokens\. However, you requested # output tokens and your prompt contains "
+             r"(?:at least )?# input tokens")),
         ("vllm", "limit input", r"maximum context length is # tokens\. However, your request has # input tokens"),
         ("vllm", "input limit", r"Input prompt \(# tokens\) is too long and exceeds limit of #"),
-        ("vllm", "limit input", r"maximum (?:context|model) length is # tokens[.,] however,? (?:you requested|the prompt (?:has|contains)) # tokens"),
+        ("vllm", "limit input",
+            r"maximum (?:context|model) length is # tokens[.,] however,? (?:you requested|the prompt (?:has|contains)) # tokens"),
         ("zai", "input limit", r"number of input tokens \(#\) has exceeded max_prompt_tokens \(#\)"),
         ("gemini", "input limit", r"input token count \(?#\)? exceeds the maximum number of tokens allowed \(?#"),
         ("gemini", "limit", r"input token count exceeds the maximum number of tokens allowed \(?#"),
@@ -174,8 +179,9 @@ _WORDINGS: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(
         ("llama-cpp-python", "input limit", r"Requested tokens \(#\) exceed context window of #"),
         ("sglang", "input limit", r"input \(# tokens\) is longer than the model\\?'?s context length \(# tokens\)"),
         ("sglang", "input limit", r"Input length \(# tokens\) exceeds the maximum allowed length \(# tokens\)"),
-        ("sglang", "total limit input output", r"Requested token count exceeds the model's maximum context length.*?requested a total of # tokens.*?"
-            r"limit of # tokens.*?# tokens from the input messages and # tokens for the completion"),
+        ("sglang", "total limit input output",
+            (r"Requested token count exceeds the model's maximum context length.*?requested a total of # tokens.*?"
+             r"limit of # tokens.*?# tokens from the input messages and # tokens for the completion")),
         ("lmstudio", "input limit", r"keep the first # tokens when (?:the )?context (?:the )?overflows.*?context length of only # tokens"),
         ("lmstudio", "input limit", r"Input length # exceeds context length #"),
         ("tgi", "limit input output", r"tokens \+ `max_new_tokens` must be <= #\. Given: # `inputs` tokens and # `max_new_tokens`"),

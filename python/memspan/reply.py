@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import time
-import uuid
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
@@ -101,6 +99,9 @@ class Lease:
         if not isinstance(wait_seconds, int | float) or isinstance(wait_seconds, bool) or not 0 <= wait_seconds < 86_400:  # noqa: PLR2004  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidInput(f"taking a lease: wait_seconds must be from 0 to a day, got {wait_seconds!r} (wait_seconds=): change it")
         self._core, self._id, self._seconds, self._wait = core, session_id, seconds, wait_seconds
+        import socket  # noqa: PLC0415  few programs take a lease, and these two are a tenth of the import
+        import uuid  # noqa: PLC0415
+
         self._holder = f"{socket.gethostname()[:80]}/{os.getpid()}/{uuid.uuid4().hex}"
         self._held = False
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from hashlib import sha256
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
     from memspan.model import Model
     from memspan.working import Budget, Format
 
-__all__ = ["Added", "ModelSwitch", "NewMessage", "Session", "ToolText"]
+__all__ = ["Added", "ModelSwitch", "NewMessage", "Session", "ToolText", "set_policy"]
 
 _USAGE_PAGE = 64
 _MOST_COUNTS = 4
@@ -902,6 +901,8 @@ def _memory_row(row: Any, first: str) -> Any:
     fields: Mapping[str, Any] = {"text": row} if isinstance(row, str) else row
     if not isinstance(fields, Mapping) or fields.get("id") is not None:
         return fields
+    from hashlib import sha256  # noqa: PLC0415  few programs flush
+
     digest = sha256(str(fields.get("text")).encode("utf-8", "replace")).hexdigest()[:16]
     return {**fields, "id": f"{first}/{digest}"}
 

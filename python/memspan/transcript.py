@@ -281,7 +281,7 @@ class TranscriptHit:
 
     @property
     def source(self) -> Literal["transcripts"]:
-        """"transcripts"."""  # noqa: D300  # fmt: skip
+        """"transcripts"."""  # fmt: skip
         return "transcripts"
 
     @property

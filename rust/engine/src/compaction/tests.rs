@@ -18,7 +18,7 @@ fn talk(texts: &[&str]) -> Vec<Source> {
 }
 
 fn counter() -> CachedCounter {
-    CachedCounter::new(Encoding::from_name("o200k").unwrap())
+    CachedCounter::new(Encoding::from_name("o200k_base").unwrap())
 }
 
 fn texts(summary: &Summary, section: Section) -> Vec<&str> {

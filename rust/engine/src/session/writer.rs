@@ -280,10 +280,11 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
         Ok(())
     }
 
-    /// A provider told what a prompt did cost: what that says of the model's tokenizer, and of the next prompt.
-    pub fn observe(&mut self, sent: &Assembled, cost: u64) -> Result<bool> {
+    /// A provider told what a prompt did cost, which cannot be more than `most`: what that says of the model's tokenizer, and of the
+    /// next prompt.
+    pub fn observe(&mut self, sent: &Assembled, cost: u64, most: u64) -> Result<bool> {
         let Some(content) = sent.prompt.content.filter(|_| sent.model.name == self.epoch.model.name) else { return Ok(false) };
-        if !plausible(&content.request, cost, sent.model.context_window) {
+        if !plausible(&content.request, cost, most) {
             return Ok(false);
         }
         let mut learned = bounds::read(&*self.pages, &self.epoch.model)?;
@@ -524,11 +525,12 @@ fn most_of_history(limit: u64) -> u64 {
     limit - limit / 64
 }
 
-/// Whether a request of this content can have cost that: a provider that says so of a prompt that it did not get is not believed.
-fn plausible(content: &Tally, cost: u64, window: u64) -> bool {
+/// Whether a request of this content can have cost that, and no more than `limit`: a provider that says so of a prompt that it did not
+/// get is not believed.
+fn plausible(content: &Tally, cost: u64, limit: u64) -> bool {
     let counted = content.tokens();
     let most = content.bytes().min(counted.saturating_mul(20)).saturating_add(4_000);
-    cost >= counted / 4 && cost <= most && cost <= window
+    cost >= counted / 4 && cost <= most.min(limit)
 }
 
 /// The fixed sections of an epoch that begins now, and what is pinned in them: as much as an eighth of what the instructions leave,
