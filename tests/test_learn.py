@@ -292,3 +292,63 @@ def test_forgetting_a_session_takes_what_was_made_of_it(user: memspan.Scope) -> 
     assert [memory.id for memory in user.memories()] == [kept.id]
     with pytest.raises(memspan.InvalidInput, match="at least one of"):
         user.forget_from()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"category": ["semantic"]},
+        {"category": {"a": 1}},
+        {"message": [0]},
+        {"message": True},
+        {"text": "The payments service runs on Kubernetes \ud800", "category": "semantic"},
+        {"slot": "a\ud800"},
+        {"slot": "  "},
+    ],
+)
+def test_a_claim_that_nothing_can_hold_is_refused_alone(user: memspan.Scope, wrong: dict[str, Any]) -> None:
+    """A model's claim with a list for a category, or half a surrogate, ended the whole `learn` with "its arguments must be of the types".
+
+    It must be refused like any other bad claim, and what the rules decided be stored."""
+    row = {"message": 0, "quote": "The payments service runs on Kubernetes.", "text": "The payments service runs on Kubernetes."}
+    learned = user.learn(said("The payments service runs on Kubernetes. Call me Ana."), llm=lambda *_, **__: claims(row | wrong))
+    assert learned.refused_claims == 1
+    assert user.slots["name"].text == "The user's name is Ana."
+
+
+def test_a_reply_with_half_a_surrogate_leaves_the_rules(user: memspan.Scope) -> None:
+    """A reply with a lone surrogate ended `learn` with InvalidInput, as if the caller had given it.
+
+    It is a reply that cannot be read: it counts as failed, and the rules decide."""
+    learned = user.learn(said("Call me Ana. The weather station reports hourly."), llm=lambda *_, **__: "\ud800 sure")
+    assert (learned.failed_calls, user.slots["name"].text) == (1, "The user's name is Ana.")
+
+
+@pytest.mark.parametrize("seconds", [0, -1, float("nan"), float("inf"), 1e12, "a", None, True])
+def test_a_time_that_cannot_be_waited_is_refused(user: memspan.Scope, seconds: Any) -> None:
+    """llm_timeout_seconds=0 silently took no reply, and infinity ended in an error of the operating system's clock.
+
+    Both are refused before a model is asked."""
+    with pytest.raises(memspan.InvalidInput, match="at most a day"):
+        user.learn(said("Call me Ana."), llm=lambda *_, **__: "", llm_timeout_seconds=seconds)
+
+
+def test_a_model_that_is_no_function_is_refused(user: memspan.Scope) -> None:
+    """learn(llm=5) and a coroutine function counted as calls that failed, for ever and silently.
+
+    They are errors of the program, and are told at once."""
+
+    async def later(*_: Any, **__: Any) -> str:
+        return ""
+
+    for wrong in (5, "gpt-4o", later):
+        with pytest.raises(memspan.InvalidInput, match="llm must be a function"):
+            user.learn(said("Call me Ana."), llm=wrong)  # type: ignore[arg-type]
+
+
+def test_a_part_whose_type_has_no_hash_is_skipped(user: memspan.Scope) -> None:
+    """A part of a message with a list for its type ended `learn` with "unhashable type".
+
+    It is a part that nobody knows, and says nothing."""
+    message = {"role": "user", "content": [{"type": ["text"], "text": "x"}, {"type": "text", "text": "Call me Ana."}]}
+    assert [one.slot for one in user.learn([message])] == ["name"]

@@ -7,6 +7,7 @@ cannot be read as the schema says, comes too late or raises leaves the page to t
 from __future__ import annotations
 
 import hashlib
+import inspect
 import json
 import re
 import threading
@@ -46,6 +47,7 @@ MOST_CLAIMS = 200
 REPLY_TOKENS = 2_000
 MOST_REPLY = 1_000_000
 MOST_TEXT = 2_000
+MOST_SECONDS = 86_400
 MOST_SLOT = 100
 SHORT = 3
 
@@ -238,7 +240,8 @@ def _spoken(message: Mapping[str, Any]) -> str:
         text = content
     elif isinstance(content, Iterable):
         parts = [cast("Mapping[str, Any]", part) for part in cast("Iterable[object]", content) if isinstance(part, Mapping)]
-        text = "\n".join(str(part.get("text", "")) for part in parts if part.get("type") in {"text", "input_text", "output_text"})
+        spoken = (part for part in parts if part.get("type") in ("text", "input_text", "output_text"))  # a tuple: a type may have no hash
+        text = "\n".join(str(part.get("text", "")) for part in spoken)
     else:
         text = ""
     return _BLOCK.sub(lambda found: " " * len(found.group(0)), text) if "</" in text else text
@@ -256,12 +259,36 @@ def _refined(work: Work, heard: list[Heard], claims: list[Claim]) -> list[Claim]
             continue
         indexes = {one.index for one in batch}
         mine = [claim for claim in claims if claim.decision.index in indexes]
-        added = [claim for raw in found if (claim := _accepted(raw, batch, mine, work.policy)) is not None]
+        added = [
+            claim for raw in found if (claim := _accepted(raw, batch, mine, work.policy)) is not None and _can_be_stored(work, claim, batch)
+        ]
         work.asked.refused += len(found) - len(added)
         covered = [claim.decision for claim in added]
         kept = [claim for claim in claims if not (claim.decision.reason.startswith("model:") and _overlaps(claim.decision, covered))]
         claims = sorted(kept + added, key=lambda claim: (claim.decision.index, claim.decision.span))
     return claims
+
+
+def _can_be_stored(work: Work, claim: Claim, batch: list[Heard]) -> bool:
+    """Whether the store takes it: a slot of control characters or half a surrogate is the model's fault, and ends nothing."""
+    heard = next(one for one in batch if one.index == claim.decision.index)
+    try:
+        _draft(work, claim, heard)
+    except InvalidInput:
+        return False
+    return True
+
+
+def check_model(doing: str, llm: object, timeout_seconds: object) -> None:
+    """Refuses what cannot be called, and a time that cannot be waited."""
+    if llm is not None and (not callable(llm) or inspect.iscoroutinefunction(llm)):
+        raise InvalidInput(
+            f"{doing}: llm must be a function of messages and max_tokens that returns a str, and it is "
+            f"{'a coroutine function' if callable(llm) else f'a {type(llm).__name__}'}: wrap the client's call in one"
+        )
+    is_number = isinstance(timeout_seconds, int | float) and not isinstance(timeout_seconds, bool)
+    if not is_number or not 0 < cast("float", timeout_seconds) <= MOST_SECONDS:
+        raise InvalidInput(f"{doing}: the model's time must be above 0 and at most a day, and it is {timeout_seconds!r:.80}: give seconds")
 
 
 def _batches(heard: list[Heard]) -> Iterable[list[Heard]]:
@@ -308,7 +335,12 @@ def completed(llm: Any, messages: list[dict[str, str]], timeout_seconds: float) 
     thread.start()
     thread.join(timeout_seconds)
     reply = result[0] if result else None
-    return reply if isinstance(reply, str) else None
+    return _sound(reply) if isinstance(reply, str) else None
+
+
+def _sound(text: str) -> str:
+    """A text without lone surrogates, which no UTF-8 holds."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def _read(reply: str) -> list[Any] | None:
@@ -333,11 +365,14 @@ def _accepted(  # noqa: PLR0911  one answer for each way to be wrong
         return None
     given = cast("dict[str, Any]", raw)
     index, quote, category, text = (given.get(name) for name in ("message", "quote", "category", "text"))
+    if isinstance(index, bool) or not isinstance(index, int):
+        return None
     slot, importance = given.get("slot"), given.get("importance", 0.5)
     heard = next((one for one in batch if one.index == index and one.role == "user"), None)
     if (
         heard is None
         or not (isinstance(quote, str) and isinstance(text, str) and 0 < len(text) <= MOST_TEXT and quote.strip() != "")
+        or not isinstance(category, str)
         or category not in _CATEGORIES
         or not (slot is None or (isinstance(slot, str) and 0 < len(slot) <= MOST_SLOT))
     ):
@@ -384,4 +419,4 @@ def _overlaps(one: Decision, others: list[Decision]) -> bool:
     return any(one.index == other.index and _touch(one.span, other.span) for other in others)
 
 
-__all__ = ["Asked", "Claim", "Heard", "Work", "borne_out", "completed", "learn"]
+__all__ = ["Asked", "Claim", "Heard", "Work", "borne_out", "check_model", "completed", "learn"]

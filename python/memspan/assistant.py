@@ -49,6 +49,7 @@ Hook: TypeAlias = "Callable[[Step, Literal['before', 'after'], Session, Any], No
 """Called before and after each step with the session and what the step is about: the message, the prompt, the response, the error."""
 
 _MORE_TRIES = 3
+_DAY = 86_400
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,9 +144,15 @@ class Assistant:
         compact: bool = True,
         hook: Hook | None = None,
     ) -> None:
-        if isinstance(fallbacks, str) or max_rounds < 0 or not tool_seconds > 0:
+        if not isinstance(provider, Provider):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidInput(
-                "making an assistant: fallbacks are several models, max_rounds is 0 or more, tool_seconds above 0: change them"
+                f"making an assistant: the provider must be a memspan.providers.Provider, got a {type(provider).__name__}: "
+                "make one, memspan.providers.OpenAI() for instance, or a subclass"
+            )
+        if not _are_limits(fallbacks, max_rounds, tool_seconds):
+            raise InvalidInput(
+                "making an assistant: fallbacks are several models, max_rounds is 0 or more, tool_seconds above 0 and at most a day: "
+                "change them"
             )
         self._own = not isinstance(engine, Engine)
         self.engine = engine if isinstance(engine, Engine) else open_engine(engine)
@@ -226,9 +233,14 @@ class Assistant:
     # --- the turn ---------------------------------------------------------------------------------------------------------------------
 
     def _turn(self, user: str, message: str | Mapping[str, Any], session_id: str, message_id: str | None, *, streams: bool) -> Any:
+        given = {"role": "user", "content": message} if isinstance(message, str) else message
+        if isinstance(given, Mapping) and given.get("role") != "user":  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidInput(
+                f"answering: a message is the user's, and this one's role is {given.get('role')!r:.80}: give it the role 'user'; what others "
+                "said goes to session.add"
+            )
         scope = self.engine.user(user)
         session = self._open(scope, session_id)
-        given = {"role": "user", "content": message} if isinstance(message, str) else message
         with session.lease(seconds=self._lease_seconds, wait_seconds=self._wait_seconds) as lease:
             added = self._step("add", session, given, lambda: session.add(given, id=message_id))
             turn = session.turn(added.turn)
@@ -285,12 +297,23 @@ class Assistant:
             except Exception as error:
                 if tries == len(self._fallbacks) + _MORE_TRIES or (isinstance(error, Error) and not isinstance(error, ProviderError)):
                     raise
-                recover = partial(session.recover, prompt, _told(error), models=self._fallbacks)
-                prompt = self._step("recover", session, error, recover)
+                prompt = self._recovered(session, prompt, error)
                 if streams:
                     yield AssistantEvent("restart")
             else:
                 return
+
+    def _recovered(self, session: Session, refused: Prompt, error: Exception) -> Prompt:
+        """A prompt that may succeed; without one, the error that there was, and not what it was told as."""
+        told = _told(error)
+        try:
+            smaller: Prompt = self._step("recover", session, error, partial(session.recover, refused, told, models=self._fallbacks))
+        except ConnectionError as raised:
+            if raised is not told:
+                raise
+            raise error from None
+        else:
+            return smaller
 
     def _stream(self, session: Session, prompt: Prompt) -> Iterator[AssistantEvent]:
         self._tell("call", "before", session, prompt)
@@ -353,6 +376,13 @@ class Assistant:
         except Exception as error:  # noqa: BLE001  the answer is there, and must not be lost over this
             self._tell(step, "after", session, error)
             return None
+
+
+def _are_limits(fallbacks: object, max_rounds: object, tool_seconds: object) -> bool:
+    several = isinstance(fallbacks, Iterable) and not isinstance(fallbacks, str)
+    return (
+        several and isinstance(max_rounds, int) and max_rounds >= 0 and isinstance(tool_seconds, int | float) and 0 < tool_seconds <= 86_400
+    )
 
 
 def _told(error: Exception) -> Any:

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memspan._fence import is_mapping
+from memspan._fence import guarded, is_mapping
 from memspan.exceptions import InvalidInput
 
 if TYPE_CHECKING:
@@ -70,6 +70,7 @@ class Evaluation:
         return "\n".join(f"{name:<12} {value:>10}" for name, value in rows)
 
 
+@guarded
 def evaluate(engine: Engine, questions: str | os.PathLike[str] | Iterable[Mapping[str, Any]], *, limit: int = 5) -> Evaluation:
     """Asks questions and measures what comes back.
 

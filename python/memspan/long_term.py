@@ -519,9 +519,11 @@ class Scope:
         return learn(self._work(llm, llm_timeout_seconds, dry_run=dry_run), source)
 
     def _work(self, llm: LanguageModel | None, timeout_seconds: float, *, dry_run: bool) -> Work:
-        from memspan._learning import Work  # noqa: PLC0415
+        from memspan._learning import Work, check_model  # noqa: PLC0415
 
-        return Work(self, self._core, self._store, self._store.llm if llm is None else llm, timeout_seconds, dry_run)
+        llm = self._store.llm if llm is None else llm
+        check_model("asking a model", llm, timeout_seconds)
+        return Work(self, self._core, self._store, llm, timeout_seconds, dry_run)
 
     def quarantined(self) -> tuple[Memory, ...]:
         """What waits for `approve`, oldest first: no question finds it, and no prompt shows it. `Memory.reason` says why.

@@ -33,6 +33,7 @@ TIMEOUT_SECONDS = 120.0
 _SUMMARY = "summary-1.md"
 _REPAIR = "repair-1.md"
 _MAX_REASON = 300
+_MAX_SECONDS = 86_400
 _MAX_REPLY = 4_000_000
 
 
@@ -84,6 +85,10 @@ def write(draft: _core.CompactionDraft, llm: Writer | None, timeout_seconds: flo
     """
     if llm is None:
         return Written()
+    if timeout_seconds is not None and not (isinstance(timeout_seconds, int | float) and 0 < timeout_seconds <= _MAX_SECONDS):
+        raise InvalidInput(
+            f"compacting: timeout_seconds must be above 0 and at most a day, got {timeout_seconds!r:.80} (timeout_seconds=): give seconds"
+        )
     if not callable(llm):
         raise InvalidInput(
             f"compacting: llm must be a function of messages and max_tokens that returns a str, got a {type(llm).__name__} (llm=): "

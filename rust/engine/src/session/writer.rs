@@ -614,7 +614,7 @@ pub(super) fn moved(record: &SessionRecord, expected: u64) -> Error {
     Error::new(
         ErrorKind::SessionMoved,
         format!(
-            "writing to session {:?}: it must be as long as the caller saw it, {expected} messages, and it has {messages}: read the new messages, assemble() again, and decide anew",
+            "writing to session {:?}: it must be as the caller saw it, with {expected} messages, and it has {messages}, or was compacted, rewound or redacted meanwhile: read the new messages, assemble() again, and decide anew",
             record.id
         ),
     )
