@@ -60,9 +60,13 @@ fn learn(engine: &Engine) {
     ];
     engine.learn(&user, again, Some(("talk".into(), first, LearnMark { next: 8, ..first })), NOW + DAY).expect("learnt").expect("second");
     engine.approve(&user, "mem-4", NOW + 2 * DAY).expect("approved");
-    let halves = ["Walks the dog at seven", "Walks the dog at dawn"].map(|text| one(engine, &user, with_vector(text), NOW + 2 * DAY).memory);
+    let halves =
+        ["Walks the dog at seven", "Walks the dog at dawn"].map(|text| one(engine, &user, with_vector(text), NOW + 2 * DAY).memory);
     let originals = halves.iter().map(|memory| (memory.number, memory.revision)).collect();
-    engine.merge(&user, originals, None, Some(with_vector("Walks the dog at dawn, about seven")), NOW + 3 * DAY).expect("merged").expect("new");
+    engine
+        .merge(&user, originals, None, Some(with_vector("Walks the dog at dawn, about seven")), NOW + 3 * DAY)
+        .expect("merged")
+        .expect("new");
 }
 
 fn relate(engine: &Engine) {

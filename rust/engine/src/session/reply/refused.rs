@@ -77,7 +77,8 @@ impl Session<'_> {
     /// `SessionMoved` where the session went on; `BudgetExceeded` where nothing is left to leave out.
     pub fn refused(&self, prompt: &Assembled, refusal: Refusal, now: i64) -> Result<Assembled> {
         let learned = refusal.input_tokens.map_or(Ok(false), |tokens| self.learn_cost(prompt, tokens, now))?;
-        let max_input_tokens = if refusal.output_tokens.is_some() { prompt.ask.max_input_tokens } else { Some(smaller(prompt, refusal, learned)) };
+        let max_input_tokens =
+            if refusal.output_tokens.is_some() { prompt.ask.max_input_tokens } else { Some(smaller(prompt, refusal, learned)) };
         let ask = Ask {
             max_input_tokens,
             max_output_tokens: refusal.output_tokens.or(prompt.ask.max_output_tokens),
