@@ -53,7 +53,9 @@ def test_a_turn_with_tools(memspan_engine: memspan.Engine) -> None:
     assert [memory.text for memory in memspan_engine.user("u-42").memories()] == ["Likes tea"]
     assert [tool["function"]["name"] for tool in provider.prompts[0].to_openai()["tools"]] == ["read_file", "remember"]
     assert steps == [
-        (step, when) for step in ("add", "assemble", "call", "reply", "tools", "assemble", "call", "reply", "learn") for when in ("before", "after")
+        (step, when)
+        for step in ("add", "assemble", "call", "reply", "tools", "assemble", "call", "reply", "learn")
+        for when in ("before", "after")
     ]
     again = assistant.respond("u-42", "what does it say?", session="s-1", id="webhook-1")
     assert (again.text, again.stored, len(provider.prompts)) == ("It says localhost.", True, 2)
@@ -232,7 +234,7 @@ def test_learning_and_compacting_come_after_and_lose_nothing(memspan_engine: mem
     assistant, _ = made(
         memspan_engine,
         ["one"],
-        hook=lambda step, when, session, value: seen.append((step, value)) if step == "learn" and when == "after" else None,
+        hook=lambda step, when, _session, value: seen.append((step, value)) if step == "learn" and when == "after" else None,
     )
     assert assistant.respond("u", "hi").learned == ("default",)
     monkeypatch.setattr(memspan.Scope, "learn", lambda *_: 1 / 0, raising=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -10,6 +10,7 @@ import memspan
 from memspan import _core
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 KEY = "AKIAIOSFODNN7EXAMPLE"
@@ -56,7 +57,7 @@ def test_allow_keeps_everything(store: Path) -> None:
 
 def test_an_embedder_never_sees_what_is_refused(store: Path) -> None:
     class Spy(memspan.testing.FakeEmbedder):
-        def embed(self, texts: list[str]) -> object:
+        def embed(self, texts: Sequence[str], /) -> Any:
             assert not any(KEY in text for text in texts)
             return super().embed(texts)
 

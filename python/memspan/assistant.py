@@ -5,7 +5,7 @@
     assemble   the prompt, under its budget, with what is remembered
     call       the model; after a refusal a smaller prompt, after an outage the next model (`Session.recover`)
     reply      added with what it cost; while it streams, kept every two seconds (`Session.reply`)
-    tools      the calls of the reply, in parallel, each within its time; their results in the order of the calls; then from "assemble" again
+    tools      the calls of the reply, in parallel, each within its time; their results in the order of the calls; then "assemble" again
     learn      what is worth keeping goes to long-term memory, where the scope can learn
     compact    old turns become a summary, where the session says that it is due
 
@@ -14,13 +14,12 @@ Start at `Assistant.respond`; `_turn` is all of it. Nothing here is private API:
 
 from __future__ import annotations
 
-import os
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as TooLate
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 from memspan._twins import awaitable
 from memspan.engine import Engine
@@ -32,6 +31,9 @@ from memspan.session_tools import MemoryTool, format_of, memory_tools, result_me
 from memspan.stream import said
 
 if TYPE_CHECKING:
+    import os
+    from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+
     from memspan.long_term import Scope
     from memspan.reply import ToolCall
     from memspan.short_term import Session
@@ -95,7 +97,7 @@ class Assistant:
 
     Args:
         engine: An engine, or where its store is; then `close` closes it.
-        provider: The way to the model, and to those of `fallbacks` that it serves; the others' vendors are asked with the environment's keys.
+        provider: The way to the model, and to those of `fallbacks` that it serves; other vendors are asked with the environment's keys.
         model: The model of new sessions.
         fallbacks: Models to go on with, in their order, where the provider does not answer.
         system: The system prompt.
@@ -173,8 +175,13 @@ class Assistant:
         return _reply_of(last)
 
     def stream(
-        self, user: str, message: str | Mapping[str, Any], *, session: str = "default", id: str | None = None
-    ) -> Iterator[AssistantEvent]:  # noqa: A002
+        self,
+        user: str,
+        message: str | Mapping[str, Any],
+        *,
+        session: str = "default",
+        id: str | None = None,  # noqa: A002  as `Session.add` names it
+    ) -> Iterator[AssistantEvent]:
         """Answers a message, and yields what happens meanwhile; the last event has the reply. Closing the iteration ends the call.
 
         The arguments and errors are those of `respond`.
@@ -210,7 +217,7 @@ class Assistant:
         if self._own:
             self.engine.close()
 
-    def __enter__(self) -> Assistant:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
@@ -275,14 +282,15 @@ class Assistant:
                     self._step("reply", session, response, lambda: session.add_response(response, prompt=prompt))  # noqa: B023
                 else:
                     yield from self._stream(session, prompt)
-                return
             except Exception as error:
-                if tries == len(self._fallbacks) + _MORE_TRIES or isinstance(error, Error) and not isinstance(error, ProviderError):
+                if tries == len(self._fallbacks) + _MORE_TRIES or (isinstance(error, Error) and not isinstance(error, ProviderError)):
                     raise
-                refused = prompt
-                prompt = self._step("recover", session, error, lambda: session.recover(refused, _told(error), models=self._fallbacks))  # noqa: B023
+                recover = partial(session.recover, prompt, _told(error), models=self._fallbacks)
+                prompt = self._step("recover", session, error, recover)
                 if streams:
                     yield AssistantEvent("restart")
+            else:
+                return
 
     def _stream(self, session: Session, prompt: Prompt) -> Iterator[AssistantEvent]:
         self._tell("call", "before", session, prompt)
@@ -324,7 +332,7 @@ class Assistant:
         if learn is not None:
             learned = tuple(self._quietly("learn", session, lambda: learn(session)) or ())
         if self._compacts and getattr(session, "compaction_due", False):
-            self._quietly("compact", session, lambda: session.compact())  # type: ignore[attr-defined, unused-ignore]  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownLambdaType]
+            self._quietly("compact", session, session.compact)
         return learned
 
     # --- hooks ------------------------------------------------------------------------------------------------------------------------
@@ -375,7 +383,7 @@ def _texts(turn: Turn) -> list[str]:
 def _answered(session: Session, turn: Turn) -> AssistantReply | None:
     """The stored answer, where the turn has one that makes no calls."""
     messages = list(turn.messages)
-    if not messages or messages[-1].role != "assistant" or session.pending_tool_calls and turn.number == len(session.turns) - 1:
+    if not messages or messages[-1].role != "assistant" or (session.pending_tool_calls and turn.number == len(session.turns) - 1):
         return None
     return AssistantReply("".join(_texts(turn)[-1:]), turn, turn.usage, turn.model, stored=True)
 

@@ -16,7 +16,6 @@ from memspan.embedding import BuiltIn
 from memspan.exceptions import EmbedderError, InvalidInput
 from memspan.life import Policy
 from memspan.long_term import Scope
-from memspan.maintenance import Maintenance
 from memspan.usage import TokenFactors
 
 if TYPE_CHECKING:
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from memspan.exceptions import Error
     from memspan.life import KindRule, LanguageModel
     from memspan.long_term import NewMemory
+    from memspan.maintenance import Maintenance
 
 __all__ = [
     "BuildInfo",
@@ -358,6 +358,8 @@ class Engine:
             ...     running.wait_for_report(timeout_seconds=30).expired
             0
         """
+        from memspan.maintenance import Maintenance  # noqa: PLC0415  it takes logging along
+
         return Maintenance(self, every, compact=compact)
 
     def reembed(self, embedder: Embedder | None = None, *, progress: Callable[[int, int], object] | None = None) -> ReembedReport:

@@ -171,7 +171,7 @@ def _checked(call: ToolCall, function: Function) -> dict[str, Any]:
 def _remember(session: Session, given: dict[str, Any]) -> str:
     kind, slot = given.get("kind") or "semantic", given.get("slot") or None
     kept = session.scope.remember(_text(given, "text"), kind, slot=slot, source="assistant")
-    return json.dumps({"action": kept.action, "id": None if kept.memory is None else kept.memory.id}, ensure_ascii=False)
+    return json.dumps({"action": kept.action, "id": kept.memory.id}, ensure_ascii=False)
 
 
 def _recall(session: Session, given: dict[str, Any]) -> str:

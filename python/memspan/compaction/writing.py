@@ -7,12 +7,10 @@ No transaction is open while a model is asked.
 
 from __future__ import annotations
 
-import hashlib
 import inspect
 import threading
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Protocol
 
 from memspan._twins import awaiting_loop
@@ -67,10 +65,14 @@ class _WriterError(Exception):
 
 @cache
 def _prompt(name: str) -> str:
+    from importlib.resources import files  # noqa: PLC0415  it takes tempfile along, and no model is asked at import
+
     return files("memspan.compaction").joinpath("prompts", name).read_text(encoding="utf-8")
 
 
 def _prompt_id() -> str:
+    import hashlib  # noqa: PLC0415  as above
+
     return f"{_SUMMARY} {hashlib.sha256(_prompt(_SUMMARY).encode()).hexdigest()[:16]}"
 
 

@@ -5,8 +5,8 @@
 use std::fmt::Write as _;
 
 use memspan_engine::compaction;
-use memspan_engine::context::Share;
 use memspan_engine::context::render::{RequestOptions, to_openai};
+use memspan_engine::context::{Factor, Share};
 use memspan_engine::engine::Engine;
 use memspan_engine::life::relations::{self, Relation};
 use memspan_engine::memory::{LearnMark, Learning, NewMemory, Provenance};
@@ -163,7 +163,7 @@ pub fn lines(engine: &Engine) -> String {
     session_lines(&Session { engine, scope: &user, id: "talk" }, &mut lines);
     session_lines(&Session { engine, scope: &user, id: "bound" }, &mut lines);
     for one in session::learned(engine).expect("read") {
-        let _ = writeln!(lines, "{}: {:?} {}", one.model, one.learned.factors().map(|factor| factor.per_mille()), one.learned.exceeded());
+        let _ = writeln!(lines, "{}: {:?} {}", one.model, one.learned.factors().map(Factor::per_mille), one.learned.exceeded());
     }
     lines
 }
