@@ -308,7 +308,7 @@ impl Session<'_> {
             let turn = writer.record.tally.turns.saturating_sub(1);
             let number = ledger::count(&*writer.pages, writer.place, turn)?;
             let exceeded = match (&prompt, response.usage_tokens) {
-                (Some(prompt), Some(usage)) => writer.observe(prompt, usage.input_tokens, prompt.model.context_window)?,
+                (Some(prompt), Some(usage)) => writer.observe(prompt, usage.input_tokens, false)?,
                 _ => false,
             };
             let added = writer.add(&prepared, None, Some(number))?;
@@ -367,10 +367,7 @@ impl Session<'_> {
         let prompt = Arc::new(prompt.clone());
         let exceeded = self.edit("learning what a prompt costs", now, move |writer| {
             check_prompt(writer, prompt.place, &prompt.sent)?;
-            let exceeded = writer.observe(&prompt, cost, u64::MAX)?;
-            // A refusal or a count names the true number: it waits for no second one that says the same.
-            writer.observe(&prompt, cost, u64::MAX)?;
-            Ok(exceeded)
+            writer.observe(&prompt, cost, true)
         })?;
         add(&self.engine.store().metrics().bounds_exceeded, u64::from(exceeded));
         Ok(exceeded)

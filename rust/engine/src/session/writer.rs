@@ -28,7 +28,7 @@ use crate::store::identity::Seed;
 use crate::store::msgpack::{Reader, Writer};
 use crate::store::pages::{Pages, PagesMut};
 use crate::tokens::CachedCounter;
-use crate::tokens::bound::{Anchor, Class, Tally};
+use crate::tokens::bound::{Anchor, Class, Learned, Tally};
 use crate::{Error, ErrorKind, Result};
 
 /// What became of a message.
@@ -280,11 +280,11 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
         Ok(())
     }
 
-    /// A provider told what a prompt did cost, which cannot be more than `most`: what that says of the model's tokenizer, and of the
-    /// next prompt.
-    pub fn observe(&mut self, sent: &Assembled, cost: u64, most: u64) -> Result<bool> {
+    /// A provider told what a prompt did cost: what that says of the model's tokenizer, and of the next prompt. `is_sure` where it
+    /// counted the prompt, or refused it, which is then more than the window has.
+    pub fn observe(&mut self, sent: &Assembled, cost: u64, is_sure: bool) -> Result<bool> {
         let Some(content) = sent.prompt.content.filter(|_| sent.model.name == self.epoch.model.name) else { return Ok(false) };
-        if !plausible(&content.request, cost, most) {
+        if !plausible(&content.request, cost, if is_sure { u64::MAX } else { sent.model.context_window }) {
             return Ok(false);
         }
         let mut learned = bounds::read(&*self.pages, &self.epoch.model)?;
@@ -292,13 +292,14 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
             content.anchors && sent.epoch == self.record.epoch && anchor.block == content.block && anchor.since.tokens() > 0
         });
         let now = Anchor { counted: content.request, truth: cost };
+        let observe = if is_sure { Learned::observe_sure } else { Learned::observe };
         let exceeded = match anchor {
             Some(anchor) if cost >= anchor.cost => {
                 let before = Anchor { counted: Tally::default(), truth: anchor.cost };
-                learned.observe(Some(&before), &Anchor { counted: anchor.since, truth: cost })
+                observe(&mut learned, Some(&before), &Anchor { counted: anchor.since, truth: cost })
             }
             // What a provider adds to every request weighs little in a long one.
-            _ if self.epoch.tools.is_none() || content.request.tokens() >= LONG_REQUEST => learned.observe(None, &now),
+            _ if self.epoch.tools.is_none() || content.request.tokens() >= LONG_REQUEST => observe(&mut learned, None, &now),
             _ => false,
         };
         bounds::write(self.pages, &self.epoch.model, &learned)?;

@@ -186,6 +186,19 @@ impl Learned {
 
     /// Learns from a request that extends the one of `before`, or from a first one; gives whether it cost more than the factors said.
     pub fn observe(&mut self, before: Option<&Anchor>, now: &Anchor) -> bool {
+        let exceeded = self.learn(before, now);
+        self.exceeded += u64::from(exceeded);
+        exceeded
+    }
+
+    /// The same of a number that is sure: it waits for no second one that says the same.
+    pub fn observe_sure(&mut self, before: Option<&Anchor>, now: &Anchor) -> bool {
+        let exceeded = self.observe(before, now);
+        self.learn(before, now);
+        exceeded
+    }
+
+    fn learn(&mut self, before: Option<&Anchor>, now: &Anchor) -> bool {
         let nothing = Anchor { counted: Tally::default(), truth: 0 };
         let before = before.unwrap_or(&nothing);
         let (Some(new), Some(cost)) = (now.counted.beyond(&before.counted), now.truth.checked_sub(before.truth)) else { return false };
@@ -197,7 +210,6 @@ impl Learned {
             return false;
         }
         let exceeded = cost > new.bound(&self.factors()).saturating_add(slack(&new));
-        self.exceeded += u64::from(exceeded);
         if let Some((class, sample)) = self.attributed(&new, cost) {
             if exceeded && !self.is_odd(class, sample) {
                 self.ratios[class as usize].clear();
