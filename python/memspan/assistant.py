@@ -15,12 +15,14 @@ Start at `Assistant.respond`; `_turn` is all of it. Nothing here is private API:
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as TooLate
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
+from memspan._fence import is_mapping
 from memspan._twins import awaitable
 from memspan.engine import Engine
 from memspan.engine import open as open_engine
@@ -32,7 +34,7 @@ from memspan.stream import said
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+    from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 
     from memspan.long_term import Scope
     from memspan.reply import ToolCall
@@ -49,6 +51,7 @@ Hook: TypeAlias = "Callable[[Step, Literal['before', 'after'], Session, Any], No
 """Called before and after each step with the session and what the step is about: the message, the prompt, the response, the error."""
 
 _MORE_TRIES = 3
+_MAX_TOOL_SECONDS = 86_400
 _DAY = 86_400
 
 
@@ -234,10 +237,10 @@ class Assistant:
 
     def _turn(self, user: str, message: str | Mapping[str, Any], session_id: str, message_id: str | None, *, streams: bool) -> Any:
         given = {"role": "user", "content": message} if isinstance(message, str) else message
-        if isinstance(given, Mapping) and given.get("role") != "user":  # pyright: ignore[reportUnnecessaryIsInstance]
+        if is_mapping(given) and given.get("role") != "user":
             raise InvalidInput(
-                f"answering: a message is the user's, and this one's role is {given.get('role')!r:.80}: give it the role 'user'; what others "
-                "said goes to session.add"
+                f"answering: a message is the user's, and this one's role is {given.get('role')!r:.80}: give it the role 'user'; what "
+                "others said goes to session.add"
             )
         scope = self.engine.user(user)
         session = self._open(scope, session_id)
@@ -380,9 +383,8 @@ class Assistant:
 
 def _are_limits(fallbacks: object, max_rounds: object, tool_seconds: object) -> bool:
     several = isinstance(fallbacks, Iterable) and not isinstance(fallbacks, str)
-    return (
-        several and isinstance(max_rounds, int) and max_rounds >= 0 and isinstance(tool_seconds, int | float) and 0 < tool_seconds <= 86_400
-    )
+    rounds = isinstance(max_rounds, int) and max_rounds >= 0
+    return several and rounds and isinstance(tool_seconds, int | float) and 0 < tool_seconds <= _MAX_TOOL_SECONDS
 
 
 def _told(error: Exception) -> Any:

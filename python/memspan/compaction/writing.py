@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
 
+from memspan._fence import is_number
 from memspan._twins import awaiting_loop
 from memspan.compaction.values import RefusedLine
 from memspan.exceptions import InvalidInput
@@ -85,7 +86,7 @@ def write(draft: _core.CompactionDraft, llm: Writer | None, timeout_seconds: flo
     """
     if llm is None:
         return Written()
-    if timeout_seconds is not None and not (isinstance(timeout_seconds, int | float) and 0 < timeout_seconds <= _MAX_SECONDS):
+    if timeout_seconds is not None and not (is_number(timeout_seconds) and 0 < timeout_seconds <= _MAX_SECONDS):
         raise InvalidInput(
             f"compacting: timeout_seconds must be above 0 and at most a day, got {timeout_seconds!r:.80} (timeout_seconds=): give seconds"
         )
