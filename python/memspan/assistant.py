@@ -15,6 +15,7 @@ Start at `Assistant.respond`; `_turn` is all of it. Nothing here is private API:
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as TooLate
 from dataclasses import dataclass, field
@@ -32,7 +33,7 @@ from memspan.stream import said
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+    from collections.abc import AsyncIterator, Callable, Iterator
 
     from memspan.long_term import Scope
     from memspan.reply import ToolCall
