@@ -384,3 +384,12 @@ def test_retrieval_noise(engine: memspan.Engine) -> None:
         user.learn([{"role": "user", "content": text, "created_at": datetime(2024, 5, day, tzinfo=UTC)}])
     [memory] = user.memories()
     assert memory.reinforced == 2
+
+
+@pytest.mark.parametrize("questions", [5, None, [{"user": "u", "question": "tea", "answers": 5}]])
+def test_questions_of_another_kind_are_refused(engine: memspan.Engine, questions: Any) -> None:
+    """evaluate(engine, 5) raised a plain TypeError.
+
+    It is an error of memspan, which says where to look."""
+    with pytest.raises(memspan.InvalidInput, match="evaluat"):
+        memspan.evaluate(engine, questions)

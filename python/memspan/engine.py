@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict
 from memspan import _core
 from memspan._core import Limits
 from memspan._embedding import Embedding, Reporter, note_unused
-from memspan._fence import fenced, guarded
+from memspan._fence import fenced, guarded, is_mapping
 from memspan._store import OpenStore
 from memspan._twins import async_iterable, awaitable
 from memspan.embedding import BuiltIn
@@ -570,7 +570,7 @@ open, aopen = guarded(open), guarded(aopen)  # noqa: A001
 def _check_rules(policy: object, kinds: object, llm: object) -> None:
     if not (policy is None or isinstance(policy, Policy)):
         raise InvalidInput(f"opening a store: policy must be a memspan.Policy, and it is a {type(policy).__name__}: make one of it")
-    if kinds is not None and not (isinstance(kinds, Mapping) and all(isinstance(rule, KindRule) for rule in kinds.values())):
+    if kinds is not None and not (is_mapping(kinds) and all(isinstance(rule, KindRule) for rule in kinds.values())):
         raise InvalidInput(
             'opening a store: kinds must map kinds to memspan.KindRule, as in kinds={"episodic": KindRule(cap=100)}: change it'
         )
