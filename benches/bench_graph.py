@@ -47,7 +47,8 @@ def sentences(count: int, dimensions: int, seed: int) -> np.ndarray:
 def questions(count: int, dimensions: int, among: int) -> np.ndarray:
     """Questions about them."""
     assert dimensions == BuiltIn().dimensions
-    return BuiltIn().embed([question.query for question in corpus.questions(count, among=among)])
+    vectors: np.ndarray = BuiltIn().embed([question.query for question in corpus.questions(count, among=among)])
+    return vectors
 
 
 def exact(vectors: np.ndarray, queries: np.ndarray) -> list[set[int]]:

@@ -18,7 +18,6 @@ import math
 import random
 import re
 import statistics
-import sys
 import tempfile
 import time
 from collections import Counter
@@ -94,8 +93,10 @@ def identifiers_kept(
         for first in range(0, len(messages), step):
             session.add_many(messages[first : first + step])
             session.compact(max_tokens=max_tokens, keep_exchanges=1)
-        text = session.summary.text if session.summary else ""
-        kept = "\n".join(message.text for message in session.messages[: session.summary.covers.stop])
+        summary = session.summary
+        assert summary is not None, "a compaction of at least two messages leaves one"
+        text = summary.text
+        kept = "\n".join(message.text for message in session.messages[: summary.covers.stop])
         asked = [one for one in planted if one[1] in kept]
         direct = [value in text for _, value in asked]
         back = 0
@@ -183,7 +184,10 @@ def conversation(turns: int) -> list[dict[str, str]]:
     """About 100 tokens a turn."""
     chance = random.Random(5)
     words = [f"word{n}" for n in range(400)]
-    plain = lambda count: " ".join(chance.choice(words) for _ in range(count))  # noqa: E731
+
+    def plain(count: int) -> str:
+        return " ".join(chance.choice(words) for _ in range(count))
+
     messages = []
     for n in range(turns):
         messages.append({"role": "user", "content": f"We go with plan-{n}: {plain(8)}. It must be done before Friday. {plain(6)}?"})
@@ -286,4 +290,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

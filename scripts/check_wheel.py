@@ -32,7 +32,9 @@ def check_contents(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
         [metadata] = [name for name in names if name.endswith(".dist-info/METADATA")]
-        needed = [line for line in archive.read(metadata).decode().splitlines() if line.startswith("Requires-Dist:") and "extra ==" not in line]
+        needed = [
+            line for line in archive.read(metadata).decode().splitlines() if line.startswith("Requires-Dist:") and "extra ==" not in line
+        ]
     folder = metadata.removesuffix("METADATA") + "licenses/"
     wanted = ["LICENSE", "NOTICE", *(f"licenses/{file.name}" for file in sorted((ROOT / "licenses").iterdir()))]
     missing = [name for name in wanted if folder + name not in names]

@@ -11,11 +11,11 @@ from hypothesis import HealthCheck, settings
 
 TESTS = Path(__file__).parent
 sys.path[:0] = [
-    str(TESTS),
+    str(TESTS.parent),
     str(TESTS / "docs"),
     str(TESTS / "properties"),
     str(TESTS.parent / "benches"),
-]  # vendors' servers, a local server, what counts independently, the rivals
+]  # `tests.vendors`, a local server, what counts independently, the rivals
 
 from rivals import vocabularies  # noqa: E402  found by the path above
 

@@ -17,12 +17,14 @@ if TYPE_CHECKING:
 WAITING = {
     memspan.Scope: [
         *["remember", "remember_many", "revise", "recall", "get", "history", "memories", "forget", "forget_stale", "export"],
-        *["session", "open_session", "sessions", "collections", "search_transcripts", "search"],
+        *["session", "open_session", "sessions", "collections", "search_transcripts", "search", "forget_from", "learn", "quarantined"],
+        *["approve", "reject", "consolidate", "profile", "relate", "neighbors", "paths", "call_tool", "erase"],
     ],
     memspan.Collection: ["add", "add_many", "add_path", "note", "search", "get", "documents", "delete", "expire", "delete_all"],
     memspan.Session: [
         *["turn", "add", "add_many", "add_response", "assemble", "rewind", "redact", "delete", "fork", "end", "tool_result"],
         *["cancel_tool_calls", "plan_switch", "switch_model", "recover", "answer", "keep_partial_reply", "drop_partial_reply", "usage"],
+        *["compact", "brief", "note", "remove_note"],
     ],
     memspan.Task: ["set", "get", "update", "remove", "items", "clear"],
     memspan.Engine: ["users", "scopes", "remember_many", "backup", "maintain", "reembed", "check", "metrics", "close"],
@@ -43,7 +45,8 @@ def test_nothing_public_that_waits_was_forgotten() -> None:
     instant = {"user", "shared", "path", "closed", "id", "tenant", "type", "slots", "name"}
     # Reads of a few microseconds: properties of a session, and handles that read when they are used.
     instant |= {"scope", "model", "ended", "created_at", "epoch", "messages", "turns", "pending_tool_calls", "task"}
-    instant |= {"partial_reply", "lease", "reply"}
+    instant |= {"partial_reply", "lease", "reply", "summary", "compaction_due", "notes"}
+    instant |= {"maintenance"}  # a context manager that works in its own thread
     instant |= {"last_added_at", "system", "tools", "metadata"}
     instant |= {"collection", "chunks", "token_factors"}
     for owner in (memspan.Scope, memspan.Engine, memspan.Session, memspan.Task, memspan.Collection):

@@ -80,9 +80,10 @@ def test_compaction_keeps_the_cache() -> None:
 
 
 def test_names_are_checked() -> None:
-    for options in ({"providers": ["aol"]}, {"layouts": ["upside_down"]}):
-        with pytest.raises(memspan.InvalidInput, match="must be one of"):
-            memspan.cache.simulate(conversation(2), **options)
+    with pytest.raises(memspan.InvalidInput, match="must be one of"):
+        memspan.cache.simulate(conversation(2), providers=["aol"])
+    with pytest.raises(memspan.InvalidInput, match="must be one of"):
+        memspan.cache.simulate(conversation(2), layouts=["upside_down"])
     with pytest.raises(memspan.InvalidInput, match="got none"):
         memspan.cache.simulate([])
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import threading
+import time
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -350,3 +352,25 @@ def test_another_pattern_removes_nothing_that_is_there(user: memspan.Scope, tmp_
 def test_a_pipe_is_never_opened(user: memspan.Scope, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     assert [one.reason for one in user.collection("docs").add_path(tmp_path / "pipe").skipped] == ["no file"]
+
+
+@pytest.mark.parametrize("text", ["# h\n" * (8 << 20), "word " * (8 << 20)], ids=["headings", "one line"])
+def test_a_long_document_is_interrupted_while_it_is_cut(user: memspan.Scope, text: str) -> None:
+    """Ctrl-C was answered only after all blocks of a document were counted: seconds for 64 MiB.
+
+    Cutting ends within a moment, and nothing of the document is stored."""
+    notes = user.collection("notes")
+    sent: list[float] = []
+
+    def interrupt() -> None:
+        sent.append(time.monotonic())
+        signal.raise_signal(signal.SIGINT)
+
+    timer = threading.Timer(0.5, interrupt)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        notes.add("long.md", text)
+    waited = time.monotonic() - sent[0]
+    timer.join()
+    assert waited < 1.0
+    assert len(notes) == 0

@@ -11,11 +11,16 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import memspan
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from memspan.compaction import Compaction
 
 SECTIONS = ("summary", "decisions", "constraints", "open_questions")
 
@@ -35,6 +40,23 @@ def session_of(user: memspan.Scope, turns: int = 30, **options: Any) -> memspan.
     session = user.session("s-1", model="gpt-4o", system="You are terse.", **options)
     session.add_many(talk(turns))
     return session
+
+
+def summary_text(of: memspan.Session | Compaction) -> str:
+    assert of.summary is not None
+    return of.summary.text
+
+
+def sent_prompt(turn: memspan.Turn) -> memspan.Prompt:
+    assert turn.prompt is not None
+    return turn.prompt
+
+
+def captured(pattern: str, text: str) -> list[int]:
+    """The numbers that a pattern takes out of a text."""
+    found = re.search(pattern, text)
+    assert found is not None, text
+    return [int(number) for number in found.groups()]
 
 
 def reply(**lists: list[tuple[str, list[int]]]) -> str:
@@ -86,7 +108,7 @@ def test_identifiers_are_in_the_prompt_or_brought_back(user: memspan.Scope) -> N
     session = session_of(user, 60)
     compaction = session.compact(max_tokens=300)
     assert compaction.identifiers.left_out > 0
-    missing = [n for n in range(57) if f"E{4000 + n}" not in compaction.summary.text]
+    missing = [n for n in range(57) if f"E{4000 + n}" not in summary_text(compaction)]
     back = 0
     for n in missing[:20]:
         session.add({"role": "user", "content": f"Which error had build-{n:03d} in its log?"})
@@ -117,7 +139,7 @@ def test_old_turns_are_composed_again_byte_for_byte(user: memspan.Scope) -> None
         sent.append(json.dumps(prompt.to_openai()))
         if n % 4 == 3:
             session.compact(keep_exchanges=1)
-    assert [json.dumps(session.turn(n).prompt.to_openai()) for n in range(12)] == sent
+    assert [json.dumps(sent_prompt(session.turn(n)).to_openai()) for n in range(12)] == sent
 
 
 def test_the_store_is_sound_and_the_session_survives(tmp_path: Path) -> None:
@@ -125,11 +147,11 @@ def test_the_store_is_sound_and_the_session_survives(tmp_path: Path) -> None:
     with memspan.open(path) as engine:
         session = session_of(engine.user("u-1"))
         session.note("keep it short")
-        text = session.compact().summary.text
+        text = summary_text(session.compact())
     with memspan.open(path) as engine:
         session = engine.user("u-1").session("s-1")
         assert session.summary is not None
-        assert session.summary.text == text
+        assert summary_text(session) == text
         fork = session.fork("s-2")
         assert fork.summary == session.summary
         assert fork.notes == session.notes
@@ -162,11 +184,11 @@ def test_redact_reaches_summaries(user: memspan.Scope, memspan_engine: memspan.E
     session.compact()
     session.add({"role": "user", "content": "go on"})
     session.add_response({"role": "assistant", "content": "Yes."}, prompt=session.assemble())
-    assert "qx-71-secret" in session.summary.text
+    assert "qx-71-secret" in summary_text(session)
     session.redact(0)
-    assert "qx-71-secret" not in session.summary.text
+    assert "qx-71-secret" not in summary_text(session)
     assert "qx-71-secret" not in json.dumps(session.assemble().to_openai())
-    old = session.turns[-1].prompt
+    old = sent_prompt(session.turns[-1])
     assert "qx-71-secret" not in json.dumps(old.to_openai())
     assert "message 0" in old.erased
     assert not memspan_engine.check().findings
@@ -205,8 +227,8 @@ def test_a_boundary_never_parts_a_tool_round(user: memspan.Scope) -> None:
     session.add_many([{"role": "assistant", "content": "done"}, {"role": "user", "content": "thanks"}])
     compaction = session.compact(keep_exchanges=1)
     assert compaction.covers == range(18)
-    assert "read_file x 8" in compaction.summary.text
-    assert "value-7" in compaction.summary.text
+    assert "read_file x 8" in summary_text(compaction)
+    assert "value-7" in summary_text(compaction)
 
 
 def test_due_is_a_pure_read_with_a_reason(user: memspan.Scope) -> None:
@@ -230,8 +252,8 @@ def test_a_task_that_ends_is_a_reason(user: memspan.Scope) -> None:
     session = session_of(user, 6, budget=memspan.Budget(compact=memspan.Compact()))
     with session.task("review") as task:
         task.set("plan", "x")
-        assert session.compaction_due is None
-    assert session.compaction_due == "task_end"
+        within = session.compaction_due
+    assert (within, session.compaction_due) == (None, "task_end")
     session.compact()
     session.add_many(talk(4, 6))
     session.compact()
@@ -275,7 +297,7 @@ def test_a_good_model_is_used_and_what_it_lost_is_put_back(user: memspan.Scope) 
     assert compaction.prompt.startswith("summary-1.md ")
     assert compaction.identifiers.restored > 0
     assert compaction.identifiers.left_out == 0
-    assert "Retry policy rp-1 is used for build-001." in compaction.summary.text
+    assert "Retry policy rp-1 is used for build-001." in summary_text(compaction)
     assert len(asked) == 1
     assert "[0] user: Build build-000" in asked[0][0][1]["content"]
     asyncio.run(_async_writer(session))
@@ -290,7 +312,7 @@ async def _async_writer(session: memspan.Session) -> None:
     assert (await session.acompact(llm=writer)).checked == "model"
 
 
-BAD = {
+BAD: dict[str, Callable[[Any], Any]] = {
     "nothing": lambda _: "",
     "none": lambda _: None,
     "a megabyte": lambda _: "x" * 1_000_000,
@@ -314,7 +336,7 @@ def test_a_bad_model_leaves_it_to_the_rules(user: memspan.Scope, name: str) -> N
     rules.add_many(talk(8))
     compaction = session.compact(llm=lambda messages, **_: BAD[name](messages))
     assert compaction.checked.startswith("rules: "), compaction.checked
-    assert compaction.summary.text == rules.compact().summary.text
+    assert summary_text(compaction) == summary_text(rules.compact())
 
 
 def test_a_model_that_raises_or_hangs_leaves_it_to_the_rules(user: memspan.Scope) -> None:
@@ -337,7 +359,7 @@ def test_a_model_that_raises_or_hangs_leaves_it_to_the_rules(user: memspan.Scope
         session.compact(llm="gpt-4o")  # type: ignore[arg-type]
 
 
-CORRUPTIONS = [
+CORRUPTIONS: list[Callable[[str], str]] = [
     lambda t: re.sub(r"\d", lambda m: str((int(m[0]) + 1) % 10), t, count=1),
     lambda t: re.sub(r"(\d)(\d)", r"\2\1", t, count=1),
     lambda t: re.sub(r"\d+", lambda m: m[0] + "7", t, count=1),
@@ -371,7 +393,7 @@ def test_a_corrupting_model_invents_nothing(user: memspan.Scope) -> None:
         session.add_many(messages)
         lines = [(corrupt(message["content"]), [at]) for at, message in enumerate(messages[:10])]
         seed.shuffle(lines)
-        text = session.compact(llm=lambda _, lines=lines, **__: reply(summary=lines)).summary.text
+        text = summary_text(session.compact(llm=lambda _, lines=lines, **__: reply(summary=lines)))
         text = re.sub(r"- \(\d+ more are in the transcript.*", "", text)
         found = set(re.findall(r"[\w/.$-]*\d[\w/.-]*", text))
         assert {one.strip(".-") for one in found} <= {one.strip(".-") for one in known} | {""}, (place, found - known)
@@ -393,7 +415,7 @@ def test_storeless_is_rolling_and_bounded() -> None:
         memspan.compaction.Summary.from_json('{"covers": [0, 1]}')
 
 
-ODD = {
+ODD: dict[str, list[Any]] = {
     "empty": [],
     "tool calls only": [
         {
@@ -504,7 +526,7 @@ def test_tool_results_have_a_limit_of_their_own(user: memspan.Scope) -> None:
     text = "\n".join(f"line {n} of the log" for n in range(20_000))
     assert session.add({"role": "tool", "tool_call_id": "c", "content": text}).tokens < 320
     shown = session.assemble().to_openai()["messages"][-1]["content"]
-    left_out, whole = map(int, re.search(r"\[\.\.\. (\d+) of (\d+) characters left out, stored as \"result-2\"", shown).groups())
+    left_out, whole = captured(r"\[\.\.\. (\d+) of (\d+) characters left out, stored as \"result-2\"", shown)
     assert whole == len(text)
     assert left_out < whole
     assert session.tool_result("result-2", offset=0).total_characters == len(text)
@@ -534,7 +556,7 @@ def test_bad_arguments_are_refused(user: memspan.Scope) -> None:
 def test_rounds_that_left_the_window_leave_a_line(user: memspan.Scope) -> None:
     session = user.session("s-1", model="gpt-4o", budget=memspan.Budget(max_input_tokens=3_000))
     session.add({"role": "user", "content": "find out why build-7 failed"})
-    seen = []
+    seen, messages, prompt = [], list[Any](), session.assemble()
     for n in range(60):
         name = "read_file" if n % 3 else "grep"
         call = {"id": f"c{n}", "type": "function", "function": {"name": name, "arguments": json.dumps({"path": f"/srv/{n}.log"})}}
@@ -552,6 +574,6 @@ def test_rounds_that_left_the_window_leave_a_line(user: memspan.Scope) -> None:
     )
     assert len({line for _, line in lines}) == len({epoch for epoch, _ in lines}), "one line an epoch: the prefix stands"
     shown = sum("tool_calls" in message for message in messages)
-    assert int(re.search(r"to (\d+)", lines[-1][1])[1]) + shown == 60
+    assert captured(r"to (\d+)", lines[-1][1])[0] + shown == 60
     session.add_response({"role": "assistant", "content": "a disk was full"}, prompt=prompt)
-    assert session.turns[-1].prompt.to_openai() == prompt.to_openai()
+    assert sent_prompt(session.turns[-1]).to_openai() == prompt.to_openai()

@@ -29,7 +29,8 @@ FACTS = ["payments-api listens on port 8443", "Prefers tea", "Never deploy on a 
 
 
 def vectors(texts: Sequence[str], dimensions: int) -> list[list[float]]:
-    return FakeEmbedder(dimensions).embed(texts).tolist()
+    rows: list[list[float]] = FakeEmbedder(dimensions).embed(texts).tolist()
+    return rows
 
 
 class Server:

@@ -115,11 +115,13 @@ def test_a_passage_of_a_deleted_document_leaves_the_ledger(tmp_path: Path) -> No
     with memspan.open(tmp_path / "s") as engine:
         user = fill(engine, "u")
         turn = user.session("s-1").turn(0)
+        assert turn.prompt is not None
         assert "zqdocument" in turn.prompt.text
         user.collection("zqcollection").delete("letter.md")
         engine.maintain(compact=True)
         assert b"zqdocument" not in left(tmp_path)
         prompt = user.session("s-1").turn(0).prompt
+        assert prompt is not None
         assert "zqdocument" not in prompt.text
         assert any("letter.md" in erased for erased in prompt.erased)
         assert engine.check().sound

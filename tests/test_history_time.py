@@ -80,7 +80,7 @@ def test_transaction_times_never_go_back(user: memspan.Scope, memspan_clock: Fak
 @pytest.mark.parametrize("value", ["2024-01-01", 1704067200, datetime.min.replace(tzinfo=UTC).date()])
 def test_a_time_must_be_a_datetime(user: memspan.Scope, name: str, value: object) -> None:
     with pytest.raises(memspan.InvalidInput, match=name):
-        user.recall("x", **{name: value})  # type: ignore[call-overload]
+        user.recall("x", **{name: value})  # type: ignore[arg-type]  # callers without types
 
 
 def test_a_time_beyond_the_years_is_refused(user: memspan.Scope) -> None:

@@ -77,8 +77,12 @@ def test_what_is_said_again_later_is_reinforced_and_another_value_is_not_merged(
 
 
 def test_the_newest_event_wins_without_a_slot_of_the_callers(user: memspan.Scope) -> None:
-    day = lambda number: datetime(2025, 1, number, tzinfo=UTC)  # noqa: E731
-    tell = lambda text, number: user.learn([{"role": "user", "content": text, "created_at": day(number)}])[0]  # noqa: E731
+    def day(number: int) -> datetime:
+        return datetime(2025, 1, number, tzinfo=UTC)
+
+    def tell(text: str, number: int) -> memspan.life.Decision:
+        return user.learn([{"role": "user", "content": text, "created_at": day(number)}])[0]
+
     tell("Remember that the deploy region is eu-west-1.", 5)
     assert tell("Remember that the deploy region is us-east-2.", 9).action == "superseded"
     assert tell("Remember that the deploy region is ap-south-1.", 7).memory.state == "superseded"  # type: ignore[union-attr]
@@ -112,7 +116,7 @@ def test_two_statements_that_may_not_both_hold_stand_side_by_side_marked(user: m
         "def f(x): return {x: 1}",
         "Ich wohne in Berlin und bevorzuge Python zum Skripten",
         "J'habite à Paris et je préfère le thé",
-        "我住在北京，我喜欢喝茶。",
+        "我住在北京，我喜欢喝茶。",  # noqa: RUF001  the comma of Chinese
         "word " * 2_000,
         "\n".join(f"2025-01-01 10:00:{second:02} INFO worker started task {second}" for second in range(60)),
         "",
@@ -205,7 +209,7 @@ TALK = "The thing with the Aurora migration is that Priya owns it."
 
 def test_a_model_refines_what_the_rules_left_open(user: memspan.Scope) -> None:
     reply = claims({"message": 0, "quote": "Priya owns it", "text": "Priya owns it.", "slot": "owner"})
-    learned = user.learn(said(TALK), llm=lambda messages, *, max_tokens: reply)
+    learned = user.learn(said(TALK), llm=lambda _messages, **_options: reply)
     stored = [one for one in learned if one.reason.startswith("a model")]
     assert [(one.text, one.slot, one.memory.writer) for one in stored if one.memory is not None] == [("Priya owns it.", "owner", "model")]
     assert (learned.calls, learned.failed_calls, learned.refused_claims) == (1, 0, 0)
@@ -224,22 +228,22 @@ def test_a_model_refines_what_the_rules_left_open(user: memspan.Scope) -> None:
     ],
 )
 def test_a_claim_that_nobody_made_is_refused(user: memspan.Scope, row: dict[str, Any]) -> None:
-    learned = user.learn(said(TALK), llm=lambda messages, *, max_tokens: claims(row))
+    learned = user.learn(said(TALK), llm=lambda _messages, **_options: claims(row))
     assert learned.refused_claims == 1
     assert not any(one.reason.startswith("a model") for one in learned)
 
 
-def raises(messages: object, *, max_tokens: int) -> str:
+def raises(_messages: object, **_options: int) -> str:
     raise RuntimeError("overloaded")
 
 
-def hangs(messages: object, *, max_tokens: int) -> str:
+def hangs(_messages: object, **_options: int) -> str:
     time.sleep(1.0)
     return "{}"
 
 
 def replies(value: Any) -> Callable[..., Any]:
-    return lambda messages, *, max_tokens: value
+    return lambda _messages, **_options: value
 
 
 @pytest.mark.parametrize(
@@ -288,3 +292,63 @@ def test_forgetting_a_session_takes_what_was_made_of_it(user: memspan.Scope) -> 
     assert [memory.id for memory in user.memories()] == [kept.id]
     with pytest.raises(memspan.InvalidInput, match="at least one of"):
         user.forget_from()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"category": ["semantic"]},
+        {"category": {"a": 1}},
+        {"message": [0]},
+        {"message": True},
+        {"text": "The payments service runs on Kubernetes \ud800", "category": "semantic"},
+        {"slot": "a\ud800"},
+        {"slot": "  "},
+    ],
+)
+def test_a_claim_that_nothing_can_hold_is_refused_alone(user: memspan.Scope, wrong: dict[str, Any]) -> None:
+    """A model's claim with a list for a category, or half a surrogate, ended the whole `learn` with "its arguments must be of the types".
+
+    It must be refused like any other bad claim, and what the rules decided be stored."""
+    row = {"message": 0, "quote": "The payments service runs on Kubernetes.", "text": "The payments service runs on Kubernetes."}
+    learned = user.learn(said("The payments service runs on Kubernetes. Call me Ana."), llm=lambda *_, **__: claims(row | wrong))
+    assert learned.refused_claims == 1
+    assert user.slots["name"].text == "The user's name is Ana."
+
+
+def test_a_reply_with_half_a_surrogate_leaves_the_rules(user: memspan.Scope) -> None:
+    """A reply with a lone surrogate ended `learn` with InvalidInput, as if the caller had given it.
+
+    It is a reply that cannot be read: it counts as failed, and the rules decide."""
+    learned = user.learn(said("Call me Ana. The weather station reports hourly."), llm=lambda *_, **__: "\ud800 sure")
+    assert (learned.failed_calls, user.slots["name"].text) == (1, "The user's name is Ana.")
+
+
+@pytest.mark.parametrize("seconds", [0, -1, float("nan"), float("inf"), 1e12, "a", None, True])
+def test_a_time_that_cannot_be_waited_is_refused(user: memspan.Scope, seconds: Any) -> None:
+    """llm_timeout_seconds=0 silently took no reply, and infinity ended in an error of the operating system's clock.
+
+    Both are refused before a model is asked."""
+    with pytest.raises(memspan.InvalidInput, match="at most a day"):
+        user.learn(said("Call me Ana."), llm=lambda *_, **__: "", llm_timeout_seconds=seconds)
+
+
+def test_a_model_that_is_no_function_is_refused(user: memspan.Scope) -> None:
+    """learn(llm=5) and a coroutine function counted as calls that failed, for ever and silently.
+
+    They are errors of the program, and are told at once."""
+
+    async def later(*_: Any, **__: Any) -> str:
+        return ""
+
+    for wrong in (5, "gpt-4o", later):
+        with pytest.raises(memspan.InvalidInput, match="llm must be a function"):
+            user.learn(said("Call me Ana."), llm=wrong)  # type: ignore[arg-type]
+
+
+def test_a_part_whose_type_has_no_hash_is_skipped(user: memspan.Scope) -> None:
+    """A part of a message with a list for its type ended `learn` with "unhashable type".
+
+    It is a part that nobody knows, and says nothing."""
+    message = {"role": "user", "content": [{"type": ["text"], "text": "x"}, {"type": "text", "text": "Call me Ana."}]}
+    assert [one.slot for one in user.learn([message])] == ["name"]

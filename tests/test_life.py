@@ -55,9 +55,9 @@ def test_a_model_distils_what_the_originals_bear_out(engine: memspan.Engine) -> 
     user = engine.user("u")
     texts = ("Ana ran 5 km along the river on Monday", "Ana ran 5 km along the river on Tuesday", "Ana ran 5 km along the river on Friday")
     ids = [user.remember(text, "episodic").memory.id for text in texts]
-    invented = user.consolidate(llm=lambda messages, *, max_tokens: "Ana won the 5 km marathon.", closeness=0.7)
+    invented = user.consolidate(llm=lambda _messages, **_options: "Ana won the 5 km marathon.", closeness=0.7)
     assert (len(invented), invented.failed_calls) == (0, 1)
-    done = user.consolidate(llm=lambda messages, *, max_tokens: "Ana ran 5 km along the river on Monday Tuesday Friday.", closeness=0.7)
+    done = user.consolidate(llm=lambda _messages, **_options: "Ana ran 5 km along the river on Monday Tuesday Friday.", closeness=0.7)
     assert [cluster.by for cluster in done] == ["model"]
     memory = done[0].memory
     assert memory is not None
@@ -231,7 +231,7 @@ def test_relations_hold_from_when_to_when(memspan_engine: memspan.Engine) -> Non
 
 def all_shortest(edges: list[tuple[str, str]], a: str, b: str, most: int) -> set[tuple[str, ...]]:
     """Every shortest path, breadth first over nodes."""
-    paths = [(a,)]
+    paths: list[tuple[str, ...]] = [(a,)]
     for _ in range(most):
         paths = [
             (*path, other)
@@ -246,7 +246,7 @@ def all_shortest(edges: list[tuple[str, str]], a: str, b: str, most: int) -> set
 
 
 def test_paths_are_the_shortest(user: memspan.Scope) -> None:
-    chance = random.Random(5)
+    chance = random.Random(5)  # noqa: S311  the same chances in every run
     nodes = [f"n{number}" for number in range(9)]
     edges = sorted({tuple(sorted(chance.sample(nodes, 2))) for _ in range(12)})
     for one, two in edges:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,7 @@ from memspan._core import Limits
 
 KIB, MIB = 1 << 10, 1 << 20
 
-STATED = [
+STATED: list[tuple[Any, str, float]] = [
     (memspan.Engine.user, "user_id: 1 to {:,} bytes", Limits.MAX_NAME_BYTES),
     (memspan.Scope.remember, "text: 1 byte to {:,} MiB", Limits.MAX_TEXT_BYTES / MIB),
     (memspan.Scope.remember, "source: Who said it, 1 to {:,} bytes", Limits.MAX_NAME_BYTES),
@@ -36,7 +37,7 @@ STATED = [
 
 
 @pytest.mark.parametrize(("thing", "sentence", "limit"), STATED, ids=[f"{thing.__name__}: {text}" for thing, text, _ in STATED])
-def test_a_docstring_states_the_limit_that_the_engine_has(thing: object, sentence: str, limit: float) -> None:
+def test_a_docstring_states_the_limit_that_the_engine_has(thing: Any, sentence: str, limit: float) -> None:
     whole = round(limit)
     assert abs(limit - whole) < 1e-9
     assert sentence.format(whole) in " ".join((inspect.getdoc(thing) or "").split())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -10,6 +10,7 @@ import memspan
 from memspan import _core
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 KEY = "AKIAIOSFODNN7EXAMPLE"
@@ -56,7 +57,7 @@ def test_allow_keeps_everything(store: Path) -> None:
 
 def test_an_embedder_never_sees_what_is_refused(store: Path) -> None:
     class Spy(memspan.testing.FakeEmbedder):
-        def embed(self, texts: list[str]) -> object:
+        def embed(self, texts: Sequence[str], /) -> Any:
             assert not any(KEY in text for text in texts)
             return super().embed(texts)
 
@@ -78,3 +79,15 @@ def test_a_policy_says_what_it_takes(wrong: dict[str, str]) -> None:
 def test_places_are_in_characters() -> None:
     text = "\u00e9\u00e9 ana@example.org"
     assert _core.screen(text) == [("e-mail address", 3, 18)]
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"policy": 5}, {"policy": {}}, {"kinds": 5}, {"kinds": ["episodic"]}, {"kinds": {"episodic": 1}}, {"llm": 5}]
+)
+def test_rules_of_another_kind_are_refused(tmp_path: Path, wrong: dict[str, Any]) -> None:
+    """open(policy=5) said that an int has no attribute 'secrets', and open(llm=5) was taken and failed at each `learn`.
+
+    Each is refused before the store is touched, with what to give."""
+    with pytest.raises(memspan.InvalidInput, match="opening a store"):
+        memspan.open(tmp_path / "store", **wrong)
+    assert not (tmp_path / "store").exists()

@@ -11,11 +11,11 @@ from typing import Any
 import anthropic
 import openai
 import pytest
+from tests.test_streams import ANTHROPIC, CHAT, RESPONSES, WHOLE, session_of
+from tests.vendors.server import Vendor, serving
 
 import memspan
 from memspan.testing import anthropic_response, openai_response
-from test_streams import ANTHROPIC, CHAT, RESPONSES, WHOLE, session_of
-from vendors.server import Vendor, serving
 
 pytestmark = pytest.mark.filterwarnings("ignore:The model:DeprecationWarning")  # the SDK's word on models that others still use
 
@@ -268,7 +268,7 @@ def test_whose_models_it_serves(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_gemini_over_a_socket(user: memspan.Scope) -> None:
     genai = pytest.importorskip("google.genai", reason="google-genai is not installed: pip install 'memspan[gemini]'")
-    from test_streams import GEMINI
+    from tests.test_streams import GEMINI
 
     whole = {"responseId": "g-9", "modelVersion": "gemini-3-pro", "candidates": [{"index": 0, "finishReason": "STOP", "content": {"role": "model", "parts": [
         {"functionCall": {"name": "read_file", "args": {"path": "/x"}}, "thoughtSignature": "c2ln"}]}}], "usageMetadata": {"promptTokenCount": 9, "candidatesTokenCount": 3}}  # fmt: skip

@@ -172,7 +172,7 @@ def test_other_scopes_are_searched_along(memspan_engine: memspan.Engine) -> None
         with pytest.raises(memspan.InvalidInput):
             user.recall("tea", also=wrong)  # type: ignore[arg-type]
     with pytest.raises(memspan.InvalidInput, match="several scopes"):
-        user.recall("tea", also=acme)  # type: ignore[call-overload]
+        user.recall("tea", also=acme)  # type: ignore[arg-type]  # callers without types
     with temporary_engine() as elsewhere, pytest.raises(memspan.InvalidInput, match="another"):
         user.recall("tea", also=[elsewhere.user("u")])
 

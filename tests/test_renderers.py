@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from openai.types.responses.response_create_params import ResponseCreateParamsNonStreaming
 from pydantic import TypeAdapter
+from tests.vendors import rules
 
 import memspan
 from memspan.testing import anthropic_response, openai_response
-from vendors import rules
 
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAoAAAAHgCAYAAAA10dzk"
 TOOLS = [{"type": "function", "function": {"name": "f", "description": "d", "parameters": {"type": "object", "properties": {}}}}]
@@ -135,7 +135,8 @@ def test_gemini_takes_bytes(user: memspan.Scope) -> None:
     session = user.session("s-1", model="gemini-2.5-pro", system="You are terse.", tools=TOOLS)
     talk(random.Random(6), session, 8)
     request = session.assemble().to_gemini()
-    TypeAdapter(list[genai.types.Content]).validate_python(request["contents"])
+    content: Any = genai.types.Content
+    TypeAdapter(list[content]).validate_python(request["contents"])
     genai.types.GenerateContentConfig.model_validate(request["config"])
 
 
@@ -177,7 +178,7 @@ def test_an_image_for_a_model_without_eyes(user: memspan.Scope) -> None:
     [row] = [row for row in prompt.explain() if "names it" in row.why]
     assert (row.id, row.included) == ("message 0", True)
     assert prompt.exact  # a text of a known tokenizer, where an image was a bound
-    assert "image_url" in str(user.session("s-2", model="gpt-4o").assemble().to_openai()) or session.switch_model("gpt-4o")
+    session.switch_model("gpt-4o")
     assert "image_url" in str(session.assemble().to_openai())
 
 

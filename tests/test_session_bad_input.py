@@ -222,3 +222,22 @@ def test_a_message_that_is_too_long(session: memspan.Session) -> None:
 def test_ids_of_sessions(user: memspan.Scope, session_id: Any) -> None:
     with pytest.raises(memspan.InvalidInput):
         user.session(session_id, model="gpt-4o")
+
+
+@pytest.mark.parametrize("number", ["9" * 5000, "-" + "9" * 5000, "9" * 5000 + ".5", "9" * 5000 + "e3", "1e999"])
+def test_a_long_number_does_not_poison_a_session(user: memspan.Scope, number: str) -> None:
+    """A tool call with a number of more than 4,300 digits was stored, and every prompt after it raised StoreCorrupt.
+
+    It comes back as text, with all its digits, and what stands behind it is read."""
+    session = user.session("s-long", model="claude-sonnet-4-5")
+    session.add({"role": "user", "content": "count"})
+    call = {
+        "id": "c1",
+        "type": "function",
+        "function": {"name": "f", "arguments": f'{{"a": [{number}, 1], "b": {{"c": {number}}}, "d": 2}}'},
+    }
+    session.add_response({"role": "assistant", "content": None, "tool_calls": [call]}, prompt=session.assemble())
+    session.add({"role": "tool", "tool_call_id": "c1", "content": "done"})
+    session.add({"role": "user", "content": "and now?"})
+    used = session.assemble().to_anthropic()["messages"][1]["content"][0]
+    assert used["input"] == {"a": [number, 1], "b": {"c": number}, "d": 2}

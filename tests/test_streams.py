@@ -57,7 +57,7 @@ CALLED = {
     "arguments": '{"path": "/etc/hosts"}',
     "status": "completed",
 }
-WHOLE = {"id": "resp_1", "object": "response", "created_at": 1, "model": "gpt-5", "status": "completed", "output": [REASONING, SAID, CALLED],
+WHOLE: dict[str, Any] = {"id": "resp_1", "object": "response", "created_at": 1, "model": "gpt-5", "status": "completed", "output": [REASONING, SAID, CALLED],
          "parallel_tool_calls": True, "tool_choice": "auto", "tools": [], "incomplete_details": None, "error": None, "usage":
          {"input_tokens": 30, "input_tokens_details": {"cached_tokens": 8, "cache_write_tokens": 0}, "output_tokens": 40,
           "output_tokens_details": {"reasoning_tokens": 30}, "total_tokens": 70}}  # fmt: skip

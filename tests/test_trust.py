@@ -13,13 +13,16 @@ import sys
 import threading
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import memspan
 from memspan import cli
 from memspan.testing import FakeClock, anthropic_response
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 CALLS = int(os.environ.get("MEMSPAN_WRONG_CALLS", "2500"))
 
@@ -105,7 +108,7 @@ def test_an_embedder_that_hangs_costs_one_thread(tmp_path: Path) -> None:
     class Hangs:
         name, dimensions = "hangs", 8
 
-        def embed(self, texts: list[str]) -> Any:
+        def embed(self, texts: Sequence[str], /) -> Any:
             released.wait(60)
             return [[1.0] * 8 for _ in texts]
 

@@ -16,7 +16,7 @@ __all__ = ["matrix", "stacked"]
 _FLOAT_BYTES = 4
 
 
-def matrix(flat: bytes | array[float], rows: int, columns: int) -> Any:
+def matrix(flat: bytes | bytearray | array[float], rows: int, columns: int) -> Any:
     """Packed float32 numbers as `rows` vectors.
 
     Returns:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from memspan import _core
 from memspan._learning import borne_out, completed
@@ -64,7 +64,11 @@ def _written(work: Work, originals: list[Memory]) -> Cluster | None:
     if work.dry_run:
         return Cluster(tuple(originals), text, "model")
     confidence = min(memory.confidence for memory in originals)
-    options: Any = (max(memory.importance for memory in originals), confidence, min(memory.trust for memory in originals))
+    options: tuple[float, float, int] = (
+        max(memory.importance for memory in originals),
+        confidence,
+        min(memory.trust for memory in originals),
+    )
     draft = _core.Draft(text, "semantic", None, *options, originals[-1].source, None, None, None, None, None, work.store.space)
     done = _core.merge(work.core, originals, None, work.core.screened(draft))
     return None if done is None else Cluster(tuple(originals), text, "model", done.memory)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memspan import _core
+from memspan._fence import is_number
 from memspan._twins import awaiting_loop
 from memspan.exceptions import EmbedderError, InvalidInput
 
@@ -27,7 +28,7 @@ class Embedding:
     """An embedder behind a fence: what it gives is checked, what it does wrong becomes a reason."""
 
     def __init__(self, embedder: Embedder | str, timeout_seconds: float | None) -> None:
-        if timeout_seconds is not None and (isinstance(timeout_seconds, bool) or not isinstance(timeout_seconds, (int, float))):
+        if timeout_seconds is not None and not is_number(timeout_seconds):
             raise InvalidInput(
                 f"opening a store: embed_timeout_seconds must be a number of seconds or None, and it is {type(timeout_seconds).__name__} "
                 f"{str(timeout_seconds)[:80]!r}: give a number, or leave it out"

@@ -10,8 +10,9 @@ from __future__ import annotations
 import errno
 import functools
 import os
+from collections.abc import Mapping
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard, TypeVar, cast
 
 from memspan.exceptions import Error, InvalidInput, ReadOnly, StoreFull, StoreIo
 
@@ -36,48 +37,83 @@ def fenced(cls: _C) -> _C:
             if isinstance(member, FunctionType):
                 setattr(cls, name, guarded(member))
             elif isinstance(member, (classmethod, staticmethod)):
-                setattr(cls, name, type(member)(guarded(member.__func__)))
+                bound = cast("Any", member)  # its parameters are not known here
+                setattr(cls, name, type(bound)(guarded(bound.__func__)))
     return cls
 
 
-def guarded(plain: _F) -> _F:  # noqa: C901  one form for each kind of function
+def guarded(plain: _F) -> _F:
     """The same of one function, which may be a coroutine function or a generator."""
-    call: Callable[..., Any]
     flags = plain.__code__.co_flags  # as `inspect` reads them, which takes longer to import than memspan
-    if flags & _COROUTINE:
+    kinds = ((_COROUTINE, _coroutine), (_ASYNC_GENERATOR, _async_generator), (_GENERATOR, _generator))
+    wrap = next((wrap for kind, wrap in kinds if flags & kind), _function)
+    return functools.update_wrapper(wrap(plain), plain)  # type: ignore[return-value]  # it takes what the plain one takes
 
-        async def call(*args: Any, **kwargs: Any) -> Any:
-            try:
-                return await plain(*args, **kwargs)
-            except _WRONG as error:
-                _raise(plain, error, args)
 
-    elif flags & _ASYNC_GENERATOR:
+def is_number(value: object) -> bool:
+    """Whether it is an int or a float; to callers without types a bool is one too, and here it is not."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
-        async def call(*args: Any, **kwargs: Any) -> AsyncIterator[Any]:
-            try:
-                async for item in plain(*args, **kwargs):
-                    yield item
-            except _WRONG as error:
-                _raise(plain, error, args)
 
-    elif flags & _GENERATOR:
+def is_whole(value: object) -> bool:
+    """The same of an int alone."""
+    return isinstance(value, int) and not isinstance(value, bool)
 
-        def call(*args: Any, **kwargs: Any) -> Iterator[Any]:
-            try:
-                yield from plain(*args, **kwargs)
-            except _WRONG as error:
-                _raise(plain, error, args)
 
-    else:
+def is_mapping(value: object) -> TypeGuard[Mapping[str, Any]]:
+    """Whether it is a mapping; of what, nobody knows who did not make it."""
+    return isinstance(value, Mapping)
 
-        def call(*args: Any, **kwargs: Any) -> Any:
-            try:
-                return plain(*args, **kwargs)
-            except _WRONG as error:
-                _raise(plain, error, args)
 
-    return functools.update_wrapper(call, plain)  # type: ignore[return-value]
+def is_list(value: object) -> TypeGuard[list[Any]]:
+    """The same of a list."""
+    return isinstance(value, list)
+
+
+def kind_of(value: object) -> str:
+    """The name of its type, for a message."""
+    return type(value).__name__
+
+
+def _coroutine(plain: Callable[..., Any]) -> Callable[..., Any]:
+    async def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return await plain(*args, **kwargs)
+        except _WRONG as error:
+            _raise(plain, error, args)
+
+    return call
+
+
+def _async_generator(plain: Callable[..., Any]) -> Callable[..., Any]:
+    async def call(*args: Any, **kwargs: Any) -> AsyncIterator[Any]:
+        try:
+            async for item in plain(*args, **kwargs):
+                yield item
+        except _WRONG as error:
+            _raise(plain, error, args)
+
+    return call
+
+
+def _generator(plain: Callable[..., Any]) -> Callable[..., Any]:
+    def call(*args: Any, **kwargs: Any) -> Iterator[Any]:
+        try:
+            yield from plain(*args, **kwargs)
+        except _WRONG as error:
+            _raise(plain, error, args)
+
+    return call
+
+
+def _function(plain: Callable[..., Any]) -> Callable[..., Any]:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return plain(*args, **kwargs)
+        except _WRONG as error:
+            _raise(plain, error, args)
+
+    return call
 
 
 def _raise(plain: Callable[..., Any], error: BaseException, given: tuple[object, ...]) -> NoReturn:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from memspan import _core
+from memspan._fence import is_mapping
 
 if TYPE_CHECKING:
     from memspan.life import Policy, Treatment
@@ -16,9 +17,7 @@ _LONGEST = 4 << 20
 
 def screened_message(message: Any, policy: Policy) -> Any:
     """A message without what the policy minds: a mapping is copied where something is taken out, an SDK's object becomes a mapping then."""
-    given = (
-        message if isinstance(message, Mapping) else message.model_dump(exclude_none=True) if hasattr(message, "model_dump") else message
-    )
+    given: Any = message if is_mapping(message) else message.model_dump(exclude_none=True) if hasattr(message, "model_dump") else message
     left = _left(given, _redacts(policy.secrets), _redacts(policy.personal_data))
     return message if left is given else left
 

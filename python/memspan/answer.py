@@ -38,11 +38,12 @@ class Hit(Protocol):
     def tokens(self) -> int: ...  # noqa: D102
     @property
     def source(self) -> SourceName: ...  # noqa: D102
-    def explain(self) -> Explanation:
+    def explain(self) -> Explanation | dict[str, float]:
         """Every number behind the score."""
+        ...
 
 
-_HitT = TypeVar("_HitT", bound=Hit, covariant=True)
+_HitT_co = TypeVar("_HitT_co", bound=Hit, covariant=True)
 
 
 class About(Protocol):
@@ -65,7 +66,7 @@ class Known:
     mode: Literal["hybrid", "lexical"]
 
 
-class Answer(Sequence[_HitT], Generic[_HitT]):
+class Answer(Sequence[_HitT_co], Generic[_HitT_co]):
     """The hits of a question, best first. Frozen. A slice of it is an answer too.
 
     Examples:
@@ -77,7 +78,7 @@ class Answer(Sequence[_HitT], Generic[_HitT]):
 
     __slots__ = ("_about", "_hits")
 
-    def __init__(self, hits: Sequence[_HitT], about: About) -> None:
+    def __init__(self, hits: Sequence[_HitT_co], about: About) -> None:
         self._hits = hits
         self._about = about
 
@@ -98,10 +99,10 @@ class Answer(Sequence[_HitT], Generic[_HitT]):
 
     @property
     def mode(self) -> Literal["hybrid", "lexical"]:
-        """"hybrid" where words and vectors were searched, "lexical" where words alone."""  # fmt: skip  # noqa: D300
+        """"hybrid" where words and vectors were searched, "lexical" where words alone."""  # fmt: skip
         return self._about.mode
 
-    def explain(self) -> tuple[Explanation, ...]:
+    def explain(self) -> tuple[Explanation | dict[str, float], ...]:
         """The explanation of every hit, in order. Cost: each text is analysed again."""
         return tuple(hit.explain() for hit in self._hits)
 
@@ -109,13 +110,13 @@ class Answer(Sequence[_HitT], Generic[_HitT]):
         return len(self._hits)
 
     @overload
-    def __getitem__(self, index: int) -> _HitT: ...
+    def __getitem__(self, index: int) -> _HitT_co: ...
     @overload
-    def __getitem__(self, index: slice) -> Answer[_HitT]: ...
-    def __getitem__(self, index: int | slice) -> _HitT | Answer[_HitT]:
+    def __getitem__(self, index: slice) -> Answer[_HitT_co]: ...
+    def __getitem__(self, index: int | slice) -> _HitT_co | Answer[_HitT_co]:
         return Answer(self._hits[index], self._about) if isinstance(index, slice) else self._hits[index]
 
-    def __iter__(self) -> Iterator[_HitT]:
+    def __iter__(self) -> Iterator[_HitT_co]:
         return iter(self._hits)
 
     def __eq__(self, other: object) -> bool:

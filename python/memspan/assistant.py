@@ -5,7 +5,7 @@
     assemble   the prompt, under its budget, with what is remembered
     call       the model; after a refusal a smaller prompt, after an outage the next model (`Session.recover`)
     reply      added with what it cost; while it streams, kept every two seconds (`Session.reply`)
-    tools      the calls of the reply, in parallel, each within its time; their results in the order of the calls; then from "assemble" again
+    tools      the calls of the reply, in parallel, each within its time; their results in the order of the calls; then "assemble" again
     learn      what is worth keeping goes to long-term memory, where the scope can learn
     compact    old turns become a summary, where the session says that it is due
 
@@ -14,14 +14,15 @@ Start at `Assistant.respond`; `_turn` is all of it. Nothing here is private API:
 
 from __future__ import annotations
 
-import os
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as TooLate
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
+from memspan._fence import is_mapping
 from memspan._twins import awaitable
 from memspan.engine import Engine
 from memspan.engine import open as open_engine
@@ -32,6 +33,9 @@ from memspan.session_tools import MemoryTool, format_of, memory_tools, result_me
 from memspan.stream import said
 
 if TYPE_CHECKING:
+    import os
+    from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+
     from memspan.long_term import Scope
     from memspan.reply import ToolCall
     from memspan.short_term import Session
@@ -47,6 +51,8 @@ Hook: TypeAlias = "Callable[[Step, Literal['before', 'after'], Session, Any], No
 """Called before and after each step with the session and what the step is about: the message, the prompt, the response, the error."""
 
 _MORE_TRIES = 3
+_MAX_TOOL_SECONDS = 86_400
+_DAY = 86_400
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +101,7 @@ class Assistant:
 
     Args:
         engine: An engine, or where its store is; then `close` closes it.
-        provider: The way to the model, and to those of `fallbacks` that it serves; the others' vendors are asked with the environment's keys.
+        provider: The way to the model, and to those of `fallbacks` that it serves; other vendors are asked with the environment's keys.
         model: The model of new sessions.
         fallbacks: Models to go on with, in their order, where the provider does not answer.
         system: The system prompt.
@@ -141,9 +147,15 @@ class Assistant:
         compact: bool = True,
         hook: Hook | None = None,
     ) -> None:
-        if isinstance(fallbacks, str) or max_rounds < 0 or not tool_seconds > 0:
+        if not isinstance(provider, Provider):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidInput(
-                "making an assistant: fallbacks are several models, max_rounds is 0 or more, tool_seconds above 0: change them"
+                f"making an assistant: the provider must be a memspan.providers.Provider, got a {type(provider).__name__}: "
+                "make one, memspan.providers.OpenAI() for instance, or a subclass"
+            )
+        if not _are_limits(fallbacks, max_rounds, tool_seconds):
+            raise InvalidInput(
+                "making an assistant: fallbacks are several models, max_rounds is 0 or more, tool_seconds above 0 and at most a day: "
+                "change them"
             )
         self._own = not isinstance(engine, Engine)
         self.engine = engine if isinstance(engine, Engine) else open_engine(engine)
@@ -173,8 +185,13 @@ class Assistant:
         return _reply_of(last)
 
     def stream(
-        self, user: str, message: str | Mapping[str, Any], *, session: str = "default", id: str | None = None
-    ) -> Iterator[AssistantEvent]:  # noqa: A002
+        self,
+        user: str,
+        message: str | Mapping[str, Any],
+        *,
+        session: str = "default",
+        id: str | None = None,  # noqa: A002  as `Session.add` names it
+    ) -> Iterator[AssistantEvent]:
         """Answers a message, and yields what happens meanwhile; the last event has the reply. Closing the iteration ends the call.
 
         The arguments and errors are those of `respond`.
@@ -210,7 +227,7 @@ class Assistant:
         if self._own:
             self.engine.close()
 
-    def __enter__(self) -> Assistant:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
@@ -219,9 +236,14 @@ class Assistant:
     # --- the turn ---------------------------------------------------------------------------------------------------------------------
 
     def _turn(self, user: str, message: str | Mapping[str, Any], session_id: str, message_id: str | None, *, streams: bool) -> Any:
+        given = {"role": "user", "content": message} if isinstance(message, str) else message
+        if is_mapping(given) and given.get("role") != "user":
+            raise InvalidInput(
+                f"answering: a message is the user's, and this one's role is {given.get('role')!r:.80}: give it the role 'user'; what "
+                "others said goes to session.add"
+            )
         scope = self.engine.user(user)
         session = self._open(scope, session_id)
-        given = {"role": "user", "content": message} if isinstance(message, str) else message
         with session.lease(seconds=self._lease_seconds, wait_seconds=self._wait_seconds) as lease:
             added = self._step("add", session, given, lambda: session.add(given, id=message_id))
             turn = session.turn(added.turn)
@@ -275,14 +297,26 @@ class Assistant:
                     self._step("reply", session, response, lambda: session.add_response(response, prompt=prompt))  # noqa: B023
                 else:
                     yield from self._stream(session, prompt)
-                return
             except Exception as error:
-                if tries == len(self._fallbacks) + _MORE_TRIES or isinstance(error, Error) and not isinstance(error, ProviderError):
+                if tries == len(self._fallbacks) + _MORE_TRIES or (isinstance(error, Error) and not isinstance(error, ProviderError)):
                     raise
-                refused = prompt
-                prompt = self._step("recover", session, error, lambda: session.recover(refused, _told(error), models=self._fallbacks))  # noqa: B023
+                prompt = self._recovered(session, prompt, error)
                 if streams:
                     yield AssistantEvent("restart")
+            else:
+                return
+
+    def _recovered(self, session: Session, refused: Prompt, error: Exception) -> Prompt:
+        """A prompt that may succeed; without one, the error that there was, and not what it was told as."""
+        told = _told(error)
+        try:
+            smaller: Prompt = self._step("recover", session, error, partial(session.recover, refused, told, models=self._fallbacks))
+        except ConnectionError as raised:
+            if raised is not told:
+                raise
+            raise error from None
+        else:
+            return smaller
 
     def _stream(self, session: Session, prompt: Prompt) -> Iterator[AssistantEvent]:
         self._tell("call", "before", session, prompt)
@@ -324,7 +358,7 @@ class Assistant:
         if learn is not None:
             learned = tuple(self._quietly("learn", session, lambda: learn(session)) or ())
         if self._compacts and getattr(session, "compaction_due", False):
-            self._quietly("compact", session, lambda: session.compact())  # type: ignore[attr-defined, unused-ignore]  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownLambdaType]
+            self._quietly("compact", session, session.compact)
         return learned
 
     # --- hooks ------------------------------------------------------------------------------------------------------------------------
@@ -345,6 +379,12 @@ class Assistant:
         except Exception as error:  # noqa: BLE001  the answer is there, and must not be lost over this
             self._tell(step, "after", session, error)
             return None
+
+
+def _are_limits(fallbacks: object, max_rounds: object, tool_seconds: object) -> bool:
+    several = isinstance(fallbacks, Iterable) and not isinstance(fallbacks, str)
+    rounds = isinstance(max_rounds, int) and max_rounds >= 0
+    return several and rounds and isinstance(tool_seconds, int | float) and 0 < tool_seconds <= _MAX_TOOL_SECONDS
 
 
 def _told(error: Exception) -> Any:
@@ -375,7 +415,7 @@ def _texts(turn: Turn) -> list[str]:
 def _answered(session: Session, turn: Turn) -> AssistantReply | None:
     """The stored answer, where the turn has one that makes no calls."""
     messages = list(turn.messages)
-    if not messages or messages[-1].role != "assistant" or session.pending_tool_calls and turn.number == len(session.turns) - 1:
+    if not messages or messages[-1].role != "assistant" or (session.pending_tool_calls and turn.number == len(session.turns) - 1):
         return None
     return AssistantReply("".join(_texts(turn)[-1:]), turn, turn.usage, turn.model, stored=True)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, TextIO
 
 from memspan.assistant import Assistant
@@ -11,9 +10,11 @@ from memspan.model import Model, models
 from memspan.providers import OpenAICompatible, provider_for
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from memspan.engine import Engine
-    from memspan.providers import Provider
     from memspan.long_term import Scope
+    from memspan.providers import Provider
     from memspan.short_term import Session
     from memspan.working import Prompt
 

@@ -64,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 128 + signal.SIGINT
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser() -> argparse.ArgumentParser:  # noqa: PLR0915  one block for each command, read from top to bottom
     parser = argparse.ArgumentParser(prog="memspan", description="Look into a memspan store, back it up, maintain it.", allow_abbrev=False)
     parser.add_argument("--version", action="version", version=f"memspan {memspan.__version__}")
     parser.set_defaults(command=None)
@@ -229,9 +229,10 @@ def _show(options: argparse.Namespace) -> int:
 
 
 def _show_sessions(user: memspan.Scope, table: _Table) -> int:
-    rows: list[dict[str, Any]] = []
-    for info in user.sessions():
-        rows.append({"session": info.id, "model": info.model, "messages": info.messages, "turns": info.turns, "epoch": info.epoch})
+    rows: list[dict[str, Any]] = [
+        {"session": info.id, "model": info.model, "messages": info.messages, "turns": info.turns, "epoch": info.epoch}
+        for info in user.sessions()
+    ]
     table(rows, ("session", "model", "messages", "turns", "epoch"), (tuple(row.values()) for row in rows))
     return 0
 

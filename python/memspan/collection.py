@@ -536,8 +536,8 @@ class Collection:
 
 
 def _passage(found: _core.SearchCore, rank: int) -> Passage:
-    document, *rest = found.hit(rank)
-    return Passage(DocumentInfo(*document), *rest, found, rank)
+    document, start, end, text, heading, score = found.hit(rank)
+    return Passage(DocumentInfo(*document), start, end, text, heading, score, found, rank)
 
 
 def _arguments(row: object) -> dict[str, Any]:

@@ -224,7 +224,7 @@ def _truncated(
     tools = None if tools is None else list(tools)
     messages = list(messages)
     for _ in range(_MOST_TRIES):
-        over = error.fields.get("needed_tokens", 0) - error.fields.get("limit_tokens", 0)
+        over = _tokens_of(error, "needed_tokens") - _tokens_of(error, "limit_tokens")
         place = _largest(messages, model)
         if place is None:
             raise error
@@ -242,14 +242,19 @@ def _truncated(
     raise error
 
 
+def _tokens_of(error: BudgetExceeded, name: str) -> int:
+    value = error.fields.get(name)
+    return value if isinstance(value, int) else 0
+
+
 def _largest(messages: list[Any], model: str) -> int | None:
     """The largest plain text of the newest turn."""
     best, place = _MARKER_TOKENS * 2, None
     for at in range(len(messages) - 1, -1, -1):
-        message = messages[at]
-        text = message.get("content") if isinstance(message, dict) else None
+        message: dict[str, Any] = messages[at] if isinstance(messages[at], dict) else {}
+        text = message.get("content")
         if isinstance(text, str) and (tokens := count_tokens(text, model)) > best:
             best, place = tokens, at
-        if isinstance(message, dict) and message.get("role") == "user":
+        if message.get("role") == "user":
             break
     return place

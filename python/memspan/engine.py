@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict
 
@@ -14,21 +15,21 @@ from memspan._store import OpenStore
 from memspan._twins import async_iterable, awaitable
 from memspan.embedding import BuiltIn
 from memspan.exceptions import EmbedderError, InvalidInput
-from memspan.life import Policy
+from memspan.life import KindRule, Policy
 from memspan.long_term import Scope
-from memspan.maintenance import Maintenance
 from memspan.usage import TokenFactors
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator
     from datetime import datetime, timedelta
     from pathlib import Path
     from types import TracebackType
 
     from memspan.embedding import Embedder, Event
     from memspan.exceptions import Error
-    from memspan.life import KindRule, LanguageModel
+    from memspan.life import LanguageModel
     from memspan.long_term import NewMemory
+    from memspan.maintenance import Maintenance
 
 __all__ = [
     "BuildInfo",
@@ -358,6 +359,8 @@ class Engine:
             ...     running.wait_for_report(timeout_seconds=30).expired
             0
         """
+        from memspan.maintenance import Maintenance  # noqa: PLC0415  it takes logging along
+
         return Maintenance(self, every, compact=compact)
 
     def reembed(self, embedder: Embedder | None = None, *, progress: Callable[[int, int], object] | None = None) -> ReembedReport:
@@ -534,6 +537,7 @@ def open(  # noqa: A001  `memspan.open` reads like what it does
         ...     opened.user("u-42").remember("Prefers tea").action
         'added'
     """
+    _check_rules(policy, kinds, llm)
     folder = _folder("opening a store", path)
     reporter = Reporter(on_event)
     by_default = isinstance(embedder, str) and embedder == "default"
@@ -561,6 +565,20 @@ def open(  # noqa: A001  `memspan.open` reads like what it does
 
 aopen = awaitable(open)
 open, aopen = guarded(open), guarded(aopen)  # noqa: A001
+
+
+def _check_rules(policy: object, kinds: object, llm: object) -> None:
+    if not (policy is None or isinstance(policy, Policy)):
+        raise InvalidInput(f"opening a store: policy must be a memspan.Policy, and it is a {type(policy).__name__}: make one of it")
+    if kinds is not None and not (isinstance(kinds, Mapping) and all(isinstance(rule, KindRule) for rule in kinds.values())):
+        raise InvalidInput(
+            'opening a store: kinds must map kinds to memspan.KindRule, as in kinds={"episodic": KindRule(cap=100)}: change it'
+        )
+    if llm is not None and not callable(llm):
+        raise InvalidInput(
+            f"opening a store: llm must be a function of messages and max_tokens that returns a str, and it is a {type(llm).__name__}: "
+            "wrap the client's call in one"
+        )
 
 
 def _folder(doing: str, path: object) -> Path:

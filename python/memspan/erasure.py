@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["ErasureReceipt"]
+__all__ = ["ErasureReceipt", "receipt"]
 
 
 @dataclass(frozen=True)

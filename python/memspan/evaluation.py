@@ -10,14 +10,16 @@ import os
 import re
 import statistics
 import time
-from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from memspan._fence import guarded, is_mapping
 from memspan.exceptions import InvalidInput
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from memspan.engine import Engine
     from memspan.long_term import Scope
 
@@ -68,6 +70,7 @@ class Evaluation:
         return "\n".join(f"{name:<12} {value:>10}" for name, value in rows)
 
 
+@guarded
 def evaluate(engine: Engine, questions: str | os.PathLike[str] | Iterable[Mapping[str, Any]], *, limit: int = 5) -> Evaluation:
     """Asks questions and measures what comes back.
 
@@ -126,11 +129,8 @@ def evaluate(engine: Engine, questions: str | os.PathLike[str] | Iterable[Mappin
 def _questions(given: str | os.PathLike[str] | Iterable[Mapping[str, Any]]) -> Iterable[Mapping[str, Any]]:
     rows: Iterable[Any] = _lines(Path(given)) if isinstance(given, str | os.PathLike) else given
     for number, row in enumerate(rows):
-        if (
-            not isinstance(row, Mapping)
-            or not isinstance(row.get("question"), str)
-            or not isinstance(row.get("user", row.get("shared")), str)
-        ):
+        asked = row if is_mapping(row) else dict[str, Any]()
+        if not isinstance(asked.get("question"), str) or not isinstance(asked.get("user", asked.get("shared")), str):
             raise InvalidInput(
                 f'evaluating: question {number} is a mapping with "user" (or "shared") and "question", and it is {row!r:.80}: correct it'
             )

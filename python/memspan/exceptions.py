@@ -231,6 +231,8 @@ _CLASSES: dict[str, type[Error]] = {
     "StoreNotShareable": StoreNotShareable,
     "StoreFull": StoreFull,
     "StoreIo": StoreIo,
+    # Seen only where opening the store anew did not help: to a caller the files are gone, whatever the system said of it.
+    "FilesReplaced": StoreIo,
     "OutcomeUnknown": OutcomeUnknown,
     "Embedder": EmbedderError,
     "SessionMoved": SessionMoved,

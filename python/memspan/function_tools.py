@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from memspan.exceptions import InvalidInput, MissingExtra
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
 
 __all__ = ["Function", "ToolShape", "result_text"]
 
@@ -59,7 +61,7 @@ class Function:
         if isinstance(tool, Function):
             return tool
         name = getattr(tool, "__name__", "")
-        if not callable(tool) or not name.isidentifier():  # pyright: ignore[reportUnnecessaryIsInstance]
+        if not name.isidentifier() or not callable(tool):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidInput(f"making a tool: it must be a function with a name, got {tool!r}: pass a def, or a memspan.Function")
         try:
             from pydantic import TypeAdapter  # noqa: PLC0415  an extra
@@ -69,7 +71,7 @@ class Function:
                 f"making a tool of {name}() needs pydantic, which is not installed: pip install 'memspan[tools]'", extra="tools"
             ) from error
         try:
-            adapter: TypeAdapter[Any] = TypeAdapter(tool)
+            adapter: TypeAdapter[Any] = TypeAdapter(cast("Any", tool))  # a function is no type to type checkers, and one to pydantic
             schema = adapter.json_schema()
         except Exception as error:
             raise InvalidInput(
@@ -119,7 +121,7 @@ def result_text(value: Any) -> str:
         try:
             text = json.dumps(list(cast("Iterable[Any]", value)) if isinstance(value, set | frozenset) else value, ensure_ascii=False)
         except (TypeError, ValueError, RecursionError):
-            text = str(value)
+            text = str(cast("object", value))
     size = len(text)
     if size <= _MOST_RESULT // 4:
         return text

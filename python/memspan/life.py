@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, overload
 
+from memspan._fence import is_number
 from memspan.exceptions import InvalidInput
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ _LONGEST = 1e9
 class LanguageModel(Protocol):
     """What may be asked to refine: called with messages of role and content, it returns the reply's text."""
 
-    def __call__(self, messages: list[dict[str, str]], *, max_tokens: int) -> str:
+    def __call__(self, messages: list[dict[str, str]], /, *, max_tokens: int) -> str:
         """The reply's text."""
         ...
 
@@ -98,7 +99,7 @@ class KindRule:
 
     def __post_init__(self) -> None:
         for name, given in (("ttl_days", self.ttl_days), ("half_life_days", self.half_life_days), ("cap", self.cap)):
-            if given is not None and (isinstance(given, bool) or not isinstance(given, (int, float)) or not 0 < given <= _LONGEST):
+            if given is not None and (not is_number(given) or not 0 < given <= _LONGEST):
                 raise InvalidInput(f"making a rule of a kind: {name} is a number above 0, or None, and it is {given!r}: change it")
 
 

@@ -11,16 +11,14 @@ from datetime import datetime, tzinfo
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from memspan import _core, memory_tools
-from memspan._fence import fenced, system_error
+from memspan import _core
+from memspan._fence import fenced, is_whole, system_error
 from memspan._parts import remove_abandoned
 from memspan._twins import async_iterable, awaitable
 from memspan.answer import Answer, Known
 from memspan.collection import Collection, cores
-from memspan.erasure import ErasureReceipt, receipt
 from memspan.exceptions import Error, InvalidInput, ModelMismatch, NotFound
 from memspan.life import Consolidation, Learned, Profile, Relation
-from memspan.search import Conditions, checked_sources, search
 from memspan.short_term import Session, set_policy
 from memspan.transcript import TranscriptHit
 
@@ -31,6 +29,7 @@ if TYPE_CHECKING:
     from memspan._learning import Work
     from memspan._store import OpenStore
     from memspan.answer import SourceName
+    from memspan.erasure import ErasureReceipt
     from memspan.life import LanguageModel
     from memspan.memory_tools import ToolFormat
     from memspan.model import Model
@@ -328,6 +327,8 @@ class Scope:
             >>> best.source, best.text
             ('transcripts', 'Who owns payments-api? Ada does.')
         """
+        from memspan.search import Conditions, checked_sources, search  # noqa: PLC0415  for programs that ask several sources at once
+
         return search(self._with(also), query, limit, checked_sources(sources), Conditions(where, min_score, max_tokens, timezone))
 
     def _with(self, also: Sequence[Scope]) -> tuple[Scope, ...]:
@@ -518,9 +519,11 @@ class Scope:
         return learn(self._work(llm, llm_timeout_seconds, dry_run=dry_run), source)
 
     def _work(self, llm: LanguageModel | None, timeout_seconds: float, *, dry_run: bool) -> Work:
-        from memspan._learning import Work  # noqa: PLC0415
+        from memspan._learning import Work, check_model  # noqa: PLC0415
 
-        return Work(self, self._core, self._store, self._store.llm if llm is None else llm, timeout_seconds, dry_run)
+        llm = self._store.llm if llm is None else llm
+        check_model("asking a model", llm, timeout_seconds)
+        return Work(self, self._core, self._store, llm, timeout_seconds, dry_run)
 
     def quarantined(self) -> tuple[Memory, ...]:
         """What waits for `approve`, oldest first: no question finds it, and no prompt shows it. `Memory.reason` says why.
@@ -573,7 +576,7 @@ class Scope:
         """
         from memspan._consolidation import consolidate  # noqa: PLC0415
 
-        if isinstance(min_points, bool) or not isinstance(min_points, int) or min_points < 2:  # noqa: PLR2004  # pyright: ignore
+        if not is_whole(min_points) or min_points < 2:  # noqa: PLR2004  itself and another
             raise InvalidInput(f"consolidating: min_points is a whole number of 2 or more, and it is {min_points!r}: change it")
         return consolidate(self._work(llm, llm_timeout_seconds, dry_run=dry_run), closeness, min_points)
 
@@ -609,7 +612,7 @@ class Scope:
         self,
         subject: str,
         relation: str,
-        object: str,
+        object: str,  # noqa: A002  subject, relation, object: what such a triple is called
         *,
         since: datetime | None = None,
         memory: Memory | None = None,
@@ -672,6 +675,8 @@ class Scope:
             >>> [tool["function"]["name"] for tool in user.tools()]
             ['remember', 'recall', 'forget', 'list']
         """
+        from memspan import memory_tools  # noqa: PLC0415  for programs that let a model write
+
         return memory_tools.schemas(format, allow)
 
     def call_tool(self, name: str, arguments: Mapping[str, Any] | str, *, allow: Iterable[str] = ()) -> str:
@@ -690,6 +695,8 @@ class Scope:
             >>> user.call_tool("recall", '{"query": 7}')
             '{"error": "query of recall is a text of 1 to 2,000 characters, and it is not: change it"}'
         """
+        from memspan import memory_tools  # noqa: PLC0415  the same
+
         return memory_tools.call(self, self._core, self._store.space, name, arguments, allow)
 
     def erase(self, *, reason: str | None = None) -> ErasureReceipt:
@@ -720,6 +727,8 @@ class Scope:
             raise InvalidInput(
                 f"erasing {self!r}: reason is a str or None, and it is {type(reason).__name__}: leave it out, or give a text"
             )
+        from memspan.erasure import receipt  # noqa: PLC0415  few programs erase
+
         return receipt(self._core.erase(), reason)
 
     def export(self, path: str | os.PathLike[str]) -> int:
@@ -747,7 +756,7 @@ class Scope:
         count = 0
         try:
             # Mode 0600: it holds what one user said.
-            with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+            with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
                 for memory in self.memories():
                     json.dump(_plain(memory.to_dict()), file, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
                     file.write("\n")
@@ -887,8 +896,8 @@ class Scope:
         Messages are found by their words, by the built-in embedding whatever embedder memories have, by who spoke (`name` of the
         message, else `author` of `add`) and by when: what stands beside a message that has the words counts too, and whom and which time
         a question names is preferred. A message that holds every identifier of the question comes first. One that shares no word with
-        the question, stands within two messages of none that does and is not near its meaning is no hit. `TranscriptHit.explain` names the parts of a score. Cost: one read
-        transaction, a scan of one vector a message.
+        the question, stands within two messages of none that does and is not near its meaning is no hit. `TranscriptHit.explain` names
+        the parts of a score. Cost: one read transaction, a scan of one vector a message.
 
         Args:
             query: The question; one without a word finds nothing.
@@ -976,7 +985,7 @@ class Slots(Mapping[str, Any]):
         Raises:
             NotFound: The slot has no value.
         """
-        if not isinstance(name, str):
+        if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]  callers without types
             raise InvalidInput(f"looking up a slot: its name is a str, and it is {type(name).__name__}: names are list(slots)")
         [(normal, multi, memories)] = self._core.slots(name) or [(name, False, [])]
         if multi:

@@ -13,10 +13,11 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from memspan._fence import is_mapping, is_number
 from memspan.exceptions import Error, InvalidInput, StateError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Mapping
     from types import TracebackType
 
     from memspan.engine import Engine, MaintenanceReport
@@ -37,7 +38,7 @@ class Maintenance:
 
     def __init__(self, engine: Engine, every: timedelta | float, *, compact: bool = False) -> None:
         seconds = every.total_seconds() if isinstance(every, timedelta) else every
-        if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 1 <= seconds <= _LONGEST:  # pyright: ignore
+        if not is_number(seconds) or not 1 <= seconds <= _LONGEST:
             raise InvalidInput(f"maintaining a store: every= is a timedelta or seconds, 1 at least, and it is {every!r}: change it")
         self._engine = engine
         self._seconds = float(seconds)
@@ -59,7 +60,7 @@ class Maintenance:
         return self._error
 
     @property
-    def last(self) -> dict[str, Any] | None:
+    def last(self) -> Mapping[str, Any] | None:
         """The last report of any process, with `finished_at` (seconds since 1970); `None` where there is none."""
         return _read(self._path)
 
@@ -115,7 +116,7 @@ class Maintenance:
 
 
 @contextmanager
-def _claimed(path: str) -> Iterator[int | None]:
+def _claimed(path: str) -> Generator[int | None]:
     """The file, locked; `None` where another process has it. The lock goes with the process that holds it."""
     import fcntl  # noqa: PLC0415  where there is none there is no store either
 
@@ -144,16 +145,16 @@ def _write(file: int, report: dict[str, Any]) -> None:
     os.pwrite(file, body, 0)
 
 
-def _read(path: str) -> dict[str, Any] | None:
+def _read(path: str) -> Mapping[str, Any] | None:
     try:
         return _parsed(Path(path).read_bytes())
     except FileNotFoundError:
         return None
 
 
-def _parsed(body: bytes) -> dict[str, Any] | None:
+def _parsed(body: bytes) -> Mapping[str, Any] | None:
     try:
         value = json.loads(body)
     except ValueError:
         return None
-    return value if isinstance(value, dict) and isinstance(value.get("finished_at"), int | float) else None
+    return value if is_mapping(value) and isinstance(value.get("finished_at"), int | float) else None

@@ -68,7 +68,7 @@ def schemas(format: ToolFormat, allow: Iterable[str]) -> list[dict[str, Any]]:  
             return [{"function_declarations": plain}]
         case "mcp":
             return [{"name": name, "description": text, "inputSchema": schema} for name, text, schema in made]
-        case _:
+        case _:  # pyright: ignore[reportUnnecessaryComparison]  callers without types
             raise InvalidInput(
                 "writing tool schemas: format is 'openai', 'openai_responses', 'anthropic', 'gemini' or 'mcp', "
                 f"and it is {format!r}: choose one"
@@ -93,9 +93,7 @@ def call(  # noqa: PLR0917  two of the package's own before those of `Scope.call
     """Does what a model asks for; what a model can read of it. A mistake of the model is a reply, not an exception."""
     known = {tool: schema for tool, _, schema in _tools(_KINDS + _allowed(allow))}
     try:
-        if name not in known:
-            raise InvalidInput(f"there is no tool {name!r:.80}: use one of {', '.join(known)}")
-        given = _checked(name, arguments, known[name])
+        given = _checked(name, arguments, known)
         doing: dict[str, Callable[..., dict[str, Any]]] = {"remember": _remember, "recall": _recall, "forget": _forget, "list": _list}
         done = doing[name](scope, core, space, **given)
     except (InvalidInput, NotFound) as error:
@@ -103,7 +101,10 @@ def call(  # noqa: PLR0917  two of the package's own before those of `Scope.call
     return json.dumps(done, ensure_ascii=False)
 
 
-def _checked(name: str, arguments: Mapping[str, Any] | str, schema: dict[str, Any]) -> dict[str, Any]:
+def _checked(name: str, arguments: Mapping[str, Any] | str, known: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    if name not in known:
+        raise InvalidInput(f"there is no tool {name!r:.80}: use one of {', '.join(known)}")
+    schema = known[name]
     given: Any = arguments
     if isinstance(given, str):
         try:
@@ -114,7 +115,7 @@ def _checked(name: str, arguments: Mapping[str, Any] | str, schema: dict[str, An
         raise InvalidInput(f"the arguments of {name} are a JSON object, and these are {type(given).__name__}: write them again")
     properties: dict[str, Any] = schema["properties"]
     checked: dict[str, Any] = {}
-    for key, value in cast("Mapping[Any, Any]", given).items():
+    for key, value in cast("Mapping[str, Any]", given).items():
         if key not in properties:
             raise InvalidInput(f"{name} takes {', '.join(properties)}, and not {key!r:.80}: leave it out")
         if value is not None:
@@ -140,7 +141,7 @@ def _value(name: str, key: str, value: Any, rule: dict[str, Any]) -> Any:
     return value
 
 
-def _remember(
+def _remember(  # noqa: PLR0917  a tool's own arguments come by name
     scope: Scope, core: _core.ScopeCore, space: Any, text: str, kind: str = "semantic", slot: str | None = None
 ) -> dict[str, Any]:
     del scope

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
-from pathlib import Path
 from typing import Any, Literal, cast
 
 from memspan import _core
@@ -273,6 +272,7 @@ class Models(Mapping[str, Model]):
 def _tables(path: str | os.PathLike[str]) -> dict[str, object]:
     import json  # noqa: PLC0415  for programs that read no file
     import tomllib  # noqa: PLC0415  the same
+    from pathlib import Path  # noqa: PLC0415  the same
 
     try:
         raw = Path(path).read_bytes()
@@ -288,8 +288,11 @@ def _wrong(path: str | os.PathLike[str], rule: str, got: str) -> InvalidInput:
     return InvalidInput(f"registering models: {rule}, got {got[:200]} ({os.fspath(path)}): mend the file", path=os.fspath(path))
 
 
+def _dialect(row: dict[str, Any]) -> Dialect:
+    given: dict[str, Any] = {**row, "tool_choice": tuple(row["tool_choice"])}
+    return Dialect(**given)
+
+
 models = Models()
-dialects: Mapping[str, Dialect] = {
-    row["name"]: Dialect(**{**row, "tool_choice": tuple(row["tool_choice"])}) for row in _core.dialect_fields()
-}
+dialects: Mapping[str, Dialect] = {row["name"]: _dialect(row) for row in _core.dialect_fields()}
 """The servers that speak chat completions with rules of their own, by name."""

@@ -11,9 +11,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
+
+from memspan._fence import is_mapping
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
 
 __all__ = ["Refusal", "RefusalKind"]
 
@@ -152,17 +156,22 @@ _WORDINGS: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(
         ("anthropic", "asked reply", r"max_tokens: # > #, which is the maximum allowed"),
         ("openai", "limit input", r"Input tokens exceed the configured limit of # tokens\. Your messages resulted in # tokens"),
         ("openai", "limit input", r"maximum context length is # tokens\.? However, your messages resulted in # tokens"),
-        ("openai", "limit total input output", r"maximum context length is # tokens[.,] however,? you requested (?:about )?# tokens "
-            r"\(# (?:in the messages|in your prompt|of text input|of the input)[,;] # (?:in|for) the (?:completion|output)\)"),
-        ("openrouter", "limit total input tools output", r"maximum context length is # tokens\. However, you requested (?:about )?# tokens "
-            r"\(# of text input, # of (?:tool|image) input, # in the output\)"),
-        ("openrouter", "limit total input", r"maximum context length is # tokens\. However, you requested (?:about )?# tokens "
-            r"\(# (?:of text input|in your prompt|in the messages)\)"),
-        ("vllm", "limit output input", r"maximum context length is # tokens\. However, you requested # output tokens and your prompt contains "
-            r"(?:at least )?# input tokens"),
+        ("openai", "limit total input output",
+            (r"maximum context length is # tokens[.,] however,? you requested (?:about )?# tokens "
+             r"\(# (?:in the messages|in your prompt|of text input|of the input)[,;] # (?:in|for) the (?:completion|output)\)")),
+        ("openrouter", "limit total input tools output",
+            (r"maximum context length is # tokens\. However, you requested (?:about )?# tokens "
+             r"\(# of text input, # of (?:tool|image) input, # in the output\)")),
+        ("openrouter", "limit total input",
+            (r"maximum context length is # tokens\. However, you requested (?:about )?# tokens "
+             r"\(# (?:of text input|in your prompt|in the messages)\)")),
+        ("vllm", "limit output input",
+            (r"maximum context length is # tokens\. However, you requested # output tokens and your prompt contains "
+             r"(?:at least )?# input tokens")),
         ("vllm", "limit input", r"maximum context length is # tokens\. However, your request has # input tokens"),
         ("vllm", "input limit", r"Input prompt \(# tokens\) is too long and exceeds limit of #"),
-        ("vllm", "limit input", r"maximum (?:context|model) length is # tokens[.,] however,? (?:you requested|the prompt (?:has|contains)) # tokens"),
+        ("vllm", "limit input",
+            r"maximum (?:context|model) length is # tokens[.,] however,? (?:you requested|the prompt (?:has|contains)) # tokens"),
         ("zai", "input limit", r"number of input tokens \(#\) has exceeded max_prompt_tokens \(#\)"),
         ("gemini", "input limit", r"input token count \(?#\)? exceeds the maximum number of tokens allowed \(?#"),
         ("gemini", "limit", r"input token count exceeds the maximum number of tokens allowed \(?#"),
@@ -174,8 +183,9 @@ _WORDINGS: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(
         ("llama-cpp-python", "input limit", r"Requested tokens \(#\) exceed context window of #"),
         ("sglang", "input limit", r"input \(# tokens\) is longer than the model\\?'?s context length \(# tokens\)"),
         ("sglang", "input limit", r"Input length \(# tokens\) exceeds the maximum allowed length \(# tokens\)"),
-        ("sglang", "total limit input output", r"Requested token count exceeds the model's maximum context length.*?requested a total of # tokens.*?"
-            r"limit of # tokens.*?# tokens from the input messages and # tokens for the completion"),
+        ("sglang", "total limit input output",
+            (r"Requested token count exceeds the model's maximum context length.*?requested a total of # tokens.*?"
+             r"limit of # tokens.*?# tokens from the input messages and # tokens for the completion")),
         ("lmstudio", "input limit", r"keep the first # tokens when (?:the )?context (?:the )?overflows.*?context length of only # tokens"),
         ("lmstudio", "input limit", r"Input length # exceeds context length #"),
         ("tgi", "limit input output", r"tokens \+ `max_new_tokens` must be <= #\. Given: # `inputs` tokens and # `max_new_tokens`"),
@@ -300,7 +310,7 @@ def _is_count(value: object) -> bool:
 
 def _by_code(error: object, words: str) -> tuple[str | None, RefusalKind | None]:
     """The most telling code: one that says much goes before one that is said of anything."""
-    known = [(code, _CODES[code]) for code in _codes(error, words) if code in _CODES]
+    known: list[tuple[str, RefusalKind]] = [(code, _CODES[code]) for code in _codes(error, words) if code in _CODES]
     telling = [row for row in known if row[1] != "bad_request"] or known
     return telling[0] if telling else (None, None)
 
@@ -327,7 +337,9 @@ def _by_words(words: str) -> RefusalKind | None:
 
 
 def _by_status(status: int | None) -> RefusalKind | None:
-    return None if status is None else _STATUSES.get(status, "outage" if status >= 500 else None)  # noqa: PLR2004  a server's own
+    if status is None:
+        return None
+    return _STATUSES.get(status) or ("outage" if status >= 500 else None)  # noqa: PLR2004  a server's own
 
 
 def _by_class(error: object) -> RefusalKind | None:
@@ -361,17 +373,17 @@ def _retry_after(error: object, words: str) -> float | None:
 
 
 def _body(error: object) -> Mapping[str, Any]:
-    body = error if isinstance(error, Mapping) else _get(error, "body")
-    if not isinstance(body, Mapping):
+    body = error if is_mapping(error) else _get(error, "body")
+    if not is_mapping(body):
         body = _get(error, "details")
-    found = cast("Mapping[str, Any]", body) if isinstance(body, Mapping) else {}
+    found = body if is_mapping(body) else dict[str, Any]()
     inner = found.get("error")
-    return {**found, **cast("Mapping[str, Any]", inner)} if isinstance(inner, Mapping) else found
+    return {**found, **inner} if is_mapping(inner) else found
 
 
 def _get(place: object, name: str) -> Any:
-    if isinstance(place, Mapping):
-        return cast("Mapping[str, Any]", place).get(name)
+    if is_mapping(place):
+        return place.get(name)
     try:
         return getattr(place, name, None)
     except Exception:  # noqa: BLE001  a property of an SDK that raises says nothing
@@ -381,11 +393,11 @@ def _get(place: object, name: str) -> Any:
 def _words(error: object) -> str:
     if isinstance(error, str):
         return error
-    if isinstance(error, Mapping):
+    if is_mapping(error):
         return repr(error)
     try:
         said = str(error)
         body = _get(error, "body") or _get(error, "details")
-        return f"{said}\n{body}" if isinstance(body, str | Mapping) and str(body) not in said else said
+        return f"{said}\n{body}" if (isinstance(body, str) or is_mapping(body)) and str(body) not in said else said
     except Exception:  # noqa: BLE001  an exception that cannot say what it is says nothing
         return ""

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import time
-import uuid
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
+from memspan._fence import is_mapping, is_number
 from memspan.exceptions import Error, InvalidInput, ProviderError, StoreBusy
 from memspan.stream import Gatherer
 
@@ -57,7 +56,7 @@ class ToolCall:
             value: object = json.loads(text) if text.strip() else {}
         except ValueError:
             value = text
-        return cls(call_id, name, value if isinstance(value, dict) else text, index)
+        return cls(call_id, name, value if is_mapping(value) else text, index)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +97,12 @@ class Lease:
     __slots__ = ("_core", "_held", "_holder", "_id", "_seconds", "_wait")
 
     def __init__(self, core: _core.ReplyCore, session_id: str, seconds: float, wait_seconds: float) -> None:
-        if not isinstance(wait_seconds, int | float) or isinstance(wait_seconds, bool) or not 0 <= wait_seconds < 86_400:  # noqa: PLR2004  # pyright: ignore[reportUnnecessaryIsInstance]
+        if not is_number(wait_seconds) or not 0 <= wait_seconds < 86_400:  # noqa: PLR2004  a day
             raise InvalidInput(f"taking a lease: wait_seconds must be from 0 to a day, got {wait_seconds!r} (wait_seconds=): change it")
         self._core, self._id, self._seconds, self._wait = core, session_id, seconds, wait_seconds
+        import socket  # noqa: PLC0415  few programs take a lease, and these two are a tenth of the import
+        import uuid  # noqa: PLC0415
+
         self._holder = f"{socket.gethostname()[:80]}/{os.getpid()}/{uuid.uuid4().hex}"
         self._held = False
 

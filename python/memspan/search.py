@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from memspan._core import Recalled
 from memspan.answer import Answer, Known, SourceName
@@ -60,7 +60,7 @@ def search(scopes: Sequence[Scope], query: str, limit: int, sources: tuple[Sourc
     # Sorting is stable: of equal scores the source that comes first in `_SOURCES`.
     ordered = sorted(weighed, key=lambda one: -one[0])[:limit]
     degraded = next((answer.degraded_reason for answer in answers if answer.degraded), None)
-    mode = "hybrid" if any(answer.mode == "hybrid" for answer in answers) else "lexical"
+    mode: Literal["hybrid", "lexical"] = "hybrid" if any(answer.mode == "hybrid" for answer in answers) else "lexical"
     confidence = max((answer.confidence for answer in answers), default=0.0)
     return Answer(tuple(_fitting(ordered, conditions)), Known(confidence, degraded, mode))
 

@@ -127,12 +127,13 @@ def run_call(
     try:
         value = function.run(_checked(call, function))
         return result_message(call, result_text(_awaited(value) if inspect.isawaitable(value) else value))
-    except Exception as error:  # noqa: BLE001  whatever a tool raises is its result
+    except (Exception, SystemExit) as error:  # noqa: BLE001  whatever a tool raises is its result, also where it wants to end the program
         return result_message(call, f"{type(error).__name__}: {_shown(error)}", failed=True)
 
 
 def result_message(call: ToolCall, text: str, *, failed: bool = False) -> dict[str, Any]:
-    """The message with the result of a call."""
+    """The message with the result of a call. Lone surrogates, which no UTF-8 holds, become "?"."""
+    text = text.encode("utf-8", "replace").decode()
     if failed:  # only Anthropic's shape says that a tool failed; the text says it to the others
         block = {"type": "tool_result", "tool_use_id": call.id, "content": [{"type": "text", "text": text}], "is_error": True}
         return {"role": "user", "content": [block]}
@@ -148,7 +149,7 @@ def _awaited(value: Any) -> Any:
     return asyncio.run(whole())
 
 
-def _shown(error: Exception) -> str:
+def _shown(error: BaseException) -> str:
     try:
         return (error.message if isinstance(error, Error) else str(error))[:4_000]
     except Exception:  # noqa: BLE001  an exception that cannot say what it is
@@ -171,7 +172,7 @@ def _checked(call: ToolCall, function: Function) -> dict[str, Any]:
 def _remember(session: Session, given: dict[str, Any]) -> str:
     kind, slot = given.get("kind") or "semantic", given.get("slot") or None
     kept = session.scope.remember(_text(given, "text"), kind, slot=slot, source="assistant")
-    return json.dumps({"action": kept.action, "id": None if kept.memory is None else kept.memory.id}, ensure_ascii=False)
+    return json.dumps({"action": kept.action, "id": kept.memory.id}, ensure_ascii=False)
 
 
 def _recall(session: Session, given: dict[str, Any]) -> str:

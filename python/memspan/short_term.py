@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from hashlib import sha256
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
 from memspan import _core
 from memspan._core import Limits
-from memspan._fence import fenced
+from memspan._fence import fenced, is_mapping, kind_of
 from memspan._screening import screened_message
 from memspan._twins import awaitable
 from memspan.compaction.values import Brief, Compaction, Identifiers, RefusedLine, Summary, summary_of
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
     from memspan.model import Model
     from memspan.working import Budget, Format
 
-__all__ = ["Added", "ModelSwitch", "NewMessage", "Session", "ToolText"]
+__all__ = ["Added", "ModelSwitch", "NewMessage", "Session", "ToolText", "set_policy"]
 
 _USAGE_PAGE = 64
 _MOST_COUNTS = 4
@@ -735,7 +734,7 @@ class Session:
         if rows is None:
             return 0
         if isinstance(rows, str | bytes | Mapping):
-            raise InvalidInput(f"compacting: learn must return several memories, got one {type(rows).__name__} (learn=): return a list")
+            raise InvalidInput(f"compacting: learn must return several memories, got one {kind_of(rows)} (learn=): return a list")  # pyright: ignore[reportUnknownArgumentType]  it asks for its type alone
         first = f"{self.id}#{messages[0][1] or messages[0][0]}" if messages else self.id
         named = [_memory_row(row, first) for row in rows]
         self._scope.remember_many(named)
@@ -899,9 +898,11 @@ def _switched(row: _core.SwitchRow, draft: _core.CompactionDraft | None, written
 
 def _memory_row(row: Any, first: str) -> Any:
     """A memory of a flush; without an id it gets one of the first message and of its text, so that a second flush adds nothing."""
-    fields: Mapping[str, Any] = {"text": row} if isinstance(row, str) else row
-    if not isinstance(fields, Mapping) or fields.get("id") is not None:
+    fields: Any = {"text": row} if isinstance(row, str) else row
+    if not is_mapping(fields) or fields.get("id") is not None:
         return fields
+    from hashlib import sha256  # noqa: PLC0415  few programs flush
+
     digest = sha256(str(fields.get("text")).encode("utf-8", "replace")).hexdigest()[:16]
     return {**fields, "id": f"{first}/{digest}"}
 

@@ -12,12 +12,15 @@ Not here: what becomes of the reply (`memspan.reply`).
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
+from memspan._fence import is_mapping
 from memspan.exceptions import InvalidInput, ProviderError
 from memspan.refusals import Refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 __all__ = ["Gatherer", "get", "plain", "said"]
 
@@ -29,7 +32,7 @@ def get(place: Any, name: str) -> Any:
     """A field of a dict or of an SDK's object; `None` where there is none."""
     if isinstance(place, dict):
         return cast("dict[str, Any]", place).get(name)
-    extra = getattr(place, "__pydantic_extra__", _NOT_PYDANTIC)
+    extra: Any = getattr(place, "__pydantic_extra__", _NOT_PYDANTIC)
     if extra is _NOT_PYDANTIC:
         return getattr(place, name, None)
     # What a model of pydantic lacks costs 5 us to ask for by getattr, and a chunk lacks most of what is asked for.
@@ -54,7 +57,7 @@ def said(response: Any) -> str:
         parts = get(get(candidates[0], "content"), "parts") or ()
         return "".join(get(part, "text") or "" for part in parts if not get(part, "thought"))
     elif isinstance(output, list):
-        items = cast("list[Any]", output)
+        items = cast("list[object]", output)
         return "".join(_texts(get(item, "content")) for item in items if get(item, "type") == "message")
     return _texts(get(response, "content"))
 
@@ -62,7 +65,7 @@ def said(response: Any) -> str:
 def _texts(content: Any) -> str:
     if isinstance(content, str):
         return content
-    blocks = cast("list[Any]", content) if isinstance(content, list) else []
+    blocks = cast("list[object]", content) if isinstance(content, list) else []
     return "".join(get(block, "text") or "" for block in blocks if get(block, "type") in {"text", "output_text"})
 
 
@@ -123,12 +126,12 @@ class Gatherer:
             self._dialect = _dialect_of(chunk)
         error = get(chunk, "error") if get(chunk, "type") in {None, "error"} else None
         if error:
-            said = plain(error)
+            said: Any = plain(error)
             raise ProviderError(
                 f"reading a streamed reply: the provider says that it failed, {str(said)[:500]}: what came is in partial_reply, send the "
                 "request again",
                 error=said,
-                refusal=Refusal.of(said if isinstance(said, Mapping) else str(said)),
+                refusal=Refusal.of(said if is_mapping(said) else str(said)),
             )
         return "" if self._dialect is None else self._dialect.take(chunk)
 
@@ -266,7 +269,7 @@ class _Chat(_Dialect):
             self._call(given)
         text = get(delta, "content")
         if isinstance(text, list):  # Mistral's parts
-            text = "".join(str(get(part, "text") or "") for part in cast("list[Any]", text) if get(part, "type") in {None, "text"})
+            text = "".join(str(get(part, "text") or "") for part in cast("list[object]", text) if get(part, "type") in {None, "text"})
         if not isinstance(text, str) or not text:
             return ""
         self.said.append(text)
@@ -329,7 +332,7 @@ class _Anthropic(_Dialect):
         if kind == "content_block_delta":
             return self._delta(get(chunk, "index") or 0, get(chunk, "delta"))
         if kind == "message_start":
-            started = plain(get(chunk, "message")) or {}
+            started: dict[str, Any] = plain(get(chunk, "message")) or {}
             self.message = {key: started[key] for key in ("id", "type", "role", "model") if key in started}
             self.usage.update(_known(started.get("usage")))
         elif kind == "content_block_start":
@@ -370,7 +373,7 @@ class _Anthropic(_Dialect):
             block["signature"] = str(block.get("signature") or "") + (get(delta, "signature") or "")
         elif kind == "citations_delta":
             self.blocks.setdefault(index, {"type": "text"}).setdefault("citations", [])
-            citations = self.blocks[index]["citations"] or []
+            citations: list[Any] = self.blocks[index]["citations"] or []
             self.blocks[index]["citations"] = [*citations, plain(get(delta, "citation"))]
         return ""
 
@@ -423,7 +426,7 @@ class _Responses(_Dialect):
             self.said.append(delta)
             return str(delta)
         if kind in {"response.created", "response.in_progress"}:
-            started = plain(get(chunk, "response")) or {}
+            started: dict[str, Any] = plain(get(chunk, "response")) or {}
             self.begun = {key: started[key] for key in ("id", "model", "created_at") if key in started}
         elif kind in {"response.output_item.added", "response.output_item.done"}:
             index = get(chunk, "output_index") or 0
@@ -437,16 +440,17 @@ class _Responses(_Dialect):
     def _end(self, response: dict[str, Any]) -> None:
         if self.ended is not None:
             return
-        error = response.get("error")
+        error: Any = response.get("error")
         if response.get("status") == "failed" or error:
             raise ProviderError(
                 f"reading a streamed reply: the provider says that it failed, {str(error)[:500]}: what came is in partial_reply, send the "
                 "request again",
                 error=error,
-                refusal=Refusal.of(error if isinstance(error, Mapping) else str(error)),
+                refusal=Refusal.of(error if is_mapping(error) else str(error)),
             )
         self.ended, self.whole = response, True
-        reason = (response.get("incomplete_details") or {}).get("reason")
+        details: dict[str, Any] = response.get("incomplete_details") or {}
+        reason = details.get("reason")
         self.finish = str(reason or response.get("status") or "completed")
 
     def response(self) -> dict[str, Any]:

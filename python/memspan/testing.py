@@ -15,14 +15,14 @@ from array import array
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
 
 from memspan._arrays import stacked
 from memspan.exceptions import InvalidInput
 from memspan.providers import Provider
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Mapping, Sequence
+    from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 
     import memspan
     from memspan.working import Prompt
@@ -331,7 +331,11 @@ class FakeProvider(Provider):
         about = {"id": f"chatcmpl-fake-{id(self):x}-{number}", "input_tokens": prompt.counted_tokens, "output_tokens": 1}
         if isinstance(entry, str):
             return {"content": entry, **about}
-        return {"content": None, "tool_calls": [(f"call_{number}_{n}", *call) for n, call in enumerate(entry)], **about}
+        return {
+            "content": None,
+            "tool_calls": [(f"call_{number}_{n}", *call) for n, call in enumerate(cast("Iterable[tuple[object, ...]]", entry))],
+            **about,
+        }
 
     def _request(self, prompt: Prompt, options: Mapping[str, Any], *, stream: bool) -> dict[str, Any]:
         del options

@@ -6,7 +6,6 @@ Not here: downloading one. Get `tokenizer.json` from where the model is publishe
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memspan import _core
@@ -57,6 +56,8 @@ def load(path: str | os.PathLike[str], *, pattern: str | None = None) -> Tokeniz
             llama = memspan.tokenizers.load("tokenizer.json")
             memspan.models.register(replace(memspan.models["llama-3.3-70b"], encoding=llama.name, factor=1.0))
     """
+    from pathlib import Path  # noqa: PLC0415  programs that load none do not pay for it
+
     return Tokenizer(_core.load_tokenizer(Path(path), pattern))
 
 

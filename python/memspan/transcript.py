@@ -270,8 +270,6 @@ class TranscriptHit:
         message: The message.
         score: From 0 to 1, higher is better: a weighted sum of what `explain` names. Not comparable between questions, whose best
             words count as 1 whatever they are.
-        confidence: From 0 to 1: how sure it is that it answers, comparable with that of other answers: how close it is to the question, how
-            far above the tenth, and whether those whom the question names said the like.
     """
 
     session_id: str
@@ -281,7 +279,7 @@ class TranscriptHit:
 
     @property
     def source(self) -> Literal["transcripts"]:
-        """"transcripts"."""  # noqa: D300  # fmt: skip
+        """"transcripts"."""  # fmt: skip
         return "transcripts"
 
     @property

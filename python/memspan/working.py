@@ -10,7 +10,6 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from difflib import SequenceMatcher
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
@@ -147,9 +146,9 @@ class Budget:
             history, a large one keeps the cache longer; 0 moves it at every turn.
         compact: When the session should be compacted; `None` for never, unless it ended.
         tool_results: How much of a tool result is shown; `None` for at most a quarter of what a prompt may have.
-        sections: Grants by section: "history", "recalled" (4,096 tokens at most by default, where history leaves them), "retrieved", "task",
-            "updated" (what changed of the pinned memory in this epoch), or a name of your own for items, which is refused where it looks
-            like one of these misspelt.
+        sections: Grants by section: "history", "recalled" (4,096 tokens at most by default, where history leaves them), "retrieved",
+            "task", "updated" (what changed of the pinned memory in this epoch), or a name of your own for items, which is refused where it
+            looks like one of these misspelt.
 
     Raises:
         InvalidInput: A number is out of its range, a section's size is not yours to decide, or the floors exceed the limit together.
@@ -245,7 +244,7 @@ class Recalls:
             raise InvalidInput(
                 f"making some recalls: other_sessions must be a bool, got {_kind(self.other_sessions)} (Recalls.other_sessions)"
             )
-        if isinstance(self.roles, str) or any(role not in _ROLES for role in self.roles):  # pyright: ignore[reportUnnecessaryIsInstance]
+        if _is_text(self.roles) or any(role not in _ROLES for role in self.roles):
             raise InvalidInput(
                 f"making some recalls: roles must be a tuple of 'user', 'assistant' and 'tool', got {self.roles!r} (Recalls.roles): "
                 "name those",
@@ -771,8 +770,14 @@ def _check_known(name: str) -> None:
         )
 
 
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
 def _is_near(name: str, ours: str) -> bool:
     """Whether two names differ by a letter or two: for names as short as ours a share of common letters tells."""
+    from difflib import SequenceMatcher  # noqa: PLC0415  for a message of an error
+
     return SequenceMatcher(a=name, b=ours, autojunk=False).ratio() >= _NEAR
 
 

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 def _openai(body: dict[str, Any]) -> dict[str, Any]:
@@ -30,7 +32,7 @@ def _openai(body: dict[str, Any]) -> dict[str, Any]:
 
 def _anthropic(body: dict[str, Any]) -> dict[str, Any]:
     assert body["max_tokens"] > 0
-    assert [message["role"] for message in body["messages"]][0] == "user"
+    assert body["messages"][0]["role"] == "user"
     return {
         "id": "msg_1",
         "type": "message",
@@ -46,7 +48,7 @@ def _anthropic(body: dict[str, Any]) -> dict[str, Any]:
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
-    def do_POST(self) -> None:  # noqa: N802  the name that the standard library calls
+    def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         try:
             status, answer = 200, _openai(body) if self.path.endswith("/chat/completions") else _anthropic(body)

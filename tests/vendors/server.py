@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from vendors import rules
+from tests.vendors import rules
 
 Answer = dict[str, Any] | list[dict[str, Any]] | tuple[int, dict[str, Any]]
 """A whole answer, the chunks of a stream, or a status with the body of an error."""

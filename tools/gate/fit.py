@@ -17,19 +17,28 @@ import json
 import re
 from collections import Counter
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from memspan import _core
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 ONE = 1024
 TARGET = Path(__file__).resolve().parents[2] / "rust/engine/src/gate/weights.tsv"
+
+
+def lines_of(path: str) -> Iterator[str]:
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        yield from file
 
 
 def user_turns(path: str) -> list[tuple[str, str, str, bool]]:
     """Dialogue, text, what the system said before, whether it informs."""
     rows = []
-    for line in gzip.open(path, "rt", encoding="utf-8"):
+    for line in lines_of(path):
         dialogue, before = json.loads(line), ""
         for turn in dialogue["turns"]:
             if turn["speaker"] == "user":
@@ -88,7 +97,7 @@ def fit_dense(values: np.ndarray, labels: np.ndarray, ridge: float = 1e-2) -> tu
 def evidence(path: str, source: str) -> tuple[np.ndarray, np.ndarray]:
     """Numbers of each turn, and whether it answers a question."""
     values, labels = [], []
-    for line in gzip.open(path, "rt", encoding="utf-8"):
+    for line in lines_of(path):
         conversation = json.loads(line)
         if conversation["source"] != source:
             continue
@@ -163,7 +172,8 @@ def main() -> None:
     if given.judge:
         judged, evident, lengths = (np.array(one) for one in locomo(given.judge))
         print(
-            f"judged: AUROC {auroc(judged @ number_weights, evident):.3f} on {len(evident):,} turns; their length: {auroc(lengths, evident):.3f}"
+            f"judged: AUROC {auroc(judged @ number_weights, evident):.3f} on {len(evident):,} turns; "
+            f"their length: {auroc(lengths, evident):.3f}"
         )
     names = {place: name for name, place in vocabulary.items()}
     lines = [f"#informs bias\t{whole_bias}", f"#matters bias\t{round(number_bias * ONE)}"]

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import memspan
+from memspan._fence import is_list, is_mapping
 from memspan.cache.rules import rules
 from memspan.exceptions import InvalidInput
 
@@ -188,9 +189,9 @@ def _blocks(request: Mapping[str, Any], model: str) -> list[_Block]:
     """A rendered request as blocks: a content block of Anthropic's shape is one, a message of the other shapes is one."""
     found = [_block({"role": "system", "content": [part]}, model) for part in request.get("system", ()) if isinstance(part, dict)]
     for message in request["messages"]:
-        content = message.get("content")
+        content: Any = message.get("content")
         if "system" in request or "max_tokens" in request:
-            parts = content if isinstance(content, list) else [{"type": "text", "text": content}]
+            parts = content if is_list(content) else [{"type": "text", "text": content}]
             found.extend(_block({"role": message["role"], "content": [part]}, model) for part in parts)
         else:
             found.append(_block(message, model))
@@ -199,12 +200,16 @@ def _blocks(request: Mapping[str, Any], model: str) -> list[_Block]:
 
 def _block(message: Mapping[str, Any], model: str, *, marked: bool = False) -> _Block:
     content = message.get("content")
-    parts = content if isinstance(content, list) else []
+    parts = content if is_list(content) else []
     marked = marked or any("cache_control" in part for part in parts if isinstance(part, dict))
-    plain = [{name: value for name, value in part.items() if name != "cache_control"} if isinstance(part, dict) else part for part in parts]
+    plain = [_without_mark(part) if is_mapping(part) else part for part in parts]
     bare = {**message, "content": plain} if parts else dict(message)
     key = blake2b(json.dumps(bare, sort_keys=True).encode("utf-8", "replace"), digest_size=16).digest()
     return _Block(key, memspan.count_tokens(bare, model), marked)
+
+
+def _without_mark(part: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in part.items() if name != "cache_control"}
 
 
 def _run(  # noqa: PLR0917  what a run is made of
@@ -216,8 +221,7 @@ def _run(  # noqa: PLR0917  what a run is made of
         cache.now = calls * seconds_between_calls
         read, wrote = step(blocks, cache)
         calls, tokens, cached, written = calls + 1, tokens + sum(block.tokens for block in blocks), cached + read, written + wrote
-    prices = memspan.models[model].prices
-    price = None if prices is None else prices.input
+    price = memspan.models[model].prices.input
     plain = tokens - cached - written
     weighed = plain + cached * rule.read_price + written * rule.write_price
     return Simulated(provider, layout, calls, tokens, cached, written, None if price is None else weighed * price / _MILLION)

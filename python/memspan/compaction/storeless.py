@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from memspan import _core
+from memspan._fence import kind_of
 from memspan.compaction.values import Summary, summary_of
 from memspan.compaction.writing import write
 from memspan.exceptions import InvalidInput
@@ -64,7 +65,7 @@ def compact(
             f"compacting: previous must be a memspan.Summary, got a {type(previous).__name__} (previous=): pass what compact() returned"
         )
     if isinstance(messages, str | bytes | dict):
-        raise InvalidInput(f"compacting: messages must be several, and this is one {type(messages).__name__}: put it into a list")
+        raise InvalidInput(f"compacting: messages must be several, and this is one {kind_of(messages)}: put it into a list")  # pyright: ignore[reportUnknownArgumentType]  it asks for its type alone
     given = (*(() if previous is None else previous.recent), *messages)
     before = None if previous is None else previous.to_json()
     draft, end = _core.compaction_draft(given, model, before, keep_exchanges, max_tokens)

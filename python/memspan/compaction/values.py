@@ -20,6 +20,7 @@ __all__ = [
     "SummaryIdentifier",
     "SummaryLine",
     "SummarySection",
+    "summary_of",
 ]
 
 _TITLES = {

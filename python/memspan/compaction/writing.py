@@ -7,14 +7,13 @@ No transaction is open while a model is asked.
 
 from __future__ import annotations
 
-import hashlib
 import inspect
 import threading
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Protocol
 
+from memspan._fence import is_number
 from memspan._twins import awaiting_loop
 from memspan.compaction.values import RefusedLine
 from memspan.exceptions import InvalidInput
@@ -35,6 +34,7 @@ TIMEOUT_SECONDS = 120.0
 _SUMMARY = "summary-1.md"
 _REPAIR = "repair-1.md"
 _MAX_REASON = 300
+_MAX_SECONDS = 86_400
 _MAX_REPLY = 4_000_000
 
 
@@ -67,10 +67,14 @@ class _WriterError(Exception):
 
 @cache
 def _prompt(name: str) -> str:
+    from importlib.resources import files  # noqa: PLC0415  it takes tempfile along, and no model is asked at import
+
     return files("memspan.compaction").joinpath("prompts", name).read_text(encoding="utf-8")
 
 
 def _prompt_id() -> str:
+    import hashlib  # noqa: PLC0415  as above
+
     return f"{_SUMMARY} {hashlib.sha256(_prompt(_SUMMARY).encode()).hexdigest()[:16]}"
 
 
@@ -82,6 +86,10 @@ def write(draft: _core.CompactionDraft, llm: Writer | None, timeout_seconds: flo
     """
     if llm is None:
         return Written()
+    if timeout_seconds is not None and not (is_number(timeout_seconds) and 0 < timeout_seconds <= _MAX_SECONDS):
+        raise InvalidInput(
+            f"compacting: timeout_seconds must be above 0 and at most a day, got {timeout_seconds!r:.80} (timeout_seconds=): give seconds"
+        )
     if not callable(llm):
         raise InvalidInput(
             f"compacting: llm must be a function of messages and max_tokens that returns a str, got a {type(llm).__name__} (llm=): "

@@ -4,7 +4,7 @@
 |---|---|---|
 | `OpenAI` | `pip install 'memspan[openai]'` | chat completions |
 | `OpenAIResponses` | the same | responses, with encrypted reasoning |
-| `OpenAICompatible` | the same | chat completions to vLLM, SGLang, Ollama, llama.cpp, Mistral, DeepSeek, Groq, OpenRouter, by their own rules |
+| `OpenAICompatible` | the same | chat completions to vLLM, SGLang, Ollama, llama.cpp, Mistral, DeepSeek, Groq, OpenRouter, by their rules |
 | `Anthropic` | `pip install 'memspan[anthropic]'` | messages, with breakpoints |
 | `Gemini` | `pip install 'memspan[gemini]'` | `generateContent` |
 

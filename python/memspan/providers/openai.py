@@ -87,7 +87,7 @@ class OpenAI(Provider):
 
 
 class OpenAIResponses(OpenAI):
-    """OpenAI's responses: nothing is stored at OpenAI, and a model's encrypted reasoning goes back to it. The arguments are those of `OpenAI`."""
+    """OpenAI's responses: nothing is stored there, and a model's encrypted reasoning goes back. The arguments are those of `OpenAI`."""
 
     def _request(self, prompt: Prompt, options: Mapping[str, Any], *, stream: bool) -> dict[str, Any]:
         request = self._named(prompt.to_openai_responses(stream=stream), options)

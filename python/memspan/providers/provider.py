@@ -5,13 +5,12 @@ from __future__ import annotations
 import importlib
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from memspan import InvalidInput, MissingExtra, UnknownModel, models
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 
     from memspan import Prompt
 
@@ -156,8 +155,8 @@ class Provider(ABC):
         if self._sync is None:
             if not self._own:
                 raise InvalidInput(
-                    f"asking a model: {type(self).__name__} was made with an async client, which plain calls cannot use: await the twin with an "
-                    "a in front, or give a sync client"
+                    f"asking a model: {type(self).__name__} was made with an async client, which plain calls cannot use: await the twin "
+                    "with an a in front, or give a sync client"
                 )
             self._sync = self._make(self._sdk(), dict(self._client_options), awaitable=False)
         return self._sync

@@ -14,6 +14,8 @@ use memspan_engine::{ErrorKind, Result};
 use support::{ALL_KINDS, Chance, Folder, ask, copy_folder, one, open, options, role, spawn, user, with_vector};
 
 const PAGE: usize = 4096;
+/// How a manifest names the format that this engine writes.
+const FORMAT: &str = "memspan=4";
 
 /// A compacted store with history, slots, vectors, long texts: its data file has no page that is not in use.
 fn make(path: &Path) {
@@ -359,8 +361,9 @@ fn a_manifest_of_the_future_or_of_garbage_is_a_typed_error() {
     let specimen = Specimen::new();
     let path = specimen.store().join("gen-1/manifest");
     let manifest = fs::read_to_string(&path).expect("its manifest");
+    assert!(manifest.contains(FORMAT), "{manifest}");
     let opened = || Engine::open(&specimen.store(), options(true)).map(|engine| everything(&engine));
-    fs::write(&path, manifest.replace("memspan=3", "memspan=99")).expect("written");
+    fs::write(&path, manifest.replace(FORMAT, "memspan=99")).expect("written");
     let error = opened().expect_err("of the future");
     assert_eq!(error.kind(), ErrorKind::StoreVersion);
     assert!(error.message().contains("99") && error.message().contains("upgrade"), "{error}");
@@ -368,7 +371,7 @@ fn a_manifest_of_the_future_or_of_garbage_is_a_typed_error() {
         String::new(),
         "memspan=\n".into(),
         "\0\0\0\0".into(),
-        manifest.replace("memspan=3", "memspan=0"),
+        manifest.replace(FORMAT, "memspan=0"),
         manifest.replace("page_size=4096", "page_size=0"),
         manifest.replace("page_size=4096", "page_size=16384"),
         manifest.replace("page_size=4096", "page_size=4294967295"),

@@ -156,6 +156,35 @@ fn a_closed_engine_stays_closed_in_the_child() {
     .join();
 }
 
+/// A fork holds every store of the process for a moment, and its child for ever: neither keeps a store open that is closed meanwhile.
+#[test]
+fn a_store_is_closed_while_another_thread_forks_and_in_the_child() {
+    let done = AtomicBool::new(false);
+    std::thread::scope(|threads| {
+        threads.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                Fork::new(|| ()).join();
+            }
+        });
+        for at in 0..40 {
+            let folder = Folder::new();
+            let engine = open(&folder.0, true);
+            write_some(&engine, "u", 1);
+            if at % 4 == 0 {
+                Fork::new(|| {
+                    engine.close().expect("closed in the child");
+                    let error = remember(&engine, &user("u"), with_vector("too late"), 1).expect_err("closed");
+                    assert_eq!(error.kind(), ErrorKind::Closed);
+                })
+                .join();
+            }
+            engine.close().expect("closed");
+            assert_eq!(remember(&engine, &user("u"), with_vector("too late"), 1).expect_err("closed").kind(), ErrorKind::Closed);
+        }
+        done.store(true, Ordering::Relaxed);
+    });
+}
+
 #[test]
 fn a_child_that_dies_in_a_write_leaves_the_store_to_its_parent() {
     let folder = Folder::new();

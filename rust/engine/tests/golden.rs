@@ -5,6 +5,8 @@
 //! The newest is made anew (before a release only) by `cargo test -p memspan-engine --test golden make_it -- --ignored`.
 #![allow(clippy::format_collect, clippy::format_push_string)] // short texts: what reads best
 
+#[path = "support/format_4.rs"]
+mod format_4;
 mod support;
 
 use std::fmt::Write as _;
@@ -48,6 +50,7 @@ fn fill(engine: &Engine) {
     fill_memories(engine);
     fill_session(engine);
     fill_collection(engine);
+    format_4::fill(engine);
 }
 
 /// Every kind of record that format 1 knows.
@@ -350,6 +353,10 @@ fn everything_is_found(format: u32) {
         let expected = std::fs::read_to_string(place(format).join("collection.txt")).expect("collection.txt");
         assert_eq!(collection_lines(&engine), expected);
     }
+    if format > 3 {
+        let expected = std::fs::read_to_string(place(format).join("life.txt")).expect("life.txt");
+        assert_eq!(format_4::lines(&engine), expected);
+    }
     assert_sound(&engine);
     one(&engine, &scopes()[0], with_vector("written to a copy of the golden store"), START + 50 * DAY);
     engine.compact().expect("compacted");
@@ -402,4 +409,5 @@ fn make_it() {
     std::fs::write(place(NEWEST).join("expected.json"), everything(&engine)).expect("written");
     std::fs::write(place(NEWEST).join("conversation.txt"), conversation(&engine)).expect("written");
     std::fs::write(place(NEWEST).join("collection.txt"), collection_lines(&engine)).expect("written");
+    std::fs::write(place(NEWEST).join("life.txt"), format_4::lines(&engine)).expect("written");
 }

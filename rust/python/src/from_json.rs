@@ -1,7 +1,8 @@
 //! JSON on its way out: the bytes of a request, a message or a value as plain Python objects, in their order.
 //!
 //! What is read was written by the engine or checked by it, so that anything wrong in it is damage. Whole numbers stay whole,
-//! as with `json.loads` (of more than 4,300 digits they become text); it is not used because a prompt would be read twice and decoded once more.
+//! as with `json.loads`, which is not used because a prompt would be read twice and decoded once more. A number that Python does not hold,
+//! of more than 4,300 digits or beyond its floats, becomes text: a model that writes one gets it back, and the session goes on.
 
 use jiter::{Jiter, JiterResult, Peek};
 use memspan_engine::limits::MAX_JSON_DEPTH;
@@ -12,7 +13,7 @@ use crate::errors::corrupt;
 
 /// The value that a JSON text says.
 pub fn decode<'py>(py: Python<'py>, json: &str) -> PyResult<Bound<'py, PyAny>> {
-    let mut reader = Reader { py, json: Jiter::new(json.as_bytes()) };
+    let mut reader = Reader { py, text: json, before: 0, json: Jiter::new(json.as_bytes()) };
     let first = reader.json.peek();
     let first = reader.sound(first)?;
     let value = reader.value(first, 0)?;
@@ -21,8 +22,14 @@ pub fn decode<'py>(py: Python<'py>, json: &str) -> PyResult<Bound<'py, PyAny>> {
     Ok(value)
 }
 
+/// Digits of a whole number that Python and jiter read.
+const MOST_DIGITS: usize = 4300;
+
 struct Reader<'py, 'j> {
     py: Python<'py>,
+    /// What `json` reads, and how many bytes were before it.
+    text: &'j str,
+    before: usize,
     json: Jiter<'j>,
 }
 
@@ -32,7 +39,7 @@ impl<'py, 'j> Reader<'py, 'j> {
     }
 
     fn damaged(&self) -> PyErr {
-        let at = self.json.current_index();
+        let at = self.before + self.json.current_index();
         corrupt(self.py, format!("reading JSON: it must be well formed, and it is not at byte {at}: restore the store from a backup"))
     }
 
@@ -92,18 +99,27 @@ impl<'py, 'j> Reader<'py, 'j> {
     fn number(&mut self, peek: Peek) -> PyResult<Bound<'py, PyAny>> {
         let py = self.py;
         let start = self.json.current_index();
-        let end = self.json.known_number_bytes(peek).map(<[u8]>::len);
-        let length = self.sound(end)?;
-        let digits = self.json.slice_to_current(start);
-        debug_assert_eq!(digits.len(), length);
-        let Ok(digits) = std::str::from_utf8(digits) else { return Err(self.damaged()) };
+        let Ok(length) = self.json.known_number_bytes(peek).map(<[u8]>::len) else { return self.long_number(start) };
+        let digits = &self.text[start..start + length];
         if digits.contains(['.', 'e', 'E']) {
-            return digits.parse().map(|number| PyFloat::new(py, number).into_any()).map_err(|_| self.damaged());
+            let number: f64 = digits.parse().map_err(|_| self.damaged())?;
+            return Ok(if number.is_finite() { PyFloat::new(py, number).into_any() } else { PyString::new(py, digits).into_any() });
         }
         match digits.parse::<i64>() {
             Ok(small) => Ok(small.into_pyobject(py)?.into_any()),
-            // Python refuses more than 4,300 digits. A model that writes so many gets them back as text, and the session goes on.
             Err(_) => Ok(py.get_type::<PyInt>().call1((digits,)).unwrap_or_else(|_| PyString::new(py, digits).into_any())),
         }
+    }
+
+    /// A number that jiter refuses for its length, as text; reading goes on behind it, since jiter keeps no state but its place.
+    fn long_number(&mut self, start: usize) -> PyResult<Bound<'py, PyAny>> {
+        let rest = &self.text[start..];
+        let end = rest.find(|sign: char| !matches!(sign, '0'..='9' | '+' | '-' | '.' | 'e' | 'E')).unwrap_or(rest.len());
+        if end <= MOST_DIGITS {
+            return Err(self.damaged());
+        }
+        (self.before, self.text) = (self.before + start + end, &rest[end..]);
+        self.json = Jiter::new(self.text.as_bytes());
+        Ok(PyString::new(self.py, &rest[..end]).into_any())
     }
 }

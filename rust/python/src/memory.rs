@@ -335,7 +335,7 @@ impl Remembered {
     /// One word.
     ///
     /// "added": a new memory. "updated": a new revision. "superseded": a new memory took the slot of another. "duplicate": it was there
-    /// already. "rejected": its id belongs to a forgotten one, or the policy refuses it (the memory is then stored nowhere and has no text).
+    /// already. "rejected": its id belongs to a forgotten one, or the policy refuses it (it is then stored nowhere and has no text).
     /// "redacted": a new memory, without what the policy takes out. "reinforced": a memory that was there counts that it was said again.
     /// "quarantined": it waits for `Scope.approve`.
     #[getter]

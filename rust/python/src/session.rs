@@ -171,7 +171,7 @@ impl SessionCore {
     fn learn_cost(&self, py: Python<'_>, prompt: &Bound<'_, PromptCore>, tokens: &Bound<'_, PyAny>) -> PyResult<()> {
         let (assembled, now) = (Arc::clone(&prompt.get().assembled), self.named.now(py)?);
         let tokens = whole("the provider's count", tokens, 1, 1 << 40)? as u64;
-        self.named.run(py, Hold::Detached, |session| session.learn_cost(&assembled, tokens, now))
+        self.named.run(py, Hold::Detached, |session| session.learn_cost(&assembled, tokens, now).map(drop))
     }
 
     /// What the calls of at most `limit` turns from `first` on were planned to cost and did.

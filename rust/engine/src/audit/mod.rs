@@ -16,7 +16,7 @@ pub struct Finding {
     /// The partition it was found in; 0 is the store's own.
     pub partition: Partition,
     /// What it belongs to: "checksum", "key", "scope", "head", "memory", "postings", "row", "vector", "graph", "slot", "expiry", "history",
-    /// "session", "message", "tokens", "turn", "call", "epoch", "message id", "task", "document", "blob", "learned", and of a collection
+    /// "session", "message", "tokens", "turn", "call", "epoch", "message id", "task", "document", "blob", "learned", "page" (of LMDB), and of a collection
     /// "document", "revision", "chunk".
     pub part: &'static str,
     /// What contradicts what.

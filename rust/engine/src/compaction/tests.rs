@@ -18,7 +18,7 @@ fn talk(texts: &[&str]) -> Vec<Source> {
 }
 
 fn counter() -> CachedCounter {
-    CachedCounter::new(Encoding::from_name("o200k").unwrap())
+    CachedCounter::new(Encoding::from_name("o200k_base").unwrap())
 }
 
 fn texts(summary: &Summary, section: Section) -> Vec<&str> {
@@ -43,7 +43,8 @@ fn each_kind_has_its_section() {
     {
         assert!(text.contains(kept), "{kept} in\n{text}");
     }
-    assert!(!text.contains("Which database"), "it was answered: {text}");
+    let open = texts(&done.summary, Section::Questions);
+    assert!(!open.iter().any(|line| line.contains("Which database")), "it was answered: {text}");
     assert_eq!((done.identifiers, done.kept), (4, 4), "payments-api is two plain words and a hyphen");
     assert!(done.summary.lines.iter().all(|line| line.sources.iter().all(|at| *at < 6)));
 }

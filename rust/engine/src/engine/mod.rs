@@ -21,7 +21,8 @@ pub use crate::memory::EngineOptions;
 use crate::memory::maintain::STEP;
 use crate::scope::{self, Head, Witness};
 use crate::session::SessionCore;
-use crate::store::{Store, copy};
+use crate::store::keys::STORE;
+use crate::store::{Snapshot, Store, copy};
 use crate::{Error, ErrorKind, Result};
 pub use erase::Erased;
 pub use maintain::{Embed, Maintained};
@@ -73,7 +74,7 @@ impl Engine {
     /// ways that single values do not show.
     fn of(core: Core) -> Result<Self> {
         if let Some(why) = core.store().unverified()? {
-            let report = core.store().read(doctor::check)?;
+            let report = core.store().read(audit)?;
             if let Some(finding) = report.findings.first() {
                 return Err(torn(core.store(), why, report.findings.len() as u64 + report.more_findings, finding));
             }
@@ -175,7 +176,7 @@ impl Engine {
 
     /// Reads everything and says what contradicts what. Costs the whole store; see `doctor`.
     pub fn check(&self) -> Result<Report> {
-        self.store().read(doctor::check)
+        self.store().read(audit)
     }
 
     /// Rewrites the store into a new generation, without a byte of what was forgotten, and moves every process over to it.
@@ -184,6 +185,13 @@ impl Engine {
         self.clear_remains()?;
         copy::compact(self.store(), self.busy_timeout())
     }
+}
+
+/// What the doctor says of the values, and the reader of pages of what would be written over them.
+fn audit(snapshot: &Snapshot) -> Result<Report> {
+    let mut report = doctor::check(snapshot)?;
+    report.read(STORE, "page", snapshot.check_pages())?;
+    Ok(report)
 }
 
 fn torn(store: &Store, why: &str, findings: u64, first: &Finding) -> Error {

@@ -6,7 +6,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU16, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
 use std::time::Duration;
 
 use super::access::{self, AccessBuffer, Accesses};
@@ -56,6 +56,8 @@ pub struct EngineOptions {
 #[derive(Debug)]
 pub struct Core {
     store: Arc<Store>,
+    /// It was closed, and the store with it where nobody else has it open.
+    left: AtomicBool,
     read_only: bool,
     busy_timeout: Duration,
     embedders: Embedders,
@@ -77,6 +79,12 @@ pub struct Written {
     pub transactions: u64,
 }
 
+impl Drop for Core {
+    fn drop(&mut self) {
+        self.leave();
+    }
+}
+
 impl Core {
     /// Opens the store at `path`, or makes one there.
     pub fn open(path: &Path, options: EngineOptions) -> Result<Self> {
@@ -88,6 +96,7 @@ impl Core {
         };
         Ok(Self {
             store: Store::open(path, &store_options)?,
+            left: AtomicBool::new(false),
             read_only: options.read_only,
             busy_timeout: options.busy_timeout,
             embedders: Embedders::new(options.embedding),
@@ -245,12 +254,16 @@ impl Core {
     /// Stores recalls that are still buffered and closes the store unless others of this process use it.
     pub fn close(&self) -> Result<()> {
         let flushed = if self.read_only { Ok(0) } else { self.flush_accesses() };
-        if Arc::strong_count(&self.store) == 1 {
-            self.store.close();
-        }
+        self.leave();
         match flushed {
             Err(error) if error.kind() != ErrorKind::Closed => Err(error),
             _ => Ok(()),
+        }
+    }
+
+    fn leave(&self) {
+        if !self.left.swap(true, Ordering::Relaxed) {
+            self.store.leave();
         }
     }
 

@@ -308,7 +308,7 @@ impl Session<'_> {
             let turn = writer.record.tally.turns.saturating_sub(1);
             let number = ledger::count(&*writer.pages, writer.place, turn)?;
             let exceeded = match (&prompt, response.usage_tokens) {
-                (Some(prompt), Some(usage)) => writer.observe(prompt, usage.input_tokens)?,
+                (Some(prompt), Some(usage)) => writer.observe(prompt, usage.input_tokens, false)?,
                 _ => false,
             };
             let added = writer.add(&prepared, None, Some(number))?;
@@ -358,21 +358,19 @@ impl Session<'_> {
         add(&metrics.usages_ignored, u64::from(replied.usage_ignored));
     }
 
-    /// What a provider counted of a prompt, by its endpoint for that or in the refusal of one that was too long: the truth of its cost.
+    /// What a provider counted of a prompt, by its endpoint for that or in the refusal of one that was too long: the truth of its cost,
+    /// which may be more than the window has. Gives whether it was above the bound and something was learned of it.
     ///
     /// # Errors
     /// `SessionMoved` where the session went on since the prompt was assembled.
-    pub fn learn_cost(&self, prompt: &Assembled, cost: u64, now: i64) -> Result<()> {
+    pub fn learn_cost(&self, prompt: &Assembled, cost: u64, now: i64) -> Result<bool> {
         let prompt = Arc::new(prompt.clone());
         let exceeded = self.edit("learning what a prompt costs", now, move |writer| {
             check_prompt(writer, prompt.place, &prompt.sent)?;
-            let exceeded = writer.observe(&prompt, cost)?;
-            // A refusal or a count names the true number: it waits for no second one that says the same.
-            writer.observe(&prompt, cost)?;
-            Ok(exceeded)
+            writer.observe(&prompt, cost, true)
         })?;
         add(&self.engine.store().metrics().bounds_exceeded, u64::from(exceeded));
-        Ok(())
+        Ok(exceeded)
     }
 
     /// The text to embed for the next [`Self::assemble`]: what the user said last; `None` where memory will not be asked.

@@ -28,7 +28,7 @@ use crate::store::identity::Seed;
 use crate::store::msgpack::{Reader, Writer};
 use crate::store::pages::{Pages, PagesMut};
 use crate::tokens::CachedCounter;
-use crate::tokens::bound::{Anchor, Class, Tally};
+use crate::tokens::bound::{Anchor, Class, Learned, Tally};
 use crate::{Error, ErrorKind, Result};
 
 /// What became of a message.
@@ -280,10 +280,11 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
         Ok(())
     }
 
-    /// A provider told what a prompt did cost: what that says of the model's tokenizer, and of the next prompt.
-    pub fn observe(&mut self, sent: &Assembled, cost: u64) -> Result<bool> {
+    /// A provider told what a prompt did cost: what that says of the model's tokenizer, and of the next prompt. `is_sure` where it
+    /// counted the prompt, or refused it, which is then more than the window has.
+    pub fn observe(&mut self, sent: &Assembled, cost: u64, is_sure: bool) -> Result<bool> {
         let Some(content) = sent.prompt.content.filter(|_| sent.model.name == self.epoch.model.name) else { return Ok(false) };
-        if !plausible(&content.request, cost, sent.model.context_window) {
+        if !plausible(&content.request, cost, if is_sure { u64::MAX } else { sent.model.context_window }) {
             return Ok(false);
         }
         let mut learned = bounds::read(&*self.pages, &self.epoch.model)?;
@@ -291,13 +292,14 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
             content.anchors && sent.epoch == self.record.epoch && anchor.block == content.block && anchor.since.tokens() > 0
         });
         let now = Anchor { counted: content.request, truth: cost };
+        let observe = if is_sure { Learned::observe_sure } else { Learned::observe };
         let exceeded = match anchor {
             Some(anchor) if cost >= anchor.cost => {
                 let before = Anchor { counted: Tally::default(), truth: anchor.cost };
-                learned.observe(Some(&before), &Anchor { counted: anchor.since, truth: cost })
+                observe(&mut learned, Some(&before), &Anchor { counted: anchor.since, truth: cost })
             }
             // What a provider adds to every request weighs little in a long one.
-            _ if self.epoch.tools.is_none() || content.request.tokens() >= LONG_REQUEST => learned.observe(None, &now),
+            _ if self.epoch.tools.is_none() || content.request.tokens() >= LONG_REQUEST => observe(&mut learned, None, &now),
             _ => false,
         };
         bounds::write(self.pages, &self.epoch.model, &learned)?;
@@ -524,11 +526,12 @@ fn most_of_history(limit: u64) -> u64 {
     limit - limit / 64
 }
 
-/// Whether a request of this content can have cost that: a provider that says so of a prompt that it did not get is not believed.
-fn plausible(content: &Tally, cost: u64, window: u64) -> bool {
+/// Whether a request of this content can have cost that, and no more than `limit`: a provider that says so of a prompt that it did not
+/// get is not believed.
+fn plausible(content: &Tally, cost: u64, limit: u64) -> bool {
     let counted = content.tokens();
     let most = content.bytes().min(counted.saturating_mul(20)).saturating_add(4_000);
-    cost >= counted / 4 && cost <= most && cost <= window
+    cost >= counted / 4 && cost <= most.min(limit)
 }
 
 /// The fixed sections of an epoch that begins now, and what is pinned in them: as much as an eighth of what the instructions leave,
@@ -612,7 +615,7 @@ pub(super) fn moved(record: &SessionRecord, expected: u64) -> Error {
     Error::new(
         ErrorKind::SessionMoved,
         format!(
-            "writing to session {:?}: it must be as long as the caller saw it, {expected} messages, and it has {messages}: read the new messages, assemble() again, and decide anew",
+            "writing to session {:?}: it must be as the caller saw it, with {expected} messages, and it has {messages}, or was compacted, rewound or redacted meanwhile: read the new messages, assemble() again, and decide anew",
             record.id
         ),
     )

@@ -304,13 +304,6 @@ impl Environment {
         })
     }
 
-    /// Checks the list of free pages, and that no page is used twice.
-    pub fn check_pages(&self) -> Result<()> {
-        let txn = self.read_transaction()?;
-        let Some((tree, free)) = self.tree_of(txn.id() as u64)? else { return Ok(()) };
-        tree.check_free(free, true)
-    }
-
     fn progress(&self) -> Option<&Progress> {
         self.shared.as_ref()?.progress.as_ref()
     }
@@ -507,6 +500,11 @@ impl Snapshot {
     #[must_use]
     pub fn free_pages(&self) -> Option<std::collections::BTreeSet<u64>> {
         self.pages.free_pages(self.free)
+    }
+
+    /// Checks the list of free pages, and that no page is used twice.
+    pub fn check_pages(&self) -> Result<()> {
+        self.pages.check_free(self.free, true)
     }
 
     /// Its tree.

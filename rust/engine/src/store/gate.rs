@@ -5,7 +5,7 @@
 //! fork and opens again behind it; and turns what LMDB would do (wait for ever, crash, create) into typed errors.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard};
 use std::time::{Duration, Instant};
 
@@ -52,6 +52,9 @@ pub struct Store {
     modes: Modes,
     pub(super) gate: Renewable<Gate>,
     metrics: Metrics,
+    /// How many opened it and did not leave. Not the count of references: a fork of another thread holds one for a moment, and its
+    /// child for ever.
+    handles: AtomicUsize,
     /// Which store it was when it was first opened: what is at the path later must be the same.
     identity: OnceLock<(Option<StoreId>, Secret)>,
 }
@@ -148,8 +151,18 @@ impl Store {
         let root = path.canonicalize().map_err(|e| io_error("opening the store", path, &e))?;
         check_file_system(&root)?;
         let store = Self::shared(&root, options, formats);
-        store.check(options)?;
+        store.check(options).inspect_err(|_| store.leave())?;
         Ok(store)
+    }
+
+    /// Says that one who opened it is done with it; the last one closes it.
+    pub fn leave(&self) {
+        let registry = lock(registry());
+        let is_last = self.handles.fetch_sub(1, Relaxed) == 1;
+        if is_last {
+            self.close();
+        }
+        drop(registry); // nobody is given a store that closes now
     }
 
     /// The store of this process at `root`, made where it is missing.
@@ -158,6 +171,7 @@ impl Store {
         registry.retain(|weak| weak.strong_count() > 0);
         let open = registry.iter().filter_map(std::sync::Weak::upgrade).find(|store| store.folder.root() == root && !store.is_closed());
         if let Some(store) = open {
+            store.handles.fetch_add(1, Relaxed);
             return store;
         }
         let full = options.durability == Durability::Full;
@@ -169,6 +183,7 @@ impl Store {
             modes,
             gate: Renewable::new(Gate::new(State::Suspended)),
             metrics: Metrics::default(),
+            handles: AtomicUsize::new(1),
             identity: OnceLock::new(),
         });
         registry.push(Arc::downgrade(&store));
@@ -207,7 +222,7 @@ impl Store {
         if let State::Open(opened) = &mut *state {
             let Opened { environment, lock, .. } = &mut **opened;
             let _guard = lock.as_ref().map(|lock| lock.acquire(deadline)).transpose()?;
-            environment.vouch(lock.is_some())?;
+            environment.vouch(lock.is_some() && self.modes.writable.load(Relaxed))?;
         }
         drop(state);
         if self.modes.writable.load(Relaxed) { self.repair() } else { Ok(()) }

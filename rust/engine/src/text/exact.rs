@@ -43,7 +43,7 @@ pub fn has_identifier(text: &str) -> bool {
 }
 
 fn chunk(chunk: &str, mut each: impl FnMut(Range<usize>)) {
-    if chunk.bytes().all(|byte| is(byte, LOWER)) {
+    if chunk.bytes().all(|byte| is(byte, LOWER)) && !is_hexadecimal(chunk.as_bytes()) {
         return; // a plain word, as most are
     }
     let mut done = 0;

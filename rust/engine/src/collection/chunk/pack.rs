@@ -10,7 +10,13 @@ use crate::tokens::{self, Encoding};
 const TINY: usize = 8;
 
 pub(super) fn pack(text: &str, laid: &Blocks, target: usize, format: Format) -> Vec<Chunk> {
-    let costs: Vec<usize> = laid.blocks.iter().map(|block| count(&text[block.span.clone()])).collect();
+    let mut costs = Vec::with_capacity(laid.blocks.len());
+    for block in &laid.blocks {
+        if interrupt::is_wanted() {
+            return Vec::new(); // the caller throws it away
+        }
+        costs.push(count(&text[block.span.clone()], target));
+    }
     let mut packer = Packer { text, laid, target, format, open: None, chunks: Vec::new() };
     for (at, block) in laid.blocks.iter().enumerate() {
         if interrupt::is_wanted() {
@@ -23,8 +29,13 @@ pub(super) fn pack(text: &str, laid: &Blocks, target: usize, format: Format) -> 
     packer.chunks
 }
 
-fn count(text: &str) -> usize {
-    tokens::count(Encoding::O200k, text)
+/// Bytes of the longest token of `o200k_base`: 128 spaces.
+const LONGEST_TOKEN: usize = 128;
+
+/// Tokens of a text; of one that cannot fit only some number above the target, since a text of 64 MiB takes seconds to count.
+fn count(text: &str, target: usize) -> usize {
+    let least = text.len() / LONGEST_TOKEN;
+    if least > target { least } else { tokens::count(Encoding::O200k, text) }
 }
 
 /// Tokens of the section or function that begins with the first of the blocks; no more than is needed to know that it does not fit.
@@ -149,7 +160,10 @@ fn cut(text: &str, span: Range<usize>, target: usize) -> Vec<Range<usize>> {
 }
 
 fn split(text: &str, span: Range<usize>, target: usize, seam: Option<Seam>, pieces: &mut Vec<(Range<usize>, usize)>) {
-    let tokens = count(&text[span.clone()]);
+    if interrupt::is_wanted() {
+        return; // the caller throws away what is cut until here
+    }
+    let tokens = count(&text[span.clone()], target);
     let Some(seam) = seam.filter(|_| tokens > target) else { return pieces.push((span, tokens)) };
     let (finer, mut from) = (seam.finer(), span.start);
     for end in seam.ends(&text[span.clone()]) {

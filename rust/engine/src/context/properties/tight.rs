@@ -60,7 +60,7 @@ fn a_result_too_large_is_shortened_before_it_is_first_sent() {
     let candidates = [item("recalled", "a memory that keeps its place", 1, Some(9))];
     let prompt = session.assemble_with(&candidates);
     let body = String::from_utf8(render::to_openai(&prompt, render::RequestOptions::default())).unwrap();
-    assert!(body.contains("BEGIN") && body.contains("END") && body.contains("tool_result(\\\"r-7\\\")"));
+    assert!(body.contains("BEGIN") && body.contains("END") && body.contains("stored as \\\"r-7\\\""));
     assert!(prompt.block.is_some() && prompt.total_tokens > 900);
     assert!(prompt.explained.iter().any(|line| matches!(line.why, Why::Shortened { .. })));
 }

@@ -29,10 +29,17 @@ type Expiry = BTreeMap<Partition, BTreeSet<(i64, u32)>>;
 /// Checks everything that a snapshot shows. Costs the whole store, and memory for one scope's postings.
 pub fn check<P: Pages>(pages: &P) -> Result<Report> {
     let mut report = Report::default();
-    let mut partitions = values::check(pages, &mut report)?;
+    // A search that ends beside a damaged value is refused: what was found until then is told.
+    let walked = walk(pages, &mut report);
+    report.read(STORE, "key", walked)?;
+    Ok(report)
+}
+
+fn walk<P: Pages>(pages: &P, report: &mut Report) -> Result<()> {
+    let mut partitions = values::check(pages, report)?;
     let mut expiry = expiry_of(pages)?;
     let mut after = 0;
-    while let Some((partition, row)) = next_row(pages, &mut report, after)? {
+    while let Some((partition, row)) = next_row(pages, report, after)? {
         interrupt::check()?;
         after = partition;
         partitions.remove(&partition);
@@ -41,21 +48,21 @@ pub fn check<P: Pages>(pages: &P) -> Result<Report> {
         let expiry = expiry.remove(&partition).unwrap_or_default();
         match row {
             Row::Scope(scope) => {
-                memory::doctor::check(pages, &mut report, partition, &scope, &expiry)?;
-                session::doctor::check(pages, &mut report, partition, scope.seed(pages.secret()))?;
+                memory::doctor::check(pages, report, partition, &scope, &expiry)?;
+                session::doctor::check(pages, report, partition, scope.seed(pages.secret()))?;
             }
-            Row::Collection { owner, name } => collection_of(pages, &mut report, partition, owner, &name, &expiry)?,
+            Row::Collection { owner, name } => collection_of(pages, report, partition, owner, &name, &expiry)?,
             Row::Dropped { .. } => {} // whatever is left of it is being removed
         }
     }
-    session::window::bounds::check(pages, &mut report)?;
+    session::window::bounds::check(pages, report)?;
     for partition in partitions {
         report.note(partition, "scope", "the partition has values and belongs to no scope");
     }
     for partition in expiry.keys() {
         report.note(*partition, "expiry", "memories of a partition are to expire that belongs to no scope");
     }
-    Ok(report)
+    Ok(())
 }
 
 /// Whose the partition behind `after` is, `None` in its place where that is damaged.

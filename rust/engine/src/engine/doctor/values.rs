@@ -44,10 +44,11 @@ struct Chunks {
 impl Chunks {
     fn next(&mut self, report: &mut Report, key: &[u8], table: Table, codec: u8) {
         // Not the chunks of blobs: what was staged and never used is a beginning.
-        let memory = matches!(table, Table::Memory | Table::History | Table::Slot | Table::VectorExact);
+        let memory = matches!(table, Table::Memory | Table::History | Table::Slot | Table::VectorExact | Table::Relation);
         let session =
             matches!(table, Table::Transcript | Table::Call | Table::Epoch | Table::Task | Table::PartialReply | Table::RunCatalog);
-        let chunked = memory || session || matches!(table, Table::CollectionDocument | Table::CollectionRevision);
+        let beside = matches!(table, Table::Summary | Table::Note | Table::SessionMetadata);
+        let chunked = memory || session || beside || matches!(table, Table::CollectionDocument | Table::CollectionRevision);
         let expected = self.expected.take();
         let Some((prefix, chunk)) = key.split_last_chunk::<2>().filter(|_| chunked) else { return missing(report, expected) };
         match expected {

@@ -453,8 +453,10 @@ mod tests {
     fn other_shapes_are_named() {
         let message = r#"{"role":"assistant","content":"x"}"#;
         for (body, word) in [
-            (r#"{"id":"resp_1","object":"response","output":[],"error":null}"#.to_owned(), "Responses"),
-            (r#"{"candidates":[{"content":{"parts":[{"text":"hi"}],"role":"model"}}],"usageMetadata":{}}"#.to_owned(), "Gemini"),
+            (r#"{"id":"resp_1","object":"response","output":[],"error":null}"#.to_owned(), "without items"),
+            (r#"{"id":"resp_1","object":"response","output":{},"error":null}"#.to_owned(), "list of items"),
+            (r#"{"candidates":[{"content":{"parts":[]},"finishReason":"SAFETY"}],"usageMetadata":{}}"#.to_owned(), "SAFETY"),
+            (r#"{"candidates":[],"promptFeedback":{"blockReason":"OTHER"}}"#.to_owned(), "blocked"),
             (r#"{"object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"Hel"}}]}"#.to_owned(), "stream"),
             (r#"{"choices":[{"index":0,"delta":{"content":"Hel"}}]}"#.to_owned(), "stream"),
             (r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Hel"}}"#.to_owned(), "stream"),

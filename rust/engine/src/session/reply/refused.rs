@@ -76,10 +76,9 @@ impl Session<'_> {
     /// # Errors
     /// `SessionMoved` where the session went on; `BudgetExceeded` where nothing is left to leave out.
     pub fn refused(&self, prompt: &Assembled, refusal: Refusal, now: i64) -> Result<Assembled> {
-        if let Some(tokens) = refusal.input_tokens {
-            self.learn_cost(prompt, tokens, now)?;
-        }
-        let max_input_tokens = if refusal.output_tokens.is_some() { prompt.ask.max_input_tokens } else { Some(smaller(prompt, refusal)) };
+        let learned = refusal.input_tokens.map_or(Ok(false), |tokens| self.learn_cost(prompt, tokens, now))?;
+        let max_input_tokens =
+            if refusal.output_tokens.is_some() { prompt.ask.max_input_tokens } else { Some(smaller(prompt, refusal, learned)) };
         let ask = Ask {
             max_input_tokens,
             max_output_tokens: refusal.output_tokens.or(prompt.ask.max_output_tokens),
@@ -127,17 +126,19 @@ impl Session<'_> {
     }
 }
 
-/// The limit of the next prompt.
-fn smaller(prompt: &Assembled, refusal: Refusal) -> u64 {
+/// The limit of the next prompt; `learned` where a bound has learned from the refusal.
+fn smaller(prompt: &Assembled, refusal: Refusal, learned: bool) -> u64 {
     let planned = prompt.prompt.total_tokens.max(1);
     let third_less = planned - planned.div_ceil(3);
     let Some(limit) = refusal.limit_tokens else { return third_less };
     let limit = prompt.prompt.max_input_tokens.min(limit);
     match refusal.input_tokens {
-        // A count that was too low is so again: by as much. A bound has learned.
+        // A count that was too low is so again: by as much.
         Some(tokens) if prompt.model.factor == Factor::EXACT && tokens > planned => {
             u64::try_from(u128::from(limit) * u128::from(planned) / u128::from(tokens.max(1))).unwrap_or(limit)
         }
+        // A number that nobody believes says as little as none.
+        Some(tokens) if tokens > planned && !learned => limit.min(third_less),
         None if limit >= planned => third_less,
         _ => limit,
     }

@@ -186,6 +186,19 @@ impl Learned {
 
     /// Learns from a request that extends the one of `before`, or from a first one; gives whether it cost more than the factors said.
     pub fn observe(&mut self, before: Option<&Anchor>, now: &Anchor) -> bool {
+        let exceeded = self.learn(before, now);
+        self.exceeded += u64::from(exceeded);
+        exceeded
+    }
+
+    /// The same of a number that is sure: it waits for no second one that says the same.
+    pub fn observe_sure(&mut self, before: Option<&Anchor>, now: &Anchor) -> bool {
+        let exceeded = self.observe(before, now);
+        self.learn(before, now);
+        exceeded
+    }
+
+    fn learn(&mut self, before: Option<&Anchor>, now: &Anchor) -> bool {
         let nothing = Anchor { counted: Tally::default(), truth: 0 };
         let before = before.unwrap_or(&nothing);
         let (Some(new), Some(cost)) = (now.counted.beyond(&before.counted), now.truth.checked_sub(before.truth)) else { return false };
@@ -197,7 +210,6 @@ impl Learned {
             return false;
         }
         let exceeded = cost > new.bound(&self.factors()).saturating_add(slack(&new));
-        self.exceeded += u64::from(exceeded);
         if let Some((class, sample)) = self.attributed(&new, cost) {
             if exceeded && !self.is_odd(class, sample) {
                 self.ratios[class as usize].clear();
@@ -228,7 +240,9 @@ impl Learned {
             if u64::from(most) * 1_000 <= u64::from(self.factor(class).per_mille()) * ODD {
                 self.ratios[class as usize].clear();
             }
-            self.ratios[class as usize].push_back(Ratio { most, least: LEAST_RATIO as u32 });
+            let ratios = &mut self.ratios[class as usize];
+            ratios.push_back(Ratio { most, least: LEAST_RATIO as u32 });
+            ratios.drain(..ratios.len().saturating_sub(WINDOW));
         }
     }
 
@@ -338,7 +352,8 @@ mod tests {
     #[test]
     fn few_samples_raise_and_many_lower_the_factor() {
         assert_eq!(taught(Class::Prose, &[1_200; 4]).factor(Class::Prose).per_mille(), 2_500);
-        assert_eq!(taught(Class::Prose, &[2_600]).factor(Class::Prose).per_mille(), 2_600 * 2_030 / 1_000);
+        assert_eq!(taught(Class::Prose, &[2_450]).factor(Class::Prose).per_mille(), 2_450 * 2_030 / 1_000);
+        assert_eq!(taught(Class::Prose, &[2_600]).factor(Class::Prose).per_mille(), 2 * 2_500, "twice the prior is the most");
         let many = taught(Class::Prose, &[1_200; 64]);
         assert_eq!(many.factor(Class::Prose).per_mille(), 1_200 * 1_045 / 1_000);
         assert_eq!(many.factor(Class::Cjk).per_mille(), 2_500);
@@ -392,9 +407,20 @@ mod tests {
     fn a_bound_that_failed_on_a_mixture_raises_all_that_was_in_it() {
         let mut learned = taught(Class::Prose, &[1_200; 64]);
         let mixed = of(Class::Prose, 5_000).plus(&of(Class::Code, 5_000));
+        assert!(learned.observe(None, &Anchor { counted: mixed, truth: 26_000 }));
+        assert!(mixed.bound(&learned.factors()) >= 26_000);
+        assert_eq!(learned.samples(Class::Cjk), 0);
+    }
+
+    #[test]
+    fn a_mixture_far_above_its_bound_waits_for_another_that_says_the_same_and_is_kept() {
+        let mut learned = taught(Class::Prose, &[1_200; WINDOW]);
+        let mixed = of(Class::Prose, 5_000).plus(&of(Class::Code, 5_000));
+        assert!(learned.observe(None, &Anchor { counted: mixed, truth: 30_000 }));
+        assert!(mixed.bound(&learned.factors()) < 30_000, "one reply is no law");
+        assert_eq!(Learned::from_state(Factor::new(2_500), &learned.state()).as_ref(), Some(&learned), "no more samples than are kept");
         assert!(learned.observe(None, &Anchor { counted: mixed, truth: 30_000 }));
         assert!(mixed.bound(&learned.factors()) >= 30_000);
-        assert_eq!(learned.samples(Class::Cjk), 0);
     }
 
     #[test]
