@@ -31,21 +31,24 @@ pub(super) fn signature(memory: &Memory) -> Option<u64> {
         hash.update(memory.text.as_bytes());
         return Some(hash.digest());
     }
-    let mut words = 0;
+    // Hashed once: a call of the hash for each character cost more than everything else here.
+    let mut said = String::with_capacity(memory.text.len() + 1);
     for chunk in memory.text.split_whitespace() {
         let word = chunk.trim_matches(['.', ',', ';', ':', '!', '?', '"', '\'', '(', ')', '\u{2026}']);
         if word.is_empty() || ["a", "an", "the"].iter().any(|article| article.eq_ignore_ascii_case(word)) {
             continue;
         }
-        words += 1;
-        if is_plain(word) {
-            word.chars().flat_map(char::to_lowercase).for_each(|c| hash.update(c.encode_utf8(&mut [0; 4]).as_bytes()));
+        if !is_plain(word) {
+            said.push_str(word);
+        } else if word.is_ascii() {
+            said.extend(word.bytes().map(|byte| char::from(byte.to_ascii_lowercase())));
         } else {
-            hash.update(word.as_bytes());
+            said.extend(word.chars().flat_map(char::to_lowercase));
         }
-        hash.update(b" ");
+        said.push(' ');
     }
-    (words > 0).then(|| hash.digest())
+    hash.update(said.as_bytes());
+    (!said.is_empty()).then(|| hash.digest())
 }
 
 /// A word whose case says nothing: small letters, the first of which may be a capital. `US`, `getUser` and `X1` keep theirs.

@@ -5,17 +5,38 @@ use crate::Result;
 use crate::embedding::has_word;
 use crate::index::bm25::{IndexId, Reader};
 use crate::memory::{Core, MEMORIES};
+use crate::scope::Scope;
 use crate::store::pages::Pages;
 use crate::text::typos::{Frequencies, repair};
 use crate::text::{TermClass, term_hash, with_analyzer};
 
-/// What the memories of the scopes have: their readers, each with the seed of its hashes.
-struct Memories<'p, P>(Vec<(Reader<'p, P>, u64)>);
+/// What the memories of the scopes have: their readers, each with the seed of its hashes. Most questions have no word to look up, so
+/// nothing is opened before the first.
+struct Memories<'p, P> {
+    pages: &'p P,
+    scopes: &'p [Scope],
+    open: Option<Vec<(Reader<'p, P>, u64)>>,
+}
+
+impl<'p, P: Pages> Memories<'p, P> {
+    fn readers(&mut self) -> Result<&[(Reader<'p, P>, u64)]> {
+        if self.open.is_none() {
+            self.open = Some(self.scopes.iter().filter_map(|scope| self.reader(scope).transpose()).collect::<Result<_>>()?);
+        }
+        Ok(self.open.as_deref().unwrap_or_default())
+    }
+
+    fn reader(&self, scope: &Scope) -> Result<Option<(Reader<'p, P>, u64)>> {
+        let Some(partition) = scope.find(self.pages)? else { return Ok(None) };
+        let reader = Reader::open(self.pages, IndexId { partition, index: MEMORIES })?;
+        Ok(Some((reader, scope.seed(self.pages.secret()).terms)))
+    }
+}
 
 impl<P: Pages> Frequencies for Memories<'_, P> {
     fn of_forms(&mut self, word: &str) -> Result<u64> {
         let mut sum = 0;
-        for (reader, seed) in &self.0 {
+        for (reader, seed) in self.readers()? {
             let hashes: Vec<u64> = with_analyzer(|analyzer| analyzer.query(word, *seed)).terms.iter().map(|term| term.hash).collect();
             sum += reader.frequencies(&hashes)?.iter().sum::<u64>();
         }
@@ -24,7 +45,7 @@ impl<P: Pages> Frequencies for Memories<'_, P> {
 
     fn of_spellings(&mut self, words: &[String]) -> Result<Vec<u64>> {
         let mut sums = vec![0; words.len()];
-        for (reader, seed) in &self.0 {
+        for (reader, seed) in self.readers()? {
             let hashes: Vec<u64> = words.iter().map(|word| term_hash(TermClass::Word, word, *seed)).collect();
             sums.iter_mut().zip(reader.frequencies(&hashes)?).for_each(|(sum, more)| *sum += more);
         }
@@ -37,12 +58,7 @@ type Changes = Vec<(String, String)>;
 
 /// The request with another question, and what was changed in it; `None` where nothing was.
 pub(super) fn repaired<P: Pages>(engine: &Core, pages: &P, request: &Request) -> Result<Option<(Request, Changes)>> {
-    let mut memories = Vec::new();
-    for scope in &request.scopes {
-        let Some(partition) = scope.find(pages)? else { continue };
-        memories.push((Reader::open(pages, IndexId { partition, index: MEMORIES })?, scope.seed(pages.secret()).terms));
-    }
-    let repaired = repair(&request.text, has_word, &mut Memories(memories))?;
+    let repaired = repair(&request.text, has_word, &mut Memories { pages, scopes: &request.scopes, open: None })?;
     // The vector of a caller's own embedder stays as it was made; that of the built-in one is made anew.
     let vector = if super::is_built_in(engine) { None } else { request.vector.clone() };
     Ok(repaired.map(|repaired| (Request { text: repaired.text, vector, ..request.clone() }, repaired.changes)))

@@ -53,14 +53,31 @@ pub fn is_courtesy(text: &str) -> bool {
     !clauses.is_empty() && clauses.into_iter().all(|clause| classify(clause) == Clause::Courtesy)
 }
 
+/// Whether a text asks or says that it does not know, and states nothing: both questions at the price of one.
+#[must_use]
+pub fn answers_nothing(text: &str) -> bool {
+    lack(text).is_some()
+}
+
 fn only(text: &str, wanted: Clause) -> bool {
+    lack(text) == Some(wanted)
+}
+
+/// What a text that states nothing does instead: it asks, or does not know. Most texts state something in their first clause.
+fn lack(text: &str) -> Option<Clause> {
     if text.len() > MOST_BYTES {
-        return false;
+        return None;
     }
-    let kinds: Vec<Clause> = clauses(text).into_iter().map(classify).collect();
-    // "I don't know which one you mean. The old one?" is not knowing, and so is "Which one? I don't know."
-    let first = if kinds.contains(&Clause::Ignorant) { Clause::Ignorant } else { Clause::Asks };
-    first == wanted && kinds.contains(&wanted) && !kinds.contains(&Clause::States)
+    let mut lack = None;
+    for clause in clauses(text) {
+        match classify(clause) {
+            Clause::States => return None,
+            Clause::Courtesy => {}
+            // "I don't know which one you mean. The old one?" is not knowing, and so is "Which one? I don't know."
+            kind => lack = if lack == Some(Clause::Ignorant) { lack } else { Some(kind) },
+        }
+    }
+    lack
 }
 
 /// The clauses of a text with their end marks.
@@ -128,13 +145,14 @@ fn words(lower: &str) -> Vec<String> {
 
 /// A phrase, at word boundaries.
 fn has_phrase(words: &[String], phrase: &str) -> bool {
-    let phrase: Vec<&str> = phrase.split(' ').collect();
-    words.windows(phrase.len()).any(|window| window.iter().zip(&phrase).all(|(word, wanted)| word == wanted))
+    (0..words.len()).any(|at| begins(&words[at..], phrase))
 }
 
 fn begins(words: &[String], phrase: &str) -> bool {
-    let count = phrase.split(' ').count();
-    words.len() >= count && has_phrase(&words[..count], phrase)
+    let mut rest = words.iter();
+    // Most phrases begin with another word: that is seen before they are split.
+    words.first().is_some_and(|first| phrase.starts_with(first.as_str()))
+        && phrase.split(' ').all(|wanted| rest.next().is_some_and(|word| word == wanted))
 }
 
 /// `if I don't know ...` tells of a condition.

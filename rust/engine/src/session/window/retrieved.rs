@@ -153,7 +153,7 @@ impl Asked<'_> {
             return Ok(None); // versions up to 0.3.0 stored a vector of what the table does not know
         }
         let is_tool = role_of(&told.message).0 == "tool";
-        if !is_tool && (speech::asks(&told.text) || speech::does_not_know(&told.text)) {
+        if !is_tool && speech::answers_nothing(&told.text) {
             return Ok(None);
         }
         let most = (self.room.saturating_mul(BYTES_A_TOKEN - 1) as usize).clamp(LEAST_EXCERPT, EXCERPT_BYTES);
