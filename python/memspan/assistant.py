@@ -237,8 +237,8 @@ class Assistant:
         given = {"role": "user", "content": message} if isinstance(message, str) else message
         if isinstance(given, Mapping) and given.get("role") != "user":  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidInput(
-                f"answering: a message is the user's, and this one's role is {given.get('role')!r:.80}: give it the role 'user'; what others "
-                "said goes to session.add"
+                f"answering: a message is the user's, and this one's role is {given.get('role')!r:.80}: give it the role 'user'; what "
+                "others said goes to session.add"
             )
         scope = self.engine.user(user)
         session = self._open(scope, session_id)
@@ -382,7 +382,7 @@ class Assistant:
 def _are_limits(fallbacks: object, max_rounds: object, tool_seconds: object) -> bool:
     several = isinstance(fallbacks, Iterable) and not isinstance(fallbacks, str)
     return (
-        several and isinstance(max_rounds, int) and max_rounds >= 0 and isinstance(tool_seconds, int | float) and 0 < tool_seconds <= 86_400
+        several and isinstance(max_rounds, int) and max_rounds >= 0 and isinstance(tool_seconds, int | float) and 0 < tool_seconds <= _DAY
     )
 
 
