@@ -12,6 +12,7 @@ use crate::context::explain::{Explained, Why};
 use crate::context::limit::section;
 use crate::context::message::Part;
 use crate::context::{Bounds, Factor, Fixed, Form, History, Inputs, Item, KnownWindow, Message, Prompt, Role, Volatile, carries_block};
+use crate::embedding::knows;
 use crate::index::vectors;
 use crate::memory::Core;
 use crate::models::Model;
@@ -221,7 +222,16 @@ fn gather<'s, P: Pages>(
     if let Some((request, _)) = &recalled {
         let passages = retrieved::passages(engine, pages, &record, request)?;
         let room = room_left(&record, &epoch, &fixed, &view, ask)?;
-        let asked = Asked { scope, place, record: &record, start: room.start, question: &request.text, now: ask.now, room: room.tokens };
+        let asked = Asked {
+            scope,
+            place,
+            record: &record,
+            start: room.start,
+            question: &request.text,
+            knows: knows(&request.text),
+            now: ask.now,
+            room: room.tokens,
+        };
         volatile.extend(retrieved::messages(pages, &asked, &view)?);
         volatile.extend(passages.0);
         degraded = passages.1;

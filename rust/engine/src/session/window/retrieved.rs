@@ -58,6 +58,8 @@ pub(in crate::session) struct Asked<'a> {
     /// The first message of the window.
     pub start: u64,
     pub question: &'a str,
+    /// Whether the built-in embedding knows the question's words.
+    pub knows: bool,
     /// The time now, microseconds since 1970 (UTC).
     pub now: i64,
     /// Tokens that what is recalled may have, about.
@@ -133,7 +135,7 @@ impl Asked<'_> {
 
     /// How sure a message is to answer; by its words alone where the built-in embedding does not know the question's.
     fn sureness(&self, found: &Found) -> f64 {
-        if embedding::knows(self.question) { found.confidence } else { found.features.words }
+        if self.knows { found.confidence } else { found.features.words }
     }
 
     /// The item of a message; `None` where it is in the window as it is, is of nobody who is asked, or answers nothing.
