@@ -58,7 +58,7 @@ wheel: $(VENV)/.group-build ## build the wheel into dist/, and use it in a clean
 	@rm -rf dist build/wheel-venv
 	@$(PY) -m maturin build --release --quiet --out dist
 	@$(PYTHON) -m venv build/wheel-venv
-	@$(PY) scripts/check_wheel.py dist/*.whl build/wheel-venv/bin/python
+	@$(PY) scripts/check_wheel.py dist/*.whl $(CURDIR)/build/wheel-venv/bin/python
 
 docs: build $(VENV)/.group-docs ## write the reference of both languages: build/docs and target/doc
 	@RUSTDOCFLAGS="-D warnings" cargo doc $(ENGINE) --no-deps --document-private-items --quiet
