@@ -53,7 +53,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.print_help()
         return 0
     try:
-        return command(options)
+        code = command(options)
+        sys.stdout.flush()  # a reader that is gone is noticed here, not when the interpreter ends
+        return code  # noqa: TRY300
     except BrokenPipeError:  # `memspan stats STORE | head`: the reader has what it wanted
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
