@@ -1,22 +1,23 @@
-//! What counts besides relevance: the time that was asked about, age, importance, use.
+//! What counts besides relevance: the time that was asked about, age, importance, use, how sure the source was.
 //!
 //! ```text
 //! score      = relevance * prior / highest prior of the candidates
-//! prior      = time * recency * importance * use
+//! prior      = time * recency * importance * use * certainty
 //! time       = 0.9 - 0.4 * (1 - 2^(-days from the range / 7))        1 within the range, and where none was asked for
 //! recency    = 1 - 0.1 * (1 - 2^(-age / half-life))                  for events only
 //! importance = 1 + 0.05 * (importance - 0.5) / 0.5
 //! use        = 1 + 0.03 * min(1, log2(1 + recalls) / 6)
+//! certainty  = 1 - 0.1 * (1 - confidence)
 //! ```
 //!
-//! A fact (`semantic`) has the first factor alone: it is as true when it is old, and not truer because it was asked for often.
+//! A fact (`semantic`) has the first and the last factor alone: it is as true when it is old, and not truer because it was asked for often.
 //! Because priors are compared with the highest, a question whose candidates are alike in them has its plain relevance as score,
 //! and one whose range holds nothing falls back to everything. Powers and logarithms are `libm`'s: the same bits on every CPU.
 //!
 //! Deliberately not here: relevance (`fusion`), hard limits of time (`filter`). docs/ranking.md says where each number was measured.
 
 use super::ranking::memories::{
-    EVENT_HALF_LIFE_DAYS, IMPORTANCE_WEIGHT, OUTCOME_HALF_LIFE_DAYS, RECENCY_WEIGHT, TIME_EDGE_DAYS, TIME_STEP, TIME_WEIGHT,
+    CERTAINTY_WEIGHT, EVENT_HALF_LIFE_DAYS, IMPORTANCE_WEIGHT, OUTCOME_HALF_LIFE_DAYS, RECENCY_WEIGHT, TIME_EDGE_DAYS, TIME_STEP, TIME_WEIGHT,
     USE_SATURATION, USE_WEIGHT,
 };
 use super::when::Range;
@@ -72,6 +73,8 @@ pub struct Prior {
     pub recalls: u32,
     /// 1 to 1.03.
     pub usage: f64,
+    /// 0.9 to 1: known only once its record is read.
+    pub certainty: f64,
     /// The highest prior among the candidates.
     pub highest: f64,
 }
@@ -87,6 +90,7 @@ impl Default for Prior {
             importance: 1.0,
             recalls: 0,
             usage: 1.0,
+            certainty: 1.0,
             highest: 1.0,
         }
     }
@@ -117,14 +121,21 @@ impl Prior {
             importance: if fact { 1.0 } else { 1.0 + IMPORTANCE_WEIGHT * importance },
             recalls,
             usage: 1.0 + USE_WEIGHT * (libm::log2(1.0 + f64::from(recalls)) / USE_SATURATION).min(1.0),
+            certainty: 1.0,
             highest: 1.0,
         }
+    }
+
+    /// The same of a memory whose source was so sure of it, 0 to 1.
+    #[must_use]
+    pub fn of_confidence(self, confidence: f64) -> Self {
+        Self { certainty: 1.0 - CERTAINTY_WEIGHT * (1.0 - confidence.clamp(0.0, 1.0)), ..self }
     }
 
     /// All factors together.
     #[must_use]
     pub fn product(&self) -> f64 {
-        self.time * self.recency * self.importance * self.usage
+        self.time * self.recency * self.importance * self.usage * self.certainty
     }
 
     /// What relevance is multiplied by: above 0, at most 1.
