@@ -25,6 +25,7 @@ use crate::recall::explain::LexicalQuery;
 use crate::recall::filter::Filter;
 use crate::recall::fusion::{self, Fusion, Parts};
 use crate::recall::priors::{Attributes, Moment};
+use crate::recall::ranking::WINDOW;
 use crate::recall::ranking::passages::{FEWEST, HOLDERS, LEXICAL, PER_ANSWER};
 use crate::recall::{check_min_score, confidence, question_vector, why_degraded};
 use crate::store::identity::Seed;
@@ -235,7 +236,7 @@ fn nominate<P: Pages>(
     all.sort_unstable();
     all.dedup();
     for number in all {
-        let score = if let Some(score) = lexical.remove(&number) {
+        let score: i64 = if let Some(score) = lexical.remove(&number) {
             score
         } else {
             let text = ChunkRecord::read(pages, partition, number)?.indexed(pages, partition)?;
@@ -245,6 +246,7 @@ fn nominate<P: Pages>(
             scope: place,
             number,
             lexical: score,
+            window: WINDOW[0] * score,
             dense: compared.map_or(Ok(None), |(set, vector)| nearest.score(set, pages, vector, number))?,
             attributes: Attributes::NONE,
             past: None,

@@ -17,8 +17,6 @@ use crate::text::{Role, asks_when, is_filler};
 const MOST_TOKENS: usize = 256;
 /// Tokens of a name.
 const NAME_TOKENS: usize = 16;
-/// From so many distinct tokens on a memory does not count as longer.
-const LONG: usize = 64;
 
 /// What a question looks for in a text.
 pub(super) struct Look {
@@ -36,13 +34,17 @@ impl Look {
         if !knows(question) {
             return None;
         }
-        let names: Vec<Vec<u8>> = names(question).into_iter().map(|name| distinct_tokens(name, NAME_TOKENS)).collect();
-        let content = Content::of(question, &names.concat());
+        let (names, content) = (name_tokens(question), content(question));
         if content.words.is_empty() {
             return None;
         }
         let rarity = rarity(&content, queries);
         Some(Self { wanted: Wanted::new(&content, &rarity), names, asks_when: asks_when(question), identified })
+    }
+
+    /// Whether the question names somebody or something.
+    pub fn names_somebody(&self) -> bool {
+        !self.names.is_empty()
     }
 
     /// Scores the hits anew.
@@ -67,17 +69,14 @@ impl Look {
         Features {
             words: parts.lexical_normalised,
             meaning: if best_cosine > 0.0 { cosine / best_cosine } else { 0.0 },
+            around: parts.around,
             closeness: self.wanted.closeness(&nearness),
-            exact: self.wanted.exact(&nearness),
             phrase: nearness.phrase,
             name: self.names.iter().filter(|name| has(name)).count() as f64 / self.names.len().max(1) as f64,
             subject: is(subject),
-            first_person: share(FIRST_PERSON),
             own_words: if subject { share(FIRST_PERSON) } else { 0.0 },
             second_person: share(SECOND_PERSON),
             time_asked: is(self.asks_when && of(TIME) > 0),
-            states: is(!text.trim_end().ends_with(['?', '\u{ff1f}', '\u{61f}'])),
-            length: libm::log(count.clamp(1, LONG) as f64) / libm::log(LONG as f64),
         }
     }
 
@@ -91,6 +90,15 @@ impl Look {
         }
         weights
     }
+}
+
+/// What a question is about, beside those whom it names.
+pub(super) fn content(question: &str) -> Content {
+    Content::of(question, &name_tokens(question).concat())
+}
+
+fn name_tokens(question: &str) -> Vec<Vec<u8>> {
+    names(question).into_iter().map(|name| distinct_tokens(name, NAME_TOKENS)).collect()
 }
 
 /// The rarity of each word of the content, over all scopes that were asked.
@@ -109,7 +117,7 @@ fn rarity(content: &Content, queries: &[LexicalQuery]) -> Vec<f64> {
 }
 
 /// Words of a question that name somebody or something: with a capital letter, and no filler.
-fn names(question: &str) -> Vec<&str> {
+pub(super) fn names(question: &str) -> Vec<&str> {
     let mut names = Vec::new();
     for chunk in question.split_whitespace() {
         let word = chunk.trim_matches(|letter: char| !letter.is_alphanumeric());
@@ -145,7 +153,6 @@ mod tests {
         let (hers, his) = (of("Anna works at Acme."), of("Bob works at Initech."));
         assert!(hers.subject > 0.5 && hers.name > 0.5 && his.subject < 0.5 && his.name < 0.5);
         assert!(hers.closeness > 0.5 && of("The invoice is due.").closeness < 0.3);
-        assert!(of("Who works here?").states < 0.5 && hers.states > 0.5);
         assert!(Look::new("\u{41a}\u{442}\u{43e}?", &[], false).is_none());
     }
 }

@@ -10,6 +10,7 @@
 
 use super::candidates::Candidate;
 use super::priors::{Moment, Prior};
+use super::ranking::WINDOW;
 use super::ranking::memories::{BEYOND, FEATURES, Features, IDENTIFIED_LEXICAL, LEXICAL, WEIGHTS};
 use crate::Result;
 use crate::units::score::SCORE_ONE;
@@ -53,12 +54,18 @@ pub struct Parts {
     pub dense_normalised: f64,
     /// The weight of the vectors.
     pub dense_weight: f64,
+    /// The words of it and of the events told beside it, and those of the latter alone, over those of the best candidate with its own.
+    pub window: f64,
+    /// See [`Self::window`].
+    pub around: f64,
     /// What a closer look at a memory gave, and what each part of it weighs; `None` where there was none.
     pub closer: Option<(Features, [f64; WEIGHTS.len()])>,
     /// What counts besides relevance.
     pub prior: Prior,
     /// The score, in units of 2^-30.
     pub fixed: i64,
+    /// What of it is there because it says something newer than one that scored more.
+    pub raised: i64,
 }
 
 impl Parts {
@@ -72,7 +79,10 @@ impl Parts {
     #[must_use]
     pub fn relevance(&self) -> f64 {
         match &self.closer {
-            Some((features, weights)) => features.values().iter().zip(weights).map(|(value, weight)| value * weight).sum(),
+            Some((features, weights)) => {
+                let sum: f64 = features.values().iter().zip(weights).map(|(value, weight)| value * weight).sum();
+                sum.max(0.0)
+            }
             None => self.lexical_weight * self.lexical_normalised + self.dense_weight * self.dense_normalised,
         }
     }
@@ -83,12 +93,24 @@ impl Parts {
         closer.skip(2).map(|((name, weight), value)| (*name, *weight, value))
     }
 
+    /// What speaks for a closer look: the words beside it count as its own.
+    fn sight(&self) -> i64 {
+        let relevance = self.lexical_weight * self.window + self.dense_weight * self.dense_normalised;
+        (relevance * self.prior.share() * ONE) as i64
+    }
+
     /// Takes what a closer look gave for its relevance.
     pub(super) fn look_closer(&mut self, features: Features, weights: [f64; WEIGHTS.len()]) {
         (self.lexical_normalised, self.lexical_weight) = (features.words, weights[0]);
         (self.dense_normalised, self.dense_weight) = (features.meaning, weights[1]);
         self.closer = Some((features, weights));
         self.weigh(self.prior);
+    }
+
+    /// Takes at least so high a score.
+    pub(super) fn raise_to(&mut self, least: i64) {
+        let more = (least - self.fixed).max(0);
+        (self.fixed, self.raised) = (self.fixed + more, self.raised + more);
     }
 
     /// Takes what counts besides relevance.
@@ -127,7 +149,7 @@ pub fn rank(
             candidate.dense = exact(candidate)?.or(candidate.dense);
             *parts = weighted(fusion, &scale, candidate);
         }
-        sort(&mut ranked);
+        sort_by(&mut ranked, |parts| parts.fixed);
     }
     Ok(ranked)
 }
@@ -136,6 +158,7 @@ pub fn rank(
 #[derive(Debug)]
 struct Scale {
     best_lexical: i64,
+    best_window: i64,
     lowest_dense: i32,
     highest_dense: i32,
     any_lexical: bool,
@@ -151,6 +174,7 @@ impl Scale {
         let best_lexical = candidates.iter().map(|candidate| candidate.lexical).max().unwrap_or(0);
         Self {
             best_lexical,
+            best_window: candidates.iter().map(|candidate| candidate.window).max().unwrap_or(0).max(1),
             lowest_dense: dense().min().unwrap_or(0),
             highest_dense: dense().max().unwrap_or(0),
             any_lexical: best_lexical > 0,
@@ -162,6 +186,10 @@ impl Scale {
 
     fn lexical(&self, score: i64) -> f64 {
         if self.any_lexical { score as f64 / self.best_lexical as f64 } else { 0.0 }
+    }
+
+    fn window(&self, score: i64) -> f64 {
+        score as f64 / self.best_window as f64
     }
 
     /// The highest is 1, the lowest 0; where all are alike, all are 1.
@@ -183,7 +211,7 @@ impl Scale {
 fn score_all(fusion: Fusion, scale: &Scale, candidates: Vec<Candidate>) -> Vec<(Candidate, Parts)> {
     let with_parts = |candidate| (weighted(fusion, scale, &candidate), candidate);
     let mut ranked: Vec<_> = candidates.into_iter().map(with_parts).map(|(parts, candidate)| (candidate, parts)).collect();
-    sort(&mut ranked);
+    sort_by(&mut ranked, Parts::sight);
     ranked
 }
 
@@ -198,6 +226,8 @@ fn weighted(fusion: Fusion, scale: &Scale, candidate: &Candidate) -> Parts {
         dense: candidate.dense,
         dense_normalised: dense,
         dense_weight,
+        window: scale.window(candidate.window),
+        around: scale.window(candidate.window - WINDOW[0] * candidate.lexical),
         ..Parts::default()
     };
     parts.weigh(prior);
@@ -205,10 +235,10 @@ fn weighted(fusion: Fusion, scale: &Scale, candidate: &Candidate) -> Parts {
 }
 
 /// Score descending, then scope, then number, then the newest revision: no two candidates are equal.
-fn sort(ranked: &mut [(Candidate, Parts)]) {
+fn sort_by(ranked: &mut [(Candidate, Parts)], score: impl Fn(&Parts) -> i64) {
     let revision = |candidate: &Candidate| candidate.past.as_ref().map_or(u32::MAX, |memory| memory.revision);
     ranked.sort_unstable_by(|(a, x), (b, y)| {
-        y.fixed.cmp(&x.fixed).then_with(|| (a.scope, a.number).cmp(&(b.scope, b.number))).then_with(|| revision(b).cmp(&revision(a)))
+        score(y).cmp(&score(x)).then_with(|| (a.scope, a.number).cmp(&(b.scope, b.number))).then_with(|| revision(b).cmp(&revision(a)))
     });
 }
 
@@ -223,7 +253,7 @@ mod tests {
 
     fn candidate(number: u32, lexical: i64, dense: i32) -> Candidate {
         let attributes = Attributes { kind: Kind::Episodic, importance: 128, occurred_at: 0, recalls: 0, trust: 3 };
-        Candidate { scope: 0, number, lexical, dense: Some(dense), attributes, past: None }
+        Candidate { scope: 0, number, lexical, window: 10 * lexical, dense: Some(dense), attributes, past: None }
     }
 
     fn order(fusion: Fusion) -> Vec<u32> {

@@ -141,35 +141,54 @@ pub(crate) const PRONOUNS_BESIDE: f64 = 3.0;
 
 /// Memories.
 pub mod memories {
-    // What a closer look at a memory gives (`recall/closer.rs`), with what it weighs: fitted by `tools/ranking/fit.py`.
+    // What a closer look at a memory gives (`recall/closer.rs`), with what it weighs; the weights above 0 add up to 1. Fitted by
+    // `tools/ranking/fit.py`.
     features! {
         /// BM25 over that of the best candidate.
-        words: 0.30,
-        /// Cosine over that of the nearest candidate, 0 where it is negative.
-        meaning: 0.20,
+        words: 0.200,
+        /// Cosine over that of the nearest candidate, 0 where it is negative; of the question without the names in it.
+        meaning: 0.100,
+        /// Half of the words of the event told before it and three tenths of those of the one behind, over the best candidate's with its own.
+        around: 0.100,
         /// How close its tokens are to the question's (`embedding/closeness.rs`).
-        closeness: 0.30,
-        /// The share of the question's tokens that it has themselves.
-        exact: 0.00,
+        closeness: 0.200,
         /// What stands together in the question stands together in it.
-        phrase: 0.05,
+        phrase: 0.040,
         /// The share of the question's names that it has.
-        name: 0.05,
+        name: 0.090,
         /// 1 where it begins with a name of the question.
-        subject: 0.05,
-        /// The share of "I" and "my" among its words.
-        first_person: 0.00,
-        /// The same where it begins with a name of the question.
-        own_words: 0.00,
+        subject: 0.020,
+        /// The share of "I" and "my" among its words, where it begins with a name of the question.
+        own_words: 0.200,
         /// The share of "you" among its words.
-        second_person: 0.00,
+        second_person: -0.250,
         /// 1 where the question asks for a time and it names one.
-        time_asked: 0.02,
-        /// 1 where it does not end with a question mark.
-        states: 0.01,
-        /// Logarithm of its distinct tokens: "Sure!" answers nothing.
-        length: 0.02,
+        time_asked: 0.050,
     }
+
+    /// What a pair of an older and a newer memory is told by (`recall/newest.rs`): a logistic, fitted by `tools/ranking/newest.py` on facts
+    /// that were written for it.
+    pub mod newest {
+        /// The weight of their cosine, by the built-in embedding.
+        pub const PAIR: f64 = 3.3;
+        /// Of how close the newer one is to the question.
+        pub const CLOSENESS: f64 = 10.8;
+        /// Of its share of the older one's score.
+        pub const RATIO: f64 = 0.9;
+        /// What they must come to.
+        pub const BIAS: f64 = 3.9;
+        /// Less close to the question than this neither is looked at.
+        pub const LEAST_CLOSENESS: f64 = 0.12;
+    }
+
+    /// What one in margin moves the logarithm of the odds of a confidence by: fitted by `tools/ranking/fit.py` on questions of `FriendsQA`
+    /// with and without the memories that answer them.
+    pub const MARGIN: f64 = 6.0;
+    /// The margin that moves nothing: the mean of those questions.
+    pub const USUAL_MARGIN: f64 = 0.2;
+    /// What one in closeness counts by which those whom the question names are ahead: fitted on the same questions, each also with
+    /// another's name in it, which nothing answers.
+    pub const NAMED: f64 = 2.0;
 
     /// What doubt takes at most: a memory of confidence 0 loses a tenth, as an old event does. Set.
     pub const CERTAINTY_WEIGHT: f64 = 0.1;

@@ -4,7 +4,6 @@
 use std::sync::Arc;
 
 use super::bounds;
-use super::newer;
 use super::pinned::{self, Pinned};
 use super::retrieved::{self, Asked};
 use super::warm::{Warm, WarmFixed};
@@ -215,8 +214,8 @@ fn gather<'s, P: Pages>(
     volatile.extend(notes::items(pages, place)?);
     volatile.extend(task::items(&task::list(pages, place.partition, place.session, ask.now)?));
     let recalled = recall(engine, pages, scopes, &view, ask, record.recalls.memories as usize)?;
-    if let Some((request, answer)) = &recalled {
-        volatile.extend(recalled_items(&request.text, answer));
+    if let Some((_, answer)) = &recalled {
+        volatile.extend(recalled_items(answer));
     }
     let mut degraded = None;
     if let Some((request, _)) = &recalled {
@@ -347,14 +346,14 @@ fn question(message: &Message) -> String {
 
 /// Recalled memories with their scores, each weighed by how sure the answer is: a best answer that answers nothing scores low. One that
 /// something newer was said of says when.
-fn recalled_items(question: &str, answer: &Recall) -> Vec<Item> {
+fn recalled_items(answer: &Recall) -> Vec<Item> {
     let confidence = answer.confidence();
-    let item = |(hit, newer_at): (&recall::Hit, Option<i64>)| {
+    let item = |hit: &recall::Hit| {
         let partition = answer.partitions.get(hit.scope).copied().flatten().unwrap_or_default();
         let score = Some((hit.score * confidence * SCORE_UNIT) as i64);
-        pinned::item(partition, &hit.memory, section::RECALLED, score, Form { newer_at, ..Form::dated() })
+        pinned::item(partition, &hit.memory, section::RECALLED, score, Form { newer_at: hit.newer_at, ..Form::dated() })
     };
-    answer.hits.iter().zip(newer::newer(question, &answer.hits)).map(item).collect()
+    answer.hits.iter().map(item).collect()
 }
 
 /// The session's budget with what this call asks for otherwise.

@@ -1,0 +1,174 @@
+//! The newest first: of memories that say something of the same thing, where no slot says so, the newest stands before those that it
+//! replaces, and each of these says when.
+//!
+//! Two are such a pair where both are of kinds that hold (facts, preferences, decisions, constraints, the profile), the newer one is about
+//! the same person, and it is near enough to the question and to the older one ([`is_pair`]). The same person: it has every name and identifier of
+//! the question that the older one has, speaks of "I" where the older one does, and names nobody else's. A question that names no person
+//! and says nothing of "I" asks about a thing: there the newer one has every word of the question that the older one has, since "the
+//! production server" is no newer "staging server".
+//!
+//! It forgets nothing and leaves nothing out: near is not the same, and the reader decides. What asks for the past, or for a time, is
+//! answered as it ranks.
+
+use super::Hit;
+use super::closer;
+use super::ranking::memories::newest::{BIAS, CLOSENESS, LEAST_CLOSENESS, PAIR, RATIO};
+use crate::embedding::embed;
+use crate::memory::Kind;
+use crate::text::{Role, analyze, with_analyzer};
+
+/// Pairs that are followed from one to the next newer.
+const MOST_STEPS: usize = 8;
+/// Words that ask for what was.
+const PAST: [&str; 14] = [
+    "used", "before", "previous", "previously", "former", "formerly", "earlier", "old", "originally", "original", "past", "ago", "history",
+    "then",
+];
+/// Words of who asks, and of how others write of them.
+const OWN: [&str; 12] = ["i", "me", "my", "mine", "we", "us", "our", "ours", "i'm", "i've", "user", "user's"];
+
+/// Puts the newest of each thing before what it replaces, by its score, and notes at the older ones when something newer was said.
+pub(super) fn lift(question: &str, hits: &mut [Hit]) {
+    if words(question).any(|word| PAST.contains(&word.as_str())) {
+        return;
+    }
+    let asked = Asked::of(question);
+    let seen: Vec<Option<Seen>> = hits.iter().map(|hit| Seen::of(&asked, hit)).collect();
+    let newest: Vec<Option<usize>> = (0..hits.len()).map(|older| newest_of(older, &asked, &seen, hits)).collect();
+    for (older, newest) in newest.into_iter().enumerate() {
+        let Some(newest) = newest else { continue };
+        hits[older].newer_at = Some(hits[newest].memory.occurred_at);
+        let least = hits[older].parts.fixed.saturating_add(1);
+        hits[newest].parts.raise_to(least);
+        hits[newest].score = hits[newest].parts.score();
+    }
+}
+
+/// The newest of what replaces one, and of what replaces that.
+fn newest_of(older: usize, asked: &Asked, seen: &[Option<Seen>], hits: &[Hit]) -> Option<usize> {
+    let (mut at, mut found) = (older, None);
+    for _ in 0..MOST_STEPS {
+        let replaces = |newer: &usize| asked.is_newer(seen[*newer].as_ref(), seen[at].as_ref()) && is_pair(*newer, at, seen, hits);
+        let Some(next) = (0..hits.len()).filter(replaces).max_by_key(|newer| hits[*newer].memory.occurred_at) else { break };
+        (at, found) = (next, Some(next));
+    }
+    found
+}
+
+/// Whether two are near enough to each other and to the question.
+fn is_pair(newer: usize, older: usize, seen: &[Option<Seen>], hits: &[Hit]) -> bool {
+    let (Some(new), Some(old)) = (&seen[newer], &seen[older]) else { return false };
+    let ratio = hits[newer].parts.fixed as f64 / hits[older].parts.fixed.max(1) as f64;
+    let near: f64 = new.vector.iter().zip(&old.vector).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum();
+    PAIR * near + CLOSENESS * new.closeness + RATIO * ratio.min(1.0) > BIAS
+}
+
+/// Of whom and of what a question asks.
+struct Asked {
+    /// Hashes of what a newer memory must have if the older one has it.
+    required: Vec<u64>,
+    names: Vec<String>,
+    own: bool,
+}
+
+impl Asked {
+    fn of(question: &str) -> Self {
+        let names: Vec<String> = closer::names(question).into_iter().map(str::to_lowercase).collect();
+        let own = speaks_of_own(question);
+        let query = with_analyzer(|analyzer| analyzer.query(question, 0));
+        let of_person = own || !names.is_empty();
+        let is_required = |term: &crate::text::QueryTerm| match term.role {
+            Role::Whole => true,
+            Role::Word => !of_person || names.contains(&term.text),
+            _ => false,
+        };
+        Self { required: query.terms.iter().filter(|term| is_required(term)).map(|term| term.hash).collect(), names, own }
+    }
+
+    /// Whether one is newer than another and about the same person or thing.
+    fn is_newer(&self, newer: Option<&Seen>, older: Option<&Seen>) -> bool {
+        let (Some(new), Some(old)) = (newer, older) else { return false };
+        new.occurred_at > old.occurred_at
+            && new.scope == old.scope
+            && (new.slot.is_none() || old.slot.is_none() || new.slot == old.slot)
+            && old.required.iter().all(|hash| new.required.contains(hash))
+            && (!self.own || new.own == old.own)
+            && (!new.others || old.others)
+    }
+}
+
+/// What is known of a memory that holds and comes near to the question.
+struct Seen {
+    scope: usize,
+    slot: Option<String>,
+    occurred_at: i64,
+    closeness: f64,
+    vector: Vec<f32>,
+    required: Vec<u64>,
+    own: bool,
+    /// It speaks of what is somebody's whom the question does not name.
+    others: bool,
+}
+
+impl Seen {
+    fn of(asked: &Asked, hit: &Hit) -> Option<Self> {
+        let (memory, closeness) = (&hit.memory, hit.parts.closer?.0.closeness);
+        if !holds(memory.kind) || memory.ending.is_some() || closeness < LEAST_CLOSENESS {
+            return None;
+        }
+        let analysis = analyze(&memory.text, 0);
+        let has = |hash: &u64| analysis.terms.binary_search_by_key(hash, |term| term.hash).is_ok();
+        Some(Self {
+            scope: hit.scope,
+            slot: memory.slot.clone(),
+            occurred_at: memory.occurred_at,
+            closeness,
+            vector: embed(&memory.text).as_slice().to_vec(),
+            required: asked.required.iter().copied().filter(has).collect(),
+            own: speaks_of_own(&memory.text),
+            others: owners(&memory.text).any(|owner| !asked.names.contains(&owner)),
+        })
+    }
+}
+
+/// Whether what a memory of that kind says holds until something else is said.
+pub(super) fn holds(kind: Kind) -> bool {
+    matches!(kind, Kind::Semantic | Kind::Preference | Kind::Decision | Kind::Constraint | Kind::Profile)
+}
+
+fn speaks_of_own(text: &str) -> bool {
+    words(text).any(|word| OWN.contains(&word.as_str()))
+}
+
+/// Those with a capital letter whose something is spoken of.
+fn owners(text: &str) -> impl Iterator<Item = String> + '_ {
+    let owned = |word: &str| word.strip_suffix("'s").or_else(|| word.strip_suffix("\u{2019}s")).map(str::to_lowercase);
+    let named = text.split_whitespace().filter(|word| word.starts_with(char::is_uppercase));
+    named.filter_map(owned).filter(|owner| !OWN.contains(&owner.as_str()) && !matches!(owner.as_str(), "it" | "that" | "what" | "here" | "there" | "let"))
+}
+
+fn words(text: &str) -> impl Iterator<Item = String> + '_ {
+    let bare = |word: &str| word.trim_matches(|letter: char| !letter.is_alphanumeric()).to_lowercase().replace('\u{2019}', "'");
+    text.split_whitespace().map(bare)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whose_something_is_told_by_words() {
+        assert!(speaks_of_own("Where do I work?") && speaks_of_own("My job") && speaks_of_own("The user's editor is Vim."));
+        assert!(!speaks_of_own("MySQL runs on port 3306") && !speaks_of_own("Anna works at Acme."));
+        assert_eq!(owners("Bob's project uses it, and it's Anna's.").collect::<Vec<_>>(), ["bob"]);
+    }
+
+    #[test]
+    fn a_thing_needs_every_word_and_a_person_only_their_name() {
+        let required = |question: &str| Asked::of(question).required.len();
+        assert_eq!(required("What is the port of the staging server?"), 3);
+        assert_eq!(required("Where does Anna work?"), 1);
+        assert_eq!(required("Where do I work?"), 0);
+        assert!(required("Where do I deploy payments-api?") >= 1);
+    }
+}
