@@ -9,8 +9,9 @@ use super::explain::LexicalQuery;
 use super::fusion::Parts;
 use super::ranking::PRONOUNS_BESIDE;
 use super::ranking::memories::{Features, IDENTIFIED_LEXICAL, WEIGHTS};
-use crate::embedding::{Content, FIRST_PERSON, SECOND_PERSON, TIME, Wanted, distinct_tokens, forms, knows};
+use crate::embedding::{Content, FIRST_PERSON, SECOND_PERSON, TIME, Wanted, distinct_tokens, embed, forms, knows};
 use crate::index::bm25::{Formula, Parameters, Statistics};
+use crate::index::vectors::UnitVector;
 use crate::text::{Role, asks_when, is_filler};
 
 /// The most tokens of a memory that are compared.
@@ -21,6 +22,8 @@ const NAME_TOKENS: usize = 16;
 /// What a question looks for in a text.
 pub(super) struct Look {
     wanted: Wanted,
+    /// What it is about, beside those whom it names.
+    about: Option<UnitVector>,
     /// The tokens of each name in the question.
     names: Vec<Vec<u8>>,
     asks_when: bool,
@@ -39,12 +42,21 @@ impl Look {
             return None;
         }
         let rarity = rarity(&content, queries);
-        Some(Self { wanted: Wanted::new(&content, &rarity), names, asks_when: asks_when(question), identified })
+        Some(Self { wanted: Wanted::new(&content, &rarity), about: content.vector(), names, asks_when: asks_when(question), identified })
     }
 
     /// Whether the question names somebody or something.
     pub fn names_somebody(&self) -> bool {
         !self.names.is_empty()
+    }
+
+    /// The cosine of a hit by the built-in embedding, which made its vector or did not.
+    pub fn cosine(&self, hit: &Hit, made: bool) -> f64 {
+        if let Some(cosine) = hit.parts.cosine().filter(|_| made) {
+            return cosine;
+        }
+        let (Some(about), text) = (&self.about, embed(&hit.memory.text)) else { return 0.0 };
+        about.as_slice().iter().zip(text.as_slice()).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum()
     }
 
     /// Scores the hits anew.
@@ -116,12 +128,14 @@ fn rarity(content: &Content, queries: &[LexicalQuery]) -> Vec<f64> {
     content.words.iter().map(|word| of_word(word)).collect()
 }
 
-/// Words of a question that name somebody or something: with a capital letter, and no filler.
+/// Words of a question that name somebody or something: with a capital letter, and no filler. The first word has one anyway, unless
+/// something is its own ("Anna's job").
 pub(super) fn names(question: &str) -> Vec<&str> {
     let mut names = Vec::new();
-    for chunk in question.split_whitespace() {
-        let word = chunk.trim_matches(|letter: char| !letter.is_alphanumeric());
-        let word = word.strip_suffix("'s").or_else(|| word.strip_suffix("\u{2019}s")).unwrap_or(word);
+    for (at, chunk) in question.split_whitespace().enumerate() {
+        let whole = chunk.trim_matches(|letter: char| !letter.is_alphanumeric());
+        let owner = whole.strip_suffix("'s").or_else(|| whole.strip_suffix("\u{2019}s"));
+        let Some(word) = owner.or_else(|| (at > 0).then_some(whole)) else { continue };
         let mut letters = word.chars();
         let is_name = letters.next().is_some_and(char::is_uppercase) && letters.next().is_some_and(char::is_lowercase);
         if is_name && !names.contains(&word) && !is_filler(word.to_lowercase().as_bytes()) && !is_time(word) {
@@ -143,7 +157,8 @@ mod tests {
     fn names_have_a_capital_and_say_something() {
         assert_eq!(names("When did Caroline go to Paris in May?"), ["Caroline", "Paris"]);
         assert_eq!(names("What is Anna's job? Does Anna like it?"), ["Anna"]);
-        assert!(names("where do I live").is_empty() && names("").is_empty());
+        assert_eq!(names("Anna's job?"), ["Anna"]);
+        assert!(names("After the game, where do I live").is_empty() && names("").is_empty());
     }
 
     #[test]

@@ -201,7 +201,7 @@ pub(crate) fn answer<P: Pages>(engine: &Core, snapshot: &P, request: &Request) -
         sort(&mut hits);
         recall.beside = Beside::of(&hits, look.names_somebody());
         if !request.filter.limits_time() && request.filter.preferred.is_none() {
-            newest::lift(&request.text, &mut hits);
+            newest::lift(&request.text, &mut hits, |hit| look.cosine(hit, is_built_in(engine)));
         }
     }
     sort(&mut hits);

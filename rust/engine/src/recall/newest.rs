@@ -2,7 +2,7 @@
 //! replaces, and each of these says when.
 //!
 //! Two are such a pair where both are of kinds that hold (facts, preferences, decisions, constraints, the profile), the newer one is about
-//! the same person, and it is near enough to the question and to the older one ([`is_pair`]). The same person: it has every name and identifier of
+//! the same person, and it answers the question by itself ([`answers`]). The same person: it has every name and identifier of
 //! the question that the older one has, speaks of "I" where the older one does, and names nobody else's. A question that names no person
 //! and says nothing of "I" asks about a thing: there the newer one has every word of the question that the older one has, since "the
 //! production server" is no newer "staging server".
@@ -12,13 +12,10 @@
 
 use super::Hit;
 use super::closer;
-use super::ranking::memories::newest::{BIAS, CLOSENESS, LEAST_CLOSENESS, PAIR, RATIO};
-use crate::embedding::embed;
+use super::ranking::memories::newest::{CLOSENESS, LEAST, MEANING};
 use crate::memory::Kind;
 use crate::text::{Role, analyze, with_analyzer};
 
-/// Pairs that are followed from one to the next newer.
-const MOST_STEPS: usize = 8;
 /// Words that ask for what was.
 const PAST: [&str; 14] = [
     "used", "before", "previous", "previously", "former", "formerly", "earlier", "old", "originally", "original", "past", "ago", "history",
@@ -28,12 +25,13 @@ const PAST: [&str; 14] = [
 const OWN: [&str; 12] = ["i", "me", "my", "mine", "we", "us", "our", "ours", "i'm", "i've", "user", "user's"];
 
 /// Puts the newest of each thing before what it replaces, by its score, and notes at the older ones when something newer was said.
-pub(super) fn lift(question: &str, hits: &mut [Hit]) {
+/// `cosine` is that of the built-in embedding.
+pub(super) fn lift(question: &str, hits: &mut [Hit], cosine: impl Fn(&Hit) -> f64) {
     if words(question).any(|word| PAST.contains(&word.as_str())) {
         return;
     }
     let asked = Asked::of(question);
-    let seen: Vec<Option<Seen>> = hits.iter().map(|hit| Seen::of(&asked, hit)).collect();
+    let seen: Vec<Option<Seen>> = hits.iter().map(|hit| Seen::of(&asked, hit, &cosine)).collect();
     let newest: Vec<Option<usize>> = (0..hits.len()).map(|older| newest_of(older, &asked, &seen, hits)).collect();
     for (older, newest) in newest.into_iter().enumerate() {
         let Some(newest) = newest else { continue };
@@ -44,23 +42,16 @@ pub(super) fn lift(question: &str, hits: &mut [Hit]) {
     }
 }
 
-/// The newest of what replaces one, and of what replaces that.
+/// The newest of what replaces one.
 fn newest_of(older: usize, asked: &Asked, seen: &[Option<Seen>], hits: &[Hit]) -> Option<usize> {
-    let (mut at, mut found) = (older, None);
-    for _ in 0..MOST_STEPS {
-        let replaces = |newer: &usize| asked.is_newer(seen[*newer].as_ref(), seen[at].as_ref()) && is_pair(*newer, at, seen, hits);
-        let Some(next) = (0..hits.len()).filter(replaces).max_by_key(|newer| hits[*newer].memory.occurred_at) else { break };
-        (at, found) = (next, Some(next));
-    }
-    found
+    let old = seen[older].as_ref()?;
+    let replaces = |newer: &usize| seen[*newer].as_ref().is_some_and(|new| asked.is_newer(new, old));
+    (0..hits.len()).filter(replaces).max_by_key(|newer| hits[*newer].memory.occurred_at)
 }
 
-/// Whether two are near enough to each other and to the question.
-fn is_pair(newer: usize, older: usize, seen: &[Option<Seen>], hits: &[Hit]) -> bool {
-    let (Some(new), Some(old)) = (&seen[newer], &seen[older]) else { return false };
-    let ratio = hits[newer].parts.fixed as f64 / hits[older].parts.fixed.max(1) as f64;
-    let near: f64 = new.vector.iter().zip(&old.vector).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum();
-    PAIR * near + CLOSENESS * new.closeness + RATIO * ratio.min(1.0) > BIAS
+/// Whether a memory answers the question by itself.
+fn answers(closeness: f64, cosine: f64) -> bool {
+    MEANING * cosine + CLOSENESS * closeness > LEAST
 }
 
 /// Of whom and of what a question asks.
@@ -86,8 +77,7 @@ impl Asked {
     }
 
     /// Whether one is newer than another and about the same person or thing.
-    fn is_newer(&self, newer: Option<&Seen>, older: Option<&Seen>) -> bool {
-        let (Some(new), Some(old)) = (newer, older) else { return false };
+    fn is_newer(&self, new: &Seen, old: &Seen) -> bool {
         new.occurred_at > old.occurred_at
             && new.scope == old.scope
             && (new.slot.is_none() || old.slot.is_none() || new.slot == old.slot)
@@ -97,13 +87,11 @@ impl Asked {
     }
 }
 
-/// What is known of a memory that holds and comes near to the question.
+/// What is known of a memory that holds and answers the question.
 struct Seen {
     scope: usize,
     slot: Option<String>,
     occurred_at: i64,
-    closeness: f64,
-    vector: Vec<f32>,
     required: Vec<u64>,
     own: bool,
     /// It speaks of what is somebody's whom the question does not name.
@@ -111,9 +99,9 @@ struct Seen {
 }
 
 impl Seen {
-    fn of(asked: &Asked, hit: &Hit) -> Option<Self> {
+    fn of(asked: &Asked, hit: &Hit, cosine: impl Fn(&Hit) -> f64) -> Option<Self> {
         let (memory, closeness) = (&hit.memory, hit.parts.closer?.0.closeness);
-        if !holds(memory.kind) || memory.ending.is_some() || closeness < LEAST_CLOSENESS {
+        if !holds(memory.kind) || memory.ending.is_some() || !answers(closeness, cosine(hit)) {
             return None;
         }
         let analysis = analyze(&memory.text, 0);
@@ -122,8 +110,6 @@ impl Seen {
             scope: hit.scope,
             slot: memory.slot.clone(),
             occurred_at: memory.occurred_at,
-            closeness,
-            vector: embed(&memory.text).as_slice().to_vec(),
             required: asked.required.iter().copied().filter(has).collect(),
             own: speaks_of_own(&memory.text),
             others: owners(&memory.text).any(|owner| !asked.names.contains(&owner)),

@@ -145,50 +145,46 @@ pub mod memories {
     // `tools/ranking/fit.py`.
     features! {
         /// BM25 over that of the best candidate.
-        words: 0.200,
+        words: 0.134,
         /// Cosine over that of the nearest candidate, 0 where it is negative; of the question without the names in it.
-        meaning: 0.100,
+        meaning: 0.090,
         /// Half of the words of the event told before it and three tenths of those of the one behind, over the best candidate's with its own.
-        around: 0.100,
+        around: 0.243,
         /// How close its tokens are to the question's (`embedding/closeness.rs`).
-        closeness: 0.200,
+        closeness: 0.113,
         /// What stands together in the question stands together in it.
-        phrase: 0.040,
+        phrase: 0.035,
         /// The share of the question's names that it has.
-        name: 0.090,
+        name: 0.078,
         /// 1 where it begins with a name of the question.
-        subject: 0.020,
+        subject: 0.013,
         /// The share of "I" and "my" among its words, where it begins with a name of the question.
-        own_words: 0.200,
+        own_words: 0.230,
         /// The share of "you" among its words.
-        second_person: -0.250,
+        second_person: -0.269,
         /// 1 where the question asks for a time and it names one.
-        time_asked: 0.050,
+        time_asked: 0.064,
     }
 
-    /// What a pair of an older and a newer memory is told by (`recall/newest.rs`): a logistic, fitted by `tools/ranking/newest.py` on facts
-    /// that were written for it.
+    /// What tells that a newer memory answers the question as an older one does (`recall/newest.rs`): a logistic, fitted by
+    /// `tools/ranking/newest.py` to facts that were written for it.
     pub mod newest {
-        /// The weight of their cosine, by the built-in embedding.
-        pub const PAIR: f64 = 3.3;
-        /// Of how close the newer one is to the question.
-        pub const CLOSENESS: f64 = 10.8;
-        /// Of its share of the older one's score.
-        pub const RATIO: f64 = 0.9;
-        /// What they must come to.
-        pub const BIAS: f64 = 3.9;
-        /// Less close to the question than this neither is looked at.
-        pub const LEAST_CLOSENESS: f64 = 0.12;
+        /// The weight of its cosine with the question without the names in it, by the built-in embedding.
+        pub const MEANING: f64 = 16.0;
+        /// Of how close it is to the question.
+        pub const CLOSENESS: f64 = 7.0;
+        /// What both must come to.
+        pub const LEAST: f64 = 4.0;
     }
 
-    /// What one in margin moves the logarithm of the odds of a confidence by: fitted by `tools/ranking/fit.py` on questions of `FriendsQA`
-    /// with and without the memories that answer them.
-    pub const MARGIN: f64 = 6.0;
+    /// What one in margin moves the logarithm of the odds of a confidence by. With [`NAMED`] the pair of a grid whose mean AUROC is highest
+    /// over questions of `FriendsQA`: with and without the memories that answer them, and with another's name, which nothing answers
+    /// (`tools/ranking/fit.py`).
+    pub const MARGIN: f64 = 10.0;
     /// The margin that moves nothing: the mean of those questions.
-    pub const USUAL_MARGIN: f64 = 0.2;
-    /// What one in closeness counts by which those whom the question names are ahead: fitted on the same questions, each also with
-    /// another's name in it, which nothing answers.
-    pub const NAMED: f64 = 2.0;
+    pub const USUAL_MARGIN: f64 = 0.281;
+    /// What one in closeness moves them by, by which those whom the question names are ahead.
+    pub const NAMED: f64 = 6.0;
 
     /// What doubt takes at most: a memory of confidence 0 loses a tenth, as an old event does. Set.
     pub const CERTAINTY_WEIGHT: f64 = 0.1;
