@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::embedding::{self, Embedding, EmbeddingNumber};
 use super::kind::Kind;
+use super::learn::Written;
 use super::record::{self, Ending, Memory, State};
 use super::slots::{self, Slot};
 use crate::Result;
@@ -30,8 +31,8 @@ pub(super) struct PartitionWriter<'t, P: PagesMut> {
     pub head: Head,
     /// Transaction time of this batch: later than that of every write before it.
     pub now: i64,
-    /// The first number that this batch may give.
-    pub first_number: u32,
+    /// What this batch has learnt so far.
+    pub claims: Vec<Written>,
     operations: Vec<IndexOperation>,
     /// Key term -> numbers added (true) or removed (false) by this batch.
     keys: HashMap<u64, Vec<(u32, bool)>>,
@@ -85,7 +86,7 @@ impl<'t, P: PagesMut> PartitionWriter<'t, P> {
             seed,
             head,
             now,
-            first_number: head.next_number,
+            claims: Vec::new(),
             operations: Vec::new(),
             keys: HashMap::new(),
             vectors: BTreeMap::new(),
