@@ -133,7 +133,7 @@ pub(super) fn reinforce<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, mut kn
         known.provenance.last_seen = again.occurred_at;
         // Half of what was missing, for a source as sure as the first; the sum never passes 1.
         known.confidence += (1.0 - known.confidence) * again.confidence * 0.5;
-        record::put(writer.pages, writer.partition, &known)?;
+        writer.index_anew(&known)?;
     }
     let reason = Some(format!("{} says the same", known.id()));
     Ok(Remembered { action: Action::Reinforced, memory: known, reason })

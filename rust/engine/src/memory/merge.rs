@@ -1,12 +1,11 @@
 //! Merging memories into one: the originals are superseded by it and stay in its history; all in one transaction.
 
-use super::record::{self, Memory};
+use super::record;
 use super::remember::{Action, Prepared, Remembered, supersede};
-use super::writer::{PartitionWriter, Vector};
+use super::writer::PartitionWriter;
 use crate::Result;
 use crate::scope::Scope;
 use crate::store::pages::PagesMut;
-use crate::text::analyze;
 
 /// Puts one memory in the place of several: one of them (`keep`), or a new text. Nothing is done where one of them changed or ended since
 /// it was read, with these revisions: `None`.
@@ -42,21 +41,11 @@ pub(super) fn write<P: PagesMut>(
     kept.provenance.derived_from.extend(known.iter().map(|memory| memory.number).filter(|number| *number != kept.number));
     kept.provenance.reinforced = kept.provenance.reinforced.saturating_add(known.len() as u32 - 1);
     kept.provenance.last_seen = known.iter().map(|memory| memory.occurred_at).max().unwrap_or(0);
-    if kept.trust > trust {
-        kept.trust = trust;
-        index_anew(&mut writer, &kept)?;
-    }
-    record::put(writer.pages, writer.partition, &kept)?;
+    kept.trust = kept.trust.min(trust);
+    writer.index_anew(&kept)?;
     for memory in known.into_iter().filter(|memory| memory.number != kept.number) {
         supersede(&mut writer, memory, &kept)?;
     }
     writer.finish()?;
     Ok(Some(Remembered { action, memory: kept, reason: Some(format!("merged {} memories", originals.len())) }))
-}
-
-/// Puts a memory's row in the index anew: filters by trust look there.
-fn index_anew<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, memory: &Memory) -> Result<()> {
-    let analysis = analyze(&memory.text, writer.seed.terms);
-    writer.unindex(memory, Vector::Keep)?;
-    writer.add(memory, analysis.terms, analysis.length, None)
 }

@@ -192,6 +192,13 @@ impl<'t, P: PagesMut> PartitionWriter<'t, P> {
         record::put(self.pages, self.partition, &memory)
     }
 
+    /// Stores a current memory whose text stays and whose standing does not: trust, confidence, how often it was said.
+    pub fn index_anew(&mut self, memory: &Memory) -> Result<()> {
+        let analysis = analyze(&memory.text, self.seed.terms);
+        self.unindex(memory, Vector::Keep)?;
+        self.add(memory, analysis.terms, analysis.length, None)
+    }
+
     /// Takes a memory out of the index, and out of the vectors as `vector` says; its record stays.
     pub fn unindex(&mut self, memory: &Memory, vector: Vector) -> Result<()> {
         if let Some(at) = memory.expires_at {
@@ -360,6 +367,16 @@ pub(crate) fn importance_of(memory: &Memory) -> u8 {
     (memory.importance * 255.0).round() as u8
 }
 
+/// How far a memory is doubted: 0 not at all, 15 wholly.
+pub(crate) fn doubt_of(memory: &Memory) -> u8 {
+    ((1.0 - memory.confidence.clamp(0.0, 1.0)) * 15.0).round() as u8
+}
+
+/// How often it was said again, as a power of two: 0 never, n at least 2^(n - 1) times, 7 at most.
+pub(crate) fn said_again(memory: &Memory) -> u8 {
+    (u32::BITS - memory.provenance.reinforced.leading_zeros()).min(7) as u8
+}
+
 /// The key term of a given id.
 pub(super) fn id_key(seed: Seed, id: &str) -> u64 {
     text::term_hash(TermClass::Key, &format!("id\0{id}"), seed.terms)
@@ -395,7 +412,8 @@ pub(super) fn row_of(memory: &Memory, length: u32) -> Row {
     Row {
         kind: memory.kind as u8,
         trust: memory.trust,
-        flags: 0,
+        // Above the bit of the index: four of doubt, three of how often it was said again. Versions before 0.5 wrote none.
+        flags: doubt_of(memory) << 1 | said_again(memory) << 5,
         importance: importance_of(memory),
         length,
         occurred_at: memory.occurred_at,
