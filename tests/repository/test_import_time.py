@@ -64,7 +64,7 @@ def test_importing_memspan_takes_nothing_heavy_along() -> None:
 
 
 def test_values_are_those_that_dataclasses_would_make() -> None:
-    grant = memspan.Grant(1, weight=2)
+    grant: Any = memspan.Grant(1, weight=2)
     assert repr(grant) == "Grant(floor=1, weight=2, ceiling=None)"
     assert (grant == memspan.Grant(1, 2, None), hash(grant)) == (True, hash((1, 2, None)))
     assert grant != (1, 2, None)
