@@ -59,9 +59,46 @@ pub struct Sentence<'a> {
 }
 
 /// Words behind which a value is over.
-const ENDS_VALUE: [&str; 30] = [
-    "but", "because", "since", "so", "instead", "rather", "over", "for", "when", "while", "now", "not", "although", "though", "if", "than",
-    "these", "please", "anymore", "any", "lately", "nowadays", "which", "who", "where", "until", "unless", "today", "as", "from",
+const ENDS_VALUE: [&str; 39] = [
+    "but",
+    "because",
+    "since",
+    "so",
+    "instead",
+    "rather",
+    "over",
+    "for",
+    "when",
+    "while",
+    "now",
+    "not",
+    "although",
+    "though",
+    "if",
+    "than",
+    "these",
+    "please",
+    "anymore",
+    "any",
+    "lately",
+    "nowadays",
+    "which",
+    "who",
+    "where",
+    "until",
+    "unless",
+    "today",
+    "as",
+    "from",
+    "last",
+    "yesterday",
+    "recently",
+    "next",
+    "ago",
+    "tomorrow",
+    "this",
+    "already",
+    "currently",
 ];
 
 impl Sentence<'_> {
@@ -153,6 +190,13 @@ pub fn read(sentence: &Sentence<'_>) -> Option<Reading> {
         }
         None => None,
     }
+}
+
+/// Whether words begin a clause of their own: the user, or what is the user's, or a rule.
+pub fn opens_clause(words: &[Word]) -> bool {
+    const SUBJECTS: [&str; 15] =
+        ["i", "i'm", "i've", "i'd", "i'll", "my", "we", "we're", "we've", "we'll", "our", "call", "never", "always", "let's"];
+    words.first().is_some_and(|word| SUBJECTS.contains(&word.lower.as_str()))
 }
 
 /// Words before what is claimed: "remember that", "actually,", "by the way".
@@ -298,6 +342,7 @@ fn switched(s: &Sentence<'_>) -> Option<Reading> {
 }
 
 fn home(place: &str) -> Reading {
+    let place = place.split(" with ").next().unwrap_or(place);
     Reading::new(Category::Profile, "home").text(format!("The user lives in {place}.")).slot("home")
 }
 
@@ -447,7 +492,7 @@ fn attribute(s: &Sentence<'_>) -> Option<Reading> {
 
 /// "we decided to ...", "let's go with ...".
 fn decision(s: &Sentence<'_>) -> Option<Reading> {
-    const DECIDED: [&str; 17] = [
+    const DECIDED: [&str; 27] = [
         "we decided",
         "we've decided",
         "i decided",
@@ -465,6 +510,16 @@ fn decision(s: &Sentence<'_>) -> Option<Reading> {
         "i'm going with",
         "we settled on",
         "we have decided",
+        "we go with",
+        "i go with",
+        "we will go with",
+        "we'll use",
+        "we will use",
+        "let's use",
+        "lets use",
+        "we picked",
+        "we opted for",
+        "agreed",
     ];
     let at = DECIDED.iter().find_map(|opening| starts(s.words, 0, opening))?;
     (at < s.words.len() && s.words.len() >= 4).then(|| Reading::new(Category::Decision, "decided"))
