@@ -417,6 +417,9 @@ class Explanation:
     def highest_prior(self) -> float:
         """The highest product of time, recency, importance and usage among the candidates."""
     @property
+    def related(self) -> str | None:
+        """The relations that lead to it from what the question names, in words; `None` where none does."""
+    @property
     def duplicates(self) -> tuple[str, ...]:
         """The ids of memories that the answer leaves out because they say the same as this one."""
     @property
@@ -1079,6 +1082,9 @@ def judge(scope: ScopeCore, heard: Sequence[HeardRow], first: int) -> list[Judge
 
 def learn_mark(scope: ScopeCore, session: str) -> tuple[int, MarkRow, MarkRow]:
     """From where on a session is to be learnt from, its mark, and what it is now. Private."""
+
+def shown_texts(scope: ScopeCore, session: str, first: int, end: int) -> list[tuple[int, list[str]]]:
+    """What the calls of a session showed: of each turn its first message and the texts, newest turn first. Private."""
 
 def learn(
     scope: ScopeCore,

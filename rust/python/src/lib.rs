@@ -73,7 +73,7 @@ mod _core {
     use super::fit::fit;
     #[pymodule_export]
     use super::life::{
-        approve, clusters, dbscan, forget_from, gate_features, judge, learn, learn_mark, merge, neighbors, paths, quarantined, relate,
+        approve, clusters, dbscan, forget_from, gate_features, judge, learn, learn_mark, merge, neighbors, paths, quarantined, relate, shown_texts,
         screen, screened,
     };
     #[pymodule_export]

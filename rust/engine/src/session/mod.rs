@@ -33,6 +33,7 @@ mod search;
 mod session;
 #[cfg(test)]
 mod simulation;
+mod shown;
 mod summary;
 mod sweep;
 mod task;
@@ -61,6 +62,7 @@ pub use reply::refused::Refusal;
 pub use scope_sessions::{Listed, Listing, list};
 pub use search::{FEATURES, Features, Request as TranscriptRequest, SCORE_ONE as TRANSCRIPT_SCORE_ONE, TranscriptHit, fill_rows, search};
 pub use session::{NewInstructions, Options, Replied, ResultText, Session, Status, StoredMessage, SwitchPlan, TurnView, format_named};
+pub use shown::ShownTexts;
 pub use summary::StoredSummary;
 pub use sweep::sweep;
 pub use task::TaskState;

@@ -24,6 +24,7 @@ use crate::collection::CollectionName;
 use crate::context::message::Part;
 use crate::context::{Arguments, Format, Reason, carries_block};
 use crate::limits::{MAX_BATCH_BYTES, MAX_BATCH_ROWS};
+use crate::memory::learn;
 use crate::models::Model;
 use crate::recall;
 use crate::scope::Scope;
@@ -490,6 +491,7 @@ impl Session<'_> {
             writer.record.state = SessionState::Hidden;
             let place = writer.place;
             super::place::unname(writer.pages, place.partition, writer.seed, id)?;
+            learn::drop_mark(writer.pages, place.partition, writer.seed, id)?;
             writer.finish()?;
             Ok(place)
         })?;
