@@ -17,7 +17,8 @@ from memspan.compaction.writing import Written, write
 from memspan.embedding import Event
 from memspan.exceptions import BudgetExceeded, Error, InvalidInput, NotFound, SessionMoved
 from memspan.refusals import Refusal
-from memspan.reply import Lease, PartialReply, Reply, ToolCall
+from memspan.lease import Lease
+from memspan.reply import PartialReply, Reply, ToolCall
 from memspan.session_tools import SessionTools, run_call
 from memspan.stream import said
 from memspan.task import Task
@@ -282,11 +283,12 @@ class Session:
             >>> session.add({"role": "user", "content": "hello"}, id="m-1").action
             'duplicate'
         """
-        if self._store.policy.transcripts:
-            message = screened_message(message, self._store.policy)
-        added = Added(*self._core.add((message, id, author, created_at, format), expect_index))
+        row = self._screened_row(NewMessage(message, id, author, created_at, format))
+        return self._written(self._core.add(row, expect_index))
+
+    def _written(self, row: _core.AddedRow) -> Added:
         self._store.windows.watch(self._scope, self._core)
-        return added
+        return Added(*row)
 
     def _screened_row(self, message: Mapping[str, Any] | SdkObject | NewMessage) -> _core.NewRow:
         row = _row(message)
@@ -329,12 +331,15 @@ class Session:
         self._store.windows.watch(self._scope, self._core)
         return tuple(added)
 
-    def add_response(self, response: Mapping[str, Any] | SdkObject, *, prompt: Prompt | None = None) -> Turn:
+    def add_response(
+        self, response: Mapping[str, Any] | SdkObject, *, prompt: Prompt | None = None, lease: Lease | None = None
+    ) -> Turn:
         """Adds a model's reply with what it was billed and what it was sent, in one transaction.
 
         Args:
             response: What the SDK returned, or its dict: a chat completion, an Anthropic message, or the assistant's message alone.
             prompt: What the model was sent: the ledger keeps it, and the turn gives it back for ever.
+            lease: Ends in the same transaction where the reply calls no tool.
 
         Returns:
             The turn, with its calls. The same response given twice returns the stored one and writes nothing.
@@ -355,7 +360,10 @@ class Session:
                 f"adding a response: prompt is what assemble() returned, got a {type(prompt).__name__} (prompt=): pass the Prompt itself"
             )
         core = None if prompt is None else prompt._core  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  its core is the engine's
-        turn, _, ignored = self._core.add_response(response, core)
+        if lease is None:
+            turn, _, ignored = self._core.add_response(response, core)
+        else:
+            turn, ignored = lease.add_response(response, core)
         if ignored:
             reason = "the usage of a reply contradicts itself: the reply is stored, and the usage is kept as it came and not counted"
             self._store.reporter.report(Event("usage", reason, self._scope, session=self.id))
@@ -480,29 +488,42 @@ class Session:
                 return Prompt(core.again(prompt._core))  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
         raise _unrecovered(error, refusal)
 
-    def lease(self, *, seconds: float = 60, wait_seconds: float = 10) -> Lease:
+    def lease(
+        self,
+        *,
+        seconds: float = 60,
+        wait_seconds: float = 10,
+        message: Mapping[str, Any] | SdkObject | None = None,
+        id: str | None = None,  # noqa: A002  as `add` names it
+    ) -> Lease:
         """The right to answer this session, of one worker at a time; to be used in a `with` or `async with` block.
+
+        Taken with its message and ended by its reply (`add_response(lease=)`, `reply(lease=)`), it costs no transaction of its own.
 
         Args:
             seconds: How long it lasts where its holder dies: longer than a reply takes, at most a day. `Lease.renew` prolongs it.
             wait_seconds: How long to wait for whoever holds it.
+            message: Is added as it is taken, in one transaction: `Lease.added` says what became of it.
+            id: Makes a retry of the message harmless, as in `add`.
 
         Raises:
-            StoreBusy: On entering: another worker answers all the while; the message names it.
+            StoreBusy: On entering: another worker answers all the while; the message names it. Nothing was added.
         """
-        return Lease(_core.ReplyCore(self._core), self.id, seconds, wait_seconds)
+        row = None if message is None else self._screened_row(NewMessage(message, id))
+        return Lease(self._core, seconds, wait_seconds, row, self._written)
 
-    def reply(self, prompt: Prompt) -> Reply:
+    def reply(self, prompt: Prompt, *, lease: Lease | None = None) -> Reply:
         """Captures a streamed reply as it comes; to be used in a `with` or `async with` block, whose end adds it.
 
         Args:
             prompt: What the model was sent.
+            lease: As in `add_response`.
         """
         if not isinstance(prompt, Prompt):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidInput(
                 f"capturing a reply: prompt is what assemble() returned, got a {type(prompt).__name__}: pass the Prompt itself"
             )
-        return Reply(self, _core.ReplyCore(self._core), prompt)
+        return Reply(self, _core.ReplyCore(self._core), prompt, lease)
 
     def keep_partial_reply(self) -> Turn:
         """Adds what came of a reply that is not whole as the reply: its text, with "interrupted" as the reason why it ended.
