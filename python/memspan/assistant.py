@@ -314,9 +314,9 @@ class Assistant:
 
     def _recovered(self, session: Session, refused: Prompt, error: Exception) -> Prompt:
         """A prompt that may succeed; without one, the error that there was, and not what it was told as."""
-        told = _told(error)
+        told, compact = _told(error), type(session).compact if self._compacts else None
         try:
-            smaller: Prompt = self._step("recover", session, error, partial(session.recover, refused, told, models=self._fallbacks))
+            smaller: Prompt = self._step("recover", session, error, partial(session.recover, refused, told, models=self._fallbacks, compact=compact))
         except ConnectionError as raised:
             if raised is not told:
                 raise

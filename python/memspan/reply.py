@@ -11,9 +11,8 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
-from memspan._fence import is_mapping
 from memspan.exceptions import Error, InvalidInput, ProviderError
-from memspan.stream import Gatherer
+from memspan.stream import Gatherer, json_object
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,7 +37,7 @@ class ToolCall:
     Attributes:
         id: The id that the result must name.
         name: The tool.
-        arguments: What the model gave, a dict; the text itself where it is no JSON object.
+        arguments: What the model gave, a dict; the text itself where it is no JSON object, or has numbers that none can hold (1e999).
         message_index: The message that makes the call.
     """
 
@@ -50,11 +49,8 @@ class ToolCall:
     @classmethod
     def _of(cls, row: tuple[str, str, str, int]) -> ToolCall:
         call_id, name, text, index = row
-        try:
-            value: object = json.loads(text) if text.strip() else {}
-        except ValueError:
-            value = text
-        return cls(call_id, name, value if is_mapping(value) else text, index)
+        value = json_object(text) if text.strip() else {}
+        return cls(call_id, name, text if value is None else value, index)
 
 
 @dataclass(frozen=True, slots=True)

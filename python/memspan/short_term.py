@@ -445,7 +445,14 @@ class Session:
             limit_tokens=prompt.max_input_tokens,
         )
 
-    def recover(self, prompt: Prompt, error: BaseException | str | Mapping[str, Any], *, models: Iterable[str | Model] = ()) -> Prompt:
+    def recover(
+        self,
+        prompt: Prompt,
+        error: BaseException | str | Mapping[str, Any],
+        *,
+        models: Iterable[str | Model] = (),
+        compact: Callable[[Session], Compaction] | None = None,
+    ) -> Prompt:
         """Another prompt for one that a provider refused or could not answer; to be called with what the SDK raised.
 
         Too long: a smaller prompt by the numbers of the refusal, a third less where it names none, or the same with a shorter reply where
@@ -456,6 +463,8 @@ class Session:
             prompt: What was sent.
             error: What the SDK raised, its message, or the body of the error.
             models: Models to go on with, in their order. The one that failed and those before it are passed over.
+            compact: What makes a summary of the old turns that a smaller prompt leaves out, `memspan.Session.compact` for instance. What
+                it raises leaves them out without one, and `on_event` is told.
 
         Raises:
             BaseException: `error` itself, where no smaller prompt and no other model helps.
@@ -479,7 +488,8 @@ class Session:
         core = _core.ReplyCore(self._core)
         if refusal is not None and refusal.kind == "too_long":
             numbers = (refusal.input_tokens, refusal.limit_tokens, refusal.output_tokens)
-            return Prompt(core.refused(prompt._core, *numbers))  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  its core is the engine's
+            smaller = Prompt(core.refused(prompt._core, *numbers))  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  its core is the engine's
+            return self._compacted(core, smaller, compact) if compact is not None and refusal.shrink != "reply" else smaller
         if refusal is not None and refusal.kind in _ELSEWHERE:
             following = _model_after(prompt.model, tuple(models))
             if following is not None:
@@ -487,6 +497,16 @@ class Session:
                     self.switch_model(following)
                 return Prompt(core.again(prompt._core))  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
         raise _unrecovered(error, refusal)
+
+    def _compacted(self, core: _core.ReplyCore, smaller: Prompt, compact: Callable[[Session], Compaction]) -> Prompt:
+        """A smaller prompt with a summary of what it leaves out; the smaller one itself where there is nothing to sum up."""
+        try:
+            covered = compact(self).covers
+        except Exception as error:  # noqa: BLE001  whatever a compactor raises: the smaller prompt is good without it
+            reason = f"recovering: compact= failed, {type(error).__name__}: {_words(error)[:_MAX_REASON]}"
+            self._store.reporter.report(Event("compact", reason, self._scope, session=self.id))
+            return smaller
+        return Prompt(core.again(smaller._core)) if covered else smaller  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
 
     def lease(
         self,

@@ -216,7 +216,7 @@ fn gather<'s, P: Pages>(
     volatile.extend(task::items(&task::list(pages, place.partition, place.session, ask.now)?));
     let recalled = recall(engine, pages, scopes, &view, ask, record.recalls.memories as usize)?;
     if let Some((request, answer)) = &recalled {
-        volatile.extend(recalled_items(&request.text, answer));
+        volatile.extend(recalled_items(&request.text, answer, epoch.form()));
     }
     let mut degraded = None;
     if let Some((request, _)) = &recalled {
@@ -268,8 +268,8 @@ fn fixed_now<P: Pages>(pages: &P, place: Place, epoch: &StoredEpoch, scopes: &[S
     {
         return Ok(known.clone());
     }
-    let pinned = Arc::new(Pinned::read(pages, scopes, now)?);
-    let shown = pinned::snapshot(pages, &epoch.epoch, now)?;
+    let pinned = Arc::new(Pinned::read(pages, scopes, epoch.form(), now)?);
+    let shown = pinned::snapshot(pages, epoch, now)?;
     let same = warm.fixed.as_ref().filter(|known| known.epoch == epoch.epoch.number && items_of(&known.fixed) == shown);
     let fixed = match same {
         Some(known) => Arc::clone(&known.fixed),
@@ -347,12 +347,12 @@ fn question(message: &Message) -> String {
 
 /// Recalled memories with their scores, each weighed by how sure the answer is: a best answer that answers nothing scores low. One that
 /// something newer was said of says when.
-fn recalled_items(question: &str, answer: &Recall) -> Vec<Item> {
+fn recalled_items(question: &str, answer: &Recall, form: Form) -> Vec<Item> {
     let confidence = answer.confidence();
     let item = |(hit, newer_at): (&recall::Hit, Option<i64>)| {
         let partition = answer.partitions.get(hit.scope).copied().flatten().unwrap_or_default();
         let score = Some((hit.score * confidence * SCORE_UNIT) as i64);
-        pinned::item(partition, &hit.memory, section::RECALLED, score, Form { newer_at, ..Form::dated() })
+        pinned::item(partition, &hit.memory, section::RECALLED, score, Form { newer_at, ..form })
     };
     answer.hits.iter().zip(newer::newer(question, &answer.hits)).map(item).collect()
 }
