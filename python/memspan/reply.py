@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
+from memspan._values import dataclass, field
 from memspan.exceptions import Error, InvalidInput, ProviderError
 from memspan.stream import Gatherer, json_object
 
@@ -30,7 +30,7 @@ __all__ = ["PartialReply", "Reply", "ToolCall"]
 _CHECKPOINT_SECONDS = 2.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ToolCall:
     """A tool call of a model that waits for its result.
 
@@ -53,7 +53,7 @@ class ToolCall:
         return cls(call_id, name, text if value is None else value, index)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PartialReply:
     """What came of a streamed reply that is not whole: its worker died, its stream broke, or it is coming now.
 

@@ -12,10 +12,10 @@ Not here: what becomes of the reply (`memspan.reply`).
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 from memspan._fence import is_mapping
+from memspan._values import dataclass, field
 from memspan.exceptions import InvalidInput, ProviderError
 from memspan.refusals import Refusal
 
@@ -193,7 +193,7 @@ class _Events:
 # --- dialects ---------------------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
+@dataclass()
 class _Dialect:
     said: list[str] = field(default_factory=list)
     finish: str | None = None
@@ -225,7 +225,7 @@ def _dialect_of(chunk: Any) -> _Dialect | None:
     )
 
 
-@dataclass(slots=True)
+@dataclass()
 class _Call:
     id: str = ""
     name: str = ""
@@ -242,7 +242,7 @@ class _Call:
 
 
 
-@dataclass(slots=True)
+@dataclass()
 class _Chat(_Dialect):
     """Chat completions."""
 
@@ -331,7 +331,7 @@ def _chat_call(call: _Call, place: int) -> dict[str, Any]:
     return {"id": call.id or f"call_{place}", "type": call.kind, call.kind: {"name": call.name, key: call.arguments}}
 
 
-@dataclass(slots=True)
+@dataclass()
 class _Anthropic(_Dialect):
     """Anthropic's messages."""
 
@@ -420,7 +420,7 @@ def _known(usage: Any) -> dict[str, Any]:
     return {key: value for key, value in cast("dict[str, Any]", usage or {}).items() if value is not None}
 
 
-@dataclass(slots=True)
+@dataclass()
 class _Responses(_Dialect):
     """OpenAI's responses."""
 
@@ -482,7 +482,7 @@ class _Responses(_Dialect):
         return {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text, "annotations": []}]}
 
 
-@dataclass(slots=True)
+@dataclass()
 class _Gemini(_Dialect):
     """Gemini's `generateContent`."""
 

@@ -197,7 +197,7 @@ mod tests {
     const LONG_AGO: i64 = -1000 * 86_400_000_000;
 
     fn candidate(number: u32, lexical: i64, dense: i32) -> Candidate {
-        let attributes = Attributes { kind: Kind::Episodic, importance: 128, occurred_at: 0, recalls: 0, trust: 3 };
+        let attributes = Attributes { kind: Kind::Episodic, importance: 128, occurred_at: 0, recalls: 0, doubt: 0, said_again: 0, trust: 3 };
         Candidate { scope: 0, number, lexical, dense: Some(dense), attributes, past: None }
     }
 
@@ -227,7 +227,7 @@ mod tests {
         let asked = Some(Range { since: Some(0), until: Some(1000) });
         let best = |times| {
             let fusion = Fusion { lexical: 1.0 };
-            let ranked = rank(fusion, 2, &Moment { now: 0, asked }, candidates(times), |_| Ok(None)).expect("no store");
+            let ranked = rank(fusion, 2, &Moment { asked, ..Moment::default() }, candidates(times), |_| Ok(None)).expect("no store");
             (ranked[0].0.number, ranked[0].1.score())
         };
         assert_eq!(best([LONG_AGO, 500]), (2, (0.8 * ONE).floor() / ONE));

@@ -181,7 +181,7 @@ pub(crate) fn answer<P: Pages>(engine: &Core, snapshot: &P, request: &Request) -
         recall.queries.push(query);
     }
     let fusion = if found.identified { request.fusion.identified() } else { request.fusion };
-    let moment = Moment { now: request.filter.now, asked: request.filter.preferred };
+    let moment = Moment { now: request.filter.now, asked: request.filter.preferred, half_lives: engine.half_lives() };
     let candidates = std::mem::take(&mut found.candidates);
     let exact = |candidate: &Candidate| exact(snapshot, &found, request, candidate);
     let ranked = fusion::rank(fusion, request.limit, &moment, candidates, exact)?;

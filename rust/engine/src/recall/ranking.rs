@@ -158,6 +158,10 @@ pub(crate) mod memories {
     pub const TIME_EDGE_DAYS: f64 = 7.0;
     /// What an event loses at most by its age. On LoCoMo R@10 of turns is 69.1 at 0, 69.8 at .05, 69.3 at .1, 68.8 at .15, 68.4 at .2.
     pub const RECENCY_WEIGHT: f64 = 0.1;
+    /// The same of a kind to which the program gives a half-life. Set: what is old by its own measure is to stand behind what is new.
+    pub const OWN_RECENCY_WEIGHT: f64 = 0.5;
+    /// What a memory that decays loses where it is wholly doubted. Set: less than relevance tells apart, as much as a high age.
+    pub const CONFIDENCE_WEIGHT: f64 = 0.1;
     /// A month: what somebody did is mostly asked for within a few weeks.
     pub const EVENT_HALF_LIFE_DAYS: f64 = 30.0;
     /// A quarter: how a task ended is asked for when it, or one like it, comes up again.
