@@ -361,8 +361,8 @@ class Recalled:
 class Explanation:
     """Every number of a score; `str()` prints them as a table.
 
-    `relevance = lexical_weight * lexical_normalised + cosine_weight * cosine_normalised`, and `score` is that, multiplied by
-    `time * recency * importance * usage / highest_prior`, rounded to units of 2**-30. Where no time was asked for and the candidates
+    `relevance = lexical_weight * lexical_normalised + cosine_weight * cosine_normalised` and what each of `further` adds, and `score` is
+    that, multiplied by `time * recency * importance * usage * certainty / highest_prior`, rounded to units of 2**-30. Where no time was asked for and the candidates
     are facts, every factor is 1.
 
     Examples:
@@ -406,8 +406,19 @@ class Explanation:
     def usage(self) -> float:
         """The factor of `recalls`: 1 to 1.03."""
     @property
+    def certainty(self) -> float:
+        """The factor of the memory's `confidence`: 0.9 to 1."""
+    @property
+    def further(self) -> dict[str, tuple[float, float]]:
+        """What a closer look at a memory adds: by name its value, 0 to 1, and what it weighs. Empty for passages, without vectors, and where
+        the built-in embedding knows too little of the question.
+        """
+    @property
     def highest_prior(self) -> float:
-        """The highest product of these four factors among the candidates."""
+        """The highest product of time, recency, importance and usage among the candidates."""
+    @property
+    def related(self) -> str | None:
+        """The relations that lead to it from what the question names, in words; `None` where none does."""
     @property
     def duplicates(self) -> tuple[str, ...]:
         """The ids of memories that the answer leaves out because they say the same as this one."""
@@ -851,6 +862,12 @@ def brief_draft(core: SessionCore, max_tokens: int) -> CompactionDraft: ...
 def commit_compaction(core: SessionCore, draft: CompactionDraft, checked: str, prompt: str, refused: int) -> tuple[int, int, int, int]: ...
 def session_summary(core: SessionCore) -> tuple[SummaryRow, tuple[str, str, int, datetime]] | None: ...
 def compaction_due(core: SessionCore) -> Literal["threshold", "turns", "task_end", "session_end"] | None: ...
+VersionRow: TypeAlias = tuple[bool, int, int, datetime, str]
+
+def session_versions(core: SessionCore) -> list[VersionRow]: ...
+def long_results(core: SessionCore, row: NewRow) -> list[tuple[int, str]]: ...
+def unsaid(summary: str, text: str) -> str | None: ...
+def add_shortened(core: SessionCore, row: NewRow, shortened: list[tuple[int, str]], expect_index: int | None) -> AddedRow: ...
 def set_policy(core: SessionCore, at: float | None, every_turns: int, result_tokens: int) -> None: ...
 def task_ended(core: SessionCore) -> None: ...
 def session_notes(core: SessionCore) -> list[tuple[int, str]]: ...
@@ -1080,6 +1097,9 @@ def judge(scope: ScopeCore, heard: Sequence[HeardRow], first: int) -> list[Judge
 
 def learn_mark(scope: ScopeCore, session: str) -> tuple[int, MarkRow, MarkRow]:
     """From where on a session is to be learnt from, its mark, and what it is now. Private."""
+
+def shown_texts(scope: ScopeCore, session: str, first: int, end: int) -> list[tuple[int, list[str]]]:
+    """What the calls of a session showed: of each turn its first message and the texts, newest turn first. Private."""
 
 def learn(
     scope: ScopeCore,

@@ -43,8 +43,10 @@ mod time;
 mod tokenizers;
 mod tokens;
 mod trial;
+mod tool_results;
 mod turn;
 mod vectors;
+mod versions;
 
 use pyo3::prelude::*;
 
@@ -74,7 +76,7 @@ mod _core {
     use super::lease::{LeaseHolder, add_leased, add_response_leased, release_lease, take_lease};
     #[pymodule_export]
     use super::life::{
-        approve, clusters, dbscan, forget_from, gate_features, judge, learn, learn_mark, merge, neighbors, paths, quarantined, relate,
+        approve, clusters, dbscan, forget_from, gate_features, judge, learn, learn_mark, merge, neighbors, paths, quarantined, relate, shown_texts,
         screen, screened,
     };
     #[pymodule_export]
@@ -110,5 +112,9 @@ mod _core {
     #[pymodule_export]
     use super::turn::Message;
     #[pymodule_export]
+    use super::tool_results::{add_shortened, long_results, unsaid};
+    #[pymodule_export]
     use super::vectors::Vectors;
+    #[pymodule_export]
+    use super::versions::session_versions;
 }

@@ -316,6 +316,7 @@ impl SessionCore {
     }
 }
 
+/// The message of a row.
 pub fn new_message((message, id, author, created_at, format): &NewRow<'_>) -> PyResult<NewMessage> {
     let bytes = json::encode("a message", message)?;
     let format = maybe_text("format", format.as_ref())?;
@@ -326,9 +327,11 @@ pub fn new_message((message, id, author, created_at, format): &NewRow<'_>) -> Py
         id: maybe_text("id", id.as_ref())?,
         author: maybe_text("author", author.as_ref())?,
         created_at: time::maybe_from_python("created_at", created_at.as_ref())?,
+        shortened: Vec::new(),
     })
 }
 
+/// What became of a message.
 pub fn added_row(added: Added) -> AddedRow {
     (added.index, added.tokens, added.action.name(), added.turn)
 }

@@ -10,9 +10,8 @@ use super::rules::{Reading, Sentence};
 const MOST_NAME: usize = 4;
 
 /// Verbs that give a value with "to".
-const CHANGES: [&str; 14] = [
-    "change", "set", "switch", "update", "adjust", "correct", "move", "changed", "updated", "set", "switched", "moved", "reset", "rename",
-];
+const CHANGES: [&str; 14] =
+    ["change", "set", "switch", "update", "adjust", "correct", "move", "changed", "updated", "set", "switched", "moved", "reset", "rename"];
 /// What stands before such a verb.
 const ASKS: [&str; 18] = [
     "please",
@@ -35,18 +34,42 @@ const ASKS: [&str; 18] = [
     "we",
 ];
 /// What stands before a name that is to be something.
-const WISHES: [&str; 10] = [
-    "i'd like", "i would like", "i want", "i need", "i'd prefer", "we want", "we need", "we'd like", "i would prefer", "i prefer",
-];
+const WISHES: [&str; 10] =
+    ["i'd like", "i would like", "i want", "i need", "i'd prefer", "we want", "we need", "we'd like", "i would prefer", "i prefer"];
 /// What stands between a name and its value.
 const GIVES: [&str; 13] = [
-    "should be", "must be", "has to be", "needs to be", "shall be", "is now", "changed to", "has changed to", "was changed to", "moved to",
-    "should now be", "is currently", "is set to",
+    "should be",
+    "must be",
+    "has to be",
+    "needs to be",
+    "shall be",
+    "is now",
+    "changed to",
+    "has changed to",
+    "was changed to",
+    "moved to",
+    "should now be",
+    "is currently",
+    "is set to",
 ];
 /// What stands between "for the NAME" and its value.
 const CHOOSES: [&str; 16] = [
-    "i want", "i'd like", "i would like", "i prefer", "i'd prefer", "i'll take", "i choose", "i need", "we want", "we need", "use",
-    "make it", "let's use", "let's take", "go with", "let's go with",
+    "i want",
+    "i'd like",
+    "i would like",
+    "i prefer",
+    "i'd prefer",
+    "i'll take",
+    "i choose",
+    "i need",
+    "we want",
+    "we need",
+    "use",
+    "make it",
+    "let's use",
+    "let's take",
+    "go with",
+    "let's go with",
 ];
 
 /// A name: whose it is, its first word and the one behind its last.

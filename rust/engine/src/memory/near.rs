@@ -263,7 +263,9 @@ mod tests {
         assert_eq!(attribute("The deploy region is eu-west-1.").as_deref(), Some("deploy region"));
         assert_eq!(attribute("The user's time is 11:45 am.").as_deref(), Some("time"));
         assert_eq!(attribute("My favourite colour is red").as_deref(), Some("favorite colour"));
-        for other in ["payments-api is slow", "The sky", "The is", "The one thing that nobody knows is why", "The user's is", "I live in Rome"] {
+        for other in
+            ["payments-api is slow", "The sky", "The is", "The one thing that nobody knows is why", "The user's is", "I live in Rome"]
+        {
             assert_eq!(attribute(other), None, "{other}");
         }
     }

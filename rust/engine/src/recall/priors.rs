@@ -7,20 +7,20 @@
 //! recency    = 1 - 0.1 * (1 - 2^(-age / half-life))                  for events only
 //! importance = 1 + 0.05 * (importance - 0.5) / 0.5
 //! use        = 1 + 0.03 * min(1, log2(1 + recalls + reinforcements) / 6)
-//! confidence = 1 - 0.1 * (1 - confidence)                            for kinds that decay only
+//! certainty  = 1 - 0.1 * (1 - confidence)
 //! ```
 //!
 //! A kind to which the program gives a half-life of its own decays by it, whatever kind it is, and by half at most: the program said so.
 //!
-//! A fact (`semantic`) has the first factor alone: it is as true when it is old, and not truer because it was asked for often.
+//! A fact (`semantic`) has the first and the last factor alone: it is as true when it is old, and not truer because it was asked for often.
 //! Because priors are compared with the highest, a question whose candidates are alike in them has its plain relevance as score,
 //! and one whose range holds nothing falls back to everything. Powers and logarithms are `libm`'s: the same bits on every CPU.
 //!
 //! Deliberately not here: relevance (`fusion`), hard limits of time (`filter`). docs/ranking.md says where each number was measured.
 
 use super::ranking::memories::{
-    CONFIDENCE_WEIGHT, EVENT_HALF_LIFE_DAYS, IMPORTANCE_WEIGHT, OUTCOME_HALF_LIFE_DAYS, OWN_RECENCY_WEIGHT, RECENCY_WEIGHT, TIME_EDGE_DAYS, TIME_STEP, TIME_WEIGHT,
-    USE_SATURATION, USE_WEIGHT,
+    CERTAINTY_WEIGHT, EVENT_HALF_LIFE_DAYS, IMPORTANCE_WEIGHT, OUTCOME_HALF_LIFE_DAYS, OWN_RECENCY_WEIGHT, RECENCY_WEIGHT, TIME_EDGE_DAYS,
+    TIME_STEP, TIME_WEIGHT, USE_SATURATION, USE_WEIGHT,
 };
 use super::when::Range;
 use crate::memory::Kind;
@@ -82,7 +82,7 @@ pub struct Prior {
     /// 1 to 1.03.
     pub usage: f64,
     /// 0.9 to 1.
-    pub confidence: f64,
+    pub certainty: f64,
     /// The highest prior among the candidates.
     pub highest: f64,
 }
@@ -98,7 +98,7 @@ impl Default for Prior {
             importance: 1.0,
             recalls: 0,
             usage: 1.0,
-            confidence: 1.0,
+            certainty: 1.0,
             highest: 1.0,
         }
     }
@@ -132,7 +132,7 @@ impl Prior {
             importance: if fact { 1.0 } else { 1.0 + IMPORTANCE_WEIGHT * importance },
             recalls,
             usage: 1.0 + USE_WEIGHT * (libm::log2(1.0 + uses) / USE_SATURATION).min(1.0),
-            confidence: half_life_days.map_or(1.0, |_| 1.0 - CONFIDENCE_WEIGHT * f64::from(attributes.doubt) / 15.0),
+            certainty: 1.0 - CERTAINTY_WEIGHT * f64::from(attributes.doubt) / 15.0,
             highest: 1.0,
         }
     }
@@ -140,7 +140,7 @@ impl Prior {
     /// All factors together.
     #[must_use]
     pub fn product(&self) -> f64 {
-        self.time * self.recency * self.importance * self.usage * self.confidence
+        self.time * self.recency * self.importance * self.usage * self.certainty
     }
 
     /// What relevance is multiplied by: above 0, at most 1.
@@ -172,7 +172,10 @@ mod tests {
     const DAY: i64 = 86_400_000_000;
 
     fn of(kind: Kind, occurred_at: i64, asked: Option<Range>) -> Prior {
-        Prior::of(&Attributes { kind, importance: 128, occurred_at, recalls: 0, doubt: 0, said_again: 0, trust: 3 }, &Moment { now: 100 * DAY, asked, ..Moment::default() })
+        Prior::of(
+            &Attributes { kind, importance: 128, occurred_at, recalls: 0, doubt: 0, said_again: 0, trust: 3 },
+            &Moment { now: 100 * DAY, asked, ..Moment::default() },
+        )
     }
 
     #[test]
@@ -213,7 +216,8 @@ mod tests {
     #[test]
     fn importance_and_use_are_small_and_not_for_facts() {
         let prior = |kind, importance, recalls| {
-            Prior::of(&Attributes { kind, importance, occurred_at: 0, recalls, doubt: 0, said_again: 0, trust: 3 }, &Moment::default()).product()
+            Prior::of(&Attributes { kind, importance, occurred_at: 0, recalls, doubt: 0, said_again: 0, trust: 3 }, &Moment::default())
+                .product()
         };
         assert_eq!(prior(Kind::Preference, 128, 0), 1.0);
         assert!((prior(Kind::Preference, 255, 0) - 1.05).abs() < 1e-12);

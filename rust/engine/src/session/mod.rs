@@ -33,11 +33,13 @@ mod search;
 mod session;
 #[cfg(test)]
 mod simulation;
+mod shown;
 mod summary;
 mod sweep;
 mod task;
 mod tasks;
 mod transcript;
+mod versions;
 pub(crate) mod window;
 mod writer;
 
@@ -60,10 +62,12 @@ pub use reply::refused::Refusal;
 pub use scope_sessions::{Listed, Listing, list};
 pub use search::{FEATURES, Features, Request as TranscriptRequest, SCORE_ONE as TRANSCRIPT_SCORE_ONE, TranscriptHit, fill_rows, search};
 pub use session::{NewInstructions, Options, Replied, ResultText, Session, Status, StoredMessage, SwitchPlan, TurnView, format_named};
+pub use shown::ShownTexts;
 pub use summary::StoredSummary;
 pub use sweep::sweep;
 pub use task::TaskState;
 pub use tasks::TaskEdit;
+pub use versions::InstructionsVersion;
 pub use transcript::message::{MessageRecord, MessageState};
 pub use window::assemble::{Ask, Assembled};
 pub use window::bounds::{LearnedModel, StoredAnchor, WindowContent, forget_learned, learned};
