@@ -23,6 +23,7 @@ mod explanation;
 mod fit;
 mod from_json;
 mod json;
+mod lease;
 mod life;
 mod limits;
 mod memory;
@@ -71,6 +72,8 @@ mod _core {
     use super::explanation::{Explanation, TermScore};
     #[pymodule_export]
     use super::fit::fit;
+    #[pymodule_export]
+    use super::lease::{LeaseHolder, add_leased, add_response_leased, release_lease, take_lease};
     #[pymodule_export]
     use super::life::{
         approve, clusters, dbscan, forget_from, gate_features, judge, learn, learn_mark, merge, neighbors, paths, quarantined, relate,
