@@ -107,6 +107,8 @@ pub(super) struct Found {
     pub place: Place,
     pub index: u64,
     pub number: u32,
+    /// Whether it answers nothing, where its row says so.
+    pub is_empty: Option<bool>,
     pub score: i64,
     pub confidence: f64,
     pub features: Features,
