@@ -13,7 +13,7 @@
 
 use std::cell::Cell;
 
-use super::table;
+use super::{Known, table};
 use super::wordpiece::{self, Token};
 use crate::index::vectors::UnitVector;
 use crate::text::is_filler;
@@ -48,15 +48,18 @@ pub(crate) struct Content {
     owners: Vec<usize>,
     /// The words, in normal form.
     pub words: Vec<Box<[u8]>>,
+    /// Whether the table [knows](super::knows) the question.
+    pub is_known: bool,
 }
 
 impl Content {
     /// Those of a question but for filler, punctuation and `left_out` (as [`super::distinct_tokens`] has them), which stand for something
     /// else; all of them where nothing is left.
     pub fn of(question: &str, left_out: &[u8]) -> Self {
-        let (mut content, mut all) = (Self::default(), Self::default());
+        let (mut content, mut all, mut known) = (Self::default(), Self::default(), Known::default());
         let is_left_out = |token: Token| left_out.as_chunks::<2>().0.contains(&token.to_le_bytes());
         wordpiece::each_token_of_word(question, &mut |word, token| {
+            known.note(word, token);
             if !table::says_something(token) {
                 return;
             }
@@ -66,7 +69,7 @@ impl Content {
                 content.push(word, token);
             }
         });
-        if content.tokens.is_empty() { all } else { content }
+        Self { is_known: known.is_enough(), ..if content.tokens.is_empty() { all } else { content } }
     }
 
     fn push(&mut self, word: &[u8], token: Token) {
@@ -80,10 +83,10 @@ impl Content {
         self.owners.push(self.words.len() - 1);
     }
 
-    /// The direction of the sum of their rows; `None` where the table says nothing of any.
+    /// The direction of the sum of their rows; `None` where the table says nothing of any, or does not know the question.
     pub fn vector(&self) -> Option<UnitVector> {
         let known = || self.tokens.iter().filter(|token| **token != wordpiece::UNKNOWN && table::length(**token) > 0.0);
-        known().next()?;
+        known().next().filter(|_| self.is_known)?;
         let mut sum = table::Sum::new();
         known().for_each(|token| sum.add(*token));
         Some(sum.finish())

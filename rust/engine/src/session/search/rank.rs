@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use super::super::place::{Place, SessionsHead};
 use super::super::record::{SessionRecord, SessionState};
 use super::super::transcript::message::MessageRecord;
-use super::super::transcript::words::{index, vectors};
+use super::super::transcript::words::vectors;
 use super::question::{Meaning, Question};
 use super::row::{self, Row};
 use super::score::Features;
@@ -50,8 +50,7 @@ struct Ranked {
 }
 
 impl<'r, P: Pages> Ranking<'r, P> {
-    pub fn new(pages: &'r P, partition: Partition, question: &'r Question, request: &'r Request) -> Result<Self> {
-        let runs = Runs::open(pages, index(partition))?;
+    pub fn new(pages: &'r P, (partition, runs): (Partition, &Runs), question: &'r Question, request: &'r Request) -> Result<Self> {
         let snapshot = runs.snapshot(pages)?;
         let mut field = Field::new(SessionsHead::read(pages, partition)?.last_document);
         let scored = snapshot.score_all(&question.terms, Parameters::default())?;
@@ -285,16 +284,16 @@ fn extended(asked: Range) -> Range {
 fn named<P: Pages>(pages: &P, partition: Partition, question: &Question, numbers: &[u32]) -> Result<(Vec<String>, Vec<u64>)> {
     let (mut met, mut names, mut hashes): (Vec<String>, Vec<String>, Vec<u64>) = (Vec::new(), Vec::new(), Vec::new());
     for &number in numbers {
-        let row = Row::expect(pages, partition, number)?;
-        if met.iter().any(|one| **one == *row.speaker) {
+        let speaker = row::speaker(pages, partition, number)?;
+        if met.contains(&speaker) {
             continue;
         }
-        let own = question.named(&row.speaker);
+        let own = question.named(&speaker);
         if !own.is_empty() {
-            names.push(row.speaker.clone().into_owned());
+            names.push(speaker.clone());
             hashes.extend(own);
         }
-        met.push(row.speaker.into_owned());
+        met.push(speaker);
     }
     names.sort_unstable();
     Ok((names, hashes))
@@ -350,23 +349,29 @@ fn count_forms(tokens: &[u8]) -> [usize; 3] {
 
 /// Adds what only all candidates together tell, and puts them in order.
 fn finish(mut ranked: Vec<Ranked>, names_somebody: bool) -> Vec<Found> {
-    ranked.sort_unstable_by(|a, b| b.cheap.total_cmp(&a.cheap).then(b.found.number.cmp(&a.found.number)));
+    let mut order: Vec<usize> = (0..ranked.len()).collect();
+    let by_cheap = |a: &Ranked, b: &Ranked| b.cheap.total_cmp(&a.cheap).then(b.found.number.cmp(&a.found.number));
+    order.sort_unstable_by(|a, b| by_cheap(&ranked[*a], &ranked[*b]));
     let mut sessions: BTreeMap<u32, usize> = BTreeMap::new();
-    for one in &ranked {
+    for at in &order {
         let rank = sessions.len() + 1;
-        sessions.entry(one.found.place.session).or_insert(rank);
+        sessions.entry(ranked[*at].found.place.session).or_insert(rank);
     }
-    let greatest = ranked.first().map_or(1.0, |one| one.cheap.max(f64::MIN_POSITIVE));
-    let best: Vec<(Place, u64, f64)> =
-        ranked.iter().take(BEST).map(|one| (one.found.place, one.found.index, one.cheap / greatest)).collect();
-    let mut found: Vec<Found> = ranked.into_iter().map(|one| one.found).collect();
-    for one in &mut found {
-        let near = best.iter().filter(|(place, index, _)| *place == one.place && *index != one.index);
-        one.features.near_best = near.map(|(_, index, cheap)| cheap * Features::nearness(*index, one.index)).fold(0.0, f64::max);
-        one.features.session = sessions.get(&one.place.session).map_or(0.0, |rank| 1.0 / *rank as f64);
-        one.score = one.features.score();
+    let best: Vec<(Place, u64, f64)> = order
+        .iter()
+        .take(BEST)
+        .map(|at| &ranked[*at])
+        .map(|one| (one.found.place, one.found.index, one.cheap / ranked[order[0]].cheap.max(f64::MIN_POSITIVE)))
+        .collect();
+    for one in &mut ranked {
+        let found = &mut one.found;
+        let near = best.iter().filter(|(place, index, _)| *place == found.place && *index != found.index);
+        found.features.near_best = near.map(|(_, index, cheap)| cheap * Features::nearness(*index, found.index)).fold(0.0, f64::max);
+        found.features.session = sessions.get(&found.place.session).map_or(0.0, |rank| 1.0 / *rank as f64);
+        found.score = found.features.score();
     }
-    found.sort_unstable_by_key(|found| Reverse((found.score, found.number)));
+    order.sort_unstable_by_key(|at| Reverse((ranked[*at].found.score, ranked[*at].found.number)));
+    let mut found: Vec<Found> = order.into_iter().map(|at| ranked[at].found).collect();
     weigh(&mut found, names_somebody);
     found
 }

@@ -120,6 +120,13 @@ impl<'p> Row<'p> {
     }
 }
 
+/// Who spoke a document that must be there.
+pub(super) fn speaker<P: Pages>(pages: &P, partition: Partition, number: u32) -> Result<String> {
+    let key = key(partition, number);
+    let value = pages.get(key.as_slice())?.ok_or_else(|| damaged(key.as_slice(), "the transcript index refers to it and it is missing"))?;
+    Ok(Row::decode(key.as_slice(), value)?.speaker.into_owned())
+}
+
 /// Where a document's row stands.
 pub(in crate::session) fn key(partition: Partition, number: u32) -> Key {
     Key::new(partition, Table::Document).u32(number)

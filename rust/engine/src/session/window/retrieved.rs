@@ -19,7 +19,7 @@ use crate::scope::Scope;
 use crate::session::place::{Place, SessionsHead};
 use crate::session::recalls::role_of;
 use crate::session::record::SessionRecord;
-use crate::session::search::{self, Found};
+use crate::session::search::{self, Found, SessionIds};
 use crate::session::transcript::message::{MessageRecord, MessageState};
 use crate::session::transcript::words::text_of;
 use crate::store::keys::Partition;
@@ -166,21 +166,6 @@ impl Asked<'_> {
             return Ok(None);
         }
         Ok(Some(told.item(score, Form { span, ..Form::dated() })))
-    }
-}
-
-/// The ids of the sessions whose messages are recalled, each read once.
-#[derive(Default)]
-struct SessionIds(Vec<(Place, Option<Arc<str>>)>);
-
-impl SessionIds {
-    fn of<P: Pages>(&mut self, pages: &P, place: Place) -> Result<Option<Arc<str>>> {
-        if let Some((_, id)) = self.0.iter().find(|(known, _)| *known == place) {
-            return Ok(id.clone());
-        }
-        let id = SessionRecord::read_id(pages, place)?.map(Arc::from);
-        self.0.push((place, id.clone()));
-        Ok(id)
     }
 }
 
