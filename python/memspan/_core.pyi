@@ -361,8 +361,8 @@ class Recalled:
 class Explanation:
     """Every number of a score; `str()` prints them as a table.
 
-    `relevance = lexical_weight * lexical_normalised + cosine_weight * cosine_normalised`, and `score` is that, multiplied by
-    `time * recency * importance * usage / highest_prior`, rounded to units of 2**-30. Where no time was asked for and the candidates
+    `relevance = lexical_weight * lexical_normalised + cosine_weight * cosine_normalised` and what each of `further` adds, and `score` is
+    that, multiplied by `time * recency * importance * usage * certainty / highest_prior`, rounded to units of 2**-30. Where no time was asked for and the candidates
     are facts, every factor is 1.
 
     Examples:
@@ -406,8 +406,16 @@ class Explanation:
     def usage(self) -> float:
         """The factor of `recalls`: 1 to 1.03."""
     @property
+    def certainty(self) -> float:
+        """The factor of the memory's `confidence`: 0.9 to 1."""
+    @property
+    def further(self) -> dict[str, tuple[float, float]]:
+        """What a closer look at a memory adds: by name its value, 0 to 1, and what it weighs. Empty for passages, without vectors, and where
+        the built-in embedding knows too little of the question.
+        """
+    @property
     def highest_prior(self) -> float:
-        """The highest product of these four factors among the candidates."""
+        """The highest product of time, recency, importance and usage among the candidates."""
     @property
     def duplicates(self) -> tuple[str, ...]:
         """The ids of memories that the answer leaves out because they say the same as this one."""

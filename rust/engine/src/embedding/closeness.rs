@@ -13,8 +13,8 @@
 
 use std::cell::Cell;
 
-use super::{Known, table};
 use super::wordpiece::{self, Token};
+use super::{Known, table};
 use crate::index::vectors::UnitVector;
 use crate::text::is_filler;
 

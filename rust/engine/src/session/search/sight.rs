@@ -275,7 +275,8 @@ impl Field {
         let is_in = |range: &Range<u32>| !range.is_empty() && range.start < end && first < range.end;
         let identified = self.identified.partition_point(|number| *number < first);
         let is_identified = self.identified.get(identified).is_some_and(|number| *number < end);
-        let each = [(is_in(&self.dated.within), SIGHT.within), (is_in(&self.dated.behind), SIGHT.behind), (is_identified, SIGHT.identified)];
+        let each =
+            [(is_in(&self.dated.within), SIGHT.within), (is_in(&self.dated.behind), SIGHT.behind), (is_identified, SIGHT.identified)];
         each.into_iter().map(|(is, more)| if is { more as f32 } else { 0.0 }).sum()
     }
 }
