@@ -9,16 +9,16 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from memspan._core import Limits
 from memspan._fence import fenced
+from memspan._values import dataclass, field
 from memspan.exceptions import InvalidInput
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from memspan import _core
 
@@ -61,7 +61,7 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}\Z")
 
 
 @fenced
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Grant:
     """What a section of the prompt may have.
 
@@ -93,7 +93,7 @@ class Grant:
 
 
 @fenced
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Compact:
     """When a session should be compacted: what `Session.compaction_due` goes by. Nothing is compacted behind the caller's back.
 
@@ -116,24 +116,40 @@ class Compact:
             _check_whole("a compaction", "every_turns", self.every_turns, 1, Limits.MAX_TOKENS)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ToolResults:
     """How much of a tool result a session's prompts show. Results are stored whole, whatever is shown of them.
 
     Attributes:
         max_tokens: The most of one result: its beginning, a marker, its end. `Session.tool_result` reads the rest.
+        keep_rounds: The newest tool rounds of a long turn that stay where they fit, when earlier ones leave the prompt for a line that
+            names their tools.
+        summarise: A function `(text, *, max_tokens) -> str` that is asked for what to show of a longer result, by `Session.add`. What it
+            says beyond the result, and what it says too late, is not shown. It is not stored: give it whenever the session is opened.
 
     Raises:
-        InvalidInput: A number is out of its range.
+        InvalidInput: A number is out of its range, or `summarise` cannot be called.
+
+    Examples:
+        >>> rule = memspan.ToolResults(max_tokens=100, summarise=lambda text, *, max_tokens: "Two tests of 9,000 failed.")
+        >>> session = user.session("s-1", model="gpt-4o", budget=memspan.Budget(tool_results=rule))
     """
 
     max_tokens: int = 4_000
+    keep_rounds: int = 3
+    summarise: Callable[..., Any] | None = None
 
     def __post_init__(self) -> None:
         _check_whole("tool results", "max_tokens", self.max_tokens, 64, Limits.MAX_TOKENS)
+        _check_whole("tool results", "keep_rounds", self.keep_rounds, 1, Limits.MAX_BATCH_ROWS)
+        if self.summarise is not None and not callable(self.summarise):
+            raise InvalidInput(
+                f"making tool results: summarise must be a function of a text and max_tokens that returns a str, got {_kind(self.summarise)} "
+                "(ToolResults.summarise): wrap the call in one"
+            )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Budget:
     """What the prompts of a session may cost, and how they are laid out.
 
@@ -205,7 +221,7 @@ class Budget:
         return Budget, (*numbers, sections, self.compact, self.tool_results)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Recalls:
     """What the prompts of a session may recall. Kept with the session: `Scope.session(..., recalls=Recalls(...))`.
 
@@ -260,7 +276,7 @@ class Recalls:
 
 
 @fenced
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Item:
     """A chunk of the caller's own: something retrieved elsewhere that the model may need on this call.
 
@@ -302,7 +318,7 @@ class Item:
             )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Section:
     """A part of a prompt.
 
@@ -324,7 +340,7 @@ class Section:
     items: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Explained:
     """One candidate for a prompt, and what became of it.
 
@@ -363,7 +379,7 @@ class Explanations(tuple[Explained, ...]):
         return _table(("section", "what", "", "tokens", "score", "why"), rows)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Breakpoint:
     """A place where a provider may keep what stands before it.
 
@@ -380,7 +396,7 @@ class Breakpoint:
     lasting: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SharedPrefix:
     """What two prompts have in common at their beginning.
 
@@ -397,7 +413,7 @@ class SharedPrefix:
     broken_by: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CacheBreak:
     """Where a prompt parts from an earlier one, and why.
 

@@ -11,6 +11,8 @@ use pyo3::types::PyTuple;
 
 use crate::time;
 
+/// Units of a score in 1.0.
+const SCORE_ONE: f64 = (1_i64 << 30) as f64;
 /// Two moments, either of which may be open.
 type TimeRange<'py> = (Option<Bound<'py, PyAny>>, Option<Bound<'py, PyAny>>);
 
@@ -81,7 +83,7 @@ impl TermScore {
 /// Every number of a score; `str()` prints them as a table.
 ///
 /// `relevance = lexical_weight * lexical_normalised + cosine_weight * cosine_normalised` and what each of `further` adds, and `score` is
-/// that, multiplied by `time * recency * importance * usage * certainty / highest_prior`, rounded to units of 2**-30. Where no time was asked for and the candidates
+/// that, multiplied by `time * recency * importance * usage * certainty / highest_prior` and `raised`, rounded to units of 2**-30. Where no time was asked for and the candidates
 /// are facts, every factor is 1.
 ///
 /// Examples:
@@ -91,11 +93,17 @@ impl TermScore {
 ///     (0.85, True, ['payments-api'])
 #[pyclass(frozen, eq, module = "memspan")]
 #[derive(Debug, Clone, PartialEq)]
-pub struct Explanation(recall::Explanation, Vec<String>);
+pub struct Explanation(recall::Explanation, Vec<String>, Option<String>);
 
 impl Explanation {
     pub fn new(explanation: recall::Explanation, duplicates: Vec<String>) -> Self {
-        Self(explanation, duplicates)
+        Self(explanation, duplicates, None)
+    }
+
+    /// The same of a memory that relations led to.
+    pub fn related_by(mut self, path: Option<String>) -> Self {
+        self.2 = path;
+        self
     }
 
     fn prior(&self) -> Prior {
@@ -174,7 +182,13 @@ impl Explanation {
         self.prior().certainty
     }
 
-    /// What a closer look at a memory adds: by name its value, 0 to 1, and what it weighs. Empty for passages, without vectors, and where
+    /// What the score was raised by, because the memory says something newer of what a better one says; mostly 0.
+    #[getter]
+    fn raised(&self) -> f64 {
+        self.0.parts.raised as f64 / SCORE_ONE
+    }
+
+    /// What a closer look at a memory adds: by name its value and what it weighs. Empty for passages, without vectors, and where
     /// the built-in embedding knows too little of the question.
     #[getter]
     fn further(&self) -> BTreeMap<&'static str, (f64, f64)> {
@@ -229,6 +243,12 @@ impl Explanation {
         self.0.parts.dense_weight
     }
 
+    /// The relations that lead to it from what the question names, in words; `None` where none does.
+    #[getter]
+    fn related(&self) -> Option<&str> {
+        self.2.as_deref()
+    }
+
     /// The terms of the question that the memory has.
     #[getter]
     fn terms<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
@@ -256,6 +276,9 @@ impl Explanation {
         for (name, weight, value) in self.0.parts.further().filter(|(_, weight, value)| weight * value > 0.0) {
             let _ = write!(table, " + {weight:.2} x {value:.3} {}", name.replace('_', " "));
         }
+        if let Some(path) = &self.2 {
+            let _ = write!(table, "\n  at least {:.3}: {path}", self.0.parts.related);
+        }
         let prior = self.prior();
         if prior.product().to_bits() != prior.highest.to_bits() || prior.asked.is_some() || prior.certainty < 1.0 {
             let _ = write!(table, "\n  relevance {:.3}", self.relevance());
@@ -267,6 +290,9 @@ impl Explanation {
             }
             let _ = write!(table, " x importance {:.3} x use {:.3} ({} recalls)", prior.importance, prior.usage, prior.recalls);
             let _ = write!(table, " x certainty {:.3} / {:.3}, the highest prior", prior.certainty, prior.highest);
+        }
+        if self.0.parts.raised > 0 {
+            let _ = write!(table, "\n  raised by {:.3}: it is the newest of what was said of the same", self.raised());
         }
         if !self.1.is_empty() {
             let _ = write!(table, "\n  says the same as {}", self.1.join(", "));

@@ -160,7 +160,7 @@ pub fn search<P: Pages>(engine: &Core, pages: &P, request: &Request) -> Result<S
         (Some(set), Some(query)) if candidate.dense.is_some() => set.cosine(pages, candidate.number, query),
         _ => Ok(None),
     };
-    let moment = Moment { now: request.now, asked: None };
+    let moment = Moment { now: request.now, ..Moment::default() };
     for (candidate, parts) in fusion::rank(fusion, request.limit, &moment, found.candidates, exact)? {
         if answer.hits.len() >= request.limit || parts.score() < request.min_score {
             break;
@@ -197,7 +197,7 @@ fn nominate<P: Pages>(
 ) -> Result<LexicalQuery> {
     found.partitions.insert(place, partition);
     let runs = Runs::open(pages, writer::index(partition))?;
-    let mut query = LexicalQuery::new(&request.text, seed.terms, runs.statistics(pages)?);
+    let mut query = LexicalQuery::new(&request.text, seed.terms, runs.statistics(pages)?).by(Parameters::OF_DOCUMENTS);
     let terms: Vec<QueryTerm> = query.question().terms.to_vec();
     let hashes: Vec<u64> = terms.iter().map(|term| term.hash).collect();
     query.frequencies = runs.frequencies(pages, &hashes)?;
@@ -205,7 +205,7 @@ fn nominate<P: Pages>(
     let mut sight = Sight { pages, request, place, partition, only, documents: &mut found.documents };
     let wanted = request.limit.saturating_mul(PER_ANSWER).max(FEWEST);
 
-    let by_words = runs.search(pages, &terms, Parameters::default(), wanted, &mut |number| sight.shows(number))?;
+    let by_words = runs.search(pages, &terms, query.parameters, wanted, &mut |number| sight.shows(number))?;
     let mut lexical: BTreeMap<u32, i64> = by_words.iter().map(|hit| (hit.number, hit.score)).collect();
     let (set, degraded) = vectors_of(engine, pages, partition, vector.is_some())?;
     found.degraded = found.degraded.take().or(degraded);
@@ -224,7 +224,7 @@ fn nominate<P: Pages>(
     all.extend(nearest.best.iter().map(|scored| scored.number));
     if !query.identifiers.is_empty() {
         let named: Vec<QueryTerm> = query.identifiers.iter().map(|hash| QueryTerm { hash: *hash, weight: 1.0 }).collect();
-        for hit in runs.search(pages, &named, Parameters::default(), HOLDERS, &mut |number| sight.shows(number))? {
+        for hit in runs.search(pages, &named, query.parameters, HOLDERS, &mut |number| sight.shows(number))? {
             let text = ChunkRecord::read(pages, partition, hit.number)?.indexed(pages, partition)?;
             let terms = analyze(&text, seed.terms).terms;
             if query.identifiers.iter().all(|hash| terms.binary_search_by_key(hash, |term| term.hash).is_ok()) {
@@ -250,6 +250,7 @@ fn nominate<P: Pages>(
             dense: compared.map_or(Ok(None), |(set, vector)| nearest.score(set, pages, vector, number))?,
             attributes: Attributes::NONE,
             past: None,
+            related: None,
         });
     }
     Ok(query)

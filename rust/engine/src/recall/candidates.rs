@@ -2,11 +2,13 @@
 
 use std::cell::OnceCell;
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
 
 use super::explain::LexicalQuery;
 use super::priors::Attributes;
 use super::ranking::WINDOW;
 use super::ranking::memories::{FEWEST, PER_ANSWER};
+use super::related::{self, Related};
 use super::when::Range;
 use super::{Request, past};
 use crate::Result;
@@ -40,6 +42,8 @@ pub struct Candidate {
     pub attributes: Attributes,
     /// What it said, where it is not current any more.
     pub past: Option<Box<Memory>>,
+    /// How it is related to what the question names.
+    pub related: Option<Box<Related>>,
 }
 
 /// What was nominated in all scopes so far.
@@ -107,6 +111,9 @@ pub fn nominate<P: Pages>(
     let holders = scope.with_every_identifier(&mut reader, &query)?;
     let identified = !holders.is_empty();
     numbers.extend(holders);
+    let mut by_relation = related::nominate(snapshot, partition, request.scopes[place].seed(snapshot.secret()), &request.text)?;
+    scope.retain_found(&mut reader, &mut by_relation)?;
+    numbers.extend(by_relation.keys());
     numbers.sort_unstable();
     numbers.dedup();
     let mut accesses = AccessBlocks::new(snapshot, partition);
@@ -116,11 +123,12 @@ pub fn nominate<P: Pages>(
         let Some(row) = reader.row(number)? else { continue };
         let [before, behind] = beside(number).map(|other| told_together(&mut reader, &row, other, |other| lexical.known(other)));
         let (before, behind) = (before?, behind?);
-        let attributes = attributes(&row, number, &mut accesses)?;
+        let attributes = attributes(engine, &row, number, &mut accesses)?;
         let dense = compared.map_or(Ok(None), |(set, question)| dense.score(set, snapshot, question, number))?;
         let [of_own, of_before, of_behind] = WINDOW;
         let window = of_own * own + of_before * before + of_behind * behind;
-        candidates.push(Candidate { scope: place, number, lexical: own, window, dense, attributes, past: None });
+        let related = by_relation.remove(&number).map(Box::new);
+        candidates.push(Candidate { scope: place, number, lexical: own, window, dense, attributes, past: None, related });
     }
     found.identified |= identified;
     found.candidates.append(&mut candidates);
@@ -144,11 +152,12 @@ fn told_together<P: Pages>(reader: &mut Reader<'_, P>, row: &Row, other: Option<
     Ok(if is_told { of(other) } else { 0 })
 }
 
-/// What a current memory's prior is made of. What a fact was recalled counts for nothing, and is not read.
-fn attributes<P: Pages>(row: &Row, number: u32, accesses: &mut AccessBlocks<'_, P>) -> Result<Attributes> {
+/// What a current memory's prior is made of. What a fact was recalled counts for nothing where facts do not decay, and is not read.
+fn attributes<P: Pages>(core: &Core, row: &Row, number: u32, accesses: &mut AccessBlocks<'_, P>) -> Result<Attributes> {
     let kind = Kind::from_number(row.kind).unwrap_or(Kind::Semantic);
-    let recalls = if kind == Kind::Semantic { 0 } else { accesses.get(number)?.recalls };
-    Ok(Attributes { kind, importance: row.importance, occurred_at: row.occurred_at, recalls, trust: row.trust })
+    let recalls = if kind == Kind::Semantic && core.half_lives()[kind as usize].is_none() { 0 } else { accesses.get(number)?.recalls };
+    let (doubt, said_again) = (row.flags >> 1 & 15, row.flags >> 5);
+    Ok(Attributes { kind, importance: row.importance, occurred_at: row.occurred_at, recalls, doubt, said_again, trust: row.trust })
 }
 
 /// The vectors to scan, and in `found` why there are none or not all.
@@ -222,6 +231,16 @@ impl<P: Pages> ScopeSearch<'_, P> {
                 false
             }
         }
+    }
+
+    /// Keeps those that may be found.
+    fn retain_found(&mut self, reader: &mut Reader<'_, P>, related: &mut BTreeMap<u32, Related>) -> Result<()> {
+        for number in related.keys().copied().collect::<Vec<_>>() {
+            if !reader.row(number)?.is_some_and(|row| self.keeps(number, &row)) {
+                related.remove(&number);
+            }
+        }
+        self.checked(())
     }
 
     fn checked<T>(&mut self, value: T) -> Result<T> {

@@ -50,6 +50,12 @@ impl Look {
         !self.names.is_empty()
     }
 
+    /// How close a hit is to the question.
+    pub fn closeness(&self, hit: &Hit) -> f64 {
+        let anew = || self.wanted.closeness(&self.wanted.nearness(&distinct_tokens(&hit.memory.text, MOST_TOKENS)));
+        hit.parts.closer.map_or_else(anew, |(features, _)| features.closeness)
+    }
+
     /// The cosine of a hit by the built-in embedding, which made its vector or did not.
     pub fn cosine(&self, hit: &Hit, made: bool) -> f64 {
         if let Some(cosine) = hit.parts.cosine().filter(|_| made) {
@@ -62,9 +68,10 @@ impl Look {
     /// Scores the hits anew.
     pub fn weigh(&self, hits: &mut [Hit]) {
         let best = hits.iter().filter_map(|hit| hit.parts.cosine()).fold(0.0, f64::max);
-        for hit in hits.iter_mut() {
-            let features = self.features(&hit.memory.text, &hit.parts, best);
-            hit.parts.look_closer(features, self.weights());
+        let features: Vec<Features> = hits.iter().map(|hit| self.features(&hit.memory.text, &hit.parts, best)).collect();
+        let weights = self.weights(&features);
+        for (hit, features) in hits.iter_mut().zip(features) {
+            hit.parts.look_closer(features, weights);
             hit.score = hit.parts.score();
         }
     }
@@ -92,15 +99,19 @@ impl Look {
         }
     }
 
-    /// What each feature weighs: the words more where the question names an identifier that is there.
-    fn weights(&self) -> [f64; WEIGHTS.len()] {
+    /// What each feature weighs: the words more where the question names an identifier that is there. All are brought to a scale on which
+    /// a memory with everything that a fact can have of the question is 1, or the best of these, where it has more.
+    fn weights(&self, features: &[Features]) -> [f64; WEIGHTS.len()] {
         let mut weights = WEIGHTS;
         if self.identified && weights[0] < IDENTIFIED_LEXICAL {
             let rest = (1.0 - IDENTIFIED_LEXICAL) / (1.0 - weights[0]);
             weights.iter_mut().skip(1).for_each(|weight| *weight *= rest);
             weights[0] = IDENTIFIED_LEXICAL;
         }
-        weights
+        let of = |one: &Features| one.values().into_iter().zip(weights).map(|(value, weight)| value * weight).sum::<f64>();
+        let whole = of(&Features { words: 1.0, meaning: 1.0, closeness: 1.0, ..Features::default() });
+        let unit = features.iter().map(of).fold(whole, f64::max);
+        weights.map(|weight| weight / unit)
     }
 }
 

@@ -60,12 +60,16 @@ pub struct Parts {
     pub around: f64,
     /// What a closer look at a memory gave, and what each part of it weighs; `None` where there was none.
     pub closer: Option<(Features, [f64; WEIGHTS.len()])>,
+    /// The relevance that relations give it; 0 where there are none.
+    pub related: f64,
     /// What counts besides relevance.
     pub prior: Prior,
     /// The score, in units of 2^-30.
     pub fixed: i64,
     /// What of it is there because it says something newer than one that scored more.
     pub raised: i64,
+    /// It stands before others of its score.
+    pub is_raised: bool,
 }
 
 impl Parts {
@@ -75,16 +79,15 @@ impl Parts {
         self.fixed as f64 / ONE
     }
 
-    /// What words, vectors and a closer look give together, 0 to 1.
+    /// What words, vectors and a closer look give together, or relations where that is more: 0 to 1.
     #[must_use]
     pub fn relevance(&self) -> f64 {
-        match &self.closer {
-            Some((features, weights)) => {
-                let sum: f64 = features.values().iter().zip(weights).map(|(value, weight)| value * weight).sum();
-                sum.max(0.0)
-            }
-            None => self.lexical_weight * self.lexical_normalised + self.dense_weight * self.dense_normalised,
-        }
+        let sum = |(features, weights): &(Features, [f64; WEIGHTS.len()])| -> f64 {
+            let of_each = features.values().into_iter().zip(weights).map(|(value, weight)| value * weight);
+            of_each.sum()
+        };
+        let indexed = || self.lexical_weight * self.lexical_normalised + self.dense_weight * self.dense_normalised;
+        self.closer.as_ref().map_or_else(indexed, sum).max(self.related)
     }
 
     /// The parts that a closer look adds to words and vectors: name, weight, value.
@@ -95,7 +98,7 @@ impl Parts {
 
     /// What speaks for a closer look: the words beside it count as its own.
     fn sight(&self) -> i64 {
-        let relevance = self.lexical_weight * self.window + self.dense_weight * self.dense_normalised;
+        let relevance = (self.lexical_weight * self.window + self.dense_weight * self.dense_normalised).max(self.related);
         (relevance * self.prior.share() * ONE) as i64
     }
 
@@ -107,10 +110,12 @@ impl Parts {
         self.weigh(self.prior);
     }
 
-    /// Takes at least so high a score.
+    /// Takes at least so high a score, and stands before others that have it.
     pub(super) fn raise_to(&mut self, least: i64) {
-        let more = (least - self.fixed).max(0);
-        (self.fixed, self.raised) = (self.fixed + more, self.raised + more);
+        if self.fixed <= least {
+            (self.fixed, self.raised) = (least, self.raised + least - self.fixed);
+            self.is_raised = true;
+        }
     }
 
     /// Takes what counts besides relevance.
@@ -228,6 +233,7 @@ fn weighted(fusion: Fusion, scale: &Scale, candidate: &Candidate) -> Parts {
         dense_weight,
         window: scale.window(candidate.window),
         around: scale.window(candidate.window - WINDOW[0] * candidate.lexical),
+        related: candidate.related.as_ref().map_or(0.0, |related| related.relevance),
         ..Parts::default()
     };
     parts.weigh(prior);
@@ -252,8 +258,9 @@ mod tests {
     const LONG_AGO: i64 = -1000 * 86_400_000_000;
 
     fn candidate(number: u32, lexical: i64, dense: i32) -> Candidate {
-        let attributes = Attributes { kind: Kind::Episodic, importance: 128, occurred_at: 0, recalls: 0, trust: 3 };
-        Candidate { scope: 0, number, lexical, window: 10 * lexical, dense: Some(dense), attributes, past: None }
+        let attributes =
+            Attributes { kind: Kind::Episodic, importance: 128, occurred_at: 0, recalls: 0, doubt: 0, said_again: 0, trust: 3 };
+        Candidate { scope: 0, number, lexical, window: 10 * lexical, dense: Some(dense), attributes, past: None, related: None }
     }
 
     fn order(fusion: Fusion) -> Vec<u32> {
@@ -282,7 +289,7 @@ mod tests {
         let asked = Some(Range { since: Some(0), until: Some(1000) });
         let best = |times| {
             let fusion = Fusion { lexical: 1.0 };
-            let ranked = rank(fusion, 2, &Moment { now: 0, asked }, candidates(times), |_| Ok(None)).expect("no store");
+            let ranked = rank(fusion, 2, &Moment { asked, ..Moment::default() }, candidates(times), |_| Ok(None)).expect("no store");
             (ranked[0].0.number, ranked[0].1.score())
         };
         assert_eq!(best([LONG_AGO, 500]), (2, (0.8 * ONE).floor() / ONE));

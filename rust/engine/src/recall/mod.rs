@@ -22,6 +22,7 @@ mod newest;
 mod past;
 pub mod priors;
 pub mod ranking;
+mod related;
 mod same;
 mod shares;
 mod sure;
@@ -88,6 +89,8 @@ pub struct Hit {
     pub parts: fusion::Parts,
     /// The ids of memories that were left out because they say the same.
     pub duplicates: Vec<String>,
+    /// How it is related to what the question names, in words.
+    pub related: Option<String>,
     /// When something newer was said of the same thing, if it was.
     pub newer_at: Option<i64>,
 }
@@ -187,21 +190,21 @@ pub(crate) fn answer<P: Pages>(engine: &Core, snapshot: &P, request: &Request) -
         recall.queries.push(query);
     }
     let fusion = if found.identified { request.fusion.identified() } else { request.fusion };
-    let moment = Moment { now: request.filter.now, asked: request.filter.preferred };
+    let moment = Moment { now: request.filter.now, asked: request.filter.preferred, half_lives: engine.half_lives() };
     let candidates = std::mem::take(&mut found.candidates);
     let exact = |candidate: &Candidate| exact(snapshot, &found, request, candidate);
     let ranked = fusion::rank(fusion, request.limit, &moment, candidates, exact)?;
     let load = |(candidate, parts)| load(snapshot, &recall.partitions, candidate, parts);
     let mut hits = ranked.into_iter().map(load).collect::<Result<Vec<Hit>>>()?;
     recall.by_vectors = found.sets.iter().any(Option::is_some);
-    if recall.by_vectors
-        && let Some(look) = Look::new(&request.text, &recall.queries, found.identified)
-    {
-        look.weigh(&mut hits);
-        sort(&mut hits);
-        recall.beside = Beside::of(&hits, look.names_somebody());
+    if let Some(look) = Look::new(&request.text, &recall.queries, found.identified) {
+        if recall.by_vectors {
+            look.weigh(&mut hits);
+            sort(&mut hits);
+            recall.beside = Beside::of(&hits, look.names_somebody());
+        }
         if !request.filter.limits_time() && request.filter.preferred.is_none() {
-            newest::lift(&request.text, &mut hits, |hit| look.cosine(hit, is_built_in(engine)));
+            newest::lift(&request.text, &mut hits, |hit| (look.closeness(hit), look.cosine(hit, is_built_in(engine))));
         }
     }
     sort(&mut hits);
@@ -249,21 +252,22 @@ fn exact<P: Pages>(snapshot: &P, found: &Nominated, request: &Request, candidate
     found.question(request, searched).map_or(Ok(None), |question| searched.set.cosine(snapshot, candidate.number, question))
 }
 
-/// Score descending, then scope, then number, then the newest revision: no two hits are equal.
+/// Score descending, what was raised to it first, then scope, then number, then the newest revision: no two hits are equal.
 fn sort(hits: &mut [Hit]) {
     hits.sort_by(|a, b| {
         let place = |hit: &Hit| (hit.scope, hit.memory.number, Reverse(hit.memory.revision));
-        b.parts.fixed.cmp(&a.parts.fixed).then_with(|| place(a).cmp(&place(b)))
+        let score = |hit: &Hit| (hit.parts.fixed, hit.parts.is_raised);
+        score(b).cmp(&score(a)).then_with(|| place(a).cmp(&place(b)))
     });
 }
 
-fn load<P: Pages>(snapshot: &P, partitions: &[Option<Partition>], candidate: Candidate, mut parts: fusion::Parts) -> Result<Hit> {
+fn load<P: Pages>(snapshot: &P, partitions: &[Option<Partition>], candidate: Candidate, parts: fusion::Parts) -> Result<Hit> {
     let memory = if let Some(memory) = candidate.past {
         *memory
     } else {
         let partition = partitions.get(candidate.scope).copied().flatten().unwrap_or_default();
         record::current(snapshot, partition, candidate.number)?.ok_or_else(|| record::missing(partition, candidate.number))?
     };
-    parts.weigh(parts.prior.of_confidence(memory.confidence));
-    Ok(Hit { memory, scope: candidate.scope, score: parts.score(), parts, duplicates: Vec::new(), newer_at: None })
+    let related = candidate.related.map(|related| related.path);
+    Ok(Hit { memory, scope: candidate.scope, score: parts.score(), parts, duplicates: Vec::new(), related, newer_at: None })
 }

@@ -1,11 +1,11 @@
 //! The newest first: of memories that say something of the same thing, where no slot says so, the newest stands before those that it
 //! replaces, and each of these says when.
 //!
-//! Two are such a pair where both are of kinds that hold (facts, preferences, decisions, constraints, the profile), the newer one is about
-//! the same person, and it answers the question by itself ([`answers`]). The same person: it has every name and identifier of
+//! Two are such a pair where both are of kinds that hold (facts, preferences, decisions, constraints, the profile), the newer one is trusted
+//! as much, is about the same person, and it answers the question by itself ([`answers`]). The same person: it has every name and identifier of
 //! the question that the older one has, speaks of "I" where the older one does, and names nobody else's. A question that names no person
 //! and says nothing of "I" asks about a thing: there the newer one has every word of the question that the older one has, since "the
-//! production server" is no newer "staging server".
+//! production server" is no newer "staging server", and more of its score.
 //!
 //! It forgets nothing and leaves nothing out: near is not the same, and the reader decides. What asks for the past, or for a time, is
 //! answered as it ranks.
@@ -16,27 +16,43 @@ use super::ranking::memories::newest::{CLOSENESS, LEAST, MEANING};
 use crate::memory::Kind;
 use crate::text::{Role, analyze, with_analyzer};
 
+/// So many tenths of the older one's score has what is newer of a person, at least.
+const OF_PERSON: i64 = 4;
+/// The same of a thing.
+const OF_THING: i64 = 7;
 /// Words that ask for what was.
 const PAST: [&str; 14] = [
-    "used", "before", "previous", "previously", "former", "formerly", "earlier", "old", "originally", "original", "past", "ago", "history",
+    "used",
+    "before",
+    "previous",
+    "previously",
+    "former",
+    "formerly",
+    "earlier",
+    "old",
+    "originally",
+    "original",
+    "past",
+    "ago",
+    "history",
     "then",
 ];
 /// Words of who asks, and of how others write of them.
 const OWN: [&str; 12] = ["i", "me", "my", "mine", "we", "us", "our", "ours", "i'm", "i've", "user", "user's"];
 
 /// Puts the newest of each thing before what it replaces, by its score, and notes at the older ones when something newer was said.
-/// `cosine` is that of the built-in embedding.
-pub(super) fn lift(question: &str, hits: &mut [Hit], cosine: impl Fn(&Hit) -> f64) {
+/// `near` has the closeness of a hit, and its cosine by the built-in embedding.
+pub(super) fn lift(question: &str, hits: &mut [Hit], near: impl Fn(&Hit) -> (f64, f64)) {
     if words(question).any(|word| PAST.contains(&word.as_str())) {
         return;
     }
     let asked = Asked::of(question);
-    let seen: Vec<Option<Seen>> = hits.iter().map(|hit| Seen::of(&asked, hit, &cosine)).collect();
+    let seen: Vec<Option<Seen>> = hits.iter().map(|hit| Seen::of(&asked, hit, &near)).collect();
     let newest: Vec<Option<usize>> = (0..hits.len()).map(|older| newest_of(older, &asked, &seen, hits)).collect();
     for (older, newest) in newest.into_iter().enumerate() {
         let Some(newest) = newest else { continue };
         hits[older].newer_at = Some(hits[newest].memory.occurred_at);
-        let least = hits[older].parts.fixed.saturating_add(1);
+        let least = hits[older].parts.fixed;
         hits[newest].parts.raise_to(least);
         hits[newest].score = hits[newest].parts.score();
     }
@@ -50,7 +66,7 @@ fn newest_of(older: usize, asked: &Asked, seen: &[Option<Seen>], hits: &[Hit]) -
 }
 
 /// Whether a memory answers the question by itself.
-fn answers(closeness: f64, cosine: f64) -> bool {
+fn answers((closeness, cosine): (f64, f64)) -> bool {
     MEANING * cosine + CLOSENESS * closeness > LEAST
 }
 
@@ -60,6 +76,8 @@ struct Asked {
     required: Vec<u64>,
     names: Vec<String>,
     own: bool,
+    /// It asks about somebody, who is named or asks.
+    of_person: bool,
 }
 
 impl Asked {
@@ -73,15 +91,17 @@ impl Asked {
             Role::Word => !of_person || names.contains(&term.text),
             _ => false,
         };
-        Self { required: query.terms.iter().filter(|term| is_required(term)).map(|term| term.hash).collect(), names, own }
+        Self { required: query.terms.iter().filter(|term| is_required(term)).map(|term| term.hash).collect(), names, own, of_person }
     }
 
     /// Whether one is newer than another and about the same person or thing.
     fn is_newer(&self, new: &Seen, old: &Seen) -> bool {
         new.occurred_at > old.occurred_at
             && new.scope == old.scope
+            && new.trust >= old.trust
             && (new.slot.is_none() || old.slot.is_none() || new.slot == old.slot)
             && old.required.iter().all(|hash| new.required.contains(hash))
+            && new.score.saturating_mul(10) >= old.score.saturating_mul(if self.of_person { OF_PERSON } else { OF_THING })
             && (!self.own || new.own == old.own)
             && (!new.others || old.others)
     }
@@ -92,6 +112,8 @@ struct Seen {
     scope: usize,
     slot: Option<String>,
     occurred_at: i64,
+    trust: u8,
+    score: i64,
     required: Vec<u64>,
     own: bool,
     /// It speaks of what is somebody's whom the question does not name.
@@ -99,9 +121,9 @@ struct Seen {
 }
 
 impl Seen {
-    fn of(asked: &Asked, hit: &Hit, cosine: impl Fn(&Hit) -> f64) -> Option<Self> {
-        let (memory, closeness) = (&hit.memory, hit.parts.closer?.0.closeness);
-        if !holds(memory.kind) || memory.ending.is_some() || !answers(closeness, cosine(hit)) {
+    fn of(asked: &Asked, hit: &Hit, near: impl Fn(&Hit) -> (f64, f64)) -> Option<Self> {
+        let memory = &hit.memory;
+        if !holds(memory.kind) || memory.ending.is_some() || !answers(near(hit)) {
             return None;
         }
         let analysis = analyze(&memory.text, 0);
@@ -110,6 +132,8 @@ impl Seen {
             scope: hit.scope,
             slot: memory.slot.clone(),
             occurred_at: memory.occurred_at,
+            trust: memory.trust,
+            score: hit.parts.fixed,
             required: asked.required.iter().copied().filter(has).collect(),
             own: speaks_of_own(&memory.text),
             others: owners(&memory.text).any(|owner| !asked.names.contains(&owner)),
@@ -130,7 +154,9 @@ fn speaks_of_own(text: &str) -> bool {
 fn owners(text: &str) -> impl Iterator<Item = String> + '_ {
     let owned = |word: &str| word.strip_suffix("'s").or_else(|| word.strip_suffix("\u{2019}s")).map(str::to_lowercase);
     let named = text.split_whitespace().filter(|word| word.starts_with(char::is_uppercase));
-    named.filter_map(owned).filter(|owner| !OWN.contains(&owner.as_str()) && !matches!(owner.as_str(), "it" | "that" | "what" | "here" | "there" | "let"))
+    named
+        .filter_map(owned)
+        .filter(|owner| !OWN.contains(&owner.as_str()) && !matches!(owner.as_str(), "it" | "that" | "what" | "here" | "there" | "let"))
 }
 
 fn words(text: &str) -> impl Iterator<Item = String> + '_ {

@@ -6,5 +6,6 @@ mod excerpt;
 pub(super) mod pinned;
 pub(super) mod recount;
 pub(super) mod retrieved;
+mod room;
 pub(super) mod warm;
 mod why;
