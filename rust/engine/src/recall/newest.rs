@@ -20,6 +20,8 @@ use crate::text::{Role, analyze, with_analyzer};
 const OF_PERSON: i64 = 4;
 /// The same of a thing.
 const OF_THING: i64 = 7;
+/// Words of a question about a thing: "tea" alone asks for all that is known of it.
+const LEAST_WORDS: usize = 2;
 /// Words that ask for what was.
 const PAST: [&str; 14] = [
     "used",
@@ -47,6 +49,9 @@ pub(super) fn lift(question: &str, hits: &mut [Hit], near: impl Fn(&Hit) -> (f64
         return;
     }
     let asked = Asked::of(question);
+    if !asked.of_person && asked.required.len() < LEAST_WORDS {
+        return;
+    }
     let seen: Vec<Option<Seen>> = hits.iter().map(|hit| Seen::of(&asked, hit, &near)).collect();
     let newest: Vec<Option<usize>> = (0..hits.len()).map(|older| newest_of(older, &asked, &seen, hits)).collect();
     for (older, newest) in newest.into_iter().enumerate() {
