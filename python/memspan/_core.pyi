@@ -361,8 +361,8 @@ class Recalled:
 class Explanation:
     """Every number of a score; `str()` prints them as a table.
 
-    `relevance = lexical_weight * lexical_normalised + cosine_weight * cosine_normalised`, and `score` is that, multiplied by
-    `time * recency * importance * usage / highest_prior`, rounded to units of 2**-30. Where no time was asked for and the candidates
+    `relevance = lexical_weight * lexical_normalised + cosine_weight * cosine_normalised` and what each of `further` adds, and `score` is
+    that, multiplied by `time * recency * importance * usage * certainty / highest_prior`, rounded to units of 2**-30. Where no time was asked for and the candidates
     are facts, every factor is 1.
 
     Examples:
@@ -406,8 +406,19 @@ class Explanation:
     def usage(self) -> float:
         """The factor of `recalls`: 1 to 1.03."""
     @property
+    def certainty(self) -> float:
+        """The factor of the memory's `confidence`: 0.9 to 1."""
+    @property
+    def further(self) -> dict[str, tuple[float, float]]:
+        """What a closer look at a memory adds: by name its value, 0 to 1, and what it weighs. Empty for passages, without vectors, and where
+        the built-in embedding knows too little of the question.
+        """
+    @property
     def highest_prior(self) -> float:
-        """The highest product of these four factors among the candidates."""
+        """The highest product of time, recency, importance and usage among the candidates."""
+    @property
+    def related(self) -> str | None:
+        """The relations that lead to it from what the question names, in words; `None` where none does."""
     @property
     def duplicates(self) -> tuple[str, ...]:
         """The ids of memories that the answer leaves out because they say the same as this one."""
@@ -798,13 +809,28 @@ class SessionCore:
     def is_same(self, other: SessionCore) -> bool: ...
 
 @final
+class LeaseHolder:
+    """Whoever holds a lease. Private."""
+
+    @property
+    def holder(self) -> str: ...
+    @property
+    def since(self) -> datetime: ...
+    @property
+    def until(self) -> datetime: ...
+
+def take_lease(session: SessionCore, holder: str, seconds: float, dead: str | None) -> LeaseHolder | None: ...
+def add_leased(
+    session: SessionCore, row: NewRow, holder: str, seconds: float, dead: str | None
+) -> tuple[AddedRow | None, LeaseHolder | None]: ...
+def add_response_leased(session: SessionCore, response: object, prompt: PromptCore | None, holder: str) -> tuple[int, bool, bool]: ...
+def release_lease(session: SessionCore, holder: str) -> bool: ...
+
+@final
 class ReplyCore:
     """What stands around a call of a model, as `memspan.Session` calls it. Private."""
 
     def __new__(cls, session: SessionCore) -> ReplyCore: ...
-    def take_lease(self, holder: str, seconds: float) -> tuple[str, datetime, datetime] | None: ...
-    def release_lease(self, holder: str) -> bool: ...
-    def lease(self) -> tuple[str, datetime, datetime] | None: ...
     def keep_partial(self, response: str, messages: int, began_at: datetime, error: str | None) -> None: ...
     def partial(self) -> tuple[int, datetime, datetime, str | None, str] | None: ...
     def drop_partial(self) -> bool: ...
@@ -1071,6 +1097,9 @@ def judge(scope: ScopeCore, heard: Sequence[HeardRow], first: int) -> list[Judge
 
 def learn_mark(scope: ScopeCore, session: str) -> tuple[int, MarkRow, MarkRow]:
     """From where on a session is to be learnt from, its mark, and what it is now. Private."""
+
+def shown_texts(scope: ScopeCore, session: str, first: int, end: int) -> list[tuple[int, list[str]]]:
+    """What the calls of a session showed: of each turn its first message and the texts, newest turn first. Private."""
 
 def learn(
     scope: ScopeCore,

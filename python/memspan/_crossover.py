@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from memspan import _core
+from memspan._values import dataclass
 from memspan.engine import GraphOptions
 from memspan.exceptions import InvalidInput
 

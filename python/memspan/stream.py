@@ -12,17 +12,17 @@ Not here: what becomes of the reply (`memspan.reply`).
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 from memspan._fence import is_mapping
+from memspan._values import dataclass, field
 from memspan.exceptions import InvalidInput, ProviderError
 from memspan.refusals import Refusal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Gatherer", "get", "plain", "said"]
+__all__ = ["Gatherer", "get", "json_object", "plain", "said"]
 
 _MOST_LINE = 64 << 20
 _NOT_PYDANTIC = object()
@@ -45,6 +45,26 @@ def plain(value: Any) -> Any:
     dump = getattr(value, "model_dump", None)
     if callable(dump):
         return dump(mode="json", exclude_unset=True)
+    return value
+
+
+def json_object(text: str) -> dict[str, Any] | None:
+    """The object that a text is in JSON, `None` where it is none. Numbers that no JSON has (NaN) or no computer (1e999) make it none."""
+    try:
+        value = json.loads(text, parse_constant=_no_number, parse_float=_finite)
+    except (ValueError, RecursionError):
+        return None
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else None
+
+
+def _no_number(word: str) -> float:
+    raise ValueError(word)
+
+
+def _finite(digits: str) -> float:
+    value = float(digits)
+    if value - value != 0:
+        raise ValueError(digits)
     return value
 
 
@@ -173,7 +193,7 @@ class _Events:
 # --- dialects ---------------------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
+@dataclass()
 class _Dialect:
     said: list[str] = field(default_factory=list)
     finish: str | None = None
@@ -205,7 +225,7 @@ def _dialect_of(chunk: Any) -> _Dialect | None:
     )
 
 
-@dataclass(slots=True)
+@dataclass()
 class _Call:
     id: str = ""
     name: str = ""
@@ -217,18 +237,12 @@ class _Call:
         return "".join(self.pieces)
 
     def is_whole(self) -> bool:
-        return bool(self.name) and _object(self.arguments) is not None
+        return bool(self.name) and json_object(self.arguments) is not None
 
 
-def _object(text: str) -> dict[str, Any] | None:
-    try:
-        value = json.loads(text)
-    except ValueError:
-        return None
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else None
 
 
-@dataclass(slots=True)
+@dataclass()
 class _Chat(_Dialect):
     """Chat completions."""
 
@@ -317,7 +331,7 @@ def _chat_call(call: _Call, place: int) -> dict[str, Any]:
     return {"id": call.id or f"call_{place}", "type": call.kind, call.kind: {"name": call.name, key: call.arguments}}
 
 
-@dataclass(slots=True)
+@dataclass()
 class _Anthropic(_Dialect):
     """Anthropic's messages."""
 
@@ -395,7 +409,7 @@ class _Anthropic(_Dialect):
         if kind in {"tool_use", "server_tool_use", "mcp_tool_use"}:
             if not joined:
                 return block if index in self.stopped or self.whole else None
-            given = _object(joined)
+            given = json_object(joined)
             if given is None and not (self.whole and index in self.stopped):
                 return None
             return {**block, "input": {"input": joined} if given is None else given}
@@ -406,7 +420,7 @@ def _known(usage: Any) -> dict[str, Any]:
     return {key: value for key, value in cast("dict[str, Any]", usage or {}).items() if value is not None}
 
 
-@dataclass(slots=True)
+@dataclass()
 class _Responses(_Dialect):
     """OpenAI's responses."""
 
@@ -468,7 +482,7 @@ class _Responses(_Dialect):
         return {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text, "annotations": []}]}
 
 
-@dataclass(slots=True)
+@dataclass()
 class _Gemini(_Dialect):
     """Gemini's `generateContent`."""
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from memspan._core import Limits
 from memspan._fence import fenced
+from memspan._values import dataclass, field
 from memspan.exceptions import InvalidInput
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}\Z")
 
 
 @fenced
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Grant:
     """What a section of the prompt may have.
 
@@ -93,7 +93,7 @@ class Grant:
 
 
 @fenced
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Compact:
     """When a session should be compacted: what `Session.compaction_due` goes by. Nothing is compacted behind the caller's back.
 
@@ -116,7 +116,7 @@ class Compact:
             _check_whole("a compaction", "every_turns", self.every_turns, 1, Limits.MAX_TOKENS)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ToolResults:
     """How much of a tool result a session's prompts show. Results are stored whole, whatever is shown of them.
 
@@ -149,7 +149,7 @@ class ToolResults:
             )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Budget:
     """What the prompts of a session may cost, and how they are laid out.
 
@@ -221,7 +221,7 @@ class Budget:
         return Budget, (*numbers, sections, self.compact, self.tool_results)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Recalls:
     """What the prompts of a session may recall. Kept with the session: `Scope.session(..., recalls=Recalls(...))`.
 
@@ -276,7 +276,7 @@ class Recalls:
 
 
 @fenced
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Item:
     """A chunk of the caller's own: something retrieved elsewhere that the model may need on this call.
 
@@ -318,7 +318,7 @@ class Item:
             )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Section:
     """A part of a prompt.
 
@@ -340,7 +340,7 @@ class Section:
     items: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Explained:
     """One candidate for a prompt, and what became of it.
 
@@ -379,7 +379,7 @@ class Explanations(tuple[Explained, ...]):
         return _table(("section", "what", "", "tokens", "score", "why"), rows)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Breakpoint:
     """A place where a provider may keep what stands before it.
 
@@ -396,7 +396,7 @@ class Breakpoint:
     lasting: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SharedPrefix:
     """What two prompts have in common at their beginning.
 
@@ -413,7 +413,7 @@ class SharedPrefix:
     broken_by: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CacheBreak:
     """Where a prompt parts from an earlier one, and why.
 

@@ -1,5 +1,6 @@
 //! `Explanation` and `TermScore`: every number of a score, by name.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use memspan_engine::recall::priors::Prior;
@@ -79,8 +80,8 @@ impl TermScore {
 
 /// Every number of a score; `str()` prints them as a table.
 ///
-/// `relevance = lexical_weight * lexical_normalised + cosine_weight * cosine_normalised`, and `score` is that, multiplied by
-/// `time * recency * importance * usage / highest_prior`, rounded to units of 2**-30. Where no time was asked for and the candidates
+/// `relevance = lexical_weight * lexical_normalised + cosine_weight * cosine_normalised` and what each of `further` adds, and `score` is
+/// that, multiplied by `time * recency * importance * usage * certainty / highest_prior`, rounded to units of 2**-30. Where no time was asked for and the candidates
 /// are facts, every factor is 1.
 ///
 /// Examples:
@@ -90,11 +91,17 @@ impl TermScore {
 ///     (0.85, True, ['payments-api'])
 #[pyclass(frozen, eq, module = "memspan")]
 #[derive(Debug, Clone, PartialEq)]
-pub struct Explanation(recall::Explanation, Vec<String>);
+pub struct Explanation(recall::Explanation, Vec<String>, Option<String>);
 
 impl Explanation {
     pub fn new(explanation: recall::Explanation, duplicates: Vec<String>) -> Self {
-        Self(explanation, duplicates)
+        Self(explanation, duplicates, None)
+    }
+
+    /// The same of a memory that relations led to.
+    pub fn related_by(mut self, path: Option<String>) -> Self {
+        self.2 = path;
+        self
     }
 
     fn prior(&self) -> Prior {
@@ -167,7 +174,20 @@ impl Explanation {
         self.prior().usage
     }
 
-    /// The highest product of these four factors among the candidates.
+    /// The factor of the memory's `confidence`: 0.9 to 1.
+    #[getter]
+    fn certainty(&self) -> f64 {
+        self.prior().certainty
+    }
+
+    /// What a closer look at a memory adds: by name its value, 0 to 1, and what it weighs. Empty for passages, without vectors, and where
+    /// the built-in embedding knows too little of the question.
+    #[getter]
+    fn further(&self) -> BTreeMap<&'static str, (f64, f64)> {
+        self.0.parts.further().map(|(name, weight, value)| (name, (value, weight))).collect()
+    }
+
+    /// The highest product of time, recency, importance and usage among the candidates.
     #[getter]
     fn highest_prior(&self) -> f64 {
         self.prior().highest
@@ -215,6 +235,12 @@ impl Explanation {
         self.0.parts.dense_weight
     }
 
+    /// The relations that lead to it from what the question names, in words; `None` where none does.
+    #[getter]
+    fn related(&self) -> Option<&str> {
+        self.2.as_deref()
+    }
+
     /// The terms of the question that the memory has.
     #[getter]
     fn terms<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
@@ -239,8 +265,14 @@ impl Explanation {
         if let Some(cosine) = self.cosine() {
             let _ = write!(table, " + {:.2} x {:.3} vector (cosine {cosine:.3})", self.cosine_weight(), self.cosine_normalised());
         }
+        for (name, weight, value) in self.0.parts.further().filter(|(_, weight, value)| weight * value > 0.0) {
+            let _ = write!(table, " + {weight:.2} x {value:.3} {}", name.replace('_', " "));
+        }
+        if let Some(path) = &self.2 {
+            let _ = write!(table, "\n  at least {:.3}: {path}", self.0.parts.related);
+        }
         let prior = self.prior();
-        if prior.product().to_bits() != prior.highest.to_bits() || prior.asked.is_some() {
+        if prior.product().to_bits() != prior.highest.to_bits() || prior.asked.is_some() || prior.certainty < 1.0 {
             let _ = write!(table, "\n  relevance {:.3}", self.relevance());
             if let Some(range) = prior.asked {
                 let _ = write!(table, " x time {:.3} ({})", prior.time, shown(range));
@@ -249,7 +281,7 @@ impl Explanation {
                 let _ = write!(table, " x recency {:.3} ({:.1} days old, half-life {half_life})", prior.recency, prior.age_days);
             }
             let _ = write!(table, " x importance {:.3} x use {:.3} ({} recalls)", prior.importance, prior.usage, prior.recalls);
-            let _ = write!(table, " / {:.3}, the highest of these", prior.highest);
+            let _ = write!(table, " x certainty {:.3} / {:.3}, the highest prior", prior.certainty, prior.highest);
         }
         if !self.1.is_empty() {
             let _ = write!(table, "\n  says the same as {}", self.1.join(", "));

@@ -1,16 +1,14 @@
 //! What a search of transcripts looks for: the terms of a question, whom it names, what it means without these names, and which time
 //! it asks about. It reads no message.
 
-use crate::embedding::{Content, Wanted, distinct_tokens, knows};
+use crate::embedding::{Content, Wanted, distinct_tokens};
 use crate::index::bm25::QueryTerm;
 use crate::index::vectors::Query;
-use crate::text::{self, with_analyzer};
+use crate::text::{self, asks_when, with_analyzer};
 use crate::units::score::SCORE_ONE;
 
 /// Tokens of a name that are left out of the meaning of a question.
 const MAX_NAME_TOKENS: usize = 64;
-/// Words that ask for a time.
-const ASKS_WHEN: [&str; 4] = ["when", "date", "year", "month"];
 
 /// The words of a question, before anybody is known.
 pub(super) struct Question {
@@ -52,7 +50,7 @@ impl Question {
             term.and_then(|term| rarity.get(term)).map_or(rarest, |rarity| *rarity)
         };
         let rarities: Vec<f64> = content.words.iter().map(|word| rarity_of(word)).collect();
-        Meaning { vector: content.vector().filter(|_| knows(&self.text)).map(Query::from_unit), wanted: Wanted::new(&content, &rarities) }
+        Meaning { vector: content.vector().map(Query::from_unit), wanted: Wanted::new(&content, &rarities) }
     }
 }
 
@@ -61,13 +59,6 @@ pub(super) struct Meaning {
     /// `None` where the table has none of its words.
     pub vector: Option<Query>,
     pub wanted: Wanted,
-}
-
-fn asks_when(text: &str) -> bool {
-    let lower = text.to_lowercase();
-    let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
-    let pair = |pair: &[&str]| matches!(pair, ["how", "long"] | ["what", "day"]);
-    words.iter().any(|word| ASKS_WHEN.contains(word)) || words.windows(2).any(pair)
 }
 
 #[cfg(test)]
@@ -79,6 +70,5 @@ mod tests {
         let question = Question::new("When did Caroline Smith visit the museum?", 7);
         assert_eq!((question.named("Caroline").is_empty(), question.named("Melanie").is_empty()), (false, true));
         assert!(question.asks_when && !Question::new("What was the port?", 7).asks_when);
-        assert!(asks_when("how long did it take") && !asks_when("how often, and how few"));
     }
 }
