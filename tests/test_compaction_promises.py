@@ -471,3 +471,22 @@ def test_a_long_result_is_summarised_by_its_caller(tmp_path: Path) -> None:
         assert call_with(short, "fine") == "fine", "what is short is not asked for"
     with pytest.raises(memspan.InvalidInput, match="summarise must be"):
         memspan.ToolResults(summarise="yes")  # type: ignore[arg-type]
+
+
+def test_summaries_of_earlier_sessions_are_searched(user: memspan.Scope) -> None:
+    for name, subject in (("alpha", "payments"), ("beta", "invoices")):
+        session = user.session(name, model="gpt-4o")
+        session.add_many([{"role": "user", "content": f"We go with Postgres {n} for the {subject} table t{n}."} for n in range(10, 18)])
+        session.compact(keep_exchanges=1)
+    user.session("gamma", model="gpt-4o").add({"role": "user", "content": "The payments table is never shown."})
+    assert [one.session_id for one in user.summaries()] == ["beta", "alpha"]
+    found = user.summaries("which Postgres has the payments table t12?")
+    assert found[0].session_id == "alpha"
+    assert found[0].lines[0].text == "We go with Postgres 12 for the payments table t12."
+    assert all(one.session_id != "gamma" for one in found), "it has no summary"
+    user.session("alpha").redact(2)
+    assert all("t12." not in line.text for one in user.summaries("which Postgres has the payments table t12?") for line in one.lines)
+    assert user.summaries(limit=1)[0].session_id == "beta"
+    user.session("beta").delete()
+    assert [one.session_id for one in user.summaries()] == ["alpha"]
+    assert user.summaries("zebra") == ()
