@@ -23,13 +23,13 @@ from memspan.short_term import Session, set_policy
 from memspan.transcript import TranscriptHit
 
 if TYPE_CHECKING:
-    from memspan.compaction.sessions import SessionSummary
     from collections.abc import Iterator, Sequence
 
     from memspan._core import Memory, Recalled, Remembered, SessionInfo
     from memspan._learning import Work
     from memspan._store import OpenStore
     from memspan.answer import SourceName
+    from memspan.compaction.sessions import SessionSummary
     from memspan.erasure import ErasureReceipt
     from memspan.life import LanguageModel
     from memspan.memory_tools import ToolFormat

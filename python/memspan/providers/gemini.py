@@ -67,11 +67,14 @@ class Gemini(Provider):
         """The awaitable twin of `complete`."""
         return await self._async_client().generate_content(**self._request(prompt, options, stream=False))
 
-    def _plain(self, model: str, messages: list[dict[str, str]], max_tokens: int) -> dict[str, Any]:
+    def _plain(self, messages: list[dict[str, str]], max_tokens: int) -> dict[str, Any]:
         system = "\n".join(message["content"] for message in messages if message["role"] == "system")
         roles = {"user": "user", "assistant": "model"}
         said = [{"role": roles[one["role"]], "parts": [{"text": one["content"]}]} for one in messages if one["role"] in roles]
-        config: dict[str, Any] = {"max_output_tokens": max_tokens, **({"system_instruction": {"parts": [{"text": system}]}} if system else {})}
+        config: dict[str, Any] = {
+            "max_output_tokens": max_tokens,
+            **({"system_instruction": {"parts": [{"text": system}]}} if system else {}),
+        }
         return {"contents": said, "config": config}
 
     def _text(self, response: Any) -> str:

@@ -82,7 +82,7 @@ class OpenAI(Provider):
         del stream  # the request says it
         return client.chat.completions.create(**{"timeout": self._timeout, **request})
 
-    def _plain(self, model: str, messages: list[dict[str, str]], max_tokens: int) -> dict[str, Any]:
+    def _plain(self, messages: list[dict[str, str]], max_tokens: int) -> dict[str, Any]:
         limit = dialects[self.dialect or "openai"].output_parameter
         return {"messages": messages, limit: max_tokens}
 
@@ -106,7 +106,7 @@ class OpenAIResponses(OpenAI):
         del stream
         return client.responses.create(**{"timeout": self._timeout, **request})
 
-    def _plain(self, model: str, messages: list[dict[str, str]], max_tokens: int) -> dict[str, Any]:
+    def _plain(self, messages: list[dict[str, str]], max_tokens: int) -> dict[str, Any]:
         return {"input": [{"type": "message", **message} for message in messages], "max_output_tokens": max_tokens, "store": False}
 
     def _text(self, response: Any) -> str:

@@ -144,20 +144,22 @@ class Provider(ABC):
     def _make(self, sdk: Any, options: dict[str, Any], *, awaitable: bool) -> Any:
         """Makes a client."""
 
-    @abstractmethod
-    def _plain(self, model: str, messages: list[dict[str, str]], max_tokens: int) -> dict[str, Any]:
-        """The SDK's keyword arguments for chat messages of text, without cache marks."""
+    def _plain(self, messages: list[dict[str, str]], max_tokens: int) -> dict[str, Any]:
+        """The SDK's keyword arguments for chat messages of text, without cache marks; of a provider that may be `llm=`."""
+        raise InvalidInput(
+            f"asking a model to write: {type(self).__name__} must have _plain and _text, and lacks one: define both, or give llm= a function"
+        )
 
-    @abstractmethod
     def _text(self, response: Any) -> str:
         """The text of what the SDK returned; "" where it has none."""
+        raise InvalidInput(f"reading what a model wrote: {type(self).__name__} must have _text, and lacks it: define it")
 
     def _count(self, client: Any, request: dict[str, Any], prompt: Prompt) -> int:
         del client, request
         return prompt.counted_tokens
 
     def _written(self, model: str, messages: list[dict[str, str]], max_tokens: int) -> str:
-        request = self._named({**self._plain(model, messages, max_tokens), "model": model}, {})
+        request = self._named({**self._plain(messages, max_tokens), "model": model}, {})
         return self._text(self._send(self._client(), request, stream=False))
 
     def _named(self, request: dict[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
