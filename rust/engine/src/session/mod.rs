@@ -31,9 +31,9 @@ mod scope_sessions;
 mod search;
 #[allow(clippy::module_inception)] // the type is looked for under its name
 mod session;
+mod shown;
 #[cfg(test)]
 mod simulation;
-mod shown;
 mod summary;
 mod sweep;
 mod task;
@@ -67,8 +67,8 @@ pub use summary::StoredSummary;
 pub use sweep::sweep;
 pub use task::TaskState;
 pub use tasks::TaskEdit;
-pub use versions::InstructionsVersion;
 pub use transcript::message::{MessageRecord, MessageState};
+pub use versions::InstructionsVersion;
 pub use window::assemble::{Ask, Assembled};
 pub use window::bounds::{LearnedModel, StoredAnchor, WindowContent, forget_learned, learned};
 pub use window::recount::Kept;

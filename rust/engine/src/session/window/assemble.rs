@@ -215,7 +215,17 @@ fn gather<'s, P: Pages>(
         let call = Call::read(pages, place, sent.turn, sent.call)?;
         let items = call.sent.map_or_else(Vec::new, |sent| sent.items);
         let volatile = ledger::shown(pages, &items, ask.now)?.0;
-        return Ok(Gathered { view, record, epoch, fixed, volatile, frozen: true, recalled: None, degraded: None, most_recalled: u64::MAX });
+        return Ok(Gathered {
+            view,
+            record,
+            epoch,
+            fixed,
+            volatile,
+            frozen: true,
+            recalled: None,
+            degraded: None,
+            most_recalled: u64::MAX,
+        });
     }
     let mut volatile = fixed.pinned.newer(&epoch.epoch.pinned);
     volatile.extend(notes::items(pages, place)?);
