@@ -1,4 +1,4 @@
-"""Gemini's explicit caches: made, used, renewed, replaced, deleted, over the official SDK, against a server that refuses what Google refuses."""
+"""Gemini's explicit caches: made, used, renewed, replaced, deleted, over the official SDK, against a server that refuses like Google."""
 
 from __future__ import annotations
 

@@ -248,8 +248,6 @@ class _Call:
         return bool(self.name) and json_object(self.arguments) is not None
 
 
-
-
 @dataclass()
 class _Chat(_Dialect):
     """Chat completions."""

@@ -117,7 +117,11 @@ def anthropic(body: dict[str, Any]) -> str | None:
                 return "messages: text content blocks must contain non-whitespace text"
             if block["type"] == "thinking" and not block.get("signature"):
                 return f"messages.{place}.content.{at}.thinking.signature: Field required"
-            if block["type"] == "thinking" and _SIGNED.fullmatch(block["signature"]) and block["signature"] != signature_of(block["thinking"]):
+            if (
+                block["type"] == "thinking"
+                and _SIGNED.fullmatch(block["signature"])
+                and block["signature"] != signature_of(block["thinking"])
+            ):
                 return f"messages.{place}.content.{at}: Invalid `signature` in `thinking` block"
         calls = [block["id"] for block in blocks if block["type"] == "tool_use"]
         if any(not re.fullmatch(r"[a-zA-Z0-9_-]+", call) for call in calls):

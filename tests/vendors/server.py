@@ -71,7 +71,7 @@ def serving(vendor: Vendor) -> Iterator[str]:
                 self.end_headers()
                 self.wfile.write(raw)
 
-        do_PATCH = do_DELETE = do_POST
+        do_PATCH = do_DELETE = do_POST  # noqa: N815  the base class's names
 
         def stream(self, chunks: list[dict[str, Any]]) -> None:
             self.send_response(200)

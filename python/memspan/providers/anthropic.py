@@ -77,6 +77,7 @@ class Anthropic(Provider):
         return int(client.messages.count_tokens(timeout=self._timeout, **counted).input_tokens)
 
     def _plain(self, model: str, messages: list[dict[str, str]], max_tokens: int) -> dict[str, Any]:
+        del model  # the caller names it
         system = "\n".join(message["content"] for message in messages if message["role"] == "system")
         said = [message for message in messages if message["role"] != "system"]
         return {"messages": said, "max_tokens": max_tokens, **({"system": system} if system else {})}

@@ -11,6 +11,7 @@ import hashlib
 import json
 import threading
 import time
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -103,10 +104,8 @@ class Caches:
     def _delete(self, api: Any, cache: _Cache) -> None:
         if cache.name is None:
             return
-        try:
+        with suppress(Exception):  # it ends by its time
             api.delete(name=cache.name)
-        except Exception:  # noqa: BLE001, S110  it ends by its time
-            pass
 
 
 def _lasting(contents: list[dict[str, Any]]) -> int:

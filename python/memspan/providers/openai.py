@@ -83,6 +83,7 @@ class OpenAI(Provider):
         return client.chat.completions.create(**{"timeout": self._timeout, **request})
 
     def _plain(self, model: str, messages: list[dict[str, str]], max_tokens: int) -> dict[str, Any]:
+        del model  # the caller names it
         limit = dialects[self.dialect or "openai"].output_parameter
         return {"messages": messages, limit: max_tokens}
 
@@ -107,6 +108,7 @@ class OpenAIResponses(OpenAI):
         return client.responses.create(**{"timeout": self._timeout, **request})
 
     def _plain(self, model: str, messages: list[dict[str, str]], max_tokens: int) -> dict[str, Any]:
+        del model  # the caller names it
         return {"input": messages, "max_output_tokens": max_tokens, "store": False}
 
     def _text(self, response: Any) -> str:

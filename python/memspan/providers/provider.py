@@ -152,7 +152,9 @@ class Provider(ABC):
     def _plain(self, model: str, messages: list[dict[str, str]], max_tokens: int) -> dict[str, Any]:
         """The SDK's keyword arguments for chat messages of text, without cache marks. Who has none writes no summaries."""
         del messages, max_tokens
-        raise InvalidInput(f"asking {model!r}: {type(self).__name__} must know plain messages (_plain, _text), and does not: give another llm")
+        raise InvalidInput(
+            f"asking {model!r}: {type(self).__name__} must know plain messages (_plain, _text), and does not: give another llm"
+        )
 
     def _text(self, response: Any) -> str:
         """The text of what the SDK returned; "" where it has none."""
