@@ -72,7 +72,7 @@ def test_maintain_keeps_everything(store: Path, capsys: pytest.CaptureFixture[st
 
 
 def test_the_doctor_reads_every_memory_of_a_sound_store(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, err = run(capsys, "doctor", store, "--json")
+    code, out, err = run(capsys, "check", store, "--json")
     assert (code, err) == (0, "")
     report = json.loads(out)
     assert report.pop("values") > 10
@@ -84,12 +84,12 @@ def test_the_doctor_reports_damage(store: Path, capsys: pytest.CaptureFixture[st
     content = data.read_bytes()
     assert content.count(b"listens on port 8443") >= 1
     data.write_bytes(content.replace(b"listens on port 8443", b"listens on port 8444"))
-    code, out, _ = run(capsys, "doctor", store)
+    code, out, _ = run(capsys, "check", store)
     assert code == 1
     assert "checksum" in out
 
 
-@pytest.mark.parametrize("command", [["stats"], ["recall"], ["backup"], ["maintain"], ["doctor"]])
+@pytest.mark.parametrize("command", [["stats"], ["recall"], ["backup"], ["maintain"], ["check"]])
 def test_a_store_that_is_not_there_is_one_line_and_is_not_made(
     command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

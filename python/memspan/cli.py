@@ -1,6 +1,6 @@
 """The `memspan` command: looks into a store, backs it up, maintains it; plays a transcript.
 
-What only reads opens the store read-only. Errors are one line on standard error and exit code 2; damage found by `doctor` is exit code 1.
+What only reads opens the store read-only. Errors are one line on standard error and exit code 2; damage found by `check` is exit code 1.
 Tables are plain text, or `rich`'s where that package is installed (`pip install 'memspan[cli]'`); `--json` prints one JSON value.
 """
 
@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: Without the program's name; the process's own by default.
 
     Returns:
-        The exit code: 0, 1 when `doctor` found damage, 2 for an error that was printed.
+        The exit code: 0, 1 when `check` found damage, 2 for an error that was printed.
     """
     parser = _parser()
     options = parser.parse_args(arguments)
@@ -103,9 +103,9 @@ def _parser() -> argparse.ArgumentParser:  # noqa: PLR0915  one block for each c
     show.add_argument("--turn", type=int, metavar="N", help="what the model saw at this turn; -1 is the last")
     show.add_argument("--text", action="store_true", help="also print the prompt as text")
     show.add_argument("--tenant", help="the tenant that the user belongs to")
-    doctor = add(_doctor, "doctor", "Read everything, compare it with its checksums and with itself, and report what is damaged.")
-    doctor.add_argument("--in-process", action="store_true", help=argparse.SUPPRESS)
-    doctor.add_argument(
+    check = add(_check, "check", "Read everything, compare it with its checksums and with itself, and report what is damaged.")
+    check.add_argument("--in-process", action="store_true", help=argparse.SUPPRESS)
+    check.add_argument(
         "--repair",
         type=Path,
         metavar="NEW",
@@ -455,14 +455,14 @@ def _reembed(options: argparse.Namespace) -> int:
     return 0
 
 
-def _doctor(options: argparse.Namespace) -> int:
+def _check(options: argparse.Namespace) -> int:
     if options.in_process:
         return _read_everything(options)
     _check_folder(options.store)
     if options.repair is not None:
         return _repair(options)
     # A page that the file no longer has ends the process that touches it: so another process does the reading.
-    child = [sys.executable, "-m", "memspan.cli", "doctor", "--in-process", "--json", str(options.store)]
+    child = [sys.executable, "-m", "memspan.cli", "check", "--in-process", "--json", str(options.store)]
     done = subprocess.run(child, capture_output=True, text=True, check=False)  # noqa: S603  our own module, no shell
     if done.returncode < 0:
         died = signal.Signals(-done.returncode).name

@@ -44,6 +44,7 @@ __all__ = [
 ]
 
 _PAGE = 256
+_NO_FILE = frozenset({"", ":memory:", "file::memory:", "file::memory:?cache=shared"})
 
 
 class BuildInfo(TypedDict):
@@ -449,7 +450,7 @@ class Engine:
         """Reads the whole store: every value against its checksum, a scope's index, vectors, slots and counters against its records.
 
         Repairs nothing: what is damaged comes back from a backup. Cost: the whole store, under one read transaction; writers go on. A
-        damaged page of LMDB's own can end the process; `memspan doctor` does the same in a process of its own.
+        damaged page of LMDB's own can end the process; `memspan check` does the same in a process of its own.
 
         Examples:
             >>> _ = user.remember("Prefers tea")
@@ -583,13 +584,28 @@ def _check_rules(policy: object, kinds: object, llm: object) -> None:
 def _folder(doing: str, path: object) -> Path:
     if isinstance(path, str | os.PathLike):
         text = os.fspath(path)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
-        if isinstance(text, str) and text and "\0" not in text and "://" not in text:
+        if isinstance(text, str):
+            _check_path(doing, text)
             from pathlib import Path  # noqa: PLC0415  what `open` needs is not paid for at import
 
             return Path(text)
-    raise InvalidInput(
-        f"{doing}: the path is that of a folder on this machine, not available in this version for {path!r}: pass a str or a Path"
-    )
+    raise InvalidInput(f"{doing}: the path must be that of a folder on this machine, a str or a pathlib.Path, and it is {type(path).__name__}: pass one of them")
+
+
+def _check_path(doing: str, text: str) -> None:
+    """Refuses what other databases take for a store and would be a folder of an odd name here."""
+    if text.strip().casefold() in _NO_FILE:
+        raise InvalidInput(
+            f"{doing}: a store is a folder on this machine, and {text!r} names none: memspan keeps nothing in memory alone; pass a path, or "
+            "use memspan.testing.temporary_engine(), whose folder goes when it ends",
+            path=text,
+        )
+    if "://" in text or "\0" in text or text.startswith("file:"):
+        raise InvalidInput(
+            f"{doing}: the path must be that of a folder on this machine, and {text!r} is none: URLs are not available in this version, "
+            "pass a path",
+            path=text,
+        )
 
 
 def _index(failed: tuple[int, str | None, Error]) -> int:

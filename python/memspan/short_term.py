@@ -23,7 +23,7 @@ from memspan.stream import said
 from memspan.task import Task
 from memspan.transcript import Messages, Turn, Turns
 from memspan.usage import SessionUsage
-from memspan.working import Item, Prompt
+from memspan.working import Item, Prompt, stored_budget
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -209,6 +209,17 @@ class Session:
             ([], ['recall', 'forget'])
         """
         return SessionTools(_core.session_instructions(self._core)[1] or [], self.model)
+
+    @property
+    def budget(self) -> Budget:
+        """What its prompts may cost: what `Scope.session(budget=)` was given last, or the defaults.
+
+        Examples:
+            >>> session = user.session("s-1", model="gpt-4o", budget=memspan.Budget(max_input_tokens=8_000))
+            >>> session.budget == memspan.Budget(max_input_tokens=8_000), user.session("s-1").budget.max_input_tokens
+            (True, 8000)
+        """
+        return stored_budget(_core.session_budget(self._core))
 
     @property
     def metadata(self) -> dict[str, Any]:

@@ -2,11 +2,14 @@
 
 use std::fmt::Write as _;
 
+use memspan_engine::recall::fusion::Parts;
 use memspan_engine::recall::priors::Prior;
 use memspan_engine::recall::when::{self, Range};
 use memspan_engine::recall::{self, explain::lexical_score};
+use memspan_engine::session;
+use memspan_engine::units::score::SCORE_ONE;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{IntoPyDict, PyDict, PyTuple};
 
 use crate::time;
 
@@ -79,6 +82,9 @@ impl TermScore {
 
 /// Every number of a score; `str()` prints them as a table.
 ///
+/// Of a message (`Scope.search_transcripts`) `parts` has every number, `cosine` is that of its meaning, and what is told of words, age and
+/// use besides is 0, 1 or empty. Of a memory or a passage:
+///
 /// `relevance = lexical_weight * lexical_normalised + cosine_weight * cosine_normalised`, and `score` is that, multiplied by
 /// `time * recency * importance * usage / highest_prior`, rounded to units of 2**-30. Where no time was asked for and the candidates
 /// are facts, every factor is 1.
@@ -90,11 +96,47 @@ impl TermScore {
 ///     (0.85, True, ['payments-api'])
 #[pyclass(frozen, eq, module = "memspan")]
 #[derive(Debug, Clone, PartialEq)]
-pub struct Explanation(recall::Explanation, Vec<String>);
+pub struct Explanation(recall::Explanation, Vec<String>, Vec<(&'static str, f64)>);
 
 impl Explanation {
     pub fn new(explanation: recall::Explanation, duplicates: Vec<String>) -> Self {
-        Self(explanation, duplicates)
+        let (parts, prior) = (explanation.parts, explanation.parts.prior);
+        let named = vec![
+            ("words", parts.lexical_normalised),
+            ("meaning", parts.dense_normalised),
+            ("time", prior.time),
+            ("recency", prior.recency),
+            ("importance", prior.importance),
+            ("usage", prior.usage),
+        ];
+        Self(explanation, duplicates, named)
+    }
+
+    /// That of a message, whose score is made of these.
+    pub fn of_message(score: f64, named: Vec<(&'static str, f64)>) -> Self {
+        let value = |name: &str| named.iter().find(|(own, _)| *own == name).map_or(0.0, |(_, value)| *value);
+        let fixed = |value: f64| (value * SCORE_ONE as f64) as i64;
+        let parts = Parts {
+            lexical_normalised: value("words"),
+            dense: Some(fixed(value("meaning")) as i32),
+            dense_normalised: value("meaning"),
+            fixed: fixed(score),
+            ..Parts::default()
+        };
+        Self(recall::Explanation { terms: Vec::new(), length: 0, average_length: 0.0, parts }, Vec::new(), named)
+    }
+
+    /// Whether it is that of a message: no weights of words and vectors are told of one.
+    fn is_of_message(&self) -> bool {
+        self.0.parts.lexical_weight + self.0.parts.dense_weight == 0.0
+    }
+
+    /// The parts of a message's score as a table.
+    fn named_table(&self) -> String {
+        self.2.iter().filter(|(_, value)| *value != 0.0).fold(format!("score {:.3}", self.score()), |mut table, (name, value)| {
+            let _ = write!(table, "\n  {name:<18} {value:.3}");
+            table
+        })
     }
 
     fn prior(&self) -> Prior {
@@ -108,6 +150,13 @@ impl Explanation {
     #[getter]
     fn score(&self) -> f64 {
         self.0.parts.score()
+    }
+
+    /// What the score is made of, by name, each before its weight: of a memory or a passage "words", "meaning", "time", "recency",
+    /// "importance" and "usage"; of a message what `TranscriptHit.explain` says.
+    #[getter]
+    fn parts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        self.2.iter().copied().collect::<Vec<_>>().into_py_dict(py)
     }
 
     /// What words and vectors give together, before all that follows: 0 to 1.
@@ -234,6 +283,9 @@ impl Explanation {
     }
 
     fn __str__(&self) -> String {
+        if self.is_of_message() {
+            return self.named_table();
+        }
         let mut table = format!("score {:.3}", self.score());
         let _ = write!(table, " = {:.2} x {:.3} words (BM25 {:.3})", self.lexical_weight(), self.lexical_normalised(), self.lexical());
         if let Some(cosine) = self.cosine() {
@@ -289,4 +341,10 @@ fn times(count: u8) -> String {
 fn shown(range: Range) -> String {
     let side = |side: Option<i64>| side.map_or_else(String::new, when::day_of);
     format!("{}..{}", side(range.since), side(range.until))
+}
+
+/// The explanation of a message that was found, of its score and the values of its features.
+#[pyfunction]
+pub fn explain_message(score: f64, values: Vec<f64>) -> Explanation {
+    Explanation::of_message(score, session::FEATURES.iter().copied().zip(values).collect())
 }

@@ -36,6 +36,7 @@ mod reply;
 mod rows;
 mod scope;
 mod session;
+mod session_budget;
 mod session_info;
 mod task;
 mod time;
@@ -66,7 +67,7 @@ mod _core {
     #[pymodule_export]
     use super::engine::{EngineCore, Maintained};
     #[pymodule_export]
-    use super::explanation::{Explanation, TermScore};
+    use super::explanation::{Explanation, TermScore, explain_message};
     #[pymodule_export]
     use super::fit::fit;
     #[pymodule_export]
@@ -93,7 +94,9 @@ mod _core {
     #[pymodule_export]
     use super::scope::ScopeCore;
     #[pymodule_export]
-    use super::session::{SessionCore, search_transcripts, transcript_features};
+    use super::session::{SessionCore, search_transcripts};
+    #[pymodule_export]
+    use super::session_budget::{StoredBudget, session_budget};
     #[pymodule_export]
     use super::session_info::{SessionInfo, session_infos, session_instructions, session_metadata, set_session_metadata};
     #[pymodule_export]

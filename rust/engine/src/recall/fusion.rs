@@ -10,6 +10,7 @@
 
 use super::candidates::Candidate;
 use super::priors::{Moment, Prior};
+use super::ranking::NEAR;
 use super::ranking::memories::{BEYOND, IDENTIFIED_LEXICAL, LEXICAL};
 use crate::Result;
 use crate::units::score::SCORE_ONE;
@@ -70,6 +71,13 @@ impl Parts {
     #[must_use]
     pub fn relevance(&self) -> f64 {
         self.lexical_weight * self.lexical_normalised + self.dense_weight * self.dense_normalised
+    }
+
+    /// Whether the question speaks for it: it has a word of it, or its meaning is near. Normalised scores do not say that: among answers
+    /// that have nothing to do with the question one is the best.
+    #[must_use]
+    pub fn is_relevant(&self) -> bool {
+        self.lexical > 0 || self.cosine().is_some_and(|cosine| cosine >= NEAR)
     }
 
     /// The cosine, -1 to 1.

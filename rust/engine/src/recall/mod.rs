@@ -26,6 +26,7 @@ mod typos;
 pub mod when;
 
 pub(crate) use ask::check_min_score;
+pub(crate) use filter::check_conditions;
 pub use ask::{Answer, Found, ask, why_degraded};
 pub use explain::{Explanation, TermScore};
 pub use filter::Filter;
@@ -189,6 +190,9 @@ pub(crate) fn answer<P: Pages>(engine: &Core, snapshot: &P, request: &Request) -
     for (candidate, parts) in ranked {
         if chosen.is_full() || parts.score() < request.min_score {
             break;
+        }
+        if request.filter.relevant_only && !parts.is_relevant() {
+            continue;
         }
         let hit = load(snapshot, &recall.partitions, candidate, parts)?;
         if parts.lexical == 0 && is_misjudged(engine, &hit) {

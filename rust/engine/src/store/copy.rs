@@ -130,7 +130,7 @@ fn missing(seen: u64, counted: u64) -> Error {
         ErrorKind::StoreCorrupt,
         format!(
             "copying the store: its meta page counts {counted} values and {seen} are there; nothing was changed: restore it from a backup, \
-             or save what is intact with `memspan doctor STORE --repair NEW`"
+             or save what is intact with `memspan check STORE --repair NEW`"
         ),
     )
 }
