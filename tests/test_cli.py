@@ -42,7 +42,7 @@ def test_recall_prints_the_memory_and_why(store: Path, capsys: pytest.CaptureFix
 
 
 def test_recall_stays_within_its_user_and_its_limit(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    [only] = json.loads(run(capsys, "recall", store, "u-43", "payments-api port", "--json")[1])["memories"]
+    [only] = json.loads(run(capsys, "recall", store, "u-43", "who prefers payments-api?", "--json")[1])["memories"]
     assert only["text"] == "Prefers tea"
     assert len(json.loads(run(capsys, "recall", store, "u-42", "port scripting", "--limit", 1, "--json")[1])["memories"]) == 1
 
@@ -89,11 +89,11 @@ def test_the_doctor_reports_damage(store: Path, capsys: pytest.CaptureFixture[st
     assert "checksum" in out
 
 
-@pytest.mark.parametrize("command", [["stats"], ["recall"], ["backup"], ["maintain"], ["check"]])
+@pytest.mark.parametrize("command", [["stats"], ["recall"], ["backup"], ["maintain"], ["check"], ["export"]])
 def test_a_store_that_is_not_there_is_one_line_and_is_not_made(
     command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    extra = {"recall": ["u", "q"], "backup": [str(tmp_path / "copy")]}.get(command[0], [])
+    extra = {"recall": ["u", "q"], "backup": [str(tmp_path / "copy")], "export": [str(tmp_path / "file")]}.get(command[0], [])
     code, out, err = run(capsys, *command, tmp_path / "missing", *extra)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert "no such store" in err

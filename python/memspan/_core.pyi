@@ -36,6 +36,7 @@ __all__ = [
     "SearchCore",
     "SessionCore",
     "SessionInfo",
+    "StoredBudget",
     "TaskCore",
     "TermScore",
     "ToEmbed",
@@ -59,12 +60,14 @@ __all__ = [
     "dbscan",
     "dialect_fields",
     "explain_message",
+    "export_store",
     "fit",
     "forget_from",
     "gate_features",
     "judge",
     "learn",
     "learn_mark",
+    "load_store",
     "load_tokenizer",
     "merge",
     "model_fields",
@@ -749,6 +752,12 @@ class SearchCore:
     def hit(self, place: int) -> HitRow: ...
     def explain(self, place: int) -> Explanation: ...
     def tokens(self, place: int) -> int: ...
+
+def export_store(engine: EngineCore, path: Path) -> int:
+    """Writes everything that the store of an engine holds; how many values that are. Private."""
+
+def load_store(engine: EngineCore, path: Path) -> int:
+    """Reads an export into the empty store of an engine; how many values it has then. Private."""
 
 def repair(source: Path, target: Path) -> tuple[int, list[str]]: ...
 def collection_names(scope: ScopeCore) -> list[str]: ...

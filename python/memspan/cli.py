@@ -88,6 +88,10 @@ def _parser() -> argparse.ArgumentParser:  # noqa: PLR0915  one block for each c
     recall.add_argument("--limit", type=int, default=5, metavar="N", help="at most so many memories (default 5)")
     backup = add(_backup, "backup", "Write a compacted, verified copy while the store is in use.")
     backup.add_argument("target", metavar="TARGET", type=Path, help="a folder that does not exist yet")
+    export = add(_export, "export", "Write everything that a store holds to a file of JSON lines.")
+    export.add_argument("file", metavar="FILE", type=Path, help="the file to be written")
+    load = add(_load, "load", "Read a file that `export` wrote into a new store.")
+    load.add_argument("file", metavar="FILE", type=Path, help="the file to be read")
     maintain = add(_maintain, "maintain", "Fill in pending vectors, merge, remove what expired.")
     maintain.add_argument("--every", metavar="TIME", help="go on until interrupted, each 90s, 30m, 24h or 7d")
     evaluation = add(_eval, "eval", "Ask questions of a file and print what recall found: precision, coverage, freshness, duplicates.")
@@ -403,6 +407,21 @@ def _backup(options: argparse.Namespace) -> int:
         engine.backup(options.target)
     size = sum(file.stat().st_size for file in options.target.rglob("*") if file.is_file())
     _say(options, {"target": str(options.target), "size_bytes": size}, f"{options.target}: {size:,} bytes")
+    return 0
+
+
+def _export(options: argparse.Namespace) -> int:
+    with _open(options, read_only=False, embedder=None) as engine:
+        values = engine.export(options.file)
+    size = options.file.stat().st_size
+    _say(options, {"file": str(options.file), "values": values, "size_bytes": size}, f"{options.file}: {values:,} values, {size:,} bytes")
+    return 0
+
+
+def _load(options: argparse.Namespace) -> int:
+    with memspan.open(options.store, embedder=None) as engine:
+        values = engine.load(options.file)
+    _say(options, {"store": str(options.store), "values": values}, f"{options.store}: {values:,} values")
     return 0
 
 

@@ -318,6 +318,54 @@ class Engine:
         """
         return self._core.backup(_folder("backing up", path))
 
+    def export(self, path: str | os.PathLike[str]) -> int:
+        """Writes everything that the store holds to a file of JSON lines, which `load` reads back.
+
+        One value a line, in the order of the store's keys: scopes, memories with every revision, slots, relations, quarantine, sessions with
+        messages, turns, ledgers, summaries and notes, documents with their texts, vectors, indexes. docs/format.md says what each line has.
+        What was forgotten, redacted or erased is not there. Keep the file as safe as the store: it has what everybody said, and what the
+        store's hashes are keyed with.
+
+        The file appears whole or not at all, readable by its owner alone. Cost: one read transaction, and one line in memory at a time.
+
+        Args:
+            path: The file. One that is there is replaced.
+
+        Returns:
+            How many values it has.
+
+        Raises:
+            InvalidInput: The path names no file.
+            StoreCorrupt: A value is damaged.
+
+        Examples:
+            >>> _ = user.remember("Prefers tea")
+            >>> lines = engine.export("all.jsonl")
+            >>> with memspan.open("copy.memspan") as copy:
+            ...     copy.load("all.jsonl") == lines, copy.user("u-42").recall("tea")[0].text
+            (True, 'Prefers tea')
+        """
+        return _core.export_store(self._core, _folder("exporting the store", path))
+
+    def load(self, path: str | os.PathLike[str]) -> int:
+        """Reads what `export` wrote into this store, which must be empty. Exporting it again gives the same bytes.
+
+        All of it is there when this returns, or nothing: the lines become a new generation, which is read by `check` and then takes the
+        place of the empty one. Cost: the size of the store once more on disk, and one line in memory at a time.
+
+        Args:
+            path: The file.
+
+        Returns:
+            How many values the store has.
+
+        Raises:
+            InvalidInput: A line is none, is missing or was changed (`error.line` says which); the store is not empty; or the file's vectors
+                are of other embedders than the one this engine was opened with. Nothing was loaded.
+            StoreVersion: The file was exported by a memspan whose stores have another format.
+        """
+        return _core.load_store(self._core, _folder("loading an export", path))
+
     def maintain(self, *, compact: bool = False) -> MaintenanceReport:
         """Does what can wait: forgets what expired, makes missing vectors, stores buffered recalls, clears up after interrupted deletes.
 
@@ -482,6 +530,8 @@ class Engine:
     ascopes = async_iterable(scopes)
     aremember_many = awaitable(remember_many)
     abackup = awaitable(backup)
+    aexport = awaitable(export)
+    aload = awaitable(load)
     amaintain = awaitable(maintain)
     areembed = awaitable(reembed)
     ametrics = awaitable(metrics)

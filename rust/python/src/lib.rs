@@ -20,6 +20,7 @@ mod embedding;
 mod engine;
 mod errors;
 mod explanation;
+mod export;
 mod fit;
 mod from_json;
 mod json;
@@ -68,6 +69,8 @@ mod _core {
     use super::engine::{EngineCore, Maintained};
     #[pymodule_export]
     use super::explanation::{Explanation, TermScore, explain_message};
+    #[pymodule_export]
+    use super::export::{export_store, load_store};
     #[pymodule_export]
     use super::fit::fit;
     #[pymodule_export]

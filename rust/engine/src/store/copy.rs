@@ -62,7 +62,7 @@ pub fn compact(store: &Arc<Store>, busy_timeout: Duration) -> Result<u64> {
     Ok(copied)
 }
 
-fn identity(snapshot: &Snapshot) -> Result<StoreId> {
+pub(super) fn identity(snapshot: &Snapshot) -> Result<StoreId> {
     let id = Meta::read(snapshot)?.and_then(|meta| meta.store);
     id.ok_or_else(|| envelope::damaged(Key::new(STORE, Table::Meta).as_slice(), "it does not say which store it is"))
 }
@@ -99,7 +99,7 @@ pub(super) fn tidy(folder: &Folder, environment: &Environment, number: Generatio
 }
 
 /// Removes a copy that came to nothing: on a full disk its room is what everyone waits for.
-fn discard(workshop: &Path) {
+pub(super) fn discard(workshop: &Path) {
     let _ = std::fs::remove_dir_all(workshop); // what stays is swept by the next to open the store
 }
 
