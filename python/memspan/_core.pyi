@@ -41,7 +41,6 @@ __all__ = [
     "TermScore",
     "ToEmbed",
     "TokenCounterCore",
-    "VectorTrial",
     "Vectors",
     "add_note",
     "approve",
@@ -604,15 +603,6 @@ class EngineCore:
     def note_pending(self, count: int) -> None: ...
     def metrics(self) -> dict[str, int]: ...
     def close(self) -> None: ...
-
-@final
-class VectorTrial:
-    """A bare set of vectors in a store of its own, to measure scan and graph. Private."""
-
-    def __new__(cls, folder: Path, dimensions: int) -> VectorTrial: ...
-    def add(self, matrix: object) -> None: ...
-    def build(self, m: int, ef_construction: int) -> None: ...
-    def search(self, vector: object, limit: int, ef: int | None = None) -> list[int]: ...
 
 @final
 class ScopeCore:

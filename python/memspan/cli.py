@@ -129,19 +129,6 @@ def _parser() -> argparse.ArgumentParser:  # noqa: PLR0915  one block for each c
     chat.add_argument("--user", default="me", help="whose memory it is (default me)")
     chat.add_argument("--session", default="chat", help="the conversation (default chat)")
     chat.add_argument("--system", help="the system prompt")
-    bench = commands.add_parser("bench", help=(text := "Measure this machine."), description=text).add_subparsers(
-        required=True, metavar="WHAT"
-    )
-    crossover = bench.add_parser(
-        "crossover", help=(text := "From how many memories on a scope should get a graph over its vectors."), description=text
-    )
-    crossover.set_defaults(command=_crossover)
-    crossover.add_argument(
-        "--dimensions", type=int, default=256, metavar="N", help="of the vectors (default 256, the built-in embedding's)"
-    )
-    crossover.add_argument("--max-size", type=int, default=400_000, metavar="N", help="the largest number of vectors (default 400,000)")
-    crossover.add_argument("--seconds", type=float, default=120.0, metavar="N", help="begin no size behind this time (default 120)")
-    crossover.add_argument("--json", action="store_true", help="print one JSON value instead of a table")
     replay = commands.add_parser(
         "replay", help=(text := "Play a transcript through a session and print what each prompt would have been."), description=text
     )
@@ -379,27 +366,6 @@ def _share(part: int, whole: int) -> str:
 
 def _cell(value: object) -> str:
     return "" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
-
-
-def _crossover(options: argparse.Namespace) -> int:
-    from memspan._crossover import measure, recommended  # noqa: PLC0415  needed by this command alone
-
-    table = _table_printer(options)
-    with tempfile.TemporaryDirectory() as folder:
-        rows = measure(Path(folder), options.dimensions, options.max_size, options.seconds)
-    threshold = recommended(rows)
-    table(
-        {"rows": [vars(row) for row in rows], "recommended_threshold": threshold},
-        ("vectors", "scan us", "graph us", "recall@10", "build s"),
-        ((f"{row.size:,}", f"{row.scan_us:.0f}", f"{row.graph_us:.0f}", f"{row.recall:.4f}", f"{row.build_seconds:.1f}") for row in rows),
-    )
-    if not options.json:
-        print(
-            f"recommended: memspan.GraphOptions(threshold={threshold})"
-            if threshold
-            else "a scan was faster at every size: no graph is needed"
-        )
-    return 0
 
 
 def _backup(options: argparse.Namespace) -> int:

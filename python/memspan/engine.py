@@ -105,7 +105,7 @@ class GraphOptions:
 
     Below the threshold, and until it is built, all vectors of a scope are compared. A graph answers sooner and approximately: it finds
     99 of 100 of the nearest, or more with a greater `ef_search`. Memories that were added or changed since are compared exactly, and
-    filters lose nothing. `memspan bench crossover` measures from where on it pays on your machine.
+    filters lose nothing. The bench `crossover` measures from where on it pays on a machine.
 
     Attributes:
         threshold: Memories with a vector from which on a scope gets a graph.

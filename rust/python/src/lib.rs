@@ -43,7 +43,6 @@ mod task;
 mod time;
 mod tokenizers;
 mod tokens;
-mod trial;
 mod turn;
 mod vectors;
 
@@ -108,8 +107,6 @@ mod _core {
     use super::tokenizers::{count_by_encoding, load_tokenizer};
     #[pymodule_export]
     use super::tokens::{TokenCounterCore, count_cache_metrics, count_tokens, truncate};
-    #[pymodule_export]
-    use super::trial::VectorTrial;
     #[pymodule_export]
     use super::turn::Message;
     #[pymodule_export]

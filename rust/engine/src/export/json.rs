@@ -166,7 +166,13 @@ fn write_float(number: f64, json: &mut String) {
     if number.is_finite() {
         json.push_str(&serde_json::to_string(&number).unwrap_or_default()); // every finite number has one
     } else {
-        let name = if number.is_nan() { "nan" } else if number > 0.0 { "inf" } else { "-inf" };
+        let name = if number.is_nan() {
+            "nan"
+        } else if number > 0.0 {
+            "inf"
+        } else {
+            "-inf"
+        };
         json.push_str(&format!("{{\"$float\":\"{name}\"}}"));
     }
 }
@@ -234,7 +240,11 @@ impl<'de> Visitor<'de> for FromJson<'_> {
         while let Some(key) = entries.next_key::<String>()? {
             if let Some(kind) = key.strip_prefix('$').filter(|_| count == 0) {
                 special(kind, &mut entries, self.0)?;
-                return if entries.next_key::<String>()?.is_some() { Err(A::Error::custom("it has one key that begins with $")) } else { Ok(()) };
+                return if entries.next_key::<String>()?.is_some() {
+                    Err(A::Error::custom("it has one key that begins with $"))
+                } else {
+                    Ok(())
+                };
             }
             let _ = encode::write_str(&mut body, &key);
             entries.next_value_seed(FromJson(&mut body))?;

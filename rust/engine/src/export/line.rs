@@ -65,7 +65,11 @@ fn write_key(shape: Schema, rest: &[u8], line: &mut String) -> Option<()> {
         let part = rest.get(at..at + bytes)?;
         let number = part.iter().fold(0_u128, |number, byte| number << 8 | u128::from(*byte));
         let quoted = *bytes > 4; // a hash: other programs read such numbers as floats
-        line.push_str(&if quoted { format!(",\"{name}\":\"{number:0width$x}\"", width = 2 * bytes) } else { format!(",\"{name}\":{number}") });
+        line.push_str(&if quoted {
+            format!(",\"{name}\":\"{number:0width$x}\"", width = 2 * bytes)
+        } else {
+            format!(",\"{name}\":{number}")
+        });
         at += bytes;
     }
     Some(())
@@ -156,7 +160,9 @@ fn read_body(shape: Schema, fields: &Fields<'_>) -> Result<(Codec, Vec<u8>), Str
         if let Some(json) = fields.get(name) {
             let packed = packed_of_json(json).map_err(|error| format!("its {name} cannot be read: {error}"))?;
             let bytes = rmp::decode::read_bin_len(&mut packed.as_slice()).map(|length| packed[packed.len() - length as usize..].to_vec());
-            return bytes.map(|bytes| (codec, bytes)).map_err(|_| format!("its {name} is no {{\"$bytes\": ...}} and no {{\"$utf8\": ...}}"));
+            return bytes
+                .map(|bytes| (codec, bytes))
+                .map_err(|_| format!("its {name} is no {{\"$bytes\": ...}} and no {{\"$utf8\": ...}}"));
         }
     }
     Err("it has none of value, packed, raw, block".to_owned())
@@ -188,14 +194,14 @@ fn packed_of_json(json: &str) -> Result<Vec<u8>, serde_json::Error> {
 }
 
 /// The fields of an object in their order, unparsed.
-struct Fields<'a>(Vec<(String, &'a RawValue)>);
+pub(super) struct Fields<'a>(Vec<(String, &'a RawValue)>);
 
 impl<'a> Fields<'a> {
-    fn get(&self, name: &str) -> Option<&'a str> {
+    pub(super) fn get(&self, name: &str) -> Option<&'a str> {
         self.0.iter().find(|(own, _)| own == name).map(|(_, value)| value.get())
     }
 
-    fn value<T: Deserialize<'a>>(&self, name: &str) -> Result<T, String> {
+    pub(super) fn value<T: Deserialize<'a>>(&self, name: &str) -> Result<T, String> {
         let json = self.get(name).ok_or_else(|| format!("it has no {name:?}"))?;
         serde_json::from_str(json).map_err(|error| format!("its {name} cannot be read: {error}"))
     }

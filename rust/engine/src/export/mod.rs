@@ -24,41 +24,72 @@ mod write;
 pub use read::Loading;
 pub use write::write;
 
-use serde::{Deserialize, Serialize};
-
+use self::line::Fields;
 use crate::store::identity::Secret;
+use crate::store::meta::Meta;
 
 /// The version of the lines.
 pub const VERSION: u32 = 1;
 
 /// The first line.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Header {
-    memspan: String,
     version: u32,
     /// The format of the store: of its keys and bodies.
     format: u32,
     created_at: i64,
     /// What the hashes in its keys are keyed with.
-    secret: String,
-    keyed: bool,
+    secret: Secret,
 }
 
 impl Header {
-    fn secret(&self) -> Option<Secret> {
-        Some(Secret { key: base64::decode(&self.secret)?.try_into().ok()?, keyed: self.keyed })
+    fn of(meta: &Meta) -> Self {
+        Self { version: VERSION, format: meta.format, created_at: meta.created_at, secret: meta.secret }
+    }
+
+    fn write(&self) -> String {
+        let mut secret = String::new();
+        base64::encode(&self.secret.key, &mut secret);
+        format!(
+            "{{\"memspan\":\"export\",\"version\":{},\"format\":{},\"created_at\":{},\"secret\":\"{secret}\",\"keyed\":{}}}",
+            self.version, self.format, self.created_at, self.secret.keyed
+        )
+    }
+
+    /// What a first line says; of a later version no more than that it is one.
+    fn read(line: &str) -> Result<Self, String> {
+        let fields: Fields<'_> = serde_json::from_str(line).map_err(|error| error.to_string())?;
+        if fields.value::<&str>("memspan")? != "export" {
+            return Err("it is none".to_owned());
+        }
+        let (version, format) = (fields.value("version")?, fields.value("format")?);
+        if version > VERSION {
+            return Ok(Self { version, format, ..Self::default() });
+        }
+        let key = base64::decode(fields.value("secret")?).and_then(|key| key.try_into().ok());
+        let key = key.ok_or("its secret is no 16 bytes in base64")?;
+        Ok(Self { version, format, created_at: fields.value("created_at")?, secret: Secret { key, keyed: fields.value("keyed")? } })
     }
 }
 
-/// The last line.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// The last line: what vouches for those before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Trailer {
-    end: End,
+    lines: u64,
+    crc32: u32,
 }
 
-/// What vouches for the lines before it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct End {
-    lines: u64,
-    crc32: String,
+impl Trailer {
+    const BEGIN: &'static str = "{\"end\":";
+
+    fn write(self) -> String {
+        format!("{}{{\"lines\":{},\"crc32\":\"{:08x}\"}}}}", Self::BEGIN, self.lines, self.crc32)
+    }
+
+    fn read(line: &str) -> Option<Self> {
+        let inner = line.strip_prefix(Self::BEGIN)?.strip_suffix('}')?;
+        let fields: Fields<'_> = serde_json::from_str(inner).ok()?;
+        let crc32 = u32::from_str_radix(fields.value("crc32").ok()?, 16).ok()?;
+        Some(Self { lines: fields.value("lines").ok()?, crc32 }).filter(|read| read.write() == line)
+    }
 }

@@ -28,23 +28,17 @@ pub struct Loading<R> {
 impl<R: BufRead> Loading<R> {
     /// Reads the first line of an export of a store of `format`.
     pub fn begin(input: R, name: &str, format: u32) -> Result<Self> {
-        let header = Header { memspan: String::new(), version: 0, format, created_at: 0, secret: String::new(), keyed: true };
-        let (crc, line, last_key) = (crc32fast::Hasher::new(), Vec::new(), Vec::new());
+        let (header, crc, line, last_key) = (Header::default(), crc32fast::Hasher::new(), Vec::new(), Vec::new());
         let mut loading = Self { input, name: name.to_owned(), header, line, number: 0, crc, last_key };
         let first = loading.next_line(MAX_HEADER_BYTES)?.unwrap_or_default();
-        let foreign = || loading.wrong("it is no export of a store: give a file that engine.export() or `memspan export` wrote");
-        let header: Header = serde_json::from_str(&first).map_err(|_| foreign())?;
-        if header.memspan != "export" {
-            return Err(foreign());
-        }
+        let header = Header::read(&first).map_err(|why| {
+            loading.wrong(&format!("it is no export of a store ({why}): give a file that engine.export() or `memspan export` wrote"))
+        })?;
         if header.version > VERSION || header.format > format {
             return Err(loading.of_another_version(&header, format, "newer", "upgrade memspan"));
         }
         if header.version < VERSION || header.format < format {
             return Err(loading.of_another_version(&header, format, "older", "load it with that version and open the store with this one"));
-        }
-        if header.secret().is_none() {
-            return Err(loading.wrong("its secret is no 16 bytes in base64: export the store again"));
         }
         loading.header = header;
         Ok(loading)
@@ -69,7 +63,7 @@ impl<R: BufRead> Loading<R> {
 
     /// What the hashes of its store are keyed with.
     pub fn secret(&self) -> Secret {
-        self.header.secret().unwrap_or_default()
+        self.header.secret
     }
 
     /// Gives the values of the next line to `put`; whether there was one. The last line is compared with all others.
@@ -79,7 +73,7 @@ impl<R: BufRead> Loading<R> {
         let Some(text) = self.next_line(MAX_LINE_BYTES)? else {
             return Err(self.wrong("the file ends before its last line: it was cut off; copy it again, or export the store again"));
         };
-        if text.starts_with("{\"end\"") {
+        if text.starts_with(Trailer::BEGIN) {
             return self.end(&text, crc).map(|()| false);
         }
         let stored = line::read(&text).map_err(|why| self.wrong(&format!("{why}: export the store again")))?;
@@ -92,10 +86,10 @@ impl<R: BufRead> Loading<R> {
     }
 
     fn end(&mut self, text: &str, crc: u32) -> Result<()> {
-        let Trailer { end } = serde_json::from_str(text).map_err(|_| self.wrong("the last line is damaged: export the store again"))?;
-        if end.lines != self.number - 2 || end.crc32 != format!("{crc:08x}") {
+        let end = Trailer::read(text).ok_or_else(|| self.wrong("the last line is damaged: export the store again"))?;
+        if end.lines != self.number - 2 || end.crc32 != crc {
             return Err(self.wrong(&format!(
-                "the last line vouches for {} lines with checksum {}, and {} with checksum {crc:08x} are there: the file was changed; copy \
+                "the last line vouches for {} lines with checksum {:08x}, and {} with checksum {crc:08x} are there: the file was changed; copy \
                  it again, or export the store again",
                 end.lines,
                 end.crc32,

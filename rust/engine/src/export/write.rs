@@ -4,14 +4,14 @@ use std::io::Write;
 use std::ops::ControlFlow;
 
 use super::line::{self, Stored};
-use super::{End, Header, Trailer, VERSION, base64};
+use super::{Header, Trailer};
 use crate::interrupt;
 use crate::store::Snapshot;
 use crate::store::envelope::{self, CONTINUES, damaged};
 use crate::store::keys::{Key, STORE, Table};
 use crate::store::meta::Meta;
 use crate::store::pages::Pages;
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, Result};
 
 /// Writes every value of a snapshot to `out`; how many lines have one. Holds one line at a time.
 pub fn write(snapshot: &Snapshot, out: &mut dyn Write) -> Result<u64> {
@@ -40,14 +40,7 @@ pub fn write(snapshot: &Snapshot, out: &mut dyn Write) -> Result<u64> {
 
 fn header(snapshot: &Snapshot) -> Result<String> {
     let meta = Meta::read(snapshot)?.ok_or_else(|| damaged(Key::new(STORE, Table::Meta).as_slice(), "it is missing"))?;
-    let mut secret = String::new();
-    base64::encode(&meta.secret.key, &mut secret);
-    let (format, created_at, keyed) = (meta.format, meta.created_at, meta.secret.keyed);
-    json(&Header { memspan: "export".to_owned(), version: VERSION, format, created_at, secret, keyed })
-}
-
-fn json(value: &impl serde::Serialize) -> Result<String> {
-    serde_json::to_string(value).map_err(|error| Error::new(ErrorKind::StoreIo, format!("exporting a store: a line has no JSON: {error}")))
+    Ok(Header::of(&meta).write())
 }
 
 /// The whole value at `key`, once its last chunk has come.
@@ -62,7 +55,9 @@ fn join(pending: &mut Option<Stored>, key: &[u8], value: &[u8]) -> Result<Option
     let (name, chunk) = key.split_last_chunk::<2>().ok_or_else(|| damaged(key, "its key is too short"))?;
     let mut whole = match pending.take() {
         Some(before) if before.key == name => before,
-        None if *chunk == [0, 0] => Stored { key: name.to_vec(), schema: opened.schema, codec: opened.codec & !CONTINUES, body: Vec::new() },
+        None if *chunk == [0, 0] => {
+            Stored { key: name.to_vec(), schema: opened.schema, codec: opened.codec & !CONTINUES, body: Vec::new() }
+        }
         _ => return Err(damaged(key, "a chunk of a long body is missing")),
     };
     if whole.body.len() != usize::from(u16::from_be_bytes(*chunk)) * envelope::ONE_PAGE_BODY {
@@ -93,8 +88,8 @@ impl Lines<'_> {
     }
 
     fn end(mut self) -> Result<u64> {
-        let (lines, crc32) = (self.count, format!("{:08x}", self.crc.clone().finalize()));
-        self.write(&json(&Trailer { end: End { lines, crc32 } })?)?;
+        let (lines, crc32) = (self.count, self.crc.clone().finalize());
+        self.write(&Trailer { lines, crc32 }.write())?;
         Ok(lines)
     }
 }

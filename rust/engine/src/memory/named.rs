@@ -4,10 +4,10 @@ use super::access::{self, Access};
 use super::core::Core;
 use super::record::Memory;
 use super::writer::newest;
-use crate::{Error, Result};
 use crate::scope::Scope;
 use crate::store::keys::Partition;
 use crate::store::pages::Pages;
+use crate::{Error, Result};
 
 /// A revision with the ids of the memories that it names.
 #[derive(Debug, Clone)]

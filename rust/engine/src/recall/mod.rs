@@ -26,10 +26,10 @@ mod typos;
 pub mod when;
 
 pub(crate) use ask::check_min_score;
-pub(crate) use filter::check_conditions;
 pub use ask::{Answer, Found, ask, why_degraded};
 pub use explain::{Explanation, TermScore};
 pub use filter::Filter;
+pub(crate) use filter::check_conditions;
 pub use fusion::Fusion;
 
 use self::shares::Chosen;

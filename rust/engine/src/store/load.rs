@@ -24,7 +24,7 @@ pub trait Values {
     fn next(&mut self, put: &mut dyn FnMut(&[u8], &[u8]) -> Result<()>) -> Result<bool>;
 }
 
-/// Replaces what is in an empty store; how many values it has then. `open` begins to read, more than once where another process
+/// Replaces what is in an empty store; how many values it has then, a body of several chunks being one. `open` begins to read, more than once where another process
 /// compacts meanwhile; `check` refuses what was read, before anybody sees it.
 pub fn load<V: Values>(
     store: &Arc<Store>,
@@ -95,9 +95,9 @@ fn build<V: Values>(
     while goes_on {
         goes_on = values.next(&mut |key, value| {
             bytes += key.len() + value.len();
-            loaded += 1;
             txn.append(key, value)
         })?;
+        loaded += u64::from(goes_on);
         if bytes >= BATCH_BYTES || !goes_on {
             txn.commit()?;
             (txn, bytes) = (environment.write()?, 0);
