@@ -373,8 +373,8 @@ class Explanation:
     Of a message (`Scope.search_transcripts`) `parts` has every number, `cosine` is that of its meaning, and what is told of words, age and
     use besides is 0, 1 or empty. Of a memory or a passage:
 
-    `relevance = lexical_weight * lexical_normalised + cosine_weight * cosine_normalised`, and `score` is that, multiplied by
-    `time * recency * importance * usage / highest_prior`, rounded to units of 2**-30. Where no time was asked for and the candidates
+    `relevance = lexical_weight * lexical_normalised + cosine_weight * cosine_normalised` and what each of `further` adds, and `score` is
+    that, multiplied by `time * recency * importance * usage * certainty / highest_prior`, rounded to units of 2**-30. Where no time was asked for and the candidates
     are facts, every factor is 1.
 
     Examples:
@@ -389,8 +389,8 @@ class Explanation:
         """The score of the hit, to the bit."""
     @property
     def parts(self) -> dict[str, float]:
-        """What the score is made of, by name, each before its weight: of a memory or a passage "words", "meaning", "time", "recency",
-        "importance" and "usage"; of a message what `TranscriptHit.explain` says."""
+        """What the score is made of, by name, each before its weight: of a memory or a passage "words", "meaning", those
+        of `further`, "time", "recency", "importance", "usage" and "certainty"; of a message what `TranscriptHit.explain` says."""
     @property
     def relevance(self) -> float:
         """What words and vectors give together, before all that follows: 0 to 1."""
@@ -422,8 +422,16 @@ class Explanation:
     def usage(self) -> float:
         """The factor of `recalls`: 1 to 1.03."""
     @property
+    def certainty(self) -> float:
+        """The factor of the memory's `confidence`: 0.9 to 1."""
+    @property
+    def further(self) -> dict[str, tuple[float, float]]:
+        """What a closer look at a memory adds: by name its value, 0 to 1, and what it weighs. Empty for passages, without vectors, and where
+        the built-in embedding knows too little of the question.
+        """
+    @property
     def highest_prior(self) -> float:
-        """The highest product of these four factors among the candidates."""
+        """The highest product of time, recency, importance and usage among the candidates."""
     @property
     def duplicates(self) -> tuple[str, ...]:
         """The ids of memories that the answer leaves out because they say the same as this one."""

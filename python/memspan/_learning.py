@@ -12,11 +12,11 @@ import json
 import re
 import threading
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from memspan import _core
 from memspan._fence import is_list, is_mapping, kind_of
+from memspan._values import dataclass, field, replace
 from memspan.counting import count_tokens
 from memspan.exceptions import InvalidInput, StateError
 from memspan.life import Decision, Learned
@@ -85,7 +85,7 @@ class Heard:
     key: str | None
 
 
-@dataclass
+@dataclass()
 class Asked:
     """What asking a model came to."""
 
@@ -107,7 +107,7 @@ class Claim:
     source: str = "user"
 
 
-@dataclass
+@dataclass()
 class Work:
     """One call of `Scope.learn`."""
 

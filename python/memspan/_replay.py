@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
+from memspan._values import dataclass, field
 from memspan.exceptions import InvalidInput
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["Replay", "Shown", "read_transcript", "replay"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Shown:
     """One turn that was asked for.
 
@@ -37,7 +37,7 @@ class Shown:
     broken_by: str | None
 
 
-@dataclass(slots=True)
+@dataclass()
 class Replay:
     """What a replay added up.
 

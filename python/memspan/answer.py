@@ -7,8 +7,9 @@ first. Every hit is a `Hit`; it also has a field of its own: `Recalled.memory`, 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias, TypeVar, overload, runtime_checkable
+
+from memspan._values import dataclass
 
 if TYPE_CHECKING:
     from memspan._core import Explanation
@@ -57,7 +58,7 @@ class About(Protocol):
     def mode(self) -> Literal["hybrid", "lexical"]: ...  # noqa: D102
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Known:
     """An `About` whose values are known already."""
 

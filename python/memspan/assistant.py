@@ -18,12 +18,12 @@ import time
 from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as TooLate
-from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 from memspan._fence import is_mapping
 from memspan._twins import awaitable
+from memspan._values import dataclass, field
 from memspan.engine import Engine
 from memspan.engine import open as open_engine
 from memspan.exceptions import Error, InvalidInput, ModelMismatch, ProviderError
@@ -55,7 +55,7 @@ _MAX_TOOL_SECONDS = 86_400
 _DAY = 86_400
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class AssistantReply:
     """An answer.
 
@@ -80,7 +80,7 @@ class AssistantReply:
     learned: tuple[Any, ...] = field(default=(), hash=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class AssistantEvent:
     """Something that happened while an answer came.
 

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -14,6 +13,7 @@ from memspan import _core
 from memspan._core import Limits
 from memspan._fence import fenced
 from memspan._twins import async_iterable, awaitable
+from memspan._values import dataclass, field, fields
 from memspan.answer import Answer
 from memspan.exceptions import Error, IdConflict, InvalidInput, NotFound
 

@@ -7,10 +7,10 @@ Counts are remembered by a hash of the text, in one cache of the process.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
 from memspan import _core
+from memspan._values import dataclass
 from memspan.exceptions import BudgetExceeded, InvalidInput
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ class TokenCounter:
         return f"TokenCounter({self._core.model_name()!r}, count={self.count})"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Fit(Generic[_Message]):
     """What `fit` kept of a conversation.
 

@@ -6,11 +6,11 @@ without one is stored, found by its words, and embedded by `Engine.maintain`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 from memspan import _core
 from memspan._arrays import matrix
+from memspan._values import dataclass
 from memspan.exceptions import InvalidInput
 
 if TYPE_CHECKING:

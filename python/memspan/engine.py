@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict
 
 from memspan import _core
@@ -12,6 +11,7 @@ from memspan._embedding import Embedding, Reporter, note_unused
 from memspan._fence import fenced, guarded, is_mapping
 from memspan._store import OpenStore
 from memspan._twins import async_iterable, awaitable
+from memspan._values import dataclass
 from memspan.embedding import BuiltIn
 from memspan.exceptions import EmbedderError, InvalidInput
 from memspan.life import KindRule, Policy

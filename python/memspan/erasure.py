@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from memspan._values import dataclass
 
 __all__ = ["ErasureReceipt", "receipt"]
 

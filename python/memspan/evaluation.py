@@ -10,11 +10,11 @@ import os
 import re
 import statistics
 import time
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memspan._fence import guarded, is_mapping
+from memspan._values import asdict, dataclass
 from memspan.exceptions import InvalidInput
 
 if TYPE_CHECKING:

@@ -6,11 +6,10 @@ A function that should have another schema is given as a `Function`.
 
 from __future__ import annotations
 
-import inspect
 import json
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
+from memspan._values import dataclass, field
 from memspan.exceptions import InvalidInput, MissingExtra
 
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ ToolShape: TypeAlias = Literal["openai", "openai_responses", "anthropic", "gemin
 _MOST_RESULT = 16 << 20
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Function:
     """A tool that the application runs.
 
@@ -79,7 +78,9 @@ class Function:
             ) from error
         if schema.get("type") != "object":
             raise InvalidInput(f"making a tool: the parameters of {name}() must be named, and some are positional only: name them")
-        description = inspect.getdoc(tool) or ""
+        from inspect import getdoc  # noqa: PLC0415  it takes longer to import than memspan
+
+        description = getdoc(tool) or ""
         return cls(name, description, _plain_schema(schema), lambda given: adapter.validate_python(ArgsKwargs((), given)))
 
     def schema(self, shape: ToolShape = "openai") -> dict[str, Any]:

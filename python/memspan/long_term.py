@@ -6,7 +6,6 @@ import math
 import os
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -15,6 +14,7 @@ from memspan import _core
 from memspan._fence import fenced, is_whole, system_error
 from memspan._parts import remove_abandoned
 from memspan._twins import async_iterable, awaitable
+from memspan._values import dataclass
 from memspan.answer import Answer, Known
 from memspan.collection import Collection, cores
 from memspan.exceptions import Error, InvalidInput, ModelMismatch, NotFound

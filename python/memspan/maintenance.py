@@ -8,12 +8,12 @@ import os
 import threading
 import time
 from contextlib import contextmanager
-from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from memspan._fence import is_mapping, is_number
+from memspan._values import asdict
 from memspan.exceptions import Error, InvalidInput, StateError
 
 if TYPE_CHECKING:

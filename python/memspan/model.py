@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, cast
 
 from memspan import _core
+from memspan._values import dataclass, fields, replace
 from memspan.exceptions import InvalidInput
 
 __all__ = ["CacheRules", "Dialect", "Model", "Models", "Prices", "dialects", "models"]
@@ -18,7 +18,7 @@ __all__ = ["CacheRules", "Dialect", "Model", "Models", "Prices", "dialects", "mo
 _BOUNDED_FRAMES = frozenset({"gemini", "gemini-3"})
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class Prices:
     """Dollars for a million tokens; `None` where there is no such price. Surcharges for long prompts and discounts are not here.
 
@@ -37,7 +37,7 @@ class Prices:
     cache_write_long: float | None = None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class CacheRules:
     """How a provider caches the beginning of a request, beyond `Model.min_cached_tokens`.
 
@@ -52,7 +52,7 @@ class CacheRules:
     breakpoints: int = 0
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class Model:
     """A language model.
 
@@ -114,7 +114,7 @@ class Model:
         return "anthropic" if self.framing == "claude" else "openai"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class Dialect:
     """How a server's chat completions differ from OpenAI's; `memspan.dialects` has them by name.
 

@@ -11,13 +11,16 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from memspan._fence import is_mapping
+from memspan._values import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
+
+    _Search: TypeAlias = Callable[[str], re.Match[str] | None]
 
 __all__ = ["Refusal", "RefusalKind"]
 
@@ -29,7 +32,7 @@ _MOST_TOKENS = 2**40
 _LEAST_REPLY = 1 / 4
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Refusal:
     """Why a provider refused a request.
 
@@ -148,8 +151,9 @@ _CODES: dict[str, RefusalKind] = {
 
 _N = r"([\d,]+)"
 
-_WORDINGS: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(
-    (provider, names, re.compile(pattern.replace("#", _N), re.IGNORECASE | re.DOTALL))
+# Patterns are compiled when they are first needed, and kept by `re`: all of them take longer than importing memspan.
+_WORDINGS: tuple[tuple[str, str, _Search], ...] = tuple(
+    (provider, names, partial(re.search, pattern.replace("#", _N), flags=re.IGNORECASE | re.DOTALL))
     for provider, names, pattern in [
         ("anthropic", "input limit", r"prompt is too long:\s*# tokens\s*>\s*# maximum"),
         ("anthropic", "input output limit", r"input length and `?max_tokens`? exceed context limit:\s*#\s*\+\s*#\s*>\s*#"),
@@ -207,8 +211,8 @@ _WORDINGS: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(
     ]
 )  # fmt: skip
 
-_BY_WORDS: tuple[tuple[RefusalKind, re.Pattern[str]], ...] = tuple(
-    (kind, re.compile(pattern, re.IGNORECASE))
+_BY_WORDS: tuple[tuple[RefusalKind, _Search], ...] = tuple(
+    (kind, partial(re.search, pattern, flags=re.IGNORECASE))
     for kind, pattern in cast(
         "list[tuple[RefusalKind, str]]",
         [
@@ -242,15 +246,15 @@ _STATUSES: dict[int, RefusalKind] = {
     529: "overloaded",
 }
 
-_CODE_IN_WORDS = re.compile(r"""['"](?:code|type|status|reason|__type)['"]\s*:\s*['"]?(\w+)['"]?""")
-_NAMED_IN_WORDS = re.compile(r"\((\w+Exception)\)|\b(\w+Exception):|\b([A-Z]+_[A-Z_]+)\.")
-_WAIT = re.compile(r"(?:try again|retry) in ([\d.]+)\s*(ms|s|m)\b", re.IGNORECASE)
+_CODE_IN_WORDS = r"""['"](?:code|type|status|reason|__type)['"]\s*:\s*['"]?(\w+)['"]?"""
+_NAMED_IN_WORDS = r"\((\w+Exception)\)|\b(\w+Exception):|\b([A-Z]+_[A-Z_]+)\."
+_WAIT = r"(?:try again|retry) in ([\d.]+)\s*(ms|s|m)\b"
 
 
 # --- reading --------------------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
+@dataclass()
 class _Lengths:
     input: int | None = None
     output: int | None = None
@@ -278,8 +282,8 @@ class _Lengths:
 
 
 def _lengths(error: object, words: str) -> _Lengths | None:
-    for provider, names, pattern in _WORDINGS:
-        found = pattern.search(words)
+    for provider, names, search in _WORDINGS:
+        found = search(words)
         if found is None:
             continue
         numbers = [_number(group) for group in found.groups()]
@@ -326,14 +330,14 @@ def _codes(error: object, words: str) -> Iterator[str]:
     coded = _get(_get(response, "Error"), "Code")  # botocore's
     if isinstance(coded, str):
         yield coded
-    for found in _CODE_IN_WORDS.finditer(words):
+    for found in re.finditer(_CODE_IN_WORDS, words):
         yield found.group(1)
-    for found in _NAMED_IN_WORDS.finditer(words):
+    for found in re.finditer(_NAMED_IN_WORDS, words):
         yield next(group for group in found.groups() if group)
 
 
 def _by_words(words: str) -> RefusalKind | None:
-    return next((kind for kind, pattern in _BY_WORDS if pattern.search(words)), None)
+    return next((kind for kind, search in _BY_WORDS if search(words)), None)
 
 
 def _by_status(status: int | None) -> RefusalKind | None:
@@ -367,7 +371,7 @@ def _retry_after(error: object, words: str) -> float | None:
         given = {str(name).lower(): value for name, value in headers.items()} if headers is not None else {}
         seconds = float(given["retry-after-ms"]) / 1000 if "retry-after-ms" in given else float(given["retry-after"])
     except (KeyError, TypeError, ValueError, AttributeError):
-        found = _WAIT.search(words)
+        found = re.search(_WAIT, words, re.IGNORECASE)
         seconds = float(found.group(1).rstrip(".")) * {"ms": 0.001, "s": 1.0, "m": 60.0}[found.group(2).lower()] if found else math.nan
     return seconds if 0 <= seconds < 86_400 else None  # noqa: PLR2004  a day
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import json
 import os
 import time
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
 from memspan._fence import is_mapping, is_number
+from memspan._values import dataclass, field
 from memspan.exceptions import Error, InvalidInput, ProviderError, StoreBusy
 from memspan.stream import Gatherer
 
@@ -33,7 +33,7 @@ _FIRST_PAUSE = 0.01
 _LONGEST_PAUSE = 0.2
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ToolCall:
     """A tool call of a model that waits for its result.
 
@@ -59,7 +59,7 @@ class ToolCall:
         return cls(call_id, name, value if is_mapping(value) else text, index)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PartialReply:
     """What came of a streamed reply that is not whole: its worker died, its stream broke, or it is coming now.
 

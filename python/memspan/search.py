@@ -7,10 +7,10 @@ question (`Answer.confidence`), and the weighed scores order all of them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from memspan._core import Recalled
+from memspan._values import dataclass, replace
 from memspan.answer import Answer, Known, SourceName
 from memspan.collection import Passage
 from memspan.exceptions import InvalidInput
@@ -30,7 +30,7 @@ AnyHit: TypeAlias = Recalled | TranscriptHit | Passage
 _SOURCES: tuple[SourceName, ...] = ("memories", "transcripts", "collections")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Conditions:
     """What limits every source alike."""
 

@@ -6,7 +6,6 @@ here; what is wrong with them is the tool's result, because it is the model that
 
 from __future__ import annotations
 
-import inspect
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
@@ -126,7 +125,7 @@ def run_call(
         )
     try:
         value = function.run(_checked(call, function))
-        return result_message(call, result_text(_awaited(value) if inspect.isawaitable(value) else value))
+        return result_message(call, result_text(_awaited(value) if hasattr(value, "__await__") else value))
     except (Exception, SystemExit) as error:  # noqa: BLE001  whatever a tool raises is its result, also where it wants to end the program
         return result_message(call, f"{type(error).__name__}: {_shown(error)}", failed=True)
 

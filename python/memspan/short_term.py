@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -12,6 +11,7 @@ from memspan._core import Limits
 from memspan._fence import fenced, is_mapping, kind_of
 from memspan._screening import screened_message
 from memspan._twins import awaitable
+from memspan._values import dataclass, field
 from memspan.compaction.values import Brief, Compaction, Identifiers, RefusedLine, Summary, summary_of
 from memspan.compaction.writing import Written, write
 from memspan.embedding import Event
@@ -53,7 +53,7 @@ _CURES = {
 _OF_A_CALL = frozenset({"max_tokens", "max_completion_tokens", "stream", "stream_options"})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class NewMessage:
     """A row of `Session.add_many`: the arguments of `Session.add`.
 
@@ -72,7 +72,7 @@ class NewMessage:
     format: Format | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Added:
     """What became of a message.
 
@@ -89,7 +89,7 @@ class Added:
     turn: int = field(default=0, repr=False, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ToolText:
     """A part of a stored tool result.
 
@@ -104,7 +104,7 @@ class ToolText:
     total_characters: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ModelSwitch:
     """What a switch of models does, or would do.
 

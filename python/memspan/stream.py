@@ -12,10 +12,10 @@ Not here: what becomes of the reply (`memspan.reply`).
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 from memspan._fence import is_mapping
+from memspan._values import dataclass, field
 from memspan.exceptions import InvalidInput, ProviderError
 from memspan.refusals import Refusal
 
@@ -173,7 +173,7 @@ class _Events:
 # --- dialects ---------------------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
+@dataclass()
 class _Dialect:
     said: list[str] = field(default_factory=list)
     finish: str | None = None
@@ -205,7 +205,7 @@ def _dialect_of(chunk: Any) -> _Dialect | None:
     )
 
 
-@dataclass(slots=True)
+@dataclass()
 class _Call:
     id: str = ""
     name: str = ""
@@ -228,7 +228,7 @@ def _object(text: str) -> dict[str, Any] | None:
     return cast("dict[str, Any]", value) if isinstance(value, dict) else None
 
 
-@dataclass(slots=True)
+@dataclass()
 class _Chat(_Dialect):
     """Chat completions."""
 
@@ -317,7 +317,7 @@ def _chat_call(call: _Call, place: int) -> dict[str, Any]:
     return {"id": call.id or f"call_{place}", "type": call.kind, call.kind: {"name": call.name, key: call.arguments}}
 
 
-@dataclass(slots=True)
+@dataclass()
 class _Anthropic(_Dialect):
     """Anthropic's messages."""
 
@@ -406,7 +406,7 @@ def _known(usage: Any) -> dict[str, Any]:
     return {key: value for key, value in cast("dict[str, Any]", usage or {}).items() if value is not None}
 
 
-@dataclass(slots=True)
+@dataclass()
 class _Responses(_Dialect):
     """OpenAI's responses."""
 
@@ -468,7 +468,7 @@ class _Responses(_Dialect):
         return {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text, "annotations": []}]}
 
 
-@dataclass(slots=True)
+@dataclass()
 class _Gemini(_Dialect):
     """Gemini's `generateContent`."""
 

@@ -5,11 +5,11 @@ Not here: downloading one. Get `tokenizer.json` from where the model is publishe
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memspan import _core
 from memspan._fence import guarded
+from memspan._values import dataclass
 
 if TYPE_CHECKING:
     import os
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["Tokenizer", "load"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Tokenizer:
     """A tokenizer that was loaded: it stays for the life of the process, and threads may share it.
 

@@ -7,12 +7,12 @@ iteration reads pages. `Turn` and `Call` are frozen; the prompt of a call is com
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from operator import index as whole_number
 from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, overload
 
 from memspan import _core
 from memspan._core import Message
+from memspan._values import dataclass, field
 from memspan.working import Prompt
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ __all__ = ["Call", "Message", "Messages", "TranscriptHit", "Turn", "Turns", "Usa
 _PAGE = 64
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Usage:
     """What a provider billed, in its own tokens.
 
@@ -261,7 +261,7 @@ class Turns(Sequence[Turn]):
         return [Turn(self._core, self._core.turn(number)) for number in range(first, first + limit)]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TranscriptHit:
     """A message that answers a question.
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from memspan._values import dataclass
 from memspan.exceptions import UnknownModel
 from memspan.model import models
 
@@ -22,7 +22,7 @@ _LEFT = {"model"}
 _MILLION = 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CallUsage:
     """What one call was planned to cost, and what it did, in tokens. `None`: nobody said.
 
@@ -138,7 +138,7 @@ def _dollars(model: str | None, given: int, output: int, cached: int, written: i
     return (prices.input * (given - cached - written) + read * cached + write * written + prices.output * output) / _MILLION
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ModelFactors:
     """What was learned of a closed tokenizer: what a token of the reference encoding is of the model's own at most, by content.
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from memspan._core import Limits
 from memspan._fence import fenced
+from memspan._values import dataclass, field
 from memspan.exceptions import InvalidInput
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}\Z")
 
 
 @fenced
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Grant:
     """What a section of the prompt may have.
 
@@ -95,7 +95,7 @@ class Grant:
 
 
 @fenced
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Compact:
     """When a session should be compacted: what `Session.compaction_due` goes by. Nothing is compacted behind the caller's back.
 
@@ -118,7 +118,7 @@ class Compact:
             _check_whole("a compaction", "every_turns", self.every_turns, 1, Limits.MAX_TOKENS)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ToolResults:
     """How much of a tool result a session's prompts show. Results are stored whole, whatever is shown of them.
 
@@ -135,7 +135,7 @@ class ToolResults:
         _check_whole("tool results", "max_tokens", self.max_tokens, 64, Limits.MAX_TOKENS)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Budget:
     """What the prompts of a session may cost, and how they are laid out.
 
@@ -222,7 +222,7 @@ def stored_budget(stored: StoredBudget) -> Budget:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Recalls:
     """What the prompts of a session may recall. Kept with the session: `Scope.session(..., recalls=Recalls(...))`.
 
@@ -277,7 +277,7 @@ class Recalls:
 
 
 @fenced
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Item:
     """A chunk of the caller's own: something retrieved elsewhere that the model may need on this call.
 
@@ -319,7 +319,7 @@ class Item:
             )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Section:
     """A part of a prompt.
 
@@ -341,7 +341,7 @@ class Section:
     items: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Explained:
     """One candidate for a prompt, and what became of it.
 
@@ -380,7 +380,7 @@ class Explanations(tuple[Explained, ...]):
         return _table(("section", "what", "", "tokens", "score", "why"), rows)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Breakpoint:
     """A place where a provider may keep what stands before it.
 
@@ -397,7 +397,7 @@ class Breakpoint:
     lasting: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SharedPrefix:
     """What two prompts have in common at their beginning.
 
@@ -414,7 +414,7 @@ class SharedPrefix:
     broken_by: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CacheBreak:
     """Where a prompt parts from an earlier one, and why.
 

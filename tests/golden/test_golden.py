@@ -13,7 +13,7 @@ import pytest
 import memspan
 from memspan.testing import FakeClock
 
-FORMATS = [Path(__file__).with_name(name) for name in ("format-1", "format-2", "format-3", "format-4")]
+FORMATS = [Path(__file__).with_name(name) for name in ("format-1", "format-2", "format-3", "format-4", "format-5")]
 SCOPES = [(golden, scope) for golden in FORMATS for scope in json.loads((golden / "expected.json").read_text())["scopes"]]
 
 

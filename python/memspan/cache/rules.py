@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
 from typing import TYPE_CHECKING
+
+from memspan._values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["CacheRule", "rules"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CacheRule:
     """How a provider keeps the beginning of a request.
 

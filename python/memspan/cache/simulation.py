@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import json
 import tempfile
-from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import memspan
 from memspan._fence import is_list, is_mapping
+from memspan._values import dataclass
 from memspan.cache.rules import rules
 from memspan.exceptions import InvalidInput
 
@@ -34,14 +34,14 @@ _MILLION = 1_000_000
 _HEAD = ("provider", "layout", "calls", "tokens", "cached", "written", "dollars")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Block:
     key: bytes
     tokens: int
     marked: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Simulated:
     """What one layout would have cost with one provider.
 
@@ -143,7 +143,7 @@ def _known(what: str, names: Iterable[str], known: Iterable[str]) -> list[str]:
     return chosen
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Play:
     messages: list[dict[str, Any]]
     model: str

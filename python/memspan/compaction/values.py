@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from memspan import _core
+from memspan._values import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,7 +32,7 @@ _TITLES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SummaryLine:
     """A line of a summary.
 
@@ -47,7 +47,7 @@ class SummaryLine:
     by_model: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SummarySection:
     """A section of a summary.
 
@@ -62,7 +62,7 @@ class SummarySection:
     lines: tuple[SummaryLine, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SummaryIdentifier:
     """An identifier that a summary has, byte for byte.
 
@@ -77,7 +77,7 @@ class SummaryIdentifier:
     messages: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Summary:
     """What messages became that left the prompt.
 
@@ -162,7 +162,7 @@ def _section(name: str, lines: list[Mapping[str, Any]]) -> SummarySection:
     return SummarySection(name, _TITLES[name], tuple(SummaryLine(line["text"], tuple(line["sources"]), line["by_model"]) for line in own))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Identifiers:
     """What became of the identifiers of a compaction.
 
@@ -183,7 +183,7 @@ class Identifiers:
         return self.total - self.kept
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RefusedLine:
     """A line of a model that was not taken.
 
@@ -196,7 +196,7 @@ class RefusedLine:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Compaction:
     """What a compaction did.
 
@@ -237,7 +237,7 @@ class Compaction:
         return "\n".join([*rows, *(f"{section.title}: {len(section.lines)} lines" for section in sections)])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Brief:
     """A handoff to another agent: what it has to know of a session for a task.
 

@@ -7,14 +7,12 @@ No transaction is open while a model is asked.
 
 from __future__ import annotations
 
-import inspect
-import threading
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 from memspan._fence import is_number
 from memspan._twins import awaiting_loop
+from memspan._values import dataclass
 from memspan.compaction.values import RefusedLine
 from memspan.exceptions import InvalidInput
 
@@ -46,7 +44,7 @@ class Writer(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Written:
     """How a summary was made.
 
@@ -130,6 +128,8 @@ def _one_pass(draft: _core.CompactionDraft, llm: Writer, data: str, timeout_seco
 
 def _ask(llm: Writer, messages: list[dict[str, str]], summary_tokens: int, timeout_seconds: float) -> str:
     """One call within its time. A call that hangs goes on in a daemon thread, and its reply is thrown away."""
+    import threading  # noqa: PLC0415
+
     loop, box = awaiting_loop.get(), list[Any]()
     max_tokens = 4 * summary_tokens + 512  # JSON and numbers of messages around the lines
 
@@ -154,7 +154,7 @@ def _ask(llm: Writer, messages: list[dict[str, str]], summary_tokens: int, timeo
 
 def _settled(reply: Any, loop: Any, timeout_seconds: float) -> Any:
     """The value of a reply that may have to be awaited: on the loop of an awaitable twin, else on one of its own."""
-    if not inspect.isawaitable(reply):
+    if not hasattr(reply, "__await__"):
         return reply
     import asyncio  # noqa: PLC0415  programs without an event loop do not pay for it
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 import importlib
 import random
 import time
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from memspan._arrays import stacked
+from memspan._values import dataclass
 from memspan.exceptions import EmbedderError, InvalidInput, MissingExtra
 
 if TYPE_CHECKING:

@@ -1,5 +1,6 @@
 //! `Explanation` and `TermScore`: every number of a score, by name.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use memspan_engine::recall::fusion::Parts;
@@ -85,8 +86,8 @@ impl TermScore {
 /// Of a message (`Scope.search_transcripts`) `parts` has every number, `cosine` is that of its meaning, and what is told of words, age and
 /// use besides is 0, 1 or empty. Of a memory or a passage:
 ///
-/// `relevance = lexical_weight * lexical_normalised + cosine_weight * cosine_normalised`, and `score` is that, multiplied by
-/// `time * recency * importance * usage / highest_prior`, rounded to units of 2**-30. Where no time was asked for and the candidates
+/// `relevance = lexical_weight * lexical_normalised + cosine_weight * cosine_normalised` and what each of `further` adds, and `score` is
+/// that, multiplied by `time * recency * importance * usage * certainty / highest_prior`, rounded to units of 2**-30. Where no time was asked for and the candidates
 /// are facts, every factor is 1.
 ///
 /// Examples:
@@ -100,15 +101,11 @@ pub struct Explanation(recall::Explanation, Vec<String>, Vec<(&'static str, f64)
 
 impl Explanation {
     pub fn new(explanation: recall::Explanation, duplicates: Vec<String>) -> Self {
-        let (parts, prior) = (explanation.parts, explanation.parts.prior);
-        let named = vec![
-            ("words", parts.lexical_normalised),
-            ("meaning", parts.dense_normalised),
-            ("time", prior.time),
-            ("recency", prior.recency),
-            ("importance", prior.importance),
-            ("usage", prior.usage),
-        ];
+        let (parts, prior) = (&explanation.parts, explanation.parts.prior);
+        let mut named = vec![("words", parts.lexical_normalised), ("meaning", parts.dense_normalised)];
+        named.extend(parts.further().map(|(name, _, value)| (name, value)));
+        named.extend([("time", prior.time), ("recency", prior.recency), ("importance", prior.importance)]);
+        named.extend([("usage", prior.usage), ("certainty", prior.certainty)]);
         Self(explanation, duplicates, named)
     }
 
@@ -152,8 +149,8 @@ impl Explanation {
         self.0.parts.score()
     }
 
-    /// What the score is made of, by name, each before its weight: of a memory or a passage "words", "meaning", "time", "recency",
-    /// "importance" and "usage"; of a message what `TranscriptHit.explain` says.
+    /// What the score is made of, by name, each before its weight: of a memory or a passage "words", "meaning", those
+    /// of `further`, "time", "recency", "importance", "usage" and "certainty"; of a message what `TranscriptHit.explain` says.
     #[getter]
     fn parts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         self.2.iter().copied().collect::<Vec<_>>().into_py_dict(py)
@@ -216,7 +213,20 @@ impl Explanation {
         self.prior().usage
     }
 
-    /// The highest product of these four factors among the candidates.
+    /// The factor of the memory's `confidence`: 0.9 to 1.
+    #[getter]
+    fn certainty(&self) -> f64 {
+        self.prior().certainty
+    }
+
+    /// What a closer look at a memory adds: by name its value, 0 to 1, and what it weighs. Empty for passages, without vectors, and where
+    /// the built-in embedding knows too little of the question.
+    #[getter]
+    fn further(&self) -> BTreeMap<&'static str, (f64, f64)> {
+        self.0.parts.further().map(|(name, weight, value)| (name, (value, weight))).collect()
+    }
+
+    /// The highest product of time, recency, importance and usage among the candidates.
     #[getter]
     fn highest_prior(&self) -> f64 {
         self.prior().highest
@@ -291,8 +301,11 @@ impl Explanation {
         if let Some(cosine) = self.cosine() {
             let _ = write!(table, " + {:.2} x {:.3} vector (cosine {cosine:.3})", self.cosine_weight(), self.cosine_normalised());
         }
+        for (name, weight, value) in self.0.parts.further().filter(|(_, weight, value)| weight * value > 0.0) {
+            let _ = write!(table, " + {weight:.2} x {value:.3} {}", name.replace('_', " "));
+        }
         let prior = self.prior();
-        if prior.product().to_bits() != prior.highest.to_bits() || prior.asked.is_some() {
+        if prior.product().to_bits() != prior.highest.to_bits() || prior.asked.is_some() || prior.certainty < 1.0 {
             let _ = write!(table, "\n  relevance {:.3}", self.relevance());
             if let Some(range) = prior.asked {
                 let _ = write!(table, " x time {:.3} ({})", prior.time, shown(range));
@@ -301,7 +314,7 @@ impl Explanation {
                 let _ = write!(table, " x recency {:.3} ({:.1} days old, half-life {half_life})", prior.recency, prior.age_days);
             }
             let _ = write!(table, " x importance {:.3} x use {:.3} ({} recalls)", prior.importance, prior.usage, prior.recalls);
-            let _ = write!(table, " / {:.3}, the highest of these", prior.highest);
+            let _ = write!(table, " x certainty {:.3} / {:.3}, the highest prior", prior.certainty, prior.highest);
         }
         if !self.1.is_empty() {
             let _ = write!(table, "\n  says the same as {}", self.1.join(", "));

@@ -234,8 +234,8 @@ pub fn clusters(
 
 /// DBSCAN over rows of float32, as `consolidate` runs it: the cluster of each, `None` for noise.
 #[pyfunction]
-pub fn dbscan(py: Python<'_>, vectors: Vec<Vec<f32>>, closeness: f64, min_points: usize) -> Vec<Option<u32>> {
-    py.detach(|| {
+pub fn dbscan(py: Python<'_>, vectors: Vec<Vec<f32>>, closeness: f64, min_points: usize) -> PyResult<Vec<Option<u32>>> {
+    run(py, Hold::Detached, || {
         let mut points = memspan_engine::life::cluster::Points::new(vectors.first().map_or(0, Vec::len));
         for vector in &vectors {
             points.push(vector);

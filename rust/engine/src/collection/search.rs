@@ -163,7 +163,7 @@ pub fn search<P: Pages>(engine: &Core, pages: &P, request: &Request) -> Result<S
         (Some(set), Some(query)) if candidate.dense.is_some() => set.cosine(pages, candidate.number, query),
         _ => Ok(None),
     };
-    let moment = Moment { now: request.now, asked: None };
+    let moment = Moment { now: request.now, ..Moment::default() };
     for (candidate, parts) in fusion::rank(fusion, request.limit, &moment, found.candidates, exact)? {
         if answer.hits.len() >= request.limit || parts.score() < request.min_score {
             break;

@@ -33,6 +33,9 @@ pub fn resolved(text: &str, words: &[Word], offset: usize, at: i64) -> String {
     let (mut out, mut copied) = (String::with_capacity(text.len() + 16), 0);
     for (place, day) in named(words, at) {
         let place = place - offset;
+        if dated(&text[place..]) {
+            continue;
+        }
         out.push_str(&text[copied..place]);
         out.push_str(" (");
         out.push_str(&day);
@@ -41,6 +44,11 @@ pub fn resolved(text: &str, words: &[Word], offset: usize, at: i64) -> String {
     }
     out.push_str(&text[copied..]);
     out
+}
+
+/// Whether a day as a number follows: "Friday 2026-11-27", "Friday (27.11.)".
+fn dated(rest: &str) -> bool {
+    rest.trim_start_matches([' ', ',', '(']).starts_with(|next: char| next.is_ascii_digit())
 }
 
 fn expression(words: &[Word], today: i64) -> Option<(usize, String)> {

@@ -7,6 +7,7 @@
 //!
 //! docs/life.md has the rules, the constants and what they were fitted on.
 
+mod assign;
 mod dates;
 mod guards;
 mod lexicon;
@@ -152,9 +153,11 @@ pub fn judge(said: &Said<'_>) -> Vec<Claim> {
             claims.push(discarded(text, (span.start, span.end), "code"));
             continue;
         }
-        match sentence(said, span, &own) {
-            Some(claim) => claims.push(claim),
-            None => rest.push(span),
+        for clause in clauses(said.text, span, &own) {
+            match sentence(said, span, clause, &own) {
+                Some(claim) => claims.push(claim),
+                None => rest.push(clause),
+            }
         }
     }
     remainder(said, &own, &rest, &mut claims);
@@ -168,10 +171,32 @@ fn within(own: &[Word], span: Span) -> &[Word] {
     &own[from..from + own[from..].partition_point(|word| word.end <= span.end)]
 }
 
-/// What guards and rules make of a sentence; `None` leaves it to the model.
-fn sentence(said: &Said<'_>, span: Span, own: &[Word]) -> Option<Claim> {
+/// A sentence as the clauses that claim something each: "I live in Lisbon and | I prefer tea", "we use Go, | never deploy on Fridays".
+/// A cut is made only where rules read what follows, so what they do not know stays together.
+fn clauses(text: &str, span: Span, own: &[Word]) -> Vec<Span> {
+    let words = within(own, span);
+    let (mut out, mut start) = (Vec::new(), span.start);
+    if text[span.start..span.end].ends_with('?') {
+        return vec![span];
+    }
+    for at in 2..words.len().saturating_sub(2) {
+        let before = &text[words[at - 1].end..words[at].start];
+        let joined = ["and", "but", "so"].contains(&words[at - 1].lower.as_str());
+        let begins = joined || before.contains([',', ';', '\u{2014}']) || before.contains(" - ");
+        if begins && rules::opens_clause(&words[at..]) && rules::read(&Sentence { text, words: &words[at..] }).is_some() {
+            let last = if joined { at - 2 } else { at - 1 };
+            out.push(Span { start, end: words[last].end });
+            start = words[at].start;
+        }
+    }
+    out.push(Span { start, end: span.end });
+    out
+}
+
+/// What guards make of a sentence and rules of one clause of it; `None` leaves the clause to the model.
+fn sentence(said: &Said<'_>, whole: Span, span: Span, own: &[Word]) -> Option<Claim> {
     let (text, words) = (&said.text[span.start..span.end], within(own, span));
-    let doubt = match guards::of_sentence(text, words) {
+    let doubt = match guards::of_sentence(&said.text[whole.start..whole.end], within(own, whole)) {
         Guard::Discard(reason) => return Some(discarded(text, (span.start, span.end), reason)),
         Guard::Doubt(reason) => Some(reason),
         Guard::Open => None,
@@ -199,7 +224,10 @@ fn sentence(said: &Said<'_>, span: Span, own: &[Word]) -> Option<Claim> {
 
 fn claimed(said: &Said<'_>, span: Span, words: &[Word], reading: Reading, doubt: Option<&'static str>) -> Claim {
     let sentence = &said.text[span.start..span.end];
-    let text = reading.text.unwrap_or_else(|| dates::resolved(sentence, words, span.start, said.at));
+    let text = match reading.text {
+        Some(text) => dates::resolved(&text, &self::words(&text), 0, said.at),
+        None => dates::resolved(sentence, words, span.start, said.at),
+    };
     Claim {
         category: reading.category,
         text,
@@ -214,9 +242,16 @@ fn claimed(said: &Said<'_>, span: Span, words: &[Word], reading: Reading, doubt:
     }
 }
 
-/// What no rule reads, as one: stored where the model says that it informs.
+/// What no rule reads, as one: stored where the model says that it informs. Questions beside what is told are not part of it.
 fn remainder(said: &Said<'_>, own: &[Word], rest: &[Span], claims: &mut Vec<Claim>) {
-    let (Some(first), Some(last)) = (rest.first(), rest.last()) else { return };
+    let asks = |span: &&Span| said.text[span.start..span.end].ends_with('?');
+    let (questions, told): (Vec<&Span>, Vec<&Span>) = rest.iter().partition(asks);
+    let is_rest = !claims.is_empty() && told.is_empty();
+    for question in questions.iter().filter(|_| is_rest || !told.is_empty()) {
+        claims.push(discarded(&said.text[question.start..question.end], (question.start, question.end), "a question"));
+    }
+    let rest: Vec<Span> = if told.is_empty() { questions } else { told }.into_iter().copied().collect();
+    let (Some(first), Some(last), false) = (rest.first(), rest.last(), is_rest) else { return };
     let span = (first.start, last.end);
     let asked = words(said.before);
     let score = model::informs(own, said.before, &asked);
@@ -225,7 +260,7 @@ fn remainder(said: &Said<'_>, own: &[Word], rest: &[Span], claims: &mut Vec<Clai
     if score <= 0 {
         let reason = if text.iter().all(|text| text.ends_with('?')) { "a question" } else { "it informs of nothing" };
         let mut claim = discarded(&text.join(" "), span, reason);
-        (claim.importance, claim.confidence) = (matters / 2, confidence(-score));
+        (claim.importance, claim.confidence) = (worth(matters), confidence(-score));
         return claims.push(claim);
     }
     let told: Vec<String> =
@@ -236,12 +271,17 @@ fn remainder(said: &Said<'_>, own: &[Word], rest: &[Span], claims: &mut Vec<Clai
         slot: None,
         replaces: None,
         ends: None,
-        importance: 200 + matters / 2,
+        importance: worth(matters),
         confidence: confidence(score),
         span,
         reason: "model: it informs".to_owned(),
         doubt: None,
     });
+}
+
+/// The importance of what the second model says matters so much: the same scale for what is stored and for what is not.
+fn worth(matters: u16) -> u16 {
+    200 + matters / 2
 }
 
 /// A logit as a probability, in thousandths.

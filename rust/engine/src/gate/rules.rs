@@ -2,6 +2,7 @@
 //! and what the claim replaces or ends; what no rule reads is left to the model.
 
 use super::Category;
+use super::assign::assigned;
 use super::guards::{has, starts};
 use super::lexicon::{CLASSES, NO_ATTRIBUTE, PROFILE};
 use super::words::Word;
@@ -28,7 +29,7 @@ pub struct Reading {
 }
 
 impl Reading {
-    fn new(category: Category, rule: &'static str) -> Self {
+    pub(super) fn new(category: Category, rule: &'static str) -> Self {
         let importance = match category {
             Category::Constraint => 900,
             Category::Profile => 800,
@@ -39,12 +40,12 @@ impl Reading {
         Self { category, text: None, slot: None, replaces: None, ends: None, importance, confidence: 900, rule }
     }
 
-    fn text(mut self, text: String) -> Self {
+    pub(super) fn text(mut self, text: String) -> Self {
         self.text = Some(text);
         self
     }
 
-    fn slot(mut self, slot: impl Into<String>) -> Self {
+    pub(super) fn slot(mut self, slot: impl Into<String>) -> Self {
         self.slot = Some(slot.into());
         self
     }
@@ -59,18 +60,55 @@ pub struct Sentence<'a> {
 }
 
 /// Words behind which a value is over.
-const ENDS_VALUE: [&str; 30] = [
-    "but", "because", "since", "so", "instead", "rather", "over", "for", "when", "while", "now", "not", "although", "though", "if", "than",
-    "these", "please", "anymore", "any", "lately", "nowadays", "which", "who", "where", "until", "unless", "today", "as", "from",
+const ENDS_VALUE: [&str; 39] = [
+    "but",
+    "because",
+    "since",
+    "so",
+    "instead",
+    "rather",
+    "over",
+    "for",
+    "when",
+    "while",
+    "now",
+    "not",
+    "although",
+    "though",
+    "if",
+    "than",
+    "these",
+    "please",
+    "anymore",
+    "any",
+    "lately",
+    "nowadays",
+    "which",
+    "who",
+    "where",
+    "until",
+    "unless",
+    "today",
+    "as",
+    "from",
+    "last",
+    "yesterday",
+    "recently",
+    "next",
+    "ago",
+    "tomorrow",
+    "this",
+    "already",
+    "currently",
 ];
 
 impl Sentence<'_> {
-    fn word(&self, at: usize) -> &str {
+    pub(super) fn word(&self, at: usize) -> &str {
         self.words.get(at).map_or("", |word| word.lower.as_str())
     }
 
     /// The text of words `from..to`.
-    fn between(&self, from: usize, to: usize) -> Option<String> {
+    pub(super) fn between(&self, from: usize, to: usize) -> Option<String> {
         let (first, last) = (self.words.get(from)?, self.words.get(to.checked_sub(1)?)?);
         (from < to).then(|| self.text[first.start..last.end].to_owned())
     }
@@ -82,7 +120,7 @@ impl Sentence<'_> {
     }
 
     /// Where the value that begins at `from` is over: at a word that parts, at a sign, after eight words.
-    fn value_end(&self, from: usize) -> usize {
+    pub(super) fn value_end(&self, from: usize) -> usize {
         let mut at = from;
         while at < self.words.len() && at < from + 8 {
             let word = self.word(at);
@@ -97,7 +135,7 @@ impl Sentence<'_> {
         at
     }
 
-    fn value(&self, from: usize) -> Option<(String, usize)> {
+    pub(super) fn value(&self, from: usize) -> Option<(String, usize)> {
         let end = self.value_end(from);
         self.between(from, end).map(|value| (value, end))
     }
@@ -113,7 +151,7 @@ impl Sentence<'_> {
         (!is_time).then(|| purpose.to_lowercase())
     }
 
-    fn negated(&self, at: usize) -> bool {
+    pub(super) fn negated(&self, at: usize) -> bool {
         ["not", "no", "never", "isn't", "aren't", "neither"].contains(&self.word(at))
     }
 }
@@ -143,6 +181,7 @@ pub fn read(sentence: &Sentence<'_>) -> Option<Reading> {
         .or_else(|| prefers(&rest))
         .or_else(|| attribute(&rest))
         .or_else(|| decision(&rest))
+        .or_else(|| assigned(&rest))
         .or_else(|| uses(&rest))
         .or_else(|| outcome(&rest));
     match reading {
@@ -155,9 +194,16 @@ pub fn read(sentence: &Sentence<'_>) -> Option<Reading> {
     }
 }
 
+/// Whether words begin a clause of their own: the user, or what is the user's, or a rule.
+pub fn opens_clause(words: &[Word]) -> bool {
+    const SUBJECTS: [&str; 15] =
+        ["i", "i'm", "i've", "i'd", "i'll", "my", "we", "we're", "we've", "we'll", "our", "call", "never", "always", "let's"];
+    words.first().is_some_and(|word| SUBJECTS.contains(&word.lower.as_str()))
+}
+
 /// Words before what is claimed: "remember that", "actually,", "by the way".
 fn preamble(sentence: &Sentence<'_>) -> usize {
-    const OPENINGS: [&str; 30] = [
+    const OPENINGS: [&str; 33] = [
         "please remember that",
         "please remember",
         "remember that",
@@ -188,6 +234,9 @@ fn preamble(sentence: &Sentence<'_>) -> usize {
         "from now on",
         "as of today",
         "please note",
+        "sorry",
+        "wait",
+        "on second thought",
     ];
     let mut at = 0;
     while let Some(next) = OPENINGS.iter().find_map(|opening| starts(sentence.words, at, opening)) {
@@ -298,6 +347,7 @@ fn switched(s: &Sentence<'_>) -> Option<Reading> {
 }
 
 fn home(place: &str) -> Reading {
+    let place = place.split(" with ").next().unwrap_or(place);
     Reading::new(Category::Profile, "home").text(format!("The user lives in {place}.")).slot("home")
 }
 
@@ -447,7 +497,7 @@ fn attribute(s: &Sentence<'_>) -> Option<Reading> {
 
 /// "we decided to ...", "let's go with ...".
 fn decision(s: &Sentence<'_>) -> Option<Reading> {
-    const DECIDED: [&str; 17] = [
+    const DECIDED: [&str; 27] = [
         "we decided",
         "we've decided",
         "i decided",
@@ -465,6 +515,16 @@ fn decision(s: &Sentence<'_>) -> Option<Reading> {
         "i'm going with",
         "we settled on",
         "we have decided",
+        "we go with",
+        "i go with",
+        "we will go with",
+        "we'll use",
+        "we will use",
+        "let's use",
+        "lets use",
+        "we picked",
+        "we opted for",
+        "agreed",
     ];
     let at = DECIDED.iter().find_map(|opening| starts(s.words, 0, opening))?;
     (at < s.words.len() && s.words.len() >= 4).then(|| Reading::new(Category::Decision, "decided"))

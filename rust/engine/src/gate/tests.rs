@@ -172,3 +172,40 @@ fn any_text_is_judged_without_a_panic() {
         }
     }
 }
+
+#[test]
+fn clauses_of_one_sentence_claim_each_for_itself() {
+    let said =
+        "Call me Ana and I live in Lisbon with my cat, but I prefer tea over coffee. We go with PostgreSQL 16, never use MySQL. Is it up?";
+    let claims = judge(&Said { text: said, speaker: Speaker::User, before: "", after: "", at: AT });
+    let read: Vec<(Category, &str, Option<&str>, &str)> = claims
+        .iter()
+        .map(|claim| (claim.category, claim.text.as_str(), claim.slot.as_deref(), &said[claim.span.0..claim.span.1]))
+        .collect();
+    assert_eq!(
+        read,
+        [
+            (Category::Profile, "The user's name is Ana.", Some("name"), "Call me Ana"),
+            (Category::Profile, "The user lives in Lisbon.", Some("home"), "I live in Lisbon with my cat"),
+            (Category::Preference, "I prefer tea over coffee.", Some("hot drink"), "I prefer tea over coffee."),
+            (Category::Decision, "We go with PostgreSQL 16", None, "We go with PostgreSQL 16"),
+            (Category::Constraint, "never use MySQL.", None, "never use MySQL."),
+            (Category::Discard, "Is it up?", None, "Is it up?"),
+        ]
+    );
+}
+
+#[test]
+fn a_guard_over_a_sentence_holds_for_all_its_clauses() {
+    let said = "If I ever retire, I live in Lisbon and my favourite drink is tea";
+    let claims = judge(&Said { text: said, speaker: Speaker::User, before: "", after: "", at: AT });
+    assert!(claims.iter().all(|claim| claim.category == Category::Discard || claim.doubt.is_some()), "{claims:?}");
+}
+
+#[test]
+fn when_something_was_so_is_no_part_of_its_value() {
+    assert_eq!(one("Actually I moved to Porto last week.").text, "The user lives in Porto.");
+    assert_eq!(one("I joined Acme recently").text, "The user works for Acme.");
+    let dated = judge(&Said { text: "We decided to deploy on Friday 2025-01-03", speaker: Speaker::User, before: "", after: "", at: AT });
+    assert_eq!(dated[0].text, "We decided to deploy on Friday 2025-01-03");
+}

@@ -142,6 +142,12 @@ impl Core {
         self.rules = rules;
     }
 
+    /// Days in which memories of each kind lose half of their worth, where the program says so, in the order of [`Kind::ALL`].
+    #[must_use]
+    pub fn half_lives(&self) -> [Option<f64>; 7] {
+        self.rules.map(|rule| rule.half_life.map(|half_life| half_life as f64 / 86_400e6))
+    }
+
     /// Forgets, of each kind that has more memories in a scope than its rule allows, the least valuable; how many.
     pub fn forget_over_cap(&self, scope: &Scope, now: i64) -> Result<u64> {
         let mut forgotten = 0;

@@ -34,4 +34,4 @@ pub use provenance::Provenance;
 pub use read::Listing;
 pub use record::{Ending, Memory, State};
 pub use remember::{Action, NewMemory, Remembered, Verdict};
-pub(crate) use writer::{MEMORIES, PINNED_KINDS, importance_of, kind_key};
+pub(crate) use writer::{MEMORIES, PINNED_KINDS, doubt_of, importance_of, kind_key, said_again};

@@ -359,6 +359,9 @@ impl Prepared {
         memory.sequence = writer.next_sequence();
         learn::dispute(writer, memory.number, &memory.provenance.disputes)?;
         writer.add(&memory, self.analysis.terms.clone(), self.analysis.length, self.new.vector.clone())?;
+        if self.new.learning.is_some() {
+            writer.claims.push(learn::Written::of(&memory));
+        }
         Ok(Remembered { action, memory, reason })
     }
 

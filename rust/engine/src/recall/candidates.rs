@@ -110,7 +110,7 @@ pub fn nominate<P: Pages>(
     for number in numbers {
         let lexical = lexical.score(&mut reader, &query, number)?;
         let Some(row) = reader.row(number)? else { continue };
-        let attributes = attributes(&row, number, &mut accesses)?;
+        let attributes = attributes(engine, &row, number, &mut accesses)?;
         let dense = compared.map_or(Ok(None), |(set, question)| dense.score(set, snapshot, question, number))?;
         candidates.push(Candidate { scope: place, number, lexical, dense, attributes, past: None });
     }
@@ -123,11 +123,12 @@ pub fn nominate<P: Pages>(
     Ok(query)
 }
 
-/// What a current memory's prior is made of. What a fact was recalled counts for nothing, and is not read.
-fn attributes<P: Pages>(row: &Row, number: u32, accesses: &mut AccessBlocks<'_, P>) -> Result<Attributes> {
+/// What a current memory's prior is made of. What a fact was recalled counts for nothing where facts do not decay, and is not read.
+fn attributes<P: Pages>(core: &Core, row: &Row, number: u32, accesses: &mut AccessBlocks<'_, P>) -> Result<Attributes> {
     let kind = Kind::from_number(row.kind).unwrap_or(Kind::Semantic);
-    let recalls = if kind == Kind::Semantic { 0 } else { accesses.get(number)?.recalls };
-    Ok(Attributes { kind, importance: row.importance, occurred_at: row.occurred_at, recalls, trust: row.trust })
+    let recalls = if kind == Kind::Semantic && core.half_lives()[kind as usize].is_none() { 0 } else { accesses.get(number)?.recalls };
+    let (doubt, said_again) = (row.flags >> 1 & 15, row.flags >> 5);
+    Ok(Attributes { kind, importance: row.importance, occurred_at: row.occurred_at, recalls, doubt, said_again, trust: row.trust })
 }
 
 /// The vectors to scan, and in `found` why there are none or not all.

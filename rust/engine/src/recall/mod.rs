@@ -14,6 +14,7 @@
 
 mod ask;
 pub mod candidates;
+mod closer;
 pub mod explain;
 pub mod filter;
 pub mod fusion;
@@ -32,6 +33,8 @@ pub use filter::Filter;
 pub(crate) use filter::check_conditions;
 pub use fusion::Fusion;
 
+use std::cmp::Reverse;
+
 use self::shares::Chosen;
 use crate::Result;
 use crate::embedding;
@@ -45,6 +48,7 @@ use crate::store::metrics::add;
 use crate::store::pages::Pages;
 use crate::tokens;
 use candidates::{Candidate, Nominated};
+use closer::Look;
 use explain::LexicalQuery;
 use priors::Moment;
 
@@ -182,20 +186,28 @@ pub(crate) fn answer<P: Pages>(engine: &Core, snapshot: &P, request: &Request) -
         recall.queries.push(query);
     }
     let fusion = if found.identified { request.fusion.identified() } else { request.fusion };
-    let moment = Moment { now: request.filter.now, asked: request.filter.preferred };
+    let moment = Moment { now: request.filter.now, asked: request.filter.preferred, half_lives: engine.half_lives() };
     let candidates = std::mem::take(&mut found.candidates);
     let exact = |candidate: &Candidate| exact(snapshot, &found, request, candidate);
     let ranked = fusion::rank(fusion, request.limit, &moment, candidates, exact)?;
-    let mut chosen = Chosen::new(request.limit, &ranked);
-    for (candidate, parts) in ranked {
-        if chosen.is_full() || parts.score() < request.min_score {
+    let load = |(candidate, parts)| load(snapshot, &recall.partitions, candidate, parts);
+    let mut hits = ranked.into_iter().map(load).collect::<Result<Vec<Hit>>>()?;
+    recall.by_vectors = found.sets.iter().any(Option::is_some);
+    if recall.by_vectors
+        && let Some(look) = Look::new(&request.text, &recall.queries, found.identified)
+    {
+        look.weigh(&mut hits);
+    }
+    sort(&mut hits);
+    let mut chosen = Chosen::new(request.limit, &hits);
+    for hit in hits {
+        if chosen.is_full() || hit.score < request.min_score {
             break;
         }
-        if request.filter.relevant_only && !parts.is_relevant() {
+        if request.filter.relevant_only && !hit.parts.is_relevant() {
             continue;
         }
-        let hit = load(snapshot, &recall.partitions, candidate, parts)?;
-        if parts.lexical == 0 && is_misjudged(engine, &hit) {
+        if hit.parts.lexical == 0 && is_misjudged(engine, &hit) {
             continue;
         }
         chosen.offer(hit);
@@ -209,7 +221,6 @@ pub(crate) fn answer<P: Pages>(engine: &Core, snapshot: &P, request: &Request) -
     };
     let count = recall.hits.iter().take_while(fits).count();
     recall.hits.truncate(count);
-    recall.by_vectors = found.sets.iter().any(Option::is_some);
     recall.degraded = found.degraded;
     Ok(recall)
 }
@@ -233,6 +244,14 @@ pub fn tokens_of(text: &str) -> usize {
 fn exact<P: Pages>(snapshot: &P, found: &Nominated, request: &Request, candidate: &Candidate) -> Result<Option<i32>> {
     let Some(searched) = found.sets.get(candidate.scope).copied().flatten().filter(|_| candidate.dense.is_some()) else { return Ok(None) };
     found.question(request, searched).map_or(Ok(None), |question| searched.set.cosine(snapshot, candidate.number, question))
+}
+
+/// Score descending, then scope, then number, then the newest revision: no two hits are equal.
+fn sort(hits: &mut [Hit]) {
+    hits.sort_by(|a, b| {
+        let place = |hit: &Hit| (hit.scope, hit.memory.number, Reverse(hit.memory.revision));
+        b.parts.fixed.cmp(&a.parts.fixed).then_with(|| place(a).cmp(&place(b)))
+    });
 }
 
 fn load<P: Pages>(snapshot: &P, partitions: &[Option<Partition>], candidate: Candidate, parts: fusion::Parts) -> Result<Hit> {

@@ -347,13 +347,16 @@ pub(super) fn write_item(w: &mut Writer, item: &Item) {
     }
 }
 
-/// `[version, start or nil, length, newer at or nil]`.
+/// `[version, start or nil, length, newer at or nil, disputed]`; the last only where it is true.
 fn write_form(w: &mut Writer, form: Form) {
-    w.nested(4);
+    w.nested(4 + u32::from(form.disputed));
     w.uint(form.version.into());
     w.maybe_int(form.span.map(|span| span.0 as i64));
     w.uint(form.span.map_or(0, |span| span.1));
     w.maybe_int(form.newer_at);
+    if form.disputed {
+        w.bool(true);
+    }
 }
 
 /// See [`write_form`]; what 0.3.0 wrote has none.
@@ -364,7 +367,8 @@ fn read_form<'b>(r: &mut Reader<'b>, key: &'b [u8]) -> Result<Form> {
         return Err(unknown(key, "form of an item", version));
     }
     let (start, length) = (r.maybe_int()?, r.uint()?);
-    Ok(Form { version: version as u8, span: start.map(|start| (start as u64, length)), newer_at: r.maybe_int()? })
+    let span = start.map(|start| (start as u64, length));
+    Ok(Form { version: version as u8, span, newer_at: r.maybe_int()?, disputed: r.bool()? })
 }
 
 /// See [`write_item`]; one that is a memory or a message comes back without attributes and text, which the caller fills in.

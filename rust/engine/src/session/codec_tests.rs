@@ -121,7 +121,7 @@ fn item(random: &mut Random) -> Item {
 fn form(random: &mut Random) -> Form {
     let span = maybe(random, |random| (random.below(1 << 40), number(random)));
     let newer_at = maybe(random, |random| random.next() as i64 >> 8);
-    if random.chance(50) { Form::default() } else { Form { version: Form::DATED, span, newer_at } }
+    if random.chance(50) { Form::default() } else { Form { version: Form::DATED, span, newer_at, disputed: random.chance(50) } }
 }
 
 fn why(random: &mut Random) -> Why {

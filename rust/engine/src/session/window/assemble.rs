@@ -14,7 +14,7 @@ use crate::context::message::Part;
 use crate::context::{Bounds, Factor, Fixed, Form, History, Inputs, Item, KnownWindow, Message, Prompt, Role, Volatile, carries_block};
 use crate::embedding::knows;
 use crate::index::vectors;
-use crate::memory::Core;
+use crate::memory::{Core, Memory, record};
 use crate::models::Model;
 use crate::recall::{self, Filter, Fusion, Recall, Request};
 use crate::scope::Scope;
@@ -27,6 +27,7 @@ use crate::session::session::Status;
 use crate::session::task;
 use crate::session::transcript::view::{Extent, View};
 use crate::session::writer::{fixed, scopes};
+use crate::store::keys::Partition;
 use crate::store::pages::Pages;
 use crate::tokens::CachedCounter;
 use crate::units::clip::clip;
@@ -216,7 +217,7 @@ fn gather<'s, P: Pages>(
     volatile.extend(task::items(&task::list(pages, place.partition, place.session, ask.now)?));
     let recalled = recall(engine, pages, scopes, &view, ask, record.recalls.memories as usize)?;
     if let Some((request, answer)) = &recalled {
-        volatile.extend(recalled_items(&request.text, answer));
+        volatile.extend(recalled_items(pages, &request.text, answer)?);
     }
     let mut degraded = None;
     if let Some((request, _)) = &recalled {
@@ -346,15 +347,26 @@ fn question(message: &Message) -> String {
 }
 
 /// Recalled memories with their scores, each weighed by how sure the answer is: a best answer that answers nothing scores low. One that
-/// something newer was said of says when.
-fn recalled_items(question: &str, answer: &Recall) -> Vec<Item> {
+/// something newer was said of says when; one that another contradicts, undecided, says so.
+fn recalled_items<P: Pages>(pages: &P, question: &str, answer: &Recall) -> Result<Vec<Item>> {
     let confidence = answer.confidence();
     let item = |(hit, newer_at): (&recall::Hit, Option<i64>)| {
         let partition = answer.partitions.get(hit.scope).copied().flatten().unwrap_or_default();
         let score = Some((hit.score * confidence * SCORE_UNIT) as i64);
-        pinned::item(partition, &hit.memory, section::RECALLED, score, Form { newer_at, ..Form::dated() })
+        let disputed = is_disputed(pages, partition, &hit.memory)?;
+        Ok(pinned::item(partition, &hit.memory, section::RECALLED, score, Form { newer_at, disputed, ..Form::dated() }))
     };
     answer.hits.iter().zip(newer::newer(question, &answer.hits)).map(item).collect()
+}
+
+/// Whether a memory that is still current says otherwise.
+fn is_disputed<P: Pages>(pages: &P, partition: Partition, memory: &Memory) -> Result<bool> {
+    for other in &memory.provenance.disputes {
+        if record::current(pages, partition, *other)?.is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// The session's budget with what this call asks for otherwise.

@@ -1,0 +1,154 @@
+# ruff: noqa: PLC0414, ARG001  names are given on as they are, and methods take what Python gives them
+"""Frozen values without the price of `dataclasses`, which compiles six functions a class and takes `inspect` along.
+
+To type checkers `dataclass` and `field` are those of the standard library, and a value behaves as they say: it is compared, hashed,
+printed, pickled, matched and replaced field by field. `dataclasses.fields`, `replace` and `asdict` take it, and pay for what they need
+then.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+__all__ = ["asdict", "dataclass", "field", "fields", "replace"]
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from dataclasses import asdict as asdict
+    from dataclasses import dataclass as dataclass
+    from dataclasses import field as field
+    from dataclasses import fields as fields
+    from dataclasses import replace as replace
+else:
+
+    class _Field:
+        __slots__ = ("compare", "default", "default_factory", "hash", "name", "repr", "type")
+
+        def __init__(self, default=..., default_factory=..., repr=True, hash=None, compare=True):  # noqa: A002  the names of dataclasses
+            self.default, self.default_factory = default, default_factory
+            self.repr, self.hash, self.compare = repr, compare if hash is None else hash, compare
+
+        def value(self) -> Any:
+            return self.default if self.default_factory is ... else self.default_factory()
+
+        @property
+        def is_needed(self) -> bool:
+            return self.default is ... and self.default_factory is ...
+
+    def field(**options: Any) -> Any:
+        """A field with a default of its own making, or one that is not compared, hashed or printed."""
+        return _Field(**options)
+
+    def dataclass(*, frozen: bool = False, eq: bool = True, kw_only: bool = False) -> Callable[[type], type]:
+        """A class whose instances are made of the fields that it annotates."""
+
+        def make(cls: type) -> type:
+            cls._fields = {name: one for base in cls.__mro__[:0:-1] for name, one in getattr(base, "_fields", {}).items()} | _own(cls)
+            cls.__match_args__ = () if kw_only else tuple(cls._fields)
+            for method in (_init, _repr, *((_eq, _hash) if eq else ()), *((_setattr, _delattr) if frozen else ())):
+                name = f"_{method.__name__}__"
+                if name not in vars(cls):
+                    setattr(cls, name, method)
+            if eq and not frozen:
+                cls.__hash__ = None
+            cls.__replace__, cls.__signature__, cls.__dataclass_fields__ = replace, _Signature(), _Fields()
+            return cls
+
+        return make
+
+    def replace(value: Any, **changes: Any) -> Any:
+        """The same value with other fields."""
+        return type(value)(**{name: getattr(value, name) for name in value._fields} | changes)
+
+    def fields(value: Any) -> tuple[_Field, ...]:
+        """The fields of a value or of its class, in their order."""
+        return tuple(value._fields.values())
+
+    def asdict(value: Any) -> dict[str, Any]:
+        """The fields by name; values within it become dicts too."""
+        from dataclasses import asdict as theirs  # noqa: PLC0415
+
+        return theirs(value)
+
+    def _own(cls: type) -> dict[str, _Field]:
+        fields = {}
+        for name, kind in vars(cls).get("__annotations__", {}).items():
+            if str(kind).startswith(("ClassVar", "typing.ClassVar")):
+                continue
+            given = vars(cls).get(name, ...)
+            one = given if isinstance(given, _Field) else _Field(given)
+            one.name, one.type = name, kind
+            fields[name] = one
+            if one.default is not ...:
+                setattr(cls, name, one.default)
+            elif name in vars(cls):
+                delattr(cls, name)
+        return fields
+
+    def _init(self, /, *args: Any, **given: Any) -> None:
+        fields, values, places = self._fields, self.__dict__, self.__match_args__
+        if len(args) > len(places):
+            raise TypeError(f"{type(self).__name__}() takes {len(places)} arguments without their names, and {len(args)} were given")
+        values.update(zip(places, args, strict=False))
+        if not given.keys().isdisjoint(values) or not given.keys() <= fields.keys():
+            wrong = next(name for name in given if name in values or name not in fields)
+            raise TypeError(f"{type(self).__name__}() got {'an unexpected' if wrong not in fields else 'twice the'} argument {wrong!r}")
+        values.update(given)
+        if len(values) < len(fields):
+            for name, one in fields.items():
+                if name not in values:
+                    if one.is_needed:
+                        raise TypeError(f"{type(self).__name__}() needs the argument {name!r}")
+                    values[name] = one.value()
+        check = getattr(self, "__post_init__", None)
+        if check is not None:
+            check()
+
+    def _repr(self) -> str:
+        shown = (f"{name}={getattr(self, name)!r}" for name, one in self._fields.items() if one.repr)
+        return f"{type(self).__qualname__}({', '.join(shown)})"
+
+    def _eq(self, other: object) -> Any:
+        if type(other) is not type(self):
+            return NotImplemented
+        return all(getattr(self, name) == getattr(other, name) for name, one in self._fields.items() if one.compare)
+
+    def _hash(self) -> int:
+        return hash(tuple(getattr(self, name) for name, one in self._fields.items() if one.hash))
+
+    def _setattr(self, name: str, value: object) -> None:
+        from dataclasses import FrozenInstanceError  # noqa: PLC0415
+
+        raise FrozenInstanceError(f"cannot assign to field {name!r}")
+
+    def _delattr(self, name: str) -> None:
+        from dataclasses import FrozenInstanceError  # noqa: PLC0415
+
+        raise FrozenInstanceError(f"cannot delete field {name!r}")
+
+    class _Signature:
+        """What `inspect.signature` says of the class."""
+
+        def __get__(self, _value: object, cls: type) -> Any:
+            from inspect import Parameter, Signature  # noqa: PLC0415
+
+            def parameter(one: _Field) -> Parameter:
+                default = Parameter.empty if one.is_needed else one.value()
+                kind = Parameter.POSITIONAL_OR_KEYWORD if one.name in cls.__match_args__ else Parameter.KEYWORD_ONLY
+                return Parameter(one.name, kind, default=default, annotation=one.type)
+
+            return Signature([parameter(one) for one in cls._fields.values()])
+
+    class _Fields:
+        """What `dataclasses.fields` reads: fields of its own, made when it is asked."""
+
+        def __get__(self, _value: object, cls: type) -> Any:
+            import dataclasses  # noqa: PLC0415
+
+            def theirs(one: _Field) -> Any:
+                options = {"default": one.default, "default_factory": one.default_factory}
+                given = {name: option for name, option in options.items() if option is not ...}
+                return dataclasses.field(**given, repr=one.repr, hash=one.hash, compare=one.compare)
+
+            rows = [(one.name, one.type, theirs(one)) for one in cls._fields.values()]
+            return dataclasses.make_dataclass(cls.__name__, rows).__dataclass_fields__
