@@ -31,7 +31,7 @@ def test_an_answer_has_no_noise_unless_it_is_asked_for(noisy: memspan.Scope) -> 
     assert [hit.text for hit in noisy.recall(ASKED)] == ["payments-api listens on port 8443"]
     everything = noisy.recall(ASKED, relevant_only=False)
     assert len(everything) == 4
-    assert everything[-1].score < 0.001
+    assert everything[-1].score < 0.05
     assert noisy.recall(ASKED)[0] == everything[0]
 
 

@@ -22,12 +22,15 @@ pub fn decode(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
     for four in text.as_bytes().chunks(4) {
         let padding = four.iter().rev().take_while(|byte| **byte == b'=').count();
+        if padding > 2 {
+            return None;
+        }
         let mut number = 0;
         for byte in &four[..4 - padding] {
             number = number << 6 | digit(*byte)?;
         }
         number <<= 6 * padding;
-        bytes.extend_from_slice(&number.to_be_bytes()[1..4_usize.checked_sub(padding)?]);
+        bytes.extend_from_slice(&number.to_be_bytes()[1..4 - padding]);
     }
     let mut again = String::new();
     encode(&bytes, &mut again);

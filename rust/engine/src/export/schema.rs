@@ -95,7 +95,7 @@ pub fn of(table: Table) -> Schema {
             ],
         ),
         Table::Slot => Schema::of(&[("hash", 8)], true, &["name", "multi", "current"]),
-        Table::Access => Schema::of(&[("block", 4)], false, &[]),
+        Table::Access => Schema::of(&[("rows", 4)], false, &[]),
         Table::Quarantine => Schema::of(&[("number", 4)], false, &[]),
         Table::LearnMark => Schema::of(&[("hash", 16)], false, &["next", "edits", "created_at"]),
         Table::Relation => Schema::of(&[("number", 4)], true, &["subject", "relation", "object", "since", "until", "memory"]),
@@ -177,5 +177,20 @@ pub fn of(table: Table) -> Schema {
         Table::RefusedLimit => Schema::of(&[("session", 4)], false, &["model", "input_tokens", "output_tokens"]),
         // Indexes, and tables that are known by their numbers alone.
         _ => Schema::PLAIN,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_part_of_a_key_is_called_like_a_field_of_a_line() {
+        let taken = ["table", "partition", "key", "schema", "continues", "value", "packed", "raw", "block"];
+        for table in Table::ALL {
+            let shape = of(table);
+            assert!(shape.key.iter().all(|(name, _)| !taken.contains(name)), "{table:?}");
+            assert!(shape.fields.iter().enumerate().all(|(at, name)| !shape.fields[..at].contains(name)), "{table:?}");
+        }
     }
 }
