@@ -126,7 +126,7 @@ def test_a_request_is_sent_again(status: int) -> None:
 def test_a_request_that_cannot_succeed_is_not(store: Path) -> None:
     with serving(as_openai) as server, openai_client(server) as client:
         server.failures = [(401, {})]
-        embedder = OpenAI(client=client, retry=QUICK)
+        embedder = OpenAI(client=client, dimensions=1536, retry=QUICK)
         with pytest.raises(openai.AuthenticationError):
             embedder.embed(["tea"])
         assert len(server.requests) == 1
@@ -254,7 +254,7 @@ class FakeCohere:
 
 def test_cohere_is_told_questions_from_documents(store: Path) -> None:
     client = FakeCohere()
-    with memspan.open(store, embedder=Cohere(client=client)) as engine:
+    with memspan.open(store, embedder=Cohere(client=client, dimensions=1536)) as engine:
         engine.user("u").remember_many(FACTS)
         assert not engine.user("u").recall("tea").degraded
     assert [one["input_type"] for one in client.asked] == ["search_document", "search_query"]

@@ -48,7 +48,7 @@ class FastEmbed:
         if client is None:
             client = sdk("fastembed", "fastembed").TextEmbedding(model)
         self._client = client
-        self.dimensions = dimensions or len(next(iter(client.passage_embed(["How long is a vector?"]))))
+        self.dimensions = dimensions or len(next(iter(client.passage_embed(["How long is a vector?"], batch_size=batch_texts))))
 
     def embed(self, texts: Sequence[str], /) -> Any:
         """One row a text that is to be found: float32, shape (len(texts), dimensions)."""

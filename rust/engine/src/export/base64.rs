@@ -38,7 +38,15 @@ pub fn decode(text: &str) -> Option<Vec<u8>> {
 }
 
 fn digit(byte: u8) -> Option<u32> {
-    ALPHABET.iter().position(|known| *known == byte).map(|at| at as u32)
+    let at = match byte {
+        b'A'..=b'Z' => byte - b'A',
+        b'a'..=b'z' => byte - b'a' + 26,
+        b'0'..=b'9' => byte - b'0' + 52,
+        b'+' => 62,
+        b'/' => 63,
+        _ => return None,
+    };
+    Some(at.into())
 }
 
 #[cfg(test)]

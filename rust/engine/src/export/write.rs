@@ -26,7 +26,6 @@ pub fn write(snapshot: &Snapshot, out: &mut dyn Write) -> Result<u64> {
             return Ok(ControlFlow::Continue(()));
         }
         if let Some(whole) = join(&mut pending, key, value)? {
-            line.clear();
             line::write(&whole, &mut line).ok_or_else(|| damaged(key, "it is none of its table"))?;
             lines.write(&line)?;
         }
