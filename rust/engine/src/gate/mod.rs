@@ -256,12 +256,15 @@ fn remainder(said: &Said<'_>, own: &[Word], rest: &[Span], claims: &mut Vec<Clai
     let (Some(first), Some(last), false) = (rest.first(), rest.last(), is_rest) else { return };
     let span = (first.start, last.end);
     let asked = words(said.before);
-    let score = model::informs(own, said.before, &asked);
-    let matters = model::matters(said.text, own, said.before);
     let text: Vec<&str> = rest.iter().map(|span| &said.text[span.start..span.end]).collect();
+    // What a rule read or a guard kept out says nothing of the rest: "Hi there!" informs no more beside "Call me Ana."
+    let left: Vec<Word> = rest.iter().flat_map(|span| within(own, *span)).cloned().collect();
+    let alone = text.join(" ");
+    let score = model::informs(&left, said.before, &asked);
+    let matters = model::matters(&alone, &left, said.before);
     if score <= 0 {
         let reason = if text.iter().all(|text| text.ends_with('?')) { "a question" } else { "it informs of nothing" };
-        let mut claim = discarded(&text.join(" "), span, reason);
+        let mut claim = discarded(&alone, span, reason);
         (claim.importance, claim.confidence) = (worth(matters), confidence(-score));
         return claims.push(claim);
     }
@@ -269,7 +272,7 @@ fn remainder(said: &Said<'_>, own: &[Word], rest: &[Span], claims: &mut Vec<Clai
         rest.iter().map(|span| dates::resolved(&said.text[span.start..span.end], within(own, *span), span.start, said.at)).collect();
     claims.push(Claim {
         category: Category::Episodic,
-        text: standing_alone(&told.join(" "), own, said.before),
+        text: standing_alone(&told.join(" "), &left, said.before),
         slot: None,
         replaces: None,
         ends: None,

@@ -41,14 +41,21 @@ metrics! {
     texts_screened,
     /// Parts of messages that the write gate judged, those of dry runs included.
     gate_seen,
-    /// Of these, what it judged to be a preference, and so on.
+    /// Of these, what it judged to be a preference.
     gate_preference,
+    /// To be a decision.
     gate_decision,
+    /// To be how a task ended.
     gate_task_outcome,
+    /// To be a constraint.
     gate_constraint,
+    /// To be a fact.
     gate_semantic,
+    /// To be an event.
     gate_episodic,
+    /// To be something of a profile.
     gate_profile,
+    /// To be nothing to store.
     gate_discard,
     /// Claims of which something new is stored, or what was known was reinforced.
     gate_stored,
