@@ -42,8 +42,10 @@ mod time;
 mod tokenizers;
 mod tokens;
 mod trial;
+mod tool_results;
 mod turn;
 mod vectors;
+mod versions;
 
 use pyo3::prelude::*;
 
@@ -107,5 +109,9 @@ mod _core {
     #[pymodule_export]
     use super::turn::Message;
     #[pymodule_export]
+    use super::tool_results::{add_shortened, long_results, unsaid};
+    #[pymodule_export]
     use super::vectors::Vectors;
+    #[pymodule_export]
+    use super::versions::session_versions;
 }

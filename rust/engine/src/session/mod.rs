@@ -39,6 +39,7 @@ mod sweep;
 mod task;
 mod tasks;
 mod transcript;
+mod versions;
 pub(crate) mod window;
 mod writer;
 
@@ -66,6 +67,7 @@ pub use summary::StoredSummary;
 pub use sweep::sweep;
 pub use task::TaskState;
 pub use tasks::TaskEdit;
+pub use versions::InstructionsVersion;
 pub use transcript::message::{MessageRecord, MessageState};
 pub use window::assemble::{Ask, Assembled};
 pub use window::bounds::{LearnedModel, StoredAnchor, WindowContent, forget_learned, learned};
