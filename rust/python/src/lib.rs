@@ -23,6 +23,7 @@ mod explanation;
 mod fit;
 mod from_json;
 mod json;
+mod lease;
 mod life;
 mod limits;
 mod memory;
@@ -41,8 +42,8 @@ mod task;
 mod time;
 mod tokenizers;
 mod tokens;
-mod trial;
 mod tool_results;
+mod trial;
 mod turn;
 mod vectors;
 mod versions;
@@ -72,9 +73,11 @@ mod _core {
     #[pymodule_export]
     use super::fit::fit;
     #[pymodule_export]
+    use super::lease::{LeaseHolder, add_leased, add_response_leased, release_lease, take_lease};
+    #[pymodule_export]
     use super::life::{
-        approve, clusters, dbscan, forget_from, gate_features, judge, learn, learn_mark, merge, neighbors, paths, quarantined, relate, shown_texts,
-        screen, screened,
+        approve, clusters, dbscan, forget_from, gate_features, judge, learn, learn_mark, merge, neighbors, paths, quarantined, relate,
+        screen, screened, shown_texts,
     };
     #[pymodule_export]
     use super::limits::Limits;
@@ -105,11 +108,11 @@ mod _core {
     #[pymodule_export]
     use super::tokens::{TokenCounterCore, count_cache_metrics, count_tokens, truncate};
     #[pymodule_export]
+    use super::tool_results::{add_shortened, long_results, unsaid};
+    #[pymodule_export]
     use super::trial::VectorTrial;
     #[pymodule_export]
     use super::turn::Message;
-    #[pymodule_export]
-    use super::tool_results::{add_shortened, long_results, unsaid};
     #[pymodule_export]
     use super::vectors::Vectors;
     #[pymodule_export]

@@ -42,8 +42,38 @@ const MOST_BYTES: usize = 1_000;
 const MOST_WORDS: usize = 3;
 /// Words that name nothing.
 const NO_NAME: [&str; 32] = [
-    "it", "this", "that", "they", "he", "she", "we", "i", "you", "everything", "something", "nothing", "what", "which", "who", "success",
-    "there", "these", "those", "one", "everyone", "anything", "how", "whether", "if", "and", "or", "but", "not", "never", "no", "still",
+    "it",
+    "this",
+    "that",
+    "they",
+    "he",
+    "she",
+    "we",
+    "i",
+    "you",
+    "everything",
+    "something",
+    "nothing",
+    "what",
+    "which",
+    "who",
+    "success",
+    "there",
+    "these",
+    "those",
+    "one",
+    "everyone",
+    "anything",
+    "how",
+    "whether",
+    "if",
+    "and",
+    "or",
+    "but",
+    "not",
+    "never",
+    "no",
+    "still",
 ];
 
 /// That something stands to something, as a text says it.
@@ -95,7 +125,9 @@ fn ending(text: &str, own: &[Word], from: usize) -> Option<usize> {
         ["and", "but", "because", "since", "so", "for", "when", "while", "now", "which", "where", "as", "with", "if", "until", "instead"];
     own.get(from)?;
     let parts = |at: &usize| {
-        PARTS.contains(&own[*at].lower.as_str()) || own[*at].is_mark() || text[own[*at - 1].end..own[*at].start].contains([',', ';', '(', '.'])
+        PARTS.contains(&own[*at].lower.as_str())
+            || own[*at].is_mark()
+            || text[own[*at - 1].end..own[*at].start].contains([',', ';', '(', '.'])
     };
     Some((from + 1..own.len()).find(parts).unwrap_or(own.len()))
 }

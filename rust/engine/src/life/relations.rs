@@ -62,7 +62,8 @@ pub fn neighbors(engine: &Core, scope: &Scope, entity: &str, at: Option<i64>) ->
 }
 
 fn holding(engine: &Core, scope: &Scope, at: Option<i64>) -> Result<Vec<Relation>> {
-    let known = engine.store().read(|snapshot| scope.find(snapshot)?.map_or(Ok(Vec::new()), |partition| relation::all(snapshot, partition)))?;
+    let known =
+        engine.store().read(|snapshot| scope.find(snapshot)?.map_or(Ok(Vec::new()), |partition| relation::all(snapshot, partition)))?;
     let holds = |one: &Relation| match at {
         None => one.until.is_none(),
         Some(at) => one.since <= at && one.until.is_none_or(|until| at < until),

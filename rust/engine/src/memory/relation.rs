@@ -115,7 +115,10 @@ pub fn all<P: Pages + ?Sized>(pages: &P, partition: Partition) -> Result<Vec<Rel
 fn last<P: Pages + ?Sized>(pages: &P, partition: Partition) -> Result<u32> {
     let range = Key::new(partition, Table::Relation).prefix_range();
     let end = pages.floor(&range.end)?;
-    Ok(end.filter(|(key, _)| *key >= range.start.as_slice() && *key < range.end.as_slice()).and_then(|(key, _)| u32_at(key, 5)).unwrap_or(0))
+    Ok(end
+        .filter(|(key, _)| *key >= range.start.as_slice() && *key < range.end.as_slice())
+        .and_then(|(key, _)| u32_at(key, 5))
+        .unwrap_or(0))
 }
 
 fn numbers<P: Pages + ?Sized>(pages: &P, prefix: Key, at: usize, most: usize) -> Result<Vec<u32>> {

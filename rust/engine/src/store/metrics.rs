@@ -41,21 +41,21 @@ metrics! {
     texts_screened,
     /// Parts of messages that the write gate judged, those of dry runs included.
     gate_seen,
-    /// Of these, what it judged to be a preference.
+    /// Of these, preferences.
     gate_preference,
-    /// To be a decision.
+    /// Of these, decisions.
     gate_decision,
-    /// To be how a task ended.
+    /// Of these, ends of tasks.
     gate_task_outcome,
-    /// To be a constraint.
+    /// Of these, constraints.
     gate_constraint,
-    /// To be a fact.
+    /// Of these, facts.
     gate_semantic,
-    /// To be an event.
+    /// Of these, events.
     gate_episodic,
-    /// To be something of a profile.
+    /// Of these, attributes of the user.
     gate_profile,
-    /// To be nothing to store.
+    /// Of these, parts that are not stored.
     gate_discard,
     /// Claims of which something new is stored, or what was known was reinforced.
     gate_stored,
