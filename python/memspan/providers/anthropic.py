@@ -78,8 +78,9 @@ class Anthropic(Provider):
 
     def _plain(self, model: str, messages: list[dict[str, str]], max_tokens: int) -> dict[str, Any]:
         del model  # the caller names it
-        system = "\n".join(message["content"] for message in messages if message["role"] == "system")
-        said = [message for message in messages if message["role"] != "system"]
+        parts = [(message["role"], {"type": "text", "text": message["content"]}) for message in messages]
+        system = [part for role, part in parts if role == "system"]
+        said = [{"role": role, "content": [part]} for role, part in parts if role != "system"]
         return {"messages": said, "max_tokens": max_tokens, **({"system": system} if system else {})}
 
     def _text(self, response: Any) -> str:

@@ -109,7 +109,7 @@ class OpenAIResponses(OpenAI):
 
     def _plain(self, model: str, messages: list[dict[str, str]], max_tokens: int) -> dict[str, Any]:
         del model  # the caller names it
-        return {"input": messages, "max_output_tokens": max_tokens, "store": False}
+        return {"input": [{"type": "message", **message} for message in messages], "max_output_tokens": max_tokens, "store": False}
 
     def _text(self, response: Any) -> str:
         return response.output_text or ""
