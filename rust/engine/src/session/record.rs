@@ -288,6 +288,13 @@ impl SessionRecord {
         Ok(Some((state, codec::read_tally(&mut r, key.as_slice())?.messages)))
     }
 
+    /// The id of a session, without the rest of its record.
+    pub(super) fn read_id<P: Pages>(pages: &P, place: Place) -> Result<Option<String>> {
+        let key = place.record();
+        let Some((_, body)) = chunks::get(pages, key)? else { return Ok(None) };
+        Ok(Some(Reader::array(key.as_slice(), &body)?.text()?.to_owned()))
+    }
+
     /// The record of a session, whatever its state.
     pub(super) fn read<P: Pages>(pages: &P, place: Place) -> Result<Option<Self>> {
         let key = place.record();
