@@ -21,6 +21,7 @@ import statistics
 import tempfile
 import time
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -301,7 +302,7 @@ def turn_time(user: memspan.Scope, path: Path) -> list[Row]:
 
     for at in range(0, len(heard), 2):
         one(at)
-    times = sorted(clock(lambda at=at: one(at), 1) for at in range(0, len(heard), 2))
+    times = sorted(clock(partial(one, at), 1) for at in range(0, len(heard), 2))
     p50, p99 = times[len(times) // 2], times[len(times) * 99 // 100]
     return [("gate and screening of a turn, p50", f"{p50 * 1e6:.1f} us", f"p99 {p99 * 1e6:.1f} us; a model call is some 10^6 us")]
 
