@@ -339,9 +339,9 @@ def test_what_is_disputed_says_so_in_a_prompt(engine: memspan.Engine) -> None:
     assert shown.count("disputed=") == 2
     turn = session.add_response(openai_response("Blue, or vast."), prompt=prompt)
     assert user.forget(next(iter(user.memories())).id)
-    assert str(session.turn(turn.number).prompt.to_openai()).count("disputed=") == 1, (
-        "what was shown stays as it was, less what is forgotten"
-    )
+    again = session.turn(turn.number).prompt
+    assert again is not None
+    assert str(again.to_openai()).count("disputed=") == 1, "what was shown stays as it was, less what is forgotten"
     session.add({"role": "user", "content": "And the sky now?"})
     assert "disputed=" not in session.assemble().to_openai()["messages"][-1]["content"]
 
