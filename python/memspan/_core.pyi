@@ -61,6 +61,7 @@ __all__ = [
     "fit",
     "forget_from",
     "gate_features",
+    "is_encrypted",
     "judge",
     "learn",
     "learn_mark",
@@ -74,6 +75,7 @@ __all__ = [
     "quarantined",
     "read_summary",
     "register_model",
+    "rekey",
     "relate",
     "remove_note",
     "repair",
@@ -568,6 +570,7 @@ class EngineCore:
         graph: tuple[int, int, int, int, float] | None = None,
         policy: tuple[str, str] | None = None,
         kinds: Sequence[tuple[str, float | None, float | None, int | None]] | None = None,
+        key: bytes | None = None,
     ) -> EngineCore: ...
     @property
     def path(self) -> Path: ...
@@ -742,6 +745,8 @@ class SearchCore:
     def explain(self, place: int) -> Explanation: ...
     def tokens(self, place: int) -> int: ...
 
+def rekey(core: EngineCore, key: bytes | None) -> None: ...
+def is_encrypted(core: EngineCore) -> bool: ...
 def repair(source: Path, target: Path) -> tuple[int, list[str]]: ...
 def collection_names(scope: ScopeCore) -> list[str]: ...
 

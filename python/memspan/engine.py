@@ -13,6 +13,7 @@ from memspan._store import OpenStore
 from memspan._twins import async_iterable, awaitable
 from memspan._values import dataclass
 from memspan.embedding import BuiltIn
+from memspan.encryption import key_bytes
 from memspan.exceptions import EmbedderError, InvalidInput
 from memspan.life import KindRule, Policy
 from memspan.long_term import Scope
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from memspan.embedding import Embedder, Event
+    from memspan.encryption import Key
     from memspan.exceptions import Error
     from memspan.life import LanguageModel
     from memspan.long_term import NewMemory
@@ -317,6 +319,31 @@ class Engine:
         """
         return self._core.backup(_folder("backing up", path))
 
+    @property
+    def encrypted(self) -> bool:
+        """Whether the values of the store are encrypted."""
+        return _core.is_encrypted(self._core)
+
+    def rekey(self, key: Key | None) -> None:
+        """Gives the store another key, encrypts one that is plain, or makes it plain with `None`; the store is rewritten on the way.
+
+        Writers wait while it runs. Nothing of the old key, or of what was plain, stays in the store's files; backups keep theirs. Other
+        processes that have the store open get `WrongKey` at their next call, and open it again with the new key.
+
+        Args:
+            key: 32 bytes, or a function that returns them.
+
+        Raises:
+            InvalidInput: The key is no key.
+            ReadOnly: The engine was opened with `read_only=True`.
+
+        Examples:
+            >>> engine.rekey(os.urandom(32))
+            >>> engine.encrypted
+            True
+        """
+        _core.rekey(self._core, key_bytes("changing the key of a store", key))
+
     def maintain(self, *, compact: bool = False) -> MaintenanceReport:
         """Does what can wait: forgets what expired, makes missing vectors, stores buffered recalls, clears up after interrupted deletes.
 
@@ -481,6 +508,7 @@ class Engine:
     ascopes = async_iterable(scopes)
     aremember_many = awaitable(remember_many)
     abackup = awaitable(backup)
+    arekey = awaitable(rekey)
     amaintain = awaitable(maintain)
     areembed = awaitable(reembed)
     ametrics = awaitable(metrics)
@@ -495,6 +523,7 @@ def open(  # noqa: A001  `memspan.open` reads like what it does
     durability: Literal["full", "relaxed"] = "full",
     clock: Callable[[], datetime] | None = None,
     read_only: bool = False,
+    key: Key | None = None,
     busy_timeout_seconds: float = Limits.DEFAULT_BUSY_TIMEOUT_SECONDS,
     embed_timeout_seconds: float | None = None,
     on_event: Callable[[Event], object] | None = None,
@@ -514,6 +543,8 @@ def open(  # noqa: A001  `memspan.open` reads like what it does
             loses nothing.
         clock: Returns the time now, as an aware `datetime`; the system's clock by default.
         read_only: Refuse every write, and make no store.
+        key: Encrypts every value of the store: 32 bytes that whoever opens it must give, or a function that returns them, as a client of a
+            key service is. A new store is encrypted if there is one; `Engine.rekey` changes it. Nobody can read the store without it.
         busy_timeout_seconds: How long a write may wait for other writers, 0 to 86,400.
         embed_timeout_seconds: How long a call of the embedder may take; what takes longer has failed. `None` waits for ever.
         on_event: Called with an `Event` when a recall is degraded, a memory stays without a vector, a session reaches 70 % or 85 % of its
@@ -529,6 +560,7 @@ def open(  # noqa: A001  `memspan.open` reads like what it does
         NotFound: `read_only=True`, and there is no store.
         StoreCorrupt: The path is something else than a store, or a damaged one.
         StoreVersion: The store was written by a newer memspan.
+        WrongKey: The key is not the store's, or is missing; or the store is not encrypted.
         StoreNotShareable: Its locks cannot be shared from here: a network file system, another container.
 
     Examples:
@@ -556,6 +588,7 @@ def open(  # noqa: A001  `memspan.open` reads like what it does
         rules,
         (policy.secrets, policy.personal_data),
         lives,
+        key_bytes("opening a store", key),
     )
     if by_default and core.space is None:
         note_unused(folder, core.embeddings())

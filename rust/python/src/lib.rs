@@ -23,6 +23,7 @@ mod explanation;
 mod fit;
 mod from_json;
 mod json;
+mod keys;
 mod life;
 mod limits;
 mod memory;
@@ -69,6 +70,8 @@ mod _core {
     use super::explanation::{Explanation, TermScore};
     #[pymodule_export]
     use super::fit::fit;
+    #[pymodule_export]
+    use super::keys::{is_encrypted, rekey_store};
     #[pymodule_export]
     use super::life::{
         approve, clusters, dbscan, forget_from, gate_features, judge, learn, learn_mark, merge, neighbors, paths, quarantined, relate,

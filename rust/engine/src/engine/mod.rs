@@ -22,7 +22,7 @@ use crate::memory::maintain::STEP;
 use crate::scope::{self, Head, Witness};
 use crate::session::SessionCore;
 use crate::store::keys::STORE;
-use crate::store::vault::StoreKey;
+use crate::store::vault::{StoreKey, rekey};
 use crate::store::{Snapshot, Store, copy};
 use crate::{Error, ErrorKind, Result};
 pub use erase::Erased;
@@ -180,6 +180,14 @@ impl Engine {
     /// A whole, verified, compacted copy in `target`; how many values it has.
     pub fn backup(&self, target: &Path) -> Result<u64> {
         copy::backup(self.store(), target)
+    }
+
+    /// Makes `key` the one that opens the store from now on, or leaves it plain: see [`rekey::rekey`]. Nothing of the old key stays in the
+    /// files.
+    pub fn rekey(&self, key: Option<StoreKey>) -> Result<()> {
+        self.check_writable()?;
+        self.forget_warm();
+        rekey::rekey(self.store(), key, self.busy_timeout())
     }
 
     /// Reads everything and says what contradicts what. Costs the whole store; see `doctor`.
