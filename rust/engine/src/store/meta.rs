@@ -90,7 +90,7 @@ fn sealed_of(key: &[u8], bytes: &[u8]) -> Result<Option<Sealed>> {
 /// The generation that replaced this one, if any.
 pub fn retired(pages: &(impl Pages + ?Sized)) -> Result<Option<GenerationNumber>> {
     let key = Key::new(STORE, Table::Retired);
-    let Some(value) = pages.get(key.as_slice())? else { return Ok(None) };
+    let Some(value) = pages.get_beside_damage(key.as_slice())? else { return Ok(None) };
     Ok(Some(Reader::array(key.as_slice(), envelope::open(key.as_slice(), value)?.body)?.uint()? as GenerationNumber))
 }
 
