@@ -14,7 +14,7 @@ from memspan.exceptions import InvalidInput
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["ENVIRONMENT", "ENVIRONMENT_FILE", "KEY_BYTES", "Key", "key_of_environment", "read_key_file"]
+__all__ = ["ENVIRONMENT", "ENVIRONMENT_FILE", "KEY_BYTES", "Key", "key_bytes", "key_of_environment", "read_key_file"]
 
 KEY_BYTES = 32
 """Bytes of a key."""

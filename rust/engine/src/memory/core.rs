@@ -20,9 +20,10 @@ use super::merge;
 use super::quarantine;
 use super::read::{self, Listing};
 use super::record::{self, Memory};
-use super::remember::{self, Action, NewMemory, Prepared, Remembered};
+use super::remember::{self, Action, NewMemory, Prepared, Remembered, Verdict};
 use super::revise::{self, Revision};
 use super::slots::{self, Slot};
+use crate::gate::Category;
 use crate::index::vectors::graph::GraphOptions;
 use crate::index::vectors::{UnitVector, VectorSet};
 use crate::interrupt;
@@ -173,6 +174,7 @@ impl Core {
     /// A memory ready to be written, as the policy and the rule of its kind leave it.
     fn prepared(&self, embedder: &Embedder, scope: &Scope, mut new: NewMemory) -> Result<Prepared> {
         new.screen(self.screening);
+        add(&self.store.metrics().texts_screened, u64::from(matches!(new.screened, Verdict::Redacted(_) | Verdict::Refused(_))));
         new.default_ttl = self.rules[new.kind as usize].ttl;
         prepare(embedder, scope, self.store.secret(), new)
     }
@@ -469,8 +471,31 @@ impl Core {
             }
             remember::write(txn, &scope, &rows, now, embedding)?.into_iter().collect::<Result<Vec<_>>>().map(Some)
         })?;
-        add(&self.store.metrics().memories_written, count);
+        let metrics = self.store.metrics();
+        add(&metrics.memories_written, count);
+        let became = |wanted: fn(Action) -> bool| written.iter().flatten().filter(|done| wanted(done.action)).count() as u64;
+        add(&metrics.gate_stored, became(Action::keeps));
+        add(&metrics.gate_quarantined, became(|action| action == Action::Quarantined));
         Ok(written)
+    }
+
+    /// Counts what the write gate judged.
+    pub fn note_judged(&self, categories: impl Iterator<Item = Category>) {
+        let metrics = self.store.metrics();
+        for category in categories {
+            add(&metrics.gate_seen, 1);
+            let of_category = match category {
+                Category::Preference => &metrics.gate_preference,
+                Category::Decision => &metrics.gate_decision,
+                Category::TaskOutcome => &metrics.gate_task_outcome,
+                Category::Constraint => &metrics.gate_constraint,
+                Category::Semantic => &metrics.gate_semantic,
+                Category::Episodic => &metrics.gate_episodic,
+                Category::Profile => &metrics.gate_profile,
+                Category::Discard => &metrics.gate_discard,
+            };
+            add(of_category, 1);
+        }
     }
 
     /// How far a session was learnt from.
