@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from memspan.embedding import Embedder, Event
     from memspan.encryption import Key
+    from memspan.erasure import Retention
     from memspan.exceptions import Error
     from memspan.life import LanguageModel
     from memspan.long_term import NewMemory
@@ -139,6 +140,8 @@ class MaintenanceReport:
         collections_swept: Unfinished versions of documents, and remains of dropped collections, that were cleared away.
         graphs_built: Scopes and collections whose graph over vectors was built, or built anew.
         over_cap: Memories forgotten because their kind has more in a scope than its `KindRule` allows: the least valuable.
+        sessions_deleted: Sessions deleted because their `Retention` was over.
+        memories_forgotten: Memories forgotten for the same reason.
     """
 
     expired: int
@@ -151,6 +154,8 @@ class MaintenanceReport:
     collections_swept: int = 0
     graphs_built: int = 0
     over_cap: int = 0
+    sessions_deleted: int = 0
+    memories_forgotten: int = 0
 
 
 @dataclass(frozen=True)
@@ -199,6 +204,12 @@ class CheckReport:
         return not self.findings
 
 
+def _now() -> datetime:
+    from datetime import UTC, datetime  # noqa: PLC0415  the engine has a clock of its own: this is for what Python does by itself
+
+    return datetime.now(UTC)
+
+
 @fenced
 class Engine:
     """One open store. Made by `memspan.open`; closed by `close` or at the end of a `with` block.
@@ -206,9 +217,10 @@ class Engine:
     All methods may be called from any thread, and from both sides of a fork.
     """
 
-    __slots__ = ("__weakref__", "_core", "_store", "_timeout_seconds")
+    __slots__ = ("__weakref__", "_clock", "_core", "_store", "_timeout_seconds")
 
-    def __init__(self, store: OpenStore, timeout_seconds: float | None = None) -> None:
+    def __init__(self, store: OpenStore, timeout_seconds: float | None = None, clock: Callable[[], datetime] | None = None) -> None:
+        self._clock = clock or _now
         self._store = store
         self._core = store.core
         self._timeout_seconds = timeout_seconds
@@ -344,7 +356,7 @@ class Engine:
         """
         _core.rekey(self._core, key_bytes("changing the key of a store", key))
 
-    def maintain(self, *, compact: bool = False) -> MaintenanceReport:
+    def maintain(self, *, compact: bool = False, retention: Retention | None = None) -> MaintenanceReport:
         """Does what can wait: forgets what expired, makes missing vectors, stores buffered recalls, clears up after interrupted deletes.
 
         Many short transactions; other writers come between. To be called now and then, for instance once a day. It also builds graphs over
@@ -353,11 +365,13 @@ class Engine:
         Args:
             compact: Also rewrite the store into a new, smaller file, without the bytes of what was forgotten. Writers wait while it
                 does, and every process moves over by itself.
+            retention: How long sessions and memories are kept: what is older goes first.
 
         Examples:
             >>> engine.maintain().expired
             0
         """
+        sessions, memories = self._delete_old(retention)
         over = self._core.forget_over_cap()
         done = self._core.maintain(self._store.embed)  # an embedder that failed was logged, and what is left is in the report
         if compact:
@@ -365,10 +379,34 @@ class Engine:
         contents = self._core.metrics()
         lacking, size = contents["to_embed"], contents["file_bytes"]
         return MaintenanceReport(
-            done.expired, done.made, lacking, done.recalls, done.sessions, compact, size, done.collections, done.graphs, over
+            done.expired,
+            done.made,
+            lacking,
+            done.recalls,
+            done.sessions,
+            compact,
+            size,
+            done.collections,
+            done.graphs,
+            over,
+            sessions,
+            memories,
         )
 
-    def maintenance(self, every: timedelta | float = 86_400.0, *, compact: bool = False) -> Maintenance:
+    def _delete_old(self, retention: Retention | None) -> tuple[int, int]:
+        if retention is None:
+            return 0, 0
+        from memspan.erasure import Retention, delete_old  # noqa: PLC0415  what few calls need is not paid for at import
+
+        if not isinstance(retention, Retention):
+            raise InvalidInput(
+                f"maintaining a store: retention must be a memspan.erasure.Retention, and it is a {type(retention).__name__}: make one of it"
+            )
+        return delete_old(self.scopes(), retention, self._clock())
+
+    def maintenance(
+        self, every: timedelta | float = 86_400.0, *, compact: bool = False, retention: Retention | None = None
+    ) -> Maintenance:
         """Maintains the store again and again in a thread of its own, while a `with` block runs.
 
         One maintainer at a time over all processes: who comes while another is at it, or less than `every` after it, does nothing.
@@ -376,6 +414,7 @@ class Engine:
         Args:
             every: From the end of one to the begin of the next: a `timedelta`, or seconds; a second at least.
             compact: As of `maintain`.
+            retention: The same.
 
         Raises:
             InvalidInput: `every` is less than a second.
@@ -387,7 +426,7 @@ class Engine:
         """
         from memspan.maintenance import Maintenance  # noqa: PLC0415  it takes logging along
 
-        return Maintenance(self, every, compact=compact)
+        return Maintenance(self, every, compact=compact, retention=retention)
 
     def reembed(self, embedder: Embedder | None = None, *, progress: Callable[[int, int], object] | None = None) -> ReembedReport:
         """Makes the vectors of another embedding, scope by scope, while the store is in use.
@@ -592,7 +631,7 @@ def open(  # noqa: A001  `memspan.open` reads like what it does
     )
     if by_default and core.space is None:
         note_unused(folder, core.embeddings())
-    return Engine(OpenStore(core, None if type(embedder) is BuiltIn else embedding, reporter, policy, llm), embed_timeout_seconds)
+    return Engine(OpenStore(core, None if type(embedder) is BuiltIn else embedding, reporter, policy, llm), embed_timeout_seconds, clock)
 
 
 aopen = awaitable(open)
