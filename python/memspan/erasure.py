@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from memspan.long_term import Scope
 
-__all__ = ["ErasureReceipt", "Retention", "receipt"]
+__all__ = ["ErasureReceipt", "Retention", "delete_old", "receipt"]
 
 _LONGEST_DAYS = 36_525
 _KINDS = ("episodic", "semantic", "preference", "decision", "constraint", "task_outcome", "profile")

@@ -272,7 +272,9 @@ fn a_flipped_bit_in_any_value_is_found() {
         engine.store().write(Duration::from_secs(5), flip.clone()).expect("flipped");
         let report = engine.check().expect("checked");
         assert!(report.findings.iter().any(|finding| finding.part == "checksum"), "{key:02x?}");
-        assert!(engine.scopes(0, 10).is_ok() || key[..5] == [0, 0, 0, 0, Table::ScopeByNumber as u8], "{key:02x?} hides the rest");
+        // The first of them stands beside the place of `Retired`, for which every snapshot looks.
+        let beside_retired = key[4] == Table::ScopeByName as u8;
+        assert!(!beside_retired || engine.scopes(0, 10).is_ok(), "{key:02x?} hides the rest");
         engine.store().write(Duration::from_secs(5), flip).expect("flipped back");
     }
     assert_sound(&engine);
