@@ -133,12 +133,12 @@ def test_commands_take_a_key_from_a_file_or_the_environment(
     assert code == 2
     assert "no key was given" in err
     for file in (raw, digits):
-        for command in (["stats"], ["users"], ["maintain", "--compact"], ["doctor"]):
+        for command in (["stats"], ["users"], ["maintain", "--compact"], ["check"]):
             assert run([*command, str(path), "--json", "--key-file", str(file)], capsys)[0] == 0, command
     monkeypatch.setenv(encryption.ENVIRONMENT, KEY.hex())
     assert json.loads(run(["stats", str(path), "--json"], capsys)[1])["memories"] == 1
-    assert run(["doctor", str(path)], capsys)[0] == 0, "its child has the environment, too"
-    assert run(["doctor", str(path), "--repair", str(tmp_path / "saved")], capsys)[0] == 0
+    assert run(["check", str(path)], capsys)[0] == 0, "its child has the environment, too"
+    assert run(["check", str(path), "--repair", str(tmp_path / "saved")], capsys)[0] == 0
     assert run(["backup", str(path), str(tmp_path / "copy")], capsys)[0] == 0
     monkeypatch.delenv(encryption.ENVIRONMENT)
     monkeypatch.setenv(encryption.ENVIRONMENT_FILE, str(digits))
