@@ -243,6 +243,7 @@ class Scope:
         min_score: float | None = None,
         min_trust: int | None = None,
         max_tokens: int | None = None,
+        relevant_only: bool = True,
         timezone: tzinfo | str | None = None,
         also: Sequence[Scope] = (),
     ) -> Answer[Recalled]:
@@ -267,6 +268,8 @@ class Scope:
             min_score: Only what scores at least this, 0 to 1. Scores compare the answers to one question with each other.
             min_trust: Only what is trusted at least so much, 0 to 3.
             max_tokens: Ends before the texts have together more than so many tokens (`o200k_base`).
+            relevant_only: Leave out what shares no word with the question and is not near its meaning (a cosine of 0.3): an answer has fewer
+                than `limit` memories then, or none. `False` fills it up with the best of the rest, whose scores may be 0.
             timezone: Whose days "yesterday" and "on 7 May" are: a `tzinfo`, or a name such as "Europe/Berlin". UTC by default.
             also: Scopes of the same engine to search along with this one.
 
@@ -288,7 +291,7 @@ class Scope:
         scopes, zone = self._with(also), _zone(timezone)
         vector, why = self._store.query_vector(query, self)
         found = self._core.recall(
-            scopes, query, limit, kinds, where, since, until, valid_at, known_at, min_score, min_trust, max_tokens, zone, vector, why
+            scopes, query, limit, kinds, where, since, until, valid_at, known_at, min_score, min_trust, max_tokens, relevant_only, zone, vector, why
         )
         return Answer(found, found)
 
@@ -301,6 +304,7 @@ class Scope:
         where: Mapping[str, Any] | None = None,
         min_score: float | None = None,
         max_tokens: int | None = None,
+        relevant_only: bool = True,
         timezone: tzinfo | str | None = None,
         also: Sequence[Scope] = (),
     ) -> Answer[AnyHit]:
@@ -315,6 +319,7 @@ class Scope:
             where: Only memories and documents whose metadata has these keys with these values.
             min_score: Only hits that score at least this, 0 to 1.
             max_tokens: Stops before the texts together exceed this many tokens (`o200k_base`).
+            relevant_only: See `recall`. Messages that have nothing to do with the question are never hits.
             timezone: See `recall`.
             also: Scopes of the same engine to search along with this one.
 
@@ -330,7 +335,7 @@ class Scope:
         """
         from memspan.search import Conditions, checked_sources, search  # noqa: PLC0415  for programs that ask several sources at once
 
-        return search(self._with(also), query, limit, checked_sources(sources), Conditions(where, min_score, max_tokens, timezone))
+        return search(self._with(also), query, limit, checked_sources(sources), Conditions(where, min_score, max_tokens, relevant_only, timezone))
 
     def _with(self, also: Sequence[Scope]) -> tuple[Scope, ...]:
         if isinstance(also, Scope) or not isinstance(also, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]  callers without types

@@ -76,7 +76,8 @@ class Anthropic(Provider):
         counted = {key: value for key, value in request.items() if key not in _NOT_COUNTED}
         return int(client.messages.count_tokens(timeout=self._timeout, **counted).input_tokens)
 
-    def _plain(self, messages: list[dict[str, str]], max_tokens: int) -> dict[str, Any]:
+    def _plain(self, model: str, messages: list[dict[str, str]], max_tokens: int) -> dict[str, Any]:
+        del model  # the caller names it
         parts = [(message["role"], {"type": "text", "text": message["content"]}) for message in messages]
         system = [part for role, part in parts if role == "system"]
         said = [{"role": role, "content": [part]} for role, part in parts if role != "system"]
