@@ -27,6 +27,7 @@ __all__ = [
     "Memory",
     "Message",
     "PromptCore",
+    "Reached",
     "Recall",
     "Recalled",
     "Remembered",
@@ -42,6 +43,7 @@ __all__ = [
     "ToEmbed",
     "TokenCounterCore",
     "Vectors",
+    "WindowWatch",
     "add_note",
     "approve",
     "brief_draft",
@@ -1065,6 +1067,25 @@ class StoredBudget:
     def compact_every_turns(self) -> int | None: ...
     @property
     def result_tokens(self) -> int | None: ...
+
+@final
+class Reached:
+    """A share of a model's window that a session's prompt reached. Private."""
+
+    @property
+    def fraction(self) -> float: ...
+    @property
+    def tokens(self) -> int: ...
+    @property
+    def window(self) -> int: ...
+
+@final
+class WindowWatch:
+    """Tells when the prompts of sessions reach a share of their model's window. Private."""
+
+    def __new__(cls) -> WindowWatch: ...
+    def look(self, of: SessionCore, prompt_tokens: int | None) -> list[Reached]:
+        """The shares that a session reaches for the first time in its epoch."""
 
 def session_budget(of: SessionCore) -> StoredBudget:
     """The budget of a session. Private."""

@@ -45,6 +45,7 @@ mod tokenizers;
 mod tokens;
 mod turn;
 mod vectors;
+mod window;
 
 use pyo3::prelude::*;
 
@@ -111,4 +112,6 @@ mod _core {
     use super::turn::Message;
     #[pymodule_export]
     use super::vectors::Vectors;
+    #[pymodule_export]
+    use super::window::{Reached, WindowWatch};
 }

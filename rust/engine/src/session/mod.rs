@@ -38,6 +38,7 @@ mod sweep;
 mod task;
 mod tasks;
 mod transcript;
+mod watch;
 pub(crate) mod window;
 mod writer;
 
@@ -65,6 +66,7 @@ pub use sweep::sweep;
 pub use task::TaskState;
 pub use tasks::TaskEdit;
 pub use transcript::message::{MessageRecord, MessageState};
+pub use watch::{Reached, WindowWatch};
 pub use window::assemble::{Ask, Assembled};
 pub use window::bounds::{LearnedModel, StoredAnchor, WindowContent, forget_learned, learned};
 pub use window::recount::Kept;
