@@ -29,6 +29,7 @@ __all__ = [
     "Policy",
     "Profile",
     "Relation",
+    "SlotProposal",
 ]
 
 Treatment: TypeAlias = Literal["allow", "redact", "reject"]
@@ -59,7 +60,8 @@ class Policy:
             keeps it for `Scope.approve`, "discard" drops it.
         transcripts: Whether messages that are added to a session are redacted too, by both rules; "reject" then redacts, because a
             conversation cannot do without a message.
-        learn: When a session is learnt from: "called" only by `Scope.learn`, "end" also by `Session.end`.
+        learn: When a session is learnt from: "called" only by `Scope.learn`, "end" also by `Session.end`, "compaction" also before messages
+            leave its prompts, by `Session.compact` and `Session.switch_model`.
 
     Examples:
         >>> memspan.Policy(personal_data="redact").secrets
@@ -70,14 +72,14 @@ class Policy:
     personal_data: Treatment = "allow"
     unconfirmed: Literal["quarantine", "discard"] = "quarantine"
     transcripts: bool = False
-    learn: Literal["called", "end"] = "called"
+    learn: Literal["called", "end", "compaction"] = "called"
 
     def __post_init__(self) -> None:
         for name, given, known in (
             ("secrets", self.secrets, _TREATMENTS),
             ("personal_data", self.personal_data, _TREATMENTS),
             ("unconfirmed", self.unconfirmed, ("quarantine", "discard")),
-            ("learn", self.learn, ("called", "end")),
+            ("learn", self.learn, ("called", "end", "compaction")),
         ):
             if given not in known:
                 raise InvalidInput(f"making a policy: {name} is one of {', '.join(map(repr, known))}, and it is {given!r}: choose one")
@@ -194,6 +196,19 @@ class Cluster:
 
 
 @dataclass(frozen=True)
+class SlotProposal:
+    """A slot for a preference that has none: `Scope.revise(memory.id, slot=...)` takes it.
+
+    Attributes:
+        memory: The preference.
+        slot: The attribute that it gives a value to, as the write gate reads it.
+    """
+
+    memory: Memory
+    slot: str
+
+
+@dataclass(frozen=True)
 class Consolidation(Sequence[Cluster]):
     """What `Scope.consolidate` merged: a frozen sequence of `Cluster`.
 
@@ -201,11 +216,13 @@ class Consolidation(Sequence[Cluster]):
         clusters: All of them.
         calls: Calls of the model.
         failed_calls: Those that raised, took too long or gave a text that the originals do not bear out; the rules decided there.
+        proposals: Slots for preferences that have none. Nothing is done about them: the newest value of a slot supersedes the others.
     """
 
     clusters: tuple[Cluster, ...] = ()
     calls: int = 0
     failed_calls: int = 0
+    proposals: tuple[SlotProposal, ...] = ()
 
     @overload
     def __getitem__(self, index: int) -> Cluster: ...

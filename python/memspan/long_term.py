@@ -23,6 +23,7 @@ from memspan.short_term import Session, set_policy
 from memspan.transcript import TranscriptHit
 
 if TYPE_CHECKING:
+    from memspan.compaction.sessions import SessionSummary
     from collections.abc import Iterator, Sequence
 
     from memspan._core import Memory, Recalled, Remembered, SessionInfo
@@ -829,7 +830,7 @@ class Scope:
             set_policy(core, budget)
         if metadata is not None:
             _core.set_session_metadata(core, metadata)
-        return Session(self._store, self, core)
+        return Session(self._store, self, core, None if budget is None else budget.tool_results)
 
     def open_session(self, session_id: str, *, default_model: str | Model, **options: Any) -> Session:
         """Opens a session on the model that it runs on now, or makes it with `default_model`. Never raises `ModelMismatch`.
@@ -870,6 +871,29 @@ class Scope:
         while page := _core.session_infos(self._core, after, _PAGE, newest_first, since):
             for after, info in page:  # noqa: B007  the last one is where the next page begins
                 yield info
+
+    def summaries(self, query: str | None = None, *, limit: int = 10) -> tuple[SessionSummary, ...]:
+        """The newest summaries of this scope's sessions: of the newest sessions, or those that a question is near to.
+
+        A question is held against the messages, and the lines that stand for the nearest are `lines`. Prompts recall those messages
+        themselves. Cost: one search of the transcripts, and a read for each session that is looked at.
+
+        Args:
+            query: The question; `None` lists.
+            limit: The most that are returned.
+
+        Examples:
+            >>> session = user.session("s-1", model="gpt-4o")
+            >>> _ = session.add_many([{"role": "user", "content": f"We go with port 84{n}3 for api-{n}."} for n in range(8)])
+            >>> _ = session.compact()
+            >>> [(one.session_id, one.lines[0].text) for one in user.summaries("which port has api-3?")]
+            [('s-1', 'We go with port 8433 for api-3.')]
+        """
+        from memspan.compaction.sessions import summaries  # noqa: PLC0415  few programs ask
+
+        return summaries(self, query, limit)
+
+    asummaries = awaitable(summaries)
 
     def collection(self, name: str) -> Collection:
         """A collection of this scope: documents, notes or code that are searched by chunks. Reads and writes nothing.

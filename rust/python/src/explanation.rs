@@ -97,7 +97,7 @@ impl TermScore {
 ///     (0.85, True, ['payments-api'])
 #[pyclass(frozen, eq, module = "memspan")]
 #[derive(Debug, Clone, PartialEq)]
-pub struct Explanation(recall::Explanation, Vec<String>, Vec<(&'static str, f64)>);
+pub struct Explanation(recall::Explanation, Vec<String>, Vec<(&'static str, f64)>, Option<String>);
 
 impl Explanation {
     pub fn new(explanation: recall::Explanation, duplicates: Vec<String>) -> Self {
@@ -106,7 +106,13 @@ impl Explanation {
         named.extend(parts.further().map(|(name, _, value)| (name, value)));
         named.extend([("time", prior.time), ("recency", prior.recency), ("importance", prior.importance)]);
         named.extend([("usage", prior.usage), ("certainty", prior.certainty)]);
-        Self(explanation, duplicates, named)
+        Self(explanation, duplicates, named, None)
+    }
+
+    /// The same of a memory that relations led to.
+    pub fn related_by(mut self, path: Option<String>) -> Self {
+        self.3 = path;
+        self
     }
 
     /// That of a message, whose score is made of these.
@@ -120,7 +126,7 @@ impl Explanation {
             fixed: fixed(score),
             ..Parts::default()
         };
-        Self(recall::Explanation { terms: Vec::new(), length: 0, average_length: 0.0, parts }, Vec::new(), named)
+        Self(recall::Explanation { terms: Vec::new(), length: 0, average_length: 0.0, parts }, Vec::new(), named, None)
     }
 
     /// Whether it is that of a message: no weights of words and vectors are told of one.
@@ -274,6 +280,12 @@ impl Explanation {
         self.0.parts.dense_weight
     }
 
+    /// The relations that lead to it from what the question names, in words; `None` where none does.
+    #[getter]
+    fn related(&self) -> Option<&str> {
+        self.3.as_deref()
+    }
+
     /// The terms of the question that the memory has.
     #[getter]
     fn terms<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
@@ -303,6 +315,9 @@ impl Explanation {
         }
         for (name, weight, value) in self.0.parts.further().filter(|(_, weight, value)| weight * value > 0.0) {
             let _ = write!(table, " + {weight:.2} x {value:.3} {}", name.replace('_', " "));
+        }
+        if let Some(path) = &self.3 {
+            let _ = write!(table, "\n  at least {:.3}: {path}", self.0.parts.related);
         }
         let prior = self.prior();
         if prior.product().to_bits() != prior.highest.to_bits() || prior.asked.is_some() || prior.certainty < 1.0 {

@@ -36,6 +36,7 @@ pub fn load<V: Values>(
         let (folder, next) = (store.folder(), environment.number() + 1);
         let snapshot = environment.snapshot()?;
         check_empty(store, &snapshot)?;
+        check_plain(store)?;
         let (values, id) = (open()?, copy::identity(&snapshot)?);
         let workshop = folder.workshop(next)?;
         let loaded = build(&workshop, next, store.format(), id, values, &check).inspect_err(|_| copy::discard(&workshop))?;
@@ -77,6 +78,16 @@ fn check_empty(store: &Store, snapshot: &Snapshot) -> Result<()> {
     }
 }
 
+fn check_plain(store: &Store) -> Result<()> {
+    if !store.is_encrypted() {
+        return Ok(());
+    }
+    Err(Error::invalid(format!(
+        "loading into {}: the store is encrypted, and what is loaded would not be: load into one without a key, and encrypt that with `memspan rekey`",
+        store.path().display()
+    )))
+}
+
 fn build<V: Values>(
     workshop: &Path,
     number: GenerationNumber,
@@ -89,7 +100,7 @@ fn build<V: Values>(
     let mode = Mode { read_only: false, relaxed: false, building: true, format };
     let environment = Environment::build(workshop, number, mode, id, secret)?;
     let mut txn = environment.write()?;
-    Meta { format, created_at, store: Some(id), generation: number, secret }.write(&mut txn)?;
+    Meta { format, created_at, store: Some(id), generation: number, secret, sealed: None }.write(&mut txn)?;
     let (mut bytes, mut loaded) = (0, 0);
     let mut goes_on = true;
     while goes_on {
