@@ -370,9 +370,7 @@ class Session:
         self._store.windows.watch(self._scope, self._core)
         return tuple(added)
 
-    def add_response(
-        self, response: Mapping[str, Any] | SdkObject, *, prompt: Prompt | None = None, lease: Lease | None = None
-    ) -> Turn:
+    def add_response(self, response: Mapping[str, Any] | SdkObject, *, prompt: Prompt | None = None, lease: Lease | None = None) -> Turn:
         """Adds a model's reply with what it was billed and what it was sent, in one transaction.
 
         Args:
