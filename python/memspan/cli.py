@@ -1,6 +1,6 @@
 """The `memspan` command: looks into a store, backs it up, maintains it; plays a transcript.
 
-What only reads opens the store read-only. Errors are one line on standard error and exit code 2; damage found by `doctor` is exit code 1.
+What only reads opens the store read-only. Errors are one line on standard error and exit code 2; damage found by `check` is exit code 1.
 Tables are plain text, or `rich`'s where that package is installed (`pip install 'memspan[cli]'`); `--json` prints one JSON value.
 """
 
@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import memspan
+from memspan.encryption import key_of_environment, read_key_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -44,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: Without the program's name; the process's own by default.
 
     Returns:
-        The exit code: 0, 1 when `doctor` found damage, 2 for an error that was printed.
+        The exit code: 0, 1 when `check` found damage, 2 for an error that was printed.
     """
     parser = _parser()
     options = parser.parse_args(arguments)
@@ -77,6 +78,9 @@ def _parser() -> argparse.ArgumentParser:  # noqa: PLR0915  one block for each c
         sub.set_defaults(command=command)
         sub.add_argument("store", metavar="STORE", type=Path, help="the store's folder")
         sub.add_argument("--json", action="store_true", help="print one JSON value instead of a table")
+        sub.add_argument(
+            "--key-file", type=Path, metavar="FILE", help="the key of an encrypted store; else MEMSPAN_KEY_FILE names it, or MEMSPAN_KEY has it"
+        )
         return sub
 
     add(_stats, "stats", "Print what a store holds.")
@@ -88,6 +92,10 @@ def _parser() -> argparse.ArgumentParser:  # noqa: PLR0915  one block for each c
     recall.add_argument("--limit", type=int, default=5, metavar="N", help="at most so many memories (default 5)")
     backup = add(_backup, "backup", "Write a compacted, verified copy while the store is in use.")
     backup.add_argument("target", metavar="TARGET", type=Path, help="a folder that does not exist yet")
+    export = add(_export, "export", "Write everything that a store holds to a file of JSON lines.")
+    export.add_argument("file", metavar="FILE", type=Path, help="the file to be written")
+    load = add(_load, "load", "Read a file that `export` wrote into a new store.")
+    load.add_argument("file", metavar="FILE", type=Path, help="the file to be read")
     maintain = add(_maintain, "maintain", "Fill in pending vectors, merge, remove what expired.")
     maintain.add_argument("--every", metavar="TIME", help="go on until interrupted, each 90s, 30m, 24h or 7d")
     evaluation = add(_eval, "eval", "Ask questions of a file and print what recall found: precision, coverage, freshness, duplicates.")
@@ -96,6 +104,10 @@ def _parser() -> argparse.ArgumentParser:  # noqa: PLR0915  one block for each c
     )
     evaluation.add_argument("--limit", type=int, default=5, metavar="N", help="memories that a question recalls (default 5)")
     maintain.add_argument("--compact", action="store_true", help="also rewrite the store into a new, smaller generation")
+    rekey = add(_rekey, "rekey", "Give a store another key, encrypt a plain one, or make it plain; the store is rewritten.")
+    new_key = rekey.add_mutually_exclusive_group(required=True)
+    new_key.add_argument("--new-key-file", type=Path, metavar="FILE", help="the new key: 32 bytes, or 64 hexadecimal digits")
+    new_key.add_argument("--plain", action="store_true", help="no key: the values are encrypted no more")
     add(_reembed, "reembed", "Replace the vectors of other embedders by those of the built-in embedding; can be interrupted.")
     show = add(_show, "show", "Print a user's sessions, the turns of one, or what the model saw at a turn.")
     show.add_argument("user", metavar="USER")
@@ -103,9 +115,9 @@ def _parser() -> argparse.ArgumentParser:  # noqa: PLR0915  one block for each c
     show.add_argument("--turn", type=int, metavar="N", help="what the model saw at this turn; -1 is the last")
     show.add_argument("--text", action="store_true", help="also print the prompt as text")
     show.add_argument("--tenant", help="the tenant that the user belongs to")
-    doctor = add(_doctor, "doctor", "Read everything, compare it with its checksums and with itself, and report what is damaged.")
-    doctor.add_argument("--in-process", action="store_true", help=argparse.SUPPRESS)
-    doctor.add_argument(
+    check = add(_check, "check", "Read everything, compare it with its checksums and with itself, and report what is damaged.")
+    check.add_argument("--in-process", action="store_true", help=argparse.SUPPRESS)
+    check.add_argument(
         "--repair",
         type=Path,
         metavar="NEW",
@@ -125,19 +137,6 @@ def _parser() -> argparse.ArgumentParser:  # noqa: PLR0915  one block for each c
     chat.add_argument("--user", default="me", help="whose memory it is (default me)")
     chat.add_argument("--session", default="chat", help="the conversation (default chat)")
     chat.add_argument("--system", help="the system prompt")
-    bench = commands.add_parser("bench", help=(text := "Measure this machine."), description=text).add_subparsers(
-        required=True, metavar="WHAT"
-    )
-    crossover = bench.add_parser(
-        "crossover", help=(text := "From how many memories on a scope should get a graph over its vectors."), description=text
-    )
-    crossover.set_defaults(command=_crossover)
-    crossover.add_argument(
-        "--dimensions", type=int, default=256, metavar="N", help="of the vectors (default 256, the built-in embedding's)"
-    )
-    crossover.add_argument("--max-size", type=int, default=400_000, metavar="N", help="the largest number of vectors (default 400,000)")
-    crossover.add_argument("--seconds", type=float, default=120.0, metavar="N", help="begin no size behind this time (default 120)")
-    crossover.add_argument("--json", action="store_true", help="print one JSON value instead of a table")
     replay = commands.add_parser(
         "replay", help=(text := "Play a transcript through a session and print what each prompt would have been."), description=text
     )
@@ -278,7 +277,7 @@ def _chat(options: argparse.Namespace) -> int:
     from memspan.chat import chat  # noqa: PLC0415  needed by this command alone
 
     prompt = "> " if sys.stdin.isatty() else ""
-    with memspan.open(options.store) as engine:
+    with memspan.open(options.store, key=key_of_environment()) as engine:
         about = {name: getattr(options, name) for name in ("user", "session", "model", "base_url", "api_key", "window", "system")}
         chat(engine, iter(lambda: _line(prompt), None), sys.stdout, **about)
     return 0
@@ -377,32 +376,26 @@ def _cell(value: object) -> str:
     return "" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def _crossover(options: argparse.Namespace) -> int:
-    from memspan._crossover import measure, recommended  # noqa: PLC0415  needed by this command alone
-
-    table = _table_printer(options)
-    with tempfile.TemporaryDirectory() as folder:
-        rows = measure(Path(folder), options.dimensions, options.max_size, options.seconds)
-    threshold = recommended(rows)
-    table(
-        {"rows": [vars(row) for row in rows], "recommended_threshold": threshold},
-        ("vectors", "scan us", "graph us", "recall@10", "build s"),
-        ((f"{row.size:,}", f"{row.scan_us:.0f}", f"{row.graph_us:.0f}", f"{row.recall:.4f}", f"{row.build_seconds:.1f}") for row in rows),
-    )
-    if not options.json:
-        print(
-            f"recommended: memspan.GraphOptions(threshold={threshold})"
-            if threshold
-            else "a scan was faster at every size: no graph is needed"
-        )
-    return 0
-
-
 def _backup(options: argparse.Namespace) -> int:
     with _open(options, read_only=True, embedder=None) as engine:
         engine.backup(options.target)
     size = sum(file.stat().st_size for file in options.target.rglob("*") if file.is_file())
     _say(options, {"target": str(options.target), "size_bytes": size}, f"{options.target}: {size:,} bytes")
+    return 0
+
+
+def _export(options: argparse.Namespace) -> int:
+    with _open(options, read_only=False, embedder=None) as engine:
+        values = engine.export(options.file)
+    size = options.file.stat().st_size
+    _say(options, {"file": str(options.file), "values": values, "size_bytes": size}, f"{options.file}: {values:,} values, {size:,} bytes")
+    return 0
+
+
+def _load(options: argparse.Namespace) -> int:
+    with memspan.open(options.store, embedder=None) as engine:
+        values = engine.load(options.file)
+    _say(options, {"store": str(options.store), "values": values}, f"{options.store}: {values:,} values")
     return 0
 
 
@@ -449,20 +442,35 @@ def _reembed(options: argparse.Namespace) -> int:
             print(f"\r{made:,} of {missing:,}", end="" if made < missing else "\n", file=sys.stderr, flush=True)
 
     _check_folder(options.store)
-    with memspan.open(options.store, embedder=memspan.embedding.BuiltIn()) as engine:
+    with memspan.open(options.store, embedder=memspan.embedding.BuiltIn(), key=_key(options)) as engine:
         report = engine.reembed(progress=progress)
     _say(options, vars(report), "\n".join(f"{name}: {value:,}" for name, value in vars(report).items()))
     return 0
 
 
-def _doctor(options: argparse.Namespace) -> int:
+def _rekey(options: argparse.Namespace) -> int:
+    new = None if options.plain else read_key_file(options.new_key_file)
+    with _open(options, read_only=False, embedder=None) as engine:
+        engine.rekey(new)
+        encrypted = engine.encrypted
+    _say(options, {"encrypted": encrypted}, f"{options.store}: {'encrypted with the new key' if encrypted else 'not encrypted any more'}")
+    return 0
+
+
+def _key(options: argparse.Namespace) -> bytes | None:
+    return key_of_environment() if options.key_file is None else read_key_file(options.key_file)
+
+
+def _check(options: argparse.Namespace) -> int:
     if options.in_process:
         return _read_everything(options)
     _check_folder(options.store)
     if options.repair is not None:
         return _repair(options)
     # A page that the file no longer has ends the process that touches it: so another process does the reading.
-    child = [sys.executable, "-m", "memspan.cli", "doctor", "--in-process", "--json", str(options.store)]
+    child = [sys.executable, "-m", "memspan.cli", "check", "--in-process", "--json", str(options.store)]
+    if options.key_file is not None:
+        child += ["--key-file", str(options.key_file)]
     done = subprocess.run(child, capture_output=True, text=True, check=False)  # noqa: S603  our own module, no shell
     if done.returncode < 0:
         died = signal.Signals(-done.returncode).name
@@ -484,7 +492,7 @@ def _repair(options: argparse.Namespace) -> int:
     from memspan import _core  # noqa: PLC0415  what one command needs
 
     saved, lost = _core.repair(options.store, options.repair)
-    with memspan.open(options.repair, embedder=None) as engine:
+    with memspan.open(options.repair, embedder=None, key=_key(options)) as engine:
         findings = engine.check().findings
     report = {"saved": saved, "lost": lost, "to_look_at": list(findings)}
     lines = [f"saved {saved:,} values in {options.repair}", *(f"lost: {one}" for one in lost), *(f"to look at: {one}" for one in findings)]
@@ -508,7 +516,7 @@ def _read_everything(options: argparse.Namespace) -> int:
 
 def _open(options: argparse.Namespace, *, read_only: bool, embedder: Literal["default"] | None = "default") -> memspan.Engine:
     _check_folder(options.store)
-    return memspan.open(options.store, read_only=read_only, embedder=embedder)
+    return memspan.open(options.store, read_only=read_only, embedder=embedder, key=_key(options))
 
 
 def _check_folder(store: Path) -> None:

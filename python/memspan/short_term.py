@@ -18,8 +18,8 @@ from memspan.compaction.values import Brief, Compaction, Identifiers, RefusedLin
 from memspan.compaction.writing import Written, write
 from memspan.embedding import Event
 from memspan.exceptions import BudgetExceeded, Error, InvalidInput, NotFound, SessionMoved
-from memspan.refusals import Refusal
 from memspan.lease import Lease
+from memspan.refusals import Refusal
 from memspan.reply import PartialReply, Reply, ToolCall
 from memspan.session_tools import SessionTools, run_call
 from memspan.stream import said
@@ -27,18 +27,18 @@ from memspan.task import Task
 from memspan.transcript import Messages, Turn, Turns
 from memspan.usage import SessionUsage
 from memspan.versions import Version, Versions, text_of, tools_of
-from memspan.working import Item, Prompt
+from memspan.working import Item, Prompt, stored_budget
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from memspan._store import OpenStore
+    from memspan.compaction.flush import Flush
     from memspan.compaction.writing import Writer
     from memspan.counting import SdkObject
     from memspan.function_tools import Function
     from memspan.long_term import Scope
     from memspan.model import Model
-    from memspan.compaction.flush import Flush
     from memspan.working import Budget, Format, ToolResults
 
 __all__ = ["Added", "ModelSwitch", "NewMessage", "Session", "ToolText", "set_policy"]
@@ -230,6 +230,17 @@ class Session:
         return Versions.of(_core.session_versions(self._core))
 
     @property
+    def budget(self) -> Budget:
+        """What its prompts may cost: what `Scope.session(budget=)` was given last, or the defaults.
+
+        Examples:
+            >>> session = user.session("s-1", model="gpt-4o", budget=memspan.Budget(max_input_tokens=8_000))
+            >>> session.budget == memspan.Budget(max_input_tokens=8_000), user.session("s-1").budget.max_input_tokens
+            (True, 8000)
+        """
+        return stored_budget(_core.session_budget(self._core))
+
+    @property
     def metadata(self) -> dict[str, Any]:
         """What you keep with it (`Scope.session(metadata=)`); no model ever sees it."""
         return _core.session_metadata(self._core)
@@ -359,9 +370,7 @@ class Session:
         self._store.windows.watch(self._scope, self._core)
         return tuple(added)
 
-    def add_response(
-        self, response: Mapping[str, Any] | SdkObject, *, prompt: Prompt | None = None, lease: Lease | None = None
-    ) -> Turn:
+    def add_response(self, response: Mapping[str, Any] | SdkObject, *, prompt: Prompt | None = None, lease: Lease | None = None) -> Turn:
         """Adds a model's reply with what it was billed and what it was sent, in one transaction.
 
         Args:

@@ -20,9 +20,11 @@ mod embedding;
 mod engine;
 mod errors;
 mod explanation;
+mod export;
 mod fit;
 mod from_json;
 mod json;
+mod keys;
 mod lease;
 mod life;
 mod limits;
@@ -37,16 +39,17 @@ mod reply;
 mod rows;
 mod scope;
 mod session;
+mod session_budget;
 mod session_info;
 mod task;
 mod time;
 mod tokenizers;
 mod tokens;
 mod tool_results;
-mod trial;
 mod turn;
 mod vectors;
 mod versions;
+mod window;
 
 use pyo3::prelude::*;
 
@@ -69,9 +72,13 @@ mod _core {
     #[pymodule_export]
     use super::engine::{EngineCore, Maintained};
     #[pymodule_export]
-    use super::explanation::{Explanation, TermScore};
+    use super::explanation::{Explanation, TermScore, explain_message};
+    #[pymodule_export]
+    use super::export::{export_store, load_store};
     #[pymodule_export]
     use super::fit::fit;
+    #[pymodule_export]
+    use super::keys::{is_encrypted, rekey_store};
     #[pymodule_export]
     use super::lease::{LeaseHolder, add_leased, add_response_leased, release_lease, take_lease};
     #[pymodule_export]
@@ -98,7 +105,9 @@ mod _core {
     #[pymodule_export]
     use super::scope::ScopeCore;
     #[pymodule_export]
-    use super::session::{SessionCore, search_transcripts, transcript_features};
+    use super::session::{SessionCore, search_transcripts};
+    #[pymodule_export]
+    use super::session_budget::{StoredBudget, session_budget};
     #[pymodule_export]
     use super::session_info::{SessionInfo, session_infos, session_instructions, session_metadata, set_session_metadata};
     #[pymodule_export]
@@ -110,11 +119,11 @@ mod _core {
     #[pymodule_export]
     use super::tool_results::{add_shortened, long_results, unsaid};
     #[pymodule_export]
-    use super::trial::VectorTrial;
-    #[pymodule_export]
     use super::turn::Message;
     #[pymodule_export]
     use super::vectors::Vectors;
     #[pymodule_export]
     use super::versions::session_versions;
+    #[pymodule_export]
+    use super::window::{Reached, WindowWatch};
 }

@@ -81,7 +81,34 @@ struct Name<'a> {
 
 /// What a sentence gives a value to; `None` where it has none of these forms.
 pub(super) fn assigned(s: &Sentence<'_>) -> Option<Reading> {
-    changed(s).or_else(|| made(s)).or_else(|| wished(s)).or_else(|| stated(s)).or_else(|| chosen(s))
+    changed(s).or_else(|| made(s)).or_else(|| wished(s)).or_else(|| stated(s)).or_else(|| chosen(s)).or_else(|| plain(s))
+}
+
+/// "the origin city is Paris": a fact without a slot, which takes that of its name where there is one. What has neither a name of two
+/// words nor a value that names something ("the movie is great") is left to the model.
+fn plain(s: &Sentence<'_>) -> Option<Reading> {
+    let at = (2..(3 + MOST_NAME).min(s.words.len())).find(|at| ["is", "are"].contains(&s.word(*at)))?;
+    let named = name(s, 0, at)?;
+    let reading = given(s, &named, at + 1)?;
+    let valued = s.words[at + 1..].iter().any(|word| word.capital || word.is_number());
+    let short = s.words.len() - at <= 5;
+    (short && (valued || named.to - named.from > 1)).then(|| Reading { slot: None, rule: "a plain statement", ..reading })
+}
+
+/// Words behind which such a value is over. A time is one: "the show date is Friday next week".
+const OVER: [&str; 14] =
+    ["but", "because", "since", "so", "instead", "please", "anymore", "although", "though", "if", "unless", "thanks", "rather", "which"];
+
+/// Where the value that begins at `from` is over.
+fn end_of(s: &Sentence<'_>, from: usize) -> usize {
+    let over = |at: &usize| {
+        let joins = s.word(*at) == "and" && ["i", "my", "we", "the", "our", "it", "please"].contains(&s.word(*at + 1));
+        let last = s.word(*at) == "now" && *at + 1 == s.words.len();
+        // "Seattle, WA" is one value.
+        let region = s.words[*at].capital && s.words[*at].lower.len() == 2;
+        OVER.contains(&s.word(*at)) || s.words[*at].is_mark() || *at > from && s.parted(*at) && !region || joins || last
+    };
+    (from..s.words.len().min(from + 8)).find(over).unwrap_or(s.words.len().min(from + 8))
 }
 
 /// "please change the party size to 4", "I set my budget to 200".
@@ -91,18 +118,59 @@ fn changed(s: &Sentence<'_>) -> Option<Reading> {
     if !CHANGES.contains(&s.word(verb)) {
         return None;
     }
-    let to = (verb + 2..(verb + 3 + MOST_NAME).min(s.words.len())).find(|at| s.word(*at) == "to")?;
-    given(s, &name(s, verb + 1, to)?, to + 1)
+    let mut places = (verb + 2..(verb + 3 + MOST_NAME).min(s.words.len())).filter(|at| s.word(*at) == "to");
+    let (to, name) = places.find_map(|to| name(s, verb + 1, to).map(|name| (to, name)))?;
+    given(s, &name, to + 1)
 }
 
-/// "make the party size 4": the value begins at a number or a name, else it is the last word.
+/// Words that a value begins with: "the 6th", "next Friday", "day after tomorrow", "march 9th", "san Jose".
+const BEGINS: [&str; 36] = [
+    "the",
+    "a",
+    "an",
+    "next",
+    "this",
+    "last",
+    "day",
+    "half",
+    "quarter",
+    "around",
+    "about",
+    "early",
+    "late",
+    "today",
+    "tomorrow",
+    "tonight",
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+    "san",
+    "los",
+    "new",
+    "el",
+    "la",
+    "santa",
+    "saint",
+    "st",
+];
+
+/// "make the party size 4": the value begins at a number, a name or a word that begins one, else it is the last word.
 fn made(s: &Sentence<'_>) -> Option<Reading> {
     let asked = ["please", "can you", "could you", "let's"].iter().find_map(|opening| starts(s.words, 0, opening)).unwrap_or(0);
     if s.word(asked) != "make" {
         return None;
     }
-    let end = s.value_end(asked + 2);
-    let begins = |at: &usize| s.words[*at].is_number() || s.words[*at].capital;
+    let end = end_of(s, asked + 2);
+    let begins = |at: &usize| s.words[*at].is_number() || s.words[*at].capital || BEGINS.contains(&s.word(*at));
     let value = (asked + 3..end).find(begins).unwrap_or(end.saturating_sub(1));
     given(s, &name(s, asked + 1, value)?, value)
 }
@@ -143,7 +211,7 @@ fn given(s: &Sentence<'_>, name: &Name<'_>, value: usize) -> Option<Reading> {
     if s.negated(value) || ["that", "how", "why", "if", "whether", "what", "able", "something"].contains(&s.word(value)) {
         return None;
     }
-    let (value, _) = s.value(value)?;
+    let value = s.between(value, end_of(s, value))?;
     let attribute = s.between(name.from, name.to)?.to_lowercase();
     let owner = match name.owner {
         "my" => "The user's",

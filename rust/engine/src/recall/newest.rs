@@ -16,10 +16,10 @@ use super::ranking::memories::newest::{CLOSENESS, LEAST, MEANING};
 use crate::memory::Kind;
 use crate::text::{Role, analyze, with_analyzer};
 
-/// So many tenths of the older one's score has what is newer of a person, at least.
-const OF_PERSON: i64 = 4;
+/// So many hundredths of the older one's score has what is newer of a person, at least.
+const OF_PERSON: i64 = 33;
 /// The same of a thing.
-const OF_THING: i64 = 7;
+const OF_THING: i64 = 70;
 /// Words of a question about a thing: "tea" alone asks for all that is known of it.
 const LEAST_WORDS: usize = 2;
 /// Words that ask for what was.
@@ -106,7 +106,7 @@ impl Asked {
             && new.trust >= old.trust
             && (new.slot.is_none() || old.slot.is_none() || new.slot == old.slot)
             && old.required.iter().all(|hash| new.required.contains(hash))
-            && new.score.saturating_mul(10) >= old.score.saturating_mul(if self.of_person { OF_PERSON } else { OF_THING })
+            && new.score.saturating_mul(100) >= old.score.saturating_mul(if self.of_person { OF_PERSON } else { OF_THING })
             && (!self.own || new.own == old.own)
             && (!new.others || old.others)
     }

@@ -173,9 +173,8 @@ pub mod memories {
         pub const MEANING: f64 = 16.7;
         /// Of how close it is to the question.
         pub const CLOSENESS: f64 = 5.4;
-        /// What both must come to: one more than where it is as likely as not, since an old value in front is told by its date, and another
-        /// person's is not.
-        pub const LEAST: f64 = 4.9;
+        /// What both must come to: .5 more than where it is as likely as not, which keeps the right person in front (docs/ranking.md).
+        pub const LEAST: f64 = 4.4;
     }
 
     /// What one in margin moves the logarithm of the odds of a confidence by. With [`NAMED`] the pair of a grid whose mean AUROC is highest

@@ -677,6 +677,10 @@ impl Pages for Snapshot {
         self.reveal(vault, key, stored).map(Some)
     }
 
+    fn get_beside_damage(&self, key: &[u8]) -> Result<Option<&[u8]>> {
+        self.pages.get_beside_damage(key)
+    }
+
     fn floor(&self, key: &[u8]) -> Result<Option<(&[u8], &[u8])>> {
         let entry = self.pages.floor(key)?;
         let (Some(vault), Some((key, stored))) = (&self.vault, entry) else { return Ok(entry) };
@@ -720,6 +724,10 @@ impl Pages for WriteTransaction<'_> {
         let stored = self.stored(key)?;
         let (Some(vault), Some(stored)) = (self.vault(), stored) else { return Ok(stored) };
         self.reveal(vault, key, stored).map(Some)
+    }
+
+    fn get_beside_damage(&self, key: &[u8]) -> Result<Option<&[u8]>> {
+        if self.changes == 0 { self.base.get_beside_damage(key) } else { self.get(key) }
     }
 
     fn floor(&self, key: &[u8]) -> Result<Option<(&[u8], &[u8])>> {
@@ -854,7 +862,7 @@ pub fn lmdb_error(doing: &str, path: &Path, error: heed::Error) -> Error {
         heed::Error::Mdb(MdbError::MapResized) => (ErrorKind::MapResized, "the gate adopts the new size and tries again"),
         heed::Error::Mdb(MdbError::Panic) => (ErrorKind::StoreIo, "an earlier write failed half way; the store is opened anew: try again"),
         heed::Error::Mdb(MdbError::Other(code)) => return io_error(doing, path, &std::io::Error::from_raw_os_error(*code)),
-        _ => (ErrorKind::StoreCorrupt, "restore it from a backup, or run `memspan doctor` on it"),
+        _ => (ErrorKind::StoreCorrupt, "restore it from a backup, or run `memspan check` on it"),
     };
     Error::new(kind, format!("{doing} at {}: LMDB says: {error}: {next}", path.display())).with("path", path.display().to_string())
 }
