@@ -360,10 +360,10 @@ class Engine:
     def export(self, path: str | os.PathLike[str]) -> int:
         """Writes everything that the store holds to a file of JSON lines, which `load` reads back.
 
-        One value a line, in the order of the store's keys: scopes, memories with every revision, slots, relations, quarantine, sessions with
-        messages, turns, ledgers, summaries and notes, documents with their texts, vectors, indexes. docs/format.md says what each line has.
-        What was forgotten, redacted or erased is not there. Keep the file as safe as the store: it has what everybody said, and what the
-        store's hashes are keyed with.
+        One value a line, in the order of the store's keys: scopes, memories with every revision, slots, relations, quarantine, sessions
+        with messages, turns, ledgers, summaries and notes, documents with their texts, vectors, indexes. docs/format.md says what each
+        line has. What was forgotten, redacted or erased is not there. Keep the file as safe as the store: it has what everybody said, and
+        what the store's hashes are keyed with.
 
         The file appears whole or not at all, readable by its owner alone. Cost: one read transaction, and one line in memory at a time.
 
@@ -711,14 +711,17 @@ def _folder(doing: str, path: object) -> Path:
             from pathlib import Path  # noqa: PLC0415  what `open` needs is not paid for at import
 
             return Path(text)
-    raise InvalidInput(f"{doing}: the path must be that of a folder on this machine, a str or a pathlib.Path, and it is {type(path).__name__}: pass one of them")
+    raise InvalidInput(
+        f"{doing}: the path must be that of a folder on this machine, a str or a pathlib.Path, and it is {type(path).__name__}: "
+        "pass one of them"
+    )
 
 
 def _check_path(doing: str, text: str) -> None:
     """Refuses what other databases take for a store and would be a folder of an odd name here."""
     if text.strip().casefold() in _NO_FILE:
         raise InvalidInput(
-            f"{doing}: a store is a folder on this machine, and {text!r} names none: memspan keeps nothing in memory alone; pass a path, or "
+            f"{doing}: a store is a folder on this machine, and {text!r} names none: nothing is kept in memory alone; pass a path, or "
             "use memspan.testing.temporary_engine(), whose folder goes when it ends",
             path=text,
         )
