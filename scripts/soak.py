@@ -1,8 +1,8 @@
 """Uses a store for a while, and refuses where memory, threads or descriptors grow.
 
-Users come and go: each remembers, recalls, talks, forgets, and is erased; the store is maintained, compacted and checked on the way. Samples
-of the process are taken every second. After a fifth of the time everything must be flat: the median of the last fifth may be above that of
-the second by 20 % and 8 MiB of memory, by 2 threads, by 4 descriptors.
+Users come and go: each remembers, recalls, talks, forgets, and is erased; the store is maintained and compacted on the way. A sample of the
+process is taken every second. Behind a fifth of the time all must be flat: the median of the last fifth may be above that of the second by
+20 % and 8 MiB of memory, by 2 threads, by 4 descriptors.
 """
 
 from __future__ import annotations
