@@ -185,7 +185,9 @@ def test_two_other_processes_add_while_a_session_is_compacted(tmp_path: Path) ->
     with memspan.open(path, busy_timeout_seconds=60) as engine:
         session = engine.user("u").session("s", model="gpt-4o")
         session.add_many([message for n in range(20) for message in filler(n)])
-        others: list[Any] = [subprocess.Popen([sys.executable, "-c", ADDER, str(path), name], stdout=subprocess.PIPE) for name in ("ann", "bob")]
+        others: list[Any] = [
+            subprocess.Popen([sys.executable, "-c", ADDER, str(path), name], stdout=subprocess.PIPE) for name in ("ann", "bob")
+        ]
         for other in others:
             assert other.stdout.readline() == b"ready\n"
         done = []
@@ -370,7 +372,10 @@ def test_a_provider_with_a_model_writes(user: memspan.Scope, kind: str) -> None:
 
 def test_gemini_writes_too(user: memspan.Scope) -> None:
     genai = pytest.importorskip("google.genai", reason="google-genai is not installed: pip install 'memspan[gemini]'")
-    said = {"responseId": "g", "candidates": [{"index": 0, "finishReason": "STOP", "content": {"role": "model", "parts": [{"text": "a summary"}]}}]}
+    said = {
+        "responseId": "g",
+        "candidates": [{"index": 0, "finishReason": "STOP", "content": {"role": "model", "parts": [{"text": "a summary"}]}}],
+    }
     vendor = Vendor([said])
     with serving(vendor) as base:
         ours = memspan.providers.Gemini(api_key="k", http_options=genai.types.HttpOptions(base_url=base))
@@ -453,7 +458,10 @@ def summarises(told: Any) -> Callable[..., Any]:
 def test_a_long_result_is_summarised_by_its_caller(tmp_path: Path) -> None:
     events: list[memspan.Event] = []
     with memspan.open(tmp_path / "s.memspan", on_event=events.append) as engine:
-        user, answers = engine.user("u"), ["Of 9000 tests test_pay failed: port 8443 refused.", "It failed on port 9443.", RuntimeError("no"), "", 7, "word " * 2_000]
+        user, answers = (
+            engine.user("u"),
+            ["Of 9000 tests test_pay failed: port 8443 refused.", "It failed on port 9443.", RuntimeError("no"), "", 7, "word " * 2_000],
+        )
         shown = []
         for n, told in enumerate(answers):
             rule = memspan.ToolResults(max_tokens=300, summarise=summarises(told))

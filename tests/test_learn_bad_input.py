@@ -17,7 +17,11 @@ if TYPE_CHECKING:
 
 KEPT = {"added", "superseded", "reinforced", "redacted", "duplicate"}
 TALK = "The thing with the Aurora migration is that Priya owns it."
-PEM = "-----BEGIN RSA PRIVATE KEY-----\n" + "\n".join("MIIEpAIBAAKCAQEAx" + chr(65 + row) * 47 for row in range(20)) + "\n-----END RSA PRIVATE KEY-----"
+PEM = (
+    "-----BEGIN RSA PRIVATE KEY-----\n"
+    + "\n".join("MIIEpAIBAAKCAQEAx" + chr(65 + row) * 47 for row in range(20))
+    + "\n-----END RSA PRIVATE KEY-----"
+)
 LOG = "\n".join(f"2025-01-01 10:{row // 60:02}:{row % 60:02},123 ERROR worker.py:{row} my name is worker-{row}" for row in range(90))
 BOOK = "It was the best of times, it was the worst of times. I live in Paris, he wrote, and I prefer the guillotine. " * 60
 
@@ -58,7 +62,9 @@ def test_another_language_stores_nothing(user: memspan.Scope, text: str) -> None
     assert_kept_out(user, text)
 
 
-@pytest.mark.parametrize("text", [PEM, LOG, BOOK, "Here is my key:\n" + PEM, "Look at this log:\n" + LOG], ids=["key", "log", "book", "my key", "my log"])
+@pytest.mark.parametrize(
+    "text", [PEM, LOG, BOOK, "Here is my key:\n" + PEM, "Look at this log:\n" + LOG], ids=["key", "log", "book", "my key", "my log"]
+)
 def test_a_paste_stores_nothing(user: memspan.Scope, text: str) -> None:
     learned = learnt(user, text)
     assert not [one for one in learned if one.action in KEPT]
@@ -214,7 +220,15 @@ def replies(value: Any) -> Callable[..., Any]:
 
 
 def claim(**row: Any) -> dict[str, Any]:
-    return {"message": 0, "quote": "Priya owns it", "text": "Priya owns it.", "category": "semantic", "slot": None, "importance": 0.5, **row}
+    return {
+        "message": 0,
+        "quote": "Priya owns it",
+        "text": "Priya owns it.",
+        "category": "semantic",
+        "slot": None,
+        "importance": 0.5,
+        **row,
+    }
 
 
 def raising(_messages: object, **_options: int) -> str:

@@ -339,7 +339,9 @@ def test_what_is_disputed_says_so_in_a_prompt(engine: memspan.Engine) -> None:
     assert shown.count("disputed=") == 2
     turn = session.add_response(openai_response("Blue, or vast."), prompt=prompt)
     assert user.forget(next(iter(user.memories())).id)
-    assert str(session.turn(turn.number).prompt.to_openai()).count("disputed=") == 1, "what was shown stays as it was, less what is forgotten"
+    assert str(session.turn(turn.number).prompt.to_openai()).count("disputed=") == 1, (
+        "what was shown stays as it was, less what is forgotten"
+    )
     session.add({"role": "user", "content": "And the sky over the harbour now?"})
     assert "disputed=" not in session.assemble().to_openai()["messages"][-1]["content"]
 
@@ -350,7 +352,9 @@ def test_the_gate_is_counted(engine: memspan.Engine) -> None:
     user.learn([{"role": "user", "content": "Call me Ana. I prefer Vim. Hi there! My boss said I hate tea."}])
     user.remember("my password is hunter2!x")
     after = engine.metrics()
-    grown = {name: after[name] - before[name] for name in after if name.startswith(("gate_", "texts_screened")) and after[name] != before[name]}
+    grown = {
+        name: after[name] - before[name] for name in after if name.startswith(("gate_", "texts_screened")) and after[name] != before[name]
+    }
     assert grown == {
         "gate_seen": 4, "gate_profile": 1, "gate_preference": 1, "gate_discard": 1, "gate_episodic": 1, "gate_stored": 2,
         "gate_quarantined": 1, "texts_screened": 1,

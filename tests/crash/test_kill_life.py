@@ -96,6 +96,8 @@ def test_a_maintainer_that_dies_is_gone_on_with(store: Path, rounds: int) -> Non
     assert done.stdout == "ready\ndone\n"
     with memspan.open(store) as engine:
         user = engine.user("u")
-        assert [memory.text for memory in user.memories(kinds="episodic")] == [f"event {number} at the harbour" for number in range(350, 400)]
+        assert [memory.text for memory in user.memories(kinds="episodic")] == [
+            f"event {number} at the harbour" for number in range(350, 400)
+        ]
         assert [memory.id for memory in user.memories(kinds=["semantic", "profile"])] == [kept.id]
         assert engine.check().findings == ()
