@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-import memspan
 from memspan.testing import openai_response
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    import memspan
 
 KEPT = {"added", "superseded", "reinforced", "redacted", "duplicate"}
 TALK = "The thing with the Aurora migration is that Priya owns it."
@@ -50,7 +51,7 @@ def assert_kept_out(user: memspan.Scope, text: str) -> None:
         "Mijn naam is Ana en ik woon in Utrecht.",
         "Jag heter Ana och bor i Malmö.",
         "Nazywam się Ana i mieszkam w Krakowie.",
-        "Benim adım Ana ve Ankara'da yaşıyorum.",
+        "Benim adım Ana ve Ankara'da yaşıyorum.",  # noqa: RUF001  Turkish
         "Меня зовут Аня, я живу в Москве.",
         "我叫安娜，住在北京。",  # noqa: RUF001  the comma of Chinese
         "私の名前はアナです。東京に住んでいます。",

@@ -63,9 +63,10 @@ def test_a_learner_that_dies_is_gone_on_with(store: Path, rounds: int) -> None:
 
 
 MAINTAINER = """
-import sys, memspan
+import datetime, sys, memspan
 rules = {"episodic": memspan.KindRule(cap=50), "semantic": memspan.KindRule(ttl_days=1)}
-with memspan.open(sys.argv[1], kinds=rules, clock=lambda: __import__("datetime").datetime(2030, 1, 1, tzinfo=__import__("datetime").UTC)) as engine:
+later = datetime.datetime(2040, 1, 1, tzinfo=datetime.UTC)
+with memspan.open(sys.argv[1], kinds=rules, clock=lambda: later) as engine:
     print("ready", flush=True)
     engine.maintain()
     print("done", flush=True)

@@ -64,23 +64,56 @@ const HYPOTHETICAL: [&str; 23] = [
 const CONDITIONS: [&str; 5] = ["if i could", "if i had", "if we could", "if we had", "if it were"];
 /// What asks for what is known of the user, and so claims nothing of them.
 const OF_THE_USER: [&str; 20] = [
-    "do i", "am i", "is my", "are my", "was my", "did i", "did we", "do we", "have i", "should i", "should we", "can i", "where i", "where do i",
-    "whether i", "what my", "where my", "what's my", "what is my", "who is my",
+    "do i",
+    "am i",
+    "is my",
+    "are my",
+    "was my",
+    "did i",
+    "did we",
+    "do we",
+    "have i",
+    "should i",
+    "should we",
+    "can i",
+    "where i",
+    "where do i",
+    "whether i",
+    "what my",
+    "where my",
+    "what's my",
+    "what is my",
+    "who is my",
 ];
 /// What a question begins with that has no mark at its end.
 const ASKS: [&str; 19] = [
-    "what", "what's", "where", "who", "when", "why", "how", "which", "do", "does", "did", "is", "are", "am", "can", "could", "should", "would",
-    "will",
+    "what", "what's", "where", "who", "when", "why", "how", "which", "do", "does", "did", "is", "are", "am", "can", "could", "should",
+    "would", "will",
 ];
 /// Words before a colon that name no speaker.
 const LABELS: [&str; 16] = [
-    "note", "fyi", "remember", "ps", "btw", "reminder", "update", "correction", "important", "also", "so", "edit", "ok", "okay", "yes", "no",
+    "note",
+    "fyi",
+    "remember",
+    "ps",
+    "btw",
+    "reminder",
+    "update",
+    "correction",
+    "important",
+    "also",
+    "so",
+    "edit",
+    "ok",
+    "okay",
+    "yes",
+    "no",
 ];
 /// Words of other languages that no English sentence has two of.
 const FOREIGN: [&str; 44] = [
-    "ich", "und", "nicht", "ist", "wir", "mein", "meine", "zum", "mijn", "naam", "ik", "een", "niet", "woon", "je", "et", "suis", "est", "une",
-    "nous", "mon", "soy", "llamo", "vivo", "meu", "nome", "moro", "chiamo", "sono", "jag", "och", "heter", "inte", "nazywam", "jest", "mieszkam",
-    "benim", "bir", "ve", "pero", "aber", "mais", "hasse", "wohne",
+    "ich", "und", "nicht", "ist", "wir", "mein", "meine", "zum", "mijn", "naam", "ik", "een", "niet", "woon", "je", "et", "suis", "est",
+    "une", "nous", "mon", "soy", "llamo", "vivo", "meu", "nome", "moro", "chiamo", "sono", "jag", "och", "heter", "inte", "nazywam",
+    "jest", "mieszkam", "benim", "bir", "ve", "pero", "aber", "mais", "hasse", "wohne",
 ];
 const JOKES: [&str; 9] =
     ["just kidding", "jk", "yeah right", "as if", "only joking", "i'm joking", "i'm kidding", "not really", "said no one"];
@@ -216,7 +249,11 @@ fn is_joke(sentence: &str, words: &[Word]) -> bool {
 fn is_hypothetical(words: &[Word]) -> bool {
     let opens = |phrase: &str| starts(words, 0, phrase).is_some();
     let wishes = (opens("i would") || opens("i'd") || opens("we would")) && CONDITIONS.iter().any(|phrase| has(words, phrase));
-    wishes || HYPOTHETICAL.iter().any(|phrase| has(words, phrase)) || opens("if i") && !has(words, "please") || opens("if we") || opens("if they")
+    wishes
+        || HYPOTHETICAL.iter().any(|phrase| has(words, phrase))
+        || opens("if i") && !has(words, "please")
+        || opens("if we")
+        || opens("if they")
 }
 
 /// "step 3 of 7", "3/7 done", and what is said while something runs.
@@ -275,7 +312,9 @@ pub fn is_code(sentence: &str) -> bool {
         && sentence.as_bytes()[..19].contains(&b':');
     let enclosed = |open: char, close: char| sentence.starts_with(open) && sentence.trim_end_matches([',', ';']).ends_with(close);
     let is_call = sentence.ends_with(')')
-        && sentence.find('(').is_some_and(|at| at > 0 && sentence[..at].bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.')));
+        && sentence
+            .find('(')
+            .is_some_and(|at| at > 0 && sentence[..at].bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.')));
     let is_comment = sentence.starts_with("//") || sentence.starts_with("# ") || sentence.starts_with("/*");
     if is_comment || is_call || enclosed('{', '}') || enclosed('[', ']') {
         return true;

@@ -56,7 +56,8 @@ impl Written {
     fn concerns(&self, claim: &Statement, slot: Option<&String>, named: Option<&String>) -> bool {
         claim.stands_to(&self.statement) != Relation::Different
             || named.is_some_and(|named| self.statement.speaks_of(named))
-            || self.statement.attribute.is_some() && (claim.attribute == self.statement.attribute || slot == self.statement.attribute.as_ref())
+            || self.statement.attribute.is_some()
+                && (claim.attribute == self.statement.attribute || slot == self.statement.attribute.as_ref())
             || self.slot.is_some() && self.slot == claim.attribute
     }
 }
