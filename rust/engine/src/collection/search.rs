@@ -172,7 +172,7 @@ pub fn search<P: Pages>(engine: &Core, pages: &P, request: &Request) -> Result<S
         if request.relevant_only && !parts.is_relevant() {
             continue;
         }
-        if let Some(hit) = load(pages, &found.documents, &found.partitions, &candidate, parts)? {
+        if let Some(hit) = load(pages, &found.documents, &found.partitions, &candidate, &parts)? {
             answer.hits.push(hit);
         }
     }
@@ -334,7 +334,7 @@ fn load<P: Pages>(
     documents: &BTreeMap<(usize, u32), Option<Arc<Document>>>,
     partitions: &BTreeMap<usize, Partition>,
     candidate: &Candidate,
-    parts: Parts,
+    parts: &Parts,
 ) -> Result<Option<Hit>> {
     let Some(partition) = partitions.get(&candidate.scope).copied() else { return Ok(None) };
     let chunk = ChunkRecord::read(pages, partition, candidate.number)?;
@@ -349,6 +349,6 @@ fn load<P: Pages>(
         path: chunk.path,
         text,
         score: parts.score(),
-        parts,
+        parts: *parts,
     }))
 }

@@ -195,7 +195,7 @@ pub(crate) fn answer<P: Pages>(engine: &Core, snapshot: &P, request: &Request) -
     let candidates = std::mem::take(&mut found.candidates);
     let exact = |candidate: &Candidate| exact(snapshot, &found, request, candidate);
     let ranked = fusion::rank(fusion, request.limit, &moment, candidates, exact)?;
-    let load = |(candidate, parts)| load(snapshot, &recall.partitions, candidate, parts);
+    let load = |(candidate, parts): (Candidate, fusion::Parts)| load(snapshot, &recall.partitions, candidate, &parts);
     let mut hits = ranked.into_iter().map(load).collect::<Result<Vec<Hit>>>()?;
     recall.by_vectors = found.sets.iter().any(Option::is_some);
     if let Some(look) = Look::new(&request.text, &recall.queries, found.identified) {
@@ -265,7 +265,7 @@ fn sort(hits: &mut [Hit]) {
     });
 }
 
-fn load<P: Pages>(snapshot: &P, partitions: &[Option<Partition>], candidate: Candidate, parts: fusion::Parts) -> Result<Hit> {
+fn load<P: Pages>(snapshot: &P, partitions: &[Option<Partition>], candidate: Candidate, parts: &fusion::Parts) -> Result<Hit> {
     let memory = if let Some(memory) = candidate.past {
         *memory
     } else {
@@ -273,5 +273,5 @@ fn load<P: Pages>(snapshot: &P, partitions: &[Option<Partition>], candidate: Can
         record::current(snapshot, partition, candidate.number)?.ok_or_else(|| record::missing(partition, candidate.number))?
     };
     let related = candidate.related.map(|related| related.path);
-    Ok(Hit { memory, scope: candidate.scope, score: parts.score(), parts, duplicates: Vec::new(), related, newer_at: None })
+    Ok(Hit { memory, scope: candidate.scope, score: parts.score(), parts: *parts, duplicates: Vec::new(), related, newer_at: None })
 }
