@@ -91,6 +91,7 @@ __all__ = [
     "search_transcripts",
     "session_budget",
     "session_draft",
+    "shown_texts",
     "session_infos",
     "session_instructions",
     "session_metadata",
