@@ -449,13 +449,11 @@ class Engine:
 
         if not isinstance(retention, Retention):
             raise InvalidInput(
-                f"maintaining a store: retention must be a memspan.erasure.Retention, and it is a {type(retention).__name__}: make one of it"
+                f"maintaining a store: retention must be a memspan.erasure.Retention, not a {type(retention).__name__}: make one"
             )
         return delete_old(self.scopes(), retention, self._clock())
 
-    def maintenance(
-        self, every: timedelta | float = 86_400.0, *, compact: bool = False, retention: Retention | None = None
-    ) -> Maintenance:
+    def maintenance(self, every: timedelta | float = 86_400.0, *, compact: bool = False, retention: Retention | None = None) -> Maintenance:
         """Maintains the store again and again in a thread of its own, while a `with` block runs.
 
         One maintainer at a time over all processes: who comes while another is at it, or less than `every` after it, does nothing.
