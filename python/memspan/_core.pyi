@@ -306,7 +306,7 @@ class Recall(Sequence[Recalled]):
         >>> _ = user.remember_many(["payments-api listens on port 8443", "Prefers tea"])
         >>> recall = user.recall("payments-api port")
         >>> len(recall), recall[0].memory.text, recall.degraded, recall.mode
-        (2, 'payments-api listens on port 8443', False, 'hybrid')
+        (1, 'payments-api listens on port 8443', False, 'hybrid')
     """
 
     @property
