@@ -65,6 +65,7 @@ __all__ = [
     "fit",
     "forget_from",
     "gate_features",
+    "is_encrypted",
     "judge",
     "learn",
     "learn_mark",
@@ -79,6 +80,7 @@ __all__ = [
     "quarantined",
     "read_summary",
     "register_model",
+    "rekey",
     "relate",
     "remove_note",
     "repair",
@@ -592,6 +594,7 @@ class EngineCore:
         graph: tuple[int, int, int, int, float] | None = None,
         policy: tuple[str, str] | None = None,
         kinds: Sequence[tuple[str, float | None, float | None, int | None]] | None = None,
+        key: bytes | None = None,
     ) -> EngineCore: ...
     @property
     def path(self) -> Path: ...
@@ -759,6 +762,8 @@ class SearchCore:
     def explain(self, place: int) -> Explanation: ...
     def tokens(self, place: int) -> int: ...
 
+def rekey(core: EngineCore, key: bytes | None) -> None: ...
+def is_encrypted(core: EngineCore) -> bool: ...
 def export_store(engine: EngineCore, path: Path) -> int:
     """Writes everything that the store of an engine holds; how many values that are. Private."""
 

@@ -24,6 +24,7 @@ mod export;
 mod fit;
 mod from_json;
 mod json;
+mod keys;
 mod lease;
 mod life;
 mod limits;
@@ -76,6 +77,8 @@ mod _core {
     use super::export::{export_store, load_store};
     #[pymodule_export]
     use super::fit::fit;
+    #[pymodule_export]
+    use super::keys::{is_encrypted, rekey_store};
     #[pymodule_export]
     use super::lease::{LeaseHolder, add_leased, add_response_leased, release_lease, take_lease};
     #[pymodule_export]

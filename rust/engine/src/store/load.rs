@@ -36,7 +36,6 @@ pub fn load<V: Values>(
         let (folder, next) = (store.folder(), environment.number() + 1);
         let snapshot = environment.snapshot()?;
         check_empty(store, &snapshot)?;
-        check_plain(store)?;
         let (values, id) = (open()?, copy::identity(&snapshot)?);
         let workshop = folder.workshop(next)?;
         let loaded = build(store, &workshop, (next, id), values, &check).inspect_err(|_| copy::discard(&workshop))?;
