@@ -64,7 +64,7 @@ class AssistantReply:
     Attributes:
         text: What the model said last.
         turn: The turn, with its messages, its calls and their prompts.
-        usage: What all calls of the turn were billed.
+        usage: The bill of all calls of the turn.
         model: The model that answered.
         rounds: Rounds of tools that it took.
         stored: Whether it was answered before: the same `id=`, and no model was asked.

@@ -42,7 +42,7 @@ class OpenAI(Provider):
         client: An `openai.OpenAI`, `openai.AsyncOpenAI` or their kin of Azure; by default they are made, with `OPENAI_API_KEY`.
         timeout_seconds: How long one call may take; of a stream, how long it may be silent.
         cache_key: Send a key made of the session's id, so that its calls reach the machine that has its prefix.
-        names: What the server calls models, where that is another name than the registry's.
+        names: The server's names of models, where the registry has others.
         options: Given to the SDK with every request.
         client_options: Given to the SDK's client: `api_key`, `base_url`, `max_retries`.
 
@@ -127,7 +127,7 @@ class OpenAICompatible(OpenAI):
         slots: How many slots a llama.cpp server has (`--parallel`): each session is sent to one and the same, which has its prefix.
         session_header: The header by which a router before several servers tells sessions apart, `x-user-id` for instance (vLLM's
             production stack, `--routing-logic session --session-key x-user-id`): a key made of the session's id is sent in it.
-        names: What the server calls models, where that is another name than the registry's.
+        names: The server's names of models, where the registry has others.
         options: Given to the SDK with every request; `extra_body` takes what only this server knows.
         client_options: Given to the SDK's client. `api_key` is a word that says nothing where none is given: local servers take any.
 
