@@ -1,6 +1,6 @@
 """What the Rust border gives to the package: the values that calls return, and what `Engine` and `Scope` call.
 
-The values are frozen and may be shared between threads; what they do not show is not made. A text is copied when it is read.
+The values are frozen and may be shared between threads. A field is made when it is read. A text is copied when it is read.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -27,6 +27,7 @@ __all__ = [
     "Memory",
     "Message",
     "PromptCore",
+    "Reached",
     "Recall",
     "Recalled",
     "Remembered",
@@ -42,6 +43,7 @@ __all__ = [
     "ToEmbed",
     "TokenCounterCore",
     "Vectors",
+    "WindowWatch",
     "add_note",
     "approve",
     "brief_draft",
@@ -96,6 +98,7 @@ __all__ = [
     "session_summary",
     "set_policy",
     "set_session_metadata",
+    "shown_texts",
     "switch_draft",
     "switch_model",
     "task_ended",
@@ -303,7 +306,7 @@ class Recall(Sequence[Recalled]):
         >>> _ = user.remember_many(["payments-api listens on port 8443", "Prefers tea"])
         >>> recall = user.recall("payments-api port")
         >>> len(recall), recall[0].memory.text, recall.degraded, recall.mode
-        (2, 'payments-api listens on port 8443', False, 'hybrid')
+        (1, 'payments-api listens on port 8443', False, 'hybrid')
     """
 
     @property
@@ -376,8 +379,8 @@ class Explanation:
     use besides is 0, 1 or empty. Of a memory or a passage:
 
     `relevance = lexical_weight * lexical_normalised + cosine_weight * cosine_normalised` and what each of `further` adds, and `score` is
-    that, multiplied by `time * recency * importance * usage * certainty / highest_prior`, rounded to units of 2**-30. Where no time was asked for and the candidates
-    are facts, every factor is 1.
+    that, multiplied by `time * recency * importance * usage * certainty / highest_prior` and `raised`, rounded to units of 2**-30. Where
+    no time was asked for and the candidates are facts, every factor is 1.
 
     Examples:
         >>> _ = user.remember("payments-api listens on port 8443")
@@ -391,8 +394,11 @@ class Explanation:
         """The score of the hit, to the bit."""
     @property
     def parts(self) -> dict[str, float]:
-        """What the score is made of, by name, each before its weight: of a memory or a passage "words", "meaning", those
-        of `further`, "time", "recency", "importance", "usage" and "certainty"; of a message what `TranscriptHit.explain` says."""
+        """What the score is made of, by name, each before its weight.
+
+        Of a memory or a passage "words", "meaning", those of `further`, "time", "recency", "importance", "usage" and "certainty"; of a
+        message what `TranscriptHit.explain` says.
+        """
     @property
     def relevance(self) -> float:
         """What words and vectors give together, before all that follows: 0 to 1."""
@@ -427,8 +433,11 @@ class Explanation:
     def certainty(self) -> float:
         """The factor of the memory's `confidence`: 0.9 to 1."""
     @property
+    def raised(self) -> float:
+        """What the score was raised by, because the memory says something newer of what a better one says; mostly 0."""
+    @property
     def further(self) -> dict[str, tuple[float, float]]:
-        """What a closer look at a memory adds: by name its value, 0 to 1, and what it weighs. Empty for passages, without vectors, and where
+        """What a closer look at a memory adds: by name its value and what it weighs. Empty for passages, without vectors, and where
         the built-in embedding knows too little of the question.
         """
     @property
@@ -514,7 +523,7 @@ class BuiltInCore:
 
 @final
 class Message:
-    """A message of a session, as it was given. What is not looked at is not made.
+    """A message of a session, as it was given. Fields are made when they are read.
 
     Examples:
         >>> session = user.session("s-1", model="gpt-4o")
@@ -1095,6 +1104,25 @@ class StoredBudget:
     def compact_every_turns(self) -> int | None: ...
     @property
     def result_tokens(self) -> int | None: ...
+
+@final
+class Reached:
+    """A share of a model's window that a session's prompt reached. Private."""
+
+    @property
+    def fraction(self) -> float: ...
+    @property
+    def tokens(self) -> int: ...
+    @property
+    def window(self) -> int: ...
+
+@final
+class WindowWatch:
+    """Tells when the prompts of sessions reach a share of their model's window. Private."""
+
+    def __new__(cls) -> WindowWatch: ...
+    def look(self, of: SessionCore, prompt_tokens: int | None) -> list[Reached]:
+        """The shares that a session reaches for the first time in its epoch."""
 
 def session_budget(of: SessionCore) -> StoredBudget:
     """The budget of a session. Private."""

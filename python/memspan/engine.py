@@ -360,10 +360,10 @@ class Engine:
     def export(self, path: str | os.PathLike[str]) -> int:
         """Writes everything that the store holds to a file of JSON lines, which `load` reads back.
 
-        One value a line, in the order of the store's keys: scopes, memories with every revision, slots, relations, quarantine, sessions with
-        messages, turns, ledgers, summaries and notes, documents with their texts, vectors, indexes. docs/format.md says what each line has.
-        What was forgotten, redacted or erased is not there. Keep the file as safe as the store: it has what everybody said, and what the
-        store's hashes are keyed with.
+        One value a line, in the order of the store's keys: scopes, memories with every revision, slots, relations, quarantine, sessions
+        with messages, turns, ledgers, summaries and notes, documents with their texts, vectors, indexes. docs/format.md says what each
+        line has. Nothing forgotten, redacted or erased is in it. Keep the file as safe as the store: it has what everybody said, and what
+        the store's hashes are keyed with. The export of an encrypted store is not encrypted; loading it into a store with a key is.
 
         The file appears whole or not at all, readable by its owner alone. Cost: one read transaction, and one line in memory at a time.
 
@@ -449,13 +449,11 @@ class Engine:
 
         if not isinstance(retention, Retention):
             raise InvalidInput(
-                f"maintaining a store: retention must be a memspan.erasure.Retention, and it is a {type(retention).__name__}: make one of it"
+                f"maintaining a store: retention must be a memspan.erasure.Retention, not a {type(retention).__name__}: make one"
             )
         return delete_old(self.scopes(), retention, self._clock())
 
-    def maintenance(
-        self, every: timedelta | float = 86_400.0, *, compact: bool = False, retention: Retention | None = None
-    ) -> Maintenance:
+    def maintenance(self, every: timedelta | float = 86_400.0, *, compact: bool = False, retention: Retention | None = None) -> Maintenance:
         """Maintains the store again and again in a thread of its own, while a `with` block runs.
 
         One maintainer at a time over all processes: who comes while another is at it, or less than `every` after it, does nothing.
@@ -638,7 +636,7 @@ def open(  # noqa: A001  `memspan.open` reads like what it does
         busy_timeout_seconds: How long a write may wait for other writers, 0 to 86,400.
         embed_timeout_seconds: How long a call of the embedder may take; what takes longer has failed. `None` waits for ever.
         on_event: Called with an `Event` when a recall is degraded, a memory stays without a vector, a session reaches 70 % or 85 % of its
-            model's window, or a provider's usage cannot be: on the thread of the call, when that is done. What it raises is logged.
+            model's window, or a provider's usage cannot be: on the thread of the call, when that is done. Its exceptions are logged.
         policy: What is never stored and what waits for approval; by default a `Policy()`, which refuses texts with secrets.
         kinds: How long memories of a kind live, for instance `{"episodic": KindRule(ttl_days=90)}`.
         llm: What `Scope.learn` and `Scope.consolidate` may ask where they are given no other: called with messages and `max_tokens`, it
@@ -711,14 +709,17 @@ def _folder(doing: str, path: object) -> Path:
             from pathlib import Path  # noqa: PLC0415  what `open` needs is not paid for at import
 
             return Path(text)
-    raise InvalidInput(f"{doing}: the path must be that of a folder on this machine, a str or a pathlib.Path, and it is {type(path).__name__}: pass one of them")
+    raise InvalidInput(
+        f"{doing}: the path must be that of a folder on this machine, a str or a pathlib.Path, and it is {type(path).__name__}: "
+        "pass one of them"
+    )
 
 
 def _check_path(doing: str, text: str) -> None:
     """Refuses what other databases take for a store and would be a folder of an odd name here."""
     if text.strip().casefold() in _NO_FILE:
         raise InvalidInput(
-            f"{doing}: a store is a folder on this machine, and {text!r} names none: memspan keeps nothing in memory alone; pass a path, or "
+            f"{doing}: a store is a folder on this machine, and {text!r} names none: nothing is kept in memory alone; pass a path, or "
             "use memspan.testing.temporary_engine(), whose folder goes when it ends",
             path=text,
         )

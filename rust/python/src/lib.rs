@@ -49,6 +49,7 @@ mod tool_results;
 mod turn;
 mod vectors;
 mod versions;
+mod window;
 
 use pyo3::prelude::*;
 
@@ -123,4 +124,6 @@ mod _core {
     use super::vectors::Vectors;
     #[pymodule_export]
     use super::versions::session_versions;
+    #[pymodule_export]
+    use super::window::{Reached, WindowWatch};
 }
