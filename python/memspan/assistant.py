@@ -154,9 +154,8 @@ class Assistant:
                 f"making an assistant: the provider must be a memspan.providers.Provider, got a {type(provider).__name__}: "
                 "make one, memspan.providers.OpenAI() for instance, or a subclass"
             )
-        several: object = fallbacks
-        several, rounds = isinstance(several, Iterable) and not isinstance(several, str), is_whole(max_rounds) and max_rounds >= 0
-        if not (several and rounds and is_number(tool_seconds) and 0 < tool_seconds <= _MAX_TOOL_SECONDS):
+        several = isinstance(cast("object", fallbacks), Iterable) and not isinstance(fallbacks, str)
+        if not (several and is_whole(max_rounds) and max_rounds >= 0 and is_number(tool_seconds) and 0 < tool_seconds <= _MAX_TOOL_SECONDS):
             raise InvalidInput(
                 "making an assistant: fallbacks are several models, max_rounds is 0 or more, tool_seconds above 0 and at most a day: "
                 "change them"
