@@ -166,11 +166,11 @@ impl Store {
 
     /// The same for a store that is encrypted, or is made so.
     pub fn open_encrypted(path: &Path, options: &StoreOptions, key: StoreKey) -> Result<Arc<Self>> {
-        Self::open_with(path, options, Formats::KNOWN, Some(Arc::new(key)))
+        Self::open_with(path, options, Formats::KNOWN, Some(&Arc::new(key)))
     }
 
     /// The same for an engine that knows other formats.
-    pub(super) fn open_with(path: &Path, options: &StoreOptions, formats: Formats, key: Option<Arc<StoreKey>>) -> Result<Arc<Self>> {
+    pub(super) fn open_with(path: &Path, options: &StoreOptions, formats: Formats, key: Option<&Arc<StoreKey>>) -> Result<Arc<Self>> {
         let folder = Folder::new(path.to_owned());
         if folder.look()? == Found::Nothing {
             if options.read_only {
@@ -186,8 +186,8 @@ impl Store {
         }
         let root = path.canonicalize().map_err(|e| io_error("opening the store", path, &e))?;
         check_file_system(&root)?;
-        let store = Self::shared(&root, options, formats, key.clone());
-        store.check_key(key.as_ref()).and_then(|()| store.check(options)).inspect_err(|_| store.leave())?;
+        let store = Self::shared(&root, options, formats, key.cloned());
+        store.check_key(key).and_then(|()| store.check(options)).inspect_err(|_| store.leave())?;
         Ok(store)
     }
 

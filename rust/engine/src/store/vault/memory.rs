@@ -26,6 +26,7 @@ unsafe impl Sync for Region {}
 
 impl Region {
     /// A new one; none where the system has no room for it, and everything lies on the heap then.
+    #[must_use]
     pub fn new() -> Option<Self> {
         // SAFETY: a private anonymous mapping of a fixed size at an address that the system chooses.
         let start = unsafe {
@@ -42,6 +43,7 @@ impl Region {
     }
 
     /// How many of its bytes the system keeps out of swap.
+    #[must_use]
     pub fn locked_bytes(&self) -> usize {
         self.locked
     }
@@ -91,6 +93,7 @@ enum Lies {
 
 impl Secret {
     /// Room for `length` bytes, in the region where it has a place.
+    #[must_use]
     pub fn with_room(region: Option<&Arc<Region>>, length: usize) -> Self {
         let place = region.filter(|_| length <= PLACE).and_then(|region| Some((region, region.list().pop()?)));
         let lies = place.map_or_else(|| Lies::OnHeap(vec![0; length].into()), |(region, number)| Lies::In(Arc::clone(region), number));
@@ -98,6 +101,7 @@ impl Secret {
     }
 
     /// The bytes.
+    #[must_use]
     pub fn bytes(&self) -> &[u8] {
         match &self.lies {
             // SAFETY: the place has PLACE bytes, `length` at most that, zeroed by the system or written before; it is ours alone.

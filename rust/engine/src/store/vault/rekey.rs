@@ -5,6 +5,7 @@
 //! Other processes that have it open follow to the new generation, which their key does not open: they are told so.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
@@ -124,10 +125,10 @@ impl Rewriting<'_> {
 
     fn append(&mut self, txn: &mut WriteTransaction<'_>, partition: Partition, key: &[u8], plain: &[u8]) -> Result<()> {
         let Some(vault) = self.vault else { return txn.append(key, plain) };
-        if !self.keys.contains_key(&partition) {
-            self.keys.insert(partition, vault.new_data_key(partition)?);
-        }
-        let (data_key, _) = &self.keys[&partition];
+        let (data_key, _) = match self.keys.entry(partition) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(place) => place.insert(vault.new_data_key(partition)?),
+        };
         txn.append(key, &Vault::encrypt(data_key, key, plain)?)
     }
 }
