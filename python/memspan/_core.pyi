@@ -6,40 +6,61 @@ The values are frozen and may be shared between threads; what they do not show i
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, tzinfo
 from pathlib import Path
-from typing import Any, ClassVar, Literal, SupportsIndex, TypeAlias, final, overload
+from typing import Any, ClassVar, Literal, Self, SupportsIndex, TypeAlias, dataclass_transform, final, overload
 
 from memspan.engine import BuildInfo
 from memspan.exceptions import Error
 from memspan.long_term import Scope
 from memspan.model import Model
+from memspan.short_term import NewMessage
 from memspan.working import Budget, Format, Item, Recalls
 
 __all__ = [
+    "Added",
+    "AddedDocument",
+    "Billed",
+    "Breakpoint",
     "BuiltInCore",
     "CollectionCore",
     "CompactionDraft",
+    "Counts",
+    "Document",
     "DocumentDraft",
+    "DocumentInfo",
     "Draft",
     "EngineCore",
+    "Explained",
     "Explanation",
+    "Fill",
+    "Found",
     "Limits",
     "Maintained",
     "Memory",
     "Message",
+    "Passage",
     "PromptCore",
     "Recall",
     "Recalled",
     "Remembered",
+    "Replied",
     "ReplyCore",
     "Rows",
     "ScopeCore",
-    "SearchCore",
     "SessionCore",
     "SessionInfo",
+    "SessionStatus",
+    "SharedSegments",
+    "StoredCall",
+    "StoredTurn",
+    "StoredUsage",
     "TaskCore",
     "TermScore",
     "ToEmbed",
     "TokenCounterCore",
+    "ToolText",
+    "TranscriptHit",
+    "UsedGrant",
+    "UsedSection",
     "VectorTrial",
     "Vectors",
     "add_note",
@@ -93,9 +114,17 @@ __all__ = [
     "switch_draft",
     "switch_model",
     "task_ended",
-    "transcript_features",
     "truncate",
 ]
+
+@dataclass_transform(frozen_default=True, eq_default=True)
+class _Value:
+    """A frozen value: compared, hashed, printed, copied, pickled and matched field by field."""
+
+    def __copy__(self) -> Self: ...
+    def __deepcopy__(self, _memo: object, /) -> Self: ...
+    def __reduce__(self) -> tuple[type[Self], tuple[Any, ...]]: ...
+    def __hash__(self) -> int: ...
 
 @final
 class Limits:
@@ -667,10 +696,76 @@ class ScopeCore:
     def kind_bits(kinds_given: str | Iterable[str] | None) -> int: ...
     def is_same(self, other: ScopeCore) -> bool: ...
 
-DocumentRow: TypeAlias = tuple[
-    str, str, Literal["markdown", "text", "code"], str | None, dict[str, Any], datetime, datetime, datetime | None, int, int, int
-]
-HitRow: TypeAlias = tuple[DocumentRow, int, int, str, tuple[str, ...], float]
+@final
+class DocumentInfo(_Value):
+    """A document as it is stored, without its text.
+
+    Attributes:
+        id: The id that it was added by.
+        version: The version that was given, or one made of its content.
+        format: How it is cut.
+        source: Where it comes from, as the caller said.
+        metadata: What the caller attached: a fresh dict at each use.
+        created_at: When the id was first added.
+        updated_at: When this version was.
+        expires_at: When it is to be removed; `None` for never.
+        size_bytes: Bytes of its text in UTF-8.
+        characters: Characters of its text.
+        chunks: How many chunks it is cut into.
+    """
+
+    id: str
+    version: str
+    format: Literal["markdown", "text", "code"]
+    source: str | None
+    metadata: dict[str, Any]
+    created_at: datetime
+    updated_at: datetime
+    expires_at: datetime | None
+    size_bytes: int
+    characters: int
+    chunks: int
+
+@final
+class Document(_Value):
+    """A document with its text.
+
+    Attributes:
+        text: As it was given. What stands before it is as in `DocumentInfo`.
+    """
+
+    id: str
+    version: str
+    format: Literal["markdown", "text", "code"]
+    source: str | None
+    metadata: dict[str, Any]
+    created_at: datetime
+    updated_at: datetime
+    expires_at: datetime | None
+    size_bytes: int
+    characters: int
+    chunks: int
+    text: str
+
+@final
+class AddedDocument(_Value):
+    """What became of a document.
+
+    Attributes:
+        action: "added": its id is new. "replaced": it took the place of another version. "duplicate": this version was there already.
+        document: As it is stored now.
+    """
+
+    action: Literal["added", "replaced", "duplicate"]
+    document: DocumentInfo
+
+@final
+class Counts(_Value):
+    """Documents, chunks and bytes of text. Private."""
+
+    documents: int
+    chunks: int
+    bytes: int
 
 @final
 class DocumentDraft:
@@ -698,14 +793,14 @@ class CollectionCore:
     @property
     def name(self) -> str: ...
     def to_embed(self, draft: DocumentDraft) -> list[str]: ...
-    def add(self, draft: DocumentDraft, embedded: Vectors | None) -> tuple[Literal["added", "replaced", "duplicate"], DocumentRow]: ...
-    def get(self, id: str) -> tuple[DocumentRow, str] | None: ...
-    def info(self, id: str) -> DocumentRow | None: ...
-    def page(self, first: int, limit: int) -> tuple[list[DocumentRow], int | None]: ...
+    def add(self, draft: DocumentDraft, embedded: Vectors | None) -> AddedDocument: ...
+    def get(self, id: str) -> Document | None: ...
+    def info(self, id: str) -> DocumentInfo | None: ...
+    def page(self, first: int, limit: int) -> tuple[list[DocumentInfo], int | None]: ...
     def delete(self, id: str) -> bool: ...
-    def expire(self, id: str, ttl_seconds: float | None) -> DocumentRow | None: ...
+    def expire(self, id: str, ttl_seconds: float | None) -> DocumentInfo | None: ...
     def drop(self) -> int: ...
-    def counts(self) -> tuple[int, int, int]: ...
+    def counts(self) -> Counts: ...
     def now(self) -> datetime: ...
     def search(
         self,
@@ -716,12 +811,12 @@ class CollectionCore:
         min_score: float | None,
         vector: Vectors | None,
         degraded: str | None,
-    ) -> SearchCore: ...
+    ) -> Found: ...
     def is_same(self, other: CollectionCore) -> bool: ...
 
 @final
-class SearchCore:
-    """An answer to a search."""
+class Found:
+    """What is known of an answer besides its hits, and the hits. Private."""
 
     @property
     def degraded_reason(self) -> str | None: ...
@@ -729,23 +824,274 @@ class SearchCore:
     def mode(self) -> Literal["hybrid", "lexical"]: ...
     @property
     def confidence(self) -> float: ...
-    def __len__(self) -> int: ...
-    def hit(self, place: int) -> HitRow: ...
-    def explain(self, place: int) -> Explanation: ...
-    def tokens(self, place: int) -> int: ...
+    def passages(self) -> tuple[Passage, ...]: ...
+
+@final
+class Passage:
+    """A chunk that answers a question, with its citation: `document text[start:end] == passage.text`."""
+
+    @property
+    def document(self) -> DocumentInfo:
+        """The document it is part of: id, version, source, metadata."""
+    @property
+    def start(self) -> int:
+        """Where it begins in the document's text, in characters as Python counts them."""
+    @property
+    def end(self) -> int:
+        """Where it ends, exclusive."""
+    @property
+    def span(self) -> tuple[int, int]:
+        """`start` and `end`."""
+    @property
+    def text(self) -> str:
+        """The document's text from `start` to `end`."""
+    @property
+    def heading(self) -> tuple[str, ...]:
+        """The headings above it, outermost first; for code the lines that open the enclosing blocks."""
+    @property
+    def score(self) -> float:
+        """0 to 1: how it compares with the other hits of the answer. Not comparable between questions."""
+    @property
+    def source(self) -> Literal["collections"]:
+        """"collections"."""  # fmt: skip
+    @property
+    def tokens(self) -> int:
+        """Tokens of its text, exact for `o200k_base` (GPT-4o and later). Counted at each use."""
+    def explain(self) -> Explanation:
+        """Where the score comes from. Cost: the text is analysed again."""
+    def weighed(self, score: float) -> Passage:
+        """The same hit with the score that compares it with hits of other sources. Private."""
+    def __copy__(self) -> Passage: ...
+    def __deepcopy__(self, _memo: object, /) -> Passage: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
 
 def repair(source: Path, target: Path) -> tuple[int, list[str]]: ...
 def collection_names(scope: ScopeCore) -> list[str]: ...
 
-AddedRow: TypeAlias = tuple[int, int, Literal["added", "duplicate", "rejected"], int]
-NewRow: TypeAlias = tuple[object, str | None, str | None, datetime | None, str | None]
-StatusRow: TypeAlias = tuple[str, bool, int, int, int, datetime, list[str], datetime]
+@final
+class Added(_Value):
+    """What became of a message.
+
+    Attributes:
+        index: Its index in the session.
+        tokens: Tokens of the form that is sent, its frame included; 0 where it was rejected.
+        action: "added"; "duplicate": its id was added before, with the same content; "rejected": its id is that of a redacted message.
+        turn: The number of its turn: `session.turn(added.turn)` has the reply, where there is one already.
+    """
+
+    index: int
+    tokens: int
+    action: Literal["added", "duplicate", "rejected"]
+    turn: int
+
+@final
+class SessionStatus(_Value):
+    """What a session is now. Private."""
+
+    model: str
+    ended: bool
+    messages: int
+    turns: int
+    epoch: int
+    created_at: datetime
+    last_added_at: datetime
+
+@final
+class Replied(_Value):
+    """A reply that was added: its turn, its place there, and whether its usage contradicts itself. Private."""
+
+    turn: int
+    call: int
+    usage_ignored: bool
+
+@final
+class Fill(_Value):
+    """How full the model's window is. Private."""
+
+    epoch: int
+    tokens: int
+    window: int
+
+@final
+class ToolText(_Value):
+    """A part of a stored tool result.
+
+    Attributes:
+        text: The part.
+        next_offset: Where the next part begins, in characters; `None` at the end.
+        total_characters: Characters of the whole.
+    """
+
+    text: str
+    next_offset: int | None
+    total_characters: int
+
+@final
+class Billed(_Value):
+    """What a provider billed for a call, and its own words for it. Private."""
+
+    input_tokens: int
+    output_tokens: int
+    cached_tokens: int
+    cache_write_tokens: int
+    raw: dict[str, Any] | None
+
+@final
+class StoredCall(_Value):
+    """A call as it is stored: what `memspan.transcript.Call` shows. Private."""
+
+    number: int
+    reply: int
+    added_at: datetime
+    response_id: str | None
+    model: str | None
+    finish: str | None
+    usage: Billed | None
+    sent: bool
+
+@final
+class StoredTurn(_Value):
+    """A turn as it is stored: what `memspan.transcript.Turn` shows. Private."""
+
+    number: int
+    start: int
+    end: int
+    calls: tuple[StoredCall, ...]
+
+@final
+class StoredUsage(_Value):
+    """What one call was planned to cost, and what it did, in tokens: `memspan.usage.CallUsage` without prices. Private."""
+
+    turn: int
+    call: int
+    model: str | None
+    planned: int | None
+    counted: int | None
+    billed: Billed | None
+
+@final
+class TranscriptHit(_Value):
+    """A message that answers a question.
+
+    Attributes:
+        session_id: Its session.
+        message: The message.
+        score: From 0 to 1, higher is better: a weighted sum of what `explain` names. Not comparable between questions, whose best
+            words count as 1 whatever they are.
+        parts: What `explain` names, without the names.
+    """
+
+    session_id: str
+    message: Message
+    score: float
+    parts: tuple[float, ...]
+    @property
+    def source(self) -> Literal["transcripts"]:
+        """"transcripts"."""  # fmt: skip
+    @property
+    def tokens(self) -> int:
+        """Tokens of the text (`o200k_base`). Counted at each use."""
+    @property
+    def index(self) -> int:
+        """The message's index in its session."""
+    @property
+    def role(self) -> str:
+        """Whose words they are."""
+    @property
+    def text(self) -> str:
+        """The message's texts."""
+    def explain(self) -> dict[str, float]:
+        """What the score is made of, each part from 0 to 1, before its weight.
+
+        "words" is BM25 against the best message's, "window" that with a share of the words of the messages beside it, without names;
+        "before" and "before_two" are the words of the messages before it in its session, "after_two" of the second one behind;
+        "answers" is "before" where that message asks; "meaning" is the cosine of the built-in embedding with what the question is about,
+        "closeness" the same word by word ("..._around": with the messages beside it), "exact" the share of the question's very words,
+        "phrase" what stands together there and here; "speaker" is 1 where the question names who speaks, "name" where the message has
+        that name; "first_person", "own_words" and "second_person" are shares of "I" and "you"; "time_asked" is 1 where the question asks
+        when and it names a time; "opening", "place", "near_best" and "session" say where it stands; "within" and "behind" are 1 where it
+        was said when the question asks about, or in the ten days after; "length" grows with its distinct words; "identified" is 1 where it
+        holds every identifier of the question. docs/ranking.md has what each weighs.
+
+        Examples:
+            >>> _ = user.session("s-1", model="gpt-4o").add({"role": "user", "content": "payments-api listens on port 8443"})
+            >>> [hit] = user.search_transcripts("port of payments-api")
+            >>> hit.explain()["words"], hit.explain()["identified"]
+            (1.0, 1.0)
+        """
+    def weighed(self, score: float) -> TranscriptHit:
+        """The same hit with the score that compares it with hits of other sources. Private."""
+
+@final
+class UsedGrant(_Value):
+    """What rules the size of a section: `memspan.Grant`, as a prompt used it. Private."""
+
+    floor: int
+    weight: int
+    ceiling: int | None
+
+@final
+class UsedSection(_Value):
+    """A part of a prompt: what `memspan.working.Section` shows. Private."""
+
+    name: str
+    tokens: int
+    grant: UsedGrant | None
+    asked: int
+    granted: int
+    items: int
+
+@final
+class Explained(_Value):
+    """One candidate for a prompt, and what became of it.
+
+    Attributes:
+        section: The section it was a candidate for.
+        id: What it is: a memory's id, a task's key, an item's id, `messages 0..42`.
+        included: Whether it is in the prompt.
+        why: The reason, in words.
+        tokens: Its tokens; 0 where it was left out before it was counted.
+        score: Its relevance, where it has one.
+        memory: The id of the memory, if it is one.
+        revision: Which revision of it.
+    """
+
+    section: str
+    id: str
+    included: bool
+    why: str
+    tokens: int
+    score: float | None
+    memory: str | None
+    revision: int | None
+
+@final
+class Breakpoint(_Value):
+    """A place where a provider may keep what stands before it.
+
+    Attributes:
+        segments: It stands after so many segments.
+        tokens: Tokens before it.
+        hash: Equal hashes, equal bytes before it: 32 hexadecimal digits.
+        lasting: Later prompts of the epoch begin with the same bytes. One that does not last serves the tool rounds of this turn.
+    """
+
+    segments: int
+    tokens: int
+    hash: str
+    lasting: bool
+
+@final
+class SharedSegments(_Value):
+    """Leading segments that two prompts share, their tokens, and what the newer one has where they part. Private."""
+
+    segments: int
+    tokens: int
+    broken_by: str | None
+
 SwitchRow: TypeAlias = tuple[str, str, int, int, int, int, int, int]
 SummaryRow: TypeAlias = tuple[str, str, str, int, list[tuple[str, str, list[int]]]]
-UsageRow: TypeAlias = tuple[int, int, int, int]
-CallRow: TypeAlias = tuple[int, int, datetime, str | None, str | None, str | None, UsageRow | None, dict[str, Any] | None, bool]
-TurnRow: TypeAlias = tuple[int, int, int, list[CallRow]]
-CallUsageRow: TypeAlias = tuple[int, int, str | None, int | None, int | None, UsageRow | None]
 LearnedRow: TypeAlias = tuple[str, str, float, int, list[tuple[str, float, int]]]
 
 @final
@@ -766,14 +1112,14 @@ class SessionCore:
     ) -> SessionCore: ...
     @property
     def id(self) -> str: ...
-    def status(self) -> StatusRow: ...
-    def add(self, row: NewRow, expect_index: int | None) -> AddedRow: ...
-    def add_many(self, rows: list[NewRow]) -> list[AddedRow]: ...
-    def add_response(self, response: object, prompt: PromptCore | None) -> tuple[int, int, bool]: ...
+    def status(self) -> SessionStatus: ...
+    def add(self, row: NewMessage, expect_index: int | None) -> Added: ...
+    def add_many(self, rows: list[NewMessage]) -> list[Added]: ...
+    def add_response(self, response: object, prompt: PromptCore | None) -> Replied: ...
     def too_large(self, prompt: PromptCore, tokens: int, limit: int) -> PromptCore: ...
     def learn_cost(self, prompt: PromptCore, tokens: int) -> None: ...
-    def usage(self, first: int, limit: int) -> list[CallUsageRow]: ...
-    def fill(self) -> tuple[int, int, int]: ...
+    def usage(self, first: int, limit: int) -> list[StoredUsage]: ...
+    def fill(self) -> Fill: ...
     def question(self) -> str | None: ...
     def assemble(
         self,
@@ -786,7 +1132,7 @@ class SessionCore:
         degraded: str | None,
     ) -> PromptCore: ...
     def messages(self, first: int, limit: int) -> list[Message]: ...
-    def turn(self, number: int) -> TurnRow: ...
+    def turn(self, number: int) -> StoredTurn: ...
     def sent_prompt(self, turn: int, call: int) -> PromptCore | None: ...
     def rewind(self, index: int) -> None: ...
     def redact(self, index: int, reason: str | None) -> bool: ...
@@ -794,7 +1140,7 @@ class SessionCore:
     def delete(self) -> None: ...
     def fork(self, new_id: str, at: int | None) -> SessionCore: ...
     def cancel_tool_calls(self, reason: str) -> list[str]: ...
-    def tool_result(self, key: str, offset: int, max_tokens: int) -> tuple[str, int | None, int]: ...
+    def tool_result(self, key: str, offset: int, max_tokens: int) -> ToolText: ...
     def is_same(self, other: SessionCore) -> bool: ...
 
 @final
@@ -936,13 +1282,16 @@ class PromptCore:
     def epoch(self) -> int: ...
     @property
     def format(self) -> Format: ...
-    def prefix(self) -> tuple[str, int]: ...
+    @property
+    def prefix_hash(self) -> str: ...
+    @property
+    def prefix_tokens(self) -> int: ...
     def digest(self) -> str: ...
-    def breakpoints(self) -> list[tuple[int, int, str, bool]]: ...
-    def sections(self) -> list[tuple[str, int, tuple[int, int, int | None] | None, int, int, int]]: ...
-    def explained(self) -> list[tuple[str, str, bool, str, int, float | None, int | None]]: ...
+    def breakpoints(self) -> tuple[Breakpoint, ...]: ...
+    def sections(self) -> tuple[UsedSection, ...]: ...
+    def explained(self) -> list[Explained]: ...
     def why(self, id: str) -> str: ...
-    def shared_with(self, other: PromptCore) -> tuple[int, int, str | None]: ...
+    def shared_with(self, other: PromptCore) -> SharedSegments: ...
     def body(self, format: str | None, stream: bool) -> bytes: ...
     def prefix_body(self, segments: int) -> bytes: ...
     def request(self, format: str | None, stream: bool, dialect: str | None = None) -> Any: ...
@@ -1029,13 +1378,10 @@ def set_session_metadata(of: SessionCore, given: Mapping[str, Any]) -> None:
 def session_instructions(of: SessionCore) -> tuple[str | None, Any]:
     """The system prompt and the tools of a session. Private."""
 
-def transcript_features() -> list[str]:
-    """What the score of a transcript hit is made of, in order. Private."""
-
 def search_transcripts(
     scope: ScopeCore, query: str, limit: int, since: datetime | None, until: datetime | None
-) -> list[tuple[str, Message, float, list[float], float]]:
-    """Messages that answer a question, each with its score and the parts of it. Private: `memspan.Scope.search_transcripts` is its face."""
+) -> tuple[list[TranscriptHit], float]:
+    """Messages that answer a question, the best first, and how sure the engine is of the best. Private: `memspan.Scope.search_transcripts` is its face."""
 
 def check_memory_text(text: str) -> None:
     """Raises `InvalidInput` where a text cannot be a memory's. Private."""

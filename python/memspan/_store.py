@@ -48,10 +48,11 @@ class Windows:
         if not self._reporter.listening:
             return
         try:
-            epoch, tokens, window = core.fill()
+            fill = core.fill()
         except Error:  # what was done is done, and stands
             return
-        tokens, key = tokens if prompt_tokens is None else prompt_tokens, (scope, core.id)
+        epoch, window, key = fill.epoch, fill.window, (scope, core.id)
+        tokens = fill.tokens if prompt_tokens is None else prompt_tokens
         reached = sum(tokens >= share * window for share in SHARES)
         before = self._reached.pop(key, (epoch, 0))
         known = before[1] if before[0] == epoch else 0

@@ -913,9 +913,8 @@ class Scope:
             >>> [(hit.session_id, hit.index, hit.text) for hit in user.search_transcripts("port 8443")]
             [('s-1', 0, 'payments-api listens on port 8443')]
         """
-        found = _core.search_transcripts(self._core, query, limit, since, until)
-        hits = tuple(TranscriptHit(session, message, score, tuple(parts)) for session, message, score, parts, _ in found)
-        return Answer(hits, Known(found[0][-1] if found else 0.0, None, "hybrid"))
+        hits, confidence = _core.search_transcripts(self._core, query, limit, since, until)
+        return Answer(tuple(hits), Known(confidence, None, "hybrid"))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Scope) and self._core.is_same(other._core)

@@ -7,11 +7,11 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
 from memspan import _core
-from memspan._core import Limits
+from memspan._core import Added, Limits, ToolText
 from memspan._fence import fenced, is_mapping, kind_of
 from memspan._screening import screened_message
 from memspan._twins import awaitable
-from memspan._values import dataclass, field
+from memspan._values import dataclass, replace
 from memspan.compaction.values import Brief, Compaction, Identifiers, RefusedLine, Summary, summary_of
 from memspan.compaction.writing import Written, write
 from memspan.embedding import Event
@@ -73,38 +73,6 @@ class NewMessage:
 
 
 @dataclass(frozen=True)
-class Added:
-    """What became of a message.
-
-    Attributes:
-        index: Its index in the session.
-        tokens: Tokens of the form that is sent, its frame included; 0 where it was rejected.
-        action: "added"; "duplicate": its id was added before, with the same content; "rejected": its id is that of a redacted message.
-        turn: The number of its turn: `session.turn(added.turn)` has the reply, where there is one already.
-    """
-
-    index: int
-    tokens: int
-    action: Literal["added", "duplicate", "rejected"]
-    turn: int = field(default=0, repr=False, compare=False)
-
-
-@dataclass(frozen=True)
-class ToolText:
-    """A part of a stored tool result.
-
-    Attributes:
-        text: The part.
-        next_offset: Where the next part begins, in characters; `None` at the end.
-        total_characters: Characters of the whole.
-    """
-
-    text: str
-    next_offset: int | None
-    total_characters: int
-
-
-@dataclass(frozen=True)
 class ModelSwitch:
     """What a switch of models does, or would do.
 
@@ -145,7 +113,7 @@ class Session:
     Examples:
         >>> session = user.session("s-1", model="gpt-4o", system="You are terse.")
         >>> session.add({"role": "user", "content": "which port does payments-api use?"})
-        Added(index=0, tokens=11, action='added')
+        Added(index=0, tokens=11, action='added', turn=0)
         >>> prompt = session.assemble()
         >>> reply = {"role": "assistant", "content": "8443"}  # client.chat.completions.create(**prompt.to_openai())
         >>> session.add_response(reply, prompt=prompt)
@@ -172,27 +140,27 @@ class Session:
     @property
     def model(self) -> str:
         """The model that it runs on now."""
-        return self._core.status()[0]
+        return self._core.status().model
 
     @property
     def ended(self) -> bool:
         """Whether `end` was called: it can be read and forked, and nothing is added any more."""
-        return not self._core.status()[1]
+        return self._core.status().ended
 
     @property
     def created_at(self) -> datetime:
         """When it was made: aware, in UTC."""
-        return self._core.status()[5]
+        return self._core.status().created_at
 
     @property
     def epoch(self) -> int:
         """The number of its epoch: within one, prompts only grow at their end."""
-        return self._core.status()[4]
+        return self._core.status().epoch
 
     @property
     def last_added_at(self) -> datetime:
         """When something was last added: aware, in UTC."""
-        return self._core.status()[7]
+        return self._core.status().last_added_at
 
     @property
     def system(self) -> str | None:
@@ -278,19 +246,19 @@ class Session:
         Examples:
             >>> session = user.session("s-1", model="gpt-4o")
             >>> session.add({"role": "user", "content": "hello"}, id="m-1")
-            Added(index=0, tokens=5, action='added')
+            Added(index=0, tokens=5, action='added', turn=0)
             >>> session.add({"role": "user", "content": "hello"}, id="m-1").action
             'duplicate'
         """
         if self._store.policy.transcripts:
             message = screened_message(message, self._store.policy)
-        added = Added(*self._core.add((message, id, author, created_at, format), expect_index))
+        added = self._core.add(NewMessage(message, id, author, created_at, format), expect_index)
         self._store.windows.watch(self._scope, self._core)
         return added
 
-    def _screened_row(self, message: Mapping[str, Any] | SdkObject | NewMessage) -> _core.NewRow:
-        row = _row(message)
-        return (screened_message(row[0], self._store.policy), *row[1:]) if self._store.policy.transcripts else row
+    def _screened_row(self, message: Mapping[str, Any] | SdkObject | NewMessage) -> NewMessage:
+        row = message if isinstance(message, NewMessage) else NewMessage(message)
+        return replace(row, message=screened_message(row.message, self._store.policy)) if self._store.policy.transcripts else row
 
     def add_many(self, messages: Iterable[Mapping[str, Any] | SdkObject | NewMessage]) -> tuple[Added, ...]:
         """Adds messages in order; up to 1,000 of them and 256 KB are one transaction, more are several.
@@ -317,7 +285,7 @@ class Session:
         iterator, first, added = iter(messages), 0, list[Added]()
         while chunk := list(islice(iterator, Limits.MAX_BATCH_ROWS)):
             try:
-                added.extend(Added(*row) for row in self._core.add_many([self._screened_row(message) for message in chunk]))
+                added.extend(self._core.add_many([self._screened_row(message) for message in chunk]))
             except Error as error:
                 place = error.fields.get("row")
                 if isinstance(place, int):
@@ -355,12 +323,12 @@ class Session:
                 f"adding a response: prompt is what assemble() returned, got a {type(prompt).__name__} (prompt=): pass the Prompt itself"
             )
         core = None if prompt is None else prompt._core  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  its core is the engine's
-        turn, _, ignored = self._core.add_response(response, core)
-        if ignored:
+        replied = self._core.add_response(response, core)
+        if replied.usage_ignored:
             reason = "the usage of a reply contradicts itself: the reply is stored, and the usage is kept as it came and not counted"
             self._store.reporter.report(Event("usage", reason, self._scope, session=self.id))
         self._store.windows.watch(self._scope, self._core)
-        return self.turn(turn)
+        return self.turn(replied.turn)
 
     def assemble(
         self,
@@ -553,7 +521,7 @@ class Session:
             >>> session.usage()[0].planned, session.usage()[0].input_tokens, session.usage().dollars > 0
             (12, 12, True)
         """
-        turns = self._core.status()[3]
+        turns = self._core.status().turns
         pages = (self._core.usage(first, _USAGE_PAGE) for first in range(0, turns, _USAGE_PAGE))
         return SessionUsage._of(row for page in pages for row in page)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  rows of the engine
 
@@ -637,7 +605,7 @@ class Session:
         Raises:
             NotFound: The key is not one of this session.
         """
-        return ToolText(*self._core.tool_result(key, offset, max_tokens))
+        return self._core.tool_result(key, offset, max_tokens)
 
     def cancel_tool_calls(self, *, reason: str) -> tuple[str, ...]:
         """Answers every call that waits for a result with one that says it was cancelled; a late result raises `ToolCallClosed`.
@@ -716,7 +684,7 @@ class Session:
         """
         draft = _core.session_draft(self._core, keep_exchanges, max_tokens)
         if draft is None:
-            tokens = self._core.fill()[1]
+            tokens = self._core.fill().tokens
             return Compaction(self.summary, range(0), tokens, tokens, Identifiers(0, 0))
         learned = 0 if learn is None else self._flush(draft, learn)
         written = write(draft, llm, timeout_seconds)
@@ -905,12 +873,6 @@ def _memory_row(row: Any, first: str) -> Any:
 
     digest = sha256(str(fields.get("text")).encode("utf-8", "replace")).hexdigest()[:16]
     return {**fields, "id": f"{first}/{digest}"}
-
-
-def _row(message: Mapping[str, Any] | SdkObject | NewMessage) -> _core.NewRow:
-    if isinstance(message, NewMessage):
-        return (message.message, message.id, message.author, message.created_at, message.format)
-    return (message, None, None, None, None)
 
 
 def _words(error: BaseException) -> str:

@@ -43,6 +43,7 @@ mod tokenizers;
 mod tokens;
 mod trial;
 mod turn;
+mod value;
 mod vectors;
 
 use pyo3::prelude::*;
@@ -55,7 +56,9 @@ mod _core {
     #[pymodule_export]
     use super::build::build_info;
     #[pymodule_export]
-    use super::collection::{CollectionCore, DocumentDraft, SearchCore, collection_names};
+    use super::collection::{
+        AddedDocument, CollectionCore, Counts, Document, DocumentDraft, DocumentInfo, Found, Passage, collection_names,
+    };
     #[pymodule_export]
     use super::compaction::{
         CompactionDraft, add_note, brief_draft, commit_compaction, compaction_draft, compaction_due, plan_switch, read_summary,
@@ -81,7 +84,7 @@ mod _core {
     #[pymodule_export]
     use super::models::{dialect_fields, model_fields, model_names, register_model};
     #[pymodule_export]
-    use super::prompt::PromptCore;
+    use super::prompt::{Breakpoint, Explained, PromptCore, SharedSegments, UsedGrant, UsedSection};
     #[pymodule_export]
     use super::recall::{Recall, Recalled};
     #[pymodule_export]
@@ -93,7 +96,7 @@ mod _core {
     #[pymodule_export]
     use super::scope::ScopeCore;
     #[pymodule_export]
-    use super::session::{SessionCore, search_transcripts, transcript_features};
+    use super::session::{Added, Fill, Replied, SessionCore, SessionStatus, StoredUsage, ToolText, TranscriptHit, search_transcripts};
     #[pymodule_export]
     use super::session_info::{SessionInfo, session_infos, session_instructions, session_metadata, set_session_metadata};
     #[pymodule_export]
@@ -105,7 +108,7 @@ mod _core {
     #[pymodule_export]
     use super::trial::VectorTrial;
     #[pymodule_export]
-    use super::turn::Message;
+    use super::turn::{Billed, Message, StoredCall, StoredTurn};
     #[pymodule_export]
     use super::vectors::Vectors;
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use memspan_engine::context::render::{self, RequestOptions};
 use memspan_engine::context::segment::{Body, Segment, SegmentKind, shared_segments};
-use memspan_engine::context::{Format, Prompt};
+use memspan_engine::context::{self, Format, Prompt};
 use memspan_engine::models;
 use memspan_engine::session::{Assembled, Replayed, format_named};
 use pyo3::prelude::*;
@@ -15,14 +15,44 @@ use crate::budget::score;
 use crate::errors::{Hold, corrupt, run, to_python};
 use crate::from_json;
 use crate::session::Named;
+use crate::value::{Tuple, value};
 
 /// Up to so many tokens a prompt is assembled and rendered in well under a millisecond, and the interpreter is kept.
 pub const ATTACHED_TOKENS: u64 = 40_000;
 
-/// Name, tokens, grant (floor, weight, ceiling), asked, granted, items.
-type SectionRow = (String, u64, Option<(u64, u32, Option<u64>)>, u64, u64, u64);
-/// Section, id, included, why, tokens, score, revision of a memory.
-type ExplainedRow = (String, String, bool, String, u64, Option<f64>, Option<u64>);
+value! {
+    /// What rules the size of a section: `memspan.Grant`, as a prompt used it. Private.
+    UsedGrant("memspan._core") { floor: u64, weight: u32, ceiling: Option<u64> }
+}
+
+value! {
+    /// A part of a prompt: what `memspan.working.Section` shows. Private.
+    UsedSection("memspan._core") { name: String, tokens: u64, grant: Option<UsedGrant>, asked: u64, granted: u64, items: u64 }
+}
+
+value! {
+    /// One candidate for a prompt, and what became of it.
+    Explained("memspan.working") {
+        section: String, id: String, included: bool, why: String, tokens: u64, score: Option<f64>, memory: Option<String>,
+        revision: Option<u64>
+    }
+
+    fn __str__(&self) -> String {
+        let score = self.score.map_or_else(String::new, |score| format!(", score {score:.3}"));
+        let fate = if self.included { "included" } else { "left out" };
+        format!("{} {}: {fate}, {} tokens{score}: {}", self.section, self.id, grouped(self.tokens), self.why)
+    }
+}
+
+value! {
+    /// A place where a provider may keep what stands before it.
+    Breakpoint("memspan.working") { segments: usize, tokens: u64, hash: String, lasting: bool }
+}
+
+value! {
+    /// Leading segments that two prompts share, their tokens, and what the newer one has where they part. Private.
+    SharedSegments("memspan._core") { segments: usize, tokens: u64, broken_by: Option<String> }
+}
 
 #[pyclass(frozen, module = "memspan._core")]
 #[derive(Debug)]
@@ -161,10 +191,16 @@ impl PromptCore {
         self.format().name()
     }
 
-    /// Hash and tokens of what stands before the cache boundary.
-    fn prefix(&self) -> (String, u64) {
-        let tokens = self.prompt().boundary().map_or(0, |boundary| boundary.tokens);
-        (hex(self.prompt().prefix_hash()), tokens)
+    /// Hash of what stands before the cache boundary.
+    #[getter]
+    fn prefix_hash(&self) -> String {
+        hex(self.prompt().prefix_hash())
+    }
+
+    /// Its tokens.
+    #[getter]
+    fn prefix_tokens(&self) -> u64 {
+        self.prompt().boundary().map_or(0, |boundary| boundary.tokens)
     }
 
     /// Hash of the whole.
@@ -172,30 +208,27 @@ impl PromptCore {
         hex(self.prompt().chain.last().copied().unwrap_or_default())
     }
 
-    /// Segments, tokens, hash, whether it lasts.
-    fn breakpoints(&self) -> Vec<(usize, u64, String, bool)> {
-        self.prompt().breakpoints.iter().map(|one| (one.segments, one.tokens, hex(one.hash), one.lasting)).collect()
+    fn breakpoints(&self) -> Tuple<Breakpoint> {
+        let place = |one: &context::Breakpoint| Breakpoint {
+            segments: one.segments,
+            tokens: one.tokens,
+            hash: hex(one.hash),
+            lasting: one.lasting,
+        };
+        self.prompt().breakpoints.iter().map(place).collect()
     }
 
-    fn sections(&self) -> Vec<SectionRow> {
-        let grant =
-            |grant: memspan_engine::context::Grant| (grant.floor, grant.weight, (grant.ceiling < u64::MAX).then_some(grant.ceiling));
-        let row = |row: &memspan_engine::context::SectionUse| {
-            (row.name.to_string(), row.tokens, row.grant.map(grant), row.asked, row.granted, row.items)
-        };
-        self.prompt().sections.iter().map(row).collect()
+    fn sections(&self) -> Tuple<UsedSection> {
+        self.prompt().sections.iter().map(UsedSection::from).collect()
     }
 
-    fn explained(&self) -> Vec<ExplainedRow> {
-        let row = |one: &memspan_engine::context::Explained| {
-            let revision = one.memory.map(|memory| memory.revision);
-            (one.section.to_string(), one.id.to_string(), one.why.is_included(), one.reason(), one.tokens, one.score.map(score), revision)
-        };
-        let mut rows: Vec<ExplainedRow> = self.prompt().explained.iter().map(row).collect();
+    fn explained(&self) -> Vec<Explained> {
+        let mut rows: Vec<Explained> = self.prompt().explained.iter().map(Explained::from).collect();
         for (index, what) in self.prompt().as_text() {
             let id = index.map_or_else(|| "interrupted result".to_owned(), |index| format!("message {index}"));
             let why = format!("{} is sent as a text that names it: {} takes none", what.join(", "), self.assembled.model.name);
-            rows.push(("history".to_owned(), id, true, why, 0, None, None));
+            let section = "history".to_owned();
+            rows.push(Explained { section, id, included: true, why, tokens: 0, score: None, memory: None, revision: None });
         }
         rows
     }
@@ -206,12 +239,11 @@ impl PromptCore {
         self.named.run(py, Hold::Detached, |session| session.why(&self.assembled, &id))
     }
 
-    /// Leading segments that both have, their tokens, and what this one has where they part.
-    fn shared_with(&self, other: &Bound<'_, Self>) -> (usize, u64, Option<String>) {
+    fn shared_with(&self, other: &Bound<'_, Self>) -> SharedSegments {
         let prompt = self.prompt();
         let same = shared_segments(&prompt.chain, &other.get().prompt().chain).min(prompt.segments.len());
         let tokens: u64 = prompt.segments[..same].iter().map(|segment| segment.tokens).sum();
-        (same, prompt.scale().of(tokens), prompt.segments.get(same).map(segment_name))
+        SharedSegments { segments: same, tokens: prompt.scale().of(tokens), broken_by: prompt.segments.get(same).map(segment_name) }
     }
 
     /// The request as JSON bytes; `format` is the model's own by default.
@@ -253,6 +285,39 @@ impl PromptCore {
         let Some(format) = format else { return Ok(self.format()) };
         format_named(&text_of("format", format)?).map_err(|error| to_python(py, &error))
     }
+}
+
+impl From<&context::SectionUse> for UsedSection {
+    fn from(row: &context::SectionUse) -> Self {
+        let grant = row.grant.map(|grant| UsedGrant {
+            floor: grant.floor,
+            weight: grant.weight,
+            ceiling: (grant.ceiling < u64::MAX).then_some(grant.ceiling),
+        });
+        Self { name: row.name.to_string(), tokens: row.tokens, grant, asked: row.asked, granted: row.granted, items: row.items }
+    }
+}
+
+impl From<&context::Explained> for Explained {
+    fn from(one: &context::Explained) -> Self {
+        Self {
+            section: one.section.to_string(),
+            id: one.id.to_string(),
+            included: one.why.is_included(),
+            why: one.reason(),
+            tokens: one.tokens,
+            score: one.score.map(score),
+            memory: one.memory.map(|_| one.id.to_string()),
+            revision: one.memory.map(|memory| memory.revision),
+        }
+    }
+}
+
+/// A number as people write it: 12,345.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let group = |(at, digit): (usize, char)| (at > 0 && (digits.len() - at).is_multiple_of(3)).then_some(',').into_iter().chain([digit]);
+    digits.chars().enumerate().flat_map(group).collect()
 }
 
 fn hex(hash: u128) -> String {
