@@ -29,20 +29,16 @@ def consolidate(work: Work, closeness: float, min_points: int) -> Consolidation:
     if not LEAST_CLOSENESS <= closeness <= 1:
         raise InvalidInput(f"consolidating: closeness is a cosine from 0.5 to 1, and it is {closeness!r}: change it")
     merged: list[Cluster] = []
-    for memories, groups in _core.clusters(work.core, closeness, min_points):
-        for places, stands in groups:
-            cluster = _kept(work, [memories[place] for place in places], places.index(stands))
+    for found in _core.clusters(work.core, closeness, min_points):
+        for group in found.groups:
+            cluster = _kept(work, [found.memories[place] for place in group.places], group.places.index(group.stands))
             merged.extend([] if cluster is None else [cluster])
-        gone = {place for places, _ in groups for place in places if place != _stand(groups, place)}
-        left = [memory for place, memory in enumerate(memories) if place not in gone]
-        if work.llm is not None and len(left) >= LEAST and work.asked.calls < MOST_CALLS and not groups:
+        gone = {place for group in found.groups for place in group.places if place != group.stands}
+        left = [memory for place, memory in enumerate(found.memories) if place not in gone]
+        if work.llm is not None and len(left) >= LEAST and work.asked.calls < MOST_CALLS and not found.groups:
             cluster = _written(work, left)
             merged.extend([] if cluster is None else [cluster])
     return Consolidation(tuple(merged), work.asked.calls, work.asked.failed)
-
-
-def _stand(groups: list[tuple[list[int], int]], place: int) -> int:
-    return next(stands for places, stands in groups if place in places)
 
 
 def _kept(work: Work, originals: list[Memory], keep: int) -> Cluster | None:
@@ -63,14 +59,14 @@ def _written(work: Work, originals: list[Memory]) -> Cluster | None:
         return None
     if work.dry_run:
         return Cluster(tuple(originals), text, "model")
-    confidence = min(memory.confidence for memory in originals)
-    options: tuple[float, float, int] = (
-        max(memory.importance for memory in originals),
-        confidence,
-        min(memory.trust for memory in originals),
+    draft = work.core.draft(
+        text,
+        importance=max(memory.importance for memory in originals),
+        confidence=min(memory.confidence for memory in originals),
+        trust=min(memory.trust for memory in originals),
+        source=originals[-1].source,
     )
-    draft = _core.Draft(text, "semantic", None, *options, originals[-1].source, None, None, None, None, None, work.store.space)
-    done = _core.merge(work.core, originals, None, work.core.screened(draft))
+    done = _core.merge(work.core, originals, None, draft)
     return None if done is None else Cluster(tuple(originals), text, "model", done.memory)
 
 

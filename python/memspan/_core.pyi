@@ -6,10 +6,14 @@ The values are frozen and may be shared between threads; what they do not show i
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, tzinfo
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self, SupportsIndex, TypeAlias, dataclass_transform, final, overload
+from typing import Any, ClassVar, Final, Literal, Self, SupportsIndex, dataclass_transform, final, overload
 
-from memspan.engine import BuildInfo
+from memspan._embedding import Embedding
+from memspan._learning import Heard
+from memspan.compaction.writing import Written
+from memspan.engine import BuildInfo, GraphOptions
 from memspan.exceptions import Error
+from memspan.life import KindRule, Policy
 from memspan.long_term import Scope
 from memspan.model import Model
 from memspan.short_term import NewMessage
@@ -18,10 +22,14 @@ from memspan.working import Budget, Format, Item, Recalls
 __all__ = [
     "Added",
     "AddedDocument",
+    "Beside",
     "Billed",
     "Breakpoint",
     "BuiltInCore",
+    "CacheMetrics",
+    "CheckedReply",
     "CollectionCore",
+    "CommittedCompaction",
     "CompactionDraft",
     "Counts",
     "Document",
@@ -29,30 +37,54 @@ __all__ = [
     "DocumentInfo",
     "Draft",
     "EngineCore",
+    "ErasedCounts",
     "Explained",
     "Explanation",
+    "FailedRow",
     "Fill",
+    "Fitted",
     "Found",
+    "FoundCluster",
+    "Group",
+    "HeldLease",
+    "HeldSlot",
+    "Judged",
+    "LearnState",
+    "LearnedClass",
+    "LearnedFrom",
+    "LearnedTokens",
+    "LeavingMessage",
     "Limits",
+    "MadeSummary",
     "Maintained",
+    "Mark",
     "Memory",
     "Message",
     "Passage",
+    "PendingCall",
+    "PlannedSwitch",
     "PromptCore",
     "Recall",
     "Recalled",
+    "RefusedLine",
+    "Relation",
     "Remembered",
     "Replied",
     "ReplyCore",
     "Rows",
     "ScopeCore",
+    "SensitivePart",
     "SessionCore",
     "SessionInfo",
     "SessionStatus",
     "SharedSegments",
     "StoredCall",
+    "StoredPartial",
     "StoredTurn",
     "StoredUsage",
+    "StoredVersion",
+    "SummaryIdentifier",
+    "SummaryText",
     "TaskCore",
     "TermScore",
     "ToEmbed",
@@ -127,7 +159,7 @@ class _Value:
     def __hash__(self) -> int: ...
 
 @final
-class Limits:
+class _Limits:
     """Every limit and default that a caller can meet; bytes are those of UTF-8 unless the name says otherwise."""
 
     MAX_NAME_BYTES: ClassVar[int]
@@ -151,11 +183,14 @@ class Limits:
     MAX_JSON_DEPTH: ClassVar[int]
     MAX_BATCH_ROWS: ClassVar[int]
     MAX_BATCH_BYTES: ClassVar[int]
+    WINDOW_SHARES: ClassVar[tuple[float, float]]
     DEFAULT_FILL: ClassVar[float]
     DEFAULT_OUTPUT_TOKENS: ClassVar[int]
     DEFAULT_CUT_STEP: ClassVar[float]
     DEFAULT_CHUNK_TOKENS: ClassVar[int]
     DEFAULT_BUSY_TIMEOUT_SECONDS: ClassVar[float]
+
+Limits: Final[_Limits]
 
 @final
 class Maintained:
@@ -390,8 +425,8 @@ class Recalled:
 class Explanation:
     """Every number of a score; `str()` prints them as a table.
 
-    `relevance = lexical_weight * lexical_normalised + cosine_weight * cosine_normalised`, and `score` is that, multiplied by
-    `time * recency * importance * usage / highest_prior`, rounded to units of 2**-30. Where no time was asked for and the candidates
+    `relevance = lexical_weight * lexical_normalised + cosine_weight * cosine_normalised` and what each of `further` adds, and `score` is
+    that, multiplied by `time * recency * importance * usage * certainty / highest_prior`, rounded to units of 2**-30. Where no time was asked for and the candidates
     are facts, every factor is 1.
 
     Examples:
@@ -435,8 +470,19 @@ class Explanation:
     def usage(self) -> float:
         """The factor of `recalls`: 1 to 1.03."""
     @property
+    def certainty(self) -> float:
+        """The factor of the memory's `confidence`: 0.9 to 1."""
+    @property
+    def further(self) -> dict[str, tuple[float, float]]:
+        """What a closer look at a memory adds: by name its value, 0 to 1, and what it weighs. Empty for passages, without vectors, and where
+        the built-in embedding knows too little of the question.
+        """
+    @property
     def highest_prior(self) -> float:
-        """The highest product of these four factors among the candidates."""
+        """The highest product of time, recency, importance and usage among the candidates."""
+    @property
+    def related(self) -> str | None:
+        """The relations that lead to it from what the question names, in words; `None` where none does."""
     @property
     def duplicates(self) -> tuple[str, ...]:
         """The ids of memories that the answer leaves out because they say the same as this one."""
@@ -584,11 +630,11 @@ class EngineCore:
         read_only: bool,
         busy_timeout_seconds: float,
         clock: Callable[[], datetime] | None,
-        embedding: tuple[str, int, str | None] | None,
+        embedding: Embedding | None,
         by_default: bool = False,
-        graph: tuple[int, int, int, int, float] | None = None,
-        policy: tuple[str, str] | None = None,
-        kinds: Sequence[tuple[str, float | None, float | None, int | None]] | None = None,
+        graph: GraphOptions | None = None,
+        policy: Policy | None = None,
+        kinds: dict[str, KindRule] | None = None,
     ) -> EngineCore: ...
     @property
     def path(self) -> Path: ...
@@ -598,7 +644,7 @@ class EngineCore:
     def space(self) -> tuple[int, int] | None: ...
     PROBE: ClassVar[str]
     def embeddings(self) -> list[str]: ...
-    def exchange_embedding(self, embedding: tuple[str, int, str | None]) -> int: ...
+    def exchange_embedding(self, embedding: Embedding) -> int: ...
     def place_of(self, scope: Scope) -> int | None: ...
     def check_probe(self, probe: Vectors) -> None: ...
     def scope(self, scope_type: Literal["user", "shared"], id: str, tenant: str | None) -> ScopeCore: ...
@@ -609,7 +655,7 @@ class EngineCore:
     def maintain(self, embed: Callable[[list[str]], Vectors] | None) -> Maintained: ...
     def reembed(self, embed: Callable[[list[str]], Vectors] | None, progress: Callable[[int], object]) -> int: ...
     def compact(self) -> int: ...
-    def learned(self) -> list[LearnedRow]: ...
+    def learned(self) -> list[LearnedTokens]: ...
     def forget_learned(self, model: str) -> bool: ...
     def check(self) -> dict[str, Any]: ...
     def note_embedded(self, texts: int, reused: int, questions_reused: int) -> None: ...
@@ -636,24 +682,8 @@ class ScopeCore:
     def tenant(self) -> str | None: ...
     @property
     def scope_type(self) -> Literal["user", "shared"]: ...
-    def screened(self, draft: Draft) -> Draft: ...
-    def remember(
-        self,
-        text: str,
-        kind: str | None,
-        slot: str | None,
-        importance: float | None,
-        confidence: float | None,
-        trust: int | None,
-        source: str | None,
-        id: str | None,
-        ttl_seconds: float | None,
-        occurred_at: datetime | None,
-        metadata: Mapping[str, Any] | None,
-        vector: Any,
-        space: tuple[int, int] | None,
-    ) -> Remembered: ...
-    def remember_draft(self, draft: Draft, embedded: Vectors | None) -> Remembered: ...
+    def draft(self, text: str, **fields: Any) -> Draft: ...
+    def remember(self, text: str, embed: Callable[[str], Vectors | None] | None, **fields: Any) -> Remembered: ...
     def revise(
         self,
         memory_id: str,
@@ -687,10 +717,10 @@ class ScopeCore:
     def memories(
         self, kinds: int, newest_first: bool, all: bool, since: datetime | None, from_: int | None, limit: int, /
     ) -> tuple[list[Memory], int | None]: ...
-    def slots(self, only: str | None) -> list[tuple[str, bool, list[Memory]]]: ...
+    def slots(self, only: str | None) -> list[HeldSlot]: ...
     def declare_slot(self, name: str, multi: bool) -> None: ...
     def forget(self, memory_id: str, reason: str | None) -> bool: ...
-    def erase(self) -> tuple[int, int, int, int, int, int, int, int, int]: ...
+    def erase(self) -> ErasedCounts: ...
     def forget_stale(self, unused_days: float, max_importance: float, dry_run: bool) -> list[Memory]: ...
     @staticmethod
     def kind_bits(kinds_given: str | Iterable[str] | None) -> int: ...
@@ -912,6 +942,8 @@ class Fill(_Value):
     epoch: int
     tokens: int
     window: int
+    def reached(self, tokens: int) -> int:
+        """How many of `Limits.WINDOW_SHARES` a prompt of so many tokens reaches."""
 
 @final
 class ToolText(_Value):
@@ -1090,9 +1122,267 @@ class SharedSegments(_Value):
     tokens: int
     broken_by: str | None
 
-SwitchRow: TypeAlias = tuple[str, str, int, int, int, int, int, int]
-SummaryRow: TypeAlias = tuple[str, str, str, int, list[tuple[str, str, list[int]]]]
-LearnedRow: TypeAlias = tuple[str, str, float, int, list[tuple[str, float, int]]]
+@final
+class SummaryIdentifier(_Value):
+    """An identifier that a summary has, byte for byte.
+
+    Attributes:
+        text: The identifier.
+        phrase: The line that says what it names.
+        messages: Indices of the messages that it comes from.
+    """
+
+    text: str
+    phrase: str
+    messages: tuple[int, ...]
+
+@final
+class SummaryText(_Value):
+    """A summary: as JSON, as text, as a prompt shows it, with the tokens of the text. Private."""
+
+    json: str
+    text: str
+    shown: str
+    tokens: int
+    identifiers: tuple[SummaryIdentifier, ...]
+
+@final
+class MadeSummary(_Value):
+    """A summary that was made: its messages' identifiers, how many it has, how many of those the model had left out. Private."""
+
+    summary: SummaryText
+    identifiers: int
+    kept: int
+    restored: int
+
+@final
+class RefusedLine(_Value):
+    """A line of a model that was not taken.
+
+    Attributes:
+        text: What it wrote.
+        reason: What it says that its messages do not.
+    """
+
+    text: str
+    reason: str
+
+@final
+class CheckedReply(_Value):
+    """A reply held against the messages: what is wrong with its shape, lines taken, lines refused. Private."""
+
+    wrong: str | None
+    taken: int
+    refused: tuple[RefusedLine, ...]
+
+@final
+class LeavingMessage(_Value):
+    """A message that leaves. Private."""
+
+    index: int
+    id: str | None
+    role: str
+    text: str
+
+@final
+class CommittedCompaction(_Value):
+    """A compaction that was committed. Private."""
+
+    epoch: int
+    version: int
+    tokens_before: int
+    tokens_after: int
+
+@final
+class PlannedSwitch(_Value):
+    """What a switch of models keeps. Private."""
+
+    from_model: str
+    to_model: str
+    max_input_tokens: int
+    kept_messages: int
+    left_out_messages: int
+    tokens: int
+    first_message: int
+    fixed_tokens: int
+
+@final
+class LearnedClass(_Value):
+    """What was learned of one class of text. Private."""
+
+    name: str
+    factor: float
+    samples: int
+
+@final
+class LearnedTokens(_Value):
+    """What was learned of a closed tokenizer. Private."""
+
+    model: str
+    encoding: str
+    prior: float
+    exceeded: int
+    classes: tuple[LearnedClass, ...]
+
+@final
+class Judged(_Value):
+    """What a message claims, with the letters of it that say so. Private."""
+
+    index: int
+    category: str
+    text: str
+    slot: str | None
+    replaces: str | None
+    ends: str | None
+    importance: float
+    confidence: float
+    span: tuple[int, int]
+    reason: str
+    doubt: str | None
+
+@final
+class Beside(_Value):
+    """What a draft says of others, and where it comes from. Private."""
+
+    replaces: str | None
+    ends: str | None
+    doubt: str | None
+    session: str | None
+    message: int | None
+    writer: str | None
+
+@final
+class Mark(_Value):
+    """How far a session was learnt from: the next message, its changes, when it was made. Private."""
+
+    next: int
+    edits: int
+    created_at: int
+
+@final
+class LearnState(_Value):
+    """From where on a session is to be learnt from, its mark, and what it is now. Private."""
+
+    first: int
+    before: Mark
+    now: Mark
+
+@final
+class Relation(_Value):
+    """How two things stand to each other, and since when.
+
+    Attributes:
+        subject: What it is said of.
+        relation: How it stands.
+        object: To what.
+        since: Since when it holds.
+        until: When it stopped to hold; `None` while it does.
+        memory_id: The memory that says so.
+    """
+
+    subject: str
+    relation: str
+    object: str
+    since: datetime
+    until: datetime | None
+    memory_id: str | None
+
+@final
+class Group(_Value):
+    """Memories of a cluster that say the same, by their places, and the place that stands for them. Private."""
+
+    places: list[int]
+    stands: int
+
+@final
+class FoundCluster(_Value):
+    """Memories that are near each other, and the groups of them that rules merge. Private."""
+
+    memories: list[Memory]
+    groups: list[Group]
+
+@final
+class HeldLease(_Value):
+    """Who answers a session, since when, and until when at most. Private."""
+
+    holder: str
+    since: datetime
+    until: datetime
+
+@final
+class StoredPartial(_Value):
+    """What came of a reply that is not whole. Private."""
+
+    messages: int
+    began_at: datetime
+    written_at: datetime
+    error: str | None
+    response: dict[str, Any]
+
+@final
+class PendingCall(_Value):
+    """A tool call that waits, its arguments as the model wrote them. Private."""
+
+    id: str
+    name: str
+    arguments: str
+    message_index: int
+
+@final
+class ErasedCounts(_Value):
+    """What was erased. Private."""
+
+    memories: int
+    revisions: int
+    messages: int
+    documents: int
+    ledger_entries: int
+    terms: int
+    vectors: int
+    values: int
+    bytes_checked: int
+
+@final
+class HeldSlot(_Value):
+    """A slot with its current memories. Private."""
+
+    name: str
+    multi: bool
+    memories: tuple[Memory, ...]
+
+@final
+class StoredVersion(_Value):
+    """A version of the tools or of the system prompt: its number, the first epoch with it, since when. Private."""
+
+    is_tools: bool
+    number: int
+    epoch: int
+    since: datetime
+    text: str
+
+@final
+class LearnedFrom(_Value):
+    """A session that claims come from: how far it was learnt from before, and after. Private."""
+
+    session: str
+    before: Mark
+    after: Mark
+
+@final
+class SensitivePart(_Value):
+    """A part of a text that is a secret or personal, by its letters. Private."""
+
+    what: str
+    start: int
+    end: int
+
+@final
+class CacheMetrics(_Value):
+    """Hits, misses and capacity of the cache of counts that the process shares. Private."""
+
+    hits: int
+    misses: int
+    capacity: int
 
 @final
 class SessionCore:
@@ -1148,13 +1438,13 @@ class ReplyCore:
     """What stands around a call of a model, as `memspan.Session` calls it. Private."""
 
     def __new__(cls, session: SessionCore) -> ReplyCore: ...
-    def take_lease(self, holder: str, seconds: float) -> tuple[str, datetime, datetime] | None: ...
+    def take_lease(self, holder: str, seconds: float) -> HeldLease | None: ...
     def release_lease(self, holder: str) -> bool: ...
-    def lease(self) -> tuple[str, datetime, datetime] | None: ...
+    def lease(self) -> HeldLease | None: ...
     def keep_partial(self, response: str, messages: int, began_at: datetime, error: str | None) -> None: ...
-    def partial(self) -> tuple[int, datetime, datetime, str | None, str] | None: ...
+    def partial(self) -> StoredPartial | None: ...
     def drop_partial(self) -> bool: ...
-    def open_calls(self) -> list[tuple[str, str, str, int]]: ...
+    def open_calls(self) -> list[PendingCall]: ...
     def refused(self, prompt: PromptCore, input_tokens: int | None, limit_tokens: int | None, output_tokens: int | None) -> PromptCore: ...
     def again(self, prompt: PromptCore) -> PromptCore: ...
 
@@ -1166,37 +1456,41 @@ class CompactionDraft:
     def covers(self) -> tuple[int, int]: ...
     @property
     def max_tokens(self) -> int: ...
-    def messages(self) -> list[tuple[int, str | None, str, str]]: ...
+    def messages(self) -> list[LeavingMessage]: ...
     def passes(self, max_tokens: int) -> list[str]: ...
     def before(self) -> str | None: ...
-    def check(self, reply: str) -> tuple[str | None, int, list[tuple[str, str]]]: ...
+    def check(self, reply: str) -> CheckedReply: ...
     def clear(self) -> None: ...
-    def make(self) -> tuple[SummaryRow, int, int, int]: ...
+    def make(self) -> MadeSummary: ...
 
-def read_summary(json: str, model: str | Model) -> SummaryRow: ...
+def read_summary(json: str, model: str | Model) -> SummaryText: ...
 def compaction_draft(
     given: Iterable[object], model: str | Model, previous: str | None, keep_exchanges: int, max_tokens: int
 ) -> tuple[CompactionDraft, int]: ...
 def session_draft(core: SessionCore, keep_exchanges: int, max_tokens: int | None) -> CompactionDraft | None: ...
 def brief_draft(core: SessionCore, max_tokens: int) -> CompactionDraft: ...
-def commit_compaction(core: SessionCore, draft: CompactionDraft, checked: str, prompt: str, refused: int) -> tuple[int, int, int, int]: ...
-def session_summary(core: SessionCore) -> tuple[SummaryRow, tuple[str, str, int, datetime]] | None: ...
+def commit_compaction(core: SessionCore, draft: CompactionDraft, written: Written) -> CommittedCompaction: ...
+def session_summary(core: SessionCore) -> SummaryText | None: ...
 def compaction_due(core: SessionCore) -> Literal["threshold", "turns", "task_end", "session_end"] | None: ...
+def session_versions(core: SessionCore) -> list[StoredVersion]: ...
+def long_results(core: SessionCore, row: NewMessage) -> list[tuple[int, str]]: ...
+def unsaid(summary: str, text: str) -> str | None: ...
+def add_shortened(core: SessionCore, row: NewMessage, shortened: list[tuple[int, str]], expect_index: int | None) -> Added: ...
 def set_policy(core: SessionCore, at: float | None, every_turns: int, result_tokens: int) -> None: ...
 def task_ended(core: SessionCore) -> None: ...
 def session_notes(core: SessionCore) -> list[tuple[int, str]]: ...
 def add_note(core: SessionCore, text: str) -> int: ...
 def remove_note(core: SessionCore, number: int) -> bool: ...
 def switch_draft(core: SessionCore, to: str | Model) -> CompactionDraft | None: ...
-def plan_switch(core: SessionCore, to: str | Model, draft: CompactionDraft | None) -> SwitchRow: ...
+def plan_switch(core: SessionCore, to: str | Model, draft: CompactionDraft | None) -> PlannedSwitch: ...
 def switch_model(
     core: SessionCore,
     to: str | Model,
     system: str | None,
     tools: object | None,
     draft: CompactionDraft | None,
-    made: tuple[str, str, int],
-) -> SwitchRow: ...
+    written: Written,
+) -> PlannedSwitch: ...
 
 @final
 class SessionInfo:
@@ -1302,33 +1596,38 @@ class PromptCore:
 class Draft:
     """One memory on its way into the store: checked, and not yet embedded. Private."""
 
-    def __new__(
-        cls,
-        text: str,
-        kind: str | None,
-        slot: str | None,
-        importance: float | None,
-        confidence: float | None,
-        trust: int | None,
-        source: str | None,
-        id: str | None,
-        ttl_seconds: float | None,
-        occurred_at: datetime | None,
-        metadata: Mapping[str, Any] | None,
-        vector: Any,
-        space: tuple[int, int] | None,
-    ) -> Draft: ...
     def to_embed(self) -> str | None: ...
-    def known(self, scope: ScopeCore, place: int) -> Vectors | None: ...
+
+@final
+class FailedRow:
+    """A row that cannot be written: its place among those that were given, its id, what is wrong. Private."""
+
+    @property
+    def place(self) -> int: ...
+    @property
+    def id(self) -> str | None: ...
+    @property
+    def error(self) -> Error: ...
+
+@final
+class Fitted:
+    """What `fit` kept: the very objects, the tokens of a request with them, and whether that is exact. Private."""
+
+    @property
+    def messages(self) -> tuple[Any, ...]: ...
+    @property
+    def tokens(self) -> int: ...
+    @property
+    def exact(self) -> bool: ...
 
 @final
 class Rows:
     """Many of them. Private."""
 
-    def __new__(cls, owner: EngineCore, rows: list[Any], scope: ScopeCore | None, space: tuple[int, int] | None) -> Rows: ...
+    def __new__(cls, owner: EngineCore, rows: list[Any], scope: ScopeCore | None) -> Rows: ...
     def __len__(self) -> int: ...
     def to_embed(self, owner: EngineCore, place: int) -> ToEmbed: ...
-    def failed(self) -> list[tuple[int, str | None, Error]]: ...
+    def failed(self) -> list[FailedRow]: ...
     def place(self, at: int) -> tuple[int, str | None]: ...
 
 @final
@@ -1381,24 +1680,13 @@ def session_instructions(of: SessionCore) -> tuple[str | None, Any]:
 def search_transcripts(
     scope: ScopeCore, query: str, limit: int, since: datetime | None, until: datetime | None
 ) -> tuple[list[TranscriptHit], float]:
-    """Messages that answer a question, the best first, and how sure the engine is of the best. Private: `memspan.Scope.search_transcripts` is its face."""
+    """Messages that answer a question, the best first, and how sure the engine is of the best. Private."""
 
 def check_memory_text(text: str) -> None:
     """Raises `InvalidInput` where a text cannot be a memory's. Private."""
 
-HeardRow: TypeAlias = tuple[str, str, datetime | None]
-"""A message to be judged: role, text, when it was said."""
-JudgedRow: TypeAlias = tuple[int, str, str, str | None, str | None, str | None, float, float, int, int, str, str | None]
-"""A claim: message, category, text, slot, what it replaces, what it ends, importance, confidence, span, reason, doubt."""
-BesideRow: TypeAlias = tuple[str | None, str | None, str | None, str | None, int | None, str | None]
-"""Beside a draft: what it replaces, what it ends, doubt, session, message, writer."""
-MarkRow: TypeAlias = tuple[int, int, int]
-"""How far a session was learnt from: next message, changes, when it was made."""
-RelationRow: TypeAlias = tuple[str, str, str, datetime, datetime | None, str | None]
-"""A relation: subject, relation, object, since, until, id of a memory."""
-
-def screen(text: str) -> list[tuple[str, int, int]]:
-    """Secrets and personal data in a text: type, first character, behind the last. Private."""
+def screen(text: str) -> list[SensitivePart]:
+    """Secrets and personal data in a text. Private."""
 
 def screened(text: str, secrets: str, personal_data: str) -> tuple[str | None, list[str]]:
     """A text as a policy leaves it, and the types that it minded. Private."""
@@ -1406,17 +1694,20 @@ def screened(text: str, secrets: str, personal_data: str) -> tuple[str | None, l
 def gate_features(text: str, before: str) -> tuple[list[str], list[float]]:
     """What the gate's models see of a message. Private: `tools/gate/fit.py` fits their weights."""
 
-def judge(scope: ScopeCore, heard: Sequence[HeardRow], first: int) -> list[JudgedRow]:
+def judge(scope: ScopeCore, heard: Sequence[Heard], first: int) -> list[Judged]:
     """What messages claim. Private."""
 
-def learn_mark(scope: ScopeCore, session: str) -> tuple[int, MarkRow, MarkRow]:
+def learn_mark(scope: ScopeCore, session: str) -> LearnState:
     """From where on a session is to be learnt from, its mark, and what it is now. Private."""
+
+def shown_texts(scope: ScopeCore, session: str, first: int, end: int) -> list[tuple[int, list[str]]]:
+    """What the calls of a session showed: of each turn its first message and the texts, newest turn first. Private."""
 
 def learn(
     scope: ScopeCore,
     drafts: Sequence[Draft],
-    beside: Sequence[BesideRow],
-    session: tuple[str, MarkRow, MarkRow] | None,
+    beside: Sequence[Beside],
+    session: LearnedFrom | None,
     embedded: Vectors | None,
 ) -> list[Remembered] | None:
     """Stores claims in one transaction. Private."""
@@ -1432,7 +1723,7 @@ def forget_from(
 ) -> list[Memory]:
     """Forgets what comes from there. Private."""
 
-def clusters(scope: ScopeCore, closeness: float, min_points: int) -> list[tuple[list[Memory], list[tuple[list[int], int]]]]:
+def clusters(scope: ScopeCore, closeness: float, min_points: int) -> list[FoundCluster]:
     """Clusters of memories, and the groups that rules merge. Private."""
 
 def dbscan(vectors: Sequence[Sequence[float]], closeness: float, min_points: int) -> list[int | None]:
@@ -1449,13 +1740,13 @@ def relate(
     since: datetime | None,
     memory: Memory | None,
     holds: bool,
-) -> tuple[RelationRow, bool]:
+) -> tuple[Relation, bool]:
     """Says that something stands to something. Private."""
 
-def neighbors(scope: ScopeCore, entity: str, at: datetime | None) -> list[RelationRow]:
+def neighbors(scope: ScopeCore, entity: str, at: datetime | None) -> list[Relation]:
     """The relations of an entity. Private."""
 
-def paths(scope: ScopeCore, a: str, b: str, max_hops: int, at: datetime | None) -> list[list[RelationRow]]:
+def paths(scope: ScopeCore, a: str, b: str, max_hops: int, at: datetime | None) -> list[list[Relation]]:
     """The shortest paths between two entities. Private."""
 
 def check_text(name: str, text: str) -> bool:
@@ -1471,7 +1762,7 @@ class TokenCounterCore:
     def clear(self) -> None: ...
     def model_name(self) -> str: ...
 
-def count_cache_metrics() -> tuple[int, int, int]:
+def count_cache_metrics() -> CacheMetrics:
     """Hits, misses and capacity of the process's cache of counts. Private."""
 
 def count_tokens(content: object, model_name: str, tools: object | None) -> int:
@@ -1480,7 +1771,7 @@ def count_tokens(content: object, model_name: str, tools: object | None) -> int:
 def truncate(text: str, max_tokens: int, model_name: str, keep: Literal["start", "end"]) -> str:
     """A text's start or end. Private: `memspan.truncate` is its face."""
 
-def fit(given: Iterable[Any], model_name: str, max_input_tokens: int | None, tools: object | None) -> tuple[tuple[Any, ...], int, bool]:
+def fit(given: Iterable[Any], model_name: str, max_input_tokens: int | None, tools: object | None) -> Fitted:
     """Kept messages, tokens, exact. Private: `memspan.fit` is its face."""
 
 def dialect_fields() -> list[dict[str, Any]]:

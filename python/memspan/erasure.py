@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from memspan._values import dataclass
+
+if TYPE_CHECKING:
+    from memspan._core import ErasedCounts
 
 __all__ = ["ErasureReceipt", "receipt"]
 
@@ -38,9 +43,10 @@ class ErasureReceipt:
     digest: str
 
 
-def receipt(counts: tuple[int, int, int, int, int, int, int, int, int], reason: str | None) -> ErasureReceipt:
+def receipt(erased: ErasedCounts, reason: str | None) -> ErasureReceipt:
     """The receipt of an erasure."""
     import hashlib  # noqa: PLC0415  what few calls need is not paid for at import
 
+    counts: tuple[int, ...] = erased.__reduce__()[1]
     digest = hashlib.sha256(repr((counts, reason)).encode("utf-8", "replace")).hexdigest()
     return ErasureReceipt(*counts, reason=reason, digest=digest)

@@ -10,13 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, overload
 
+from memspan._core import Relation
 from memspan._fence import is_number
 from memspan._values import dataclass, field
 from memspan.exceptions import InvalidInput
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from memspan._core import Memory
 
 __all__ = [
@@ -59,7 +58,8 @@ class Policy:
             keeps it for `Scope.approve`, "discard" drops it.
         transcripts: Whether messages that are added to a session are redacted too, by both rules; "reject" then redacts, because a
             conversation cannot do without a message.
-        learn: When a session is learnt from: "called" only by `Scope.learn`, "end" also by `Session.end`.
+        learn: When a session is learnt from: "called" only by `Scope.learn`, "end" also by `Session.end`, "compaction" also before messages
+            leave its prompts, by `Session.compact` and `Session.switch_model`.
 
     Examples:
         >>> memspan.Policy(personal_data="redact").secrets
@@ -70,14 +70,14 @@ class Policy:
     personal_data: Treatment = "allow"
     unconfirmed: Literal["quarantine", "discard"] = "quarantine"
     transcripts: bool = False
-    learn: Literal["called", "end"] = "called"
+    learn: Literal["called", "end", "compaction"] = "called"
 
     def __post_init__(self) -> None:
         for name, given, known in (
             ("secrets", self.secrets, _TREATMENTS),
             ("personal_data", self.personal_data, _TREATMENTS),
             ("unconfirmed", self.unconfirmed, ("quarantine", "discard")),
-            ("learn", self.learn, ("called", "end")),
+            ("learn", self.learn, ("called", "end", "compaction")),
         ):
             if given not in known:
                 raise InvalidInput(f"making a policy: {name} is one of {', '.join(map(repr, known))}, and it is {given!r}: choose one")
@@ -216,27 +216,6 @@ class Consolidation(Sequence[Cluster]):
 
     def __len__(self) -> int:
         return len(self.clusters)
-
-
-@dataclass(frozen=True)
-class Relation:
-    """That something stands to something.
-
-    Attributes:
-        subject: What it is said of.
-        relation: How it stands.
-        object: To what.
-        since: Since when it holds.
-        until: When it stopped to hold; `None` while it does.
-        memory_id: The memory that says so.
-    """
-
-    subject: str
-    relation: str
-    object: str
-    since: datetime
-    until: datetime | None = None
-    memory_id: str | None = None
 
 
 @dataclass(frozen=True)

@@ -50,13 +50,13 @@ class ToolCall:
     message_index: int
 
     @classmethod
-    def _of(cls, row: tuple[str, str, str, int]) -> ToolCall:
-        call_id, name, text, index = row
+    def _of(cls, call: _core.PendingCall) -> ToolCall:
+        text = call.arguments
         try:
             value: object = json.loads(text) if text.strip() else {}
         except ValueError:
             value = text
-        return cls(call_id, name, value if is_mapping(value) else text, index)
+        return cls(call.id, call.name, value if is_mapping(value) else text, call.message_index)
 
 
 @dataclass(frozen=True)
@@ -156,8 +156,8 @@ class Lease:
             pause = min(2 * pause, _LONGEST_PAUSE)
         self._held = True
 
-    def _busy(self, other: tuple[str, datetime, datetime]) -> StoreBusy:
-        holder, since, until = other
+    def _busy(self, other: _core.HeldLease) -> StoreBusy:
+        holder, since, until = other.holder, other.since, other.until
         return StoreBusy(
             f"answering session {self._id!r}: one worker answers at a time, and {holder} does since {since:%H:%M:%S}, until "
             f"{until:%H:%M:%S} (UTC) at the latest: wait longer (wait_seconds=), or leave the answer to it",

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from memspan import _core
 from memspan._core import Added, Limits, ToolText
-from memspan._fence import fenced, is_mapping, kind_of
+from memspan._fence import fenced
 from memspan._screening import screened_message
 from memspan._twins import awaitable
 from memspan._values import dataclass, replace
+from memspan.compaction.flush import flush
+from memspan.compaction.tool_results import shortened
 from memspan.compaction.values import Brief, Compaction, Identifiers, RefusedLine, Summary, summary_of
 from memspan.compaction.writing import Written, write
 from memspan.embedding import Event
@@ -23,18 +25,20 @@ from memspan.stream import said
 from memspan.task import Task
 from memspan.transcript import Messages, Turn, Turns
 from memspan.usage import SessionUsage
+from memspan.versions import Version, Versions, text_of, tools_of
 from memspan.working import Item, Prompt
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from memspan._store import OpenStore
+    from memspan.compaction.flush import Flush
     from memspan.compaction.writing import Writer
     from memspan.counting import SdkObject
     from memspan.function_tools import Function
     from memspan.long_term import Scope
     from memspan.model import Model
-    from memspan.working import Budget, Format
+    from memspan.working import Budget, Format, ToolResults
 
 __all__ = ["Added", "ModelSwitch", "NewMessage", "Session", "ToolText", "set_policy"]
 
@@ -120,9 +124,10 @@ class Session:
         Turn(0, messages 0..2, 1 calls, model=None)
     """
 
-    __slots__ = ("_core", "_scope", "_store")
+    __slots__ = ("_core", "_results", "_scope", "_store")
 
-    def __init__(self, store: OpenStore, scope: Scope, core: _core.SessionCore) -> None:
+    def __init__(self, store: OpenStore, scope: Scope, core: _core.SessionCore, results: ToolResults | None = None) -> None:
+        self._results = results
         self._store = store
         self._scope = scope
         self._core = core
@@ -177,6 +182,19 @@ class Session:
             ([], ['recall', 'forget'])
         """
         return SessionTools(_core.session_instructions(self._core)[1] or [], self.model)
+
+    @property
+    def versions(self) -> Versions:
+        """The system prompts and tool schemas that it had, by number, with the epoch and the time since which each held.
+
+        `switch_model` takes one of them for `system=` or `tools=`.
+
+        Examples:
+            >>> session = user.session("s-1", model="gpt-4o", system="You are terse.")
+            >>> user.session("s-1", system="You are kind.").versions.system[0]
+            Version(number=1, 'You are terse.', epoch=0)
+        """
+        return Versions.of(_core.session_versions(self._core))
 
     @property
     def metadata(self) -> dict[str, Any]:
@@ -252,9 +270,18 @@ class Session:
         """
         if self._store.policy.transcripts:
             message = screened_message(message, self._store.policy)
-        added = self._core.add(NewMessage(message, id, author, created_at, format), expect_index)
+        added = self._added(NewMessage(message, id, author, created_at, format), expect_index)
         self._store.windows.watch(self._scope, self._core)
         return added
+
+    def _added(self, row: NewMessage, expect_index: int | None) -> Added:
+        if self._results is None or self._results.summarise is None:
+            return self._core.add(row, expect_index)
+
+        def report(reason: str) -> None:
+            self._store.reporter.report(Event("summarise", reason, self._scope, session=self.id))
+
+        return _core.add_shortened(self._core, row, shortened(self._core, row, self._results, report), expect_index)
 
     def _screened_row(self, message: Mapping[str, Any] | SdkObject | NewMessage) -> NewMessage:
         row = message if isinstance(message, NewMessage) else NewMessage(message)
@@ -574,14 +601,14 @@ class Session:
             >>> [message.text for message in session.fork("s-2", at=1).messages]
             ['one']
         """
-        return Session(self._store, self._scope, self._core.fork(new_id, at))
+        return Session(self._store, self._scope, self._core.fork(new_id, at), self._results)
 
     def end(self) -> None:
         """Ends the session and clears its tasks: it can be read and forked from then on. A second time does nothing.
 
-        Where the policy says `learn="end"`, it is learnt from first.
+        Where the policy says `learn="end"` or "compaction", it is learnt from first.
         """
-        if self._store.policy.learn == "end" and not self.ended:
+        if self._store.policy.learn != "called" and not self.ended:
             self._scope.learn(self)
         self._core.end()
 
@@ -626,7 +653,7 @@ class Session:
     def summary(self) -> Summary | None:
         """What prompts show of the messages that were compacted; `None` where none were."""
         found = _core.session_summary(self._core)
-        return None if found is None else summary_of(found[0], self.model)
+        return None if found is None else summary_of(found, self.model)
 
     @property
     def compaction_due(self) -> Literal["threshold", "turns", "task_end", "session_end"] | None:
@@ -649,7 +676,7 @@ class Session:
         llm: Writer | None = None,
         keep_exchanges: int = 3,
         max_tokens: int | None = None,
-        learn: Callable[[tuple[tuple[int, str, str], ...]], Iterable[str | Mapping[str, Any]] | None] | None = None,
+        learn: Flush = None,
         timeout_seconds: float | None = None,
     ) -> Compaction:
         """Replaces old turns by a summary in the prompts to come. The transcript stays as it is, and is searched as before.
@@ -663,9 +690,10 @@ class Session:
             llm: Writes the summary: a function `(messages, *, max_tokens) -> str`, synchronous or not.
             keep_exchanges: Newest exchanges that stay as they are, at least 1. A session that ended is compacted whole.
             max_tokens: The most that the summary may have; by default an eighth of a prompt's limit, 200 to 2,000.
-            learn: Flushes what should outlive the session before it leaves: a function of the messages, as (index, role, text), that
-                returns memories as `Scope.remember_many` takes them, or nothing. Memories without an id get one from the session and
-                their place, so that a repeated flush adds nothing. What it raises is raised, and nothing is compacted.
+            learn: Flushes what should outlive the session before it leaves. `True` calls `Scope.learn`, which learns nothing twice; `None`
+                does so where the policy says `learn="compaction"`. A function of the messages, as (index, role, text), returns memories
+                as `Scope.remember_many` takes them, or nothing; without an id they get one of the session and their text. What it raises
+                is raised, and nothing is compacted.
             timeout_seconds: For each call of `llm`; 120 by default.
 
         Returns:
@@ -686,27 +714,15 @@ class Session:
         if draft is None:
             tokens = self._core.fill().tokens
             return Compaction(self.summary, range(0), tokens, tokens, Identifiers(0, 0))
-        learned = 0 if learn is None else self._flush(draft, learn)
+        learned = flush(self, draft, learn, policy=self._store.policy.learn)
         written = write(draft, llm, timeout_seconds)
-        row, total, kept, restored = draft.make()
-        committed = _core.commit_compaction(self._core, draft, written.checked, written.prompt, len(written.refused))
-        epoch, _, before, after = committed
-        counts, summary = Identifiers(total, kept, restored), summary_of(row, self.model)
+        made = draft.make()
+        committed = _core.commit_compaction(self._core, draft, written)
+        before, after, epoch = committed.tokens_before, committed.tokens_after, committed.epoch
+        counts, summary = Identifiers(made.identifiers, made.kept, made.restored), summary_of(made.summary, self.model)
         return Compaction(
             summary, range(*draft.covers), before, after, counts, written.refused, written.checked, learned, epoch, written.prompt
         )
-
-    def _flush(self, draft: _core.CompactionDraft, learn: Callable[[Any], Any]) -> int:
-        messages = draft.messages()
-        rows = learn(tuple((index, role, text) for index, _, role, text in messages))
-        if rows is None:
-            return 0
-        if isinstance(rows, str | bytes | Mapping):
-            raise InvalidInput(f"compacting: learn must return several memories, got one {kind_of(rows)} (learn=): return a list")  # pyright: ignore[reportUnknownArgumentType]  it asks for its type alone
-        first = f"{self.id}#{messages[0][1] or messages[0][0]}" if messages else self.id
-        named = [_memory_row(row, first) for row in rows]
-        self._scope.remember_many(named)
-        return len(named)
 
     def brief(self, task: str, *, max_tokens: int = 1_500, llm: Writer | None = None, timeout_seconds: float | None = None) -> Brief:
         """What another agent must know of this session to take over a task: state, decisions, identifiers, constraints, open questions.
@@ -742,7 +758,7 @@ class Session:
             )
         draft = _core.brief_draft(self._core, room)
         written = write(draft, llm, timeout_seconds)
-        summary = summary_of(draft.make()[0], model)
+        summary = summary_of(draft.make().summary, model)
         text = f"{head}{summary.text}".rstrip()
         return Brief(task, text, _core.count_tokens(text, model, None), summary, written.checked, written.refused)
 
@@ -786,8 +802,8 @@ class Session:
         model: str | Model,
         *,
         llm: Writer | None = None,
-        system: str | None = None,
-        tools: Iterable[Any] | None = None,
+        system: str | Version | None = None,
+        tools: Iterable[Any] | Version | None = None,
         timeout_seconds: float | None = None,
     ) -> ModelSwitch:
         """Moves the session to another model: what does not fit is compacted, the rest recounted, under a new budget, in a new epoch.
@@ -797,8 +813,8 @@ class Session:
         Args:
             model: Its name in `memspan.models`, or a `Model`.
             llm: Writes the summary of what does not fit; without it the rules do.
-            system: Another system prompt; `None` keeps the one it has.
-            tools: Other tools.
+            system: Another system prompt, or one of `versions`; `None` keeps the one it has.
+            tools: Other tools, or a version of them.
             timeout_seconds: For each call of `llm`; 120 by default.
 
         Raises:
@@ -813,10 +829,12 @@ class Session:
             >>> switch.max_input_tokens, switch.kept_messages + switch.left_out_messages, session.model, switch.summary is not None
             (4096, 100, 'gpt-4', True)
         """
+        system, tools = text_of(system), tools_of(tools)
         draft = _core.switch_draft(self._core, model)
+        if draft is not None:
+            flush(self, draft, None, policy=self._store.policy.learn)
         written = Written() if draft is None else write(draft, llm, timeout_seconds)
-        made = (written.checked, written.prompt, len(written.refused))
-        return _switched(_core.switch_model(self._core, model, system, tools, draft, made), draft, written)
+        return _switched(_core.switch_model(self._core, model, system, tools, draft, written), draft, written)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Session) and self._core.is_same(other._core)
@@ -859,20 +877,10 @@ def set_policy(core: _core.SessionCore, budget: Budget) -> None:
     _core.set_policy(core, at, every, 0 if results is None else results.max_tokens)
 
 
-def _switched(row: _core.SwitchRow, draft: _core.CompactionDraft | None, written: Written) -> ModelSwitch:
-    summary = None if draft is None else summary_of(draft.make()[0], row[1])
-    return ModelSwitch(*row, summary, written.refused, written.checked)
-
-
-def _memory_row(row: Any, first: str) -> Any:
-    """A memory of a flush; without an id it gets one of the first message and of its text, so that a second flush adds nothing."""
-    fields: Any = {"text": row} if isinstance(row, str) else row
-    if not is_mapping(fields) or fields.get("id") is not None:
-        return fields
-    from hashlib import sha256  # noqa: PLC0415  few programs flush
-
-    digest = sha256(str(fields.get("text")).encode("utf-8", "replace")).hexdigest()[:16]
-    return {**fields, "id": f"{first}/{digest}"}
+def _switched(plan: _core.PlannedSwitch, draft: _core.CompactionDraft | None, written: Written) -> ModelSwitch:
+    summary = None if draft is None else summary_of(draft.make().summary, plan.to_model)
+    fields: tuple[Any, ...] = plan.__reduce__()[1]
+    return ModelSwitch(*fields, summary, written.refused, written.checked)
 
 
 def _words(error: BaseException) -> str:
@@ -882,13 +890,9 @@ def _words(error: BaseException) -> str:
         return ""
 
 
-def _partial(row: tuple[int, datetime, datetime, str | None, str]) -> PartialReply:
-    import json  # noqa: PLC0415  after a crash, not before
-
-    messages, began_at, written_at, error, text = row
-    response: dict[str, Any] = json.loads(text)
-    gathered = said(response)
-    return PartialReply(gathered, messages, began_at, written_at, error, response)
+def _partial(stored: _core.StoredPartial) -> PartialReply:
+    response: dict[str, Any] = stored.response
+    return PartialReply(said(response), stored.messages, stored.began_at, stored.written_at, stored.error, response)
 
 
 def _model_after(failed: str, models: tuple[str | Model, ...]) -> str | Model | None:

@@ -176,10 +176,10 @@ class TokenFactors(Mapping[str, ModelFactors]):
 
     def _read(self) -> dict[str, ModelFactors]:
         found: dict[str, ModelFactors] = {}
-        for model, encoding, prior, exceeded, classes in self._core.learned():
-            factors = MappingProxyType({name: factor for name, factor, _ in classes})
-            samples = MappingProxyType({name: count for name, _, count in classes})
-            found[model] = ModelFactors(model, encoding, prior, factors, samples, exceeded)
+        for one in self._core.learned():
+            factors = MappingProxyType({each.name: each.factor for each in one.classes})
+            samples = MappingProxyType({each.name: each.samples for each in one.classes})
+            found[one.model] = ModelFactors(one.model, one.encoding, one.prior, factors, samples, one.exceeded)
         return found
 
     def __getitem__(self, model: str, /) -> ModelFactors:

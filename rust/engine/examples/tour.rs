@@ -1,4 +1,4 @@
-//! Everything a Python user has, from Rust: memories, a session with its prompt, a collection, an embedder of one's own, maintenance.
+//! Everything a Python user has, from Rust: memories, a session with its prompt and what is found of it, a collection, an embedder of one's own, maintenance.
 //!
 //! `cargo run -p memspan-engine --example tour`
 
@@ -13,9 +13,10 @@ use memspan_engine::memory::embedding::Embedding;
 use memspan_engine::memory::maintain::Pending;
 use memspan_engine::memory::{NewMemory, Remembered};
 use memspan_engine::models::Model;
+use memspan_engine::recall::when::Range;
 use memspan_engine::recall::{self, Filter, Fusion, Request};
 use memspan_engine::scope::{Scope, ScopeType};
-use memspan_engine::session::{Ask, NewMessage, Options, Session};
+use memspan_engine::session::{Ask, NewMessage, Options, Session, TranscriptRequest};
 use memspan_engine::store::Durability;
 use memspan_engine::{Error, Result};
 
@@ -70,6 +71,12 @@ fn conversation(engine: &Engine, user: &Scope) -> Result<()> {
     let assembled = session.assemble(&Ask { now: NOW + 5, ..Ask::default() })?;
     let body = to_openai(&assembled.prompt, RequestOptions::new(Some("gpt-4o"), false));
     println!("a request of {} tokens in {} bytes", assembled.prompt.total_tokens, body.len());
+    let fill = session.fill()?;
+    println!("{} of {} shares of the window reached", fill.reached(fill.tokens), limits::WINDOW_SHARES.len());
+    let request = TranscriptRequest { text: "editor".into(), limit: 5, now: NOW + 5, said: Range::default() };
+    for hit in memspan_engine::session::search(engine, user, &request)? {
+        println!("{}: {:?}", hit.session_id, hit.message.text);
+    }
     Ok(())
 }
 
@@ -109,6 +116,9 @@ pub fn run() -> Result<()> {
     })?;
     let later = NOW + i64::try_from(Duration::from_secs(7200).as_micros()).unwrap_or(i64::MAX);
     let done = engine.maintain(Some(&mut Letters), later, &mut || Ok(()))?;
+    for (name, value) in engine.metrics()?.iter().filter(|(name, _)| matches!(*name, "memories" | "documents" | "commits")) {
+        println!("{name}: {value}");
+    }
     println!("{made} vectors made anew, {} memory expired, sound: {}", done.expired, engine.check()?.is_sound());
     engine.close()?;
     std::fs::remove_dir_all(&folder).map_err(|error| Error::invalid(format!("removing the example's folder: {error}")))

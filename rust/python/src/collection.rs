@@ -14,7 +14,7 @@ use crate::explanation::Explanation;
 use crate::memory::shortened;
 use crate::rows::ttl;
 use crate::scope::ScopeCore;
-use crate::value::{Attached, Moment, Tuple, value};
+use crate::value::{Attached, Moment, Tuple, shows, value};
 use crate::vectors::Vectors;
 use crate::{metadata, time};
 
@@ -317,47 +317,16 @@ impl PartialEq for Passage {
     }
 }
 
-#[pymethods]
-impl Passage {
-    #[getter]
-    fn document(&self) -> DocumentInfo {
-        DocumentInfo::from(&*self.hit().document)
-    }
-
-    #[getter]
-    fn start(&self) -> usize {
-        self.hit().characters.start
-    }
-
-    #[getter]
-    fn end(&self) -> usize {
-        self.hit().characters.end
-    }
-
-    #[getter]
-    fn span(&self) -> (usize, usize) {
-        (self.start(), self.end())
-    }
-
-    #[getter]
-    fn text(&self) -> &str {
-        &self.hit().text
-    }
-
-    #[getter]
-    fn heading(&self) -> Tuple<String> {
-        self.hit().path.iter().cloned().collect()
-    }
-
-    #[getter]
-    fn score(&self) -> f64 {
-        self.weighed.unwrap_or(self.hit().score)
-    }
-
-    #[getter]
-    #[allow(clippy::unused_self)] // a getter of pyo3 takes it
-    fn source(&self) -> &'static str {
-        "collections"
+shows! {
+    Passage |it| {
+        document: DocumentInfo = DocumentInfo::from(&*it.hit().document);
+        start: usize = it.hit().characters.start;
+        end: usize = it.hit().characters.end;
+        span: (usize, usize) = (it.start(), it.end());
+        text: &str = &it.hit().text;
+        heading: Tuple<String> = it.hit().path.iter().cloned().collect();
+        score: f64 = it.weighed.unwrap_or(it.hit().score);
+        source: &'static str = "collections";
     }
 
     /// Tokens of its text (`o200k_base`). Counted at each use.

@@ -13,6 +13,7 @@
 mod arguments;
 mod budget;
 mod build;
+mod calls;
 mod clock;
 mod collection;
 mod compaction;
@@ -29,6 +30,7 @@ mod memory;
 mod messages;
 mod metadata;
 mod models;
+mod options;
 mod prompt;
 mod recall;
 mod repair;
@@ -41,16 +43,22 @@ mod task;
 mod time;
 mod tokenizers;
 mod tokens;
+mod tool_results;
+mod transcripts;
 mod trial;
 mod turn;
 mod value;
 mod vectors;
+mod versions;
 
 use pyo3::prelude::*;
 
 /// What `memspan._core` holds.
 #[pymodule(gil_used = false)]
 mod _core {
+    use super::limits::Limits;
+    use pyo3::prelude::*;
+
     #[pymodule_export]
     use super::arguments::{check_memory_text, check_text};
     #[pymodule_export]
@@ -61,24 +69,28 @@ mod _core {
     };
     #[pymodule_export]
     use super::compaction::{
+        CheckedReply, CommittedCompaction, LeavingMessage, MadeSummary, PlannedSwitch, RefusedLine, SummaryIdentifier, SummaryText,
+    };
+    #[pymodule_export]
+    use super::compaction::{
         CompactionDraft, add_note, brief_draft, commit_compaction, compaction_draft, compaction_due, plan_switch, read_summary,
         remove_note, session_draft, session_notes, session_summary, set_policy, switch_draft, switch_model, task_ended,
     };
     #[pymodule_export]
     use super::embedding::BuiltInCore;
     #[pymodule_export]
-    use super::engine::{EngineCore, Maintained};
+    use super::engine::{EngineCore, LearnedClass, LearnedTokens, Maintained};
     #[pymodule_export]
     use super::explanation::{Explanation, TermScore};
     #[pymodule_export]
-    use super::fit::fit;
+    use super::fit::{Fitted, fit};
+    #[pymodule_export]
+    use super::life::{Beside, FoundCluster, Group, Judged, LearnState, LearnedFrom, Mark, Relation, SensitivePart};
     #[pymodule_export]
     use super::life::{
         approve, clusters, dbscan, forget_from, gate_features, judge, learn, learn_mark, merge, neighbors, paths, quarantined, relate,
-        screen, screened,
+        screen, screened, shown_texts,
     };
-    #[pymodule_export]
-    use super::limits::Limits;
     #[pymodule_export]
     use super::memory::{Memory, Remembered, restore_memory, restore_remembered};
     #[pymodule_export]
@@ -90,13 +102,13 @@ mod _core {
     #[pymodule_export]
     use super::repair::repair_store;
     #[pymodule_export]
-    use super::reply::ReplyCore;
+    use super::reply::{HeldLease, PendingCall, ReplyCore, StoredPartial};
     #[pymodule_export]
-    use super::rows::{Draft, Rows, ToEmbed};
+    use super::rows::{Draft, FailedRow, Rows, ToEmbed};
     #[pymodule_export]
-    use super::scope::ScopeCore;
+    use super::scope::{ErasedCounts, HeldSlot, ScopeCore};
     #[pymodule_export]
-    use super::session::{Added, Fill, Replied, SessionCore, SessionStatus, StoredUsage, ToolText, TranscriptHit, search_transcripts};
+    use super::session::{Added, Fill, Replied, SessionCore, SessionStatus, StoredUsage, ToolText};
     #[pymodule_export]
     use super::session_info::{SessionInfo, session_infos, session_instructions, session_metadata, set_session_metadata};
     #[pymodule_export]
@@ -104,11 +116,23 @@ mod _core {
     #[pymodule_export]
     use super::tokenizers::{count_by_encoding, load_tokenizer};
     #[pymodule_export]
-    use super::tokens::{TokenCounterCore, count_cache_metrics, count_tokens, truncate};
+    use super::tokens::{CacheMetrics, TokenCounterCore, count_cache_metrics, count_tokens, truncate};
+    #[pymodule_export]
+    use super::tool_results::{add_shortened, long_results, unsaid};
+    #[pymodule_export]
+    use super::transcripts::{TranscriptHit, search_transcripts};
     #[pymodule_export]
     use super::trial::VectorTrial;
     #[pymodule_export]
     use super::turn::{Billed, Message, StoredCall, StoredTurn};
     #[pymodule_export]
     use super::vectors::Vectors;
+    #[pymodule_export]
+    use super::versions::{StoredVersion, session_versions};
+
+    /// One object, since attributes of a class could be set.
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("Limits", Limits)
+    }
 }

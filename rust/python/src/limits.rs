@@ -1,10 +1,10 @@
-//! The limits and defaults of the engine as Python has them: `memspan._core.LIMITS`.
+//! The limits and defaults of the engine as Python has them: `memspan._core.Limits`, an object whose attributes cannot be set.
 
 use memspan_engine::limits;
 use pyo3::prelude::*;
 
 /// Every limit and default that a caller can meet; bytes are those of UTF-8 unless the name says otherwise.
-#[pyclass(frozen, module = "memspan._core")]
+#[pyclass(frozen, name = "_Limits", module = "memspan._core")]
 #[derive(Debug)]
 pub struct Limits;
 
@@ -52,6 +52,8 @@ impl Limits {
     const MAX_BATCH_ROWS: usize = limits::MAX_BATCH_ROWS;
     #[classattr]
     const MAX_BATCH_BYTES: usize = limits::MAX_BATCH_BYTES;
+    #[classattr]
+    const WINDOW_SHARES: (f64, f64) = (limits::WINDOW_SHARES[0], limits::WINDOW_SHARES[1]);
     #[classattr]
     const DEFAULT_FILL: f64 = limits::DEFAULT_FILL as f64 / 1e6;
     #[classattr]

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFrozenSet, PyString};
 
 use crate::arguments::{number, text_of, whole};
-use crate::errors::{invalid, to_python};
+use crate::errors::to_python;
 
 /// The model of a name.
 pub fn model(name: &Bound<'_, PyAny>) -> PyResult<Arc<Profile>> {
@@ -161,7 +161,7 @@ fn described(
         max_input_tokens: max_input_tokens.map_or(Ok(context_window), |most| tokens("max_input_tokens", most))?,
         max_output_tokens: tokens("max_output_tokens", max_output_tokens)?,
         encoding,
-        factor: per_mille(factor)?,
+        factor: Factor::parse(number("factor", factor)?).map_err(|error| to_python(py, &error))?,
         framing,
         append_only,
         min_cached_tokens: tokens("min_cached_tokens", min_cached_tokens)?,
@@ -199,16 +199,4 @@ pub fn dialect_fields(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
         rows.push(fields);
     }
     Ok(rows)
-}
-
-/// A factor in thousandths, rounded up: a bound must not become smaller on its way in.
-fn per_mille(factor: &Bound<'_, PyAny>) -> PyResult<Factor> {
-    let given = number("factor", factor)?;
-    if (1.0..=100.0).contains(&given) {
-        return Ok(Factor::new((given * 1000.0 - 1e-6).ceil() as u32));
-    }
-    Err(invalid(
-        factor.py(),
-        format!("registering a model: factor must be from 1 to 100, and it is {given}: pass 1 where the encoding is the model's own"),
-    ))
 }

@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use memspan_engine::context::render::{self, RequestOptions};
+use memspan_engine::context::render;
 use memspan_engine::context::segment::{Body, Segment, SegmentKind, shared_segments};
 use memspan_engine::context::{self, Format, Prompt};
-use memspan_engine::models;
 use memspan_engine::session::{Assembled, Replayed, format_named};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -83,30 +82,8 @@ impl PromptCore {
     }
 
     fn render(&self, py: Python<'_>, format: Format, dialect: Option<&str>, stream: bool) -> PyResult<String> {
-        let name = &self.assembled.model.name;
-        let profile = models::get(name).ok();
-        let can = |what: &str| profile.as_ref().is_some_and(|profile| profile.capabilities.iter().any(|one| &**one == what));
-        let dialect = match dialect {
-            Some(name) => models::dialect(name).map_err(|error| to_python(py, &error))?,
-            None => profile.as_ref().map_or_else(|| &models::dialects()[0], |profile| models::dialect_of(profile)),
-        };
-        let options = RequestOptions {
-            model: Some(name),
-            stream,
-            dialect: Some(dialect),
-            ends_with_user: format == Format::Anthropic
-                && !can("prefill")
-                && profile.as_ref().is_some_and(|one| &*one.vendor == "anthropic"),
-            reasons: can("reasoning"),
-        };
         let hold = if self.prompt().total_tokens > ATTACHED_TOKENS { Hold::Detached } else { Hold::Attached };
-        let write = match format {
-            Format::OpenAi => render::to_openai,
-            Format::Anthropic => render::to_anthropic,
-            Format::Responses => render::to_responses,
-            Format::Gemini => render::to_gemini,
-        };
-        let bytes = run(py, hold, || Ok(write(self.prompt(), options)))?;
+        let bytes = run(py, hold, || self.assembled.request(format, dialect, stream))?;
         String::from_utf8(bytes).map_err(|_| corrupt(py, "rendering a prompt: a text in it is not UTF-8: restore the store from a backup"))
     }
 

@@ -2,23 +2,38 @@
 
 use std::sync::Arc;
 
-use memspan_engine::session::{PartialReply, Refusal};
+use memspan_engine::limits;
+use memspan_engine::session::{Lease, OpenCall, PartialReply, Refusal};
 use pyo3::prelude::*;
 
 use crate::arguments::{maybe_text, number, text_of};
 use crate::budget;
-use crate::errors::{Hold, invalid};
+use crate::errors::{Hold, to_python};
 use crate::prompt::PromptCore;
 use crate::session::{Named, SessionCore};
 use crate::time;
+use crate::value::{Json, Moment, value};
 
-/// A lease may last at most a day: whoever answers for longer takes it again.
-const MOST_SECONDS: f64 = 86_400.0;
+value! {
+    /// Who answers a session, since when, and until when at most. Private.
+    HeldLease("memspan._core") { holder: String, since: Moment, until: Moment }
+}
 
-/// Holder, since when, until when.
-type LeaseRow<'py> = (String, Bound<'py, PyAny>, Bound<'py, PyAny>);
-/// Messages, when it began, when it was written, why it ended, the response as JSON.
-type PartialRow<'py> = (u64, Bound<'py, PyAny>, Bound<'py, PyAny>, Option<String>, String);
+value! {
+    /// What came of a reply that is not whole. Private.
+    StoredPartial("memspan._core") { messages: u64, began_at: Moment, written_at: Moment, error: Option<String>, response: Json }
+}
+
+value! {
+    /// A tool call that waits, its arguments as the model wrote them. Private.
+    PendingCall("memspan._core") { id: String, name: String, arguments: String, message_index: u64 }
+}
+
+impl From<Lease> for HeldLease {
+    fn from(Lease { holder, since, until, .. }: Lease) -> Self {
+        Self { holder, since: Moment(since), until: Moment(until) }
+    }
+}
 
 #[pyclass(frozen, module = "memspan._core")]
 #[derive(Debug)]
@@ -34,20 +49,13 @@ impl ReplyCore {
     }
 
     /// Takes the lease, or prolongs it; whoever holds it, where that is another.
-    fn take_lease<'py>(&self, py: Python<'py>, holder: &Bound<'py, PyAny>, seconds: &Bound<'py, PyAny>) -> PyResult<Option<LeaseRow<'py>>> {
-        let (holder, given) = (text_of("a lease's holder", holder)?, number("seconds", seconds)?);
-        if !(given > 0.0 && given <= MOST_SECONDS) {
-            return Err(invalid(
-                py,
-                format!(
-                    "taking a lease: seconds must be above 0 and at most 86,400, and it is {given}: give the time that one reply may take"
-                ),
-            ));
-        }
+    fn take_lease(&self, py: Python<'_>, holder: &Bound<'_, PyAny>, seconds: &Bound<'_, PyAny>) -> PyResult<Option<HeldLease>> {
+        let holder = text_of("a lease's holder", holder)?;
+        let lasts = limits::lease(number("seconds", seconds)?).map_err(|error| to_python(py, &error))?;
         let now = self.named.now(py)?;
-        let until = now.saturating_add((given * 1e6) as i64);
+        let until = now.saturating_add(lasts);
         let other = self.named.run(py, Hold::Detached, |session| session.take_lease(&holder, until, now))?;
-        other.map(|lease| Ok((lease.holder, time::to_python(py, lease.since)?, time::to_python(py, lease.until)?))).transpose()
+        Ok(other.map(HeldLease::from))
     }
 
     /// Gives the lease back.
@@ -57,10 +65,10 @@ impl ReplyCore {
     }
 
     /// Whoever holds the lease.
-    fn lease<'py>(&self, py: Python<'py>) -> PyResult<Option<LeaseRow<'py>>> {
+    fn lease(&self, py: Python<'_>) -> PyResult<Option<HeldLease>> {
         let now = self.named.now(py)?;
         let lease = self.named.run(py, Hold::Attached, |session| session.lease(now))?;
-        lease.map(|lease| Ok((lease.holder, time::to_python(py, lease.since)?, time::to_python(py, lease.until)?))).transpose()
+        Ok(lease.map(HeldLease::from))
     }
 
     /// Keeps what came of a reply.
@@ -83,9 +91,15 @@ impl ReplyCore {
     }
 
     /// What came of a reply that is not whole.
-    fn partial<'py>(&self, py: Python<'py>) -> PyResult<Option<PartialRow<'py>>> {
-        let Some(one) = self.named.run(py, Hold::Attached, |session| session.partial_reply())? else { return Ok(None) };
-        Ok(Some((one.messages, time::to_python(py, one.began_at)?, time::to_python(py, one.written_at)?, one.error, one.response)))
+    fn partial(&self, py: Python<'_>) -> PyResult<Option<StoredPartial>> {
+        let partial = self.named.run(py, Hold::Attached, |session| session.partial_reply())?;
+        Ok(partial.map(|one| StoredPartial {
+            messages: one.messages,
+            began_at: Moment(one.began_at),
+            written_at: Moment(one.written_at),
+            error: one.error,
+            response: Json(one.response),
+        }))
     }
 
     /// Drops what came.
@@ -93,13 +107,16 @@ impl ReplyCore {
         self.named.run(py, Hold::Detached, |session| session.drop_partial())
     }
 
-    /// The calls that wait: id, name, arguments, message.
-    fn open_calls(&self, py: Python<'_>) -> PyResult<Vec<(String, String, String, u64)>> {
+    /// The calls that wait.
+    fn open_calls(&self, py: Python<'_>) -> PyResult<Vec<PendingCall>> {
         let calls = self.named.run(py, Hold::Attached, |session| session.open_calls())?;
-        let row = |one: memspan_engine::session::OpenCall| {
-            (one.call.id.into_string(), one.call.name.into_string(), one.call.arguments.into_string(), one.message)
+        let pending = |OpenCall { message, call }| PendingCall {
+            id: call.id.into_string(),
+            name: call.name.into_string(),
+            arguments: call.arguments.into_string(),
+            message_index: message,
         };
-        Ok(calls.into_iter().map(row).collect())
+        Ok(calls.into_iter().map(pending).collect())
     }
 
     /// A smaller prompt for one that was refused: what it was, what it may be, what its reply may have.
@@ -123,11 +140,8 @@ impl ReplyCore {
 
     /// Asks again what a prompt was asked for, of the session as it is now.
     fn again(&self, py: Python<'_>, prompt: &Bound<'_, PromptCore>) -> PyResult<PromptCore> {
-        let now = self.named.now(py)?;
-        // A limit that was named for one model says nothing of another.
-        let known = &prompt.get().assembled.ask;
-        let ask = memspan_engine::session::Ask { max_input_tokens: None, max_output_tokens: None, now, ..(**known).clone() };
-        let next = self.named.run(py, Hold::Detached, |session| session.assemble(&ask))?;
+        let (known, now) = (Arc::clone(&prompt.get().assembled), self.named.now(py)?);
+        let next = self.named.run(py, Hold::Detached, |session| session.again(&known, now))?;
         Ok(PromptCore::assembled(&self.named, next, None))
     }
 }

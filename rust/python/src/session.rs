@@ -8,18 +8,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use memspan_engine::Result;
 use memspan_engine::collection::CollectionName;
-use memspan_engine::recall::tokens_of;
-use memspan_engine::recall::when::Range;
 use memspan_engine::scope::Scope;
 use memspan_engine::session::{self, Ask, NewMessage, Options, Refusal, Session, SessionState, format_named};
 use pyo3::prelude::*;
-use pyo3::types::{IntoPyDict, PyDict, PyTuple};
+use pyo3::types::PyTuple;
 
 use crate::arguments::{maybe_text, text_of, whole};
 use crate::budget;
 use crate::collection::CollectionCore;
 use crate::engine::Handle;
-use crate::errors::{Hold, hold_for, invalid, run, to_python};
+use crate::errors::{Hold, invalid, run, to_python};
 use crate::json;
 use crate::messages::tools_json;
 use crate::models::named_or_given;
@@ -28,7 +26,7 @@ use crate::rows::scope_core;
 use crate::scope::ScopeCore;
 use crate::time;
 use crate::turn::{Billed, Message, StoredTurn};
-use crate::value::{Moment, Tuple, value};
+use crate::value::{Moment, value};
 use crate::vectors::Vectors;
 
 /// The largest items, together, with which an assembly is still short.
@@ -64,7 +62,7 @@ pub struct SessionCore {
 
 /// A message on its way in: `memspan.NewMessage`, or what has its fields.
 #[derive(FromPyObject)]
-struct NewRow<'py> {
+pub struct NewRow<'py> {
     message: Bound<'py, PyAny>,
     id: Option<Bound<'py, PyAny>>,
     author: Option<Bound<'py, PyAny>>,
@@ -99,56 +97,16 @@ value! {
 value! {
     /// How full the model's window is. Private.
     Fill("memspan._core") { epoch: u64, tokens: u64, window: u64 }
+
+    /// How many of `Limits.WINDOW_SHARES` a prompt of so many tokens reaches.
+    fn reached(&self, tokens: u64) -> usize {
+        session::Fill { epoch: self.epoch, tokens: self.tokens, window: self.window }.reached(tokens)
+    }
 }
 
 value! {
     /// A part of a stored tool result.
     ToolText("memspan.short_term") { text: String, next_offset: Option<usize>, total_characters: usize }
-}
-
-value! {
-    /// A message that answers a question.
-    TranscriptHit("memspan.transcript") { session_id: String, message: Message, score: f64, parts: Tuple<f64> }
-
-    /// "transcripts".
-    #[getter]
-    fn source(&self) -> &'static str {
-        "transcripts"
-    }
-
-    /// The message's texts.
-    #[getter]
-    fn text(&self) -> &str {
-        self.message.text()
-    }
-
-    /// The message's index in its session.
-    #[getter]
-    fn index(&self) -> u64 {
-        self.message.index()
-    }
-
-    /// Whose words they are.
-    #[getter]
-    fn role(&self, py: Python<'_>) -> PyResult<&'static str> {
-        self.message.role(py)
-    }
-
-    /// Tokens of the text (`o200k_base`). Counted at each use.
-    #[getter]
-    fn tokens(&self, py: Python<'_>) -> PyResult<usize> {
-        run(py, hold_for(self.text()), || Ok(tokens_of(self.text())))
-    }
-
-    /// What the score is made of, each part from 0 to 1, before its weight.
-    fn explain<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        session::FEATURES.iter().zip(&self.parts.0).collect::<Vec<_>>().into_py_dict(py)
-    }
-
-    /// The same hit with the score that compares it with hits of other sources. Private.
-    fn weighed(&self, score: f64) -> Self {
-        Self { score, ..self.clone() }
-    }
 }
 
 #[pymethods]
@@ -393,7 +351,8 @@ impl SessionCore {
     }
 }
 
-fn new_message(NewRow { message, id, author, created_at, format }: &NewRow<'_>) -> PyResult<NewMessage> {
+/// The message of a row.
+pub fn new_message(NewRow { message, id, author, created_at, format }: &NewRow<'_>) -> PyResult<NewMessage> {
     let bytes = json::encode("a message", message)?;
     let format = maybe_text("format", format.as_ref())?;
     let format = format.map(|name| format_named(&name).map_err(|error| to_python(message.py(), &error))).transpose()?;
@@ -403,6 +362,7 @@ fn new_message(NewRow { message, id, author, created_at, format }: &NewRow<'_>) 
         id: maybe_text("id", id.as_ref())?,
         author: maybe_text("author", author.as_ref())?,
         created_at: time::maybe_from_python("created_at", created_at.as_ref())?,
+        shortened: Vec::new(),
     })
 }
 
@@ -446,29 +406,4 @@ fn shown(own: &ScopeCore, collections: &[Bound<'_, CollectionCore>]) -> PyResult
         names.push(collection.get().collection().clone());
     }
     Ok(names)
-}
-
-/// Messages of a scope's sessions that answer a question, the best first, and how sure the engine is of the best.
-#[pyfunction]
-pub fn search_transcripts(
-    py: Python<'_>,
-    scope: &Bound<'_, ScopeCore>,
-    query: &Bound<'_, PyAny>,
-    limit: &Bound<'_, PyAny>,
-    since: Option<&Bound<'_, PyAny>>,
-    until: Option<&Bound<'_, PyAny>>,
-) -> PyResult<(Vec<TranscriptHit>, f64)> {
-    let owner = scope.get();
-    let said = Range { since: time::maybe_from_python("since", since)?, until: time::maybe_from_python("until", until)? };
-    let (text, limit) = (text_of("query", query)?, whole("limit", limit, 0, 1 << 20)? as usize);
-    let request = session::TranscriptRequest { text, limit, now: owner.handle.clock.now(py)?, said };
-    let hits = run(py, Hold::Detached, || session::search(owner.handle.engine()?, &owner.scope, &request))?;
-    let confidence = hits.first().map_or(0.0, |best| best.confidence);
-    let hit = |hit: session::TranscriptHit| TranscriptHit {
-        session_id: hit.session_id,
-        score: hit.score as f64 / session::TRANSCRIPT_SCORE_ONE as f64,
-        parts: hit.features.values().into_iter().collect(),
-        message: Message::from(hit.message),
-    };
-    Ok((hits.into_iter().map(hit).collect(), confidence))
 }

@@ -7,8 +7,7 @@ use pyo3::prelude::*;
 use crate::errors::to_python;
 use crate::from_json;
 use crate::memory::shortened;
-use crate::time;
-use crate::value::{Json, Moment, Tuple, value};
+use crate::value::{Json, Moment, Tuple, shows, value};
 
 /// A message of a session, as it was given. What is not looked at is not made.
 ///
@@ -36,12 +35,30 @@ impl From<StoredMessage> for Message {
     }
 }
 
-#[pymethods]
-impl Message {
-    /// Its place in the session, from 0.
-    #[getter]
-    pub fn index(&self) -> u64 {
-        self.0.record.placed.index
+shows! {
+    Message |it| {
+        /// Its place in the session, from 0.
+        index: u64 = it.0.record.placed.index;
+        /// Its texts, one a line; what a tool was called with and what it returned are among them.
+        text: &str = &it.0.text;
+        /// The shape it was given in: "openai" or "anthropic".
+        format: &'static str = it.0.record.format.name();
+        /// Tokens of the form that is sent, its frame included, as counted when it was added.
+        tokens: u64 = it.0.record.cost.tokens;
+        /// Its turn, from 0.
+        turn: u64 = it.0.record.placed.turn;
+        /// The caller's id.
+        id: Option<&str> = it.0.record.id.as_deref();
+        /// Who wrote it, in the caller's words.
+        author: Option<&str> = it.0.record.author.as_deref();
+        /// When it was said, where the caller knew: aware, in UTC.
+        created_at: Option<Moment> = it.0.record.created_at.map(Moment);
+        /// When it was added: aware, in UTC.
+        added_at: Moment = Moment(it.0.record.added_at);
+        /// Whether its text was taken out.
+        redacted: bool = it.0.record.state == MessageState::Redacted;
+        /// Why it was.
+        reason: Option<&str> = it.0.record.reason.as_deref();
     }
 
     /// Who speaks: "system", "developer", "user", "assistant" or "tool".
@@ -61,66 +78,6 @@ impl Message {
     #[getter]
     fn content<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.given(py)?.call_method1("get", ("content",))
-    }
-
-    /// Its texts, one a line; what a tool was called with and what it returned are among them.
-    #[getter]
-    pub fn text(&self) -> &str {
-        &self.0.text
-    }
-
-    /// The shape it was given in: "openai" or "anthropic".
-    #[getter]
-    fn format(&self) -> &'static str {
-        self.0.record.format.name()
-    }
-
-    /// Tokens of the form that is sent, its frame included, as counted when it was added.
-    #[getter]
-    fn tokens(&self) -> u64 {
-        self.0.record.cost.tokens
-    }
-
-    /// Its turn, from 0.
-    #[getter]
-    fn turn(&self) -> u64 {
-        self.0.record.placed.turn
-    }
-
-    /// The caller's id.
-    #[getter]
-    fn id(&self) -> Option<&str> {
-        self.0.record.id.as_deref()
-    }
-
-    /// Who wrote it, in the caller's words.
-    #[getter]
-    fn author(&self) -> Option<&str> {
-        self.0.record.author.as_deref()
-    }
-
-    /// When it was said, where the caller knew: aware, in UTC.
-    #[getter]
-    fn created_at<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        time::maybe_to_python(py, self.0.record.created_at)
-    }
-
-    /// When it was added: aware, in UTC.
-    #[getter]
-    fn added_at<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        time::to_python(py, self.0.record.added_at)
-    }
-
-    /// Whether its text was taken out.
-    #[getter]
-    fn redacted(&self) -> bool {
-        self.0.record.state == MessageState::Redacted
-    }
-
-    /// Why it was.
-    #[getter]
-    fn reason(&self) -> Option<&str> {
-        self.0.record.reason.as_deref()
     }
 
     fn __copy__(&self) -> Self {

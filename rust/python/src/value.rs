@@ -52,6 +52,33 @@ macro_rules! value {
 }
 pub(crate) use value;
 
+/// Declares what a class shows of what it holds, one property each, and its methods.
+macro_rules! shows {
+    ($name:ident |$it:ident| { $($(#[$doc:meta])* $field:ident: $kind:ty = $shown:expr;)* } $($methods:tt)*) => {
+        #[pyo3::pymethods]
+        impl $name {
+            $(
+                $(#[$doc])*
+                #[getter]
+                #[allow(unused_variables)] // what is the same of all looks at none
+                pub fn $field(&self) -> $kind {
+                    let $it = self;
+                    $shown
+                }
+            )*
+
+            $($methods)*
+        }
+
+        #[allow(dead_code)] // not every class is printed field by field
+        impl $name {
+            /// The names of what it shows, in order.
+            const SHOWN: &'static [&'static str] = &[$(stringify!($field)),*];
+        }
+    };
+}
+pub(crate) use shows;
+
 /// Names and values of a value's fields.
 fn fields<'py>(value: &Bound<'py, PyAny>) -> PyResult<Vec<(String, Bound<'py, PyAny>)>> {
     let names: Vec<String> = value.getattr("__match_args__")?.extract()?;

@@ -159,7 +159,7 @@ pub fn search<P: Pages>(engine: &Core, pages: &P, request: &Request) -> Result<S
         (Some(set), Some(query)) if candidate.dense.is_some() => set.cosine(pages, candidate.number, query),
         _ => Ok(None),
     };
-    let moment = Moment { now: request.now, asked: None };
+    let moment = Moment { now: request.now, ..Moment::default() };
     for (candidate, parts) in fusion::rank(fusion, request.limit, &moment, found.candidates, exact)? {
         if answer.hits.len() >= request.limit || parts.score() < request.min_score {
             break;
@@ -248,6 +248,7 @@ fn nominate<P: Pages>(
             dense: compared.map_or(Ok(None), |(set, vector)| nearest.score(set, pages, vector, number))?,
             attributes: Attributes::NONE,
             past: None,
+            related: None,
         });
     }
     Ok(query)

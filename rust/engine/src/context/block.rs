@@ -45,6 +45,8 @@ pub struct Form {
     pub span: Option<(u64, u64)>,
     /// When something newer was said of the same, microseconds since 1970 (UTC).
     pub newer_at: Option<i64>,
+    /// Whether another memory says otherwise, and nothing says which of them holds.
+    pub disputed: bool,
 }
 
 impl Form {

@@ -7,10 +7,12 @@
 //!
 //! docs/life.md has the rules, the constants and what they were fitted on.
 
+mod assign;
 mod dates;
 mod guards;
 mod lexicon;
 mod model;
+mod relates;
 mod rules;
 mod words;
 
@@ -19,6 +21,7 @@ mod tests;
 
 pub use guards::PASTE_BYTES;
 pub use model::described;
+pub use relates::{Stated, of_slot, related};
 
 use guards::Guard;
 use rules::{Reading, Sentence};
@@ -119,6 +122,19 @@ const MAX_SENTENCES: usize = 64;
 const MAX_UNCONFIRMED: usize = 3;
 /// From here on an assistant's sentence says enough to be worth approving, in thousandths of [`model::matters`].
 const UNCONFIRMED_MATTERS: u16 = 600;
+
+/// How far from a message the other side's words may stand that it answers, or that answer it.
+const BESIDE: usize = 4;
+
+/// What a message among others claims: speaker, text, when. What the other side said last and says next stands beside it.
+#[must_use]
+pub fn judge_among(messages: &[(Speaker, String, i64)], index: usize) -> Vec<Claim> {
+    let (speaker, text, at) = &messages[index];
+    let other = |message: &&(Speaker, String, i64)| message.0 != *speaker && message.0 != Speaker::Other;
+    let before = messages[..index].iter().rev().take(BESIDE).find(other).map_or("", |message| message.1.as_str());
+    let after = messages[index + 1..].iter().take(BESIDE).find(other).map_or("", |message| message.1.as_str());
+    judge(&Said { text, speaker: *speaker, before, after, at: *at })
+}
 
 /// What a message claims, in order. Never empty: what is not stored is there with its reason.
 #[must_use]
@@ -223,7 +239,10 @@ fn sentence(said: &Said<'_>, whole: Span, span: Span, own: &[Word]) -> Option<Cl
 
 fn claimed(said: &Said<'_>, span: Span, words: &[Word], reading: Reading, doubt: Option<&'static str>) -> Claim {
     let sentence = &said.text[span.start..span.end];
-    let text = reading.text.unwrap_or_else(|| dates::resolved(sentence, words, span.start, said.at));
+    let text = match reading.text {
+        Some(text) => dates::resolved(&text, &self::words(&text), 0, said.at),
+        None => dates::resolved(sentence, words, span.start, said.at),
+    };
     Claim {
         category: reading.category,
         text,
@@ -256,7 +275,7 @@ fn remainder(said: &Said<'_>, own: &[Word], rest: &[Span], claims: &mut Vec<Clai
     if score <= 0 {
         let reason = if text.iter().all(|text| text.ends_with('?')) { "a question" } else { "it informs of nothing" };
         let mut claim = discarded(&text.join(" "), span, reason);
-        (claim.importance, claim.confidence) = (matters / 2, confidence(-score));
+        (claim.importance, claim.confidence) = (worth(matters), confidence(-score));
         return claims.push(claim);
     }
     let told: Vec<String> =
@@ -267,12 +286,17 @@ fn remainder(said: &Said<'_>, own: &[Word], rest: &[Span], claims: &mut Vec<Clai
         slot: None,
         replaces: None,
         ends: None,
-        importance: 200 + matters / 2,
+        importance: worth(matters),
         confidence: confidence(score),
         span,
         reason: "model: it informs".to_owned(),
         doubt: None,
     });
+}
+
+/// The importance of what the second model says matters so much: the same scale for what is stored and for what is not.
+fn worth(matters: u16) -> u16 {
+    200 + matters / 2
 }
 
 /// A logit as a probability, in thousandths.

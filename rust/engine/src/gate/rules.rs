@@ -2,6 +2,7 @@
 //! and what the claim replaces or ends; what no rule reads is left to the model.
 
 use super::Category;
+use super::assign::assigned;
 use super::guards::{has, starts};
 use super::lexicon::{CLASSES, NO_ATTRIBUTE, PROFILE};
 use super::words::Word;
@@ -28,7 +29,7 @@ pub struct Reading {
 }
 
 impl Reading {
-    fn new(category: Category, rule: &'static str) -> Self {
+    pub(super) fn new(category: Category, rule: &'static str) -> Self {
         let importance = match category {
             Category::Constraint => 900,
             Category::Profile => 800,
@@ -39,12 +40,12 @@ impl Reading {
         Self { category, text: None, slot: None, replaces: None, ends: None, importance, confidence: 900, rule }
     }
 
-    fn text(mut self, text: String) -> Self {
+    pub(super) fn text(mut self, text: String) -> Self {
         self.text = Some(text);
         self
     }
 
-    fn slot(mut self, slot: impl Into<String>) -> Self {
+    pub(super) fn slot(mut self, slot: impl Into<String>) -> Self {
         self.slot = Some(slot.into());
         self
     }
@@ -102,12 +103,12 @@ const ENDS_VALUE: [&str; 39] = [
 ];
 
 impl Sentence<'_> {
-    fn word(&self, at: usize) -> &str {
+    pub(super) fn word(&self, at: usize) -> &str {
         self.words.get(at).map_or("", |word| word.lower.as_str())
     }
 
     /// The text of words `from..to`.
-    fn between(&self, from: usize, to: usize) -> Option<String> {
+    pub(super) fn between(&self, from: usize, to: usize) -> Option<String> {
         let (first, last) = (self.words.get(from)?, self.words.get(to.checked_sub(1)?)?);
         (from < to).then(|| self.text[first.start..last.end].to_owned())
     }
@@ -119,7 +120,7 @@ impl Sentence<'_> {
     }
 
     /// Where the value that begins at `from` is over: at a word that parts, at a sign, after eight words.
-    fn value_end(&self, from: usize) -> usize {
+    pub(super) fn value_end(&self, from: usize) -> usize {
         let mut at = from;
         while at < self.words.len() && at < from + 8 {
             let word = self.word(at);
@@ -134,7 +135,7 @@ impl Sentence<'_> {
         at
     }
 
-    fn value(&self, from: usize) -> Option<(String, usize)> {
+    pub(super) fn value(&self, from: usize) -> Option<(String, usize)> {
         let end = self.value_end(from);
         self.between(from, end).map(|value| (value, end))
     }
@@ -150,7 +151,7 @@ impl Sentence<'_> {
         (!is_time).then(|| purpose.to_lowercase())
     }
 
-    fn negated(&self, at: usize) -> bool {
+    pub(super) fn negated(&self, at: usize) -> bool {
         ["not", "no", "never", "isn't", "aren't", "neither"].contains(&self.word(at))
     }
 }
@@ -180,6 +181,7 @@ pub fn read(sentence: &Sentence<'_>) -> Option<Reading> {
         .or_else(|| prefers(&rest))
         .or_else(|| attribute(&rest))
         .or_else(|| decision(&rest))
+        .or_else(|| assigned(&rest))
         .or_else(|| uses(&rest))
         .or_else(|| outcome(&rest));
     match reading {
@@ -201,7 +203,7 @@ pub fn opens_clause(words: &[Word]) -> bool {
 
 /// Words before what is claimed: "remember that", "actually,", "by the way".
 fn preamble(sentence: &Sentence<'_>) -> usize {
-    const OPENINGS: [&str; 30] = [
+    const OPENINGS: [&str; 33] = [
         "please remember that",
         "please remember",
         "remember that",
@@ -232,6 +234,9 @@ fn preamble(sentence: &Sentence<'_>) -> usize {
         "from now on",
         "as of today",
         "please note",
+        "sorry",
+        "wait",
+        "on second thought",
     ];
     let mut at = 0;
     while let Some(next) = OPENINGS.iter().find_map(|opening| starts(sentence.words, at, opening)) {

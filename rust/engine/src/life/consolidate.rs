@@ -54,7 +54,7 @@ pub fn clusters(engine: &Core, scope: &Scope, rule: Rule, now: i64) -> Result<Ve
         }
         Ok((kept, points))
     })?;
-    let labels = dbscan(&points, rule.closeness, rule.min_points);
+    let labels = dbscan(&points, rule.closeness, rule.min_points)?;
     let count = labels.iter().flatten().max().map_or(0, |last| *last as usize + 1);
     let mut clusters: Vec<Vec<Memory>> = vec![Vec::new(); count];
     for (memory, label) in memories.into_iter().zip(labels) {

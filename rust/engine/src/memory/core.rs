@@ -20,9 +20,10 @@ use super::merge;
 use super::quarantine;
 use super::read::{self, Listing};
 use super::record::{self, Memory};
-use super::remember::{self, Action, NewMemory, Prepared, Remembered};
+use super::remember::{self, Action, NewMemory, Prepared, Remembered, Verdict};
 use super::revise::{self, Revision};
 use super::slots::{self, Slot};
+use crate::gate::Category;
 use crate::index::vectors::graph::GraphOptions;
 use crate::index::vectors::{UnitVector, VectorSet};
 use crate::interrupt;
@@ -141,6 +142,12 @@ impl Core {
         self.rules = rules;
     }
 
+    /// Days in which memories of each kind lose half of their worth, where the program says so, in the order of [`Kind::ALL`].
+    #[must_use]
+    pub fn half_lives(&self) -> [Option<f64>; 7] {
+        self.rules.map(|rule| rule.half_life.map(|half_life| half_life as f64 / 86_400e6))
+    }
+
     /// Forgets, of each kind that has more memories in a scope than its rule allows, the least valuable; how many.
     pub fn forget_over_cap(&self, scope: &Scope, now: i64) -> Result<u64> {
         let mut forgotten = 0;
@@ -161,6 +168,7 @@ impl Core {
     /// A memory ready to be written, as the policy and the rule of its kind leave it.
     fn prepared(&self, embedder: &Embedder, scope: &Scope, mut new: NewMemory) -> Result<Prepared> {
         new.screen(self.screening);
+        add(&self.store.metrics().texts_screened, u64::from(matches!(new.screened, Verdict::Redacted(_) | Verdict::Refused(_))));
         new.default_ttl = self.rules[new.kind as usize].ttl;
         prepare(embedder, scope, self.store.secret(), new)
     }
@@ -231,6 +239,13 @@ impl Core {
             };
             rows.iter().map(|(scope, new)| remember::known_vector(snapshot, scope, new, (number, dims as usize))).collect()
         })
+    }
+
+    /// The same for one, counted as reused.
+    pub fn known_vector(&self, place: u32, scope: &Scope, new: &NewMemory) -> Result<Option<UnitVector>> {
+        let known = self.known_vectors(place, &[(scope, new)])?.pop().flatten();
+        add(&self.store.metrics().vectors_reused, u64::from(known.is_some()));
+        Ok(known)
     }
 
     /// How graphs over vectors are built and searched.
@@ -457,8 +472,31 @@ impl Core {
             }
             remember::write(txn, &scope, &rows, now, embedding)?.into_iter().collect::<Result<Vec<_>>>().map(Some)
         })?;
-        add(&self.store.metrics().memories_written, count);
+        let metrics = self.store.metrics();
+        add(&metrics.memories_written, count);
+        let became = |wanted: fn(Action) -> bool| written.iter().flatten().filter(|done| wanted(done.action)).count() as u64;
+        add(&metrics.gate_stored, became(Action::keeps));
+        add(&metrics.gate_quarantined, became(|action| action == Action::Quarantined));
         Ok(written)
+    }
+
+    /// Counts what the write gate judged.
+    pub fn note_judged(&self, categories: impl Iterator<Item = Category>) {
+        let metrics = self.store.metrics();
+        for category in categories {
+            add(&metrics.gate_seen, 1);
+            let of_category = match category {
+                Category::Preference => &metrics.gate_preference,
+                Category::Decision => &metrics.gate_decision,
+                Category::TaskOutcome => &metrics.gate_task_outcome,
+                Category::Constraint => &metrics.gate_constraint,
+                Category::Semantic => &metrics.gate_semantic,
+                Category::Episodic => &metrics.gate_episodic,
+                Category::Profile => &metrics.gate_profile,
+                Category::Discard => &metrics.gate_discard,
+            };
+            add(of_category, 1);
+        }
     }
 
     /// How far a session was learnt from.

@@ -3,7 +3,8 @@
 //! All of it happens in the transaction that stores the claim, so that no other writer comes between the look and the write. The
 //! candidates are the memories that the caller found near, and those that the same batch has just written.
 
-use super::near::{Relation, relation, speaks_of};
+use super::kind::Kind;
+use super::near::{Relation, Statement};
 use super::record::{self, Memory};
 use super::remember::{Action, Remembered};
 use super::writer::PartitionWriter;
@@ -38,48 +39,83 @@ pub(super) struct Met {
     pub disputed: Vec<u32>,
 }
 
-/// Compares a claim with what is near. It takes the slot of the memory that it replaces or ends.
+/// A claim that a batch has written, as the next ones are compared with it.
+#[derive(Debug)]
+pub(super) struct Written {
+    number: u32,
+    statement: Statement,
+    slot: Option<String>,
+}
+
+impl Written {
+    pub fn of(memory: &Memory) -> Self {
+        Self { number: memory.number, statement: Statement::of(&memory.text, memory.kind), slot: memory.slot.clone() }
+    }
+
+    /// Whether a claim may do something to it: most do not, and its record is not read.
+    fn concerns(&self, claim: &Statement, slot: Option<&String>, named: Option<&String>) -> bool {
+        claim.stands_to(&self.statement) != Relation::Different
+            || named.is_some_and(|named| self.statement.speaks_of(named))
+            || slot.is_some() && slot == self.statement.attribute.as_ref()
+            || self.slot.is_some() && self.slot == claim.attribute
+    }
+}
+
+/// Compares a claim with what is near and with what its batch has written. It takes the slot of the memory that it replaces or ends.
 pub(super) fn meet<P: PagesMut>(writer: &PartitionWriter<'_, P>, memory: &mut Memory, learning: &Learning) -> Result<Met> {
-    let batch = writer.first_number..writer.head.next_number;
+    let claim = Statement::of(&memory.text, memory.kind);
+    let named = learning.replaces.as_ref().or(learning.ends.as_ref());
+    let attribute = claim.attribute.as_ref().filter(|_| memory.slot.is_none());
+    let slotted = attribute.map_or(Ok(None), |name| writer.slot(name).map(|slot| slot.current.last().copied()))?;
+    let batch = writer.claims.iter().filter(|written| written.concerns(&claim, memory.slot.as_ref(), named)).map(|written| written.number);
+    let numbers: Vec<u32> = learning.near.iter().copied().chain(slotted).chain(batch).collect();
     let mut met = Met::default();
-    for number in learning.near.iter().copied().chain(batch) {
-        let Some(known) = record::current(&*writer.pages, writer.partition, number)? else { continue };
-        if known.is_expired(writer.now) {
-            continue;
-        }
-        if let Some(named) = learning.replaces.as_ref().or(learning.ends.as_ref())
-            && met.ended.is_none()
-            && may_replace(memory, &known)
-            && speaks_of(&known.text, named)
-        {
-            memory.slot = memory.slot.take().or_else(|| known.slot.clone());
-            met.ended = Some(known);
-            continue;
-        }
-        let comparable = known.slot == memory.slot || known.slot.is_none() || memory.slot.is_none();
-        match relation(&memory.text, memory.kind, &known.text, known.kind) {
-            Relation::Same if known.slot == memory.slot && same_event(memory, &known) => met.same = met.same.or(Some(known)),
-            Relation::Contradicts if comparable && may_replace(memory, &known) && met.ended.is_none() => {
-                memory.slot = memory.slot.take().or_else(|| known.slot.clone());
-                met.ended = Some(known);
-            }
-            Relation::Contradicts | Relation::Disputes
-                if comparable && known.slot != memory.slot || known.slot.is_none() && memory.slot.is_none() =>
-            {
-                if matches!(relation(&memory.text, memory.kind, &known.text, known.kind), Relation::Contradicts | Relation::Disputes) {
-                    met.disputed.push(number);
-                }
-            }
-            _ => {}
+    for number in numbers {
+        if let Some(known) = record::current(&*writer.pages, writer.partition, number)?.filter(|known| !known.is_expired(writer.now)) {
+            compare(&mut met, memory, &claim, known, named);
         }
     }
     Ok(met)
 }
 
+/// What a claim does to one memory.
+fn compare(met: &mut Met, memory: &mut Memory, claim: &Statement, known: Memory, named: Option<&String>) {
+    let other = Statement::of(&known.text, known.kind);
+    let replaces = may_replace(memory, &known) && met.ended.is_none();
+    if replaces && named.is_some_and(|named| other.speaks_of(named)) {
+        return end(met, memory, known);
+    }
+    let comparable = known.slot == memory.slot || known.slot.is_none() || memory.slot.is_none();
+    match claim.stands_to(&other) {
+        Relation::Same if known.slot == memory.slot && same_event(memory, &known) => met.same = met.same.take().or(Some(known)),
+        Relation::Same => {}
+        _ if replaces && gives_same_attribute(memory, claim, &known, &other) => end(met, memory, known),
+        Relation::Contradicts if comparable && replaces => end(met, memory, known),
+        Relation::Contradicts | Relation::Disputes if comparable && (known.slot != memory.slot || known.slot.is_none()) => {
+            met.disputed.push(known.number);
+        }
+        _ => {}
+    }
+}
+
+fn end(met: &mut Met, memory: &mut Memory, known: Memory) {
+    memory.slot = memory.slot.take().or_else(|| known.slot.clone());
+    met.ended = Some(known);
+}
+
+/// Whether one has the slot that the other gives a value to in plain words: "The party size is 4." and the slot "party size". What a
+/// profile holds is somebody's own, and no "the name is" is about it.
+fn gives_same_attribute(new: &Memory, claim: &Statement, known: &Memory, other: &Statement) -> bool {
+    let about = |slot: &Option<String>, plain: &Option<String>, statement: &Statement| {
+        plain.is_none() && slot.is_some() && statement.attribute == *slot
+    };
+    (new.kind == Kind::Profile) == (known.kind == Kind::Profile)
+        && (about(&new.slot, &known.slot, other) || about(&known.slot, &new.slot, claim))
+}
+
 /// Events are told again on their day; on another day something happened again.
 fn same_event(new: &Memory, known: &Memory) -> bool {
     const DAY: i64 = 86_400_000_000;
-    use super::kind::Kind;
     !matches!(new.kind, Kind::Episodic | Kind::TaskOutcome) || new.occurred_at.div_euclid(DAY) == known.occurred_at.div_euclid(DAY)
 }
 
@@ -97,7 +133,7 @@ pub(super) fn reinforce<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, mut kn
         known.provenance.last_seen = again.occurred_at;
         // Half of what was missing, for a source as sure as the first; the sum never passes 1.
         known.confidence += (1.0 - known.confidence) * again.confidence * 0.5;
-        record::put(writer.pages, writer.partition, &known)?;
+        writer.index_anew(&known)?;
     }
     let reason = Some(format!("{} says the same", known.id()));
     Ok(Remembered { action: Action::Reinforced, memory: known, reason })
@@ -127,6 +163,15 @@ pub struct LearnMark {
     pub created_at: i64,
 }
 
+impl LearnMark {
+    /// Where reading goes on in a session that is now as `now` says: at its begin where it changed since, or is another one.
+    #[must_use]
+    pub fn continued(&self, now: &Self) -> u64 {
+        let is_same = (self.edits, self.created_at) == (now.edits, now.created_at);
+        if is_same { self.next.min(now.next) } else { 0 }
+    }
+}
+
 fn mark_key(partition: Partition, seed: Seed, session: &str) -> Key {
     Key::new(partition, Table::LearnMark).u128(seed.hash128(session.as_bytes()))
 }
@@ -147,4 +192,9 @@ pub fn put_mark(pages: &mut impl PagesMut, partition: Partition, seed: Seed, ses
     body.uint(mark.edits);
     body.int(mark.created_at);
     pages.put(key.as_slice(), &envelope::seal(key.as_slice(), 1, Codec::MessagePack, body.bytes()))
+}
+
+/// Forgets how far a session was learnt from: it is deleted.
+pub fn drop_mark(pages: &mut impl PagesMut, partition: Partition, seed: Seed, session: &str) -> Result<()> {
+    pages.delete(mark_key(partition, seed, session).as_slice()).map(drop)
 }

@@ -42,7 +42,7 @@ pub(super) fn write<P: PagesMut>(
     kept.provenance.reinforced = kept.provenance.reinforced.saturating_add(known.len() as u32 - 1);
     kept.provenance.last_seen = known.iter().map(|memory| memory.occurred_at).max().unwrap_or(0);
     kept.trust = kept.trust.min(trust);
-    record::put(writer.pages, writer.partition, &kept)?;
+    writer.index_anew(&kept)?;
     for memory in known.into_iter().filter(|memory| memory.number != kept.number) {
         supersede(&mut writer, memory, &kept)?;
     }

@@ -5,6 +5,7 @@
 //! another value at one place of the same sentence, is a contradiction where the place holds one value at a time.
 
 use super::kind::Kind;
+use crate::text::slot_key;
 
 /// How a new statement stands to an older one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,28 +108,56 @@ fn is_denial(token: &Token) -> bool {
     DENIALS.contains(&token.form.as_str())
 }
 
-/// How `new` stands to `old`; both are current and of these kinds.
-pub fn relation(new: &str, new_kind: Kind, old: &str, old_kind: Kind) -> Relation {
-    let (a, b) = (tokens(new), tokens(old));
-    if a.is_empty() || b.is_empty() {
-        return Relation::Different;
+/// A text, read once to be compared with many.
+#[derive(Debug, Clone)]
+pub struct Statement {
+    tokens: Vec<Token>,
+    /// Whether its kind says what holds, and not what happened.
+    lasts: bool,
+    /// The attribute that it gives a value to in plain words, as a slot is called.
+    pub attribute: Option<String>,
+}
+
+impl Statement {
+    pub fn of(text: &str, kind: Kind) -> Self {
+        let lasts = !matches!(kind, Kind::Episodic | Kind::TaskOutcome | Kind::Decision);
+        Self { tokens: tokens(text), lasts, attribute: if lasts { attribute(text).map(|name| slot_key(&name)) } else { None } }
     }
-    let forms = |tokens: &[Token]| tokens.iter().map(|token| token.form.clone()).collect::<Vec<_>>();
-    if forms(&a) == forms(&b) {
-        return Relation::Same;
+
+    /// How this one stands to an older one; both are current.
+    pub fn stands_to(&self, old: &Self) -> Relation {
+        let (a, b) = (&self.tokens, &old.tokens);
+        if a.is_empty() || b.is_empty() {
+            return Relation::Different;
+        }
+        if forms(a).eq(forms(b)) {
+            return Relation::Same;
+        }
+        if !self.lasts || !old.lasts {
+            return Relation::Different;
+        }
+        let denies = |tokens: &[Token]| tokens.iter().any(is_denial);
+        if denies(a) != denies(b) {
+            return if affirmed(a).eq(affirmed(b)) { Relation::Contradicts } else { Relation::Different };
+        }
+        changed_value(a, b)
     }
-    let lasts = |kind: Kind| !matches!(kind, Kind::Episodic | Kind::TaskOutcome | Kind::Decision);
-    if !lasts(new_kind) || !lasts(old_kind) {
-        return Relation::Different;
+
+    /// Whether it speaks of what a user names: all its words are there, in order.
+    pub fn speaks_of(&self, named: &str) -> bool {
+        let lower = |tokens: &[Token]| forms(tokens).map(str::to_lowercase).collect::<Vec<_>>();
+        let (text, named) = (lower(&self.tokens), lower(&tokens(named)));
+        !named.is_empty() && text.windows(named.len()).any(|window| window == named)
     }
-    let affirmed = |tokens: &[Token]| {
-        tokens.iter().filter(|token| !is_denial(token) && token.form != "do").map(|token| token.form.clone()).collect::<Vec<_>>()
-    };
-    let denies = |tokens: &[Token]| tokens.iter().any(is_denial);
-    if denies(&a) != denies(&b) {
-        return if affirmed(&a) == affirmed(&b) { Relation::Contradicts } else { Relation::Different };
-    }
-    changed_value(&a, &b)
+}
+
+fn forms(tokens: &[Token]) -> impl Iterator<Item = &str> {
+    tokens.iter().map(|token| token.form.as_str())
+}
+
+/// What is said, but for whether it is denied.
+fn affirmed(tokens: &[Token]) -> impl Iterator<Item = &str> {
+    tokens.iter().filter(|token| !is_denial(token) && token.form != "do").map(|token| token.form.as_str())
 }
 
 /// The same sentence with another value at one place.
@@ -152,12 +181,20 @@ fn changed_value(a: &[Token], b: &[Token]) -> Relation {
     }
 }
 
-/// Whether a memory speaks of what a user names: all its words are there, in order.
-pub fn speaks_of(text: &str, named: &str) -> bool {
-    let (text, named) = (tokens(text), tokens(named));
-    let lower = |tokens: &[Token]| tokens.iter().map(|token| token.form.to_lowercase()).collect::<Vec<_>>();
-    let (text, named) = (lower(&text), lower(&named));
-    !named.is_empty() && text.windows(named.len()).any(|window| window == named)
+/// Words of an attribute's name at most.
+const MOST_NAME: usize = 4;
+
+/// The attribute that a plain sentence gives a value to, as a slot is called: "The deploy region is eu-west-1." is about "deploy region".
+fn attribute(text: &str) -> Option<String> {
+    let words: Vec<&str> = text.split_whitespace().take(MOST_NAME + 3).collect();
+    let begin = match words.first()?.to_lowercase().as_str() {
+        "the" if words.get(1).is_some_and(|word| word.to_lowercase() == "user's") => 2,
+        "the" | "my" | "our" => 1,
+        _ => return None,
+    };
+    let verb = words.iter().position(|word| matches!(*word, "is" | "are")).filter(|verb| (begin + 1..=begin + MOST_NAME).contains(verb))?;
+    let name = words[begin..verb].join(" ").to_lowercase().replace("favourite", "favorite");
+    (verb + 1 < words.len() && name.chars().all(|letter| letter.is_alphanumeric() || matches!(letter, ' ' | '-' | '_'))).then_some(name)
 }
 
 #[cfg(test)]
@@ -165,7 +202,15 @@ mod tests {
     use super::*;
 
     fn of(new: &str, old: &str) -> Relation {
-        relation(new, Kind::Semantic, old, Kind::Semantic)
+        stands(new, old, Kind::Semantic)
+    }
+
+    fn stands(new: &str, old: &str, kind: Kind) -> Relation {
+        Statement::of(new, kind).stands_to(&Statement::of(old, kind))
+    }
+
+    fn speaks_of(text: &str, named: &str) -> bool {
+        Statement::of(text, Kind::Semantic).speaks_of(named)
     }
 
     #[test]
@@ -210,7 +255,19 @@ mod tests {
         ] {
             assert_eq!(of(a, b), Relation::Different, "{a} | {b}");
         }
-        assert_eq!(relation("The race was 5 km", Kind::Episodic, "The race was 7 km", Kind::Episodic), Relation::Different);
+        assert_eq!(stands("The race was 5 km", "The race was 7 km", Kind::Episodic), Relation::Different);
+    }
+
+    #[test]
+    fn a_plain_sentence_names_its_attribute() {
+        assert_eq!(attribute("The deploy region is eu-west-1.").as_deref(), Some("deploy region"));
+        assert_eq!(attribute("The user's time is 11:45 am.").as_deref(), Some("time"));
+        assert_eq!(attribute("My favourite colour is red").as_deref(), Some("favorite colour"));
+        for other in
+            ["payments-api is slow", "The sky", "The is", "The one thing that nobody knows is why", "The user's is", "I live in Rome"]
+        {
+            assert_eq!(attribute(other), None, "{other}");
+        }
     }
 
     #[test]

@@ -7,9 +7,12 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::embedding::{self, Embedding, EmbeddingNumber};
 use super::kind::Kind;
+use super::learn::Written;
 use super::record::{self, Ending, Memory, State};
+use super::relation::{self, Relation};
 use super::slots::{self, Slot};
 use crate::Result;
+use crate::gate;
 use crate::index::bm25::{self, IndexId, Op, Reader, Row, Statistics};
 use crate::index::vectors::{UnitVector, VectorSet};
 use crate::scope::{Head, Scope};
@@ -30,8 +33,8 @@ pub(super) struct PartitionWriter<'t, P: PagesMut> {
     pub head: Head,
     /// Transaction time of this batch: later than that of every write before it.
     pub now: i64,
-    /// The first number that this batch may give.
-    pub first_number: u32,
+    /// What this batch has learnt so far.
+    pub claims: Vec<Written>,
     operations: Vec<IndexOperation>,
     /// Key term -> numbers added (true) or removed (false) by this batch.
     keys: HashMap<u64, Vec<(u32, bool)>>,
@@ -85,7 +88,7 @@ impl<'t, P: PagesMut> PartitionWriter<'t, P> {
             seed,
             head,
             now,
-            first_number: head.next_number,
+            claims: Vec::new(),
             operations: Vec::new(),
             keys: HashMap::new(),
             vectors: BTreeMap::new(),
@@ -186,9 +189,29 @@ impl<'t, P: PagesMut> PartitionWriter<'t, P> {
         record::remove_current(self.pages, self.partition, memory.number)?;
         if matches!(ending.state, State::Forgotten | State::Expired) {
             self.erase(&mut memory)?;
+        } else {
+            relation::end_of(self.pages, self.partition, memory.number, ending.valid_until)?;
         }
         memory.ending = Some(ending);
         record::put(self.pages, self.partition, &memory)
+    }
+
+    /// Stores what a memory that was just written says of how things stand to each other.
+    pub fn relate(&mut self, memory: &Memory) -> Result<()> {
+        let slotted = memory.slot.as_deref().and_then(|slot| gate::of_slot(&memory.text, slot));
+        for gate::Stated { subject, relation, object } in gate::related(&memory.text).into_iter().chain(slotted) {
+            let (since, memory) = (memory.occurred_at, Some(memory.number));
+            let given = Relation { number: 0, subject, relation, object, since, until: None, memory };
+            relation::give(self.pages, self.partition, self.seed, &given)?;
+        }
+        Ok(())
+    }
+
+    /// Stores a current memory whose text stays and whose standing does not: trust, confidence, how often it was said.
+    pub fn index_anew(&mut self, memory: &Memory) -> Result<()> {
+        let analysis = analyze(&memory.text, self.seed.terms);
+        self.unindex(memory, Vector::Keep)?;
+        self.add(memory, analysis.terms, analysis.length, None)
     }
 
     /// Takes a memory out of the index, and out of the vectors as `vector` says; its record stays.
@@ -218,6 +241,7 @@ impl<'t, P: PagesMut> PartitionWriter<'t, P> {
         for earlier in record::history(self.pages, self.partition, memory.number)? {
             crate::store::chunks::remove(self.pages, record::history_key(self.partition, earlier.number, earlier.revision))?;
         }
+        relation::erase_of(self.pages, self.partition, self.seed, memory.number)?;
         memory.text.clear();
         memory.metadata.clear();
         memory.slot = None;
@@ -359,6 +383,16 @@ pub(crate) fn importance_of(memory: &Memory) -> u8 {
     (memory.importance * 255.0).round() as u8
 }
 
+/// How far a memory is doubted: 0 not at all, 15 wholly.
+pub(crate) fn doubt_of(memory: &Memory) -> u8 {
+    ((1.0 - memory.confidence.clamp(0.0, 1.0)) * 15.0).round() as u8
+}
+
+/// How often it was said again, as a power of two: 0 never, n at least 2^(n - 1) times, 7 at most.
+pub(crate) fn said_again(memory: &Memory) -> u8 {
+    (u32::BITS - memory.provenance.reinforced.leading_zeros()).min(7) as u8
+}
+
 /// The key term of a given id.
 pub(super) fn id_key(seed: Seed, id: &str) -> u64 {
     text::term_hash(TermClass::Key, &format!("id\0{id}"), seed.terms)
@@ -394,7 +428,8 @@ pub(super) fn row_of(memory: &Memory, length: u32) -> Row {
     Row {
         kind: memory.kind as u8,
         trust: memory.trust,
-        flags: 0,
+        // Above the bit of the index: four of doubt, three of how often it was said again. Versions before 0.5 wrote none.
+        flags: doubt_of(memory) << 1 | said_again(memory) << 5,
         importance: importance_of(memory),
         length,
         occurred_at: memory.occurred_at,

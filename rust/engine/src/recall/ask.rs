@@ -21,6 +21,8 @@ pub struct Found {
     pub parts: Parts,
     /// The ids of memories that were left out because they say the same.
     pub duplicates: Vec<String>,
+    /// How it is related to what the question names, in words.
+    pub related: Option<String>,
 }
 
 /// An answer.
@@ -114,7 +116,8 @@ pub fn ask(core: &Core, mut request: Request, embedder_failed: Option<&str>) -> 
         for hit in &mut recall.hits {
             let partition = recall.partitions.get(hit.scope).copied().flatten().unwrap_or_default();
             let (named, duplicates) = (Named::read(pages, partition, hit.memory.clone())?, std::mem::take(&mut hit.duplicates));
-            asked.found.push(Found { named: Arc::new(named), scope: hit.scope, parts: hit.parts, duplicates });
+            let related = hit.related.take();
+            asked.found.push(Found { named: Arc::new(named), scope: hit.scope, parts: hit.parts, duplicates, related });
         }
         Ok((asked, recall))
     })?;

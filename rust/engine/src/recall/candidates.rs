@@ -2,10 +2,12 @@
 
 use std::cell::OnceCell;
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
 
 use super::explain::LexicalQuery;
 use super::priors::Attributes;
 use super::ranking::memories::{FEWEST, PER_ANSWER};
+use super::related::{self, Related};
 use super::when::Range;
 use super::{Request, past};
 use crate::Result;
@@ -37,6 +39,8 @@ pub struct Candidate {
     pub attributes: Attributes,
     /// What it said, where it is not current any more.
     pub past: Option<Box<Memory>>,
+    /// How it is related to what the question names.
+    pub related: Option<Box<Related>>,
 }
 
 /// What was nominated in all scopes so far.
@@ -103,6 +107,9 @@ pub fn nominate<P: Pages>(
     let holders = scope.with_every_identifier(&mut reader, &query)?;
     let identified = !holders.is_empty();
     numbers.extend(holders);
+    let mut by_relation = related::nominate(snapshot, partition, request.scopes[place].seed(snapshot.secret()), &request.text)?;
+    scope.retain_found(&mut reader, &mut by_relation)?;
+    numbers.extend(by_relation.keys());
     numbers.sort_unstable();
     numbers.dedup();
     let mut accesses = AccessBlocks::new(snapshot, partition);
@@ -110,9 +117,10 @@ pub fn nominate<P: Pages>(
     for number in numbers {
         let lexical = lexical.score(&mut reader, &query, number)?;
         let Some(row) = reader.row(number)? else { continue };
-        let attributes = attributes(&row, number, &mut accesses)?;
+        let attributes = attributes(engine, &row, number, &mut accesses)?;
         let dense = compared.map_or(Ok(None), |(set, question)| dense.score(set, snapshot, question, number))?;
-        candidates.push(Candidate { scope: place, number, lexical, dense, attributes, past: None });
+        let related = by_relation.remove(&number).map(Box::new);
+        candidates.push(Candidate { scope: place, number, lexical, dense, attributes, past: None, related });
     }
     found.identified |= identified;
     found.candidates.append(&mut candidates);
@@ -123,11 +131,12 @@ pub fn nominate<P: Pages>(
     Ok(query)
 }
 
-/// What a current memory's prior is made of. What a fact was recalled counts for nothing, and is not read.
-fn attributes<P: Pages>(row: &Row, number: u32, accesses: &mut AccessBlocks<'_, P>) -> Result<Attributes> {
+/// What a current memory's prior is made of. What a fact was recalled counts for nothing where facts do not decay, and is not read.
+fn attributes<P: Pages>(core: &Core, row: &Row, number: u32, accesses: &mut AccessBlocks<'_, P>) -> Result<Attributes> {
     let kind = Kind::from_number(row.kind).unwrap_or(Kind::Semantic);
-    let recalls = if kind == Kind::Semantic { 0 } else { accesses.get(number)?.recalls };
-    Ok(Attributes { kind, importance: row.importance, occurred_at: row.occurred_at, recalls, trust: row.trust })
+    let recalls = if kind == Kind::Semantic && core.half_lives()[kind as usize].is_none() { 0 } else { accesses.get(number)?.recalls };
+    let (doubt, said_again) = (row.flags >> 1 & 15, row.flags >> 5);
+    Ok(Attributes { kind, importance: row.importance, occurred_at: row.occurred_at, recalls, doubt, said_again, trust: row.trust })
 }
 
 /// The vectors to scan, and in `found` why there are none or not all.
@@ -201,6 +210,16 @@ impl<P: Pages> ScopeSearch<'_, P> {
                 false
             }
         }
+    }
+
+    /// Keeps those that may be found.
+    fn retain_found(&mut self, reader: &mut Reader<'_, P>, related: &mut BTreeMap<u32, Related>) -> Result<()> {
+        for number in related.keys().copied().collect::<Vec<_>>() {
+            if !reader.row(number)?.is_some_and(|row| self.keeps(number, &row)) {
+                related.remove(&number);
+            }
+        }
+        self.checked(())
     }
 
     fn checked<T>(&mut self, value: T) -> Result<T> {

@@ -10,7 +10,7 @@
 
 use super::candidates::Candidate;
 use super::priors::{Moment, Prior};
-use super::ranking::memories::{BEYOND, IDENTIFIED_LEXICAL, LEXICAL};
+use super::ranking::memories::{BEYOND, FEATURES, Features, IDENTIFIED_LEXICAL, LEXICAL, WEIGHTS};
 use crate::Result;
 use crate::units::score::SCORE_ONE;
 
@@ -53,6 +53,10 @@ pub struct Parts {
     pub dense_normalised: f64,
     /// The weight of the vectors.
     pub dense_weight: f64,
+    /// What a closer look at a memory gave, and what each part of it weighs; `None` where there was none.
+    pub closer: Option<(Features, [f64; WEIGHTS.len()])>,
+    /// The relevance that relations give it; 0 where there are none.
+    pub related: f64,
     /// What counts besides relevance.
     pub prior: Prior,
     /// The score, in units of 2^-30.
@@ -66,10 +70,34 @@ impl Parts {
         self.fixed as f64 / ONE
     }
 
-    /// What words and vectors give together, 0 to 1.
+    /// What words, vectors and a closer look give together, or relations where that is more: 0 to 1.
     #[must_use]
     pub fn relevance(&self) -> f64 {
-        self.lexical_weight * self.lexical_normalised + self.dense_weight * self.dense_normalised
+        let own: f64 = match &self.closer {
+            Some((features, weights)) => features.values().iter().zip(weights).map(|(value, weight)| value * weight).sum(),
+            None => self.lexical_weight * self.lexical_normalised + self.dense_weight * self.dense_normalised,
+        };
+        own.max(self.related)
+    }
+
+    /// The parts that a closer look adds to words and vectors: name, weight, value.
+    pub fn further(&self) -> impl Iterator<Item = (&'static str, f64, f64)> + '_ {
+        let closer = self.closer.iter().flat_map(|(features, weights)| FEATURES.iter().zip(weights).zip(features.values()));
+        closer.skip(2).map(|((name, weight), value)| (*name, *weight, value))
+    }
+
+    /// Takes what a closer look gave for its relevance.
+    pub(super) fn look_closer(&mut self, features: Features, weights: [f64; WEIGHTS.len()]) {
+        (self.lexical_normalised, self.lexical_weight) = (features.words, weights[0]);
+        (self.dense_normalised, self.dense_weight) = (features.meaning, weights[1]);
+        self.closer = Some((features, weights));
+        self.weigh(self.prior);
+    }
+
+    /// Takes what counts besides relevance.
+    pub(super) fn weigh(&mut self, prior: Prior) {
+        self.prior = prior;
+        self.fixed = (self.relevance() * prior.share() * ONE) as i64;
     }
 
     /// The cosine, -1 to 1.
@@ -166,17 +194,18 @@ fn weighted(fusion: Fusion, scale: &Scale, candidate: &Candidate) -> Parts {
     let (lexical, dense) = (scale.lexical(candidate.lexical), candidate.dense.map_or(0.0, |dense| scale.dense(dense)));
     let (lexical_weight, dense_weight) = scale.weights(fusion);
     let prior = Prior { highest: scale.highest_prior, ..Prior::of(&candidate.attributes, &scale.moment) };
-    let relevance = lexical_weight * lexical + dense_weight * dense;
-    Parts {
+    let mut parts = Parts {
         lexical: candidate.lexical,
         lexical_normalised: lexical,
         lexical_weight,
         dense: candidate.dense,
         dense_normalised: dense,
         dense_weight,
-        prior,
-        fixed: (relevance * prior.share() * ONE) as i64,
-    }
+        related: candidate.related.as_ref().map_or(0.0, |related| related.relevance),
+        ..Parts::default()
+    };
+    parts.weigh(prior);
+    parts
 }
 
 /// Score descending, then scope, then number, then the newest revision: no two candidates are equal.
@@ -197,8 +226,9 @@ mod tests {
     const LONG_AGO: i64 = -1000 * 86_400_000_000;
 
     fn candidate(number: u32, lexical: i64, dense: i32) -> Candidate {
-        let attributes = Attributes { kind: Kind::Episodic, importance: 128, occurred_at: 0, recalls: 0, trust: 3 };
-        Candidate { scope: 0, number, lexical, dense: Some(dense), attributes, past: None }
+        let attributes =
+            Attributes { kind: Kind::Episodic, importance: 128, occurred_at: 0, recalls: 0, doubt: 0, said_again: 0, trust: 3 };
+        Candidate { scope: 0, number, lexical, dense: Some(dense), attributes, past: None, related: None }
     }
 
     fn order(fusion: Fusion) -> Vec<u32> {
@@ -227,7 +257,7 @@ mod tests {
         let asked = Some(Range { since: Some(0), until: Some(1000) });
         let best = |times| {
             let fusion = Fusion { lexical: 1.0 };
-            let ranked = rank(fusion, 2, &Moment { now: 0, asked }, candidates(times), |_| Ok(None)).expect("no store");
+            let ranked = rank(fusion, 2, &Moment { asked, ..Moment::default() }, candidates(times), |_| Ok(None)).expect("no store");
             (ranked[0].0.number, ranked[0].1.score())
         };
         assert_eq!(best([LONG_AGO, 500]), (2, (0.8 * ONE).floor() / ONE));

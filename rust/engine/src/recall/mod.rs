@@ -14,14 +14,17 @@
 
 mod ask;
 pub mod candidates;
+mod closer;
 pub mod explain;
 pub mod filter;
 pub mod fusion;
 mod past;
 pub mod priors;
 pub mod ranking;
+mod related;
 mod same;
 mod shares;
+mod table;
 mod typos;
 pub mod when;
 
@@ -30,6 +33,8 @@ pub use ask::{Answer, Found, ask, why_degraded};
 pub use explain::{Explanation, TermScore};
 pub use filter::Filter;
 pub use fusion::Fusion;
+
+use std::cmp::Reverse;
 
 use self::shares::Chosen;
 use crate::Result;
@@ -44,6 +49,7 @@ use crate::store::metrics::add;
 use crate::store::pages::Pages;
 use crate::tokens;
 use candidates::{Candidate, Nominated};
+use closer::Look;
 use explain::LexicalQuery;
 use priors::Moment;
 
@@ -81,6 +87,8 @@ pub struct Hit {
     pub parts: fusion::Parts,
     /// The ids of memories that were left out because they say the same.
     pub duplicates: Vec<String>,
+    /// How it is related to what the question names, in words.
+    pub related: Option<String>,
 }
 
 /// The answer.
@@ -181,17 +189,25 @@ pub(crate) fn answer<P: Pages>(engine: &Core, snapshot: &P, request: &Request) -
         recall.queries.push(query);
     }
     let fusion = if found.identified { request.fusion.identified() } else { request.fusion };
-    let moment = Moment { now: request.filter.now, asked: request.filter.preferred };
+    let moment = Moment { now: request.filter.now, asked: request.filter.preferred, half_lives: engine.half_lives() };
     let candidates = std::mem::take(&mut found.candidates);
     let exact = |candidate: &Candidate| exact(snapshot, &found, request, candidate);
     let ranked = fusion::rank(fusion, request.limit, &moment, candidates, exact)?;
-    let mut chosen = Chosen::new(request.limit, &ranked);
-    for (candidate, parts) in ranked {
-        if chosen.is_full() || parts.score() < request.min_score {
+    let load = |(candidate, parts)| load(snapshot, &recall.partitions, candidate, parts);
+    let mut hits = ranked.into_iter().map(load).collect::<Result<Vec<Hit>>>()?;
+    recall.by_vectors = found.sets.iter().any(Option::is_some);
+    if recall.by_vectors
+        && let Some(look) = Look::new(&request.text, &recall.queries, found.identified)
+    {
+        look.weigh(&mut hits);
+    }
+    sort(&mut hits);
+    let mut chosen = Chosen::new(request.limit, &hits);
+    for hit in hits {
+        if chosen.is_full() || hit.score < request.min_score {
             break;
         }
-        let hit = load(snapshot, &recall.partitions, candidate, parts)?;
-        if parts.lexical == 0 && is_misjudged(engine, &hit) {
+        if hit.parts.lexical == 0 && is_misjudged(engine, &hit) {
             continue;
         }
         chosen.offer(hit);
@@ -205,7 +221,6 @@ pub(crate) fn answer<P: Pages>(engine: &Core, snapshot: &P, request: &Request) -
     };
     let count = recall.hits.iter().take_while(fits).count();
     recall.hits.truncate(count);
-    recall.by_vectors = found.sets.iter().any(Option::is_some);
     recall.degraded = found.degraded;
     Ok(recall)
 }
@@ -231,6 +246,14 @@ fn exact<P: Pages>(snapshot: &P, found: &Nominated, request: &Request, candidate
     found.question(request, searched).map_or(Ok(None), |question| searched.set.cosine(snapshot, candidate.number, question))
 }
 
+/// Score descending, then scope, then number, then the newest revision: no two hits are equal.
+fn sort(hits: &mut [Hit]) {
+    hits.sort_by(|a, b| {
+        let place = |hit: &Hit| (hit.scope, hit.memory.number, Reverse(hit.memory.revision));
+        b.parts.fixed.cmp(&a.parts.fixed).then_with(|| place(a).cmp(&place(b)))
+    });
+}
+
 fn load<P: Pages>(snapshot: &P, partitions: &[Option<Partition>], candidate: Candidate, parts: fusion::Parts) -> Result<Hit> {
     let memory = if let Some(memory) = candidate.past {
         *memory
@@ -238,5 +261,6 @@ fn load<P: Pages>(snapshot: &P, partitions: &[Option<Partition>], candidate: Can
         let partition = partitions.get(candidate.scope).copied().flatten().unwrap_or_default();
         record::current(snapshot, partition, candidate.number)?.ok_or_else(|| record::missing(partition, candidate.number))?
     };
-    Ok(Hit { memory, scope: candidate.scope, score: parts.score(), parts, duplicates: Vec::new() })
+    let related = candidate.related.map(|related| related.path);
+    Ok(Hit { memory, scope: candidate.scope, score: parts.score(), parts, duplicates: Vec::new(), related })
 }

@@ -11,7 +11,7 @@ use super::candidates::{Candidate, Nominated};
 use super::explain::LexicalQuery;
 use super::priors::Attributes;
 use crate::Result;
-use crate::memory::{Memory, importance_of, record};
+use crate::memory::{Memory, doubt_of, importance_of, record, said_again};
 use crate::store::keys::Partition;
 use crate::store::pages::Pages;
 
@@ -47,10 +47,12 @@ pub(super) fn nominate<P: Pages>(
                 importance: importance_of(&memory),
                 occurred_at: memory.occurred_at,
                 recalls: 0, // counted by number, for the revision that is current
+                doubt: doubt_of(&memory),
+                said_again: said_again(&memory),
                 trust: memory.trust,
             };
             let (number, past) = (memory.number, Some(Box::new(memory)));
-            found.candidates.push(Candidate { scope: place, number, lexical, dense: None, attributes, past });
+            found.candidates.push(Candidate { scope: place, number, lexical, dense: None, attributes, past, related: None });
         }
     }
     Ok(())

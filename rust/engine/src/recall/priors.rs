@@ -6,18 +6,21 @@
 //! time       = 0.9 - 0.4 * (1 - 2^(-days from the range / 7))        1 within the range, and where none was asked for
 //! recency    = 1 - 0.1 * (1 - 2^(-age / half-life))                  for events only
 //! importance = 1 + 0.05 * (importance - 0.5) / 0.5
-//! use        = 1 + 0.03 * min(1, log2(1 + recalls) / 6)
+//! use        = 1 + 0.03 * min(1, log2(1 + recalls + reinforcements) / 6)
+//! certainty  = 1 - 0.1 * (1 - confidence)
 //! ```
 //!
-//! A fact (`semantic`) has the first factor alone: it is as true when it is old, and not truer because it was asked for often.
+//! A kind to which the program gives a half-life of its own decays by it, whatever kind it is, and by half at most: the program said so.
+//!
+//! A fact (`semantic`) has the first and the last factor alone: it is as true when it is old, and not truer because it was asked for often.
 //! Because priors are compared with the highest, a question whose candidates are alike in them has its plain relevance as score,
 //! and one whose range holds nothing falls back to everything. Powers and logarithms are `libm`'s: the same bits on every CPU.
 //!
 //! Deliberately not here: relevance (`fusion`), hard limits of time (`filter`). docs/ranking.md says where each number was measured.
 
 use super::ranking::memories::{
-    EVENT_HALF_LIFE_DAYS, IMPORTANCE_WEIGHT, OUTCOME_HALF_LIFE_DAYS, RECENCY_WEIGHT, TIME_EDGE_DAYS, TIME_STEP, TIME_WEIGHT,
-    USE_SATURATION, USE_WEIGHT,
+    CERTAINTY_WEIGHT, EVENT_HALF_LIFE_DAYS, IMPORTANCE_WEIGHT, OUTCOME_HALF_LIFE_DAYS, OWN_RECENCY_WEIGHT, RECENCY_WEIGHT, TIME_EDGE_DAYS,
+    TIME_STEP, TIME_WEIGHT, USE_SATURATION, USE_WEIGHT,
 };
 use super::when::Range;
 use crate::memory::Kind;
@@ -35,13 +38,17 @@ pub struct Attributes {
     pub occurred_at: i64,
     /// How often it was recalled, as stored.
     pub recalls: u32,
+    /// How far it is doubted: 0 not at all, 15 wholly.
+    pub doubt: u8,
+    /// How often it was said again: 0 never, n at least 2^(n - 1) times.
+    pub said_again: u8,
     /// Who vouches for it: 0 nobody. It is no part of the prior; `recall/shares.rs` looks at it.
     pub trust: u8,
 }
 
 impl Attributes {
     /// Those of what is ranked by relevance alone: a chunk of a document.
-    pub const NONE: Self = Self { kind: Kind::Semantic, importance: 128, occurred_at: 0, recalls: 0, trust: 3 };
+    pub const NONE: Self = Self { kind: Kind::Semantic, importance: 128, occurred_at: 0, recalls: 0, doubt: 0, said_again: 0, trust: 3 };
 }
 
 /// What a question brings to its priors.
@@ -51,6 +58,8 @@ pub struct Moment {
     pub now: i64,
     /// The time that it asks about.
     pub asked: Option<Range>,
+    /// Days in which kinds of memory lose half of what they can lose, where the program says so: by [`Kind`].
+    pub half_lives: [Option<f64>; 7],
 }
 
 /// Every factor of one memory's prior.
@@ -72,6 +81,8 @@ pub struct Prior {
     pub recalls: u32,
     /// 1 to 1.03.
     pub usage: f64,
+    /// 0.9 to 1.
+    pub certainty: f64,
     /// The highest prior among the candidates.
     pub highest: f64,
 }
@@ -87,6 +98,7 @@ impl Default for Prior {
             importance: 1.0,
             recalls: 0,
             usage: 1.0,
+            certainty: 1.0,
             highest: 1.0,
         }
     }
@@ -103,20 +115,24 @@ impl Prior {
             let after = range.until.map_or(0, |until| at.saturating_sub(until).saturating_add(1));
             days(before.max(after))
         });
-        let half_life_days = half_life_days(attributes.kind);
-        let fact = attributes.kind == Kind::Semantic;
+        let own = moment.half_lives[attributes.kind as usize];
+        let half_life_days = own.or_else(|| half_life_days(attributes.kind));
+        let weight = if own.is_some() { OWN_RECENCY_WEIGHT } else { RECENCY_WEIGHT };
+        let fact = attributes.kind == Kind::Semantic && own.is_none();
         // 128 is 0.5, the default, as a row stores it.
         let importance = ((f64::from(attributes.importance) - 128.0) / 127.0).max(-1.0);
         let recalls = if fact { 0 } else { attributes.recalls };
+        let uses = if fact { 0.0 } else { f64::from(recalls) + libm::exp2(f64::from(attributes.said_again)) - 1.0 };
         Self {
             asked: moment.asked,
             time: if distance > 0.0 { 1.0 - TIME_STEP - (TIME_WEIGHT - TIME_STEP) * lost(distance, TIME_EDGE_DAYS) } else { 1.0 },
             age_days,
             half_life_days,
-            recency: half_life_days.map_or(1.0, |half_life| 1.0 - RECENCY_WEIGHT * lost(age_days, half_life)),
+            recency: half_life_days.map_or(1.0, |half_life| 1.0 - weight * lost(age_days, half_life)),
             importance: if fact { 1.0 } else { 1.0 + IMPORTANCE_WEIGHT * importance },
             recalls,
-            usage: 1.0 + USE_WEIGHT * (libm::log2(1.0 + f64::from(recalls)) / USE_SATURATION).min(1.0),
+            usage: 1.0 + USE_WEIGHT * (libm::log2(1.0 + uses) / USE_SATURATION).min(1.0),
+            certainty: 1.0 - CERTAINTY_WEIGHT * f64::from(attributes.doubt) / 15.0,
             highest: 1.0,
         }
     }
@@ -124,7 +140,7 @@ impl Prior {
     /// All factors together.
     #[must_use]
     pub fn product(&self) -> f64 {
-        self.time * self.recency * self.importance * self.usage
+        self.time * self.recency * self.importance * self.usage * self.certainty
     }
 
     /// What relevance is multiplied by: above 0, at most 1.
@@ -156,7 +172,10 @@ mod tests {
     const DAY: i64 = 86_400_000_000;
 
     fn of(kind: Kind, occurred_at: i64, asked: Option<Range>) -> Prior {
-        Prior::of(&Attributes { kind, importance: 128, occurred_at, recalls: 0, trust: 3 }, &Moment { now: 100 * DAY, asked })
+        Prior::of(
+            &Attributes { kind, importance: 128, occurred_at, recalls: 0, doubt: 0, said_again: 0, trust: 3 },
+            &Moment { now: 100 * DAY, asked, ..Moment::default() },
+        )
     }
 
     #[test]
@@ -168,6 +187,19 @@ mod tests {
         }
         assert_eq!(of(Kind::Episodic, 200 * DAY, None).recency, 1.0, "the future is new");
         assert!(of(Kind::Episodic, i64::MIN, None).recency >= 0.9);
+    }
+
+    #[test]
+    fn what_decays_by_the_programs_own_half_life_loses_more_and_doubt_counts_for_it() {
+        let mut moment = Moment { now: 100 * DAY, ..Moment::default() };
+        let of = |kind, at, doubt, moment: &Moment| {
+            Prior::of(&Attributes { kind, importance: 128, occurred_at: at, recalls: 0, doubt, said_again: 0, trust: 3 }, moment).product()
+        };
+        assert_eq!(of(Kind::Semantic, 0, 15, &moment), 1.0, "a fact does not decay, and is not doubted in its rank");
+        assert!((of(Kind::Episodic, 100 * DAY, 15, &moment) - 0.9).abs() < 1e-12);
+        moment.half_lives[Kind::Semantic as usize] = Some(10.0);
+        assert!((of(Kind::Semantic, 90 * DAY, 0, &moment) - 0.75).abs() < 1e-12, "one half-life of ten days");
+        assert!((of(Kind::Semantic, 100 * DAY, 15, &moment) - 0.9).abs() < 1e-12);
     }
 
     #[test]
@@ -184,7 +216,8 @@ mod tests {
     #[test]
     fn importance_and_use_are_small_and_not_for_facts() {
         let prior = |kind, importance, recalls| {
-            Prior::of(&Attributes { kind, importance, occurred_at: 0, recalls, trust: 3 }, &Moment { now: 0, asked: None }).product()
+            Prior::of(&Attributes { kind, importance, occurred_at: 0, recalls, doubt: 0, said_again: 0, trust: 3 }, &Moment::default())
+                .product()
         };
         assert_eq!(prior(Kind::Preference, 128, 0), 1.0);
         assert!((prior(Kind::Preference, 255, 0) - 1.05).abs() < 1e-12);

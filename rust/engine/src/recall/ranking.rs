@@ -7,11 +7,11 @@
 /// Names, weights and values of what a score is made of, from one list.
 macro_rules! features {
     ($($(#[$meaning:meta])* $name:ident: $weight:expr,)*) => {
-        /// What is known of a message, each from 0 to about 1.
+        /// What is known of a text, each from 0 to about 1.
         #[derive(Debug, Clone, Copy, PartialEq, Default)]
         pub struct Features { $($(#[$meaning])* pub $name: f64,)* }
 
-        /// What the score of a message is made of, in the order of [`Features::values`].
+        /// What the score of a text is made of, in the order of [`Features::values`].
         pub const FEATURES: [&str; COUNT] = [$(stringify!($name)),*];
         const COUNT: usize = [$(stringify!($name)),*].len();
         /// The weight of each in a score.
@@ -140,15 +140,45 @@ pub(crate) const LONG: usize = 64;
 pub(crate) const PRONOUNS_BESIDE: f64 = 3.0;
 
 /// Memories.
-pub(crate) mod memories {
+pub mod memories {
+    // What a closer look at a memory gives (`recall/closer.rs`), with what it weighs: fitted by `tools/ranking/fit.py`.
+    features! {
+        /// BM25 over that of the best candidate.
+        words: 0.30,
+        /// Cosine over that of the nearest candidate, 0 where it is negative.
+        meaning: 0.20,
+        /// How close its tokens are to the question's (`embedding/closeness.rs`).
+        closeness: 0.30,
+        /// The share of the question's tokens that it has themselves.
+        exact: 0.00,
+        /// What stands together in the question stands together in it.
+        phrase: 0.05,
+        /// The share of the question's names that it has.
+        name: 0.05,
+        /// 1 where it begins with a name of the question.
+        subject: 0.05,
+        /// The share of "I" and "my" among its words.
+        first_person: 0.00,
+        /// The same where it begins with a name of the question.
+        own_words: 0.00,
+        /// The share of "you" among its words.
+        second_person: 0.00,
+        /// 1 where the question asks for a time and it names one.
+        time_asked: 0.02,
+        /// 1 where it does not end with a question mark.
+        states: 0.01,
+        /// Logarithm of its distinct tokens: "Sure!" answers nothing.
+        length: 0.02,
+    }
+
     /// The weight of the words; the vectors have the rest. Measured.
     pub const LEXICAL: f64 = 0.5;
     /// The least weight of the words where a memory holds every identifier that the question names. A vector knows little of an identifier;
     /// over 6,000 generated memories the one that was asked for ranked first for 88 % of the questions at weight 0.5 and for all 500 at this
     /// one, and the rest of the question still decides among several that hold it (2026-11-22).
     pub const IDENTIFIED_LEXICAL: f64 = 0.85;
-    /// Candidates beyond the limit whose vectors are compared exactly: int8 may misplace a few, not many.
-    pub const BEYOND: usize = 10;
+    /// Candidates beyond the limit that are looked at closer. Measured.
+    pub const BEYOND: usize = 30;
     /// What a memory just outside the asked time loses: enough to come behind its like from within.
     pub const TIME_STEP: f64 = 0.1;
     /// What one far from it loses. On LoCoMo (development split, the 35 questions with a date) R@10 is 82.9 at 0, 85.7 at .3, 88.6 from
@@ -158,6 +188,13 @@ pub(crate) mod memories {
     pub const TIME_EDGE_DAYS: f64 = 7.0;
     /// What an event loses at most by its age. On LoCoMo R@10 of turns is 69.1 at 0, 69.8 at .05, 69.3 at .1, 68.8 at .15, 68.4 at .2.
     pub const RECENCY_WEIGHT: f64 = 0.1;
+    /// The same of a kind to which the program gives a half-life. Set: what is old by its own measure is to stand behind what is new.
+    pub const OWN_RECENCY_WEIGHT: f64 = 0.5;
+    /// What a memory loses that is wholly doubted. Set: less than relevance tells apart, as much as a high age.
+    pub const CERTAINTY_WEIGHT: f64 = 0.1;
+    /// How relevant a memory is for the relation that it says: at one step from what the question names, at two. Set: less than the best
+    /// by words, more than what shares a common word with it.
+    pub const RELATED: [f64; 2] = [0.5, 0.4];
     /// A month: what somebody did is mostly asked for within a few weeks.
     pub const EVENT_HALF_LIFE_DAYS: f64 = 30.0;
     /// A quarter: how a task ended is asked for when it, or one like it, comes up again.
@@ -170,6 +207,7 @@ pub(crate) mod memories {
     pub const USE_SATURATION: f64 = 6.0;
     /// Nominated by words, and as many by vectors, for each memory that is asked for; not fewer than the next.
     pub const PER_ANSWER: usize = 3;
+    /// Nominated by each at least.
     pub const FEWEST: usize = 40;
 }
 

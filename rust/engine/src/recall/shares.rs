@@ -9,8 +9,6 @@
 
 use std::collections::BTreeMap;
 
-use super::candidates::Candidate;
-use super::fusion::Parts;
 use super::{Hit, same};
 
 /// A candidate with at least this share of the best score is about as good: one part in so many.
@@ -31,9 +29,9 @@ pub(super) struct Chosen {
 
 impl Chosen {
     /// None yet, of these.
-    pub fn new(limit: usize, ranked: &[(Candidate, Parts)]) -> Self {
-        let best = ranked.first().map_or(0, |(_, parts)| parts.fixed);
-        let good = ranked.iter().filter(|(one, parts)| one.attributes.trust > 0 && parts.fixed.saturating_mul(REACH) >= best).count();
+    pub fn new(limit: usize, ranked: &[Hit]) -> Self {
+        let best = ranked.first().map_or(0, |hit| hit.parts.fixed);
+        let good = ranked.iter().filter(|hit| hit.memory.trust > 0 && hit.parts.fixed.saturating_mul(REACH) >= best).count();
         Self {
             limit,
             ranks: 0,

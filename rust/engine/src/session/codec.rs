@@ -186,7 +186,7 @@ fn numbered(w: &mut Writer, number: u64, fields: &[u64]) {
 
 /// `[order, cut step, [[section, floor, weight, ceiling]], least score, share of the best]`; shares in millionths.
 pub(super) fn write_budget(w: &mut Writer, budget: &Budget) {
-    w.nested(5);
+    w.nested(5 + u32::from(budget.keep_rounds > 1));
     w.uint(match budget.order {
         Order::CacheFirst => 0,
         Order::Classic => 1,
@@ -199,6 +199,9 @@ pub(super) fn write_budget(w: &mut Writer, budget: &Budget) {
     });
     w.int(budget.relevance.min_score);
     w.uint(budget.relevance.of_best.millionths().into());
+    if budget.keep_rounds > 1 {
+        w.uint(budget.keep_rounds);
+    }
 }
 
 /// See [`write_budget`].
@@ -216,7 +219,7 @@ pub(super) fn read_budget<'b>(r: &mut Reader<'b>, key: &'b [u8]) -> Result<Budge
         Ok((section, read_grant(&mut inner(&mut r, key)?, key)?))
     })?;
     let relevance = RelevanceFloor { min_score: r.int()?, of_best: Share::new(read_u32(&mut r, key)?) };
-    Ok(Budget { order, cut_step, grants, relevance })
+    Ok(Budget { order, cut_step, grants, relevance, keep_rounds: r.uint()?.max(1) })
 }
 
 fn write_grant(w: &mut Writer, grant: &Grant) {
@@ -347,13 +350,16 @@ pub(super) fn write_item(w: &mut Writer, item: &Item) {
     }
 }
 
-/// `[version, start or nil, length, newer at or nil]`.
+/// `[version, start or nil, length, newer at or nil, disputed]`; the last only where it is true.
 fn write_form(w: &mut Writer, form: Form) {
-    w.nested(4);
+    w.nested(4 + u32::from(form.disputed));
     w.uint(form.version.into());
     w.maybe_int(form.span.map(|span| span.0 as i64));
     w.uint(form.span.map_or(0, |span| span.1));
     w.maybe_int(form.newer_at);
+    if form.disputed {
+        w.bool(true);
+    }
 }
 
 /// See [`write_form`]; what 0.3.0 wrote has none.
@@ -364,7 +370,8 @@ fn read_form<'b>(r: &mut Reader<'b>, key: &'b [u8]) -> Result<Form> {
         return Err(unknown(key, "form of an item", version));
     }
     let (start, length) = (r.maybe_int()?, r.uint()?);
-    Ok(Form { version: version as u8, span: start.map(|start| (start as u64, length)), newer_at: r.maybe_int()? })
+    let span = start.map(|start| (start as u64, length));
+    Ok(Form { version: version as u8, span, newer_at: r.maybe_int()?, disputed: r.bool()? })
 }
 
 /// See [`write_item`]; one that is a memory or a message comes back without attributes and text, which the caller fills in.

@@ -80,6 +80,7 @@ fn budget(random: &mut Random) -> Budget {
         cut_step: Share::new(number(random) as u32),
         grants: some(random, |random| (text(random).into(), grant(random))),
         relevance: RelevanceFloor { min_score: random.next() as i64, of_best: Share::new(number(random) as u32) },
+        keep_rounds: number(random).max(1),
     }
 }
 
@@ -121,7 +122,7 @@ fn item(random: &mut Random) -> Item {
 fn form(random: &mut Random) -> Form {
     let span = maybe(random, |random| (random.below(1 << 40), number(random)));
     let newer_at = maybe(random, |random| random.next() as i64 >> 8);
-    if random.chance(50) { Form::default() } else { Form { version: Form::DATED, span, newer_at } }
+    if random.chance(50) { Form::default() } else { Form { version: Form::DATED, span, newer_at, disputed: random.chance(50) } }
 }
 
 fn why(random: &mut Random) -> Why {

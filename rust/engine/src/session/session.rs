@@ -11,6 +11,7 @@ use super::ledger::response::{Response, UsageTokens};
 use super::ledger::{self, Call, SentPrompt};
 use super::open::{Instructions, ToolsChange, instruct};
 use super::place::Place;
+use super::policy::Policy;
 use super::record::{self, SentBlock, SessionRecord, SessionState, StoredEpoch};
 use super::summary::StoredSummary;
 use super::transcript::blob;
@@ -23,6 +24,7 @@ use crate::collection::CollectionName;
 use crate::context::message::Part;
 use crate::context::{Arguments, Format, Reason, carries_block};
 use crate::limits::{MAX_BATCH_BYTES, MAX_BATCH_ROWS};
+use crate::memory::learn;
 use crate::models::Model;
 use crate::recall;
 use crate::scope::Scope;
@@ -227,6 +229,14 @@ impl Session<'_> {
     pub fn add(&self, new: NewMessage, expect_index: Option<u64>, now: i64) -> Result<Added> {
         let prepared = self.prepare(new, Arguments::MustBeJson, now)?;
         self.edit("adding a message", now, move |writer| writer.add(&prepared, expect_index, None))
+    }
+
+    /// The texts of a message's tool results that prompts would show shortened, by their places among the texts of results.
+    pub fn long_results(&self, new: &NewMessage) -> Result<Vec<(u32, String)>> {
+        let status = self.status()?;
+        let most = self.engine.store().read(|pages| Policy::read(pages, status.place))?.result_tokens;
+        let prepared = self.prepare_as(&status, new.clone(), Arguments::MustBeJson, 0)?;
+        prepared.long_results(&status.record, &status.epoch, (most > 0).then_some(most))
     }
 
     /// Adds messages in order; up to 1,000 of them and 256 KB are one transaction, more are several. The error of a message has
@@ -481,6 +491,7 @@ impl Session<'_> {
             writer.record.state = SessionState::Hidden;
             let place = writer.place;
             super::place::unname(writer.pages, place.partition, writer.seed, id)?;
+            learn::drop_mark(writer.pages, place.partition, writer.seed, id)?;
             writer.finish()?;
             Ok(place)
         })?;

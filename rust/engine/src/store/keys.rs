@@ -86,6 +86,10 @@ pub enum Table {
     LearnMark = 0x44,
     /// number u32 | chunk u16 -> that something stands to something.
     Relation = 0x45,
+    /// hash64 of an entity | number u32 -> nothing: the relation has it at one of its ends.
+    RelationOf = 0x46,
+    /// memory u32 | number u32 -> nothing: the memory says the relation.
+    RelationBy = 0x47,
 
     // --- sessions of a scope
     /// hash128 of a session's id -> its number.
@@ -151,7 +155,7 @@ pub enum Table {
 
 impl Table {
     /// All of them, in key order.
-    pub const ALL: [Self; 57] = [
+    pub const ALL: [Self; 59] = [
         Self::Meta,
         Self::Retired,
         Self::ScopeByName,
@@ -182,6 +186,8 @@ impl Table {
         Self::Quarantine,
         Self::LearnMark,
         Self::Relation,
+        Self::RelationOf,
+        Self::RelationBy,
         Self::SessionByName,
         Self::Transcript,
         Self::Turn,

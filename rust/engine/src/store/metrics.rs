@@ -37,6 +37,23 @@ metrics! {
     recalls_degraded,
     /// Memories written, whatever became of them.
     memories_written,
+    /// Texts in which the policy found something that it refuses or takes out.
+    texts_screened,
+    /// Parts of messages that the write gate judged, those of dry runs included.
+    gate_seen,
+    /// Of these, what it judged to be a preference, and so on.
+    gate_preference,
+    gate_decision,
+    gate_task_outcome,
+    gate_constraint,
+    gate_semantic,
+    gate_episodic,
+    gate_profile,
+    gate_discard,
+    /// Claims of which something new is stored, or what was known was reinforced.
+    gate_stored,
+    /// Claims that wait for approval.
+    gate_quarantined,
     /// Vectors that could not be made when their memory was written.
     vectors_pending,
     /// Texts that an embedder of the caller's was asked to embed, questions and probes included.

@@ -42,6 +42,7 @@ pub use exact::{exact_identifiers, has_identifier};
 pub(crate) use filler::is_filler;
 pub use keys::{duplicate_key, slot_key};
 pub use query::{MAX_QUERY_TERMS, MAX_TEXT_BYTES, Query, QueryTerm};
+pub(crate) use speech::asks_when;
 pub use terms::{
     ACCENT_WEIGHT, GRAM_WEIGHT, PART_WEIGHT, Role, SEGMENT_WEIGHT, STEM_WEIGHT, TermClass, WHOLE_WEIGHT, WORD_WEIGHT, term_hash,
 };

@@ -40,6 +40,14 @@ pub fn asks(text: &str) -> bool {
     only(text, Clause::Asks)
 }
 
+/// Whether a text asks for a time.
+#[must_use]
+pub fn asks_when(text: &str) -> bool {
+    let words = words(&text.to_lowercase());
+    let pair = |pair: &[String]| matches!([pair[0].as_str(), pair[1].as_str()], ["how", "long"] | ["what", "day"]);
+    words.iter().any(|word| matches!(word.as_str(), "when" | "date" | "year" | "month")) || words.windows(2).any(pair)
+}
+
 /// Whether a text says that it does not know, and states nothing.
 #[must_use]
 pub fn does_not_know(text: &str) -> bool {
@@ -244,6 +252,12 @@ fn says_nothing(lower: &str, words: &[String]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_time_is_asked_for_or_not() {
+        assert!(asks_when("When did she visit the museum?") && asks_when("how long did it take"));
+        assert!(!asks_when("What was the port?") && !asks_when("how often, and how few"));
+    }
 
     const ASKS: &[&str] = &[
         "which port does payments-api use?",

@@ -22,6 +22,7 @@ mod clear;
 mod exact;
 pub mod graph;
 mod kernel;
+mod pairs;
 mod query;
 mod scan;
 mod select;
@@ -35,6 +36,7 @@ mod tests;
 
 pub use block::vectors_per_block;
 pub use kernel::Kernel;
+pub use pairs::Codes;
 pub use query::Query;
 pub use scan::Scores;
 pub use select::Scored;

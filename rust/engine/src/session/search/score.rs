@@ -51,6 +51,12 @@ impl Features {
         f64::midpoint(self.closeness, self.meaning)
     }
 
+    /// The same of it and the messages beside it together.
+    #[must_use]
+    pub fn sureness_around(&self) -> f64 {
+        f64::midpoint(self.closeness_around, self.meaning_around)
+    }
+
     /// From 0 to 1: how sure it is that the message answers: [`Self::sureness`], its odds moved by `named`, how much closer those whom the
     /// question names come to it than others.
     pub(super) fn confidence(&self, named: f64) -> f64 {

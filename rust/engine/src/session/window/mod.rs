@@ -6,6 +6,8 @@ mod excerpt;
 mod newer;
 pub(super) mod pinned;
 pub(super) mod recount;
+mod request;
 pub(super) mod retrieved;
+mod room;
 pub(super) mod warm;
 mod why;

@@ -163,6 +163,9 @@ pub(in crate::session) fn item(partition: Partition, memory: &Memory, section: &
     if let Some(newer_at) = form.newer_at {
         attributes.push(("newer_on".into(), iso_date(newer_at).into()));
     }
+    if form.disputed {
+        attributes.push(("disputed".into(), "yes".into()));
+    }
     if section == section::UPDATED {
         name_updated(&mut attributes);
     }

@@ -94,8 +94,8 @@ pub(in crate::session) fn messages<P: Pages>(pages: &P, asked: &Asked<'_>, histo
         if !asked.may_show(&found) {
             continue;
         }
-        let (sureness, first) = *best.get_or_insert((asked.sureness(&found), found.score.max(1)));
-        let score = sureness * (found.score as f64 / first as f64).min(1.0) * SCORE_UNIT;
+        let first = *best.get_or_insert(found.score.max(1));
+        let score = surest * (found.score as f64 / first as f64).min(1.0) * SCORE_UNIT;
         if let Some(item) = asked.candidate(pages, &found, Some(score as i64))? {
             left = left.saturating_sub(item.text.len() as u64 + LEAST_TOKENS / 2 * BYTES_A_TOKEN);
             items.push(item);
@@ -121,14 +121,16 @@ impl Asked<'_> {
         Ok(false)
     }
 
-    /// Whether a message is sure enough, and of a session that is asked.
+    /// Whether a message, or what stands around it, is sure enough, and it is of a session that is asked.
     fn may_show(&self, found: &Found) -> bool {
-        self.is_asked(found) && self.sureness(found) >= BEHIND_THE_BEST * self.record.recalls.sure_enough(LEAST)
+        let around = if self.knows { found.features.sureness_around() } else { 0.0 };
+        self.is_asked(found) && self.sureness(found).max(around) >= BEHIND_THE_BEST * self.record.recalls.sure_enough(LEAST)
     }
 
-    /// Whether a message is near to the question, and of a session that is asked.
+    /// Whether a message is near to the question, and of a session that is asked. "5 years already!" is, behind "How long have you been
+    /// married?".
     fn is_asked(&self, found: &Found) -> bool {
-        let near = found.features.words > 0.0 || found.features.meaning >= NEAR;
+        let near = found.features.words > 0.0 || found.features.window > 0.0 || found.features.meaning >= NEAR;
         let own = found.place.session == self.place.session;
         near && (own || self.record.recalls.other_sessions)
     }

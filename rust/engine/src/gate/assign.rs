@@ -1,0 +1,157 @@
+//! Rules for a value that is given to something by its name: "change the party size to 4", "the region should be eu-west-1", "for the
+//! genre, I want Rock". The name is the slot, so that the newest value takes the place of the one before.
+
+use super::Category;
+use super::guards::starts;
+use super::lexicon::NO_ATTRIBUTE;
+use super::rules::{Reading, Sentence};
+
+/// Words of a name at most.
+const MOST_NAME: usize = 4;
+
+/// Verbs that give a value with "to".
+const CHANGES: [&str; 14] =
+    ["change", "set", "switch", "update", "adjust", "correct", "move", "changed", "updated", "set", "switched", "moved", "reset", "rename"];
+/// What stands before such a verb.
+const ASKS: [&str; 18] = [
+    "please",
+    "can you please",
+    "could you please",
+    "can you",
+    "could you",
+    "i'd like to",
+    "i would like to",
+    "i want to",
+    "i need to",
+    "let's",
+    "we need to",
+    "we should",
+    "i've",
+    "i have",
+    "we've",
+    "we have",
+    "i",
+    "we",
+];
+/// What stands before a name that is to be something.
+const WISHES: [&str; 10] =
+    ["i'd like", "i would like", "i want", "i need", "i'd prefer", "we want", "we need", "we'd like", "i would prefer", "i prefer"];
+/// What stands between a name and its value.
+const GIVES: [&str; 13] = [
+    "should be",
+    "must be",
+    "has to be",
+    "needs to be",
+    "shall be",
+    "is now",
+    "changed to",
+    "has changed to",
+    "was changed to",
+    "moved to",
+    "should now be",
+    "is currently",
+    "is set to",
+];
+/// What stands between "for the NAME" and its value.
+const CHOOSES: [&str; 16] = [
+    "i want",
+    "i'd like",
+    "i would like",
+    "i prefer",
+    "i'd prefer",
+    "i'll take",
+    "i choose",
+    "i need",
+    "we want",
+    "we need",
+    "use",
+    "make it",
+    "let's use",
+    "let's take",
+    "go with",
+    "let's go with",
+];
+
+/// A name: whose it is, its first word and the one behind its last.
+struct Name<'a> {
+    owner: &'a str,
+    from: usize,
+    to: usize,
+}
+
+/// What a sentence gives a value to; `None` where it has none of these forms.
+pub(super) fn assigned(s: &Sentence<'_>) -> Option<Reading> {
+    changed(s).or_else(|| made(s)).or_else(|| wished(s)).or_else(|| stated(s)).or_else(|| chosen(s))
+}
+
+/// "please change the party size to 4", "I set my budget to 200".
+fn changed(s: &Sentence<'_>) -> Option<Reading> {
+    let asked = ASKS.iter().find_map(|opening| starts(s.words, 0, opening)).unwrap_or(0);
+    let verb = asked + usize::from(["just", "now", "also", "actually"].contains(&s.word(asked)));
+    if !CHANGES.contains(&s.word(verb)) {
+        return None;
+    }
+    let to = (verb + 2..(verb + 3 + MOST_NAME).min(s.words.len())).find(|at| s.word(*at) == "to")?;
+    given(s, &name(s, verb + 1, to)?, to + 1)
+}
+
+/// "make the party size 4": the value begins at a number or a name, else it is the last word.
+fn made(s: &Sentence<'_>) -> Option<Reading> {
+    let asked = ["please", "can you", "could you", "let's"].iter().find_map(|opening| starts(s.words, 0, opening)).unwrap_or(0);
+    if s.word(asked) != "make" {
+        return None;
+    }
+    let end = s.value_end(asked + 2);
+    let begins = |at: &usize| s.words[*at].is_number() || s.words[*at].capital;
+    let value = (asked + 3..end).find(begins).unwrap_or(end.saturating_sub(1));
+    given(s, &name(s, asked + 1, value)?, value)
+}
+
+/// "I'd like the theme to be dark".
+fn wished(s: &Sentence<'_>) -> Option<Reading> {
+    let wish = WISHES.iter().find_map(|opening| starts(s.words, 0, opening))?;
+    let to = (wish + 2..(wish + 3 + MOST_NAME).min(s.words.len())).find(|at| starts(s.words, *at, "to be").is_some())?;
+    given(s, &name(s, wish, to)?, to + 2)
+}
+
+/// "the region should be eu-west-1", "our budget is now 300".
+fn stated(s: &Sentence<'_>) -> Option<Reading> {
+    let verb = |at: usize| GIVES.iter().find_map(|verb| starts(s.words, at, verb));
+    let (at, value) = (2..(3 + MOST_NAME).min(s.words.len())).find_map(|at| verb(at).map(|value| (at, value)))?;
+    given(s, &name(s, 0, at)?, value)
+}
+
+/// "for the genre, I want Rock".
+fn chosen(s: &Sentence<'_>) -> Option<Reading> {
+    let begin = starts(s.words, 0, "for").or_else(|| starts(s.words, 0, "as for"))?;
+    let verb = |at: usize| CHOOSES.iter().find_map(|verb| starts(s.words, at, verb));
+    let (at, value) = (begin + 2..(begin + 3 + MOST_NAME).min(s.words.len())).find_map(|at| verb(at).map(|value| (at, value)))?;
+    given(s, &name(s, begin, at)?, value)
+}
+
+/// The name between two words: "the", "my" or "our", and one to four words that name something.
+fn name<'a>(s: &'a Sentence<'_>, from: usize, to: usize) -> Option<Name<'a>> {
+    let owner = s.word(from);
+    let is_name = ["the", "my", "our"].contains(&owner)
+        && (1..=MOST_NAME).contains(&to.checked_sub(from + 1)?)
+        && !NO_ATTRIBUTE.contains(&s.word(from + 1))
+        && !["rest", "same", "thing", "way", "other", "one"].contains(&s.word(from + 1));
+    is_name.then_some(Name { owner, from: from + 1, to })
+}
+
+fn given(s: &Sentence<'_>, name: &Name<'_>, value: usize) -> Option<Reading> {
+    if s.negated(value) || ["that", "how", "why", "if", "whether", "what", "able", "something"].contains(&s.word(value)) {
+        return None;
+    }
+    let (value, _) = s.value(value)?;
+    let attribute = s.between(name.from, name.to)?.to_lowercase();
+    let owner = match name.owner {
+        "my" => "The user's",
+        "our" => "Our",
+        _ => "The",
+    };
+    let text = format!("{owner} {attribute} is {value}.");
+    let mut reading = Reading::new(Category::Semantic, "a value by its name").text(text).slot(attribute.replace("favourite", "favorite"));
+    reading.importance = 600;
+    Some(reading)
+}

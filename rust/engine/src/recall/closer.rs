@@ -1,0 +1,151 @@
+//! A closer look at the best candidates: their texts against the question, token by token.
+//!
+//! What the indexes know of a memory (its words, its vector) chooses who is looked at; what its text has of the question, whom it is about
+//! and how it is told orders them. The weights are [`WEIGHTS`]. English tells most here: of a question that the built-in
+//! table does not know there is no closer look, and the first order stays.
+
+use super::Hit;
+use super::explain::LexicalQuery;
+use super::fusion::Parts;
+use super::ranking::PRONOUNS_BESIDE;
+use super::ranking::memories::{Features, IDENTIFIED_LEXICAL, WEIGHTS};
+use crate::embedding::{Content, FIRST_PERSON, SECOND_PERSON, TIME, Wanted, distinct_tokens, forms, knows};
+use crate::index::bm25::{Formula, Parameters, Statistics};
+use crate::text::{Role, asks_when, is_filler};
+
+/// The most tokens of a memory that are compared.
+const MOST_TOKENS: usize = 256;
+/// Tokens of a name.
+const NAME_TOKENS: usize = 16;
+/// From so many distinct tokens on a memory does not count as longer.
+const LONG: usize = 64;
+
+/// What a question looks for in a text.
+pub(super) struct Look {
+    wanted: Wanted,
+    /// The tokens of each name in the question.
+    names: Vec<Vec<u8>>,
+    asks_when: bool,
+    /// A memory holds every identifier of the question.
+    identified: bool,
+}
+
+impl Look {
+    /// `None` where the table knows too little of the question.
+    pub fn new(question: &str, queries: &[LexicalQuery], identified: bool) -> Option<Self> {
+        if !knows(question) {
+            return None;
+        }
+        let names: Vec<Vec<u8>> = names(question).into_iter().map(|name| distinct_tokens(name, NAME_TOKENS)).collect();
+        let content = Content::of(question, &names.concat());
+        if content.words.is_empty() {
+            return None;
+        }
+        let rarity = rarity(&content, queries);
+        Some(Self { wanted: Wanted::new(&content, &rarity), names, asks_when: asks_when(question), identified })
+    }
+
+    /// Scores the hits anew.
+    pub fn weigh(&self, hits: &mut [Hit]) {
+        let best = hits.iter().filter_map(|hit| hit.parts.cosine()).fold(0.0, f64::max);
+        for hit in hits.iter_mut() {
+            let features = self.features(&hit.memory.text, &hit.parts, best);
+            hit.parts.look_closer(features, self.weights());
+            hit.score = hit.parts.score();
+        }
+    }
+
+    fn features(&self, text: &str, parts: &Parts, best_cosine: f64) -> Features {
+        let tokens = distinct_tokens(text, MOST_TOKENS);
+        let (count, nearness) = (tokens.len() / 2, self.wanted.nearness(&tokens));
+        let is = |is: bool| f64::from(u8::from(is));
+        let of = |form: u8| forms(&tokens).filter(|other| other & form != 0).count();
+        let share = |form: u8| of(form) as f64 / (count as f64 + PRONOUNS_BESIDE);
+        let has = |name: &Vec<u8>| name.as_chunks::<2>().0.iter().all(|token| tokens.as_chunks::<2>().0.contains(token));
+        let subject = self.names.iter().any(|name| !name.is_empty() && tokens.starts_with(name));
+        let cosine = parts.cosine().unwrap_or(0.0).max(0.0);
+        Features {
+            words: parts.lexical_normalised,
+            meaning: if best_cosine > 0.0 { cosine / best_cosine } else { 0.0 },
+            closeness: self.wanted.closeness(&nearness),
+            exact: self.wanted.exact(&nearness),
+            phrase: nearness.phrase,
+            name: self.names.iter().filter(|name| has(name)).count() as f64 / self.names.len().max(1) as f64,
+            subject: is(subject),
+            first_person: share(FIRST_PERSON),
+            own_words: if subject { share(FIRST_PERSON) } else { 0.0 },
+            second_person: share(SECOND_PERSON),
+            time_asked: is(self.asks_when && of(TIME) > 0),
+            states: is(!text.trim_end().ends_with(['?', '\u{ff1f}', '\u{61f}'])),
+            length: libm::log(count.clamp(1, LONG) as f64) / libm::log(LONG as f64),
+        }
+    }
+
+    /// What each feature weighs: the words more where the question names an identifier that is there.
+    fn weights(&self) -> [f64; WEIGHTS.len()] {
+        let mut weights = WEIGHTS;
+        if self.identified && weights[0] < IDENTIFIED_LEXICAL {
+            let rest = (1.0 - IDENTIFIED_LEXICAL) / (1.0 - weights[0]);
+            weights.iter_mut().skip(1).for_each(|weight| *weight *= rest);
+            weights[0] = IDENTIFIED_LEXICAL;
+        }
+        weights
+    }
+}
+
+/// The rarity of each word of the content, over all scopes that were asked.
+fn rarity(content: &Content, queries: &[LexicalQuery]) -> Vec<f64> {
+    let documents = queries.iter().map(|query| query.statistics.documents).sum();
+    let formula = Formula::new(Parameters::default(), Statistics { documents, total_length: 0 });
+    let of_word = |word: &[u8]| {
+        let mut frequency = 0;
+        for query in queries {
+            let at = query.terms.iter().position(|term| term.role == Role::Word && term.text.as_bytes() == word);
+            frequency += at.and_then(|at| query.frequencies.get(at)).copied().unwrap_or(0);
+        }
+        formula.idf(frequency)
+    };
+    content.words.iter().map(|word| of_word(word)).collect()
+}
+
+/// Words of a question that name somebody or something: with a capital letter, and no filler.
+fn names(question: &str) -> Vec<&str> {
+    let mut names = Vec::new();
+    for chunk in question.split_whitespace() {
+        let word = chunk.trim_matches(|letter: char| !letter.is_alphanumeric());
+        let word = word.strip_suffix("'s").or_else(|| word.strip_suffix("\u{2019}s")).unwrap_or(word);
+        let mut letters = word.chars();
+        let is_name = letters.next().is_some_and(char::is_uppercase) && letters.next().is_some_and(char::is_lowercase);
+        if is_name && !names.contains(&word) && !is_filler(word.to_lowercase().as_bytes()) && !is_time(word) {
+            names.push(word);
+        }
+    }
+    names
+}
+
+fn is_time(word: &str) -> bool {
+    forms(&distinct_tokens(word, 1)).any(|form| form & TIME != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_have_a_capital_and_say_something() {
+        assert_eq!(names("When did Caroline go to Paris in May?"), ["Caroline", "Paris"]);
+        assert_eq!(names("What is Anna's job? Does Anna like it?"), ["Anna"]);
+        assert!(names("where do I live").is_empty() && names("").is_empty());
+    }
+
+    #[test]
+    fn who_is_named_and_comes_close_is_seen() {
+        let look = Look::new("Where does Anna work?", &[LexicalQuery::default()], false).expect("it is English");
+        let of = |text: &str| look.features(text, &Parts::default(), 0.0);
+        let (hers, his) = (of("Anna works at Acme."), of("Bob works at Initech."));
+        assert!(hers.subject > 0.5 && hers.name > 0.5 && his.subject < 0.5 && his.name < 0.5);
+        assert!(hers.closeness > 0.5 && of("The invoice is due.").closeness < 0.3);
+        assert!(of("Who works here?").states < 0.5 && hers.states > 0.5);
+        assert!(Look::new("\u{41a}\u{442}\u{43e}?", &[], false).is_none());
+    }
+}
