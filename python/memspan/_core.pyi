@@ -46,13 +46,14 @@ __all__ = [
     "Found",
     "FoundCluster",
     "Group",
-    "HeldLease",
     "HeldSlot",
     "Judged",
+    "LastReply",
     "LearnState",
     "LearnedClass",
     "LearnedFrom",
     "LearnedTokens",
+    "LeaseHolder",
     "LeavingMessage",
     "Limits",
     "MadeSummary",
@@ -1302,14 +1303,6 @@ class FoundCluster(_Value):
     groups: list[Group]
 
 @final
-class HeldLease(_Value):
-    """Who answers a session, since when, and until when at most. Private."""
-
-    holder: str
-    since: datetime
-    until: datetime
-
-@final
 class StoredPartial(_Value):
     """What came of a reply that is not whole. Private."""
 
@@ -1434,13 +1427,33 @@ class SessionCore:
     def is_same(self, other: SessionCore) -> bool: ...
 
 @final
+class LeaseHolder(_Value):
+    """Whoever holds a lease. Private."""
+
+    holder: str
+    since: datetime
+    until: datetime
+
+@final
+class LastReply(_Value):
+    """A reply under a lease: its turn, whether its usage contradicts itself, whether the lease is over with it. Private."""
+
+    turn: int
+    usage_ignored: bool
+    is_last: bool
+
+def take_lease(session: SessionCore, holder: str, seconds: float, dead: str | None) -> LeaseHolder | None: ...
+def add_leased(
+    session: SessionCore, row: NewMessage, holder: str, seconds: float, dead: str | None
+) -> tuple[Added | None, LeaseHolder | None]: ...
+def add_response_leased(session: SessionCore, response: object, prompt: PromptCore | None, holder: str) -> LastReply: ...
+def release_lease(session: SessionCore, holder: str) -> bool: ...
+
+@final
 class ReplyCore:
     """What stands around a call of a model, as `memspan.Session` calls it. Private."""
 
     def __new__(cls, session: SessionCore) -> ReplyCore: ...
-    def take_lease(self, holder: str, seconds: float) -> HeldLease | None: ...
-    def release_lease(self, holder: str) -> bool: ...
-    def lease(self) -> HeldLease | None: ...
     def keep_partial(self, response: str, messages: int, began_at: datetime, error: str | None) -> None: ...
     def partial(self) -> StoredPartial | None: ...
     def drop_partial(self) -> bool: ...

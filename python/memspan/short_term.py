@@ -18,8 +18,9 @@ from memspan.compaction.values import Brief, Compaction, Identifiers, RefusedLin
 from memspan.compaction.writing import Written, write
 from memspan.embedding import Event
 from memspan.exceptions import BudgetExceeded, Error, InvalidInput, NotFound, SessionMoved
+from memspan.lease import Lease
 from memspan.refusals import Refusal
-from memspan.reply import Lease, PartialReply, Reply, ToolCall
+from memspan.reply import PartialReply, Reply, ToolCall
 from memspan.session_tools import SessionTools, run_call
 from memspan.stream import said
 from memspan.task import Task
@@ -268,9 +269,11 @@ class Session:
             >>> session.add({"role": "user", "content": "hello"}, id="m-1").action
             'duplicate'
         """
-        if self._store.policy.transcripts:
-            message = screened_message(message, self._store.policy)
-        added = self._added(NewMessage(message, id, author, created_at, format), expect_index)
+        added = self._added(self._screened_row(NewMessage(message, id, author, created_at, format)), expect_index)
+        self._store.windows.watch(self._scope, self._core)
+        return added
+
+    def _written(self, added: Added) -> Added:
         self._store.windows.watch(self._scope, self._core)
         return added
 
@@ -324,12 +327,13 @@ class Session:
         self._store.windows.watch(self._scope, self._core)
         return tuple(added)
 
-    def add_response(self, response: Mapping[str, Any] | SdkObject, *, prompt: Prompt | None = None) -> Turn:
+    def add_response(self, response: Mapping[str, Any] | SdkObject, *, prompt: Prompt | None = None, lease: Lease | None = None) -> Turn:
         """Adds a model's reply with what it was billed and what it was sent, in one transaction.
 
         Args:
             response: What the SDK returned, or its dict: a chat completion, an Anthropic message, or the assistant's message alone.
             prompt: What the model was sent: the ledger keeps it, and the turn gives it back for ever.
+            lease: Ends in the same transaction where the reply calls no tool.
 
         Returns:
             The turn, with its calls. The same response given twice returns the stored one and writes nothing.
@@ -350,7 +354,7 @@ class Session:
                 f"adding a response: prompt is what assemble() returned, got a {type(prompt).__name__} (prompt=): pass the Prompt itself"
             )
         core = None if prompt is None else prompt._core  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  its core is the engine's
-        replied = self._core.add_response(response, core)
+        replied = self._core.add_response(response, core) if lease is None else lease.add_response(response, core)
         if replied.usage_ignored:
             reason = "the usage of a reply contradicts itself: the reply is stored, and the usage is kept as it came and not counted"
             self._store.reporter.report(Event("usage", reason, self._scope, session=self.id))
@@ -432,7 +436,14 @@ class Session:
             limit_tokens=prompt.max_input_tokens,
         )
 
-    def recover(self, prompt: Prompt, error: BaseException | str | Mapping[str, Any], *, models: Iterable[str | Model] = ()) -> Prompt:
+    def recover(
+        self,
+        prompt: Prompt,
+        error: BaseException | str | Mapping[str, Any],
+        *,
+        models: Iterable[str | Model] = (),
+        compact: Callable[[Session], Compaction] | None = None,
+    ) -> Prompt:
         """Another prompt for one that a provider refused or could not answer; to be called with what the SDK raised.
 
         Too long: a smaller prompt by the numbers of the refusal, a third less where it names none, or the same with a shorter reply where
@@ -443,6 +454,8 @@ class Session:
             prompt: What was sent.
             error: What the SDK raised, its message, or the body of the error.
             models: Models to go on with, in their order. The one that failed and those before it are passed over.
+            compact: What makes a summary of the old turns that a smaller prompt leaves out, `memspan.Session.compact` for instance. What
+                it raises leaves them out without one, and `on_event` is told.
 
         Raises:
             BaseException: `error` itself, where no smaller prompt and no other model helps.
@@ -466,7 +479,8 @@ class Session:
         core = _core.ReplyCore(self._core)
         if refusal is not None and refusal.kind == "too_long":
             numbers = (refusal.input_tokens, refusal.limit_tokens, refusal.output_tokens)
-            return Prompt(core.refused(prompt._core, *numbers))  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  its core is the engine's
+            smaller = Prompt(core.refused(prompt._core, *numbers))  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  its core is the engine's
+            return self._compacted(core, smaller, compact) if compact is not None and refusal.shrink != "reply" else smaller
         if refusal is not None and refusal.kind in _ELSEWHERE:
             following = _model_after(prompt.model, tuple(models))
             if following is not None:
@@ -475,29 +489,52 @@ class Session:
                 return Prompt(core.again(prompt._core))  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
         raise _unrecovered(error, refusal)
 
-    def lease(self, *, seconds: float = 60, wait_seconds: float = 10) -> Lease:
+    def _compacted(self, core: _core.ReplyCore, smaller: Prompt, compact: Callable[[Session], Compaction]) -> Prompt:
+        """A smaller prompt with a summary of what it leaves out; the smaller one itself where there is nothing to sum up."""
+        try:
+            covered = compact(self).covers
+        except Exception as error:  # noqa: BLE001  whatever a compactor raises: the smaller prompt is good without it
+            reason = f"recovering: compact= failed, {type(error).__name__}: {_words(error)[:_MAX_REASON]}"
+            self._store.reporter.report(Event("compact", reason, self._scope, session=self.id))
+            return smaller
+        return Prompt(core.again(smaller._core)) if covered else smaller  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+
+    def lease(
+        self,
+        *,
+        seconds: float = 60,
+        wait_seconds: float = 10,
+        message: Mapping[str, Any] | SdkObject | None = None,
+        id: str | None = None,  # noqa: A002  as `add` names it
+    ) -> Lease:
         """The right to answer this session, of one worker at a time; to be used in a `with` or `async with` block.
+
+        Taken with its message and ended by its reply (`add_response(lease=)`, `reply(lease=)`), it costs no transaction of its own.
 
         Args:
             seconds: How long it lasts where its holder dies: longer than a reply takes, at most a day. `Lease.renew` prolongs it.
             wait_seconds: How long to wait for whoever holds it.
+            message: Is added as it is taken, in one transaction: `Lease.added` says what became of it.
+            id: Makes a retry of the message harmless, as in `add`.
 
         Raises:
-            StoreBusy: On entering: another worker answers all the while; the message names it.
+            StoreBusy: On entering: another worker answers all the while; the message names it. Nothing was added.
         """
-        return Lease(_core.ReplyCore(self._core), self.id, seconds, wait_seconds)
+        row = None if message is None else self._screened_row(NewMessage(message, id))
+        return Lease(self._core, seconds, wait_seconds, row, self._written)
 
-    def reply(self, prompt: Prompt) -> Reply:
+    def reply(self, prompt: Prompt, *, lease: Lease | None = None) -> Reply:
         """Captures a streamed reply as it comes; to be used in a `with` or `async with` block, whose end adds it.
 
         Args:
             prompt: What the model was sent.
+            lease: As in `add_response`.
         """
         if not isinstance(prompt, Prompt):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidInput(
                 f"capturing a reply: prompt is what assemble() returned, got a {type(prompt).__name__}: pass the Prompt itself"
             )
-        return Reply(self, _core.ReplyCore(self._core), prompt)
+        return Reply(self, _core.ReplyCore(self._core), prompt, lease)
 
     def keep_partial_reply(self) -> Turn:
         """Adds what came of a reply that is not whole as the reply: its text, with "interrupted" as the reason why it ended.

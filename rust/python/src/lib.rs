@@ -24,6 +24,7 @@ mod explanation;
 mod fit;
 mod from_json;
 mod json;
+mod lease;
 mod life;
 mod limits;
 mod memory;
@@ -85,6 +86,8 @@ mod _core {
     #[pymodule_export]
     use super::fit::{Fitted, fit};
     #[pymodule_export]
+    use super::lease::{LastReply, LeaseHolder, add_leased, add_response_leased, release_lease, take_lease};
+    #[pymodule_export]
     use super::life::{Beside, FoundCluster, Group, Judged, LearnState, LearnedFrom, Mark, Relation, SensitivePart};
     #[pymodule_export]
     use super::life::{
@@ -102,7 +105,7 @@ mod _core {
     #[pymodule_export]
     use super::repair::repair_store;
     #[pymodule_export]
-    use super::reply::{HeldLease, PendingCall, ReplyCore, StoredPartial};
+    use super::reply::{PendingCall, ReplyCore, StoredPartial};
     #[pymodule_export]
     use super::rows::{Draft, FailedRow, Rows, ToEmbed};
     #[pymodule_export]

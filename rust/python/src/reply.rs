@@ -1,23 +1,17 @@
-//! `ReplyCore`: what stands around a call of a model in a session: who answers it, what came so far, what waits, what was refused.
+//! `ReplyCore`: what stands around a call of a model in a session: what came so far, what waits, what was refused.
 
 use std::sync::Arc;
 
-use memspan_engine::limits;
-use memspan_engine::session::{Lease, OpenCall, PartialReply, Refusal};
+use memspan_engine::session::{OpenCall, PartialReply, Refusal};
 use pyo3::prelude::*;
 
-use crate::arguments::{maybe_text, number, text_of};
+use crate::arguments::{maybe_text, text_of};
 use crate::budget;
-use crate::errors::{Hold, to_python};
+use crate::errors::Hold;
 use crate::prompt::PromptCore;
 use crate::session::{Named, SessionCore};
 use crate::time;
 use crate::value::{Json, Moment, value};
-
-value! {
-    /// Who answers a session, since when, and until when at most. Private.
-    HeldLease("memspan._core") { holder: String, since: Moment, until: Moment }
-}
 
 value! {
     /// What came of a reply that is not whole. Private.
@@ -27,12 +21,6 @@ value! {
 value! {
     /// A tool call that waits, its arguments as the model wrote them. Private.
     PendingCall("memspan._core") { id: String, name: String, arguments: String, message_index: u64 }
-}
-
-impl From<Lease> for HeldLease {
-    fn from(Lease { holder, since, until, .. }: Lease) -> Self {
-        Self { holder, since: Moment(since), until: Moment(until) }
-    }
 }
 
 #[pyclass(frozen, module = "memspan._core")]
@@ -46,29 +34,6 @@ impl ReplyCore {
     #[new]
     fn new(session: &Bound<'_, SessionCore>) -> Self {
         Self { named: Arc::clone(&session.get().named) }
-    }
-
-    /// Takes the lease, or prolongs it; whoever holds it, where that is another.
-    fn take_lease(&self, py: Python<'_>, holder: &Bound<'_, PyAny>, seconds: &Bound<'_, PyAny>) -> PyResult<Option<HeldLease>> {
-        let holder = text_of("a lease's holder", holder)?;
-        let lasts = limits::lease(number("seconds", seconds)?).map_err(|error| to_python(py, &error))?;
-        let now = self.named.now(py)?;
-        let until = now.saturating_add(lasts);
-        let other = self.named.run(py, Hold::Detached, |session| session.take_lease(&holder, until, now))?;
-        Ok(other.map(HeldLease::from))
-    }
-
-    /// Gives the lease back.
-    fn release_lease(&self, py: Python<'_>, holder: &Bound<'_, PyAny>) -> PyResult<bool> {
-        let holder = text_of("a lease's holder", holder)?;
-        self.named.run(py, Hold::Detached, |session| session.release_lease(&holder))
-    }
-
-    /// Whoever holds the lease.
-    fn lease(&self, py: Python<'_>) -> PyResult<Option<HeldLease>> {
-        let now = self.named.now(py)?;
-        let lease = self.named.run(py, Hold::Attached, |session| session.lease(now))?;
-        Ok(lease.map(HeldLease::from))
     }
 
     /// Keeps what came of a reply.

@@ -13,8 +13,8 @@
 
 use std::cell::Cell;
 
-use super::table;
 use super::wordpiece::{self, Token};
+use super::{Known, table};
 use crate::index::vectors::UnitVector;
 use crate::text::is_filler;
 
@@ -26,6 +26,8 @@ const _: () = assert!(NEAREST.len() == wordpiece::count() * NEIGHBOURS * PAIR);
 
 /// The most tokens of a question.
 const MAX_WANTED: usize = 64;
+/// Lines of cosines are padded to multiples of it, so that each is compared in whole registers.
+const LANE: usize = 16;
 /// A cosine of 1.
 const ONE: u8 = u8::MAX;
 /// Tokens of a question whose neighbours in it are looked for.
@@ -46,15 +48,18 @@ pub(crate) struct Content {
     owners: Vec<usize>,
     /// The words, in normal form.
     pub words: Vec<Box<[u8]>>,
+    /// Whether the table [knows](super::knows) the question.
+    pub is_known: bool,
 }
 
 impl Content {
     /// Those of a question but for filler, punctuation and `left_out` (as [`super::distinct_tokens`] has them), which stand for something
     /// else; all of them where nothing is left.
     pub fn of(question: &str, left_out: &[u8]) -> Self {
-        let (mut content, mut all) = (Self::default(), Self::default());
+        let (mut content, mut all, mut known) = (Self::default(), Self::default(), Known::default());
         let is_left_out = |token: Token| left_out.as_chunks::<2>().0.contains(&token.to_le_bytes());
         wordpiece::each_token_of_word(question, &mut |word, token| {
+            known.note(word, token);
             if !table::says_something(token) {
                 return;
             }
@@ -64,7 +69,7 @@ impl Content {
                 content.push(word, token);
             }
         });
-        if content.tokens.is_empty() { all } else { content }
+        Self { is_known: known.is_enough(), ..if content.tokens.is_empty() { all } else { content } }
     }
 
     fn push(&mut self, word: &[u8], token: Token) {
@@ -78,10 +83,10 @@ impl Content {
         self.owners.push(self.words.len() - 1);
     }
 
-    /// The direction of the sum of their rows; `None` where the table says nothing of any.
+    /// The direction of the sum of their rows; `None` where the table says nothing of any, or does not know the question.
     pub fn vector(&self) -> Option<UnitVector> {
         let known = || self.tokens.iter().filter(|token| **token != wordpiece::UNKNOWN && table::length(**token) > 0.0);
-        known().next()?;
+        known().next().filter(|_| self.is_known)?;
         let mut sum = table::Sum::new();
         known().for_each(|token| sum.add(*token));
         Some(sum.finish())
@@ -94,7 +99,9 @@ pub(crate) struct Wanted {
     /// What each token counts, and each pair of it and the next.
     weights: Vec<f64>,
     pairs: Vec<f64>,
-    /// Lines of `weights.len()` cosines; the first is that of tokens which are far from all.
+    /// Length of a line: above the number of tokens, so that what follows the last is 0.
+    width: usize,
+    /// Lines of cosines; the first is that of tokens which are far from all.
     cosines: Vec<u8>,
     lines: Vec<u16>,
     /// Tokens that have a line.
@@ -102,9 +109,9 @@ pub(crate) struct Wanted {
 }
 
 /// What a text has of a question: for each token of the question the greatest cosine, in units of 1/255.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Nearness {
-    best: Vec<u8>,
+    best: [u8; MAX_WANTED + LANE],
     /// How far what stands together in the question does so here, from 0 to 1.
     pub phrase: f64,
 }
@@ -116,7 +123,10 @@ impl Wanted {
         let weights: Vec<f64> = lengths.iter().zip(&content.owners).map(|(length, owner)| length * rarity[*owner]).collect();
         let pairs = lengths.windows(2).take(MAX_PAIRED).map(|pair| pair[0] * pair[1]).collect();
         let lines = SPARE.take().unwrap_or_else(|| vec![0; wordpiece::count()]);
-        let mut wanted = Self { cosines: vec![0; weights.len()], weights, pairs, lines, near: Vec::new() };
+        let width = (weights.len() + 1).next_multiple_of(LANE);
+        let mut cosines = Vec::with_capacity(width * (weights.len() * NEIGHBOURS / 2 + 1));
+        cosines.resize(width, 0);
+        let mut wanted = Self { weights, pairs, width, cosines, lines, near: Vec::new() };
         for (at, &token) in content.tokens.iter().enumerate() {
             wanted.note(at, token, ONE);
             let start = token as usize * NEIGHBOURS * PAIR;
@@ -130,7 +140,7 @@ impl Wanted {
     }
 
     fn note(&mut self, at: usize, token: Token, cosine: u8) {
-        let width = self.weights.len();
+        let width = self.width;
         let line = &mut self.lines[token as usize];
         if *line == 0 {
             *line = (self.cosines.len() / width) as u16;
@@ -142,38 +152,32 @@ impl Wanted {
     }
 
     fn line(&self, line: u16) -> &[u8] {
-        let width = self.weights.len();
-        &self.cosines[line as usize * width..][..width]
+        &self.cosines[line as usize * self.width..][..self.width]
     }
 
     /// What a text with these tokens has of the question.
     pub fn nearness(&self, tokens: &[u8]) -> Nearness {
-        let mut nearness = Nearness { best: vec![0; self.weights.len()], phrase: 0.0 };
-        let mut met: Vec<(usize, u16)> = Vec::new();
+        let mut nearness = Nearness { best: [0; MAX_WANTED + LANE], phrase: 0.0 };
+        let best = &mut nearness.best[..self.width];
+        let mut met = [(0, 0_u16); TOGETHER + 1]; // the last tokens that are near to any, newest first
+        let (mut phrase, mut count) = ([0_u16; MAX_PAIRED], 0);
         for (place, token) in tokens.as_chunks::<2>().0.iter().enumerate() {
             let line = self.lines.get(Token::from_le_bytes(*token) as usize).copied().unwrap_or(0);
-            if line > 0 {
-                nearness.best.iter_mut().zip(self.line(line)).for_each(|(best, cosine)| *best = (*best).max(*cosine));
-                met.push((place, line));
+            if line == 0 {
+                continue;
             }
-        }
-        nearness.phrase = self.phrase(&met);
-        nearness
-    }
-
-    fn phrase(&self, met: &[(usize, u16)]) -> f64 {
-        let mut best = [0_u16; MAX_PAIRED];
-        for (at, &(place, line)) in met.iter().enumerate() {
-            for &(_, other) in met[at + 1..].iter().take_while(|(other, _)| other - place <= TOGETHER) {
-                let (a, b) = (self.line(line), self.line(other));
-                for (best, (a, b)) in best[..self.pairs.len()].iter_mut().zip(a.windows(2).zip(b.windows(2))) {
-                    let product = |one: u8, other: u8| u16::from(one) * u16::from(other);
-                    *best = (*best).max(product(a[0], b[1])).max(product(b[0], a[1]));
-                }
+            let cosines = self.line(line);
+            best.iter_mut().zip(cosines).for_each(|(best, cosine)| *best = (*best).max(*cosine));
+            for &(other, before) in met[..count].iter().take_while(|(other, _)| place - other <= TOGETHER) {
+                debug_assert!(other < place);
+                together(&mut phrase, self.line(before), cosines);
             }
+            met.copy_within(..TOGETHER, 1);
+            (met[0], count) = ((place, line), (count + 1).min(TOGETHER));
         }
         let one = f64::from(ONE) * f64::from(ONE);
-        weighed(&self.pairs, best.iter().map(|best| f64::from(*best) / one))
+        nearness.phrase = weighed(&self.pairs, phrase.iter().map(|best| f64::from(*best) / one));
+        nearness
     }
 
     /// How much of the question a text has, 0 to 1; 0 where either side has no tokens.
@@ -182,14 +186,27 @@ impl Wanted {
     }
 
     /// The same of several texts together.
-    pub fn closeness_of_all(&self, texts: &[&Nearness]) -> f64 {
-        let best = |at: usize| texts.iter().map(|text| text.best[at]).max().unwrap_or(0);
-        weighed(&self.weights, (0..self.weights.len()).map(|at| f64::from(best(at)) / f64::from(ONE)))
+    pub fn closeness_of_all<'n>(&self, texts: impl Iterator<Item = &'n Nearness>) -> f64 {
+        let mut best = [0; MAX_WANTED + LANE];
+        for text in texts {
+            best.iter_mut().zip(&text.best).for_each(|(best, cosine)| *best = (*best).max(*cosine));
+        }
+        weighed(&self.weights, best.iter().map(|best| f64::from(*best) / f64::from(ONE)))
     }
 
     /// The share of the question whose very tokens the text has.
     pub fn exact(&self, of: &Nearness) -> f64 {
         weighed(&self.weights, of.best.iter().map(|best| f64::from(u8::from(*best == ONE))))
+    }
+}
+
+/// Notes how far two tokens of a text are two neighbours of the question, in either order; both lines are at least a lane long.
+fn together(phrase: &mut [u16; MAX_PAIRED], a: &[u8], b: &[u8]) {
+    let product = |one: u8, other: u8| u16::from(one) * u16::from(other);
+    let pairs = (a.len() - 1).min(MAX_PAIRED);
+    let (a, b) = (&a[..=pairs], &b[..=pairs]);
+    for (at, best) in phrase[..pairs].iter_mut().enumerate() {
+        *best = (*best).max(product(a[at], b[at + 1])).max(product(b[at], a[at + 1]));
     }
 }
 
@@ -265,7 +282,7 @@ mod tests {
         let content = Content::of("Caroline museum", &distinct_tokens("Caroline", 8));
         assert_eq!(content.tokens.len(), 1, "a left out token does not count");
         let wanted = Wanted::new(&content, &[1.0]);
-        assert_eq!(wanted.nearness(&[0xff, 0xff]).best, [0], "a token that no vocabulary has");
+        assert!(wanted.nearness(&[0xff, 0xff]).best.iter().all(|best| *best == 0), "a token that no vocabulary has");
         assert!(Content::of("\u{1f600}", &[]).vector().is_none() && Content::of("cat", &[]).vector().is_some());
     }
 

@@ -100,7 +100,7 @@ impl Known {
 /// "What", "did" and "the" are in every question, and what they have in common with a text tells nothing.
 #[must_use]
 pub fn embed_question(question: &str) -> UnitVector {
-    Content::of(question, &[]).vector().filter(|_| knows(question)).unwrap_or_else(|| UnitVector::without_direction(DIMENSIONS))
+    Content::of(question, &[]).vector().unwrap_or_else(|| UnitVector::without_direction(DIMENSIONS))
 }
 
 /// The distinct tokens of a text in the order of its words, at most `most`, each as two bytes, little-endian.

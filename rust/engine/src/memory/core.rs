@@ -34,6 +34,7 @@ use crate::store::identity::Secret;
 use crate::store::keys::Partition;
 use crate::store::metrics::add;
 use crate::store::pages::Pages;
+use crate::store::vault::StoreKey;
 use crate::store::{Durability, Store, StoreOptions, reserve};
 use crate::text::screening::{Screened, Screening};
 use crate::{Error, ErrorKind, Result};
@@ -89,6 +90,11 @@ impl Drop for Core {
 impl Core {
     /// Opens the store at `path`, or makes one there.
     pub fn open(path: &Path, options: EngineOptions) -> Result<Self> {
+        Self::open_with_key(path, options, None)
+    }
+
+    /// The same for a store that is encrypted, or is made so.
+    pub fn open_with_key(path: &Path, options: EngineOptions, key: Option<StoreKey>) -> Result<Self> {
         let store_options = StoreOptions {
             durability: options.durability,
             read_only: options.read_only,
@@ -96,7 +102,7 @@ impl Core {
             now: options.now,
         };
         Ok(Self {
-            store: Store::open(path, &store_options)?,
+            store: key.map_or_else(|| Store::open(path, &store_options), |key| Store::open_encrypted(path, &store_options, key))?,
             left: AtomicBool::new(false),
             read_only: options.read_only,
             busy_timeout: options.busy_timeout,
@@ -112,8 +118,8 @@ impl Core {
 
     /// Opens the store with the built-in embedding, unless it has met another one: then by words alone, because vectors that somebody
     /// paid for are not given up by default. `options.embedding` does not count.
-    pub fn open_by_default(path: &Path, options: &EngineOptions) -> Result<Self> {
-        let mut core = Self::open(path, EngineOptions { embedding: None, ..options.clone() })?;
+    pub fn open_by_default(path: &Path, options: &EngineOptions, key: Option<StoreKey>) -> Result<Self> {
+        let mut core = Self::open_with_key(path, EngineOptions { embedding: None, ..options.clone() }, key)?;
         if core.embeddings()?.iter().all(|known| known.name == Embedding::built_in().name) {
             core.embedders = Embedders::new(Some(Embedding::built_in()));
         }

@@ -366,7 +366,7 @@ fn write_form(w: &mut Writer, form: Form) {
 fn read_form<'b>(r: &mut Reader<'b>, key: &'b [u8]) -> Result<Form> {
     let Some(mut r) = maybe_inner(r, key)? else { return Ok(Form::default()) };
     let version = r.uint()?;
-    if version > Form::DATED.into() {
+    if version > Form::NAMED.into() {
         return Err(unknown(key, "form of an item", version));
     }
     let (start, length) = (r.maybe_int()?, r.uint()?);

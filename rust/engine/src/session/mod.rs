@@ -55,7 +55,7 @@ pub use place::Place;
 pub use policy::Policy;
 pub use recalls::{Recalls, Roles};
 pub use record::{SessionBudget, SessionRecord, SessionState, StoredEpoch};
-pub use reply::lease::Lease;
+pub use reply::lease::{Claim, Lease, Leased};
 pub use reply::open_calls::OpenCall;
 pub use reply::partial::PartialReply;
 pub use reply::refused::Refusal;

@@ -40,6 +40,8 @@ pub enum Table {
 
     /// partition u32 -> how far its erasure is: nobody has it any more, and its values go.
     Erasing = 0x0E,
+    /// partition u32 -> its data key, wrapped by the store's; at 2^32 - 1 the store's own, as Meta has it.
+    DataKey = 0x0F,
 
     // --- a scope's partition
     /// embedding u16 | number u32 | chunk u16 -> the vector as float32.
@@ -155,7 +157,7 @@ pub enum Table {
 
 impl Table {
     /// All of them, in key order.
-    pub const ALL: [Self; 59] = [
+    pub const ALL: [Self; 60] = [
         Self::Meta,
         Self::Retired,
         Self::ScopeByName,
@@ -164,6 +166,7 @@ impl Table {
         Self::Embedding,
         Self::Learned,
         Self::Erasing,
+        Self::DataKey,
         Self::VectorExact,
         Self::VectorBlock,
         Self::MessageVector,

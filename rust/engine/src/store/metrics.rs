@@ -41,14 +41,21 @@ metrics! {
     texts_screened,
     /// Parts of messages that the write gate judged, those of dry runs included.
     gate_seen,
-    /// Of these, what it judged to be a preference, and so on.
+    /// Of these, preferences.
     gate_preference,
+    /// Of these, decisions.
     gate_decision,
+    /// Of these, ends of tasks.
     gate_task_outcome,
+    /// Of these, constraints.
     gate_constraint,
+    /// Of these, facts.
     gate_semantic,
+    /// Of these, events.
     gate_episodic,
+    /// Of these, attributes of the user.
     gate_profile,
+    /// Of these, parts that are not stored.
     gate_discard,
     /// Claims of which something new is stored, or what was known was reinforced.
     gate_stored,

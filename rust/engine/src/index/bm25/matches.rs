@@ -22,8 +22,7 @@ impl TailMatches {
     /// `hashes` are sorted.
     pub fn new(tail: &[Record<'_>], hashes: &[u64]) -> Self {
         let mut matches = Self { more: vec![0; hashes.len()], documents: Vec::new(), removed: Vec::new() };
-        // One bit for the low bits of each hash: most of the tail's hashes need no search.
-        let sieve = hashes.iter().fold(0u64, |sieve, hash| sieve | 1 << (hash % 64));
+        let sieve = &Sieve::of(hashes);
         for record in tail {
             match record.kind {
                 Kind::Add | Kind::Document => {
@@ -39,8 +38,11 @@ impl TailMatches {
         matches
     }
 
-    fn add(&mut self, record: &Record<'_>, hashes: &[u64], sieve: u64) {
-        for (place, hash) in record.hashes().enumerate().filter(|(_, hash)| passes(sieve, *hash)) {
+    fn add(&mut self, record: &Record<'_>, hashes: &[u64], sieve: &Sieve) {
+        for (place, hash) in record.hashes().enumerate() {
+            if !sieve.passes(hash) {
+                continue;
+            }
             let count = record.count(place);
             for at in places(hashes, hash).filter(|_| count > 0) {
                 self.more[at] += 1;
@@ -51,8 +53,8 @@ impl TailMatches {
         }
     }
 
-    fn remove(&mut self, record: &Record<'_>, hashes: &[u64], sieve: u64) {
-        for hash in record.hashes().filter(|hash| passes(sieve, *hash)) {
+    fn remove(&mut self, record: &Record<'_>, hashes: &[u64], sieve: &Sieve) {
+        for hash in record.hashes().filter(|hash| sieve.passes(*hash)) {
             for at in places(hashes, hash) {
                 self.more[at] -= 1;
             }
@@ -64,10 +66,25 @@ impl TailMatches {
     }
 }
 
-/// Whether `hash` may be among those that `sieve` was made of.
-#[inline]
-fn passes(sieve: u64, hash: u64) -> bool {
-    sieve >> (hash % 64) & 1 == 1
+/// One bit for the low bits of each hash of a query: of the tail's other hashes one in a hundred needs a search.
+struct Sieve([u64; Self::WORDS]);
+
+impl Sieve {
+    const WORDS: usize = 32;
+
+    fn of(hashes: &[u64]) -> Self {
+        let mut sieve = Self([0; Self::WORDS]);
+        for hash in hashes {
+            sieve.0[(hash >> 6) as usize % Self::WORDS] |= 1 << (hash % 64);
+        }
+        sieve
+    }
+
+    /// Whether `hash` may be among those that it was made of.
+    #[inline]
+    fn passes(&self, hash: u64) -> bool {
+        self.0[(hash >> 6) as usize % Self::WORDS] >> (hash % 64) & 1 == 1
+    }
 }
 
 /// Where `hash` stands in `hashes`: nowhere, at one place, or at several neighbouring ones.

@@ -190,8 +190,9 @@ impl<P: Pages> Visit<'_, P> {
         if row.as_ref().is_none_or(|row| (row.session, row.index) != (place.session, index)) {
             self.note("document", format!("{message} is document {document}, which is not known as that"));
         }
-        let given_row = Row::of(words::speaker(given, author), &words::text_of(given));
-        let is_full = |row: Row<'_>| row == Row { named, session: place.session, index, at: row.at, ..given_row };
+        let given_row = Row::of(given, words::speaker(given, author), &words::text_of(given));
+        // What answers nothing is told by rules, which a later version may have better.
+        let is_full = |row: Row<'_>| row == Row { named, session: place.session, index, at: row.at, is_empty: row.is_empty, ..given_row };
         if embedded && !row.is_some_and(is_full) {
             self.note("document", format!("{message} is document {document}, whose row is not what its text gives"));
         }

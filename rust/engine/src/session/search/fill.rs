@@ -42,7 +42,7 @@ pub(super) fn fill(pages: &mut impl PagesMut, partition: Partition, bare: &Rows)
         let record = MessageRecord::expect(&*pages, Place { partition, session: row.session }, row.index)?;
         let message = record.whole(&*pages, Place { partition, session: row.session })?;
         let text = text_of(&message);
-        let full = Row::of(speaker(&message, record.author.as_deref()), &text).placed(row.session, row.index, record.said_at());
+        let full = Row::of(&message, speaker(&message, record.author.as_deref()), &text).placed(row.session, row.index, record.said_at());
         Row { named: row.named, ..full }.write(pages, partition, number)?;
         if !row.embedded {
             made.push((number, vector(&text)));

@@ -22,12 +22,16 @@ mod typos;
 pub use fill::fill_rows;
 pub use score::{FEATURES, Features, SCORE_ONE};
 
+use std::sync::Arc;
+
 use self::question::Question;
 use self::rank::Ranking;
 use super::place::Place;
 use super::record::SessionRecord;
 use super::session::{StoredMessage, stored_message};
+use super::transcript::words::index;
 use crate::Result;
+use crate::index::bm25::runs::Runs;
 use crate::memory::Core;
 use crate::recall::when::Range;
 use crate::scope::Scope;
@@ -76,11 +80,12 @@ pub fn search(engine: &Core, scope: &Scope, request: &Request) -> Result<Vec<Tra
     engine.store().read(|pages| {
         let Some(partition) = scope.find(pages)? else { return Ok(Vec::new()) };
         let mut hits = Vec::with_capacity(request.limit.min(64));
+        let mut ids = SessionIds::default();
         for found in found(pages, partition, scope.seed(pages.secret()), request)? {
-            let Some(record) = SessionRecord::read(pages, found.place)? else { continue };
+            let Some(session_id) = ids.of(pages, found.place)? else { continue };
             let message = stored_message(pages, found.place, found.index)?;
             hits.push(TranscriptHit {
-                session_id: record.id,
+                session_id: session_id.to_string(),
                 message,
                 score: found.score,
                 confidence: found.confidence,
@@ -93,12 +98,28 @@ pub fn search(engine: &Core, scope: &Scope, request: &Request) -> Result<Vec<Tra
 
 /// The same from a snapshot that the caller holds, without the messages themselves.
 pub(super) fn found<P: Pages>(pages: &P, partition: Partition, seed: Seed, request: &Request) -> Result<Vec<Found>> {
-    let repaired = typos::repaired(pages, partition, seed.terms, &request.text)?;
+    let runs = Runs::open(pages, index(partition))?;
+    let repaired = typos::repaired(pages, &runs, seed.terms, &request.text)?;
     let question = Question::new(repaired.as_deref().unwrap_or(&request.text), seed.terms);
     if question.terms.is_empty() || request.limit == 0 {
         return Ok(Vec::new());
     }
-    Ranking::new(pages, partition, &question, request)?.best(request.limit)
+    Ranking::new(pages, (partition, &runs), &question, request)?.best(request.limit)
+}
+
+/// The ids of sessions, each read once.
+#[derive(Default)]
+pub(super) struct SessionIds(Vec<(Place, Option<Arc<str>>)>);
+
+impl SessionIds {
+    pub fn of<P: Pages>(&mut self, pages: &P, place: Place) -> Result<Option<Arc<str>>> {
+        if let Some((_, id)) = self.0.iter().find(|(known, _)| *known == place) {
+            return Ok(id.clone());
+        }
+        let id = SessionRecord::read_id(pages, place)?.map(Arc::from);
+        self.0.push((place, id.clone()));
+        Ok(id)
+    }
 }
 
 /// A message that was found, not yet read.
@@ -107,6 +128,8 @@ pub(super) struct Found {
     pub place: Place,
     pub index: u64,
     pub number: u32,
+    /// Whether it answers nothing, where its row says so.
+    pub is_empty: Option<bool>,
     pub score: i64,
     pub confidence: f64,
     pub features: Features,

@@ -1,7 +1,7 @@
 //! What a search of transcripts looks for: the terms of a question, whom it names, what it means without these names, and which time
 //! it asks about. It reads no message.
 
-use crate::embedding::{Content, Wanted, distinct_tokens, knows};
+use crate::embedding::{Content, Wanted, distinct_tokens};
 use crate::index::bm25::QueryTerm;
 use crate::index::vectors::Query;
 use crate::text::{self, asks_when, with_analyzer};
@@ -50,7 +50,7 @@ impl Question {
             term.and_then(|term| rarity.get(term)).map_or(rarest, |rarity| *rarity)
         };
         let rarities: Vec<f64> = content.words.iter().map(|word| rarity_of(word)).collect();
-        Meaning { vector: content.vector().filter(|_| knows(&self.text)).map(Query::from_unit), wanted: Wanted::new(&content, &rarities) }
+        Meaning { vector: content.vector().map(Query::from_unit), wanted: Wanted::new(&content, &rarities) }
     }
 }
 

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use super::super::place::{Place, SessionsHead};
 use super::super::record::{SessionRecord, SessionState};
 use super::super::transcript::message::MessageRecord;
-use super::super::transcript::words::{index, vectors};
+use super::super::transcript::words::vectors;
 use super::question::{Meaning, Question};
 use super::row::{self, Row};
 use super::score::Features;
@@ -50,8 +50,7 @@ struct Ranked {
 }
 
 impl<'r, P: Pages> Ranking<'r, P> {
-    pub fn new(pages: &'r P, partition: Partition, question: &'r Question, request: &'r Request) -> Result<Self> {
-        let runs = Runs::open(pages, index(partition))?;
+    pub fn new(pages: &'r P, (partition, runs): (Partition, &Runs), question: &'r Question, request: &'r Request) -> Result<Self> {
         let snapshot = runs.snapshot(pages)?;
         let mut field = Field::new(SessionsHead::read(pages, partition)?.last_document);
         let scored = snapshot.score_all(&question.terms, Parameters::default())?;
@@ -88,15 +87,11 @@ impl<'r, P: Pages> Ranking<'r, P> {
     fn score(&self, mut numbers: Vec<u32>, sessions: &mut BTreeMap<u32, Known>) -> Result<Vec<Found>> {
         numbers.sort_unstable();
         let rows = self.rows(&numbers)?;
-        let mut nearness: BTreeMap<u32, Nearness> = BTreeMap::new();
-        for near in numbers.iter().flat_map(|number| number.saturating_sub(1)..=number.saturating_add(1)) {
-            if let Some(row) = rows.get(&near) {
-                nearness.entry(near).or_insert_with(|| self.meaning.wanted.nearness(&row.tokens));
-            }
-        }
-        let mut ranked = Vec::with_capacity(numbers.len());
+        let nearness = self.nearness(&rows, &numbers);
+        let (mut ranked, mut at) = (Vec::with_capacity(numbers.len()), 0);
         for number in numbers {
-            let Some(row) = rows.get(&number) else {
+            at += rows[at..].partition_point(|(other, _)| *other < number);
+            let Some((_, row)) = rows.get(at).filter(|(other, _)| *other == number) else {
                 if self.field.words(number) > 0.0 {
                     let key = row::key(self.partition, number);
                     return Err(damaged(key.as_slice(), "the transcript index refers to it and it is missing"));
@@ -107,21 +102,21 @@ impl<'r, P: Pages> Ranking<'r, P> {
             if !known.is_visible || !self.is_said_then(row)? {
                 continue;
             }
-            let beside = Beside { number, row, rows: &rows, nearness: &nearness };
+            let beside = Beside { at, number, row, rows: &rows, nearness: &nearness };
             if !self.field.is_near(number) && !beside.has_words(&self.field) {
                 continue;
             }
             let features = self.features(&beside, known)?;
             let place = Place { partition: self.partition, session: row.session };
-            let found = Found { place, index: row.index, number, score: 0, confidence: 0.0, features };
+            let found = Found { place, index: row.index, number, is_empty: row.is_empty, score: 0, confidence: 0.0, features };
             ranked.push(Ranked { cheap: features.cheap(self.field.own(number)), found });
         }
         Ok(finish(ranked, !self.speakers.is_empty()))
     }
 
-    /// The rows of these documents, which ascend, and of those beside them.
-    fn rows(&self, numbers: &[u32]) -> Result<BTreeMap<u32, Row<'r>>> {
-        let (mut rows, mut from) = (BTreeMap::new(), 0);
+    /// The rows of these documents, which ascend, and of those beside them, by number.
+    fn rows(&self, numbers: &[u32]) -> Result<Rows<'r>> {
+        let (mut rows, mut from) = (Rows::with_capacity(numbers.len() * 3), 0);
         let end = Key::new(self.partition, Table::Document).prefix_range().end;
         while from < numbers.len() {
             let mut to = from + 1;
@@ -135,12 +130,23 @@ impl<'r, P: Pages> Ranking<'r, P> {
                 if number > last {
                     return Ok(ControlFlow::Break(()));
                 }
-                rows.insert(number, Row::decode(key, value)?);
+                rows.push((number, Row::decode(key, value)?));
                 Ok(ControlFlow::Continue(()))
             })?;
             from = to;
         }
         Ok(rows)
+    }
+
+    /// What each row has of the question, of those that are candidates or stand beside one.
+    fn nearness(&self, rows: &[(u32, Row<'_>)], numbers: &[u32]) -> Vec<Option<Nearness>> {
+        let mut next = numbers.iter().copied().peekable();
+        let of = |(number, row): &(u32, Row<'_>)| {
+            while next.next_if(|candidate| candidate.saturating_add(1) < *number).is_some() {}
+            let is_beside = next.peek().is_some_and(|candidate| candidate.saturating_sub(1) <= *number);
+            is_beside.then(|| self.meaning.wanted.nearness(&row.tokens))
+        };
+        rows.iter().map(of).collect()
     }
 
     fn features(&self, at: &Beside<'_, 'r>, known: Known) -> Result<Features> {
@@ -149,13 +155,13 @@ impl<'r, P: Pages> Ranking<'r, P> {
         let own = |by: i64| at.other(by).map_or(0.0, |(number, _)| field.own(number));
         let meaning = |by: i64| at.other(by).map_or(0.0, |(number, _)| field.cosine(number));
         let (tokens, wanted) = (row.tokens.len() / 2, &self.meaning.wanted);
-        let of = |form: u8| forms(&row.tokens).filter(|other| other & form != 0).count();
+        let [first_persons, second_persons, times] = count_forms(&row.tokens);
         let (before, [of_before, of_after]) = (own(-1), MEANING_BESIDE);
         let asked_before = at.other(-1).is_some_and(|(_, row)| row.asks);
         let mine = at.nearness_of(0);
-        let around: Vec<&Nearness> = [0, -1, 1].into_iter().filter_map(|by| at.nearness_of(by)).collect();
+        let around = [mine, at.nearness_of(-1), at.nearness_of(1)];
         let speaks = self.speakers.iter().any(|speaker| **speaker == *row.speaker);
-        let first_person = Features::share(of(FIRST_PERSON), tokens);
+        let first_person = Features::share(first_persons, tokens);
         let (within, behind) = self.dates(row)?;
         Ok(Features {
             words: field.words(number),
@@ -167,7 +173,7 @@ impl<'r, P: Pages> Ranking<'r, P> {
             meaning: field.cosine(number),
             meaning_around: (meaning(0) + of_before * meaning(-1) + of_after * meaning(1)) / (1.0 + of_before + of_after),
             closeness: mine.map_or(0.0, |of| wanted.closeness(of)),
-            closeness_around: wanted.closeness_of_all(&around),
+            closeness_around: wanted.closeness_of_all(around.into_iter().flatten()),
             exact: mine.map_or(0.0, |of| wanted.exact(of)),
             phrase: mine.map_or(0.0, |of| of.phrase),
             phrase_before: at.nearness_of(-1).map_or(0.0, |of| of.phrase),
@@ -175,8 +181,8 @@ impl<'r, P: Pages> Ranking<'r, P> {
             name: is(field.has_name(number)),
             first_person,
             own_words: if speaks { first_person } else { 0.0 },
-            second_person: Features::share(of(SECOND_PERSON), tokens),
-            time_asked: is(self.question.asks_when && of(TIME) > 0),
+            second_person: Features::share(second_persons, tokens),
+            time_asked: is(self.question.asks_when && times > 0),
             opening: is(row.index < OPENING),
             place: row.index as f64 / known.messages.saturating_sub(1).max(1) as f64,
             near_best: 0.0,
@@ -278,39 +284,49 @@ fn extended(asked: Range) -> Range {
 fn named<P: Pages>(pages: &P, partition: Partition, question: &Question, numbers: &[u32]) -> Result<(Vec<String>, Vec<u64>)> {
     let (mut met, mut names, mut hashes): (Vec<String>, Vec<String>, Vec<u64>) = (Vec::new(), Vec::new(), Vec::new());
     for &number in numbers {
-        let row = Row::expect(pages, partition, number)?;
-        if met.iter().any(|one| **one == *row.speaker) {
+        let speaker = row::speaker(pages, partition, number)?;
+        if met.contains(&speaker) {
             continue;
         }
-        let own = question.named(&row.speaker);
+        let own = question.named(&speaker);
         if !own.is_empty() {
-            names.push(row.speaker.clone().into_owned());
+            names.push(speaker.clone());
             hashes.extend(own);
         }
-        met.push(row.speaker.into_owned());
+        met.push(speaker);
     }
     names.sort_unstable();
     Ok((names, hashes))
 }
 
-/// A message and those beside it.
+/// Rows by number, ascending.
+type Rows<'r> = Vec<(u32, Row<'r>)>;
+
+/// A message and those beside it: its place among the rows, and what each of these has of the question.
 struct Beside<'b, 'r> {
+    at: usize,
     number: u32,
     row: &'b Row<'r>,
-    rows: &'b BTreeMap<u32, Row<'r>>,
-    nearness: &'b BTreeMap<u32, Nearness>,
+    rows: &'b [(u32, Row<'r>)],
+    nearness: &'b [Option<Nearness>],
 }
 
 impl<'b, 'r> Beside<'b, 'r> {
-    /// The message `by` places behind it in its session, if its document follows by as many.
+    /// The message `by` places behind it in its session, if its document follows by as many: where it stands among the rows.
+    fn place_of(&self, by: i64) -> Option<usize> {
+        let is = |at: &usize| self.rows.get(*at).is_some_and(|(number, _)| i64::from(*number) == i64::from(self.number) + by);
+        let steps = if by == 0 { 0..=0 } else { 1..=by.abs() };
+        let at = steps.filter_map(|step| self.at.checked_add_signed((step * by.signum()) as isize)).find(is)?;
+        let row = &self.rows[at].1;
+        (row.session == self.row.session && row.index as i64 == self.row.index as i64 + by).then_some(at)
+    }
+
     fn other(&self, by: i64) -> Option<(u32, &'b Row<'r>)> {
-        let number = u32::try_from(i64::from(self.number) + by).ok()?;
-        let other = self.rows.get(&number)?;
-        (other.session == self.row.session && other.index as i64 == self.row.index as i64 + by).then_some((number, other))
+        self.place_of(by).map(|at| (self.rows[at].0, &self.rows[at].1))
     }
 
     fn nearness_of(&self, by: i64) -> Option<&'b Nearness> {
-        self.other(by).and_then(|(number, _)| self.nearness.get(&number))
+        self.place_of(by).and_then(|at| self.nearness[at].as_ref())
     }
 
     /// Whether it, or a message close to it in its session, has any word of the question.
@@ -320,25 +336,42 @@ impl<'b, 'r> Beside<'b, 'r> {
     }
 }
 
+/// How many tokens of a text are of the first person, of the second, and of time.
+fn count_forms(tokens: &[u8]) -> [usize; 3] {
+    let mut counts = [0; 3];
+    for form in forms(tokens).filter(|form| *form != 0) {
+        for (count, wanted) in counts.iter_mut().zip([FIRST_PERSON, SECOND_PERSON, TIME]) {
+            *count += usize::from(form & wanted != 0);
+        }
+    }
+    counts
+}
+
 /// Adds what only all candidates together tell, and puts them in order.
 fn finish(mut ranked: Vec<Ranked>, names_somebody: bool) -> Vec<Found> {
-    ranked.sort_unstable_by(|a, b| b.cheap.total_cmp(&a.cheap).then(b.found.number.cmp(&a.found.number)));
+    let mut order: Vec<usize> = (0..ranked.len()).collect();
+    let by_cheap = |a: &Ranked, b: &Ranked| b.cheap.total_cmp(&a.cheap).then(b.found.number.cmp(&a.found.number));
+    order.sort_unstable_by(|a, b| by_cheap(&ranked[*a], &ranked[*b]));
     let mut sessions: BTreeMap<u32, usize> = BTreeMap::new();
-    for one in &ranked {
+    for at in &order {
         let rank = sessions.len() + 1;
-        sessions.entry(one.found.place.session).or_insert(rank);
+        sessions.entry(ranked[*at].found.place.session).or_insert(rank);
     }
-    let greatest = ranked.first().map_or(1.0, |one| one.cheap.max(f64::MIN_POSITIVE));
-    let best: Vec<(Place, u64, f64)> =
-        ranked.iter().take(BEST).map(|one| (one.found.place, one.found.index, one.cheap / greatest)).collect();
-    let mut found: Vec<Found> = ranked.into_iter().map(|one| one.found).collect();
-    for one in &mut found {
-        let near = best.iter().filter(|(place, index, _)| *place == one.place && *index != one.index);
-        one.features.near_best = near.map(|(_, index, cheap)| cheap * Features::nearness(*index, one.index)).fold(0.0, f64::max);
-        one.features.session = sessions.get(&one.place.session).map_or(0.0, |rank| 1.0 / *rank as f64);
-        one.score = one.features.score();
+    let best: Vec<(Place, u64, f64)> = order
+        .iter()
+        .take(BEST)
+        .map(|at| &ranked[*at])
+        .map(|one| (one.found.place, one.found.index, one.cheap / ranked[order[0]].cheap.max(f64::MIN_POSITIVE)))
+        .collect();
+    for one in &mut ranked {
+        let found = &mut one.found;
+        let near = best.iter().filter(|(place, index, _)| *place == found.place && *index != found.index);
+        found.features.near_best = near.map(|(_, index, cheap)| cheap * Features::nearness(*index, found.index)).fold(0.0, f64::max);
+        found.features.session = sessions.get(&found.place.session).map_or(0.0, |rank| 1.0 / *rank as f64);
+        found.score = found.features.score();
     }
-    found.sort_unstable_by_key(|found| Reverse((found.score, found.number)));
+    order.sort_unstable_by_key(|at| Reverse((ranked[*at].found.score, ranked[*at].found.number)));
+    let mut found: Vec<Found> = order.into_iter().map(|at| ranked[at].found).collect();
     weigh(&mut found, names_somebody);
     found
 }

@@ -1,11 +1,14 @@
 //! What a search reads of a message: the row of its document, table 0x5A.
 
 use crate::Result;
+use crate::context::Message;
 use crate::embedding::distinct_tokens;
+use crate::session::recalls::role_of;
 use crate::store::envelope::{self, Codec, damaged};
 use crate::store::keys::{Key, Partition, Table};
 use crate::store::msgpack::{Reader, Writer};
 use crate::store::pages::{Pages, PagesMut};
+use crate::text::speech;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -19,6 +22,10 @@ const NAMED: u64 = 1;
 const EMBEDDED: u64 = 2;
 /// It ends with a question mark.
 const ASKS: u64 = 4;
+/// It is known whether it answers anything.
+const JUDGED: u64 = 8;
+/// It only asks, or only says that it does not know.
+const EMPTY: u64 = 16;
 
 /// The row of a document. One that an older version wrote has neither speaker nor tokens.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,6 +38,8 @@ pub(in crate::session) struct Row<'p> {
     pub embedded: bool,
     /// Its last character asks.
     pub asks: bool,
+    /// Whether it only asks, or only says that it does not know, and no tool said it; `None` in a row of a version before format 5.
+    pub is_empty: Option<bool>,
     pub speaker: Cow<'p, str>,
     /// Two bytes each.
     pub tokens: Cow<'p, [u8]>,
@@ -39,11 +48,12 @@ pub(in crate::session) struct Row<'p> {
 }
 
 impl Row<'static> {
-    /// That of a message which gets its place later.
-    pub fn of(speaker: String, text: &str) -> Self {
+    /// That of a message which gets its place later, and its text.
+    pub fn of(message: &Message, speaker: String, text: &str) -> Self {
         let tokens = Cow::Owned(distinct_tokens(text, MAX_TOKENS));
         let asks = text.trim_end().ends_with(['?', '\u{ff1f}', '\u{61f}']);
-        Self { session: 0, index: 0, named: true, embedded: true, asks, speaker: Cow::Owned(speaker), tokens, at: None }
+        let is_empty = Some(role_of(message).0 != "tool" && speech::answers_nothing(text));
+        Self { session: 0, index: 0, named: true, embedded: true, asks, is_empty, speaker: Cow::Owned(speaker), tokens, at: None }
     }
 }
 
@@ -55,7 +65,7 @@ impl<'p> Row<'p> {
 
     /// Whether it has all that a row of this version has.
     pub fn is_full(&self) -> bool {
-        self.embedded && self.at.is_some()
+        self.embedded && self.at.is_some() && self.is_empty.is_some()
     }
 
     pub fn write(&self, pages: &mut impl PagesMut, partition: Partition, number: u32) -> Result<()> {
@@ -64,7 +74,8 @@ impl<'p> Row<'p> {
         let mut w = Writer::array(6);
         w.uint(u64::from(self.session));
         w.uint(self.index);
-        w.uint(flag(self.named, NAMED) | flag(self.embedded, EMBEDDED) | flag(self.asks, ASKS));
+        let judged = flag(self.is_empty.is_some(), JUDGED) | flag(self.is_empty == Some(true), EMPTY);
+        w.uint(flag(self.named, NAMED) | flag(self.embedded, EMBEDDED) | flag(self.asks, ASKS) | judged);
         w.text(&self.speaker);
         w.bin(&self.tokens);
         w.maybe_int(self.at);
@@ -76,7 +87,8 @@ impl<'p> Row<'p> {
         let (session, index, flags) = (r.uint()? as u32, r.uint()?, r.uint()?);
         let (speaker, tokens) = (Cow::Borrowed(r.text()?), Cow::Borrowed(r.bin()?));
         let (is, at) = (|bit: u64| flags & bit != 0, r.maybe_int()?);
-        Ok(Self { session, index, named: is(NAMED), embedded: is(EMBEDDED), asks: is(ASKS), speaker, tokens, at })
+        let is_empty = is(JUDGED).then(|| is(EMPTY));
+        Ok(Self { session, index, named: is(NAMED), embedded: is(EMBEDDED), asks: is(ASKS), is_empty, speaker, tokens, at })
     }
 
     /// The row of a document; `None` where there is no such document.
@@ -100,11 +112,19 @@ impl<'p> Row<'p> {
             named: self.named,
             embedded: self.embedded,
             asks: self.asks,
+            is_empty: self.is_empty,
             speaker,
             tokens,
             at: self.at,
         }
     }
+}
+
+/// Who spoke a document that must be there.
+pub(super) fn speaker<P: Pages>(pages: &P, partition: Partition, number: u32) -> Result<String> {
+    let key = key(partition, number);
+    let value = pages.get(key.as_slice())?.ok_or_else(|| damaged(key.as_slice(), "the transcript index refers to it and it is missing"))?;
+    Ok(Row::decode(key.as_slice(), value)?.speaker.into_owned())
 }
 
 /// Where a document's row stands.

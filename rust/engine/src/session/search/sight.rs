@@ -2,6 +2,9 @@
 //!
 //! One number per document and index, in arrays by document number, so that the words of the messages beside one cost nothing to look
 //! up. Two documents whose numbers follow each other need not be of one session: at first sight that is not asked.
+//!
+//! The exact sums are reckoned for the few that can be among the best: an estimate in single precision, of many documents at once, passes
+//! over those that cannot, so that nothing is lost by it.
 
 use std::cell::Cell;
 use std::cmp::Reverse;
@@ -12,11 +15,18 @@ use crate::Result;
 use crate::index::bm25::runs::Snapshot;
 use crate::index::bm25::{Hit, Parameters, QueryTerm};
 use crate::index::vectors::{Scores, VectorSet};
-use crate::recall::ranking::{self, Sight, WINDOW};
+use crate::recall::ranking::{self, SIGHT, Sight, WINDOW};
 use crate::store::pages::Pages;
+use crate::units::score::SCORE_ONE;
 
 const COSINE_ONE: f64 = (1 << 30) as f64;
 const NEAR: i32 = (ranking::NEAR * COSINE_ONE) as i32;
+/// Documents that are estimated at once.
+const CHUNK: usize = 64;
+/// Places before and behind the words of all documents, so that each has two on either side.
+const PAD: usize = 2;
+/// More than an estimate of a sum of a few dozens can be wrong by.
+const SLACK: f32 = 1e-3;
 
 thread_local! {
     /// Arrays and scores of the last search of this thread.
@@ -29,6 +39,9 @@ struct Arrays {
     own: Vec<i64>,
     names: Vec<i64>,
     cosines: Vec<i32>,
+    /// `own` and `names` again, the first behind [`PAD`] places, and all of whole chunks.
+    near_own: Vec<f32>,
+    near_names: Vec<f32>,
 }
 
 /// What the indexes say of every document.
@@ -59,8 +72,12 @@ impl Field {
             array.clear();
             array.resize(size, 0);
         }
+        for array in [&mut arrays.near_own, &mut arrays.near_names] {
+            array.clear();
+            array.resize(size + CHUNK + 2 * PAD, 0.0);
+        }
         arrays.cosines.clear();
-        arrays.cosines.resize(size, 0);
+        arrays.cosines.resize(size + CHUNK, 0);
         Self { kept, best_own: 1.0, best_words: 1.0, best_window: 1.0, identified: Vec::new(), dated: Dated::default() }
     }
 
@@ -70,44 +87,52 @@ impl Field {
 
     /// Enters the words of all documents; the best of them by all words, best first.
     pub fn enter_words(&mut self, hits: &[Hit], best: usize) -> Vec<u32> {
-        let own = &mut self.kept.0.own;
+        let Arrays { own, near_own, .. } = &mut self.kept.0;
+        let mut first = Best::new(best);
         for hit in hits {
             if let Some(own) = own.get_mut(hit.number as usize) {
                 *own = hit.score;
+                near_own[hit.number as usize + PAD] = hit.score as f32;
             }
+            first.offer((hit.score, hit.number));
         }
-        let mut first: Vec<(i64, u32)> = hits.iter().map(|hit| (hit.score, hit.number)).collect();
-        if first.len() > best {
-            first.select_nth_unstable_by_key(best, |one| Reverse(*one));
-            first.truncate(best);
-        }
-        first.sort_unstable_by_key(|one| Reverse(*one));
+        let first = first.in_order();
         self.best_words = first.first().map_or(1.0, |one| one.0 as f64);
         first.into_iter().map(|one| one.1).collect()
     }
 
     /// Takes the words that are names out of a document's own, unless the question has no others.
     pub fn enter_names(&mut self, hits: &[Hit], only_names: bool) {
-        let Arrays { own, names, .. } = &mut self.kept.0;
+        let Arrays { own, names, near_own, near_names, .. } = &mut self.kept.0;
         for hit in hits {
             let at = hit.number as usize;
             if at < own.len() {
                 names[at] = hit.score;
+                near_names[at] = hit.score as f32;
                 own[at] -= if only_names { 0 } else { hit.score };
+                near_own[at + PAD] = own[at] as f32;
             }
         }
     }
 
     /// What the best of all documents have, once all words are entered.
     pub fn settle(&mut self, only_names: bool) {
-        let Arrays { own, names, .. } = &mut self.kept.0;
+        let Arrays { own, names, near_own, near_names, .. } = &mut self.kept.0;
         if only_names {
             names.fill(0);
+            near_names.fill(0.0);
         }
         let best = |of: i64| of.max(1) as f64;
         self.best_own = best(own.iter().copied().max().unwrap_or(0));
-        let window = (0..own.len()).map(|at| window(own, at)).max();
-        self.best_window = best(window.unwrap_or(0));
+        let (mut most, [of_own, of_before, of_after]) = (0, WINDOW.map(|share| share as f32));
+        for first in (0..own.len()).step_by(CHUNK) {
+            let near = &near_own[first + PAD - 1..first + PAD + CHUNK + 1];
+            let estimates = (0..CHUNK).map(|at| of_own * near[at + 1] + of_before * near[at] + of_after * near[at + 2]);
+            if f64::from(estimates.fold(0.0, f32::max)) * (1.0 + f64::from(SLACK)) >= most as f64 {
+                most = (first..own.len().min(first + CHUNK)).map(|at| window(own, at)).max().unwrap_or(0).max(most);
+            }
+        }
+        self.best_window = best(most);
     }
 
     /// Enters the cosines of all documents.
@@ -202,24 +227,93 @@ impl Field {
 
     /// The most promising documents, best first, of equals the newest; and whether there are no others.
     pub fn promising(&self, most: usize) -> (Vec<u32>, bool) {
-        let mut best: Vec<(i64, u32)> = Vec::with_capacity(2 * most.min(1 << 16));
-        let (mut bar, mut all) = ((i64::MIN, 0), true);
-        for number in (1..=self.last()).filter(|number| self.may_be_hit(*number)) {
-            let one = (self.sight(number), number);
-            if one <= bar {
+        let mut best = Best::new(most);
+        for first in (0..=self.last()).step_by(CHUNK) {
+            let (estimates, more) = (self.estimates(first as usize), self.more_than_estimated(first));
+            let bar = (best.bar.0 as f64 / f64::from(SCORE_ONE)) as f32 - more - SLACK;
+            if estimates.iter().all(|estimate| *estimate < bar) {
                 continue;
             }
-            best.push(one);
-            if best.len() >= most.saturating_mul(2) {
-                best.select_nth_unstable_by_key(most, |one| Reverse(*one));
-                best.truncate(most);
-                (bar, all) = (best.iter().copied().min().unwrap_or(bar), false);
+            for (number, estimate) in (first..=self.last()).zip(estimates).skip(usize::from(first == 0)) {
+                if estimate >= bar && self.may_be_hit(number) {
+                    best.offer((self.sight(number), number));
+                }
             }
         }
-        best.sort_unstable_by_key(|one| Reverse(*one));
-        all &= best.len() <= most;
-        best.truncate(most);
-        (best.into_iter().map(|one| one.1).collect(), all)
+        let all = !best.is_cut && best.kept.len() <= most;
+        let found: Vec<u32> = best.in_order().into_iter().map(|one| one.1).collect();
+        (found, all)
+    }
+
+    /// [`Self::sight`] of the documents from `first` on, about, without dates and identifiers.
+    fn estimates(&self, first: usize) -> [f32; CHUNK] {
+        let Arrays { cosines, near_own, near_names, .. } = &self.kept.0;
+        let (words, window, own) = (SIGHT.words / self.best_words, SIGHT.window / self.best_window, 1.0 / self.best_own);
+        let of_words = words as f32;
+        let shares = [
+            SIGHT.before_two * own,
+            window * WINDOW[1] as f64,
+            words + window * WINDOW[0] as f64,
+            window * WINDOW[2] as f64,
+            SIGHT.after_two * own,
+        ]
+        .map(|share| share as f32);
+        let (name, meaning) = (SIGHT.name as f32, (SIGHT.meaning / COSINE_ONE) as f32);
+        let (own, names, cosines) = (&near_own[first..][..CHUNK + 2 * PAD], &near_names[first..][..CHUNK], &cosines[first..][..CHUNK]);
+        let mut estimates = [0.0; CHUNK];
+        for (at, estimate) in estimates.iter_mut().enumerate() {
+            let named = if names[at] > 0.0 { name } else { 0.0 };
+            let around = shares[0] * own[at] + shares[1] * own[at + 1] + shares[3] * own[at + 3] + shares[4] * own[at + 4];
+            *estimate = around + shares[2] * own[at + 2] + of_words * names[at] + named + meaning * cosines[at] as f32;
+        }
+        estimates
+    }
+
+    /// The most that dates and identifiers add to a document of the chunk from `first` on.
+    fn more_than_estimated(&self, first: u32) -> f32 {
+        let end = first.saturating_add(CHUNK as u32);
+        let is_in = |range: &Range<u32>| !range.is_empty() && range.start < end && first < range.end;
+        let identified = self.identified.partition_point(|number| *number < first);
+        let is_identified = self.identified.get(identified).is_some_and(|number| *number < end);
+        let each =
+            [(is_in(&self.dated.within), SIGHT.within), (is_in(&self.dated.behind), SIGHT.behind), (is_identified, SIGHT.identified)];
+        each.into_iter().map(|(is, more)| if is { more as f32 } else { 0.0 }).sum()
+    }
+}
+
+/// The greatest of what it is offered.
+struct Best {
+    most: usize,
+    kept: Vec<(i64, u32)>,
+    /// What does not exceed it is not among them.
+    bar: (i64, u32),
+    /// Whether anything was left out.
+    is_cut: bool,
+}
+
+impl Best {
+    fn new(most: usize) -> Self {
+        Self { most, kept: Vec::with_capacity(2 * most.min(1 << 12)), bar: (i64::MIN, 0), is_cut: false }
+    }
+
+    fn offer(&mut self, one: (i64, u32)) {
+        if one <= self.bar || self.most == 0 {
+            self.is_cut = true;
+            return;
+        }
+        self.kept.push(one);
+        if self.kept.len() >= self.most.saturating_mul(2) {
+            self.kept.select_nth_unstable_by_key(self.most - 1, |one| Reverse(*one));
+            self.kept.truncate(self.most);
+            (self.bar, self.is_cut) = (self.kept[self.most - 1], true);
+        }
+    }
+
+    /// The greatest first.
+    fn in_order(mut self) -> Vec<(i64, u32)> {
+        self.kept.sort_unstable_by_key(|one| Reverse(*one));
+        self.kept.truncate(self.most);
+        self.kept
     }
 }
 

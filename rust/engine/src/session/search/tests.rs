@@ -212,7 +212,7 @@ impl Naive {
             meaning: cosine_of(0),
             meaning_around: (cosine_of(0) + 0.5 * cosine_of(-1) + 0.3 * cosine_of(1)) / 1.8,
             closeness: wanted.closeness(&mine),
-            closeness_around: wanted.closeness_of_all(&around.iter().collect::<Vec<_>>()),
+            closeness_around: wanted.closeness_of_all(around.iter()),
             exact: wanted.exact(&mine),
             phrase: mine.phrase,
             phrase_before: near(-1).map_or(0.0, |before| before.phrase),

@@ -3,8 +3,6 @@
 use crate::Result;
 use crate::embedding::has_word;
 use crate::index::bm25::runs::Runs;
-use crate::session::transcript::words::index;
-use crate::store::keys::Partition;
 use crate::store::pages::Pages;
 use crate::text::typos::{Frequencies, repair};
 use crate::text::{TermClass, term_hash, with_analyzer};
@@ -12,7 +10,7 @@ use crate::text::{TermClass, term_hash, with_analyzer};
 /// What the messages of a scope have.
 struct Messages<'p, P> {
     pages: &'p P,
-    runs: Runs,
+    runs: &'p Runs,
     seed: u64,
 }
 
@@ -29,7 +27,6 @@ impl<P: Pages> Frequencies for Messages<'_, P> {
 }
 
 /// The question read so; `None` where nothing in it changed.
-pub(super) fn repaired<P: Pages>(pages: &P, partition: Partition, seed: u64, question: &str) -> Result<Option<String>> {
-    let mut messages = Messages { pages, runs: Runs::open(pages, index(partition))?, seed };
-    Ok(repair(question, has_word, &mut messages)?.map(|repaired| repaired.text))
+pub(super) fn repaired<P: Pages>(pages: &P, runs: &Runs, seed: u64, question: &str) -> Result<Option<String>> {
+    Ok(repair(question, has_word, &mut Messages { pages, runs, seed })?.map(|repaired| repaired.text))
 }

@@ -66,7 +66,7 @@ impl Findable {
         let text = text_of(message);
         let speaker = speaker(message, author);
         let words = analyze(&with_speaker(&speaker, &text), seed.terms);
-        Self { words, row: Row::of(speaker, &text), vector: vector(&text) }
+        Self { words, row: Row::of(message, speaker, &text), vector: vector(&text) }
     }
 }
 

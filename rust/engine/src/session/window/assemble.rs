@@ -232,7 +232,7 @@ fn gather<'s, P: Pages>(
     volatile.extend(task::items(&task::list(pages, place.partition, place.session, ask.now)?));
     let recalled = recall(engine, pages, scopes, &view, ask, record.recalls.memories as usize)?;
     if let Some((request, answer)) = &recalled {
-        volatile.extend(recalled_items(pages, &request.text, answer)?);
+        volatile.extend(recalled_items(pages, &request.text, answer, epoch.form())?);
     }
     let (mut degraded, mut most_recalled) = (None, u64::MAX);
     if let Some((request, _)) = &recalled {
@@ -265,8 +265,8 @@ fn fixed_now<P: Pages>(pages: &P, place: Place, epoch: &StoredEpoch, scopes: &[S
     {
         return Ok(known.clone());
     }
-    let pinned = Arc::new(Pinned::read(pages, scopes, now)?);
-    let shown = pinned::snapshot(pages, &epoch.epoch, now)?;
+    let pinned = Arc::new(Pinned::read(pages, scopes, epoch.form(), now)?);
+    let shown = pinned::snapshot(pages, epoch, now)?;
     let same = warm.fixed.as_ref().filter(|known| known.epoch == epoch.epoch.number && items_of(&known.fixed) == shown);
     let fixed = match same {
         Some(known) => Arc::clone(&known.fixed),
@@ -344,13 +344,13 @@ fn question(message: &Message) -> String {
 
 /// Recalled memories with their scores, each weighed by how sure the answer is: a best answer that answers nothing scores low. One that
 /// something newer was said of says when; one that another contradicts, undecided, says so.
-fn recalled_items<P: Pages>(pages: &P, question: &str, answer: &Recall) -> Result<Vec<Item>> {
+fn recalled_items<P: Pages>(pages: &P, question: &str, answer: &Recall, form: Form) -> Result<Vec<Item>> {
     let confidence = answer.confidence();
     let item = |(hit, newer_at): (&recall::Hit, Option<i64>)| {
         let partition = answer.partitions.get(hit.scope).copied().flatten().unwrap_or_default();
         let score = Some((hit.score * confidence * SCORE_UNIT) as i64);
         let disputed = is_disputed(pages, partition, &hit.memory)?;
-        Ok(pinned::item(partition, &hit.memory, section::RECALLED, score, Form { newer_at, disputed, ..Form::dated() }))
+        Ok(pinned::item(partition, &hit.memory, section::RECALLED, score, Form { newer_at, disputed, ..form }))
     };
     answer.hits.iter().zip(newer::newer(question, &answer.hits)).map(item).collect()
 }

@@ -5,7 +5,10 @@
 //! are near and the newer one has every word of the question that the older one has: so another person's city is no newer one of mine. It
 //! forgets nothing and leaves nothing out: near is not the same, and the reader decides.
 
+use std::cell::OnceCell;
+
 use crate::embedding::embed;
+use crate::index::vectors::UnitVector;
 use crate::memory::{Kind, Memory};
 use crate::recall::Hit;
 use crate::text::{Role, analyze, with_analyzer};
@@ -35,7 +38,7 @@ fn holds(kind: Kind) -> bool {
 /// A hit with what pairs are told by.
 struct Seen<'h> {
     hit: &'h Hit,
-    vector: Vec<f32>,
+    vector: OnceCell<UnitVector>,
     /// The words of the question that it has.
     words: Vec<u64>,
 }
@@ -45,7 +48,7 @@ impl<'h> Seen<'h> {
         let analysis = analyze(&hit.memory.text, 0);
         let has = |hash: &u64| analysis.terms.binary_search_by_key(hash, |term| term.hash).is_ok();
         let words = asked.iter().copied().filter(has).collect();
-        Self { hit, vector: embed(&hit.memory.text).as_slice().to_vec(), words }
+        Self { hit, vector: OnceCell::new(), words }
     }
 
     fn replaces(&self, older: &Self) -> bool {
@@ -62,6 +65,10 @@ impl<'h> Seen<'h> {
     }
 
     fn cosine(&self, other: &Self) -> f64 {
-        self.vector.iter().zip(&other.vector).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum()
+        self.vector().as_slice().iter().zip(other.vector().as_slice()).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum()
+    }
+
+    fn vector(&self) -> &UnitVector {
+        self.vector.get_or_init(|| embed(&self.hit.memory.text))
     }
 }

@@ -19,7 +19,7 @@ use crate::scope::Scope;
 use crate::session::place::{Place, SessionsHead};
 use crate::session::recalls::role_of;
 use crate::session::record::SessionRecord;
-use crate::session::search::{self, Found};
+use crate::session::search::{self, Found, SessionIds};
 use crate::session::transcript::message::{MessageRecord, MessageState};
 use crate::session::transcript::words::text_of;
 use crate::store::keys::Partition;
@@ -87,6 +87,7 @@ pub(in crate::session) fn messages<P: Pages>(pages: &P, asked: &Asked<'_>, histo
         return Ok(Vec::new());
     }
     let (mut items, mut left, mut best) = (Vec::new(), asked.room.saturating_mul(BYTES_A_TOKEN), None);
+    let mut sessions = SessionIds::default();
     for found in hits {
         if items.len() as u64 == wanted || left == 0 {
             break;
@@ -96,7 +97,7 @@ pub(in crate::session) fn messages<P: Pages>(pages: &P, asked: &Asked<'_>, histo
         }
         let first = *best.get_or_insert(found.score.max(1));
         let score = surest * (found.score as f64 / first as f64).min(1.0) * SCORE_UNIT;
-        if let Some(item) = asked.candidate(pages, &found, Some(score as i64))? {
+        if let Some(item) = asked.candidate(pages, &mut sessions, &found, Some(score as i64))? {
             left = left.saturating_sub(item.text.len() as u64 + LEAST_TOKENS / 2 * BYTES_A_TOKEN);
             items.push(item);
         }
@@ -141,7 +142,10 @@ impl Asked<'_> {
     }
 
     /// The item of a message; `None` where it is in the window as it is, is of nobody who is asked, or answers nothing.
-    fn candidate<P: Pages>(&self, pages: &P, found: &Found, score: Option<i64>) -> Result<Option<Item>> {
+    fn candidate<P: Pages>(&self, pages: &P, sessions: &mut SessionIds, found: &Found, score: Option<i64>) -> Result<Option<Item>> {
+        if found.is_empty == Some(true) {
+            return Ok(None);
+        }
         let in_window = found.place.session == self.place.session && found.index >= self.start;
         let reference = MessageRef {
             partition: found.place.partition.into(),
@@ -149,15 +153,13 @@ impl Asked<'_> {
             index: found.index,
             document: found.number.into(),
         };
-        let Some(told) = Told::read(pages, reference)? else { return Ok(None) };
-        if in_window && told.record.shown.is_empty() || !self.record.recalls.roles.have(&told.message) {
+        let Some(record) = given(pages, found.place, reference)? else { return Ok(None) };
+        if in_window && record.shown.is_empty() {
             return Ok(None);
         }
-        if found.features.words <= 0.0 && !embedding::knows(&told.text) {
-            return Ok(None); // versions up to 0.3.0 stored a vector of what the table does not know
-        }
-        let is_tool = role_of(&told.message).0 == "tool";
-        if !is_tool && speech::answers_nothing(&told.text) {
+        let Some(session_id) = sessions.of(pages, found.place)? else { return Ok(None) };
+        let told = Told::of(pages, reference, session_id, record)?;
+        if !self.record.recalls.roles.have(&told.message) || found.is_empty.is_none() && told.is_of_no_use(found) {
             return Ok(None);
         }
         let most = (self.room.saturating_mul(BYTES_A_TOKEN - 1) as usize).clamp(LEAST_EXCERPT, EXCERPT_BYTES);
@@ -169,10 +171,16 @@ impl Asked<'_> {
     }
 }
 
+/// The record of a message that is there as it was given; `None` where it is not there any more, or not what it was.
+fn given<P: Pages>(pages: &P, place: Place, reference: MessageRef) -> Result<Option<MessageRecord>> {
+    let is_same = |record: &MessageRecord| u64::from(record.document) == reference.document && record.state == MessageState::Given;
+    Ok(MessageRecord::read(pages, place, reference.index)?.filter(is_same))
+}
+
 /// A message with what it says.
 struct Told {
     reference: MessageRef,
-    session_id: String,
+    session_id: Arc<str>,
     record: MessageRecord,
     message: Message,
     text: String,
@@ -182,12 +190,22 @@ impl Told {
     /// `None` where it is not there any more, or not what it was.
     fn read<P: Pages>(pages: &P, reference: MessageRef) -> Result<Option<Self>> {
         let place = Place { partition: reference.partition as Partition, session: reference.session as u32 };
-        let Some(session) = SessionRecord::read(pages, place)? else { return Ok(None) };
-        let is_same = |record: &MessageRecord| u64::from(record.document) == reference.document && record.state == MessageState::Given;
-        let Some(record) = MessageRecord::read(pages, place, reference.index)?.filter(is_same) else { return Ok(None) };
+        let Some(session_id) = SessionRecord::read_id(pages, place)? else { return Ok(None) };
+        given(pages, place, reference)?.map(|record| Self::of(pages, reference, session_id.into(), record)).transpose()
+    }
+
+    fn of<P: Pages>(pages: &P, reference: MessageRef, session_id: Arc<str>, record: MessageRecord) -> Result<Self> {
+        let place = Place { partition: reference.partition as Partition, session: reference.session as u32 };
         let message = record.whole(pages, place)?;
         let text = text_of(&message);
-        Ok(Some(Self { reference, session_id: session.id, record, message, text }))
+        Ok(Self { reference, session_id, record, message, text })
+    }
+
+    /// Whether a message answers nothing whose row is older than format 5: versions up to 0.3.0 stored a vector of what the table does not
+    /// know, and no row said what its text does.
+    fn is_of_no_use(&self, found: &Found) -> bool {
+        found.features.words <= 0.0 && !embedding::knows(&self.text)
+            || role_of(&self.message).0 != "tool" && speech::answers_nothing(&self.text)
     }
 
     /// Whether the shortened results that a window shows have a part already.
@@ -227,7 +245,7 @@ impl Told {
         if let Some(name) = &self.message.name {
             attributes.push(("name".into(), (&**name).into()));
         }
-        attributes.push(("session".into(), self.session_id.as_str().into()));
+        attributes.push(("session".into(), (&*self.session_id).into()));
         attributes.push(("date".into(), self.date().into()));
         attributes
     }
