@@ -199,12 +199,7 @@ def test_call_ids_that_come_twice(memspan_engine: memspan.Engine) -> None:
 
 
 def test_a_call_id_of_an_earlier_turn(memspan_engine: memspan.Engine) -> None:
-    script = [
-        calls_of(("a", "echo", "{}")),
-        openai_response("one", id="r-1"),
-        {**calls_of(("a", "echo", "{}")), "id": "r-2"},
-        openai_response("two", id="r-3"),
-    ]
+    script = [calls_of(("a", "echo", "{}")), openai_response("one", id="r-1"), {**calls_of(("a", "echo", "{}")), "id": "r-2"}, openai_response("two", id="r-3")]
     assistant = assistant_of(memspan_engine, script)
     assert [assistant.respond("u", text).text for text in ("hi", "ho")] == ["one", "two"]
     is_whole(memspan_engine.user("u").session("default"))
@@ -306,9 +301,7 @@ def test_streams_with_two_finishes_and_what_comes_after(memspan_engine: memspan.
     is_whole(memspan_engine.user("u").session("default"))
 
 
-@pytest.mark.parametrize(
-    "stream", [[], [{"choices": []}], [None], [b"\xff\xfe\n"], [b"data: {\n"], [7], [{"error": None}], [{"choices": 3}]], ids=range(8)
-)
+@pytest.mark.parametrize("stream", [[], [{"choices": []}], [None], [b"\xff\xfe\n"], [b"data: {\n"], [7], [{"error": None}], [{"choices": 3}]], ids=range(8))
 def test_streams_that_are_none(memspan_engine: memspan.Engine, stream: list[Any]) -> None:
     assistant = assistant_of(memspan_engine, [stream] * 4 + [WHOLE])
     with pytest.raises(memspan.Error):
@@ -326,13 +319,7 @@ def test_a_model_that_calls_a_tool_for_ever(memspan_engine: memspan.Engine) -> N
         return [("echo", {"what": f"{next(numbers)} " * 2_000})] * 3
 
     assistant = memspan.Assistant(
-        memspan_engine,
-        FakeProvider([call]),
-        model="gpt-4o",
-        tools=[echo],
-        max_rounds=20,
-        learn=False,
-        budget=memspan.Budget(max_input_tokens=6_000),
+        memspan_engine, FakeProvider([call]), model="gpt-4o", tools=[echo], max_rounds=20, learn=False, budget=memspan.Budget(max_input_tokens=6_000)
     )
     start = time.monotonic()
     reply = assistant.respond("u", "go")

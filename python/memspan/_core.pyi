@@ -1796,20 +1796,8 @@ def model_names() -> list[str]:
 def model_fields(name: str) -> dict[str, Any]:
     """The arguments of `memspan.Model`. Private."""
 
-def register_model(
-    name: str,
-    context_window: int,
-    max_output_tokens: int,
-    max_input_tokens: int | None,
-    encoding: str,
-    factor: float,
-    framing: str,
-    append_only: bool,
-    min_cached_tokens: int,
-    vendor: str,
-    capabilities: frozenset[str],
-) -> None:
-    """Adds a model for this process. Private: `memspan.models.register` is its face."""
+def register_model(given: Model) -> None:
+    """Adds a model for this process, or replaces the one of its name. Private."""
 
 def load_tokenizer(path: Path, pattern: str | None) -> str:
     """The name of a file's encoding. Private: `memspan.tokenizers.load` is its face."""

@@ -316,9 +316,7 @@ class Assistant:
         """A prompt that may succeed; without one, the error that there was, and not what it was told as."""
         told, compact = _told(error), type(session).compact if self._compacts else None
         try:
-            smaller: Prompt = self._step(
-                "recover", session, error, partial(session.recover, refused, told, models=self._fallbacks, compact=compact)
-            )
+            smaller: Prompt = self._step("recover", session, error, partial(session.recover, refused, told, models=self._fallbacks, compact=compact))
         except ConnectionError as raised:
             if raised is not told:
                 raise

@@ -240,6 +240,8 @@ class _Call:
         return bool(self.name) and json_object(self.arguments) is not None
 
 
+
+
 @dataclass()
 class _Chat(_Dialect):
     """Chat completions."""

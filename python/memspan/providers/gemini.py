@@ -71,10 +71,7 @@ class Gemini(Provider):
         system = "\n".join(message["content"] for message in messages if message["role"] == "system")
         roles = {"user": "user", "assistant": "model"}
         said = [{"role": roles[one["role"]], "parts": [{"text": one["content"]}]} for one in messages if one["role"] in roles]
-        config: dict[str, Any] = {
-            "max_output_tokens": max_tokens,
-            **({"system_instruction": {"parts": [{"text": system}]}} if system else {}),
-        }
+        config: dict[str, Any] = {"max_output_tokens": max_tokens, **({"system_instruction": {"parts": [{"text": system}]}} if system else {})}
         return {"contents": said, "config": config}
 
     def _text(self, response: Any) -> str:

@@ -271,21 +271,11 @@ fn ids(value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
 #[derive(Debug)]
 pub struct Found(Arc<collection::Search>);
 
-#[pymethods]
-impl Found {
-    #[getter]
-    fn degraded_reason(&self) -> Option<&str> {
-        self.0.degraded.as_deref()
-    }
-
-    #[getter]
-    fn mode(&self) -> &'static str {
-        if self.0.hybrid { "hybrid" } else { "lexical" }
-    }
-
-    #[getter]
-    fn confidence(&self) -> f64 {
-        self.0.confidence()
+shows! {
+    Found |it| {
+        degraded_reason: Option<&str> = it.0.degraded.as_deref();
+        mode: &'static str = if it.0.hybrid { "hybrid" } else { "lexical" };
+        confidence: f64 = it.0.confidence();
     }
 
     fn passages(&self) -> Tuple<Passage> {
@@ -319,17 +309,25 @@ impl PartialEq for Passage {
 
 shows! {
     Passage |it| {
+        /// The document it is part of: id, version, source, metadata.
         document: DocumentInfo = DocumentInfo::from(&*it.hit().document);
+        /// Where it begins in the document's text, in characters as Python counts them.
         start: usize = it.hit().characters.start;
+        /// Where it ends, exclusive.
         end: usize = it.hit().characters.end;
+        /// `start` and `end`.
         span: (usize, usize) = (it.start(), it.end());
+        /// The document's text from `start` to `end`.
         text: &str = &it.hit().text;
+        /// The headings above it, outermost first; for code the lines that open the enclosing blocks.
         heading: Tuple<String> = it.hit().path.iter().cloned().collect();
+        /// 0 to 1: how it compares with the other hits of the answer. Not comparable between questions.
         score: f64 = it.weighed.unwrap_or(it.hit().score);
+        /// "collections".
         source: &'static str = "collections";
     }
 
-    /// Tokens of its text (`o200k_base`). Counted at each use.
+    /// Tokens of its text, exact for `o200k_base` (GPT-4o and later). Counted at each use.
     #[getter]
     fn tokens(&self, py: Python<'_>) -> PyResult<usize> {
         let text = self.text();

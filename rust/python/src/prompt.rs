@@ -14,7 +14,7 @@ use crate::budget::score;
 use crate::errors::{Hold, corrupt, run, to_python};
 use crate::from_json;
 use crate::session::Named;
-use crate::value::{Tuple, value};
+use crate::value::{Tuple, shows, value};
 
 /// Up to so many tokens a prompt is assembled and rendered in well under a millisecond, and the interpreter is kept.
 pub const ATTACHED_TOKENS: u64 = 40_000;
@@ -92,17 +92,24 @@ impl PromptCore {
     }
 }
 
-#[pymethods]
-impl PromptCore {
-    #[getter]
-    fn total_tokens(&self) -> u64 {
-        self.prompt().total_tokens
-    }
-
-    /// What the counter said, by the reference encoding where the tokenizer is closed.
-    #[getter]
-    fn counted_tokens(&self) -> u64 {
-        self.prompt().counted_tokens
+shows! {
+    PromptCore |it| {
+        total_tokens: u64 = it.prompt().total_tokens;
+        /// What the counter said, by the reference encoding where the tokenizer is closed.
+        counted_tokens: u64 = it.prompt().counted_tokens;
+        max_input_tokens: u64 = it.prompt().max_input_tokens;
+        max_output_tokens: u64 = it.prompt().max_output_tokens;
+        exact: bool = it.prompt().exact;
+        degraded: Option<&str> = it.degraded.as_deref();
+        erased: Vec<String> = it.erased.clone();
+        same_bytes: bool = it.same_bytes;
+        session_id: &str = &it.assembled.session_id;
+        model: &str = &it.assembled.model.name;
+        epoch: u64 = it.assembled.epoch;
+        /// Hash of what stands before the cache boundary.
+        prefix_hash: String = hex(it.prompt().prefix_hash());
+        /// Its tokens.
+        prefix_tokens: u64 = it.prompt().boundary().map_or(0, |boundary| boundary.tokens);
     }
 
     /// The same prompt, counted by its provider.
@@ -117,67 +124,10 @@ impl PromptCore {
         })
     }
 
-    #[getter]
-    fn max_input_tokens(&self) -> u64 {
-        self.prompt().max_input_tokens
-    }
-
-    #[getter]
-    fn max_output_tokens(&self) -> u64 {
-        self.prompt().max_output_tokens
-    }
-
-    #[getter]
-    fn exact(&self) -> bool {
-        self.prompt().exact
-    }
-
-    #[getter]
-    fn degraded(&self) -> Option<&str> {
-        self.degraded.as_deref()
-    }
-
-    #[getter]
-    fn erased(&self) -> Vec<String> {
-        self.erased.clone()
-    }
-
-    #[getter]
-    fn same_bytes(&self) -> bool {
-        self.same_bytes
-    }
-
-    #[getter]
-    fn session_id(&self) -> &str {
-        &self.assembled.session_id
-    }
-
-    #[getter]
-    fn model(&self) -> &str {
-        &self.assembled.model.name
-    }
-
-    #[getter]
-    fn epoch(&self) -> u64 {
-        self.assembled.epoch
-    }
-
     /// The format that the model's provider takes.
     #[getter(format)]
     fn format_name(&self) -> &'static str {
         self.format().name()
-    }
-
-    /// Hash of what stands before the cache boundary.
-    #[getter]
-    fn prefix_hash(&self) -> String {
-        hex(self.prompt().prefix_hash())
-    }
-
-    /// Its tokens.
-    #[getter]
-    fn prefix_tokens(&self) -> u64 {
-        self.prompt().boundary().map_or(0, |boundary| boundary.tokens)
     }
 
     /// Hash of the whole.

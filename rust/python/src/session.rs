@@ -72,6 +72,12 @@ pub struct NewRow<'py> {
 
 value! {
     /// What became of a message.
+    ///
+    /// Attributes:
+    ///     index: Its index in the session.
+    ///     tokens: Tokens of the form that is sent, its frame included; 0 where it was rejected.
+    ///     action: "added"; "duplicate": its id was added before, with the same content; "rejected": its id is that of a redacted message.
+    ///     turn: The number of its turn: `session.turn(added.turn)` has the reply, where there is one already.
     Added("memspan.short_term") { index: u64, tokens: u64, action: String, turn: u64 }
 }
 

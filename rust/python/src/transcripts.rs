@@ -15,6 +15,13 @@ use crate::value::{Tuple, value};
 
 value! {
     /// A message that answers a question.
+    ///
+    /// Attributes:
+    ///     session_id: Its session.
+    ///     message: The message.
+    ///     score: From 0 to 1, higher is better: a weighted sum of what `explain` names. Not comparable between questions, whose best
+    ///         words count as 1 whatever they are.
+    ///     parts: What `explain` names, without the names.
     TranscriptHit("memspan.transcript") { session_id: String, message: Message, score: f64, parts: Tuple<f64> }
 
     /// "transcripts".
@@ -48,6 +55,22 @@ value! {
     }
 
     /// What the score is made of, each part from 0 to 1, before its weight.
+    ///
+    /// "words" is BM25 against the best message's, "window" that with a share of the words of the messages beside it, without names;
+    /// "before" and "before_two" are the words of the messages before it in its session, "after_two" of the second one behind;
+    /// "answers" is "before" where that message asks; "meaning" is the cosine of the built-in embedding with what the question is about,
+    /// "closeness" the same word by word ("..._around": with the messages beside it), "exact" the share of the question's very words,
+    /// "phrase" what stands together there and here; "speaker" is 1 where the question names who speaks, "name" where the message has
+    /// that name; "first_person", "own_words" and "second_person" are shares of "I" and "you"; "time_asked" is 1 where the question asks
+    /// when and it names a time; "opening", "place", "near_best" and "session" say where it stands; "within" and "behind" are 1 where it
+    /// was said when the question asks about, or in the ten days after; "length" grows with its distinct words; "identified" is 1 where it
+    /// holds every identifier of the question. docs/ranking.md has what each weighs.
+    ///
+    /// Examples:
+    ///     >>> _ = user.session("s-1", model="gpt-4o").add({"role": "user", "content": "payments-api listens on port 8443"})
+    ///     >>> [hit] = user.search_transcripts("port of payments-api")
+    ///     >>> hit.explain()["words"], hit.explain()["identified"]
+    ///     (1.0, 1.0)
     fn explain<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         session::FEATURES.iter().zip(&self.parts.0).collect::<Vec<_>>().into_py_dict(py)
     }
