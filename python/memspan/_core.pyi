@@ -79,7 +79,9 @@ __all__ = [
     "SessionInfo",
     "SessionStatus",
     "SharedSegments",
+    "StoredBudget",
     "StoredCall",
+    "StoredGrant",
     "StoredPartial",
     "StoredTurn",
     "StoredUsage",
@@ -94,7 +96,6 @@ __all__ = [
     "TranscriptHit",
     "UsedGrant",
     "UsedSection",
-    "VectorTrial",
     "Vectors",
     "add_note",
     "approve",
@@ -112,12 +113,14 @@ __all__ = [
     "count_tokens",
     "dbscan",
     "dialect_fields",
+    "export_store",
     "fit",
     "forget_from",
     "gate_features",
     "judge",
     "learn",
     "learn_mark",
+    "load_store",
     "load_tokenizer",
     "merge",
     "model_fields",
@@ -136,6 +139,7 @@ __all__ = [
     "screen",
     "screened",
     "search_transcripts",
+    "session_budget",
     "session_draft",
     "session_infos",
     "session_instructions",
@@ -308,8 +312,14 @@ class Memory:
     @property
     def last_seen(self) -> datetime:
         """When it was said last."""
+    @property
+    def access_count(self) -> int:
+        """How often it was recalled: what is stored, and what this process has recalled since. A prompt that shows it counts, too."""
+    @property
+    def last_recalled_at(self) -> datetime | None:
+        """When it was last recalled, to the second; `None` where it never was."""
     def to_dict(self) -> dict[str, Any]:
-        """Every field by name, in the order of this class."""
+        """Every field by name, in the order of this class; the counts of recalls are none."""
     def __copy__(self) -> Memory: ...
     def __deepcopy__(self, _memo: object, /) -> Memory: ...
     def __reduce__(self) -> tuple[Callable[..., Memory], tuple[int, bytes, str | None, str | None]]: ...
@@ -426,6 +436,9 @@ class Recalled:
 class Explanation:
     """Every number of a score; `str()` prints them as a table.
 
+    Of a message (`Scope.search_transcripts`) `parts` has every number, `cosine` is that of its meaning, and what is told of words, age and
+    use besides is 0, 1 or empty. Of a memory or a passage:
+
     `relevance = lexical_weight * lexical_normalised + cosine_weight * cosine_normalised` and what each of `further` adds, and `score` is
     that, multiplied by `time * recency * importance * usage * certainty / highest_prior`, rounded to units of 2**-30. Where no time was asked for and the candidates
     are facts, every factor is 1.
@@ -440,6 +453,10 @@ class Explanation:
     @property
     def score(self) -> float:
         """The score of the hit, to the bit."""
+    @property
+    def parts(self) -> dict[str, float]:
+        """What the score is made of, by name, each before its weight: of a memory or a passage "words", "meaning", those
+        of `further`, "time", "recency", "importance", "usage" and "certainty"; of a message what `TranscriptHit.explain` says."""
     @property
     def relevance(self) -> float:
         """What words and vectors give together, before all that follows: 0 to 1."""
@@ -665,15 +682,6 @@ class EngineCore:
     def close(self) -> None: ...
 
 @final
-class VectorTrial:
-    """A bare set of vectors in a store of its own, to measure scan and graph. Private."""
-
-    def __new__(cls, folder: Path, dimensions: int) -> VectorTrial: ...
-    def add(self, matrix: object) -> None: ...
-    def build(self, m: int, ef_construction: int) -> None: ...
-    def search(self, vector: object, limit: int, ef: int | None = None) -> list[int]: ...
-
-@final
 class ScopeCore:
     """The memory of one scope, as `memspan.Scope` calls it. Private."""
 
@@ -709,6 +717,7 @@ class ScopeCore:
         min_score: float | None,
         min_trust: int | None,
         max_tokens: int | None,
+        relevant_only: bool,
         zone: tzinfo | None,
         vector: Vectors | None,
         degraded: str | None,
@@ -840,6 +849,7 @@ class CollectionCore:
         conditions_given: Mapping[str, Any] | None,
         documents: str | Iterable[str] | None,
         min_score: float | None,
+        relevant_only: bool,
         vector: Vectors | None,
         degraded: str | None,
     ) -> Found: ...
@@ -896,6 +906,12 @@ class Passage:
     def __deepcopy__(self, _memo: object, /) -> Passage: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
+
+def export_store(engine: EngineCore, path: Path) -> int:
+    """Writes everything that the store of an engine holds; how many values that are. Private."""
+
+def load_store(engine: EngineCore, path: Path) -> int:
+    """Reads an export into the empty store of an engine; how many values it has then. Private."""
 
 def repair(source: Path, target: Path) -> tuple[int, list[str]]: ...
 def collection_names(scope: ScopeCore) -> list[str]: ...
@@ -1034,8 +1050,8 @@ class TranscriptHit(_Value):
     @property
     def text(self) -> str:
         """The message's texts."""
-    def explain(self) -> dict[str, float]:
-        """What the score is made of, each part from 0 to 1, before its weight.
+    def explain(self) -> Explanation:
+        """What the score is made of: `parts` has each part from 0 to 1, before its weight.
 
         "words" is BM25 against the best message's, "window" that with a share of the words of the messages beside it, without names;
         "before" and "before_two" are the words of the messages before it in its session, "after_two" of the second one behind;
@@ -1050,7 +1066,7 @@ class TranscriptHit(_Value):
         Examples:
             >>> _ = user.session("s-1", model="gpt-4o").add({"role": "user", "content": "payments-api listens on port 8443"})
             >>> [hit] = user.search_transcripts("port of payments-api")
-            >>> hit.explain()["words"], hit.explain()["identified"]
+            >>> hit.explain().parts["words"], hit.explain().parts["identified"]
             (1.0, 1.0)
         """
     def weighed(self, score: float) -> TranscriptHit:
@@ -1680,6 +1696,32 @@ def restore_remembered(action: str, memory: Memory, reason: str | None) -> Remem
 
 def session_infos(scope: ScopeCore, after: int, limit: int, newest_first: bool, since: datetime | None) -> list[tuple[int, SessionInfo]]:
     """Sessions of a scope, a page of them: number and what each is. Private."""
+
+@final
+class StoredGrant(_Value):
+    """What a section of the prompt may have. Private."""
+
+    section: str
+    floor: int
+    weight: int
+    ceiling: int | None
+
+@final
+class StoredBudget(_Value):
+    """A session's budget as it is stored; `None` is the engine's own rule. Private."""
+
+    max_input_tokens: int | None
+    order: Literal["cache_first", "classic"]
+    fill: float
+    output_tokens: int | None
+    cut_step: float
+    sections: list[StoredGrant]
+    compact_at: float | None
+    compact_every_turns: int | None
+    result_tokens: int | None
+
+def session_budget(of: SessionCore) -> StoredBudget:
+    """The budget of a session. Private."""
 
 def session_metadata(of: SessionCore) -> dict[str, Any]:
     """What a caller keeps with a session. Private."""

@@ -37,6 +37,7 @@ class Conditions:
     where: Mapping[str, Any] | None
     min_score: float | None
     max_tokens: int | None
+    relevant_only: bool
     timezone: tzinfo | str | None
 
 
@@ -76,15 +77,17 @@ def _answers(
         where=conditions.where,
         min_score=conditions.min_score,
         max_tokens=conditions.max_tokens,
+        relevant_only=conditions.relevant_only,
         timezone=conditions.timezone,
         also=along,
     )
     if "memories" in sources:
-        yield own.recall(query, limit, where=conditions.where, timezone=conditions.timezone, also=along) if memories else memories
+        shared = {"where": conditions.where, "relevant_only": conditions.relevant_only, "timezone": conditions.timezone}
+        yield own.recall(query, limit, **shared, also=along) if memories else memories
     if "transcripts" in sources:
         yield from (scope.search_transcripts(query, limit) for scope in scopes)
     if "collections" in sources:
-        yield from (one.search(query, limit, where=conditions.where) for scope in scopes for one in scope.collections())
+        yield from (one.search(query, limit, where=conditions.where, relevant_only=conditions.relevant_only) for scope in scopes for one in scope.collections())
 
 
 def _fitting(ordered: Iterable[tuple[float, AnyHit]], conditions: Conditions) -> Iterator[AnyHit]:

@@ -27,7 +27,7 @@ from memspan.task import Task
 from memspan.transcript import Messages, Turn, Turns
 from memspan.usage import SessionUsage
 from memspan.versions import Version, Versions, text_of, tools_of
-from memspan.working import Item, Prompt
+from memspan.working import Item, Prompt, stored_budget
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -196,6 +196,17 @@ class Session:
             Version(number=1, 'You are terse.', epoch=0)
         """
         return Versions.of(_core.session_versions(self._core))
+
+    @property
+    def budget(self) -> Budget:
+        """What its prompts may cost: what `Scope.session(budget=)` was given last, or the defaults.
+
+        Examples:
+            >>> session = user.session("s-1", model="gpt-4o", budget=memspan.Budget(max_input_tokens=8_000))
+            >>> session.budget == memspan.Budget(max_input_tokens=8_000), user.session("s-1").budget.max_input_tokens
+            (True, 8000)
+        """
+        return stored_budget(_core.session_budget(self._core))
 
     @property
     def metadata(self) -> dict[str, Any]:

@@ -107,7 +107,7 @@ class OpenAIResponses(OpenAI):
         return client.responses.create(**{"timeout": self._timeout, **request})
 
     def _plain(self, model: str, messages: list[dict[str, str]], max_tokens: int) -> dict[str, Any]:
-        return {"input": messages, "max_output_tokens": max_tokens, "store": False}
+        return {"input": [{"type": "message", **message} for message in messages], "max_output_tokens": max_tokens, "store": False}
 
     def _text(self, response: Any) -> str:
         return response.output_text or ""

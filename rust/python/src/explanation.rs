@@ -1,10 +1,15 @@
 //! `Explanation` and `TermScore`: every number of a score, by name.
 
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use memspan_engine::recall::fusion::Parts;
 use memspan_engine::recall::priors::Prior;
 use memspan_engine::recall::when::Range;
 use memspan_engine::recall::{self, explain::lexical_score};
+use memspan_engine::units::score::SCORE_ONE;
 use pyo3::prelude::*;
-use std::collections::BTreeMap;
+use pyo3::types::{IntoPyDict, PyDict};
 
 use crate::time;
 use crate::value::{Tuple, shows};
@@ -52,6 +57,9 @@ shows! {
 
 /// Every number of a score; `str()` prints them as a table.
 ///
+/// Of a message (`Scope.search_transcripts`) `parts` has every number, `cosine` is that of its meaning, and what is told of words, age and
+/// use besides is 0, 1 or empty. Of a memory or a passage:
+///
 /// `relevance = lexical_weight * lexical_normalised + cosine_weight * cosine_normalised` and what each of `further` adds, and `score` is
 /// that, multiplied by `time * recency * importance * usage * certainty / highest_prior`, rounded to units of 2**-30. Where no time was asked for and the candidates
 /// are facts, every factor is 1.
@@ -63,17 +71,49 @@ shows! {
 ///     (0.85, True, ['payments-api'])
 #[pyclass(frozen, eq, module = "memspan")]
 #[derive(Debug, Clone, PartialEq)]
-pub struct Explanation(recall::Explanation, Vec<String>, Option<String>);
+pub struct Explanation(recall::Explanation, Vec<String>, Vec<(&'static str, f64)>, Option<String>);
 
 impl Explanation {
     pub fn new(explanation: recall::Explanation, duplicates: Vec<String>) -> Self {
-        Self(explanation, duplicates, None)
+        let (parts, prior) = (&explanation.parts, explanation.parts.prior);
+        let mut named = vec![("words", parts.lexical_normalised), ("meaning", parts.dense_normalised)];
+        named.extend(parts.further().map(|(name, _, value)| (name, value)));
+        named.extend([("time", prior.time), ("recency", prior.recency), ("importance", prior.importance)]);
+        named.extend([("usage", prior.usage), ("certainty", prior.certainty)]);
+        Self(explanation, duplicates, named, None)
     }
 
     /// The same of a memory that relations led to.
     pub fn related_by(mut self, path: Option<String>) -> Self {
-        self.2 = path;
+        self.3 = path;
         self
+    }
+
+    /// That of a message, whose score is made of these.
+    pub fn of_message(score: f64, named: Vec<(&'static str, f64)>) -> Self {
+        let value = |name: &str| named.iter().find(|(own, _)| *own == name).map_or(0.0, |(_, value)| *value);
+        let fixed = |value: f64| (value * SCORE_ONE as f64) as i64;
+        let parts = Parts {
+            lexical_normalised: value("words"),
+            dense: Some(fixed(value("meaning")) as i32),
+            dense_normalised: value("meaning"),
+            fixed: fixed(score),
+            ..Parts::default()
+        };
+        Self(recall::Explanation { terms: Vec::new(), length: 0, average_length: 0.0, parts }, Vec::new(), named, None)
+    }
+
+    /// Whether it is that of a message: no weights of words and vectors are told of one.
+    fn is_of_message(&self) -> bool {
+        self.0.parts.lexical_weight + self.0.parts.dense_weight == 0.0
+    }
+
+    /// The parts of a message's score as a table.
+    fn named_table(&self) -> String {
+        self.2.iter().filter(|(_, value)| *value != 0.0).fold(format!("score {:.3}", self.score()), |mut table, (name, value)| {
+            let _ = write!(table, "\n  {name:<18} {value:.3}");
+            table
+        })
     }
 
     fn prior(&self) -> Prior {
@@ -123,13 +163,20 @@ shows! {
         /// What the vectors weigh in the score: 0 to 1.
         cosine_weight: f64 = it.0.parts.dense_weight;
         /// The relations that lead to it from what the question names, in words; `None` where none does.
-        related: Option<&str> = it.2.as_deref();
+        related: Option<&str> = it.3.as_deref();
         /// The terms of the question that the memory has.
         terms: Tuple<TermScore> = it.0.terms.iter().cloned().map(TermScore).collect();
         /// Words of the memory.
         length: u32 = it.0.length;
         /// Words of a memory of its scope on average.
         average_length: f64 = it.0.average_length;
+    }
+
+    /// What the score is made of, by name, each before its weight: of a memory or a passage "words", "meaning", those
+    /// of `further`, "time", "recency", "importance", "usage" and "certainty"; of a message what `TranscriptHit.explain` says.
+    #[getter]
+    fn parts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        self.2.iter().copied().collect::<Vec<_>>().into_py_dict(py)
     }
 
     /// The time that the question asks about; `None` where it names none.
@@ -142,7 +189,7 @@ shows! {
     }
 
     fn __str__(&self) -> String {
-        self.0.table(&self.1, self.2.as_deref())
+        if self.is_of_message() { self.named_table() } else { self.0.table(&self.1, self.3.as_deref()) }
     }
 
     fn __repr__(&self) -> String {

@@ -21,6 +21,7 @@ mod embedding;
 mod engine;
 mod errors;
 mod explanation;
+mod export;
 mod fit;
 mod from_json;
 mod json;
@@ -39,6 +40,7 @@ mod reply;
 mod rows;
 mod scope;
 mod session;
+mod session_budget;
 mod session_info;
 mod task;
 mod time;
@@ -46,7 +48,6 @@ mod tokenizers;
 mod tokens;
 mod tool_results;
 mod transcripts;
-mod trial;
 mod turn;
 mod value;
 mod vectors;
@@ -84,6 +85,8 @@ mod _core {
     #[pymodule_export]
     use super::explanation::{Explanation, TermScore};
     #[pymodule_export]
+    use super::export::{export_store, load_store};
+    #[pymodule_export]
     use super::fit::{Fitted, fit};
     #[pymodule_export]
     use super::lease::{LastReply, LeaseHolder, add_leased, add_response_leased, release_lease, take_lease};
@@ -113,6 +116,8 @@ mod _core {
     #[pymodule_export]
     use super::session::{Added, Fill, Replied, SessionCore, SessionStatus, StoredUsage, ToolText};
     #[pymodule_export]
+    use super::session_budget::{StoredBudget, StoredGrant, session_budget};
+    #[pymodule_export]
     use super::session_info::{SessionInfo, session_infos, session_instructions, session_metadata, set_session_metadata};
     #[pymodule_export]
     use super::task::TaskCore;
@@ -124,8 +129,6 @@ mod _core {
     use super::tool_results::{add_shortened, long_results, unsaid};
     #[pymodule_export]
     use super::transcripts::{TranscriptHit, search_transcripts};
-    #[pymodule_export]
-    use super::trial::VectorTrial;
     #[pymodule_export]
     use super::turn::{Billed, Message, StoredCall, StoredTurn};
     #[pymodule_export]

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use memspan_engine::Result;
 use memspan_engine::engine::Engine;
+use memspan_engine::memory::access::Access;
 use memspan_engine::memory::{self, Action, Named};
 use memspan_engine::scope::Scope;
 use pyo3::prelude::*;
@@ -102,11 +103,16 @@ shows! {
         reinforced: u32 = it.inner().provenance.reinforced;
         /// When it was said last.
         last_seen: Moment = Moment(it.inner().provenance.last_seen.max(it.inner().occurred_at));
+        /// How often it was recalled: what is stored, and what this process has recalled since. A prompt that shows it counts, too.
+        access_count: u32 = it.0.access.recalls;
+        /// When it was last recalled, to the second; `None` where it never was.
+        last_recalled_at: Option<Moment> = it.0.access.last_at().map(Moment);
     }
 
-    /// Every field by name, in the order of this class.
+    /// Every field by name, in the order of this class; the counts of recalls are none.
     fn to_dict<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyDict>> {
-        let named = Self::SHOWN.iter().map(|name| Ok((*name, slf.getattr(*name)?)));
+        let counters = ["access_count", "last_recalled_at"]; // of the scope, not of what is remembered
+        let named = Self::SHOWN.iter().filter(|name| !counters.contains(name)).map(|name| Ok((*name, slf.getattr(*name)?)));
         named.collect::<PyResult<Vec<_>>>()?.into_py_dict(slf.py())
     }
 
@@ -155,7 +161,7 @@ pub fn restore_memory(
 ) -> PyResult<Memory> {
     let memory = run(py, Hold::Attached, || memory::Memory::decode(b"pickle", number, body))?;
     let (derived_from, disputes) = (Vec::new(), Vec::new());
-    Ok(Memory(Arc::new(Named { id: memory.id(), supersedes, superseded_by, derived_from, disputes, memory })))
+    Ok(Memory(Arc::new(Named { id: memory.id(), supersedes, superseded_by, derived_from, disputes, access: Access::default(), memory })))
 }
 
 /// Makes an answer of what `Remembered.__reduce__` gave.

@@ -4,10 +4,10 @@ use memspan_engine::recall::tokens_of;
 use memspan_engine::recall::when::Range;
 use memspan_engine::session;
 use pyo3::prelude::*;
-use pyo3::types::{IntoPyDict, PyDict};
 
 use crate::arguments::{text_of, whole};
 use crate::errors::{Hold, hold_for, run};
+use crate::explanation::Explanation;
 use crate::scope::ScopeCore;
 use crate::time;
 use crate::turn::Message;
@@ -54,7 +54,7 @@ value! {
         run(py, hold_for(self.text()), || Ok(tokens_of(self.text())))
     }
 
-    /// What the score is made of, each part from 0 to 1, before its weight.
+    /// What the score is made of: `parts` has each part from 0 to 1, before its weight.
     ///
     /// "words" is BM25 against the best message's, "window" that with a share of the words of the messages beside it, without names;
     /// "before" and "before_two" are the words of the messages before it in its session, "after_two" of the second one behind;
@@ -69,10 +69,10 @@ value! {
     /// Examples:
     ///     >>> _ = user.session("s-1", model="gpt-4o").add({"role": "user", "content": "payments-api listens on port 8443"})
     ///     >>> [hit] = user.search_transcripts("port of payments-api")
-    ///     >>> hit.explain()["words"], hit.explain()["identified"]
+    ///     >>> hit.explain().parts["words"], hit.explain().parts["identified"]
     ///     (1.0, 1.0)
-    fn explain<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        session::FEATURES.iter().zip(&self.parts.0).collect::<Vec<_>>().into_py_dict(py)
+    fn explain(&self) -> Explanation {
+        Explanation::of_message(self.score, session::FEATURES.iter().copied().zip(self.parts.0.iter().copied()).collect())
     }
 
     /// The same hit with the score that compares it with hits of other sources. Private.

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use super::filter::check_conditions;
 use super::fusion::Parts;
 use super::when::{self, Range};
 use super::{LexicalQuery, Request, answer, confidence, note, question_vector};
@@ -76,6 +77,7 @@ impl Request {
     /// Refuses what no question may be.
     pub fn check(&self) -> Result<()> {
         check_min_score("recalling", self.min_score)?;
+        check_conditions("recalling", &self.filter.metadata)?;
         for (at, scope) in self.scopes.iter().enumerate() {
             if self.scopes[..at].contains(scope) {
                 return Err(Error::invalid(format!(
@@ -121,6 +123,10 @@ pub fn ask(core: &Core, mut request: Request, embedder_failed: Option<&str>) -> 
         }
         Ok((asked, recall))
     })?;
+    for found in &mut asked.found {
+        let partition = recall.partitions.get(found.scope).copied().flatten().unwrap_or_default();
+        core.add_recalls(partition, Arc::get_mut(&mut found.named).into_iter());
+    }
     note(core, &request, &recall);
     asked.hybrid = request.vector.is_some() || recall.by_vectors;
     asked.degraded = why_degraded(&request.text, recall.degraded, embedder_failed);

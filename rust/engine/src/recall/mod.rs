@@ -32,6 +32,7 @@ pub(crate) use ask::check_min_score;
 pub use ask::{Answer, Found, ask, why_degraded};
 pub use explain::{Explanation, TermScore};
 pub use filter::Filter;
+pub(crate) use filter::check_conditions;
 pub use fusion::Fusion;
 
 use std::cmp::Reverse;
@@ -206,6 +207,9 @@ pub(crate) fn answer<P: Pages>(engine: &Core, snapshot: &P, request: &Request) -
     for hit in hits {
         if chosen.is_full() || hit.score < request.min_score {
             break;
+        }
+        if request.filter.relevant_only && !hit.parts.is_relevant() {
+            continue;
         }
         if hit.parts.lexical == 0 && is_misjudged(engine, &hit) {
             continue;
