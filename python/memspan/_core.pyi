@@ -65,6 +65,7 @@ __all__ = [
     "PendingCall",
     "PlannedSwitch",
     "PromptCore",
+    "Reached",
     "Recall",
     "Recalled",
     "RefusedLine",
@@ -97,6 +98,7 @@ __all__ = [
     "UsedGrant",
     "UsedSection",
     "Vectors",
+    "WindowWatch",
     "add_note",
     "approve",
     "brief_draft",
@@ -117,6 +119,7 @@ __all__ = [
     "fit",
     "forget_from",
     "gate_features",
+    "is_encrypted",
     "judge",
     "learn",
     "learn_mark",
@@ -131,6 +134,7 @@ __all__ = [
     "quarantined",
     "read_summary",
     "register_model",
+    "rekey",
     "relate",
     "remove_note",
     "repair",
@@ -188,7 +192,6 @@ class _Limits:
     MAX_JSON_DEPTH: ClassVar[int]
     MAX_BATCH_ROWS: ClassVar[int]
     MAX_BATCH_BYTES: ClassVar[int]
-    WINDOW_SHARES: ClassVar[tuple[float, float]]
     DEFAULT_FILL: ClassVar[float]
     DEFAULT_OUTPUT_TOKENS: ClassVar[int]
     DEFAULT_CUT_STEP: ClassVar[float]
@@ -440,8 +443,8 @@ class Explanation:
     use besides is 0, 1 or empty. Of a memory or a passage:
 
     `relevance = lexical_weight * lexical_normalised + cosine_weight * cosine_normalised` and what each of `further` adds, and `score` is
-    that, multiplied by `time * recency * importance * usage * certainty / highest_prior`, rounded to units of 2**-30. Where no time was asked for and the candidates
-    are facts, every factor is 1.
+    that, multiplied by `time * recency * importance * usage * certainty / highest_prior`, rounded to units of 2**-30. Where no time was asked
+    for and the candidates are facts, every factor is 1.
 
     Examples:
         >>> _ = user.remember("payments-api listens on port 8443")
@@ -455,8 +458,11 @@ class Explanation:
         """The score of the hit, to the bit."""
     @property
     def parts(self) -> dict[str, float]:
-        """What the score is made of, by name, each before its weight: of a memory or a passage "words", "meaning", those
-        of `further`, "time", "recency", "importance", "usage" and "certainty"; of a message what `TranscriptHit.explain` says."""
+        """What the score is made of, by name, each before its weight.
+
+        Of a memory or a passage "words", "meaning", those of `further`, "time", "recency", "importance", "usage" and "certainty"; of a
+        message what `TranscriptHit.explain` says.
+        """
     @property
     def relevance(self) -> float:
         """What words and vectors give together, before all that follows: 0 to 1."""
@@ -653,6 +659,7 @@ class EngineCore:
         graph: GraphOptions | None = None,
         policy: Policy | None = None,
         kinds: dict[str, KindRule] | None = None,
+        key: bytes | None = None,
     ) -> EngineCore: ...
     @property
     def path(self) -> Path: ...
@@ -907,6 +914,8 @@ class Passage:
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
+def rekey(core: EngineCore, key: bytes | None) -> None: ...
+def is_encrypted(core: EngineCore) -> bool: ...
 def export_store(engine: EngineCore, path: Path) -> int:
     """Writes everything that the store of an engine holds; how many values that are. Private."""
 
@@ -959,8 +968,6 @@ class Fill(_Value):
     epoch: int
     tokens: int
     window: int
-    def reached(self, tokens: int) -> int:
-        """How many of `Limits.WINDOW_SHARES` a prompt of so many tokens reaches."""
 
 @final
 class ToolText(_Value):
@@ -1719,6 +1726,25 @@ class StoredBudget(_Value):
     compact_at: float | None
     compact_every_turns: int | None
     result_tokens: int | None
+
+@final
+class Reached:
+    """A share of a model's window that a session's prompt reached. Private."""
+
+    @property
+    def fraction(self) -> float: ...
+    @property
+    def tokens(self) -> int: ...
+    @property
+    def window(self) -> int: ...
+
+@final
+class WindowWatch:
+    """Tells when the prompts of sessions reach a share of their model's window. Private."""
+
+    def __new__(cls) -> WindowWatch: ...
+    def look(self, of: SessionCore, prompt_tokens: int | None) -> list[Reached]:
+        """The shares that a session reaches for the first time in its epoch."""
 
 def session_budget(of: SessionCore) -> StoredBudget:
     """The budget of a session. Private."""

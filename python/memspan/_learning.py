@@ -154,8 +154,7 @@ def _from_session(work: Work, session: Session) -> tuple[list[Decision], int]:
         end = min(state.now.next, first + PAGE)
         if first >= end:
             return decisions, read
-        messages = session.messages
-        heard = [_stored(session.id, messages[index]) for index in range(max(0, first - BEFORE), end)]
+        heard = [_stored(session.id, message) for message in session.messages[max(0, first - BEFORE) : end]]
         mark = _core.LearnedFrom(session.id, state.before, _core.Mark(end, state.now.edits, state.now.created_at))
         done = _page(work, heard, first - max(0, first - BEFORE), session.id, None if work.dry_run else mark)
         if done is None:

@@ -135,8 +135,8 @@ class Lease:
 
     def _busy(self, other: _core.LeaseHolder) -> StoreBusy:
         return StoreBusy(
-            f"answering session {self._core.id!r}: one worker answers at a time, and {other.holder} does since {other.since:%H:%M:%S}, until "
-            f"{other.until:%H:%M:%S} (UTC) at the latest: wait longer (wait_seconds=), or leave the answer to it",
+            f"answering session {self._core.id!r}: one worker answers at a time, and {other.holder} does since {other.since:%H:%M:%S}, "
+            f"until {other.until:%H:%M:%S} (UTC) at the latest: wait longer (wait_seconds=), or leave the answer to it",
             session_id=self._core.id,
             holder=other.holder,
             until=other.until,

@@ -277,8 +277,8 @@ class Scope:
             min_score: Only what scores at least this, 0 to 1. Scores compare the answers to one question with each other.
             min_trust: Only what is trusted at least so much, 0 to 3.
             max_tokens: Ends before the texts have together more than so many tokens (`o200k_base`).
-            relevant_only: Leave out what shares no word with the question and is not near its meaning (a cosine of 0.3): an answer has fewer
-                than `limit` memories then, or none. `False` fills it up with the best of the rest, whose scores may be 0.
+            relevant_only: Leave out what shares no word with the question and is not near its meaning (a cosine of 0.3). An answer then has
+                fewer than `limit` memories, or none. `False` fills it up with the best of the rest, whose scores may be 0.
             timezone: Whose days "yesterday" and "on 7 May" are: a `tzinfo`, or a name such as "Europe/Berlin". UTC by default.
             also: Scopes of the same engine to search along with this one.
 
@@ -300,7 +300,22 @@ class Scope:
         scopes, zone = self._with(also), _zone(timezone)
         vector, why = self._store.query_vector(query, self)
         found = self._core.recall(
-            scopes, query, limit, kinds, where, since, until, valid_at, known_at, min_score, min_trust, max_tokens, relevant_only, zone, vector, why
+            scopes,
+            query,
+            limit,
+            kinds,
+            where,
+            since,
+            until,
+            valid_at,
+            known_at,
+            min_score,
+            min_trust,
+            max_tokens,
+            relevant_only,
+            zone,
+            vector,
+            why,
         )
         return Answer(found, found)
 
@@ -344,7 +359,9 @@ class Scope:
         """
         from memspan.search import Conditions, checked_sources, search  # noqa: PLC0415  for programs that ask several sources at once
 
-        return search(self._with(also), query, limit, checked_sources(sources), Conditions(where, min_score, max_tokens, relevant_only, timezone))
+        return search(
+            self._with(also), query, limit, checked_sources(sources), Conditions(where, min_score, max_tokens, relevant_only, timezone)
+        )
 
     def _with(self, also: Sequence[Scope]) -> tuple[Scope, ...]:
         if isinstance(also, Scope) or not isinstance(also, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]  callers without types

@@ -87,7 +87,11 @@ def _answers(
     if "transcripts" in sources:
         yield from (scope.search_transcripts(query, limit) for scope in scopes)
     if "collections" in sources:
-        yield from (one.search(query, limit, where=conditions.where, relevant_only=conditions.relevant_only) for scope in scopes for one in scope.collections())
+        yield from (
+            one.search(query, limit, where=conditions.where, relevant_only=conditions.relevant_only)
+            for scope in scopes
+            for one in scope.collections()
+        )
 
 
 def _fitting(ordered: Iterable[tuple[float, AnyHit]], conditions: Conditions) -> Iterator[AnyHit]:

@@ -77,6 +77,7 @@ class Anthropic(Provider):
         return int(client.messages.count_tokens(timeout=self._timeout, **counted).input_tokens)
 
     def _plain(self, model: str, messages: list[dict[str, str]], max_tokens: int) -> dict[str, Any]:
+        del model  # the caller names it
         parts = [(message["role"], {"type": "text", "text": message["content"]}) for message in messages]
         system = [part for role, part in parts if role == "system"]
         said = [{"role": role, "content": [part]} for role, part in parts if role != "system"]

@@ -16,7 +16,7 @@ use memspan_engine::models::Model;
 use memspan_engine::recall::when::Range;
 use memspan_engine::recall::{self, Filter, Fusion, Request};
 use memspan_engine::scope::{Scope, ScopeType};
-use memspan_engine::session::{Ask, NewMessage, Options, Session, TranscriptRequest};
+use memspan_engine::session::{Ask, NewMessage, Options, Session, TranscriptRequest, WindowWatch};
 use memspan_engine::store::Durability;
 use memspan_engine::{Error, Result};
 
@@ -71,8 +71,9 @@ fn conversation(engine: &Engine, user: &Scope) -> Result<()> {
     let assembled = session.assemble(&Ask { now: NOW + 5, ..Ask::default() })?;
     let body = to_openai(&assembled.prompt, RequestOptions::new(Some("gpt-4o"), false));
     println!("a request of {} tokens in {} bytes", assembled.prompt.total_tokens, body.len());
-    let fill = session.fill()?;
-    println!("{} of {} shares of the window reached", fill.reached(fill.tokens), limits::WINDOW_SHARES.len());
+    for one in WindowWatch::default().look(&session, Some(100_000))? {
+        println!("a prompt of {} tokens reaches {} % of the window of {}", one.tokens, one.percent, one.window);
+    }
     let request = TranscriptRequest { text: "editor".into(), limit: 5, now: NOW + 5, said: Range::default() };
     for hit in memspan_engine::session::search(engine, user, &request)? {
         println!("{}: {:?}", hit.session_id, hit.message.text);
@@ -120,6 +121,12 @@ pub fn run() -> Result<()> {
         println!("{name}: {value}");
     }
     println!("{made} vectors made anew, {} memory expired, sound: {}", done.expired, engine.check()?.is_sound());
+    let (file, copy) = (folder.with_extension("jsonl"), folder.with_extension("copy"));
+    let values = engine.export(&file)?;
+    let second = Engine::open(&copy, options)?;
+    println!("{values} values exported, {} loaded", second.load(&file)?);
+    second.close()?;
     engine.close()?;
+    std::fs::remove_file(&file).and_then(|()| std::fs::remove_dir_all(&copy)).map_err(|error| Error::invalid(error.to_string()))?;
     std::fs::remove_dir_all(&folder).map_err(|error| Error::invalid(format!("removing the example's folder: {error}")))
 }

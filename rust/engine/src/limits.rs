@@ -59,6 +59,8 @@ pub const MAX_BATCH_BYTES: usize = 256 << 10;
 pub const DEFAULT_FILL: u32 = 700_000;
 /// What is kept free for a reply, where nothing is named; less where the model cannot write so much.
 pub const DEFAULT_OUTPUT_TOKENS: u64 = 4_096;
+/// Shares of a model's window that are told when the prompts of a session reach them, in per cent.
+pub const WINDOW_SHARES: [u64; 2] = [70, 85];
 /// How far the window of history moves at a time, in millionths of what history may have.
 pub const DEFAULT_CUT_STEP: u32 = 250_000;
 /// Tokens of a chunk of a document.
@@ -76,9 +78,6 @@ pub fn busy_timeout(seconds: f64) -> Result<Duration> {
         MAX_BUSY_TIMEOUT.as_secs()
     )))
 }
-
-/// Shares of a model's window at which a program is told that a session's prompts fill it.
-pub const WINDOW_SHARES: [f64; 2] = [0.70, 0.85];
 
 /// How long a lease lasts, in microseconds; an error where it is not above 0, or longer than a day: whoever answers for longer takes it again.
 pub fn lease(seconds: f64) -> Result<i64> {

@@ -25,6 +25,7 @@ mod export;
 mod fit;
 mod from_json;
 mod json;
+mod keys;
 mod lease;
 mod life;
 mod limits;
@@ -52,6 +53,7 @@ mod turn;
 mod value;
 mod vectors;
 mod versions;
+mod window;
 
 use pyo3::prelude::*;
 
@@ -88,6 +90,8 @@ mod _core {
     use super::export::{export_store, load_store};
     #[pymodule_export]
     use super::fit::{Fitted, fit};
+    #[pymodule_export]
+    use super::keys::{is_encrypted, rekey_store};
     #[pymodule_export]
     use super::lease::{LastReply, LeaseHolder, add_leased, add_response_leased, release_lease, take_lease};
     #[pymodule_export]
@@ -135,6 +139,8 @@ mod _core {
     use super::vectors::Vectors;
     #[pymodule_export]
     use super::versions::{StoredVersion, session_versions};
+    #[pymodule_export]
+    use super::window::{Reached, WindowWatch};
 
     /// One object, since attributes of a class could be set.
     #[pymodule_init]

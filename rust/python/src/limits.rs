@@ -39,7 +39,6 @@ constants! {
     MAX_JSON_DEPTH: usize = limits::MAX_JSON_DEPTH;
     MAX_BATCH_ROWS: usize = limits::MAX_BATCH_ROWS;
     MAX_BATCH_BYTES: usize = limits::MAX_BATCH_BYTES;
-    WINDOW_SHARES: (f64, f64) = (limits::WINDOW_SHARES[0], limits::WINDOW_SHARES[1]);
     DEFAULT_FILL: f64 = limits::DEFAULT_FILL as f64 / 1e6;
     DEFAULT_OUTPUT_TOKENS: u64 = limits::DEFAULT_OUTPUT_TOKENS;
     DEFAULT_CUT_STEP: f64 = limits::DEFAULT_CUT_STEP as f64 / 1e6;

@@ -103,11 +103,6 @@ value! {
 value! {
     /// How full the model's window is. Private.
     Fill("memspan._core") { epoch: u64, tokens: u64, window: u64 }
-
-    /// How many of `Limits.WINDOW_SHARES` a prompt of so many tokens reaches.
-    fn reached(&self, tokens: u64) -> usize {
-        session::Fill { epoch: self.epoch, tokens: self.tokens, window: self.window }.reached(tokens)
-    }
 }
 
 value! {

@@ -40,6 +40,7 @@ mod task;
 mod tasks;
 mod transcript;
 mod versions;
+mod watch;
 pub(crate) mod window;
 mod writer;
 
@@ -69,6 +70,7 @@ pub use task::TaskState;
 pub use tasks::TaskEdit;
 pub use transcript::message::{MessageRecord, MessageState};
 pub use versions::InstructionsVersion;
+pub use watch::{Reached, WindowWatch};
 pub use window::assemble::{Ask, Assembled};
 pub use window::bounds::{LearnedModel, StoredAnchor, WindowContent, forget_learned, learned};
 pub use window::recount::Kept;

@@ -5,7 +5,6 @@
 use super::call::Call;
 use super::response::UsageTokens;
 use crate::Result;
-use crate::limits::WINDOW_SHARES;
 use crate::session::record::StoredEpoch;
 use crate::session::session::Session;
 use crate::session::transcript::view::View;
@@ -36,14 +35,6 @@ pub struct Fill {
     pub tokens: u64,
     /// The model's window.
     pub window: u64,
-}
-
-impl Fill {
-    /// How many of [`WINDOW_SHARES`] a prompt of so many tokens reaches; what tells a program is told once for each in an epoch.
-    #[must_use]
-    pub fn reached(&self, tokens: u64) -> usize {
-        WINDOW_SHARES.iter().filter(|share| tokens as f64 >= *share * self.window as f64).count()
-    }
 }
 
 impl Session<'_> {
