@@ -1,8 +1,8 @@
-"""Uses a store for a while, and refuses where memory, threads or descriptors grow: `python scripts/soak.py --minutes 10 [--encrypted]`.
+"""Uses a store for a while, and refuses where memory, threads or descriptors grow.
 
-Users come and go: each remembers, recalls, talks, forgets, and is erased; the store is maintained, compacted and checked on the way. Samples
-of the process are taken every second. After a fifth of the time everything must be flat: the median of the last fifth may be above that of
-the second by 20 % and 8 MiB of memory, by 2 threads, by 4 descriptors.
+Users come and go: each remembers, recalls, talks, forgets, and is erased; the store is maintained and compacted on the way. A sample of the
+process is taken every second. Behind a fifth of the time all must be flat: the median of the last fifth may be above that of the second by
+20 % and 8 MiB of memory, by 2 threads, by 4 descriptors.
 """
 
 from __future__ import annotations
@@ -17,6 +17,10 @@ import time
 from pathlib import Path
 
 import memspan
+
+FORGOTTEN = 0.3  # share of what is remembered
+LONGEST = 60  # messages of a session
+ERASE, MAINTAIN, COMPACT = 200, 100, 400  # turns between two
 
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
@@ -38,14 +42,14 @@ def turn(engine: memspan.Engine, chance: random.Random, number: int) -> None:
     session.add({"role": "user", "content": f"Is service-{number % 97} up on port {port}? " + "Tell me more. " * chance.randrange(40)})
     session.assemble()
     session.add({"role": "assistant", "content": f"It is, on port {port}."})
-    if chance.random() < 0.3:
+    if chance.random() < FORGOTTEN:
         user.forget(memory.id)
-    if session.messages[-1].index > 60:
+    if session.messages[-1].index > LONGEST:
         session.delete()
-    if number % 200 == 199:
+    if number % ERASE == ERASE - 1:
         user.erase(reason="soak")
-    if number % 100 == 99:
-        engine.maintain(compact=number % 400 == 399)
+    if number % MAINTAIN == MAINTAIN - 1:
+        engine.maintain(compact=number % COMPACT == COMPACT - 1)
 
 
 def flat(samples: list[tuple[int, int, int]]) -> list[str]:

@@ -42,7 +42,8 @@ def test_what_is_older_goes_and_the_rest_stays(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"sessions_days": -1}, {"sessions_days": "90"}, {"kinds": {"episode": 3}}, {"kinds": {"episodic": float("nan")}}, {"kinds": 7}]
+    "wrong",
+    [{"sessions_days": -1}, {"sessions_days": "90"}, {"kinds": {"episode": 3}}, {"kinds": {"episodic": float("nan")}}, {"kinds": 7}],
 )
 def test_what_is_no_retention_is_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(memspan.InvalidInput):

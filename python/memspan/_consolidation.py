@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from memspan import _core
-from memspan._learning import borne_out, completed
+from memspan._learning import Heard, borne_out, completed
 from memspan.exceptions import InvalidInput
 from memspan.life import Cluster, Consolidation, SlotProposal
 
@@ -47,8 +47,8 @@ def consolidate(work: Work, closeness: float, min_points: int) -> Consolidation:
 def _proposals(work: Work) -> tuple[SlotProposal, ...]:
     """Slots that the gate reads in preferences without one, as if the user said them."""
     loose = [memory for memory in work.scope.memories(kinds="preference") if memory.slot is None and memory.trust > 0]
-    rows = _core.judge(work.core, [("user", _PREFERS.sub("I prefer ", memory.text), memory.occurred_at) for memory in loose], 0)
-    slots = {row[0]: row[3] for row in reversed(rows) if row[3] is not None}
+    heard = [Heard(place, "user", _PREFERS.sub("I prefer ", one.text), one.occurred_at, None) for place, one in enumerate(loose)]
+    slots = {one.index: one.slot for one in reversed(_core.judge(work.core, heard, 0)) if one.slot is not None}
     return tuple(SlotProposal(memory, slots[place]) for place, memory in enumerate(loose) if place in slots)
 
 

@@ -443,8 +443,8 @@ class Explanation:
     use besides is 0, 1 or empty. Of a memory or a passage:
 
     `relevance = lexical_weight * lexical_normalised + cosine_weight * cosine_normalised` and what each of `further` adds, and `score` is
-    that, multiplied by `time * recency * importance * usage * certainty / highest_prior`, rounded to units of 2**-30. Where no time was asked
-    for and the candidates are facts, every factor is 1.
+    that, multiplied by `time * recency * importance * usage * certainty / highest_prior` and `raised`, rounded to units of 2**-30. Where
+    no time was asked for and the candidates are facts, every factor is 1.
 
     Examples:
         >>> _ = user.remember("payments-api listens on port 8443")
@@ -497,8 +497,11 @@ class Explanation:
     def certainty(self) -> float:
         """The factor of the memory's `confidence`: 0.9 to 1."""
     @property
+    def raised(self) -> float:
+        """What the score was raised by, because the memory says something newer of what a better one says; mostly 0."""
+    @property
     def further(self) -> dict[str, tuple[float, float]]:
-        """What a closer look at a memory adds: by name its value, 0 to 1, and what it weighs. Empty for passages, without vectors, and where
+        """What a closer look at a memory adds: by name its value and what it weighs. Empty for passages, without vectors, and where
         the built-in embedding knows too little of the question.
         """
     @property

@@ -79,7 +79,10 @@ def _parser() -> argparse.ArgumentParser:  # noqa: PLR0915  one block for each c
         sub.add_argument("store", metavar="STORE", type=Path, help="the store's folder")
         sub.add_argument("--json", action="store_true", help="print one JSON value instead of a table")
         sub.add_argument(
-            "--key-file", type=Path, metavar="FILE", help="the key of an encrypted store; else MEMSPAN_KEY_FILE names it, or MEMSPAN_KEY has it"
+            "--key-file",
+            type=Path,
+            metavar="FILE",
+            help="the key of an encrypted store; else MEMSPAN_KEY_FILE names it, or MEMSPAN_KEY has it",
         )
         return sub
 

@@ -73,6 +73,6 @@ def _from_digits(digits: str, where: str) -> bytes:
         key = b""
     if len(key) != KEY_BYTES:
         raise InvalidInput(
-            f"reading a key from {where}: it must hold {2 * KEY_BYTES} hexadecimal digits, or {KEY_BYTES} bytes, and it holds something else"
+            f"reading a key from {where}: it must hold {2 * KEY_BYTES} hexadecimal digits, or {KEY_BYTES} bytes, and it has something else"
         )
     return key

@@ -449,7 +449,7 @@ class Engine:
 
         if not isinstance(retention, Retention):
             raise InvalidInput(
-                f"maintaining a store: retention must be a memspan.erasure.Retention, and it is a {type(retention).__name__}: make one of it"
+                f"maintaining a store: retention must be a memspan.erasure.Retention, not a {type(retention).__name__}: make one"
             )
         return delete_old(self.scopes(), retention, self._clock())
 

@@ -37,9 +37,7 @@ class Maintenance:
     started anew does not begin again before `every` is over.
     """
 
-    def __init__(
-        self, engine: Engine, every: timedelta | float, *, compact: bool = False, retention: Retention | None = None
-    ) -> None:
+    def __init__(self, engine: Engine, every: timedelta | float, *, compact: bool = False, retention: Retention | None = None) -> None:
         seconds = every.total_seconds() if isinstance(every, timedelta) else every
         if not is_number(seconds) or not 1 <= seconds <= _LONGEST:
             raise InvalidInput(f"maintaining a store: every= is a timedelta or seconds, 1 at least, and it is {every!r}: change it")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from memspan import _core
 
-__all__ = ["Version", "Versions"]
+__all__ = ["Version", "Versions", "text_of", "tools_of"]
 
 _SHOWN = 40
 

@@ -61,8 +61,8 @@ shows! {
 /// use besides is 0, 1 or empty. Of a memory or a passage:
 ///
 /// `relevance = lexical_weight * lexical_normalised + cosine_weight * cosine_normalised` and what each of `further` adds, and `score` is
-/// that, multiplied by `time * recency * importance * usage * certainty / highest_prior`, rounded to units of 2**-30. Where no time was asked for and the candidates
-/// are facts, every factor is 1.
+/// that, multiplied by `time * recency * importance * usage * certainty / highest_prior` and `raised`, rounded to units of 2**-30. Where
+/// no time was asked for and the candidates are facts, every factor is 1.
 ///
 /// Examples:
 ///     >>> _ = user.remember("payments-api listens on port 8443")
@@ -143,7 +143,9 @@ shows! {
         usage: f64 = it.prior().usage;
         /// The factor of the memory's `confidence`: 0.9 to 1.
         certainty: f64 = it.prior().certainty;
-        /// What a closer look at a memory adds: by name its value, 0 to 1, and what it weighs. Empty for passages, without vectors, and where
+        /// What the score was raised by, because the memory says something newer of what a better one says; mostly 0.
+        raised: f64 = it.0.parts.raised as f64 / f64::from(SCORE_ONE);
+        /// What a closer look at a memory adds: by name its value and what it weighs. Empty for passages, without vectors, and where
         /// the built-in embedding knows too little of the question.
         further: BTreeMap<&'static str, (f64, f64)> = it.0.parts.further().map(|(name, weight, value)| (name, (value, weight))).collect();
         /// The highest product of time, recency, importance and usage among the candidates.

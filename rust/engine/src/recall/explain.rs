@@ -22,6 +22,8 @@ pub struct LexicalQuery {
     pub statistics: Statistics,
     /// How many memories of the scope have each term.
     pub frequencies: Vec<u64>,
+    /// The constants of the formula.
+    pub parameters: Parameters,
     key: TermKey,
 }
 
@@ -64,13 +66,19 @@ impl LexicalQuery {
         let query = crate::text::with_analyzer(|analyzer| analyzer.query(question, key));
         let asked = query.terms.iter().map(|term| QueryTerm { hash: term.hash, weight: term.weight }).collect();
         let frequencies = vec![0; query.terms.len()];
-        Self { asked, identifiers: query.identifiers, terms: query.terms, statistics, frequencies, key }
+        Self { asked, identifiers: query.identifiers, terms: query.terms, statistics, frequencies, parameters: Parameters::default(), key }
+    }
+
+    /// The same by other constants.
+    #[must_use]
+    pub fn by(self, parameters: Parameters) -> Self {
+        Self { parameters, ..self }
     }
 
     /// What the index is asked.
     #[must_use]
     pub fn question(&self) -> Query<'_> {
-        Query { terms: &self.asked, parameters: Parameters::default(), statistics: self.statistics }
+        Query { terms: &self.asked, parameters: self.parameters, statistics: self.statistics }
     }
 
     /// What each term adds to the score of a text of this scope; those that it does not have are left out.
@@ -95,7 +103,7 @@ impl LexicalQuery {
     }
 
     fn formula(&self) -> Formula {
-        Formula::new(Parameters::default(), self.statistics)
+        Formula::new(self.parameters, self.statistics)
     }
 
     /// The share of the question's terms, by weight and rarity, that a text has: 0 to 1. A word that the text has in another form

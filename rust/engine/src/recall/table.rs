@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::explain::{Explanation, lexical_score};
 use super::when::{self, Range};
+use crate::units::score::SCORE_ONE;
 
 impl Explanation {
     /// Every number of a score as a table. `same_as`: memories that say the same and are left out; `related`: the relations that led to it.
@@ -37,6 +38,10 @@ impl Explanation {
             }
             let _ = write!(table, " x importance {:.3} x use {:.3} ({} recalls)", prior.importance, prior.usage, prior.recalls);
             let _ = write!(table, " x certainty {:.3} / {:.3}, the highest prior", prior.certainty, prior.highest);
+        }
+        if self.parts.raised > 0 {
+            let raised = self.parts.raised as f64 / f64::from(SCORE_ONE);
+            let _ = write!(table, "\n  raised by {raised:.3}: it is the newest of what was said of the same");
         }
         if !same_as.is_empty() {
             let _ = write!(table, "\n  says the same as {}", same_as.join(", "));
