@@ -37,7 +37,7 @@ class Lease:
     by anybody meanwhile.
 
     Attributes:
-        added: What became of the message that it was taken with.
+        added: The outcome of the message that it was taken with.
 
     Examples:
         >>> session = user.session("s-1", model="gpt-4o")
@@ -169,7 +169,7 @@ def _process(pid: int) -> str:
 
 
 def _started(pid: int) -> str | None:
-    """When a process began, in ticks since the boot; "ended" of one that only waits to be buried; `None` where that cannot be read."""
+    """When a process began, in ticks since the boot. "ended" of one that only waits to be reaped, `None` where that cannot be read."""
     try:
         state, *fields = _read(f"/proc/{pid}/stat").rpartition(")")[2].split()
     except (OSError, ValueError):
