@@ -369,7 +369,7 @@ def test_what_a_deleted_session_taught_is_marked_nowhere(engine: memspan.Engine)
     session.delete()
     again = user.session("s", model="gpt-4o")
     again.add({"role": "user", "content": "Call me Ana."})
-    assert _core.learn_mark(user._core, "s")[1] == (0, 0, 0)
+    assert _core.learn_mark(user._core, "s").before == _core.Mark(0, 0, 0)
 
 
 def test_unslotted_preferences_are_given_slots_to_choose(engine: memspan.Engine) -> None:

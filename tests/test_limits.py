@@ -62,3 +62,10 @@ def test_a_reserve_that_is_named_is_taken_at_its_word(user: memspan.Scope) -> No
     exact = user.session("s-3", model="gpt-4o", budget=memspan.Budget(output_tokens=4_096))
     exact.add({"role": "user", "content": "hello"})
     assert exact.assemble().max_output_tokens == user.session("s-3").assemble().max_output_tokens == 4_096
+
+
+def test_limits_cannot_be_set() -> None:
+    before = Limits.MAX_TEXT_BYTES
+    with pytest.raises(AttributeError):
+        Limits.MAX_TEXT_BYTES = 1  # type: ignore[misc]
+    assert before == Limits.MAX_TEXT_BYTES

@@ -78,7 +78,7 @@ def test_a_policy_says_what_it_takes(wrong: dict[str, str]) -> None:
 
 def test_places_are_in_characters() -> None:
     text = "\u00e9\u00e9 ana@example.org"
-    assert _core.screen(text) == [("e-mail address", 3, 18)]
+    assert _core.screen(text) == [_core.SensitivePart("e-mail address", 3, 18)]
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import pickle
 import subprocess
 import sys
@@ -34,7 +33,7 @@ def talk(turns: int, words: int = 5) -> list[dict[str, str]]:
 
 
 def test_a_turn_goes_round(session: memspan.Session) -> None:
-    assert session.add(USER) == memspan.Added(0, 11, "added")
+    assert session.add(USER) == memspan.Added(0, 11, "added", 0)
     prompt = session.assemble()
     turn = session.add_response(openai_response("8443", input_tokens=22, cached_tokens=8, output_tokens=3), prompt=prompt)
     assert (turn.number, turn.start, turn.end, turn.model) == (0, 0, 2, "gpt-4o")
@@ -267,7 +266,7 @@ def test_values_are_frozen_and_picklable(session: memspan.Session) -> None:
     for value in (added, memspan.NewMessage(USER), memspan.Usage(1, 2), memspan.short_term.ToolText("x", None, 1)):
         assert pickle.loads(pickle.dumps(value)) == value  # noqa: S301  our own bytes
         with pytest.raises(AttributeError):
-            setattr(value, dataclasses.fields(value)[0].name, 3)
+            setattr(value, type(value).__match_args__[0], 3)
     turn = session.add_response({"role": "assistant", "content": "x"})
     for frozen in (turn, turn.calls[0]):
         with pytest.raises(AttributeError, match="frozen"):

@@ -27,7 +27,6 @@ from memspan.engine import (
     build_info,
     open,  # noqa: A004  `memspan.open`
 )
-from memspan.evaluation import evaluate
 from memspan.exceptions import (
     BudgetExceeded,
     Closed,

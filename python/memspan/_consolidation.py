@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from memspan import _core
-from memspan._learning import borne_out, completed
+from memspan._learning import Heard, borne_out, completed
 from memspan.exceptions import InvalidInput
 from memspan.life import Cluster, Consolidation, SlotProposal
 
@@ -32,13 +32,13 @@ def consolidate(work: Work, closeness: float, min_points: int) -> Consolidation:
     if not LEAST_CLOSENESS <= closeness <= 1:
         raise InvalidInput(f"consolidating: closeness is a cosine from 0.5 to 1, and it is {closeness!r}: change it")
     merged: list[Cluster] = []
-    for memories, groups in _core.clusters(work.core, closeness, min_points):
-        for places, stands in groups:
-            cluster = _kept(work, [memories[place] for place in places], places.index(stands))
+    for found in _core.clusters(work.core, closeness, min_points):
+        for group in found.groups:
+            cluster = _kept(work, [found.memories[place] for place in group.places], group.places.index(group.stands))
             merged.extend([] if cluster is None else [cluster])
-        gone = {place for places, _ in groups for place in places if place != _stand(groups, place)}
-        left = [memory for place, memory in enumerate(memories) if place not in gone]
-        if work.llm is not None and len(left) >= LEAST and work.asked.calls < MOST_CALLS and not groups:
+        gone = {place for group in found.groups for place in group.places if place != group.stands}
+        left = [memory for place, memory in enumerate(found.memories) if place not in gone]
+        if work.llm is not None and len(left) >= LEAST and work.asked.calls < MOST_CALLS and not found.groups:
             cluster = _written(work, left)
             merged.extend([] if cluster is None else [cluster])
     return Consolidation(tuple(merged), work.asked.calls, work.asked.failed, _proposals(work))
@@ -47,13 +47,9 @@ def consolidate(work: Work, closeness: float, min_points: int) -> Consolidation:
 def _proposals(work: Work) -> tuple[SlotProposal, ...]:
     """Slots that the gate reads in preferences without one, as if the user said them."""
     loose = [memory for memory in work.scope.memories(kinds="preference") if memory.slot is None and memory.trust > 0]
-    rows = _core.judge(work.core, [("user", _PREFERS.sub("I prefer ", memory.text), memory.occurred_at) for memory in loose], 0)
-    slots = {row[0]: row[3] for row in reversed(rows) if row[3] is not None}
+    heard = [Heard(place, "user", _PREFERS.sub("I prefer ", one.text), one.occurred_at, None) for place, one in enumerate(loose)]
+    slots = {one.index: one.slot for one in reversed(_core.judge(work.core, heard, 0)) if one.slot is not None}
     return tuple(SlotProposal(memory, slots[place]) for place, memory in enumerate(loose) if place in slots)
-
-
-def _stand(groups: list[tuple[list[int], int]], place: int) -> int:
-    return next(stands for places, stands in groups if place in places)
 
 
 def _kept(work: Work, originals: list[Memory], keep: int) -> Cluster | None:
@@ -74,14 +70,14 @@ def _written(work: Work, originals: list[Memory]) -> Cluster | None:
         return None
     if work.dry_run:
         return Cluster(tuple(originals), text, "model")
-    confidence = min(memory.confidence for memory in originals)
-    options: tuple[float, float, int] = (
-        max(memory.importance for memory in originals),
-        confidence,
-        min(memory.trust for memory in originals),
+    draft = work.core.draft(
+        text,
+        importance=max(memory.importance for memory in originals),
+        confidence=min(memory.confidence for memory in originals),
+        trust=min(memory.trust for memory in originals),
+        source=originals[-1].source,
     )
-    draft = _core.Draft(text, "semantic", None, *options, originals[-1].source, None, None, None, None, None, work.store.space)
-    done = _core.merge(work.core, originals, None, work.core.screened(draft))
+    done = _core.merge(work.core, originals, None, draft)
     return None if done is None else Cluster(tuple(originals), text, "model", done.memory)
 
 

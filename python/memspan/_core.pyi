@@ -6,43 +6,97 @@ The values are frozen and may be shared between threads. A field is made when it
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, tzinfo
 from pathlib import Path
-from typing import Any, ClassVar, Literal, SupportsIndex, TypeAlias, final, overload
+from typing import Any, ClassVar, Final, Literal, Self, SupportsIndex, dataclass_transform, final, overload
 
-from memspan.engine import BuildInfo
+from memspan._embedding import Embedding
+from memspan._learning import Heard
+from memspan.compaction.writing import Written
+from memspan.engine import BuildInfo, GraphOptions
 from memspan.exceptions import Error
+from memspan.life import KindRule, Policy
 from memspan.long_term import Scope
 from memspan.model import Model
+from memspan.short_term import NewMessage
 from memspan.working import Budget, Format, Item, Recalls
 
 __all__ = [
+    "Added",
+    "AddedDocument",
+    "Beside",
+    "Billed",
+    "Breakpoint",
     "BuiltInCore",
+    "CacheMetrics",
+    "CheckedReply",
     "CollectionCore",
+    "CommittedCompaction",
     "CompactionDraft",
+    "Counts",
+    "Document",
     "DocumentDraft",
+    "DocumentInfo",
     "Draft",
     "EngineCore",
+    "ErasedCounts",
+    "Explained",
     "Explanation",
+    "FailedRow",
+    "Fill",
+    "Fitted",
+    "Found",
+    "FoundCluster",
+    "Group",
+    "HeldSlot",
+    "Judged",
+    "LastReply",
+    "LearnState",
+    "LearnedClass",
+    "LearnedFrom",
+    "LearnedTokens",
     "LeaseHolder",
+    "LeavingMessage",
     "Limits",
+    "MadeSummary",
     "Maintained",
+    "Mark",
     "Memory",
     "Message",
+    "Passage",
+    "PendingCall",
+    "PlannedSwitch",
     "PromptCore",
     "Reached",
     "Recall",
     "Recalled",
+    "RefusedLine",
+    "Relation",
     "Remembered",
+    "Replied",
     "ReplyCore",
     "Rows",
     "ScopeCore",
-    "SearchCore",
+    "SensitivePart",
     "SessionCore",
     "SessionInfo",
+    "SessionStatus",
+    "SharedSegments",
     "StoredBudget",
+    "StoredCall",
+    "StoredGrant",
+    "StoredPartial",
+    "StoredTurn",
+    "StoredUsage",
+    "StoredVersion",
+    "SummaryIdentifier",
+    "SummaryText",
     "TaskCore",
     "TermScore",
     "ToEmbed",
     "TokenCounterCore",
+    "ToolText",
+    "TranscriptHit",
+    "UsedGrant",
+    "UsedSection",
     "Vectors",
     "WindowWatch",
     "add_leased",
@@ -64,7 +118,6 @@ __all__ = [
     "count_tokens",
     "dbscan",
     "dialect_fields",
-    "explain_message",
     "export_store",
     "fit",
     "forget_from",
@@ -114,8 +167,17 @@ __all__ = [
     "unsaid",
 ]
 
+@dataclass_transform(frozen_default=True, eq_default=True)
+class _Value:
+    """A frozen value: compared, hashed, printed, copied, pickled and matched field by field."""
+
+    def __copy__(self) -> Self: ...
+    def __deepcopy__(self, _memo: object, /) -> Self: ...
+    def __reduce__(self) -> tuple[type[Self], tuple[Any, ...]]: ...
+    def __hash__(self) -> int: ...
+
 @final
-class Limits:
+class _Limits:
     """Every limit and default that a caller can meet; bytes are those of UTF-8 unless the name says otherwise."""
 
     MAX_NAME_BYTES: ClassVar[int]
@@ -144,6 +206,8 @@ class Limits:
     DEFAULT_CUT_STEP: ClassVar[float]
     DEFAULT_CHUNK_TOKENS: ClassVar[int]
     DEFAULT_BUSY_TIMEOUT_SECONDS: ClassVar[float]
+
+Limits: Final[_Limits]
 
 @final
 class Maintained:
@@ -267,7 +331,7 @@ class Memory:
     def last_recalled_at(self) -> datetime | None:
         """When it was last recalled, to the second; `None` where it never was."""
     def to_dict(self) -> dict[str, Any]:
-        """Every field by name, in the order of this class."""
+        """Every field by name, in the order of this class; the counts of recalls are none."""
     def __copy__(self) -> Memory: ...
     def __deepcopy__(self, _memo: object, /) -> Memory: ...
     def __reduce__(self) -> tuple[Callable[..., Memory], tuple[int, bytes, str | None, str | None]]: ...
@@ -602,11 +666,11 @@ class EngineCore:
         read_only: bool,
         busy_timeout_seconds: float,
         clock: Callable[[], datetime] | None,
-        embedding: tuple[str, int, str | None] | None,
+        embedding: Embedding | None,
         by_default: bool = False,
-        graph: tuple[int, int, int, int, float] | None = None,
-        policy: tuple[str, str] | None = None,
-        kinds: Sequence[tuple[str, float | None, float | None, int | None]] | None = None,
+        graph: GraphOptions | None = None,
+        policy: Policy | None = None,
+        kinds: dict[str, KindRule] | None = None,
         key: bytes | None = None,
     ) -> EngineCore: ...
     @property
@@ -617,7 +681,7 @@ class EngineCore:
     def space(self) -> tuple[int, int] | None: ...
     PROBE: ClassVar[str]
     def embeddings(self) -> list[str]: ...
-    def exchange_embedding(self, embedding: tuple[str, int, str | None]) -> int: ...
+    def exchange_embedding(self, embedding: Embedding) -> int: ...
     def place_of(self, scope: Scope) -> int | None: ...
     def check_probe(self, probe: Vectors) -> None: ...
     def scope(self, scope_type: Literal["user", "shared"], id: str, tenant: str | None) -> ScopeCore: ...
@@ -628,7 +692,7 @@ class EngineCore:
     def maintain(self, embed: Callable[[list[str]], Vectors] | None) -> Maintained: ...
     def reembed(self, embed: Callable[[list[str]], Vectors] | None, progress: Callable[[int], object]) -> int: ...
     def compact(self) -> int: ...
-    def learned(self) -> list[LearnedRow]: ...
+    def learned(self) -> list[LearnedTokens]: ...
     def forget_learned(self, model: str) -> bool: ...
     def check(self) -> dict[str, Any]: ...
     def note_embedded(self, texts: int, reused: int, questions_reused: int) -> None: ...
@@ -646,24 +710,8 @@ class ScopeCore:
     def tenant(self) -> str | None: ...
     @property
     def scope_type(self) -> Literal["user", "shared"]: ...
-    def screened(self, draft: Draft) -> Draft: ...
-    def remember(
-        self,
-        text: str,
-        kind: str | None,
-        slot: str | None,
-        importance: float | None,
-        confidence: float | None,
-        trust: int | None,
-        source: str | None,
-        id: str | None,
-        ttl_seconds: float | None,
-        occurred_at: datetime | None,
-        metadata: Mapping[str, Any] | None,
-        vector: Any,
-        space: tuple[int, int] | None,
-    ) -> Remembered: ...
-    def remember_draft(self, draft: Draft, embedded: Vectors | None) -> Remembered: ...
+    def draft(self, text: str, **fields: Any) -> Draft: ...
+    def remember(self, text: str, embed: Callable[[str], Vectors | None] | None, **fields: Any) -> Remembered: ...
     def revise(
         self,
         memory_id: str,
@@ -698,19 +746,85 @@ class ScopeCore:
     def memories(
         self, kinds: int, newest_first: bool, all: bool, since: datetime | None, from_: int | None, limit: int, /
     ) -> tuple[list[Memory], int | None]: ...
-    def slots(self, only: str | None) -> list[tuple[str, bool, list[Memory]]]: ...
+    def slots(self, only: str | None) -> list[HeldSlot]: ...
     def declare_slot(self, name: str, multi: bool) -> None: ...
     def forget(self, memory_id: str, reason: str | None) -> bool: ...
-    def erase(self) -> tuple[int, int, int, int, int, int, int, int, int]: ...
+    def erase(self) -> ErasedCounts: ...
     def forget_stale(self, unused_days: float, max_importance: float, dry_run: bool) -> list[Memory]: ...
     @staticmethod
     def kind_bits(kinds_given: str | Iterable[str] | None) -> int: ...
     def is_same(self, other: ScopeCore) -> bool: ...
 
-DocumentRow: TypeAlias = tuple[
-    str, str, Literal["markdown", "text", "code"], str | None, dict[str, Any], datetime, datetime, datetime | None, int, int, int
-]
-HitRow: TypeAlias = tuple[DocumentRow, int, int, str, tuple[str, ...], float]
+@final
+class DocumentInfo(_Value):
+    """A document as it is stored, without its text.
+
+    Attributes:
+        id: The id that it was added by.
+        version: The version that was given, or one made of its content.
+        format: How it is cut.
+        source: Where it comes from, as the caller said.
+        metadata: What the caller attached: a fresh dict at each use.
+        created_at: When the id was first added.
+        updated_at: When this version was.
+        expires_at: When it is to be removed; `None` for never.
+        size_bytes: Bytes of its text in UTF-8.
+        characters: Characters of its text.
+        chunks: How many chunks it is cut into.
+    """
+
+    id: str
+    version: str
+    format: Literal["markdown", "text", "code"]
+    source: str | None
+    metadata: dict[str, Any]
+    created_at: datetime
+    updated_at: datetime
+    expires_at: datetime | None
+    size_bytes: int
+    characters: int
+    chunks: int
+
+@final
+class Document(_Value):
+    """A document with its text.
+
+    Attributes:
+        text: As it was given. What stands before it is as in `DocumentInfo`.
+    """
+
+    id: str
+    version: str
+    format: Literal["markdown", "text", "code"]
+    source: str | None
+    metadata: dict[str, Any]
+    created_at: datetime
+    updated_at: datetime
+    expires_at: datetime | None
+    size_bytes: int
+    characters: int
+    chunks: int
+    text: str
+
+@final
+class AddedDocument(_Value):
+    """What became of a document.
+
+    Attributes:
+        action: "added": its id is new. "replaced": it took the place of another version. "duplicate": this version was there already.
+        document: As it is stored now.
+    """
+
+    action: Literal["added", "replaced", "duplicate"]
+    document: DocumentInfo
+
+@final
+class Counts(_Value):
+    """Documents, chunks and bytes of text. Private."""
+
+    documents: int
+    chunks: int
+    bytes: int
 
 @final
 class DocumentDraft:
@@ -738,14 +852,14 @@ class CollectionCore:
     @property
     def name(self) -> str: ...
     def to_embed(self, draft: DocumentDraft) -> list[str]: ...
-    def add(self, draft: DocumentDraft, embedded: Vectors | None) -> tuple[Literal["added", "replaced", "duplicate"], DocumentRow]: ...
-    def get(self, id: str) -> tuple[DocumentRow, str] | None: ...
-    def info(self, id: str) -> DocumentRow | None: ...
-    def page(self, first: int, limit: int) -> tuple[list[DocumentRow], int | None]: ...
+    def add(self, draft: DocumentDraft, embedded: Vectors | None) -> AddedDocument: ...
+    def get(self, id: str) -> Document | None: ...
+    def info(self, id: str) -> DocumentInfo | None: ...
+    def page(self, first: int, limit: int) -> tuple[list[DocumentInfo], int | None]: ...
     def delete(self, id: str) -> bool: ...
-    def expire(self, id: str, ttl_seconds: float | None) -> DocumentRow | None: ...
+    def expire(self, id: str, ttl_seconds: float | None) -> DocumentInfo | None: ...
     def drop(self) -> int: ...
-    def counts(self) -> tuple[int, int, int]: ...
+    def counts(self) -> Counts: ...
     def now(self) -> datetime: ...
     def search(
         self,
@@ -757,12 +871,12 @@ class CollectionCore:
         relevant_only: bool,
         vector: Vectors | None,
         degraded: str | None,
-    ) -> SearchCore: ...
+    ) -> Found: ...
     def is_same(self, other: CollectionCore) -> bool: ...
 
 @final
-class SearchCore:
-    """An answer to a search."""
+class Found:
+    """What is known of an answer besides its hits, and the hits. Private."""
 
     @property
     def degraded_reason(self) -> str | None: ...
@@ -770,10 +884,47 @@ class SearchCore:
     def mode(self) -> Literal["hybrid", "lexical"]: ...
     @property
     def confidence(self) -> float: ...
-    def __len__(self) -> int: ...
-    def hit(self, place: int) -> HitRow: ...
-    def explain(self, place: int) -> Explanation: ...
-    def tokens(self, place: int) -> int: ...
+    def passages(self) -> tuple[Passage, ...]: ...
+
+@final
+class Passage:
+    """A chunk that answers a question, with its citation: `document text[start:end] == passage.text`."""
+
+    @property
+    def document(self) -> DocumentInfo:
+        """The document it is part of: id, version, source, metadata."""
+    @property
+    def start(self) -> int:
+        """Where it begins in the document's text, in characters as Python counts them."""
+    @property
+    def end(self) -> int:
+        """Where it ends, exclusive."""
+    @property
+    def span(self) -> tuple[int, int]:
+        """`start` and `end`."""
+    @property
+    def text(self) -> str:
+        """The document's text from `start` to `end`."""
+    @property
+    def heading(self) -> tuple[str, ...]:
+        """The headings above it, outermost first; for code the lines that open the enclosing blocks."""
+    @property
+    def score(self) -> float:
+        """0 to 1: how it compares with the other hits of the answer. Not comparable between questions."""
+    @property
+    def source(self) -> Literal["collections"]:
+        """"collections"."""  # fmt: skip
+    @property
+    def tokens(self) -> int:
+        """Tokens of its text, exact for `o200k_base` (GPT-4o and later). Counted at each use."""
+    def explain(self) -> Explanation:
+        """Where the score comes from. Cost: the text is analysed again."""
+    def weighed(self, score: float) -> Passage:
+        """The same hit with the score that compares it with hits of other sources. Private."""
+    def __copy__(self) -> Passage: ...
+    def __deepcopy__(self, _memo: object, /) -> Passage: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
 
 def rekey(core: EngineCore, key: bytes | None) -> None: ...
 def is_encrypted(core: EngineCore) -> bool: ...
@@ -786,16 +937,480 @@ def load_store(engine: EngineCore, path: Path) -> int:
 def repair(source: Path, target: Path) -> tuple[int, list[str]]: ...
 def collection_names(scope: ScopeCore) -> list[str]: ...
 
-AddedRow: TypeAlias = tuple[int, int, Literal["added", "duplicate", "rejected"], int]
-NewRow: TypeAlias = tuple[object, str | None, str | None, datetime | None, str | None]
-StatusRow: TypeAlias = tuple[str, bool, int, int, int, datetime, list[str], datetime]
-SwitchRow: TypeAlias = tuple[str, str, int, int, int, int, int, int]
-SummaryRow: TypeAlias = tuple[str, str, str, int, list[tuple[str, str, list[int]]]]
-UsageRow: TypeAlias = tuple[int, int, int, int]
-CallRow: TypeAlias = tuple[int, int, datetime, str | None, str | None, str | None, UsageRow | None, dict[str, Any] | None, bool]
-TurnRow: TypeAlias = tuple[int, int, int, list[CallRow]]
-CallUsageRow: TypeAlias = tuple[int, int, str | None, int | None, int | None, UsageRow | None]
-LearnedRow: TypeAlias = tuple[str, str, float, int, list[tuple[str, float, int]]]
+@final
+class Added(_Value):
+    """What became of a message.
+
+    Attributes:
+        index: Its index in the session.
+        tokens: Tokens of the form that is sent, its frame included; 0 where it was rejected.
+        action: "added"; "duplicate": its id was added before, with the same content; "rejected": its id is that of a redacted message.
+        turn: The number of its turn: `session.turn(added.turn)` has the reply, where there is one already.
+    """
+
+    index: int
+    tokens: int
+    action: Literal["added", "duplicate", "rejected"]
+    turn: int
+
+@final
+class SessionStatus(_Value):
+    """What a session is now. Private."""
+
+    model: str
+    ended: bool
+    messages: int
+    turns: int
+    epoch: int
+    created_at: datetime
+    last_added_at: datetime
+
+@final
+class Replied(_Value):
+    """A reply that was added: its turn, its place there, and whether its usage contradicts itself. Private."""
+
+    turn: int
+    call: int
+    usage_ignored: bool
+
+@final
+class Fill(_Value):
+    """How full the model's window is. Private."""
+
+    epoch: int
+    tokens: int
+    window: int
+
+@final
+class ToolText(_Value):
+    """A part of a stored tool result.
+
+    Attributes:
+        text: The part.
+        next_offset: Where the next part begins, in characters; `None` at the end.
+        total_characters: Characters of the whole.
+    """
+
+    text: str
+    next_offset: int | None
+    total_characters: int
+
+@final
+class Billed(_Value):
+    """What a provider billed for a call, and its own words for it. Private."""
+
+    input_tokens: int
+    output_tokens: int
+    cached_tokens: int
+    cache_write_tokens: int
+    raw: dict[str, Any] | None
+
+@final
+class StoredCall(_Value):
+    """A call as it is stored: what `memspan.transcript.Call` shows. Private."""
+
+    number: int
+    reply: int
+    added_at: datetime
+    response_id: str | None
+    model: str | None
+    finish: str | None
+    usage: Billed | None
+    sent: bool
+
+@final
+class StoredTurn(_Value):
+    """A turn as it is stored: what `memspan.transcript.Turn` shows. Private."""
+
+    number: int
+    start: int
+    end: int
+    calls: tuple[StoredCall, ...]
+
+@final
+class StoredUsage(_Value):
+    """What one call was planned to cost, and what it did, in tokens: `memspan.usage.CallUsage` without prices. Private."""
+
+    turn: int
+    call: int
+    model: str | None
+    planned: int | None
+    counted: int | None
+    billed: Billed | None
+
+@final
+class TranscriptHit(_Value):
+    """A message that answers a question.
+
+    Attributes:
+        session_id: Its session.
+        message: The message.
+        score: From 0 to 1, higher is better: a weighted sum of what `explain` names. Not comparable between questions, whose best
+            words count as 1 whatever they are.
+        parts: What `explain` names, without the names.
+    """
+
+    session_id: str
+    message: Message
+    score: float
+    parts: tuple[float, ...]
+    @property
+    def source(self) -> Literal["transcripts"]:
+        """"transcripts"."""  # fmt: skip
+    @property
+    def tokens(self) -> int:
+        """Tokens of the text (`o200k_base`). Counted at each use."""
+    @property
+    def index(self) -> int:
+        """The message's index in its session."""
+    @property
+    def role(self) -> str:
+        """Whose words they are."""
+    @property
+    def text(self) -> str:
+        """The message's texts."""
+    def explain(self) -> Explanation:
+        """What the score is made of: `parts` has each part from 0 to 1, before its weight.
+
+        "words" is BM25 against the best message's, "window" that with a share of the words of the messages beside it, without names;
+        "before" and "before_two" are the words of the messages before it in its session, "after_two" of the second one behind;
+        "answers" is "before" where that message asks; "meaning" is the cosine of the built-in embedding with what the question is about,
+        "closeness" the same word by word ("..._around": with the messages beside it), "exact" the share of the question's very words,
+        "phrase" what stands together there and here; "speaker" is 1 where the question names who speaks, "name" where the message has
+        that name; "first_person", "own_words" and "second_person" are shares of "I" and "you"; "time_asked" is 1 where the question asks
+        when and it names a time; "opening", "place", "near_best" and "session" say where it stands; "within" and "behind" are 1 where it
+        was said when the question asks about, or in the ten days after; "length" grows with its distinct words; "identified" is 1 where it
+        holds every identifier of the question. docs/ranking.md has what each weighs.
+
+        Examples:
+            >>> _ = user.session("s-1", model="gpt-4o").add({"role": "user", "content": "payments-api listens on port 8443"})
+            >>> [hit] = user.search_transcripts("port of payments-api")
+            >>> hit.explain().parts["words"], hit.explain().parts["identified"]
+            (1.0, 1.0)
+        """
+    def weighed(self, score: float) -> TranscriptHit:
+        """The same hit with the score that compares it with hits of other sources. Private."""
+
+@final
+class UsedGrant(_Value):
+    """What rules the size of a section: `memspan.Grant`, as a prompt used it. Private."""
+
+    floor: int
+    weight: int
+    ceiling: int | None
+
+@final
+class UsedSection(_Value):
+    """A part of a prompt: what `memspan.working.Section` shows. Private."""
+
+    name: str
+    tokens: int
+    grant: UsedGrant | None
+    asked: int
+    granted: int
+    items: int
+
+@final
+class Explained(_Value):
+    """One candidate for a prompt, and what became of it.
+
+    Attributes:
+        section: The section it was a candidate for.
+        id: What it is: a memory's id, a task's key, an item's id, `messages 0..42`.
+        included: Whether it is in the prompt.
+        why: The reason, in words.
+        tokens: Its tokens; 0 where it was left out before it was counted.
+        score: Its relevance, where it has one.
+        memory: The id of the memory, if it is one.
+        revision: Which revision of it.
+    """
+
+    section: str
+    id: str
+    included: bool
+    why: str
+    tokens: int
+    score: float | None
+    memory: str | None
+    revision: int | None
+
+@final
+class Breakpoint(_Value):
+    """A place where a provider may keep what stands before it.
+
+    Attributes:
+        segments: It stands after so many segments.
+        tokens: Tokens before it.
+        hash: Equal hashes, equal bytes before it: 32 hexadecimal digits.
+        lasting: Later prompts of the epoch begin with the same bytes. One that does not last serves the tool rounds of this turn.
+    """
+
+    segments: int
+    tokens: int
+    hash: str
+    lasting: bool
+
+@final
+class SharedSegments(_Value):
+    """Leading segments that two prompts share, their tokens, and what the newer one has where they part. Private."""
+
+    segments: int
+    tokens: int
+    broken_by: str | None
+
+@final
+class SummaryIdentifier(_Value):
+    """An identifier that a summary has, byte for byte.
+
+    Attributes:
+        text: The identifier.
+        phrase: The line that says what it names.
+        messages: Indices of the messages that it comes from.
+    """
+
+    text: str
+    phrase: str
+    messages: tuple[int, ...]
+
+@final
+class SummaryText(_Value):
+    """A summary: as JSON, as text, as a prompt shows it, with the tokens of the text. Private."""
+
+    json: str
+    text: str
+    shown: str
+    tokens: int
+    identifiers: tuple[SummaryIdentifier, ...]
+
+@final
+class MadeSummary(_Value):
+    """A summary that was made: its messages' identifiers, how many it has, how many of those the model had left out. Private."""
+
+    summary: SummaryText
+    identifiers: int
+    kept: int
+    restored: int
+
+@final
+class RefusedLine(_Value):
+    """A line of a model that was not taken.
+
+    Attributes:
+        text: What it wrote.
+        reason: What it says that its messages do not.
+    """
+
+    text: str
+    reason: str
+
+@final
+class CheckedReply(_Value):
+    """A reply held against the messages: what is wrong with its shape, lines taken, lines refused. Private."""
+
+    wrong: str | None
+    taken: int
+    refused: tuple[RefusedLine, ...]
+
+@final
+class LeavingMessage(_Value):
+    """A message that leaves. Private."""
+
+    index: int
+    id: str | None
+    role: str
+    text: str
+
+@final
+class CommittedCompaction(_Value):
+    """A compaction that was committed. Private."""
+
+    epoch: int
+    version: int
+    tokens_before: int
+    tokens_after: int
+
+@final
+class PlannedSwitch(_Value):
+    """What a switch of models keeps. Private."""
+
+    from_model: str
+    to_model: str
+    max_input_tokens: int
+    kept_messages: int
+    left_out_messages: int
+    tokens: int
+    first_message: int
+    fixed_tokens: int
+
+@final
+class LearnedClass(_Value):
+    """What was learned of one class of text. Private."""
+
+    name: str
+    factor: float
+    samples: int
+
+@final
+class LearnedTokens(_Value):
+    """What was learned of a closed tokenizer. Private."""
+
+    model: str
+    encoding: str
+    prior: float
+    exceeded: int
+    classes: tuple[LearnedClass, ...]
+
+@final
+class Judged(_Value):
+    """What a message claims, with the letters of it that say so. Private."""
+
+    index: int
+    category: str
+    text: str
+    slot: str | None
+    replaces: str | None
+    ends: str | None
+    importance: float
+    confidence: float
+    span: tuple[int, int]
+    reason: str
+    doubt: str | None
+
+@final
+class Beside(_Value):
+    """What a draft says of others, and where it comes from. Private."""
+
+    replaces: str | None
+    ends: str | None
+    doubt: str | None
+    session: str | None
+    message: int | None
+    writer: str | None
+
+@final
+class Mark(_Value):
+    """How far a session was learnt from: the next message, its changes, when it was made. Private."""
+
+    next: int
+    edits: int
+    created_at: int
+
+@final
+class LearnState(_Value):
+    """From where on a session is to be learnt from, its mark, and what it is now. Private."""
+
+    first: int
+    before: Mark
+    now: Mark
+
+@final
+class Relation(_Value):
+    """How two things stand to each other, and since when.
+
+    Attributes:
+        subject: What it is said of.
+        relation: How it stands.
+        object: To what.
+        since: Since when it holds.
+        until: When it stopped to hold; `None` while it does.
+        memory_id: The memory that says so.
+    """
+
+    subject: str
+    relation: str
+    object: str
+    since: datetime
+    until: datetime | None
+    memory_id: str | None
+
+@final
+class Group(_Value):
+    """Memories of a cluster that say the same, by their places, and the place that stands for them. Private."""
+
+    places: list[int]
+    stands: int
+
+@final
+class FoundCluster(_Value):
+    """Memories that are near each other, and the groups of them that rules merge. Private."""
+
+    memories: list[Memory]
+    groups: list[Group]
+
+@final
+class StoredPartial(_Value):
+    """What came of a reply that is not whole. Private."""
+
+    messages: int
+    began_at: datetime
+    written_at: datetime
+    error: str | None
+    response: dict[str, Any]
+
+@final
+class PendingCall(_Value):
+    """A tool call that waits, its arguments as the model wrote them. Private."""
+
+    id: str
+    name: str
+    arguments: str
+    message_index: int
+
+@final
+class ErasedCounts(_Value):
+    """What was erased. Private."""
+
+    memories: int
+    revisions: int
+    messages: int
+    documents: int
+    ledger_entries: int
+    terms: int
+    vectors: int
+    values: int
+    bytes_checked: int
+
+@final
+class HeldSlot(_Value):
+    """A slot with its current memories. Private."""
+
+    name: str
+    multi: bool
+    memories: tuple[Memory, ...]
+
+@final
+class StoredVersion(_Value):
+    """A version of the tools or of the system prompt: its number, the first epoch with it, since when. Private."""
+
+    is_tools: bool
+    number: int
+    epoch: int
+    since: datetime
+    text: str
+
+@final
+class LearnedFrom(_Value):
+    """A session that claims come from: how far it was learnt from before, and after. Private."""
+
+    session: str
+    before: Mark
+    after: Mark
+
+@final
+class SensitivePart(_Value):
+    """A part of a text that is a secret or personal, by its letters. Private."""
+
+    what: str
+    start: int
+    end: int
+
+@final
+class CacheMetrics(_Value):
+    """Hits, misses and capacity of the cache of counts that the process shares. Private."""
+
+    hits: int
+    misses: int
+    capacity: int
 
 @final
 class SessionCore:
@@ -815,14 +1430,14 @@ class SessionCore:
     ) -> SessionCore: ...
     @property
     def id(self) -> str: ...
-    def status(self) -> StatusRow: ...
-    def add(self, row: NewRow, expect_index: int | None) -> AddedRow: ...
-    def add_many(self, rows: list[NewRow]) -> list[AddedRow]: ...
-    def add_response(self, response: object, prompt: PromptCore | None) -> tuple[int, int, bool]: ...
+    def status(self) -> SessionStatus: ...
+    def add(self, row: NewMessage, expect_index: int | None) -> Added: ...
+    def add_many(self, rows: list[NewMessage]) -> list[Added]: ...
+    def add_response(self, response: object, prompt: PromptCore | None) -> Replied: ...
     def too_large(self, prompt: PromptCore, tokens: int, limit: int) -> PromptCore: ...
     def learn_cost(self, prompt: PromptCore, tokens: int) -> None: ...
-    def usage(self, first: int, limit: int) -> list[CallUsageRow]: ...
-    def fill(self) -> tuple[int, int, int]: ...
+    def usage(self, first: int, limit: int) -> list[StoredUsage]: ...
+    def fill(self) -> Fill: ...
     def question(self) -> str | None: ...
     def assemble(
         self,
@@ -835,7 +1450,7 @@ class SessionCore:
         degraded: str | None,
     ) -> PromptCore: ...
     def messages(self, first: int, limit: int) -> list[Message]: ...
-    def turn(self, number: int) -> TurnRow: ...
+    def turn(self, number: int) -> StoredTurn: ...
     def sent_prompt(self, turn: int, call: int) -> PromptCore | None: ...
     def rewind(self, index: int) -> None: ...
     def redact(self, index: int, reason: str | None) -> bool: ...
@@ -843,25 +1458,30 @@ class SessionCore:
     def delete(self) -> None: ...
     def fork(self, new_id: str, at: int | None) -> SessionCore: ...
     def cancel_tool_calls(self, reason: str) -> list[str]: ...
-    def tool_result(self, key: str, offset: int, max_tokens: int) -> tuple[str, int | None, int]: ...
+    def tool_result(self, key: str, offset: int, max_tokens: int) -> ToolText: ...
     def is_same(self, other: SessionCore) -> bool: ...
 
 @final
-class LeaseHolder:
+class LeaseHolder(_Value):
     """Whoever holds a lease. Private."""
 
-    @property
-    def holder(self) -> str: ...
-    @property
-    def since(self) -> datetime: ...
-    @property
-    def until(self) -> datetime: ...
+    holder: str
+    since: datetime
+    until: datetime
+
+@final
+class LastReply(_Value):
+    """A reply under a lease: its turn, whether its usage contradicts itself, whether the lease is over with it. Private."""
+
+    turn: int
+    usage_ignored: bool
+    is_last: bool
 
 def take_lease(session: SessionCore, holder: str, seconds: float, dead: str | None) -> LeaseHolder | None: ...
 def add_leased(
-    session: SessionCore, row: NewRow, holder: str, seconds: float, dead: str | None
-) -> tuple[AddedRow | None, LeaseHolder | None]: ...
-def add_response_leased(session: SessionCore, response: object, prompt: PromptCore | None, holder: str) -> tuple[int, bool, bool]: ...
+    session: SessionCore, row: NewMessage, holder: str, seconds: float, dead: str | None
+) -> tuple[Added | None, LeaseHolder | None]: ...
+def add_response_leased(session: SessionCore, response: object, prompt: PromptCore | None, holder: str) -> LastReply: ...
 def release_lease(session: SessionCore, holder: str) -> bool: ...
 
 @final
@@ -870,9 +1490,9 @@ class ReplyCore:
 
     def __new__(cls, session: SessionCore) -> ReplyCore: ...
     def keep_partial(self, response: str, messages: int, began_at: datetime, error: str | None) -> None: ...
-    def partial(self) -> tuple[int, datetime, datetime, str | None, str] | None: ...
+    def partial(self) -> StoredPartial | None: ...
     def drop_partial(self) -> bool: ...
-    def open_calls(self) -> list[tuple[str, str, str, int]]: ...
+    def open_calls(self) -> list[PendingCall]: ...
     def refused(self, prompt: PromptCore, input_tokens: int | None, limit_tokens: int | None, output_tokens: int | None) -> PromptCore: ...
     def again(self, prompt: PromptCore) -> PromptCore: ...
 
@@ -884,44 +1504,41 @@ class CompactionDraft:
     def covers(self) -> tuple[int, int]: ...
     @property
     def max_tokens(self) -> int: ...
-    def messages(self) -> list[tuple[int, str | None, str, str]]: ...
+    def messages(self) -> list[LeavingMessage]: ...
     def passes(self, max_tokens: int) -> list[str]: ...
     def before(self) -> str | None: ...
-    def check(self, reply: str) -> tuple[str | None, int, list[tuple[str, str]]]: ...
+    def check(self, reply: str) -> CheckedReply: ...
     def clear(self) -> None: ...
-    def make(self) -> tuple[SummaryRow, int, int, int]: ...
+    def make(self) -> MadeSummary: ...
 
-def read_summary(json: str, model: str | Model) -> SummaryRow: ...
+def read_summary(json: str, model: str | Model) -> SummaryText: ...
 def compaction_draft(
     given: Iterable[object], model: str | Model, previous: str | None, keep_exchanges: int, max_tokens: int
 ) -> tuple[CompactionDraft, int]: ...
 def session_draft(core: SessionCore, keep_exchanges: int, max_tokens: int | None) -> CompactionDraft | None: ...
 def brief_draft(core: SessionCore, max_tokens: int) -> CompactionDraft: ...
-def commit_compaction(core: SessionCore, draft: CompactionDraft, checked: str, prompt: str, refused: int) -> tuple[int, int, int, int]: ...
-def session_summary(core: SessionCore) -> tuple[SummaryRow, tuple[str, str, int, datetime]] | None: ...
+def commit_compaction(core: SessionCore, draft: CompactionDraft, written: Written) -> CommittedCompaction: ...
+def session_summary(core: SessionCore) -> SummaryText | None: ...
 def compaction_due(core: SessionCore) -> Literal["threshold", "turns", "task_end", "session_end"] | None: ...
-
-VersionRow: TypeAlias = tuple[bool, int, int, datetime, str]
-
-def session_versions(core: SessionCore) -> list[VersionRow]: ...
-def long_results(core: SessionCore, row: NewRow) -> list[tuple[int, str]]: ...
+def session_versions(core: SessionCore) -> list[StoredVersion]: ...
+def long_results(core: SessionCore, row: NewMessage) -> list[tuple[int, str]]: ...
 def unsaid(summary: str, text: str) -> str | None: ...
-def add_shortened(core: SessionCore, row: NewRow, shortened: list[tuple[int, str]], expect_index: int | None) -> AddedRow: ...
+def add_shortened(core: SessionCore, row: NewMessage, shortened: list[tuple[int, str]], expect_index: int | None) -> Added: ...
 def set_policy(core: SessionCore, at: float | None, every_turns: int, result_tokens: int) -> None: ...
 def task_ended(core: SessionCore) -> None: ...
 def session_notes(core: SessionCore) -> list[tuple[int, str]]: ...
 def add_note(core: SessionCore, text: str) -> int: ...
 def remove_note(core: SessionCore, number: int) -> bool: ...
 def switch_draft(core: SessionCore, to: str | Model) -> CompactionDraft | None: ...
-def plan_switch(core: SessionCore, to: str | Model, draft: CompactionDraft | None) -> SwitchRow: ...
+def plan_switch(core: SessionCore, to: str | Model, draft: CompactionDraft | None) -> PlannedSwitch: ...
 def switch_model(
     core: SessionCore,
     to: str | Model,
     system: str | None,
     tools: object | None,
     draft: CompactionDraft | None,
-    made: tuple[str, str, int],
-) -> SwitchRow: ...
+    written: Written,
+) -> PlannedSwitch: ...
 
 @final
 class SessionInfo:
@@ -1007,13 +1624,16 @@ class PromptCore:
     def epoch(self) -> int: ...
     @property
     def format(self) -> Format: ...
-    def prefix(self) -> tuple[str, int]: ...
+    @property
+    def prefix_hash(self) -> str: ...
+    @property
+    def prefix_tokens(self) -> int: ...
     def digest(self) -> str: ...
-    def breakpoints(self) -> list[tuple[int, int, str, bool]]: ...
-    def sections(self) -> list[tuple[str, int, tuple[int, int, int | None] | None, int, int, int]]: ...
-    def explained(self) -> list[tuple[str, str, bool, str, int, float | None, int | None]]: ...
+    def breakpoints(self) -> tuple[Breakpoint, ...]: ...
+    def sections(self) -> tuple[UsedSection, ...]: ...
+    def explained(self) -> list[Explained]: ...
     def why(self, id: str) -> str: ...
-    def shared_with(self, other: PromptCore) -> tuple[int, int, str | None]: ...
+    def shared_with(self, other: PromptCore) -> SharedSegments: ...
     def body(self, format: str | None, stream: bool) -> bytes: ...
     def prefix_body(self, segments: int) -> bytes: ...
     def request(self, format: str | None, stream: bool, dialect: str | None = None) -> Any: ...
@@ -1024,33 +1644,38 @@ class PromptCore:
 class Draft:
     """One memory on its way into the store: checked, and not yet embedded. Private."""
 
-    def __new__(
-        cls,
-        text: str,
-        kind: str | None,
-        slot: str | None,
-        importance: float | None,
-        confidence: float | None,
-        trust: int | None,
-        source: str | None,
-        id: str | None,
-        ttl_seconds: float | None,
-        occurred_at: datetime | None,
-        metadata: Mapping[str, Any] | None,
-        vector: Any,
-        space: tuple[int, int] | None,
-    ) -> Draft: ...
     def to_embed(self) -> str | None: ...
-    def known(self, scope: ScopeCore, place: int) -> Vectors | None: ...
+
+@final
+class FailedRow:
+    """A row that cannot be written: its place among those that were given, its id, what is wrong. Private."""
+
+    @property
+    def place(self) -> int: ...
+    @property
+    def id(self) -> str | None: ...
+    @property
+    def error(self) -> Error: ...
+
+@final
+class Fitted:
+    """What `fit` kept: the very objects, the tokens of a request with them, and whether that is exact. Private."""
+
+    @property
+    def messages(self) -> tuple[Any, ...]: ...
+    @property
+    def tokens(self) -> int: ...
+    @property
+    def exact(self) -> bool: ...
 
 @final
 class Rows:
     """Many of them. Private."""
 
-    def __new__(cls, owner: EngineCore, rows: list[Any], scope: ScopeCore | None, space: tuple[int, int] | None) -> Rows: ...
+    def __new__(cls, owner: EngineCore, rows: list[Any], scope: ScopeCore | None) -> Rows: ...
     def __len__(self) -> int: ...
     def to_embed(self, owner: EngineCore, place: int) -> ToEmbed: ...
-    def failed(self) -> list[tuple[int, str | None, Error]]: ...
+    def failed(self) -> list[FailedRow]: ...
     def place(self, at: int) -> tuple[int, str | None]: ...
 
 @final
@@ -1092,27 +1717,27 @@ def session_infos(scope: ScopeCore, after: int, limit: int, newest_first: bool, 
     """Sessions of a scope, a page of them: number and what each is. Private."""
 
 @final
-class StoredBudget:
+class StoredGrant(_Value):
+    """What a section of the prompt may have. Private."""
+
+    section: str
+    floor: int
+    weight: int
+    ceiling: int | None
+
+@final
+class StoredBudget(_Value):
     """A session's budget as it is stored; `None` is the engine's own rule. Private."""
 
-    @property
-    def max_input_tokens(self) -> int | None: ...
-    @property
-    def order(self) -> Literal["cache_first", "classic"]: ...
-    @property
-    def fill(self) -> float: ...
-    @property
-    def output_tokens(self) -> int | None: ...
-    @property
-    def cut_step(self) -> float: ...
-    @property
-    def sections(self) -> list[tuple[str, int, int, int | None]]: ...
-    @property
-    def compact_at(self) -> float | None: ...
-    @property
-    def compact_every_turns(self) -> int | None: ...
-    @property
-    def result_tokens(self) -> int | None: ...
+    max_input_tokens: int | None
+    order: Literal["cache_first", "classic"]
+    fill: float
+    output_tokens: int | None
+    cut_step: float
+    sections: list[StoredGrant]
+    compact_at: float | None
+    compact_every_turns: int | None
+    result_tokens: int | None
 
 @final
 class Reached:
@@ -1145,30 +1770,16 @@ def set_session_metadata(of: SessionCore, given: Mapping[str, Any]) -> None:
 def session_instructions(of: SessionCore) -> tuple[str | None, Any]:
     """The system prompt and the tools of a session. Private."""
 
-def explain_message(score: float, values: Sequence[float]) -> Explanation:
-    """The explanation of a message that was found, of its score and the values of its features. Private."""
-
 def search_transcripts(
     scope: ScopeCore, query: str, limit: int, since: datetime | None, until: datetime | None
-) -> list[tuple[str, Message, float, list[float], float]]:
-    """Messages that answer a question, each with its score and the parts of it. Private: `memspan.Scope.search_transcripts` is its face."""
+) -> tuple[list[TranscriptHit], float]:
+    """Messages that answer a question, the best first, and how sure the engine is of the best. Private."""
 
 def check_memory_text(text: str) -> None:
     """Raises `InvalidInput` where a text cannot be a memory's. Private."""
 
-HeardRow: TypeAlias = tuple[str, str, datetime | None]
-"""A message to be judged: role, text, when it was said."""
-JudgedRow: TypeAlias = tuple[int, str, str, str | None, str | None, str | None, float, float, int, int, str, str | None]
-"""A claim: message, category, text, slot, what it replaces, what it ends, importance, confidence, span, reason, doubt."""
-BesideRow: TypeAlias = tuple[str | None, str | None, str | None, str | None, int | None, str | None]
-"""Beside a draft: what it replaces, what it ends, doubt, session, message, writer."""
-MarkRow: TypeAlias = tuple[int, int, int]
-"""How far a session was learnt from: next message, changes, when it was made."""
-RelationRow: TypeAlias = tuple[str, str, str, datetime, datetime | None, str | None]
-"""A relation: subject, relation, object, since, until, id of a memory."""
-
-def screen(text: str) -> list[tuple[str, int, int]]:
-    """Secrets and personal data in a text: type, first character, behind the last. Private."""
+def screen(text: str) -> list[SensitivePart]:
+    """Secrets and personal data in a text. Private."""
 
 def screened(text: str, secrets: str, personal_data: str) -> tuple[str | None, list[str]]:
     """A text as a policy leaves it, and the types that it minded. Private."""
@@ -1176,10 +1787,10 @@ def screened(text: str, secrets: str, personal_data: str) -> tuple[str | None, l
 def gate_features(text: str, before: str) -> tuple[list[str], list[float]]:
     """What the gate's models see of a message. Private: `tools/gate/fit.py` fits their weights."""
 
-def judge(scope: ScopeCore, heard: Sequence[HeardRow], first: int) -> list[JudgedRow]:
+def judge(scope: ScopeCore, heard: Sequence[Heard], first: int) -> list[Judged]:
     """What messages claim. Private."""
 
-def learn_mark(scope: ScopeCore, session: str) -> tuple[int, MarkRow, MarkRow]:
+def learn_mark(scope: ScopeCore, session: str) -> LearnState:
     """From where on a session is to be learnt from, its mark, and what it is now. Private."""
 
 def shown_texts(scope: ScopeCore, session: str, first: int, end: int) -> list[tuple[int, list[str]]]:
@@ -1188,8 +1799,8 @@ def shown_texts(scope: ScopeCore, session: str, first: int, end: int) -> list[tu
 def learn(
     scope: ScopeCore,
     drafts: Sequence[Draft],
-    beside: Sequence[BesideRow],
-    session: tuple[str, MarkRow, MarkRow] | None,
+    beside: Sequence[Beside],
+    session: LearnedFrom | None,
     embedded: Vectors | None,
 ) -> list[Remembered] | None:
     """Stores claims in one transaction. Private."""
@@ -1205,7 +1816,7 @@ def forget_from(
 ) -> list[Memory]:
     """Forgets what comes from there. Private."""
 
-def clusters(scope: ScopeCore, closeness: float, min_points: int) -> list[tuple[list[Memory], list[tuple[list[int], int]]]]:
+def clusters(scope: ScopeCore, closeness: float, min_points: int) -> list[FoundCluster]:
     """Clusters of memories, and the groups that rules merge. Private."""
 
 def dbscan(vectors: Sequence[Sequence[float]], closeness: float, min_points: int) -> list[int | None]:
@@ -1222,13 +1833,13 @@ def relate(
     since: datetime | None,
     memory: Memory | None,
     holds: bool,
-) -> tuple[RelationRow, bool]:
+) -> tuple[Relation, bool]:
     """Says that something stands to something. Private."""
 
-def neighbors(scope: ScopeCore, entity: str, at: datetime | None) -> list[RelationRow]:
+def neighbors(scope: ScopeCore, entity: str, at: datetime | None) -> list[Relation]:
     """The relations of an entity. Private."""
 
-def paths(scope: ScopeCore, a: str, b: str, max_hops: int, at: datetime | None) -> list[list[RelationRow]]:
+def paths(scope: ScopeCore, a: str, b: str, max_hops: int, at: datetime | None) -> list[list[Relation]]:
     """The shortest paths between two entities. Private."""
 
 def check_text(name: str, text: str) -> bool:
@@ -1244,7 +1855,7 @@ class TokenCounterCore:
     def clear(self) -> None: ...
     def model_name(self) -> str: ...
 
-def count_cache_metrics() -> tuple[int, int, int]:
+def count_cache_metrics() -> CacheMetrics:
     """Hits, misses and capacity of the process's cache of counts. Private."""
 
 def count_tokens(content: object, model_name: str, tools: object | None) -> int:
@@ -1253,7 +1864,7 @@ def count_tokens(content: object, model_name: str, tools: object | None) -> int:
 def truncate(text: str, max_tokens: int, model_name: str, keep: Literal["start", "end"]) -> str:
     """A text's start or end. Private: `memspan.truncate` is its face."""
 
-def fit(given: Iterable[Any], model_name: str, max_input_tokens: int | None, tools: object | None) -> tuple[tuple[Any, ...], int, bool]:
+def fit(given: Iterable[Any], model_name: str, max_input_tokens: int | None, tools: object | None) -> Fitted:
     """Kept messages, tokens, exact. Private: `memspan.fit` is its face."""
 
 def dialect_fields() -> list[dict[str, Any]]:
@@ -1265,20 +1876,8 @@ def model_names() -> list[str]:
 def model_fields(name: str) -> dict[str, Any]:
     """The arguments of `memspan.Model`. Private."""
 
-def register_model(
-    name: str,
-    context_window: int,
-    max_output_tokens: int,
-    max_input_tokens: int | None,
-    encoding: str,
-    factor: float,
-    framing: str,
-    append_only: bool,
-    min_cached_tokens: int,
-    vendor: str,
-    capabilities: frozenset[str],
-) -> None:
-    """Adds a model for this process. Private: `memspan.models.register` is its face."""
+def register_model(given: Model) -> None:
+    """Adds a model for this process, or replaces the one of its name. Private."""
 
 def load_tokenizer(path: Path, pattern: str | None) -> str:
     """The name of a file's encoding. Private: `memspan.tokenizers.load` is its face."""

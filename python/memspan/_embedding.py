@@ -58,11 +58,6 @@ class Embedding:
         self.dimensions = embedder.dimensions
         self.revision: str | None = getattr(embedder, "revision", None)
 
-    @property
-    def identity(self) -> tuple[str, int, str | None]:
-        """What the store knows it by."""
-        return self.name, self.dimensions, self.revision
-
     def bind(self, core: _core.EngineCore, place: int) -> None:
         """Makes it one of the embedders of an engine, by which its vectors are told from those of the others."""
         self._core, self.place = core, place

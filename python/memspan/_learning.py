@@ -149,25 +149,22 @@ def _from_session(work: Work, session: Session) -> tuple[list[Decision], int]:
     read = 0
     planned: int | None = None
     for _ in range(1_000_000):
-        first, before, now = _core.learn_mark(work.core, session.id)
-        first = first if planned is None else planned
-        end = min(now[0], first + PAGE)
+        state = _core.learn_mark(work.core, session.id)
+        first = state.first if planned is None else planned
+        end = min(state.now.next, first + PAGE)
         if first >= end:
             return decisions, read
         heard = [_stored(session.id, message) for message in session.messages[max(0, first - BEFORE) : end]]
-        mark = None if work.dry_run else (session.id, before, (end, now[1], now[2]))
-        done = _page(work, heard, first - max(0, first - BEFORE), session.id, mark)
+        mark = _core.LearnedFrom(session.id, state.before, _core.Mark(end, state.now.edits, state.now.created_at))
+        done = _page(work, heard, first - max(0, first - BEFORE), session.id, None if work.dry_run else mark)
         if done is None:
             continue  # another process learnt from it meanwhile: what it left is read now
         decisions, read, planned = decisions + done, read + end - first, end if work.dry_run else None
     raise StateError("learning: the session is being learnt from by others all the time: try again later")
 
 
-def _page(
-    work: Work, heard: list[Heard], first: int, session_id: str | None, mark: tuple[str, tuple[int, int, int], tuple[int, int, int]] | None
-) -> list[Decision] | None:
-    rows = _core.judge(work.core, [(one.role, one.text, one.at) for one in heard], first)
-    claims = [_claim(heard[row[0]], row, work.policy) for row in rows]
+def _page(work: Work, heard: list[Heard], first: int, session_id: str | None, mark: _core.LearnedFrom | None) -> list[Decision] | None:
+    claims = [_claim(heard[one.index], one, work.policy) for one in _core.judge(work.core, heard, first)]
     if session_id is not None:
         claims = _unrepeated(work, session_id, claims)
     if work.llm is not None:
@@ -178,7 +175,9 @@ def _page(
     by_index = {one.index: one for one in heard}
     drafts = [_draft(work, claim, by_index[claim.decision.index]) for claim in wanted]
     beside = [
-        (claim.replaces, claim.ends, claim.doubt, session_id, claim.decision.index if session_id is not None else None, claim.writer)
+        _core.Beside(
+            claim.replaces, claim.ends, claim.doubt, session_id, claim.decision.index if session_id is not None else None, claim.writer
+        )
         for claim in wanted
     ]
     vectors = work.store.stored_vectors([draft.to_embed() or "-" for draft in drafts], work.scope) if drafts else None
@@ -214,26 +213,25 @@ def _repeated(claim: Claim, turns: list[tuple[int, list[str]]]) -> Claim:
     return replace(claim, decision=replace(one, category="discard", action="discarded", reason="it repeats what the prompt showed"))
 
 
-def _claim(heard: Heard, row: Any, policy: Policy) -> Claim:
-    _, category, text, slot, replaces, ends, importance, confidence, start, end, reason, doubt = row
+def _claim(heard: Heard, judged: _core.Judged, policy: Policy) -> Claim:
+    category, reason, doubt = judged.category, judged.reason, judged.doubt
     action = "discarded" if category == "discard" else "added" if doubt is None else "quarantined"
     if doubt is not None and policy.unconfirmed == "discard":
         category, action, reason = "discard", "discarded", doubt
     elif doubt is not None:
         reason = f"{reason}; {doubt}"
-    decision = Decision(action, category, text, slot, importance, confidence, heard.index, (start, end), reason)  # type: ignore[arg-type]
-    return Claim(decision, replaces, ends, doubt, "rules", "assistant" if heard.role == "assistant" else "user")
+    decision = Decision(action, category, judged.text, judged.slot, judged.importance, judged.confidence, heard.index, judged.span, reason)  # type: ignore[arg-type]
+    return Claim(decision, judged.replaces, judged.ends, doubt, "rules", "assistant" if heard.role == "assistant" else "user")
 
 
 def _draft(work: Work, claim: Claim, heard: Heard) -> _core.Draft:
     one = claim.decision
     key = None if heard.key is None else hashlib.blake2s(f"{heard.key}\0{one.span[0]}".encode(), digest_size=12).hexdigest()
     identity = None if key is None else f"learned-{key}"
-    draft = _core.Draft(
-        one.text, one.category, one.slot, one.importance, one.confidence, None, claim.source, identity, None, heard.at, None, None,
-        work.store.space,
+    return work.core.draft(
+        one.text, kind=one.category, slot=one.slot, importance=one.importance, confidence=one.confidence, source=claim.source, id=identity,
+        occurred_at=heard.at,
     )  # fmt: skip
-    return work.core.screened(draft)
 
 
 def _stored(session_id: str, message: _core.Message) -> Heard:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -53,7 +54,7 @@ class Windows:
 class OpenStore:
     """The engine's core, what makes vectors for it (`None` where the core does, or nothing), and whom to tell when that fails."""
 
-    __slots__ = ("_embeddings", "_lock", "_questions", "core", "embedding", "llm", "policy", "reporter", "space", "windows")
+    __slots__ = ("_embeddings", "_lock", "_questions", "core", "embedding", "llm", "policy", "reporter", "windows")
 
     def __init__(
         self,
@@ -68,7 +69,6 @@ class OpenStore:
         self.llm = llm
         self.reporter = reporter
         self.embedding = embedding
-        self.space = core.space
         self.windows = Windows(reporter)
         self._embeddings = {0: embedding}
         self._questions: OrderedDict[tuple[object, ...], _core.Vectors] = OrderedDict()
@@ -79,10 +79,9 @@ class OpenStore:
     def exchange(self, embedding: Embedding, *, built_in: bool) -> None:
         """Makes another embedder that of this engine. The one before goes on to embed questions to scopes that have its vectors."""
         with self._lock:
-            place = self.core.exchange_embedding(embedding.identity)
+            place = self.core.exchange_embedding(embedding)
             embedding.bind(self.core, place)
             self._embeddings[place] = self.embedding = None if built_in else embedding
-            self.space = self.core.space
 
     @property
     def embeds_questions(self) -> bool:
@@ -128,16 +127,9 @@ class OpenStore:
             self._note_pending(1, why, scope)
         return vector
 
-    def draft_vector(self, draft: _core.Draft, scope: Scope, core: _core.ScopeCore) -> _core.Vectors | None:
-        """The same of a memory, which may be there already: then its embedder is not asked again."""
-        embedding, text = self.embedding, draft.to_embed()
-        if embedding is None or text is None:
-            return None
-        known = draft.known(core, embedding.place)
-        if known is not None:
-            self.core.note_embedded(0, 1, 0)
-            return known
-        return self.stored_vector(text, scope)
+    def embedder_for(self, scope: Scope) -> Callable[[str], _core.Vectors | None] | None:
+        """What makes the vector of a text of a scope; `None` where the core does, or nobody."""
+        return None if self.embedding is None else partial(self.stored_vector, scope=scope)
 
     def stored_vectors(self, texts: list[str], scope: Scope) -> _core.Vectors | None:
         """The vectors of texts that are to be stored, some of which may be missing; `None` leaves them to the core."""
@@ -163,11 +155,11 @@ class OpenStore:
         while chunk := list(islice(iterator, Limits.MAX_BATCH_ROWS)):
             if scope is not None:
                 _check_scope(chunk, scope, first)
-            yield self._import_chunk(_core.Rows(self.core, chunk, core, self.space), first, scope, skip=skip)
+            yield self._import_chunk(_core.Rows(self.core, chunk, core), first, scope, skip=skip)
             first += len(chunk)
 
     def _import_chunk(self, rows: _core.Rows, first: int, scope: Scope | None, *, skip: bool) -> tuple[list[Failed], list[Remembered], int]:
-        failed = [(first + place, row_id, _at_row(error, first + place)) for place, row_id, error in rows.failed()]
+        failed = [(first + row.place, row.id, _at_row(row.error, first + row.place)) for row in rows.failed()]
         if failed and not skip:
             raise failed[0][2]
         vectors = self._stored_vectors(rows, scope)

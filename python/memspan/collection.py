@@ -10,10 +10,10 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from memspan import _core
-from memspan._core import Limits
+from memspan._core import AddedDocument, Document, DocumentInfo, Limits, Passage
 from memspan._fence import fenced
 from memspan._twins import async_iterable, awaitable
-from memspan._values import dataclass, field, fields
+from memspan._values import dataclass, fields
 from memspan.answer import Answer
 from memspan.exceptions import Error, IdConflict, InvalidInput, NotFound
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterator
 
-    from memspan._core import Explanation
     from memspan._store import OpenStore
     from memspan.long_term import Scope
 
@@ -47,61 +46,6 @@ _NOTE_TRIES = 100
 
 
 @dataclass(frozen=True)
-class DocumentInfo:
-    """A document as it is stored, without its text.
-
-    Attributes:
-        id: The id that it was added by.
-        version: The version that was given, or one made of its content.
-        format: How it is cut.
-        source: Where it comes from, as the caller said.
-        metadata: What the caller attached.
-        created_at: When the id was first added.
-        updated_at: When this version was.
-        expires_at: When it is to be removed; `None` for never.
-        size_bytes: Bytes of its text in UTF-8.
-        characters: Characters of its text.
-        chunks: How many chunks it is cut into.
-    """
-
-    id: str
-    version: str
-    format: Format
-    source: str | None
-    metadata: dict[str, Any] = field(hash=False)
-    created_at: datetime
-    updated_at: datetime
-    expires_at: datetime | None
-    size_bytes: int
-    characters: int
-    chunks: int
-
-
-@dataclass(frozen=True)
-class Document(DocumentInfo):
-    """A document with its text.
-
-    Attributes:
-        text: As it was given.
-    """
-
-    text: str = field(repr=False)
-
-
-@dataclass(frozen=True)
-class AddedDocument:
-    """What became of a document.
-
-    Attributes:
-        action: "added": its id is new. "replaced": it took the place of another version. "duplicate": this version was there already.
-        document: As it is stored now.
-    """
-
-    action: Literal["added", "replaced", "duplicate"]
-    document: DocumentInfo
-
-
-@dataclass(frozen=True)
 class NewDocument:
     """A row of `Collection.add_many`: the arguments of `Collection.add`."""
 
@@ -113,48 +57,6 @@ class NewDocument:
     source: str | None = None
     ttl_seconds: float | None = None
     chunk_tokens: int = Limits.DEFAULT_CHUNK_TOKENS
-
-
-@dataclass(frozen=True)
-class Passage:
-    """A chunk that answers a question, with its citation: `document text[start:end] == passage.text`.
-
-    Attributes:
-        document: The document it is part of: id, version, source, metadata.
-        start: Where it begins in the document's text, in characters as Python counts them.
-        end: Where it ends, exclusive.
-        text: The document's text from `start` to `end`.
-        heading: The headings above it, outermost first; for code the lines that open the enclosing blocks.
-        score: 0 to 1: how it compares with the other hits of the answer. Not comparable between questions.
-    """
-
-    document: DocumentInfo
-    start: int
-    end: int
-    text: str
-    heading: tuple[str, ...]
-    score: float
-    _search: _core.SearchCore = field(repr=False, compare=False)
-    _rank: int = field(repr=False, compare=False)
-
-    @property
-    def source(self) -> Literal["collections"]:
-        """"collections"."""  # fmt: skip
-        return "collections"
-
-    @property
-    def span(self) -> tuple[int, int]:
-        """`start` and `end`."""
-        return (self.start, self.end)
-
-    @property
-    def tokens(self) -> int:
-        """Tokens of its text, exact for `o200k_base` (GPT-4o and later). Counted at each use."""
-        return self._search.tokens(self._rank)
-
-    def explain(self) -> Explanation:
-        """Where the score comes from. Cost: the text is analysed again."""
-        return self._search.explain(self._rank)
 
 
 SkipReason: TypeAlias = Literal[
@@ -285,8 +187,7 @@ class Collection:
         vectors = None
         if self._store.embedding is not None:
             vectors = self._store.stored_vectors(self._core.to_embed(draft), self._scope)
-        action, row = self._core.add(draft, vectors)
-        return AddedDocument(action, DocumentInfo(*row))
+        return self._core.add(draft, vectors)
 
     def add_many(self, rows: Iterable[NewDocument | Mapping[str, Any] | tuple[str, str]]) -> tuple[AddedDocument, ...]:
         """Adds documents one after the other, read as they are written. Running it again is harmless.
@@ -386,8 +287,8 @@ class Collection:
             found = self._core.get(f"{name}.md")
             version, source, metadata, ttl, before = None, None, None, None, f"# {name}\n"
             if found is not None:  # all that is known of the note stays
-                (_, version, _, source, metadata, _, _, expires_at, *_), before = found
-                ttl = None if expires_at is None else max(0.001, (expires_at - self._core.now()).total_seconds())
+                version, source, metadata, before = found.version, found.source, found.metadata, found.text
+                ttl = None if found.expires_at is None else max(0.001, (found.expires_at - self._core.now()).total_seconds())
             whole = f"{before}\n{text.strip()}\n"
             draft = _core.DocumentDraft(
                 f"{name}.md", whole, None, metadata, "markdown", source, ttl, Limits.DEFAULT_CHUNK_TOKENS, (version,)
@@ -436,7 +337,7 @@ class Collection:
         """
         vector, why = self._store.query_vector(query, self._scope)
         found = self._core.search(query, limit, where, documents, min_score, relevant_only, vector, why)
-        return Answer(tuple(_passage(found, rank) for rank in range(len(found))), found)
+        return Answer(found.passages(), found)
 
     def get(self, id: str) -> Document:  # noqa: A002
         """A document with its text. Cost: one read transaction, and the text.
@@ -447,7 +348,7 @@ class Collection:
         found = self._core.get(id)
         if found is None:
             raise self._missing("looking up", id)
-        return Document(*found[0], found[1])
+        return found
 
     def documents(self) -> Iterator[DocumentInfo]:
         """Every document, in the order in which their ids were first added. Reads 256 at a time and holds no transaction between.
@@ -461,8 +362,7 @@ class Collection:
         following: int | None = 0
         while following is not None:
             page, following = self._core.page(following, _PAGE)
-            for row in page:
-                yield DocumentInfo(*row)
+            yield from page
 
     def delete(self, id: str) -> bool:  # noqa: A002
         """Removes a document with its chunks; its id is free again.
@@ -487,7 +387,7 @@ class Collection:
         row = self._core.expire(id, ttl_seconds)
         if row is None:
             raise self._missing("expiring", id)
-        return DocumentInfo(*row)
+        return row
 
     def delete_all(self) -> int:
         """Removes the collection with every document. The next `add` begins a new one.
@@ -500,10 +400,10 @@ class Collection:
     @property
     def chunks(self) -> int:
         """How many chunks it has."""
-        return self._core.counts()[1]
+        return self._core.counts().chunks
 
     def __len__(self) -> int:
-        return self._core.counts()[0]
+        return self._core.counts().documents
 
     def __bool__(self) -> bool:
         return True  # an empty collection is one
@@ -536,11 +436,6 @@ class Collection:
     adelete = awaitable(delete)
     aexpire = awaitable(expire)
     adelete_all = awaitable(delete_all)
-
-
-def _passage(found: _core.SearchCore, rank: int) -> Passage:
-    document, start, end, text, heading, score = found.hit(rank)
-    return Passage(DocumentInfo(*document), start, end, text, heading, score, found, rank)
 
 
 def _arguments(row: object) -> dict[str, Any]:

@@ -199,12 +199,12 @@ def fit(
     if summary is not None or overflow == "truncate":
         given = _with_summary(list(messages), summary)
     try:
-        kept, tokens, exact = _core.fit(given, model, max_input_tokens, tools)
+        fitted = _core.fit(given, model, max_input_tokens, tools)
     except BudgetExceeded as error:
         if overflow == "raise":
             raise
-        kept, tokens, exact = _truncated(given, model, max_input_tokens, tools, error)
-    return Fit(kept, tokens, exact)
+        fitted = _truncated(given, model, max_input_tokens, tools, error)
+    return Fit(fitted.messages, fitted.tokens, fitted.exact)
 
 
 def _with_summary(messages: list[Any], summary: Summary | None) -> list[Any]:
@@ -219,7 +219,7 @@ def _with_summary(messages: list[Any], summary: Summary | None) -> list[Any]:
 
 def _truncated(
     messages: list[Any], model: str, max_input_tokens: int | None, tools: Iterable[Any] | None, error: BudgetExceeded
-) -> tuple[tuple[Any, ...], int, bool]:
+) -> _core.Fitted:
     """The same with the largest text of the newest turn shortened until it fits. Each try takes off what was over."""
     tools = None if tools is None else list(tools)
     messages = list(messages)

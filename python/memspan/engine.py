@@ -503,7 +503,7 @@ class Engine:
         """
         if embedder is not None:
             self._store.exchange(Embedding(embedder, self._timeout_seconds), built_in=type(embedder) is BuiltIn)
-        if self._store.space is None:
+        if self._core.space is None:
             raise InvalidInput(
                 "reembedding a store: it needs an embedder, and this engine was opened without one: pass one, for instance "
                 "memspan.embedding.BuiltIn()"
@@ -661,21 +661,18 @@ def open(  # noqa: A001  `memspan.open` reads like what it does
     reporter = Reporter(on_event)
     by_default = isinstance(embedder, str) and embedder == "default"
     embedding = None if embedder is None or by_default else Embedding(embedder, embed_timeout_seconds)
-    identity = None if embedding is None else embedding.identity
-    rules = None if graph is None else (graph.threshold, graph.m, graph.ef_construction, graph.ef_search, graph.rebuild_share)
     policy = Policy() if policy is None else policy
-    lives = [(kind, rule.ttl_days, rule.half_life_days, rule.cap) for kind, rule in (kinds or {}).items()]
     core = _core.EngineCore(
         folder,
         durability,
         read_only,
         busy_timeout_seconds,
         clock,
-        identity,
+        embedding,
         by_default,
-        rules,
-        (policy.secrets, policy.personal_data),
-        lives,
+        graph,
+        policy,
+        None if kinds is None else dict(kinds),
         key_bytes("opening a store", key),
     )
     if by_default and core.space is None:

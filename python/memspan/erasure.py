@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from datetime import datetime
 
+    from memspan._core import ErasedCounts
     from memspan.long_term import Scope
 
 __all__ = ["ErasureReceipt", "Retention", "delete_old", "receipt"]
@@ -110,9 +111,10 @@ class ErasureReceipt:
     digest: str
 
 
-def receipt(counts: tuple[int, int, int, int, int, int, int, int, int], reason: str | None) -> ErasureReceipt:
+def receipt(erased: ErasedCounts, reason: str | None) -> ErasureReceipt:
     """The receipt of an erasure."""
     import hashlib  # noqa: PLC0415  what few calls need is not paid for at import
 
+    counts: tuple[int, ...] = erased.__reduce__()[1]
     digest = hashlib.sha256(repr((counts, reason)).encode("utf-8", "replace")).hexdigest()
     return ErasureReceipt(*counts, reason=reason, digest=digest)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import time
 from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from memspan import _core
@@ -20,7 +19,7 @@ from memspan.exceptions import InvalidInput, StoreBusy
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
-    from memspan.short_term import Added
+    from memspan.short_term import Added, NewMessage
 
 __all__ = ["Lease"]
 
@@ -55,8 +54,8 @@ class Lease:
         core: _core.SessionCore,
         seconds: float,
         wait_seconds: float,
-        row: _core.NewRow | None = None,
-        written: Callable[[_core.AddedRow], Added] | None = None,
+        row: NewMessage | None = None,
+        written: Callable[[Added], Added] | None = None,
     ) -> None:
         if not is_number(wait_seconds) or not 0 <= wait_seconds < _MOST_WAIT:
             raise InvalidInput(f"taking a lease: wait_seconds must be from 0 to a day, got {wait_seconds!r} (wait_seconds=): change it")
@@ -81,11 +80,11 @@ class Lease:
             self._held = False
             raise self._busy(other)
 
-    def add_response(self, response: Any, prompt: _core.PromptCore | None) -> tuple[int, bool]:
-        """Adds a reply by it, and ends it where the reply calls no tool; the turn, and whether the usage contradicts itself. Private."""
-        turn, ignored, over = _core.add_response_leased(self._core, response, prompt, self._holder)
-        self._held = self._held and not over
-        return turn, ignored
+    def add_response(self, response: Any, prompt: _core.PromptCore | None) -> _core.LastReply:
+        """Adds a reply by it, and ends it where the reply calls no tool; what became of it. Private."""
+        replied = _core.add_response_leased(self._core, response, prompt, self._holder)
+        self._held = self._held and not replied.is_last
+        return replied
 
     def __enter__(self) -> Self:
         for pause in self._tries():
@@ -162,8 +161,8 @@ def _process(pid: int) -> str:
     """This process, as no other ever was or will be: boot, space of process numbers, start. "unknown" where the system does not say."""
     started = _started(pid)
     try:
-        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
-        space = str(Path("/proc/self/ns/pid").readlink()).strip("pid:[]")
+        boot = _read("/proc/sys/kernel/random/boot_id").strip()
+        space = os.readlink("/proc/self/ns/pid").strip("pid:[]")
     except OSError:
         return "unknown"
     return "unknown" if started is None else f"{boot}.{space}.{started}"
@@ -172,10 +171,15 @@ def _process(pid: int) -> str:
 def _started(pid: int) -> str | None:
     """When a process began, in ticks since the boot. "ended" of one that only waits to be reaped, `None` where that cannot be read."""
     try:
-        state, *fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+        state, *fields = _read(f"/proc/{pid}/stat").rpartition(")")[2].split()
     except (OSError, ValueError):
         return None
     return "ended" if state in {"Z", "X"} else fields[_STARTED - 1]
+
+
+def _read(path: str) -> str:
+    with open(path, encoding="utf-8", errors="replace") as file:  # noqa: PTH123  pathlib costs a tenth of the import
+        return file.read()
 
 
 def _is_dead(holder: str) -> bool:

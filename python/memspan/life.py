@@ -10,13 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, overload
 
+from memspan._core import Relation
 from memspan._fence import is_number
 from memspan._values import dataclass, field
 from memspan.exceptions import InvalidInput
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from memspan._core import Memory
 
 __all__ = [
@@ -233,27 +232,6 @@ class Consolidation(Sequence[Cluster]):
 
     def __len__(self) -> int:
         return len(self.clusters)
-
-
-@dataclass(frozen=True)
-class Relation:
-    """That something stands to something.
-
-    Attributes:
-        subject: What it is said of.
-        relation: How it stands.
-        object: To what.
-        since: Since when it holds.
-        until: When it stopped to hold; `None` while it does.
-        memory_id: The memory that says so.
-    """
-
-    subject: str
-    relation: str
-    object: str
-    since: datetime
-    until: datetime | None = None
-    memory_id: str | None = None
 
 
 @dataclass(frozen=True)

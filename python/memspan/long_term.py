@@ -20,7 +20,6 @@ from memspan.collection import Collection, cores
 from memspan.exceptions import Error, InvalidInput, ModelMismatch, NotFound
 from memspan.life import Consolidation, Learned, Profile, Relation
 from memspan.short_term import Session, set_policy
-from memspan.transcript import TranscriptHit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from memspan.memory_tools import ToolFormat
     from memspan.model import Model
     from memspan.search import AnyHit
+    from memspan.transcript import TranscriptHit
     from memspan.working import Budget, Recalls
 
 __all__ = ["Kind", "Metadata", "NewMemory", "Scope", "Slots", "Source"]
@@ -158,12 +158,21 @@ class Scope:
             >>> done.action, done.memory.text
             ('superseded', 'Prefers Go for scripting')
         """
-        given = (text, kind, slot, importance, confidence, trust, source, id, ttl_seconds, occurred_at, metadata, vector, self._store.space)
-        if self._store.embedding is None or vector is not None:
-            return self._core.remember(*given)
-        draft = _core.Draft(*given)
-        draft = self._core.screened(draft)  # before the embedder sees it
-        return self._core.remember_draft(draft, self._store.draft_vector(draft, self, self._core))
+        return self._core.remember(
+            text,
+            None if vector is not None else self._store.embedder_for(self),
+            kind=kind,
+            slot=slot,
+            importance=importance,
+            confidence=confidence,
+            trust=trust,
+            source=source,
+            id=id,
+            ttl_seconds=ttl_seconds,
+            occurred_at=occurred_at,
+            metadata=metadata,
+            vector=vector,
+        )
 
     def remember_many(self, rows: Iterable[str | Mapping[str, Any] | NewMemory]) -> tuple[Remembered, ...]:
         """Remembers many texts of this scope; up to 1,000 rows and 256 KB are one transaction, more are several.
@@ -659,8 +668,7 @@ class Scope:
             >>> [(one.relation, one.object) for one in user.neighbors("Payments-API")]
             [('runs on', 'prod-eu-west-1')]
         """
-        row, _ = _core.relate(self._core, subject, relation, object, since, memory, holds)
-        return Relation(*row)
+        return _core.relate(self._core, subject, relation, object, since, memory, holds)[0]
 
     def neighbors(self, entity: str, *, at: datetime | None = None) -> tuple[Relation, ...]:
         """The relations that an entity stands in, at either end, in the order in which they were given.
@@ -669,7 +677,7 @@ class Scope:
             entity: Its name; letter case does not count.
             at: Those that held at this time; by default those that hold.
         """
-        return tuple(Relation(*row) for row in _core.neighbors(self._core, entity, at))
+        return tuple(_core.neighbors(self._core, entity, at))
 
     def paths(self, a: str, b: str, *, max_hops: int = 3, at: datetime | None = None) -> tuple[tuple[Relation, ...], ...]:
         """The shortest paths from one entity to another along relations in either direction; at most 100, none where there is none.
@@ -685,7 +693,7 @@ class Scope:
             >>> [[one.relation for one in path] for path in user.paths("checkout", "prod-eu-west-1")]
             [['depends on', 'runs on']]
         """
-        return tuple(tuple(Relation(*row) for row in path) for path in _core.paths(self._core, a, b, max_hops, at))
+        return tuple(map(tuple, _core.paths(self._core, a, b, max_hops, at)))
 
     def tools(self, *, format: ToolFormat = "openai", allow: Iterable[str] = ()) -> list[dict[str, Any]]:  # noqa: A002
         """Schemas of tools by which a model remembers, recalls, forgets and lists: `call_tool` does what it asks for.
@@ -720,7 +728,7 @@ class Scope:
         """
         from memspan import memory_tools  # noqa: PLC0415  the same
 
-        return memory_tools.call(self, self._core, self._store.space, name, arguments, allow)
+        return memory_tools.call(self, self._core, name, arguments, allow)
 
     def erase(self, *, reason: str | None = None) -> ErasureReceipt:
         """Erases the scope: memories, history, sessions, collections, ledgers, vectors, words, and its name. Other scopes are untouched.
@@ -959,9 +967,8 @@ class Scope:
             >>> [(hit.session_id, hit.index, hit.text) for hit in user.search_transcripts("port 8443")]
             [('s-1', 0, 'payments-api listens on port 8443')]
         """
-        found = _core.search_transcripts(self._core, query, limit, since, until)
-        hits = tuple(TranscriptHit(session, message, score, tuple(parts)) for session, message, score, parts, _ in found)
-        return Answer(hits, Known(found[0][-1] if found else 0.0, None, "hybrid"))
+        hits, confidence = _core.search_transcripts(self._core, query, limit, since, until)
+        return Answer(tuple(hits), Known(confidence, None, "hybrid"))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Scope) and self._core.is_same(other._core)
@@ -1033,16 +1040,17 @@ class Slots(Mapping[str, Any]):
         """
         if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]  callers without types
             raise InvalidInput(f"looking up a slot: its name is a str, and it is {type(name).__name__}: names are list(slots)")
-        [(normal, multi, memories)] = self._core.slots(name) or [(name, False, [])]
-        if multi:
-            return tuple(memories)
-        if not memories:
+        slot = next(iter(self._core.slots(name)), None)
+        if slot is not None and slot.multi:
+            return slot.memories
+        if slot is None or not slot.memories:
+            normal = name if slot is None else slot.name
             raise NotFound(f"looking up slot {name[:80]!r}: it has no current value: names that do are list(slots)", slot=normal)
-        return memories[-1]
+        return slot.memories[-1]
 
     def all(self, name: str) -> tuple[Memory, ...]:
         """Every current value of a slot, oldest first; none where it has no value."""
-        return tuple(memory for _, _, memories in self._core.slots(name) for memory in memories)
+        return tuple(memory for slot in self._core.slots(name) for memory in slot.memories)
 
     def declare(self, name: str, *, multi: bool) -> None:
         """Says whether a slot holds several values at a time. Cost: one write transaction.
@@ -1053,13 +1061,13 @@ class Slots(Mapping[str, Any]):
         self._core.declare_slot(name, multi)
 
     def __iter__(self) -> Iterator[str]:
-        return (name for name, multi, memories in self._core.slots(None) if multi or memories)
+        return (slot.name for slot in self._core.slots(None) if slot.multi or slot.memories)
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
     def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and any(multi or memories for _, multi, memories in self._core.slots(name))
+        return isinstance(name, str) and any(slot.multi or slot.memories for slot in self._core.slots(name))
 
     def __repr__(self) -> str:
         return f"Slots({', '.join(map(repr, self))})"

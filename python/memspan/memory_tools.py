@@ -87,15 +87,13 @@ def _allowed(allow: Iterable[str]) -> tuple[str, ...]:
     return given
 
 
-def call(  # noqa: PLR0917  two of the package's own before those of `Scope.call_tool`
-    scope: Scope, core: _core.ScopeCore, space: Any, name: str, arguments: Mapping[str, Any] | str, allow: Iterable[str]
-) -> str:
+def call(scope: Scope, core: _core.ScopeCore, name: str, arguments: Mapping[str, Any] | str, allow: Iterable[str]) -> str:
     """Does what a model asks for; what a model can read of it. A mistake of the model is a reply, not an exception."""
     known = {tool: schema for tool, _, schema in _tools(_KINDS + _allowed(allow))}
     try:
         given = _checked(name, arguments, known)
         doing: dict[str, Callable[..., dict[str, Any]]] = {"remember": _remember, "recall": _recall, "forget": _forget, "list": _list}
-        done = doing[name](scope, core, space, **given)
+        done = doing[name](scope, core, **given)
     except (InvalidInput, NotFound) as error:
         done = {"error": str(error)}
     return json.dumps(done, ensure_ascii=False)
@@ -141,28 +139,26 @@ def _value(name: str, key: str, value: Any, rule: dict[str, Any]) -> Any:
     return value
 
 
-def _remember(  # noqa: PLR0917  a tool's own arguments come by name
-    scope: Scope, core: _core.ScopeCore, space: Any, text: str, kind: str = "semantic", slot: str | None = None
-) -> dict[str, Any]:
+def _remember(scope: Scope, core: _core.ScopeCore, text: str, kind: str = "semantic", slot: str | None = None) -> dict[str, Any]:
     del scope
-    draft = core.screened(_core.Draft(text, kind, slot, 0.5, 0.8, None, "assistant", None, None, None, None, None, space))
-    [done] = _core.learn(core, [draft], [(None, None, None, None, None, "tool")], None, None) or []
+    draft = core.draft(text, kind=kind, slot=slot, confidence=0.8, source="assistant")
+    [done] = _core.learn(core, [draft], [_core.Beside(None, None, None, None, None, "tool")], None, None) or []
     answer = {"action": done.action, "id": done.memory.id, "text": done.memory.text}
     return answer if done.reason is None else {**answer, "reason": done.reason}
 
 
-def _recall(scope: Scope, core: _core.ScopeCore, space: Any, query: str, limit: int = 5) -> dict[str, Any]:
-    del core, space
+def _recall(scope: Scope, core: _core.ScopeCore, query: str, limit: int = 5) -> dict[str, Any]:
+    del core
     return {"memories": [_shown(hit.memory) for hit in scope.recall(query, limit)]}
 
 
-def _forget(scope: Scope, core: _core.ScopeCore, space: Any, memory_id: str) -> dict[str, Any]:
-    del core, space
+def _forget(scope: Scope, core: _core.ScopeCore, memory_id: str) -> dict[str, Any]:
+    del core
     return {"forgotten": scope.forget(memory_id, reason="a model asked for it")}
 
 
-def _list(scope: Scope, core: _core.ScopeCore, space: Any, kind: str | None = None, limit: int = 20) -> dict[str, Any]:
-    del core, space
+def _list(scope: Scope, core: _core.ScopeCore, kind: str | None = None, limit: int = 20) -> dict[str, Any]:
+    del core
     memories = list(scope.memories(kinds=kind))
     return {"memories": [_shown(memory) for memory in memories[-limit:]], "of": len(memories)}
 

@@ -205,19 +205,7 @@ class Models(Mapping[str, Model]):
             >>> memspan.count_tokens("hello world", "acme-7b")
             2
         """
-        _core.register_model(
-            model.name,
-            model.context_window,
-            model.max_output_tokens,
-            model.max_input_tokens,
-            model.encoding,
-            model.factor,
-            model.framing,
-            model.append_only,
-            model.min_cached_tokens,
-            model.vendor,
-            model.capabilities,
-        )
+        _core.register_model(model)
         self._registered[model.name] = model
         return model
 

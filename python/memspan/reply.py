@@ -47,10 +47,10 @@ class ToolCall:
     message_index: int
 
     @classmethod
-    def _of(cls, row: tuple[str, str, str, int]) -> ToolCall:
-        call_id, name, text, index = row
+    def _of(cls, call: _core.PendingCall) -> ToolCall:
+        text = call.arguments
         value = json_object(text) if text.strip() else {}
-        return cls(call_id, name, text if value is None else value, index)
+        return cls(call.id, call.name, text if value is None else value, call.message_index)
 
 
 @dataclass(frozen=True)

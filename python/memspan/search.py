@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from memspan._core import Recalled
-from memspan._values import dataclass, replace
+from memspan._values import dataclass
 from memspan.answer import Answer, Known, SourceName
 from memspan.collection import Passage
 from memspan.exceptions import InvalidInput
@@ -103,4 +103,4 @@ def _fitting(ordered: Iterable[tuple[float, AnyHit]], conditions: Conditions) ->
             left -= hit.tokens
             if left < 0:
                 return
-        yield hit.weighed(score) if isinstance(hit, Recalled) else replace(hit, score=score)
+        yield hit.weighed(score)

@@ -7,11 +7,11 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
 from memspan import _core
-from memspan._core import Limits
+from memspan._core import Added, Limits, ToolText
 from memspan._fence import fenced
 from memspan._screening import screened_message
 from memspan._twins import awaitable
-from memspan._values import dataclass, field
+from memspan._values import dataclass, replace
 from memspan.compaction.flush import flush
 from memspan.compaction.tool_results import shortened
 from memspan.compaction.values import Brief, Compaction, Identifiers, RefusedLine, Summary, summary_of
@@ -78,38 +78,6 @@ class NewMessage:
 
 
 @dataclass(frozen=True)
-class Added:
-    """What became of a message.
-
-    Attributes:
-        index: Its index in the session.
-        tokens: Tokens of the form that is sent, its frame included; 0 where it was rejected.
-        action: "added", "duplicate" (its id was added before, with the same content) or "rejected" (its id is that of a redacted message).
-        turn: The number of its turn: `session.turn(added.turn)` has the reply, where there is one already.
-    """
-
-    index: int
-    tokens: int
-    action: Literal["added", "duplicate", "rejected"]
-    turn: int = field(default=0, repr=False, compare=False)
-
-
-@dataclass(frozen=True)
-class ToolText:
-    """A part of a stored tool result.
-
-    Attributes:
-        text: The part.
-        next_offset: Where the next part begins, in characters; `None` at the end.
-        total_characters: Characters of the whole.
-    """
-
-    text: str
-    next_offset: int | None
-    total_characters: int
-
-
-@dataclass(frozen=True)
 class ModelSwitch:
     """What a switch of models does, or would do.
 
@@ -150,7 +118,7 @@ class Session:
     Examples:
         >>> session = user.session("s-1", model="gpt-4o", system="You are terse.")
         >>> session.add({"role": "user", "content": "which port does payments-api use?"})
-        Added(index=0, tokens=11, action='added')
+        Added(index=0, tokens=11, action='added', turn=0)
         >>> prompt = session.assemble()
         >>> reply = {"role": "assistant", "content": "8443"}  # client.chat.completions.create(**prompt.to_openai())
         >>> session.add_response(reply, prompt=prompt)
@@ -178,27 +146,27 @@ class Session:
     @property
     def model(self) -> str:
         """The model that it runs on now."""
-        return self._core.status()[0]
+        return self._core.status().model
 
     @property
     def ended(self) -> bool:
         """Whether `end` was called: it can be read and forked, and nothing is added any more."""
-        return not self._core.status()[1]
+        return self._core.status().ended
 
     @property
     def created_at(self) -> datetime:
         """When it was made: aware, in UTC."""
-        return self._core.status()[5]
+        return self._core.status().created_at
 
     @property
     def epoch(self) -> int:
         """The number of its epoch: within one, prompts only grow at their end."""
-        return self._core.status()[4]
+        return self._core.status().epoch
 
     @property
     def last_added_at(self) -> datetime:
         """When something was last added: aware, in UTC."""
-        return self._core.status()[7]
+        return self._core.status().last_added_at
 
     @property
     def system(self) -> str | None:
@@ -308,7 +276,7 @@ class Session:
         Examples:
             >>> session = user.session("s-1", model="gpt-4o")
             >>> session.add({"role": "user", "content": "hello"}, id="m-1")
-            Added(index=0, tokens=5, action='added')
+            Added(index=0, tokens=5, action='added', turn=0)
             >>> session.add({"role": "user", "content": "hello"}, id="m-1").action
             'duplicate'
         """
@@ -316,22 +284,22 @@ class Session:
         self._store.windows.watch(self._scope, self._core)
         return added
 
-    def _written(self, row: _core.AddedRow) -> Added:
+    def _written(self, added: Added) -> Added:
         self._store.windows.watch(self._scope, self._core)
-        return Added(*row)
+        return added
 
-    def _added(self, row: _core.NewRow, expect_index: int | None) -> Added:
+    def _added(self, row: NewMessage, expect_index: int | None) -> Added:
         if self._results is None or self._results.summarise is None:
-            return Added(*self._core.add(row, expect_index))
+            return self._core.add(row, expect_index)
 
         def report(reason: str) -> None:
             self._store.reporter.report(Event("summarise", reason, self._scope, session=self.id))
 
-        return Added(*_core.add_shortened(self._core, row, shortened(self._core, row, self._results, report), expect_index))
+        return _core.add_shortened(self._core, row, shortened(self._core, row, self._results, report), expect_index)
 
-    def _screened_row(self, message: Mapping[str, Any] | SdkObject | NewMessage) -> _core.NewRow:
-        row = _row(message)
-        return (screened_message(row[0], self._store.policy), *row[1:]) if self._store.policy.transcripts else row
+    def _screened_row(self, message: Mapping[str, Any] | SdkObject | NewMessage) -> NewMessage:
+        row = message if isinstance(message, NewMessage) else NewMessage(message)
+        return replace(row, message=screened_message(row.message, self._store.policy)) if self._store.policy.transcripts else row
 
     def add_many(self, messages: Iterable[Mapping[str, Any] | SdkObject | NewMessage]) -> tuple[Added, ...]:
         """Adds messages in order; up to 1,000 of them and 256 KB are one transaction, more are several.
@@ -358,7 +326,7 @@ class Session:
         iterator, first, added = iter(messages), 0, list[Added]()
         while chunk := list(islice(iterator, Limits.MAX_BATCH_ROWS)):
             try:
-                added.extend(Added(*row) for row in self._core.add_many([self._screened_row(message) for message in chunk]))
+                added.extend(self._core.add_many([self._screened_row(message) for message in chunk]))
             except Error as error:
                 place = error.fields.get("row")
                 if isinstance(place, int):
@@ -397,15 +365,12 @@ class Session:
                 f"adding a response: prompt is what assemble() returned, got a {type(prompt).__name__} (prompt=): pass the Prompt itself"
             )
         core = None if prompt is None else prompt._core  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  its core is the engine's
-        if lease is None:
-            turn, _, ignored = self._core.add_response(response, core)
-        else:
-            turn, ignored = lease.add_response(response, core)
-        if ignored:
+        replied = self._core.add_response(response, core) if lease is None else lease.add_response(response, core)
+        if replied.usage_ignored:
             reason = "the usage of a reply contradicts itself: the reply is stored, and the usage is kept as it came and not counted"
             self._store.reporter.report(Event("usage", reason, self._scope, session=self.id))
         self._store.windows.watch(self._scope, self._core)
-        return self.turn(turn)
+        return self.turn(replied.turn)
 
     def assemble(
         self,
@@ -631,7 +596,7 @@ class Session:
             >>> session.usage()[0].planned, session.usage()[0].input_tokens, session.usage().dollars > 0
             (12, 12, True)
         """
-        turns = self._core.status()[3]
+        turns = self._core.status().turns
         pages = (self._core.usage(first, _USAGE_PAGE) for first in range(0, turns, _USAGE_PAGE))
         return SessionUsage._of(row for page in pages for row in page)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  rows of the engine
 
@@ -715,7 +680,7 @@ class Session:
         Raises:
             NotFound: The key is not one of this session.
         """
-        return ToolText(*self._core.tool_result(key, offset, max_tokens))
+        return self._core.tool_result(key, offset, max_tokens)
 
     def cancel_tool_calls(self, *, reason: str) -> tuple[str, ...]:
         """Answers every call that waits for a result with one that says it was cancelled; a late result raises `ToolCallClosed`.
@@ -736,7 +701,7 @@ class Session:
     def summary(self) -> Summary | None:
         """What prompts show of the messages that were compacted; `None` where none were."""
         found = _core.session_summary(self._core)
-        return None if found is None else summary_of(found[0], self.model)
+        return None if found is None else summary_of(found, self.model)
 
     @property
     def compaction_due(self) -> Literal["threshold", "turns", "task_end", "session_end"] | None:
@@ -795,14 +760,14 @@ class Session:
         """
         draft = _core.session_draft(self._core, keep_exchanges, max_tokens)
         if draft is None:
-            tokens = self._core.fill()[1]
+            tokens = self._core.fill().tokens
             return Compaction(self.summary, range(0), tokens, tokens, Identifiers(0, 0))
         learned = flush(self, draft, learn, policy=self._store.policy.learn)
         written = write(draft, llm, timeout_seconds)
-        row, total, kept, restored = draft.make()
-        committed = _core.commit_compaction(self._core, draft, written.checked, written.prompt, len(written.refused))
-        epoch, _, before, after = committed
-        counts, summary = Identifiers(total, kept, restored), summary_of(row, self.model)
+        made = draft.make()
+        committed = _core.commit_compaction(self._core, draft, written)
+        before, after, epoch = committed.tokens_before, committed.tokens_after, committed.epoch
+        counts, summary = Identifiers(made.identifiers, made.kept, made.restored), summary_of(made.summary, self.model)
         return Compaction(
             summary, range(*draft.covers), before, after, counts, written.refused, written.checked, learned, epoch, written.prompt
         )
@@ -841,7 +806,7 @@ class Session:
             )
         draft = _core.brief_draft(self._core, room)
         written = write(draft, llm, timeout_seconds)
-        summary = summary_of(draft.make()[0], model)
+        summary = summary_of(draft.make().summary, model)
         text = f"{head}{summary.text}".rstrip()
         return Brief(task, text, _core.count_tokens(text, model, None), summary, written.checked, written.refused)
 
@@ -917,8 +882,7 @@ class Session:
         if draft is not None:
             flush(self, draft, None, policy=self._store.policy.learn)
         written = Written() if draft is None else write(draft, llm, timeout_seconds)
-        made = (written.checked, written.prompt, len(written.refused))
-        return _switched(_core.switch_model(self._core, model, system, tools, draft, made), draft, written)
+        return _switched(_core.switch_model(self._core, model, system, tools, draft, written), draft, written)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Session) and self._core.is_same(other._core)
@@ -961,15 +925,10 @@ def set_policy(core: _core.SessionCore, budget: Budget) -> None:
     _core.set_policy(core, at, every, 0 if results is None else results.max_tokens)
 
 
-def _switched(row: _core.SwitchRow, draft: _core.CompactionDraft | None, written: Written) -> ModelSwitch:
-    summary = None if draft is None else summary_of(draft.make()[0], row[1])
-    return ModelSwitch(*row, summary, written.refused, written.checked)
-
-
-def _row(message: Mapping[str, Any] | SdkObject | NewMessage) -> _core.NewRow:
-    if isinstance(message, NewMessage):
-        return (message.message, message.id, message.author, message.created_at, message.format)
-    return (message, None, None, None, None)
+def _switched(plan: _core.PlannedSwitch, draft: _core.CompactionDraft | None, written: Written) -> ModelSwitch:
+    summary = None if draft is None else summary_of(draft.make().summary, plan.to_model)
+    fields: tuple[Any, ...] = plan.__reduce__()[1]
+    return ModelSwitch(*fields, summary, written.refused, written.checked)
 
 
 def _words(error: BaseException) -> str:
@@ -979,13 +938,9 @@ def _words(error: BaseException) -> str:
         return ""
 
 
-def _partial(row: tuple[int, datetime, datetime, str | None, str]) -> PartialReply:
-    import json  # noqa: PLC0415  after a crash, not before
-
-    messages, began_at, written_at, error, text = row
-    response: dict[str, Any] = json.loads(text)
-    gathered = said(response)
-    return PartialReply(gathered, messages, began_at, written_at, error, response)
+def _partial(stored: _core.StoredPartial) -> PartialReply:
+    response: dict[str, Any] = stored.response
+    return PartialReply(said(response), stored.messages, stored.began_at, stored.written_at, stored.error, response)
 
 
 def _model_after(failed: str, models: tuple[str | Model, ...]) -> str | Model | None:

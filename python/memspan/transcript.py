@@ -8,18 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from operator import index as whole_number
-from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, overload
+from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
-from memspan import _core
-from memspan._core import Message
-from memspan._values import dataclass, field
+from memspan._core import Message, TranscriptHit
+from memspan._values import dataclass
 from memspan.working import Prompt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from datetime import datetime
 
-    from memspan._core import CallRow, Explanation, SessionCore, TurnRow
+    from memspan._core import SessionCore, StoredCall, StoredTurn
 
 __all__ = ["Call", "Message", "Messages", "TranscriptHit", "Turn", "Turns", "Usage"]
 
@@ -81,10 +80,10 @@ class Call:
     finish: str | None
     usage: Usage | None
 
-    def __init__(self, core: SessionCore, turn: int, row: CallRow) -> None:
-        number, reply, added_at, response_id, model, finish, tokens, raw, sent = row
-        usage = None if tokens is None else Usage(*tokens, raw)
-        values = (core, sent, added_at, finish, model, number, reply, response_id, turn, usage)
+    def __init__(self, core: SessionCore, turn: int, call: StoredCall) -> None:
+        billed = call.usage
+        usage = billed and Usage(billed.input_tokens, billed.output_tokens, billed.cached_tokens, billed.cache_write_tokens, billed.raw)
+        values = (core, call.sent, call.added_at, call.finish, call.model, call.number, call.reply, call.response_id, turn, usage)
         for name, value in zip(self.__slots__, values, strict=True):
             object.__setattr__(self, name, value)
 
@@ -142,9 +141,8 @@ class Turn:
     calls: tuple[Call, ...]
     _core: SessionCore
 
-    def __init__(self, core: SessionCore, row: TurnRow) -> None:
-        number, start, end, calls = row
-        values = (core, tuple(Call(core, number, call) for call in calls), end, number, start)
+    def __init__(self, core: SessionCore, turn: StoredTurn) -> None:
+        values = (core, tuple(Call(core, turn.number, call) for call in turn.calls), turn.end, turn.number, turn.start)
         for name, value in zip(self.__slots__, values, strict=True):
             object.__setattr__(self, name, value)
 
@@ -203,7 +201,7 @@ class Messages(Sequence[Message]):
 
     def __len__(self) -> int:
         """How many there are now."""
-        count = self._core.status()[2]
+        count = self._core.status().messages
         end = count if self._end is None else min(self._end, count)
         return max(end - self._start, 0)
 
@@ -238,7 +236,7 @@ class Turns(Sequence[Turn]):
 
     def __len__(self) -> int:
         """How many there are now, the open one included."""
-        return self._core.status()[3]
+        return self._core.status().turns
 
     @overload
     def __getitem__(self, index: SupportsIndex) -> Turn: ...
@@ -259,71 +257,6 @@ class Turns(Sequence[Turn]):
 
     def _page(self, first: int, limit: int) -> list[Turn]:
         return [Turn(self._core, self._core.turn(number)) for number in range(first, first + limit)]
-
-
-@dataclass(frozen=True)
-class TranscriptHit:
-    """A message that answers a question.
-
-    Attributes:
-        session_id: Its session.
-        message: The message.
-        score: From 0 to 1, higher is better: a weighted sum of what `explain` names. Not comparable between questions, whose best
-            words count as 1 whatever they are.
-    """
-
-    session_id: str
-    message: Message
-    score: float
-    _parts: tuple[float, ...] = field(default=(), repr=False, compare=False)
-
-    @property
-    def source(self) -> Literal["transcripts"]:
-        """"transcripts"."""  # fmt: skip
-        return "transcripts"
-
-    @property
-    def tokens(self) -> int:
-        """Tokens of the text (`o200k_base`). Counted at each use."""
-        from memspan.counting import count_tokens  # noqa: PLC0415  that module needs this one
-
-        return count_tokens(self.text)
-
-    def explain(self) -> Explanation:
-        """What the score is made of: `parts` has each part from 0 to 1, before its weight.
-
-        "words" is BM25 against the best message's, "window" that with a share of the words of the messages beside it, without names;
-        "before" and "before_two" are the words of the messages before it in its session, "after_two" of the second one behind;
-        "answers" is "before" where that message asks; "meaning" is the cosine of the built-in embedding with what the question is about,
-        "closeness" the same word by word ("..._around": with the messages beside it), "exact" the share of the question's very words,
-        "phrase" what stands together there and here; "speaker" is 1 where the question names who speaks, "name" where the message has
-        that name; "first_person", "own_words" and "second_person" are shares of "I" and "you"; "time_asked" is 1 where the question asks
-        when and it names a time; "opening", "place", "near_best" and "session" say where it stands; "within" and "behind" are 1 where it
-        was said when the question asks about, or in the ten days after; "length" grows with its distinct words; "identified" is 1 where it
-        holds every identifier of the question. docs/ranking.md has what each weighs.
-
-        Examples:
-            >>> _ = user.session("s-1", model="gpt-4o").add({"role": "user", "content": "payments-api listens on port 8443"})
-            >>> [hit] = user.search_transcripts("port of payments-api")
-            >>> hit.explain().parts["words"], hit.explain().parts["identified"]
-            (1.0, 1.0)
-        """
-        return _core.explain_message(self.score, self._parts)
-
-    @property
-    def index(self) -> int:
-        """The message's index in its session."""
-        return self.message.index
-
-    @property
-    def role(self) -> str:
-        """Whose words they are."""
-        return self.message.role
-
-    @property
-    def text(self) -> str:
-        """The message's texts."""
-        return self.message.text
 
 
 def _place(what: str, index: SupportsIndex, length: int) -> int:

@@ -57,8 +57,8 @@ class SessionUsage(tuple[CallUsage, ...]):
     __slots__ = ()
 
     @staticmethod
-    def _of(rows: Iterable[_core.CallUsageRow]) -> SessionUsage:
-        return SessionUsage(_call(row) for row in rows)
+    def _of(rows: Iterable[_core.StoredUsage]) -> SessionUsage:
+        return SessionUsage(map(_call, rows))
 
     @property
     def planned(self) -> int:
@@ -116,11 +116,11 @@ def _cells(call: CallUsage) -> tuple[str, ...]:
     return (str(call.turn), str(call.call), call.model or "", *map(number, numbers), dollars)
 
 
-def _call(row: _core.CallUsageRow) -> CallUsage:
-    turn, number, model, planned, counted, billed = row
+def _call(call: _core.StoredUsage) -> CallUsage:
+    turn, number, model, planned, counted, billed = call.turn, call.call, call.model, call.planned, call.counted, call.billed
     if billed is None:
         return CallUsage(turn, number, model, planned, counted)
-    given, output, cached, written = billed
+    given, output, cached, written = billed.input_tokens, billed.output_tokens, billed.cached_tokens, billed.cache_write_tokens
     return CallUsage(turn, number, model, planned, counted, given, cached, written, output, _dollars(model, given, output, cached, written))
 
 
@@ -176,10 +176,10 @@ class TokenFactors(Mapping[str, ModelFactors]):
 
     def _read(self) -> dict[str, ModelFactors]:
         found: dict[str, ModelFactors] = {}
-        for model, encoding, prior, exceeded, classes in self._core.learned():
-            factors = MappingProxyType({name: factor for name, factor, _ in classes})
-            samples = MappingProxyType({name: count for name, _, count in classes})
-            found[model] = ModelFactors(model, encoding, prior, factors, samples, exceeded)
+        for one in self._core.learned():
+            factors = MappingProxyType({each.name: each.factor for each in one.classes})
+            samples = MappingProxyType({each.name: each.samples for each in one.classes})
+            found[one.model] = ModelFactors(one.model, one.encoding, one.prior, factors, samples, one.exceeded)
         return found
 
     def __getitem__(self, model: str, /) -> ModelFactors:

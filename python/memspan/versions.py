@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from memspan._values import dataclass
 from memspan.exceptions import InvalidInput
 
 if TYPE_CHECKING:
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
     from memspan import _core
 
-__all__ = ["Version", "Versions"]
+__all__ = ["Version", "Versions", "text_of", "tools_of"]
 
 _SHOWN = 40
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Version:
     """A system prompt or tool schemas that a session had.
 
@@ -41,7 +41,7 @@ class Version:
         return f"Version(number={self.number}, {short!r}, epoch={self.epoch})"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Versions:
     """Both, oldest first.
 
@@ -54,13 +54,12 @@ class Versions:
     tools: tuple[Version, ...]
 
     @staticmethod
-    def of(rows: Iterable[_core.VersionRow]) -> Versions:
+    def of(versions: Iterable[_core.StoredVersion]) -> Versions:
         """From what the engine says of them."""
-        known = list(rows)
-        system = tuple(Version(number, text, epoch, since) for tools, number, epoch, since, text in known if not tools)
-        return Versions(
-            system, tuple(Version(number, json.loads(text), epoch, since) for tools, number, epoch, since, text in known if tools)
-        )
+        known = list(versions)
+        system = tuple(Version(one.number, one.text, one.epoch, one.since) for one in known if not one.is_tools)
+        tools = tuple(Version(one.number, json.loads(one.text), one.epoch, one.since) for one in known if one.is_tools)
+        return Versions(system, tools)
 
 
 def text_of(system: str | Version | None) -> str | None:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
-from memspan._core import Limits
+from memspan._core import Breakpoint, Explained, Limits
 from memspan._fence import fenced
 from memspan._values import dataclass, field
 from memspan.exceptions import InvalidInput
@@ -232,7 +232,7 @@ def stored_budget(stored: StoredBudget) -> Budget:
         fill=stored.fill,
         output_tokens=stored.output_tokens,
         cut_step=stored.cut_step,
-        sections={name: Grant(floor, weight, ceiling) for name, floor, weight, ceiling in stored.sections},
+        sections={one.section: Grant(one.floor, one.weight, one.ceiling) for one in stored.sections},
         compact=None if no_compaction else Compact(stored.compact_at, stored.compact_every_turns),
         tool_results=None if stored.result_tokens is None else ToolResults(stored.result_tokens),
     )
@@ -357,35 +357,6 @@ class Section:
     items: int
 
 
-@dataclass(frozen=True)
-class Explained:
-    """One candidate for a prompt, and what became of it.
-
-    Attributes:
-        section: The section it was a candidate for.
-        id: What it is: a memory's id, a task's key, an item's id, `messages 0..42`.
-        included: Whether it is in the prompt.
-        why: The reason, in words.
-        tokens: Its tokens; 0 where it was left out before it was counted.
-        score: Its relevance, where it has one.
-        memory: The id of the memory, if it is one.
-        revision: Which revision of it.
-    """
-
-    section: str
-    id: str
-    included: bool
-    why: str
-    tokens: int
-    score: float | None = None
-    memory: str | None = None
-    revision: int | None = None
-
-    def __str__(self) -> str:
-        score = "" if self.score is None else f", score {self.score:.3f}"
-        return f"{self.section} {self.id}: {'included' if self.included else 'left out'}, {self.tokens:,} tokens{score}: {self.why}"
-
-
 class Explanations(tuple[Explained, ...]):
     """Every candidate of a prompt, as a tuple; `str()` prints them as a table."""
 
@@ -394,23 +365,6 @@ class Explanations(tuple[Explained, ...]):
     def __str__(self) -> str:
         rows = [(one.section, one.id, "in" if one.included else "out", f"{one.tokens:,}", _score(one.score), one.why) for one in self]
         return _table(("section", "what", "", "tokens", "score", "why"), rows)
-
-
-@dataclass(frozen=True)
-class Breakpoint:
-    """A place where a provider may keep what stands before it.
-
-    Attributes:
-        segments: It stands after so many segments.
-        tokens: Tokens before it.
-        hash: Equal hashes, equal bytes before it: 32 hexadecimal digits.
-        lasting: Later prompts of the epoch begin with the same bytes. One that does not last serves the tool rounds of this turn.
-    """
-
-    segments: int
-    tokens: int
-    hash: str
-    lasting: bool
 
 
 @dataclass(frozen=True)
@@ -524,25 +478,22 @@ class Prompt:
     @property
     def prefix_hash(self) -> str:
         """Of what stands before the cache boundary, 32 hexadecimal digits: equal hashes, equal bytes."""
-        return self._core.prefix()[0]
+        return self._core.prefix_hash
 
     @property
     def prefix_tokens(self) -> int:
         """Tokens before the cache boundary: what the next prompt of the epoch begins with."""
-        return self._core.prefix()[1]
+        return self._core.prefix_tokens
 
     @property
     def breakpoints(self) -> tuple[Breakpoint, ...]:
         """Where a provider may cache, in order; at most four."""
-        return tuple(Breakpoint(*row) for row in self._core.breakpoints())
+        return self._core.breakpoints()
 
     @property
     def sections(self) -> tuple[Section, ...]:
         """The parts in their order, with tokens and grants."""
-        return tuple(
-            Section(name, tokens, None if grant is None else Grant(*grant), asked, granted, items)
-            for name, tokens, grant, asked, granted, items in self._core.sections()
-        )
+        return tuple(map(_section, self._core.sections()))
 
     @property
     def degraded(self) -> bool:
@@ -577,10 +528,7 @@ class Prompt:
 
     def explain(self) -> Explanations:
         """Every candidate: included or left out, and why. `print(prompt.explain())` shows a table."""
-        return Explanations(
-            Explained(section, what, included, why, tokens, score, None if revision is None else what, revision)
-            for section, what, included, why, tokens, score, revision in self._core.explained()
-        )
+        return Explanations(self._core.explained())
 
     def why(self, memory_id: str) -> Explained:
         """Why a memory is in this prompt or is not, also of one that was no candidate of it.
@@ -601,7 +549,7 @@ class Prompt:
         rows = [one for one in self.explain() if memory_id in (one.id, one.memory)]
         for row in sorted(rows, key=lambda one: not one.included):
             return row
-        return Explained("recalled", memory_id, included=False, why=self._core.why(memory_id), tokens=0, memory=memory_id)
+        return Explained("recalled", memory_id, False, self._core.why(memory_id), 0, None, memory_id, None)
 
     def shared_prefix(self, previous: Prompt) -> SharedPrefix:
         """What this prompt has in common with an earlier one, and what broke the cache where they part.
@@ -614,9 +562,9 @@ class Prompt:
             >>> session.assemble().shared_prefix(before).segments
             2
         """
-        segments, tokens, broken_by = self._core.shared_with(previous._core)
+        shared = self._core.shared_with(previous._core)
         ours, theirs = self._core.body(self.format, stream=False), previous._core.body(self.format, stream=False)
-        return SharedPrefix(segments, tokens, _same_bytes(ours, theirs), broken_by)
+        return SharedPrefix(shared.segments, shared.tokens, _same_bytes(ours, theirs), shared.broken_by)
 
     def explain_cache(self, previous: Prompt) -> CacheBreak:
         """Why a provider's cache holds less than all of an earlier prompt: the first segment and byte that differ.
@@ -801,6 +749,11 @@ def _check_known(name: str) -> None:
             section=name,
             meant=meant,
         )
+
+
+def _section(used: _core.UsedSection) -> Section:
+    grant = used.grant and Grant(used.grant.floor, used.grant.weight, used.grant.ceiling)
+    return Section(used.name, used.tokens, grant, used.asked, used.granted, used.items)
 
 
 def _is_text(value: object) -> bool:

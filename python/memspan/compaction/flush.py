@@ -35,12 +35,12 @@ def flush(session: Session, draft: _core.CompactionDraft | None, learn: Flush, *
             f"compacting: learn must be True, False, or a function of the messages that leave, got {kind_of(learn)} (learn=): pass one"
         )
     messages = draft.messages()
-    rows = learn(tuple((index, role, text) for index, _, role, text in messages))
+    rows = learn(tuple((one.index, one.role, one.text) for one in messages))
     if rows is None:
         return 0
     if isinstance(rows, str | bytes | Mapping):
         raise InvalidInput(f"compacting: learn must return several memories, got one {kind_of(rows)} (learn=): return a list")  # pyright: ignore[reportUnknownArgumentType]  it asks for its type alone
-    first = f"{session.id}#{messages[0][1] or messages[0][0]}" if messages else session.id
+    first = f"{session.id}#{messages[0].id or messages[0].index}" if messages else session.id
     named = [_memory_row(row, first) for row in rows]
     session.scope.remember_many(named)
     return len(named)

@@ -70,5 +70,4 @@ def compact(
     before = None if previous is None else previous.to_json()
     draft, end = _core.compaction_draft(given, model, before, keep_exchanges, max_tokens)
     write(draft, llm, timeout_seconds)
-    row, _, _, _ = draft.make()
-    return summary_of(row, model, given[end:])
+    return summary_of(draft.make().summary, model, given[end:])

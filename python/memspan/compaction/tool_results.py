@@ -14,6 +14,7 @@ from memspan.compaction.writing import WriterError, answered
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from memspan.short_term import NewMessage
     from memspan.working import ToolResults
 
 __all__ = ["shortened"]
@@ -22,7 +23,7 @@ TIMEOUT_SECONDS = 60.0
 """For each result."""
 
 
-def shortened(core: _core.SessionCore, row: _core.NewRow, rule: ToolResults, report: Callable[[str], None]) -> list[tuple[int, str]]:
+def shortened(core: _core.SessionCore, row: NewMessage, rule: ToolResults, report: Callable[[str], None]) -> list[tuple[int, str]]:
     """The summaries of a message's long results that may be shown, by their places."""
     short: list[tuple[int, str]] = []
     for place, text in _core.long_results(core, row):

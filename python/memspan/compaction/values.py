@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from memspan import _core
+from memspan._core import RefusedLine, SummaryIdentifier
 from memspan._values import dataclass, field
 
 if TYPE_CHECKING:
@@ -60,21 +61,6 @@ class SummarySection:
     name: str
     title: str
     lines: tuple[SummaryLine, ...]
-
-
-@dataclass(frozen=True)
-class SummaryIdentifier:
-    """An identifier that a summary has, byte for byte.
-
-    Attributes:
-        text: The identifier.
-        phrase: The line that says what it names.
-        messages: Indices of the messages that it comes from.
-    """
-
-    text: str
-    phrase: str
-    messages: tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,13 +134,12 @@ class Summary:
         return self.text
 
 
-def summary_of(row: _core.SummaryRow, model: str, recent: tuple[Any, ...] = ()) -> Summary:
+def summary_of(made: _core.SummaryText, model: str, recent: tuple[Any, ...] = ()) -> Summary:
     """A summary from what the engine says of it."""
-    text, plain, shown, tokens, identifiers = row
-    value: Mapping[str, Any] = json.loads(text)
+    value: Mapping[str, Any] = json.loads(made.json)
     sections = tuple(section for name in _TITLES if (section := _section(name, value["lines"])).lines)
-    found = tuple(SummaryIdentifier(one, phrase, tuple(messages)) for one, phrase, messages in identifiers)
-    return Summary(plain, sections, found, range(*value["covers"]), tokens, value["left_out"], model, recent, text, shown)
+    covers, left_out = range(*value["covers"]), value["left_out"]
+    return Summary(made.text, sections, made.identifiers, covers, made.tokens, left_out, model, recent, made.json, made.shown)
 
 
 def _section(name: str, lines: list[Mapping[str, Any]]) -> SummarySection:
@@ -181,19 +166,6 @@ class Identifiers:
     def left_out(self) -> int:
         """In the transcript only."""
         return self.total - self.kept
-
-
-@dataclass(frozen=True)
-class RefusedLine:
-    """A line of a model that was not taken.
-
-    Attributes:
-        text: What it wrote.
-        reason: What it says that its messages do not.
-    """
-
-    text: str
-    reason: str
 
 
 @dataclass(frozen=True)

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 from memspan._fence import is_number
 from memspan._twins import awaiting_loop
 from memspan._values import dataclass
-from memspan.compaction.values import RefusedLine
 from memspan.exceptions import InvalidInput
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine
 
     from memspan import _core
+    from memspan.compaction.values import RefusedLine
 
 __all__ = ["Writer", "WriterError", "Written", "answered", "write"]
 
@@ -116,14 +116,14 @@ def _write(draft: _core.CompactionDraft, llm: Writer, timeout_seconds: float) ->
 def _one_pass(draft: _core.CompactionDraft, llm: Writer, data: str, timeout_seconds: float) -> tuple[int, list[RefusedLine]]:
     messages = [{"role": "system", "content": _prompt(_SUMMARY)}, {"role": "user", "content": data}]
     reply = _ask(llm, messages, draft.max_tokens, timeout_seconds)
-    wrong, taken, refused = draft.check(reply)
-    if wrong is not None:
-        repair = _prompt(_REPAIR).format(error=wrong)
+    checked = draft.check(reply)
+    if checked.wrong is not None:
+        repair = _prompt(_REPAIR).format(error=checked.wrong)
         again = [*messages, {"role": "assistant", "content": reply[:20_000]}, {"role": "user", "content": repair}]
-        wrong, taken, refused = draft.check(_ask(llm, again, draft.max_tokens, timeout_seconds))
-    if wrong is not None:
-        raise WriterError(f"the reply stayed invalid: {wrong}")
-    return taken, [RefusedLine(text, reason) for text, reason in refused]
+        checked = draft.check(_ask(llm, again, draft.max_tokens, timeout_seconds))
+    if checked.wrong is not None:
+        raise WriterError(f"the reply stayed invalid: {checked.wrong}")
+    return checked.taken, list(checked.refused)
 
 
 def _ask(llm: Writer, messages: list[dict[str, str]], summary_tokens: int, timeout_seconds: float) -> str:

@@ -1,4 +1,4 @@
-//! Everything a Python user has, from Rust: memories, a session with its prompt, a collection, an embedder of one's own, maintenance.
+//! Everything a Python user has, from Rust: memories, a session with its prompt and what is found of it, a collection, an embedder of one's own, maintenance.
 //!
 //! `cargo run -p memspan-engine --example tour`
 
@@ -13,9 +13,10 @@ use memspan_engine::memory::embedding::Embedding;
 use memspan_engine::memory::maintain::Pending;
 use memspan_engine::memory::{NewMemory, Remembered};
 use memspan_engine::models::Model;
+use memspan_engine::recall::when::Range;
 use memspan_engine::recall::{self, Filter, Fusion, Request};
 use memspan_engine::scope::{Scope, ScopeType};
-use memspan_engine::session::{Ask, NewMessage, Options, Session, WindowWatch};
+use memspan_engine::session::{Ask, NewMessage, Options, Session, TranscriptRequest, WindowWatch};
 use memspan_engine::store::Durability;
 use memspan_engine::{Error, Result};
 
@@ -73,6 +74,10 @@ fn conversation(engine: &Engine, user: &Scope) -> Result<()> {
     for one in WindowWatch::default().look(&session, Some(100_000))? {
         println!("a prompt of {} tokens reaches {} % of the window of {}", one.tokens, one.percent, one.window);
     }
+    let request = TranscriptRequest { text: "editor".into(), limit: 5, now: NOW + 5, said: Range::default() };
+    for hit in memspan_engine::session::search(engine, user, &request)? {
+        println!("{}: {:?}", hit.session_id, hit.message.text);
+    }
     Ok(())
 }
 
@@ -112,6 +117,9 @@ pub fn run() -> Result<()> {
     })?;
     let later = NOW + i64::try_from(Duration::from_secs(7200).as_micros()).unwrap_or(i64::MAX);
     let done = engine.maintain(Some(&mut Letters), later, &mut || Ok(()))?;
+    for (name, value) in engine.metrics()?.iter().filter(|(name, _)| matches!(*name, "memories" | "documents" | "commits")) {
+        println!("{name}: {value}");
+    }
     println!("{made} vectors made anew, {} memory expired, sound: {}", done.expired, engine.check()?.is_sound());
     let (file, copy) = (folder.with_extension("jsonl"), folder.with_extension("copy"));
     let values = engine.export(&file)?;

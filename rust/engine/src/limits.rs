@@ -79,6 +79,16 @@ pub fn busy_timeout(seconds: f64) -> Result<Duration> {
     )))
 }
 
+/// How long a lease lasts, in microseconds; an error where it is not above 0, or longer than a day: whoever answers for longer takes it again.
+pub fn lease(seconds: f64) -> Result<i64> {
+    if seconds > 0.0 && seconds <= 86_400.0 {
+        return Ok((seconds * 1e6) as i64);
+    }
+    Err(Error::invalid(format!(
+        "taking a lease: seconds must be above 0 and at most 86,400, and it is {seconds}: give the time that one reply may take"
+    )))
+}
+
 /// A time to live in microseconds; an error where it is not above 0, or beyond [`MAX_TTL`].
 pub fn ttl(seconds: f64) -> Result<i64> {
     let most = MAX_TTL.as_secs();

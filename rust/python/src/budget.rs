@@ -13,7 +13,6 @@ use pyo3::prelude::*;
 use crate::arguments::{number, text_of, whole};
 use crate::errors::{invalid, to_python};
 
-const MILLION: f64 = 1e6;
 const MOST_TOKENS: i64 = MAX_TOKENS as i64;
 
 /// Tokens that an argument names.
@@ -72,22 +71,11 @@ pub fn recalls(value: &Bound<'_, PyAny>) -> PyResult<Recalls> {
 }
 
 fn order(value: &Bound<'_, PyAny>) -> PyResult<Order> {
-    match text_of("order", value)?.as_str() {
-        "cache_first" => Ok(Order::CacheFirst),
-        "classic" => Ok(Order::Classic),
-        other => Err(invalid(
-            value.py(),
-            format!("reading budget: order must be \"cache_first\" or \"classic\", and it is {other:?}: choose one"),
-        )),
-    }
+    Order::parse(&text_of("order", value)?).map_err(|error| to_python(value.py(), &error))
 }
 
 fn share(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Share> {
-    let given = number(name, value)?;
-    if (0.0..=1.0).contains(&given) {
-        return Ok(Share::new((given * MILLION).round() as u32));
-    }
-    Err(invalid(value.py(), format!("reading budget: {name} must be from 0 to 1, and it is {given}: give a share")))
+    Share::parse(name, number(name, value)?).map_err(|error| to_python(value.py(), &error))
 }
 
 fn grants(sections: &Bound<'_, PyAny>) -> PyResult<Vec<(Box<str>, Grant)>> {

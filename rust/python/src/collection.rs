@@ -1,19 +1,20 @@
-//! `CollectionCore`: documents of a scope, as the package's `Collection` calls it; `DocumentDraft` and `SearchCore`.
+//! `CollectionCore`: documents of a scope, as the package's `Collection` calls it; drafts, documents and passages.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use memspan_engine::collection::{self, Added, CollectionName, Document, Format, NewDocument, Prepared, Request, remove, search};
+use memspan_engine::collection::{self, Added, CollectionName, Format, NewDocument, Prepared, Request, remove, search};
 use memspan_engine::index::vectors::UnitVector;
 use memspan_engine::recall;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
 
 use crate::arguments::{conditions, maybe_text, number, text_of, whole};
 use crate::engine::{ATTACHED_UP_TO, Handle};
 use crate::errors::{Hold, hold_for, run, to_python};
 use crate::explanation::Explanation;
+use crate::memory::shortened;
 use crate::rows::ttl;
 use crate::scope::ScopeCore;
+use crate::value::{Attached, Moment, Tuple, shows, value};
 use crate::vectors::Vectors;
 use crate::{metadata, time};
 
@@ -80,26 +81,57 @@ impl DocumentDraft {
     }
 }
 
-/// What Python is told of a document: see `DocumentInfo`.
-fn row<'py>(py: Python<'py>, document: &Document) -> PyResult<Bound<'py, PyTuple>> {
-    PyTuple::new(
-        py,
-        [
-            document.id.as_str().into_pyobject(py)?.into_any(),
-            document.version.as_str().into_pyobject(py)?.into_any(),
-            document.format.name().into_pyobject(py)?.into_any(),
-            document.source.as_deref().into_pyobject(py)?.into_any(),
-            metadata::decode(py, &document.metadata)?.into_any(),
-            time::to_python(py, document.created_at)?,
-            time::to_python(py, document.updated_at)?,
-            time::maybe_to_python(py, document.expires_at)?.into_pyobject(py)?.into_any(),
-            document.bytes.into_pyobject(py)?.into_any(),
-            document.characters.into_pyobject(py)?.into_any(),
-            document.chunks.into_pyobject(py)?.into_any(),
-        ],
-    )
+value! {
+    /// A document as it is stored, without its text.
+    DocumentInfo("memspan.collection") {
+        id: String, version: String, format: String, source: Option<String>, metadata: Attached, created_at: Moment,
+        updated_at: Moment, expires_at: Option<Moment>, size_bytes: u64, characters: u64, chunks: u32
+    }
 }
 
+value! {
+    /// A document with its text.
+    Document("memspan.collection") {
+        id: String, version: String, format: String, source: Option<String>, metadata: Attached, created_at: Moment,
+        updated_at: Moment, expires_at: Option<Moment>, size_bytes: u64, characters: u64, chunks: u32, text: String
+    }
+}
+
+value! {
+    /// What became of a document.
+    AddedDocument("memspan.collection") { action: String, document: DocumentInfo }
+}
+
+value! {
+    /// Documents, chunks and bytes of text. Private.
+    Counts("memspan._core") { documents: u64, chunks: u64, bytes: u64 }
+}
+
+impl From<&collection::Document> for DocumentInfo {
+    fn from(document: &collection::Document) -> Self {
+        Self {
+            id: document.id.clone(),
+            version: document.version.clone(),
+            format: document.format.name().to_owned(),
+            source: document.source.clone(),
+            metadata: Attached(document.metadata.clone()),
+            created_at: Moment(document.created_at),
+            updated_at: Moment(document.updated_at),
+            expires_at: document.expires_at.map(Moment),
+            size_bytes: document.bytes,
+            characters: document.characters,
+            chunks: document.chunks,
+        }
+    }
+}
+
+impl From<(collection::Document, String)> for Document {
+    fn from((document, text): (collection::Document, String)) -> Self {
+        let DocumentInfo { id, version, format, source, metadata, created_at, updated_at, expires_at, size_bytes, characters, chunks } =
+            DocumentInfo::from(&document);
+        Self { id, version, format, source, metadata, created_at, updated_at, expires_at, size_bytes, characters, chunks, text }
+    }
+}
 #[pymethods]
 impl CollectionCore {
     /// The collection of that name in a scope; nothing is read or written.
@@ -131,12 +163,7 @@ impl CollectionCore {
     }
 
     /// Adds a draft; what became of it, and the document. `embedded` has the vectors of `to_embed`.
-    fn add<'py>(
-        &self,
-        py: Python<'py>,
-        draft: &Bound<'py, DocumentDraft>,
-        embedded: Option<&Bound<'py, Vectors>>,
-    ) -> PyResult<(&'static str, Bound<'py, PyTuple>)> {
+    fn add(&self, py: Python<'_>, draft: &Bound<'_, DocumentDraft>, embedded: Option<&Bound<'_, Vectors>>) -> PyResult<AddedDocument> {
         let (draft, now) = (draft.get(), self.handle.clock.now(py)?);
         let given = embedded.map(|vectors| (vectors.get().place, vectors.get().rows.clone()));
         let Added { action, document } = run(py, Hold::Long, || {
@@ -147,29 +174,29 @@ impl CollectionCore {
             };
             collection::add::add(engine, &self.name, draft.prepared(), given.map(own), now)
         })?;
-        Ok((action.name(), row(py, &document)?))
+        Ok(AddedDocument { action: action.name().to_owned(), document: DocumentInfo::from(&document) })
     }
 
     /// The document of that id with its text.
-    fn get<'py>(&self, py: Python<'py>, id: &Bound<'py, PyAny>) -> PyResult<Option<(Bound<'py, PyTuple>, String)>> {
+    fn get(&self, py: Python<'_>, id: &Bound<'_, PyAny>) -> PyResult<Option<Document>> {
         let (id, now) = (text_of("a document's id", id)?, self.handle.clock.now(py)?);
         let found = run(py, Hold::Detached, || self.handle.engine()?.store().read(|pages| collection::get(pages, &self.name, &id, now)))?;
-        found.map(|(document, text)| Ok((row(py, &document)?, text))).transpose()
+        Ok(found.map(Document::from))
     }
 
     /// The same without its text.
-    fn info<'py>(&self, py: Python<'py>, id: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyTuple>>> {
+    fn info(&self, py: Python<'_>, id: &Bound<'_, PyAny>) -> PyResult<Option<DocumentInfo>> {
         let (id, now) = (text_of("a document's id", id)?, self.handle.clock.now(py)?);
         let found = run(py, Hold::Attached, || self.handle.engine()?.store().read(|pages| collection::info(pages, &self.name, &id, now)))?;
-        found.map(|document| row(py, &document)).transpose()
+        Ok(found.as_ref().map(DocumentInfo::from))
     }
 
     /// Documents from number `first` on, at most `limit`, and the number to go on from; `None` after the last.
-    fn page<'py>(&self, py: Python<'py>, first: u32, limit: usize) -> PyResult<(Vec<Bound<'py, PyTuple>>, Option<u32>)> {
+    fn page(&self, py: Python<'_>, first: u32, limit: usize) -> PyResult<(Vec<DocumentInfo>, Option<u32>)> {
         let now = self.handle.clock.now(py)?;
         let (page, next) =
             run(py, Hold::Detached, || self.handle.engine()?.store().read(|pages| collection::page(pages, &self.name, first, limit, now)))?;
-        Ok((page.iter().map(|document| row(py, document)).collect::<PyResult<_>>()?, next))
+        Ok((page.iter().map(DocumentInfo::from).collect(), next))
     }
 
     /// Removes a document; whether it was there.
@@ -179,16 +206,11 @@ impl CollectionCore {
     }
 
     /// Says in how many seconds a document is to be removed; `None` keeps it.
-    fn expire<'py>(
-        &self,
-        py: Python<'py>,
-        id: &Bound<'py, PyAny>,
-        ttl_seconds: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Option<Bound<'py, PyTuple>>> {
+    fn expire(&self, py: Python<'_>, id: &Bound<'_, PyAny>, ttl_seconds: Option<&Bound<'_, PyAny>>) -> PyResult<Option<DocumentInfo>> {
         let (id, now) = (text_of("a document's id", id)?, self.handle.clock.now(py)?);
         let at = ttl_seconds.map(ttl).transpose()?.map(|ttl| now.saturating_add(ttl));
         let found = run(py, Hold::Detached, || remove::expire_at(self.handle.engine()?, &self.name, &id, at, now))?;
-        found.map(|document| row(py, &document)).transpose()
+        Ok(found.as_ref().map(DocumentInfo::from))
     }
 
     /// Removes the collection; how many documents it had.
@@ -196,10 +218,9 @@ impl CollectionCore {
         run(py, Hold::Long, || remove::drop_collection(self.handle.engine()?, &self.name))
     }
 
-    /// Documents, chunks, bytes of text.
-    fn counts(&self, py: Python<'_>) -> PyResult<(u64, u64, u64)> {
+    fn counts(&self, py: Python<'_>) -> PyResult<Counts> {
         let head = run(py, Hold::Attached, || self.handle.engine()?.store().read(|pages| collection::count(pages, &self.name)))?;
-        Ok((head.documents, head.chunks, head.bytes))
+        Ok(Counts { documents: head.documents, chunks: head.chunks, bytes: head.bytes })
     }
 
     /// The time now, by the engine's clock.
@@ -219,7 +240,7 @@ impl CollectionCore {
         relevant_only: bool,
         vector: Option<&Bound<'py, Vectors>>,
         degraded: Option<&str>,
-    ) -> PyResult<SearchCore> {
+    ) -> PyResult<Found> {
         let now = self.handle.clock.now(py)?;
         let limit = whole("limit", limit, 0, i64::MAX)? as usize;
         let mut request = Request::new(text_of("query", query)?, vec![self.name.clone()], limit, now);
@@ -228,10 +249,10 @@ impl CollectionCore {
         request.min_score = min_score.map_or(Ok(0.0), |value| number("min_score", value))?;
         request.relevant_only = relevant_only;
         request.vector = vector.and_then(|vector| vector.get().query());
-        let is_small = hold_for(&request.text) == Hold::Attached && self.counts(py)?.1 <= ATTACHED_UP_TO / 4;
+        let is_small = hold_for(&request.text) == Hold::Attached && self.counts(py)?.chunks <= ATTACHED_UP_TO / 4;
         let hold = if is_small { Hold::Attached } else { Hold::Detached };
         request.embedder_failed = degraded.map(str::to_owned);
-        run(py, hold, || search::ask(self.handle.engine()?, &request)).map(SearchCore)
+        run(py, hold, || search::ask(self.handle.engine()?, &request)).map(|found| Found(Arc::new(found)))
     }
 
     /// Whether two handles name the same collection of the same engine.
@@ -247,52 +268,102 @@ fn ids(value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     value.try_iter()?.map(|id| text_of("an id of documents", &id?)).collect()
 }
 
-/// An answer to a search.
+/// What is known of an answer besides its hits, and the hits. Private.
 #[pyclass(frozen, module = "memspan._core")]
 #[derive(Debug)]
-pub struct SearchCore(collection::Search);
+pub struct Found(Arc<collection::Search>);
 
-/// A hit: its document, begin, end, text, headings, score.
-type HitRow<'py> = (Bound<'py, PyTuple>, usize, usize, &'py str, Bound<'py, PyTuple>, f64);
+shows! {
+    Found |it| {
+        degraded_reason: Option<&str> = it.0.degraded.as_deref();
+        mode: &'static str = if it.0.hybrid { "hybrid" } else { "lexical" };
+        confidence: f64 = it.0.confidence();
+    }
 
-#[pymethods]
-impl SearchCore {
+    fn passages(&self) -> Tuple<Passage> {
+        let passage = |rank: usize| Passage { found: Arc::clone(&self.0), rank, weighed: None };
+        (0..self.0.hits.len()).map(passage).collect()
+    }
+}
+
+/// A chunk that answers a question, with its citation: `document text[start:end] == passage.text`.
+#[pyclass(frozen, eq, module = "memspan.collection")]
+#[derive(Debug, Clone)]
+pub struct Passage {
+    found: Arc<collection::Search>,
+    rank: usize,
+    /// What it scores beside hits of other sources.
+    weighed: Option<f64>,
+}
+
+impl Passage {
+    fn hit(&self) -> &collection::Hit {
+        &self.found.hits[self.rank]
+    }
+}
+
+impl PartialEq for Passage {
+    fn eq(&self, other: &Self) -> bool {
+        let same = |one: &Self| (one.hit().characters.clone(), one.score().to_bits());
+        same(self) == same(other) && self.document() == other.document() && self.hit().text == other.hit().text
+    }
+}
+
+shows! {
+    Passage |it| {
+        /// The document it is part of: id, version, source, metadata.
+        document: DocumentInfo = DocumentInfo::from(&*it.hit().document);
+        /// Where it begins in the document's text, in characters as Python counts them.
+        start: usize = it.hit().characters.start;
+        /// Where it ends, exclusive.
+        end: usize = it.hit().characters.end;
+        /// `start` and `end`.
+        span: (usize, usize) = (it.start(), it.end());
+        /// The document's text from `start` to `end`.
+        text: &str = &it.hit().text;
+        /// The headings above it, outermost first; for code the lines that open the enclosing blocks.
+        heading: Tuple<String> = it.hit().path.iter().cloned().collect();
+        /// 0 to 1: how it compares with the other hits of the answer. Not comparable between questions.
+        score: f64 = it.weighed.unwrap_or(it.hit().score);
+        /// "collections".
+        source: &'static str = "collections";
+    }
+
+    /// Tokens of its text, exact for `o200k_base` (GPT-4o and later). Counted at each use.
     #[getter]
-    fn degraded_reason(&self) -> Option<&str> {
-        self.0.degraded.as_deref()
+    fn tokens(&self, py: Python<'_>) -> PyResult<usize> {
+        let text = self.text();
+        run(py, hold_for(text), || Ok(recall::tokens_of(text)))
     }
 
-    #[getter]
-    fn mode(&self) -> &'static str {
-        if self.0.hybrid { "hybrid" } else { "lexical" }
-    }
-
-    #[getter]
-    fn confidence(&self) -> f64 {
-        self.0.confidence()
-    }
-
-    fn __len__(&self) -> usize {
-        self.0.hits.len()
-    }
-
-    fn hit<'py>(slf: &'py Bound<'py, Self>, place: usize) -> PyResult<HitRow<'py>> {
-        let (py, hit) = (slf.py(), &slf.get().0.hits[place]);
-        Ok((row(py, &hit.document)?, hit.characters.start, hit.characters.end, &hit.text, PyTuple::new(py, &hit.path)?, hit.score))
-    }
-
-    /// Where the score of a hit comes from.
-    fn explain(&self, py: Python<'_>, place: usize) -> PyResult<Explanation> {
-        let hit = &self.0.hits[place];
-        let query = &self.0.queries[hit.collection];
+    /// Where the score comes from. Cost: the text is analysed again.
+    fn explain(&self, py: Python<'_>) -> PyResult<Explanation> {
+        let hit = self.hit();
+        let query = &self.found.queries[hit.collection];
         let why = run(py, hold_for(&hit.text), || Ok(query.explain(hit.parts, &hit.indexed())))?;
         Ok(Explanation::new(why, Vec::new()))
     }
 
-    /// Tokens of a hit's text (`o200k_base`).
-    fn tokens(&self, py: Python<'_>, place: usize) -> PyResult<usize> {
-        let text = &self.0.hits[place].text;
-        run(py, hold_for(text), || Ok(recall::tokens_of(text)))
+    /// The same hit with the score that compares it with hits of other sources. Private.
+    fn weighed(&self, score: f64) -> Self {
+        Self { weighed: Some(score), ..self.clone() }
+    }
+
+    fn __copy__(&self) -> Self {
+        self.clone()
+    }
+
+    fn __deepcopy__(&self, _memo: &Bound<'_, PyAny>) -> Self {
+        self.clone()
+    }
+
+    fn __hash__(&self) -> u64 {
+        (self.start() as u64) ^ ((self.end() as u64) << 32) ^ self.score().to_bits()
+    }
+
+    fn __repr__(&self) -> String {
+        let (hit, text) = (self.hit(), shortened(self.text()));
+        format!("Passage({:.3}, {text:?}, document={:?}, span=({}, {}))", self.score(), hit.document.id, self.start(), self.end())
     }
 }
 

@@ -5,11 +5,10 @@
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use memspan_engine::compaction::{self, Compacted, Line, Source, Summary, check, from_json, request, to_json};
-use memspan_engine::context::message::Role;
+use memspan_engine::compaction::{self, Compacted, Identifier, Line, Source, Summary, check, from_json, request, to_json};
 use memspan_engine::context::{Counter, FixedText, Share};
 use memspan_engine::models::Model;
-use memspan_engine::session::{Draft, NewInstructions, Place, Policy, StoredSummary, SwitchPlan};
+use memspan_engine::session::{Draft, NewInstructions, Policy, StoredSummary, SwitchPlan};
 use memspan_engine::tokens::CachedCounter;
 use pyo3::prelude::*;
 
@@ -19,16 +18,50 @@ use crate::errors::{Hold, run, to_python};
 use crate::messages;
 use crate::models::named_or_given;
 use crate::session::SessionCore;
-use crate::time;
+use crate::value::{Tuple, value};
 
-/// JSON, text, text as a prompt shows it, tokens of that, identifiers with their phrases and messages.
-type SummaryRow = (String, String, String, u64, Vec<(String, String, Vec<u64>)>);
-/// How it was made, hash of the prompt, refused lines, when.
-type MadeRow<'py> = (String, String, u64, Bound<'py, PyAny>);
-/// Models, limit, kept messages, left out messages, tokens, first message, tokens of the fixed sections.
-type SwitchRow = (String, String, u64, u64, u64, u64, u64, u64);
-/// A reply held against the messages: what is wrong with its shape, lines taken, lines refused each with its reason.
-type CheckedRow = (Option<String>, usize, Vec<(String, String)>);
+value! {
+    /// An identifier that a summary has, byte for byte.
+    SummaryIdentifier("memspan.compaction.values") { text: String, phrase: String, messages: Tuple<u64> }
+}
+
+value! {
+    /// A summary: as JSON, as text, as a prompt shows it, with the tokens of the text. Private.
+    SummaryText("memspan._core") { json: String, text: String, shown: String, tokens: u64, identifiers: Tuple<SummaryIdentifier> }
+}
+
+value! {
+    /// A summary that was made: its messages' identifiers, how many it has, how many of those the model had left out. Private.
+    MadeSummary("memspan._core") { summary: SummaryText, identifiers: u64, kept: u64, restored: u64 }
+}
+
+value! {
+    /// A line of a model that was not taken.
+    RefusedLine("memspan.compaction.values") { text: String, reason: String }
+}
+
+value! {
+    /// A reply held against the messages: what is wrong with its shape, lines taken, lines refused. Private.
+    CheckedReply("memspan._core") { wrong: Option<String>, taken: usize, refused: Tuple<RefusedLine> }
+}
+
+value! {
+    /// A message that leaves. Private.
+    LeavingMessage("memspan._core") { index: u64, id: Option<String>, role: String, text: String }
+}
+
+value! {
+    /// A compaction that was committed. Private.
+    CommittedCompaction("memspan._core") { epoch: u64, version: u64, tokens_before: u64, tokens_after: u64 }
+}
+
+value! {
+    /// What a switch of models keeps. Private.
+    PlannedSwitch("memspan._core") {
+        from_model: String, to_model: String, max_input_tokens: u64, kept_messages: u64, left_out_messages: u64, tokens: u64,
+        first_message: u64, fixed_tokens: u64
+    }
+}
 
 /// What a compaction is made of, and what a model wrote for it.
 #[pyclass(frozen, module = "memspan._core")]
@@ -62,9 +95,9 @@ impl CompactionDraft {
         })
     }
 
-    fn stored(&self, checked: &str, prompt: &str, refused: u64) -> StoredSummary {
-        let (summary, made_at) = (self.made().summary.clone(), 0);
-        StoredSummary { summary, made_at, checked: checked.to_owned(), prompt: prompt.to_owned(), refused }
+    fn stored(&self, written: &Written) -> StoredSummary {
+        let (summary, made_at, refused) = (self.made().summary.clone(), 0, written.refused.len() as u64);
+        StoredSummary { summary, made_at, checked: written.checked.clone(), prompt: written.prompt.clone(), refused }
     }
 }
 
@@ -81,11 +114,12 @@ impl CompactionDraft {
         self.draft.max_tokens
     }
 
-    /// The messages that leave: index, id, role, text.
-    fn messages(&self) -> Vec<(u64, Option<String>, &'static str, String)> {
-        let row = |(source, id): (&Source, &Option<String>)| {
-            let text = request_text(source);
-            (source.index, id.clone(), source.message.role.name(), text)
+    fn messages(&self) -> Vec<LeavingMessage> {
+        let row = |(source, id): (&Source, &Option<String>)| LeavingMessage {
+            index: source.index,
+            id: id.clone(),
+            role: source.message.role.name().to_owned(),
+            text: source.message.spoken(),
         };
         self.draft.sources.iter().zip(&self.draft.ids).map(row).collect()
     }
@@ -100,18 +134,19 @@ impl CompactionDraft {
         self.draft.previous.as_ref().filter(|before| !before.is_empty()).map(request::before)
     }
 
-    /// Holds a reply against the messages and takes the lines that pass: what is wrong with its shape, lines taken, lines refused.
-    fn check(&self, py: Python<'_>, reply: &Bound<'_, PyAny>) -> PyResult<CheckedRow> {
+    /// Holds a reply against the messages and takes the lines that pass.
+    fn check(&self, py: Python<'_>, reply: &Bound<'_, PyAny>) -> PyResult<CheckedReply> {
         let reply = text_of("a model's reply", reply)?;
         let checked = run(py, Hold::Detached, || Ok(check::check(&reply, self.draft.previous.as_ref(), &self.draft.sources)))?;
-        match checked {
-            Err(wrong) => Ok((Some(wrong), 0, Vec::new())),
+        Ok(match checked {
+            Err(wrong) => CheckedReply { wrong: Some(wrong), taken: 0, refused: Tuple(Vec::new()) },
             Ok(checked) => {
-                let (taken, refused) = (checked.lines.len(), checked.refused);
+                let taken = checked.lines.len();
                 self.written.lock().unwrap_or_else(PoisonError::into_inner).extend(checked.lines);
-                Ok((None, taken, refused.into_iter().map(|line| (line.text, line.reason)).collect()))
+                let refused = checked.refused.into_iter().map(|line| RefusedLine { text: line.text, reason: line.reason }).collect();
+                CheckedReply { wrong: None, taken, refused }
             }
-        }
+        })
     }
 
     /// Forgets what a model wrote.
@@ -119,42 +154,28 @@ impl CompactionDraft {
         self.written.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
-    /// Makes the summary: itself, different identifiers, how many of them it has, how many of those the model had left out.
-    fn make(&self, py: Python<'_>) -> PyResult<(SummaryRow, u64, u64, u64)> {
+    /// Makes the summary.
+    fn make(&self, py: Python<'_>) -> PyResult<MadeSummary> {
         let made = run(py, Hold::Detached, || Ok(self.made()))?;
-        let row = summary_row(&made.summary, &self.draft.model);
-        let written: String = self.lines().iter().flat_map(|line| [&*line.text, "\n"]).collect();
-        let restored = if written.is_empty() { 0 } else { row.4.iter().filter(|one| !written.contains(&one.0)).count() as u64 };
-        Ok((row, made.identifiers, made.kept, restored))
+        let restored = made.restored(&self.lines());
+        let summary = summary_text(&made.summary, &self.draft.model);
+        Ok(MadeSummary { summary, identifiers: made.identifiers, kept: made.kept, restored })
     }
 }
 
-/// Text and calls of a message.
-fn request_text(source: &Source) -> String {
-    let mut text = String::new();
-    for part in &source.message.parts {
-        if let memspan_engine::context::Part::Text(said) = part {
-            text.push_str(said);
-            text.push('\n');
-        }
-    }
-    text.truncate(text.trim_end().len());
-    text
-}
-
-fn summary_row(summary: &Summary, model: &Model) -> SummaryRow {
+fn summary_text(summary: &Summary, model: &Model) -> SummaryText {
     let counter = CachedCounter::new(model.encoding);
-    let shown = FixedText::summary(&summary.text(), &model.framing, &counter);
-    let identifiers = summary.identifiers().into_iter();
-    let rows = identifiers.map(|one| (one.text.into(), one.phrase.into(), one.sources)).collect();
-    (to_json(summary), summary.text(), shown.text.to_string(), counter.count(&summary.text()), rows)
+    let shown = FixedText::summary(&summary.text(), &model.framing, &counter).text.to_string();
+    let named = |one: Identifier| SummaryIdentifier { text: one.text.into(), phrase: one.phrase.into(), messages: Tuple(one.sources) };
+    let identifiers = summary.identifiers().into_iter().map(named).collect();
+    SummaryText { json: to_json(summary), text: summary.text(), shown, tokens: counter.count(&summary.text()), identifiers }
 }
 
 /// Reads the JSON of a summary.
 #[pyfunction]
-pub fn read_summary(json: &Bound<'_, PyAny>, model: &Bound<'_, PyAny>) -> PyResult<SummaryRow> {
+pub fn read_summary(json: &Bound<'_, PyAny>, model: &Bound<'_, PyAny>) -> PyResult<SummaryText> {
     let summary = from_json(&text_of("a summary", json)?).map_err(|error| to_python(json.py(), &error))?;
-    Ok(summary_row(&summary, &named_or_given(model)?))
+    Ok(summary_text(&summary, &named_or_given(model)?))
 }
 
 /// A draft of plain messages, and the place of the first that stays. Leading system messages are the caller's own and no part of it.
@@ -177,23 +198,8 @@ pub fn compaction_draft(
     for at in 0..items.len()? {
         sources.push(Source { index: first + at as u64, message: Arc::new(messages::message_at(&items, at)?) });
     }
-    let end = newest_exchanges(&sources, keep);
-    let boundary = first + end as u64;
-    let system = sources.iter().take_while(|source| source.message.role == Role::System).count();
-    sources.truncate(end);
-    let sources: Vec<Source> = sources.split_off(system.min(end));
-    let ids = vec![None; sources.len()];
-    let place = Place { partition: 0, session: 0 };
-    Ok((CompactionDraft::new(Draft { place, seen: (0, 0), previous, sources, ids, boundary, max_tokens, model }), end))
-}
-
-/// Where the newest `keep` exchanges begin.
-fn newest_exchanges(sources: &[Source], keep: usize) -> usize {
-    if keep == 0 {
-        return sources.len();
-    }
-    let opens: Vec<usize> = (0..sources.len()).filter(|at| sources[*at].message.opens_turn()).collect();
-    opens.len().checked_sub(keep).map_or(0, |at| if at == 0 { 0 } else { opens[at] })
+    let (draft, end) = Draft::of_messages(previous, sources, keep, max_tokens, model);
+    Ok((CompactionDraft::new(draft), end))
 }
 
 /// A draft of a session; `None` where no turn is old enough.
@@ -217,30 +223,36 @@ pub fn brief_draft(py: Python<'_>, core: &Bound<'_, SessionCore>, max_tokens: &B
     core.get().named.run(py, Hold::Detached, |session| session.brief_draft(max_tokens)).map(CompactionDraft::new)
 }
 
-/// Commits a draft of a session: epoch, version, tokens before and after.
+/// How a summary was written: what `memspan.compaction.writing.Written` says.
+#[derive(FromPyObject)]
+pub struct Written {
+    checked: String,
+    prompt: String,
+    refused: Vec<RefusedLine>,
+}
+
+/// Commits a draft of a session.
 #[pyfunction]
 pub fn commit_compaction(
     py: Python<'_>,
     core: &Bound<'_, SessionCore>,
     draft: &Bound<'_, CompactionDraft>,
-    checked: &str,
-    prompt: &str,
-    refused: u64,
-) -> PyResult<(u64, u64, u64, u64)> {
+    written: Written,
+) -> PyResult<CommittedCompaction> {
     let (named, draft) = (&core.get().named, draft.get());
     let now = named.now(py)?;
-    let done = named.run(py, Hold::Detached, |session| session.commit(&draft.draft, draft.stored(checked, prompt, refused), now))?;
-    Ok((done.epoch, done.version, done.tokens.0, done.tokens.1))
+    let done = named.run(py, Hold::Detached, |session| session.commit(&draft.draft, draft.stored(&written), now))?;
+    let (tokens_before, tokens_after) = done.tokens;
+    Ok(CommittedCompaction { epoch: done.epoch, version: done.version, tokens_before, tokens_after })
 }
 
-/// The newest summary of a session, and how it was made.
+/// The newest summary of a session.
 #[pyfunction]
-pub fn session_summary<'py>(py: Python<'py>, core: &Bound<'py, SessionCore>) -> PyResult<Option<(SummaryRow, MadeRow<'py>)>> {
+pub fn session_summary(py: Python<'_>, core: &Bound<'_, SessionCore>) -> PyResult<Option<SummaryText>> {
     let named = &core.get().named;
     let Some(stored) = named.run(py, Hold::Attached, |session| session.summary())? else { return Ok(None) };
     let model = named.run(py, Hold::Attached, |session| session.status())?.epoch.model;
-    let made_at = time::to_python(py, stored.made_at)?;
-    Ok(Some((summary_row(&stored.summary, &model), (stored.checked, stored.prompt, stored.refused, made_at))))
+    Ok(Some(summary_text(&stored.summary, &model)))
 }
 
 /// Why a session should be compacted.
@@ -310,14 +322,14 @@ pub fn plan_switch(
     core: &Bound<'_, SessionCore>,
     to: &Bound<'_, PyAny>,
     draft: Option<&Bound<'_, CompactionDraft>>,
-) -> PyResult<SwitchRow> {
+) -> PyResult<PlannedSwitch> {
     let (named, to) = (&core.get().named, named_or_given(to)?);
     let now = named.now(py)?;
     let new = draft.map(|draft| draft.get().made().summary.clone());
-    named.run(py, Hold::Detached, |session| session.plan_switch_with(&to, new.as_ref(), now)).map(switch_row)
+    named.run(py, Hold::Detached, |session| session.plan_switch_with(&to, new.as_ref(), now)).map(PlannedSwitch::from)
 }
 
-/// Switches, and commits the summary of a draft with it: checked, prompt, refused.
+/// Switches, and commits the summary of a draft with it.
 #[pyfunction]
 pub fn switch_model(
     py: Python<'_>,
@@ -326,22 +338,32 @@ pub fn switch_model(
     system: Option<&Bound<'_, PyAny>>,
     tools: Option<&Bound<'_, PyAny>>,
     draft: Option<&Bound<'_, CompactionDraft>>,
-    made: (String, String, u64),
-) -> PyResult<SwitchRow> {
+    written: Written,
+) -> PyResult<PlannedSwitch> {
     let (named, to, system) = (&core.get().named, named_or_given(to)?, maybe_text("system", system)?);
     let tools = tools.map(messages::tools_json).transpose()?;
     let now = named.now(py)?;
     let draft = draft.map(Bound::get);
     let told = NewInstructions { system: system.as_deref(), tools: tools.as_deref() };
     let plan = named.run(py, Hold::Detached, |session| {
-        let compacted = draft.map(|draft| (&draft.draft, draft.stored(&made.0, &made.1, made.2)));
+        let compacted = draft.map(|draft| (&draft.draft, draft.stored(&written)));
         session.switch_model(&to, told, compacted, now)
     })?;
     core.get().forget_size();
-    Ok(switch_row(plan))
+    Ok(plan.into())
 }
 
-fn switch_row(plan: SwitchPlan) -> SwitchRow {
-    let SwitchPlan { from, to, limit, kept, fixed_tokens, .. } = plan;
-    (from.name.to_string(), to.name.to_string(), limit, kept.kept, kept.left_out, kept.tokens, kept.origin, fixed_tokens)
+impl From<SwitchPlan> for PlannedSwitch {
+    fn from(SwitchPlan { from, to, limit, kept, fixed_tokens, .. }: SwitchPlan) -> Self {
+        Self {
+            from_model: from.name.to_string(),
+            to_model: to.name.to_string(),
+            max_input_tokens: limit,
+            kept_messages: kept.kept,
+            left_out_messages: kept.left_out,
+            tokens: kept.tokens,
+            first_message: kept.origin,
+            fixed_tokens,
+        }
+    }
 }

@@ -5,33 +5,33 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use memspan_engine::context::Factor;
-use memspan_engine::engine::{Embed, Engine, EngineOptions};
-use memspan_engine::index::vectors::UnitVector;
+use memspan_engine::engine::{Engine, EngineOptions};
 use memspan_engine::index::vectors::graph::GraphOptions;
-use memspan_engine::limits::{MAX_DIMENSIONS, busy_timeout};
+use memspan_engine::limits::busy_timeout;
 use memspan_engine::memory::KindRule;
-use memspan_engine::memory::embedding::{Embedding, PROBE};
-use memspan_engine::memory::maintain::Pending;
+use memspan_engine::memory::embedding::PROBE;
 use memspan_engine::scope::{Scope, ScopeType};
 use memspan_engine::session::LearnedModel;
 use memspan_engine::store::Durability;
 use memspan_engine::store::metrics::add;
 use memspan_engine::text::screening::Screening;
 use memspan_engine::tokens::bound::Class;
-use memspan_engine::tokens::shared_cache;
 use memspan_engine::{Error, ErrorKind, Result};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyTuple};
+use pyo3::types::{IntoPyDict, PyDict, PyList, PyTuple};
 
-use crate::arguments::{maybe_text, number, text_of, whole};
+use crate::arguments::{maybe_text, number, text_of};
+use crate::calls::{Calls, call, check_signals};
 use crate::clock::Clock;
-use crate::errors::{Hold, invalid, look_for_signals, run, to_python};
+use crate::errors::{Hold, look_for_signals, run, to_python};
 use crate::keys::store_key;
 use crate::life::screening_of;
 use crate::memory::Remembered;
+use crate::options::{Graph, Identity, Treatments, embedding_of, graph_of, rules_of};
 use crate::rows::{Rows, scope_core};
 use crate::scope::ScopeCore;
-use crate::vectors::Vectors;
+use crate::value::{Tuple, value};
+use crate::vectors::{Space, Vectors};
 
 /// Up to so many memories in its scopes, a read is over in well under a millisecond and keeps the interpreter.
 pub const ATTACHED_UP_TO: u64 = 20_000;
@@ -57,34 +57,17 @@ impl Handle {
         Ok(&self.engine)
     }
 
+    /// The dimensions of its embedding's vectors, and its place among those that the engine was given; `None` without an embedding.
+    pub fn space(&self) -> Space {
+        self.engine.embedding().map(|embedding| (embedding.dimensions as usize, self.engine.embedding_place()))
+    }
+
     /// How a prompt that asks these scopes is assembled.
     pub fn hold(&self, scopes: &[Scope]) -> Result<Hold> {
         let small = self.engine()?.documents(scopes)? <= ATTACHED_UP_TO;
         Ok(if small { Hold::Attached } else { Hold::Detached })
     }
 }
-
-/// What a caller rules of a kind: its name, days to live, days in which a value halves, most of them.
-type KindRow<'py> = (Bound<'py, PyAny>, Option<f64>, Option<f64>, Option<usize>);
-
-/// Rules of kinds by name: days to live, days in which a value halves, most of them.
-fn rules_of(given: Vec<KindRow<'_>>) -> PyResult<[KindRule; 7]> {
-    const DAY: f64 = 86_400e6;
-    let mut rules = [KindRule::default(); 7];
-    for (name, ttl_days, half_life_days, cap) in given {
-        let micros = |days: f64| (days * DAY).min(i64::MAX as f64 / 4.0) as i64;
-        rules[crate::arguments::kind(&name)? as usize] = KindRule { ttl: ttl_days.map(micros), half_life: half_life_days.map(micros), cap };
-    }
-    Ok(rules)
-}
-
-/// What an embedder says of itself: name, dimensions, revision.
-type Identity<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Option<Bound<'py, PyAny>>);
-
-/// Model, encoding, prior, exceeded, classes: name, factor, samples.
-type LearnedRow = (String, String, f64, u64, Vec<(&'static str, f64, usize)>);
-/// Rules of graphs over vectors: threshold, M, ef_construction, ef_search, share from which on one is rebuilt.
-type Graph<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>);
 
 #[pyclass(frozen, module = "memspan._core")]
 #[derive(Debug)]
@@ -109,20 +92,20 @@ impl EngineCore {
         embedding: Option<Identity<'_>>,
         by_default: bool,
         graph: Option<Graph<'_>>,
-        policy: Option<(String, String)>,
-        kinds: Option<Vec<KindRow<'_>>>,
+        policy: Option<Treatments>,
+        kinds: Option<&Bound<'_, PyDict>>,
         key: Option<&[u8]>,
     ) -> PyResult<Self> {
         let clock = Clock::new(clock)?;
         let options = EngineOptions {
-            durability: durability_of(durability)?,
+            durability: Durability::parse(&text_of("durability", durability)?).map_err(|error| to_python(py, &error))?,
             read_only,
             busy_timeout: busy_timeout(number("busy_timeout_seconds", busy_timeout_seconds)?).map_err(|error| to_python(py, &error))?,
-            embedding: embedding.map(|(name, dimensions, revision)| embedding_of(&name, &dimensions, revision.as_ref())).transpose()?,
+            embedding: embedding.as_ref().map(embedding_of).transpose()?,
             now: clock.now(py)?,
         };
-        let screening = policy.map_or(Ok(Screening::default()), |(secrets, personal)| screening_of(py, &secrets, &personal))?;
-        let rules = rules_of(kinds.unwrap_or_default())?;
+        let screening = policy.map_or(Ok(Screening::default()), |given| screening_of(py, &given.secrets, &given.personal_data))?;
+        let rules = kinds.map_or(Ok([KindRule::default(); 7]), rules_of)?;
         let graph = graph.map_or(Ok(GraphOptions::default()), |graph| graph_of(&graph))?;
         let key = store_key(py, key)?;
         memspan_engine::interrupt::ask_by(look_for_signals);
@@ -151,15 +134,13 @@ impl EngineCore {
 
     /// The dimensions of its embedding's vectors, and its place among those that the engine was given; `None` without an embedding.
     #[getter]
-    fn space(&self) -> Option<(u32, u32)> {
-        let place = self.handle.engine.embedding_place();
-        self.handle.engine.embedding().map(|embedding| (embedding.dimensions, place))
+    fn space(&self) -> Space {
+        self.handle.space()
     }
 
     /// Makes another embedding the one of this engine; its place.
     fn exchange_embedding(&self, embedding: Identity<'_>) -> PyResult<u32> {
-        let (name, dimensions, revision) = embedding;
-        Ok(self.handle.engine.exchange_embedding(&embedding_of(&name, &dimensions, revision.as_ref())?))
+        Ok(self.handle.engine.exchange_embedding(&embedding_of(&embedding)?))
     }
 
     /// The place of the embedding that a scope is searched by, among those that the engine was given.
@@ -290,41 +271,13 @@ impl EngineCore {
 
     /// What is in the store, and what happened since this process opened it.
     fn metrics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let (contents, counters) = run(py, Hold::Detached, || {
-            let engine = self.handle.engine()?;
-            Ok((engine.contents()?, engine.store().metrics().snapshot()))
-        })?;
-        let values = PyDict::new(py);
-        values.set_item("generation", contents.generation)?;
-        values.set_item("file_bytes", contents.file_bytes)?;
-        values.set_item("scopes", contents.scopes)?;
-        values.set_item("memories", contents.memories)?;
-        values.set_item("vectors", contents.vectors)?;
-        values.set_item("to_embed", contents.to_embed)?;
-        values.set_item("collections", contents.collections)?;
-        values.set_item("documents", contents.documents)?;
-        values.set_item("chunks", contents.chunks)?;
-        values.set_item("chunk_vectors", contents.chunk_vectors)?;
-        for (name, value) in counters {
-            values.set_item(name, value)?;
-        }
-        let counts = shared_cache().metrics();
-        values.set_item("token_cache_hits", counts.hits)?;
-        values.set_item("token_cache_misses", counts.misses)?;
-        Ok(values)
+        run(py, Hold::Detached, || self.handle.engine()?.metrics())?.into_py_dict(py)
     }
 
-    /// What was learned of closed tokenizers: model, encoding, prior, times a bound was exceeded, and of each class its name, factor and
-    /// samples.
-    fn learned(&self, py: Python<'_>) -> PyResult<Vec<LearnedRow>> {
+    /// What was learned of closed tokenizers.
+    fn learned(&self, py: Python<'_>) -> PyResult<Vec<LearnedTokens>> {
         let found = run(py, Hold::Attached, || memspan_engine::session::learned(self.handle.engine()?))?;
-        let factor = |factor: Factor| f64::from(factor.per_mille()) / 1000.0;
-        let row = |one: LearnedModel| {
-            let class = |class: Class| (class.name(), factor(one.learned.factor(class)), one.learned.samples(class));
-            let classes = Class::ALL.into_iter().map(class).collect();
-            (one.model, one.encoding, factor(one.learned.prior()), one.learned.exceeded(), classes)
-        };
-        Ok(found.into_iter().map(row).collect())
+        Ok(found.into_iter().map(LearnedTokens::from).collect())
     }
 
     /// Forgets what was learned of a model; whether there was something.
@@ -363,33 +316,27 @@ impl EngineCore {
     }
 }
 
-fn durability_of(value: &Bound<'_, PyAny>) -> PyResult<Durability> {
-    match text_of("durability", value)?.as_str() {
-        "full" => Ok(Durability::Full),
-        "relaxed" => Ok(Durability::Relaxed),
-        other => Err(invalid(
-            value.py(),
-            format!(
-                "opening a store: durability is \"full\" (what is acknowledged is on disk) or \"relaxed\" (a power cut may undo the last commit), and it is {other:?}: choose one"
-            ),
-        )),
+value! {
+    /// What was learned of one class of text. Private.
+    LearnedClass("memspan._core") { name: String, factor: f64, samples: usize }
+}
+
+value! {
+    /// What was learned of a closed tokenizer. Private.
+    LearnedTokens("memspan._core") { model: String, encoding: String, prior: f64, exceeded: u64, classes: Tuple<LearnedClass> }
+}
+
+impl From<LearnedModel> for LearnedTokens {
+    fn from(LearnedModel { model, encoding, learned, .. }: LearnedModel) -> Self {
+        let factor = |factor: Factor| f64::from(factor.per_mille()) / 1000.0;
+        let class = |class: Class| LearnedClass {
+            name: class.name().to_owned(),
+            factor: factor(learned.factor(class)),
+            samples: learned.samples(class),
+        };
+        let classes = Class::ALL.into_iter().map(class).collect();
+        Self { model, encoding, prior: factor(learned.prior()), exceeded: learned.exceeded(), classes }
     }
-}
-
-fn graph_of((threshold, m, ef_construction, ef_search, rebuild_share): &Graph<'_>) -> PyResult<GraphOptions> {
-    Ok(GraphOptions {
-        threshold: whole("graph.threshold", threshold, 1, i64::MAX)? as u64,
-        m: whole("graph.m", m, 4, 64)? as usize,
-        ef_construction: whole("graph.ef_construction", ef_construction, 4, 4096)? as usize,
-        ef_search: whole("graph.ef_search", ef_search, 1, 65_535)? as usize,
-        rebuild_share: number("graph.rebuild_share", rebuild_share)?,
-    })
-}
-
-fn embedding_of(name: &Bound<'_, PyAny>, dimensions: &Bound<'_, PyAny>, revision: Option<&Bound<'_, PyAny>>) -> PyResult<Embedding> {
-    let dimensions = whole("the embedder's dimensions", dimensions, 1, MAX_DIMENSIONS as i64)? as u32;
-    let revision = maybe_text("the embedder's revision", revision)?.unwrap_or_default();
-    Embedding::new(text_of("the embedder's name", name)?, dimensions, revision).map_err(|error| to_python(name.py(), &error))
 }
 
 /// What maintenance did. Frozen.
@@ -402,62 +349,4 @@ pub struct Maintained {
     sessions: u64,
     collections: u64,
     graphs: u64,
-}
-
-/// A caller's embedder, called from the engine, and what it raised.
-struct Calls {
-    embed: Option<Py<PyAny>>,
-    raised: Option<PyErr>,
-}
-
-impl Calls {
-    fn new(embed: Option<Py<PyAny>>) -> Self {
-        Self { embed, raised: None }
-    }
-
-    fn embedder(&mut self) -> Option<&mut dyn Embed> {
-        if self.embed.is_some() { Some(self) } else { None }
-    }
-
-    /// What the engine says, unless Python raised something on its way.
-    fn or_raise<T>(self, done: PyResult<T>) -> PyResult<T> {
-        self.raised.map_or(done, Err)
-    }
-}
-
-impl Embed for Calls {
-    fn embed(&mut self, texts: &[Pending]) -> Result<Vec<Option<UnitVector>>> {
-        let Self { embed: Some(embed), raised } = self else { return Ok(vec![None; texts.len()]) };
-        let texts: Vec<&str> = texts.iter().map(|one| one.text.as_str()).collect();
-        let made = call(embed, (texts,), raised)?;
-        Python::attach(|py| match made.bind(py).cast::<Vectors>() {
-            Ok(vectors) => Ok(vectors.get().rows.clone()),
-            Err(_) => Err(Error::new(ErrorKind::Embedder, "embedding texts: the embedder returned no vectors: look at the embedder")),
-        })
-    }
-}
-
-/// Calls a function of Python's; what it raises is kept, and passes the engine as an error of the embedder or, if it is none of our
-/// errors (an interrupt, say), as one that ends everything.
-fn call<'a>(
-    function: &Py<PyAny>,
-    arguments: impl for<'py> pyo3::call::PyCallArgs<'py>,
-    raised: &'a mut Option<PyErr>,
-) -> Result<Py<PyAny>> {
-    Python::attach(|py| {
-        function.call1(py, arguments).map_err(|error| {
-            let ours = error.value(py).hasattr("reason").unwrap_or(false);
-            *raised = Some(error);
-            Error::new(if ours { ErrorKind::Embedder } else { ErrorKind::InvalidInput }, "calling Python: it raised")
-        })
-    })
-}
-
-fn check_signals(signal: &mut Option<PyErr>) -> Result<()> {
-    Python::attach(|py| {
-        py.check_signals().map_err(|error| {
-            *signal = Some(error);
-            Error::invalid("building a graph: a signal came; what was built is given up")
-        })
-    })
 }

@@ -5,14 +5,14 @@ use std::fmt::Write as _;
 
 use memspan_engine::recall::fusion::Parts;
 use memspan_engine::recall::priors::Prior;
-use memspan_engine::recall::when::{self, Range};
+use memspan_engine::recall::when::Range;
 use memspan_engine::recall::{self, explain::lexical_score};
-use memspan_engine::session;
 use memspan_engine::units::score::SCORE_ONE;
 use pyo3::prelude::*;
-use pyo3::types::{IntoPyDict, PyDict, PyTuple};
+use pyo3::types::{IntoPyDict, PyDict};
 
 use crate::time;
+use crate::value::{Tuple, shows};
 
 /// Two moments, either of which may be open.
 type TimeRange<'py> = (Option<Bound<'py, PyAny>>, Option<Bound<'py, PyAny>>);
@@ -22,48 +22,22 @@ type TimeRange<'py> = (Option<Bound<'py, PyAny>>, Option<Bound<'py, PyAny>>);
 #[derive(Debug, Clone, PartialEq)]
 pub struct TermScore(recall::TermScore);
 
-#[pymethods]
-impl TermScore {
-    /// The term as the analyzer sees it, at most 256 bytes.
-    #[getter]
-    fn text(&self) -> &str {
-        &self.0.text
-    }
-
-    /// What it is in the question: an identifier, a word, a stem, ...
-    #[getter]
-    fn role(&self) -> &'static str {
-        self.0.role
-    }
-
-    /// What a match of that role is worth.
-    #[getter]
-    fn weight(&self) -> f64 {
-        self.0.weight
-    }
-
-    /// Memories of the scope that have it.
-    #[getter]
-    fn frequency(&self) -> u64 {
-        self.0.frequency
-    }
-
-    /// Its inverse document frequency.
-    #[getter]
-    fn idf(&self) -> f64 {
-        self.0.idf
-    }
-
-    /// How often this memory has it, at most 255.
-    #[getter]
-    fn count(&self) -> u8 {
-        self.0.count
-    }
-
-    /// What it adds to `Explanation.lexical`.
-    #[getter]
-    fn score(&self) -> f64 {
-        lexical_score(self.0.score)
+shows! {
+    TermScore |it| {
+        /// The term as the analyzer sees it, at most 256 bytes.
+        text: &str = &it.0.text;
+        /// What it is in the question: an identifier, a word, a stem, ...
+        role: &'static str = it.0.role;
+        /// What a match of that role is worth.
+        weight: f64 = it.0.weight;
+        /// Memories of the scope that have it.
+        frequency: u64 = it.0.frequency;
+        /// Its inverse document frequency.
+        idf: f64 = it.0.idf;
+        /// How often this memory has it, at most 255.
+        count: u8 = it.0.count;
+        /// What it adds to `Explanation.lexical`.
+        score: f64 = lexical_score(it.0.score);
     }
 
     fn __repr__(&self) -> String {
@@ -147,12 +121,57 @@ impl Explanation {
     }
 }
 
-#[pymethods]
-impl Explanation {
-    /// The score of the hit, to the bit.
-    #[getter]
-    fn score(&self) -> f64 {
-        self.0.parts.score()
+shows! {
+    Explanation |it| {
+        /// The score of the hit, to the bit.
+        score: f64 = it.0.parts.score();
+        /// What words and vectors give together, before all that follows: 0 to 1.
+        relevance: f64 = it.0.parts.relevance();
+        /// How near to that time it happened: 1 within it, 0.9 just outside, towards 0.5 far from it.
+        time: f64 = it.prior().time;
+        /// Days since it happened; 0 in the future.
+        age_days: f64 = it.prior().age_days;
+        /// Days in which `recency` loses half of what it can lose; `None` for kinds that do not age.
+        half_life_days: Option<f64> = it.prior().half_life_days;
+        /// 1 for what is new or does not age, towards 0.9 for old events.
+        recency: f64 = it.prior().recency;
+        /// The factor of its importance: 0.95 to 1.05; 1 for facts and at 0.5.
+        importance: f64 = it.prior().importance;
+        /// How often it was recalled, as stored; 0 for facts.
+        recalls: u32 = it.prior().recalls;
+        /// The factor of `recalls`: 1 to 1.03.
+        usage: f64 = it.prior().usage;
+        /// The factor of the memory's `confidence`: 0.9 to 1.
+        certainty: f64 = it.prior().certainty;
+        /// What the score was raised by, because the memory says something newer of what a better one says; mostly 0.
+        raised: f64 = it.0.parts.raised as f64 / f64::from(SCORE_ONE);
+        /// What a closer look at a memory adds: by name its value and what it weighs. Empty for passages, without vectors, and where
+        /// the built-in embedding knows too little of the question.
+        further: BTreeMap<&'static str, (f64, f64)> = it.0.parts.further().map(|(name, weight, value)| (name, (value, weight))).collect();
+        /// The highest product of time, recency, importance and usage among the candidates.
+        highest_prior: f64 = it.prior().highest;
+        /// The ids of memories that the answer leaves out because they say the same as this one.
+        duplicates: Tuple<String> = Tuple(it.1.clone());
+        /// BM25: the sum of the terms' scores.
+        lexical: f64 = lexical_score(it.0.parts.lexical);
+        /// The same divided by that of the best candidate: 0 to 1.
+        lexical_normalised: f64 = it.0.parts.lexical_normalised;
+        /// What the words weigh in the score: 0 to 1.
+        lexical_weight: f64 = it.0.parts.lexical_weight;
+        /// Of the question's vector and the memory's, -1 to 1; `None` where one of them has none.
+        cosine: Option<f64> = it.0.parts.cosine();
+        /// Its place between the lowest and the highest cosine of the candidates: 0 to 1.
+        cosine_normalised: f64 = it.0.parts.dense_normalised;
+        /// What the vectors weigh in the score: 0 to 1.
+        cosine_weight: f64 = it.0.parts.dense_weight;
+        /// The relations that lead to it from what the question names, in words; `None` where none does.
+        related: Option<&str> = it.3.as_deref();
+        /// The terms of the question that the memory has.
+        terms: Tuple<TermScore> = it.0.terms.iter().cloned().map(TermScore).collect();
+        /// Words of the memory.
+        length: u32 = it.0.length;
+        /// Words of a memory of its scope on average.
+        average_length: f64 = it.0.average_length;
     }
 
     /// What the score is made of, by name, each before its weight: of a memory or a passage "words", "meaning", those
@@ -160,12 +179,6 @@ impl Explanation {
     #[getter]
     fn parts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         self.2.iter().copied().collect::<Vec<_>>().into_py_dict(py)
-    }
-
-    /// What words and vectors give together, before all that follows: 0 to 1.
-    #[getter]
-    fn relevance(&self) -> f64 {
-        self.0.parts.relevance()
     }
 
     /// The time that the question asks about; `None` where it names none.
@@ -177,211 +190,12 @@ impl Explanation {
         self.prior().asked.map(sides).transpose()
     }
 
-    /// How near to that time it happened: 1 within it, 0.9 just outside, towards 0.5 far from it.
-    #[getter]
-    fn time(&self) -> f64 {
-        self.prior().time
-    }
-
-    /// Days since it happened; 0 in the future.
-    #[getter]
-    fn age_days(&self) -> f64 {
-        self.prior().age_days
-    }
-
-    /// Days in which `recency` loses half of what it can lose; `None` for kinds that do not age.
-    #[getter]
-    fn half_life_days(&self) -> Option<f64> {
-        self.prior().half_life_days
-    }
-
-    /// 1 for what is new or does not age, towards 0.9 for old events.
-    #[getter]
-    fn recency(&self) -> f64 {
-        self.prior().recency
-    }
-
-    /// The factor of its importance: 0.95 to 1.05; 1 for facts and at 0.5.
-    #[getter]
-    fn importance(&self) -> f64 {
-        self.prior().importance
-    }
-
-    /// How often it was recalled, as stored; 0 for facts.
-    #[getter]
-    fn recalls(&self) -> u32 {
-        self.prior().recalls
-    }
-
-    /// The factor of `recalls`: 1 to 1.03.
-    #[getter]
-    fn usage(&self) -> f64 {
-        self.prior().usage
-    }
-
-    /// The factor of the memory's `confidence`: 0.9 to 1.
-    #[getter]
-    fn certainty(&self) -> f64 {
-        self.prior().certainty
-    }
-
-    /// What the score was raised by, because the memory says something newer of what a better one says; mostly 0.
-    #[getter]
-    fn raised(&self) -> f64 {
-        self.0.parts.raised as f64 / f64::from(SCORE_ONE)
-    }
-
-    /// What a closer look at a memory adds: by name its value and what it weighs. Empty for passages, without vectors, and where
-    /// the built-in embedding knows too little of the question.
-    #[getter]
-    fn further(&self) -> BTreeMap<&'static str, (f64, f64)> {
-        self.0.parts.further().map(|(name, weight, value)| (name, (value, weight))).collect()
-    }
-
-    /// The highest product of time, recency, importance and usage among the candidates.
-    #[getter]
-    fn highest_prior(&self) -> f64 {
-        self.prior().highest
-    }
-
-    /// The ids of memories that the answer leaves out because they say the same as this one.
-    #[getter]
-    fn duplicates<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, &self.1)
-    }
-
-    /// BM25: the sum of the terms' scores.
-    #[getter]
-    fn lexical(&self) -> f64 {
-        lexical_score(self.0.parts.lexical)
-    }
-
-    /// The same divided by that of the best candidate: 0 to 1.
-    #[getter]
-    fn lexical_normalised(&self) -> f64 {
-        self.0.parts.lexical_normalised
-    }
-
-    /// What the words weigh in the score: 0 to 1.
-    #[getter]
-    fn lexical_weight(&self) -> f64 {
-        self.0.parts.lexical_weight
-    }
-
-    /// Of the question's vector and the memory's, -1 to 1; `None` where one of them has none.
-    #[getter]
-    fn cosine(&self) -> Option<f64> {
-        self.0.parts.cosine()
-    }
-
-    /// Its place between the lowest and the highest cosine of the candidates: 0 to 1.
-    #[getter]
-    fn cosine_normalised(&self) -> f64 {
-        self.0.parts.dense_normalised
-    }
-
-    /// What the vectors weigh in the score: 0 to 1.
-    #[getter]
-    fn cosine_weight(&self) -> f64 {
-        self.0.parts.dense_weight
-    }
-
-    /// The relations that lead to it from what the question names, in words; `None` where none does.
-    #[getter]
-    fn related(&self) -> Option<&str> {
-        self.3.as_deref()
-    }
-
-    /// The terms of the question that the memory has.
-    #[getter]
-    fn terms<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, self.0.terms.iter().cloned().map(TermScore))
-    }
-
-    /// Words of the memory.
-    #[getter]
-    fn length(&self) -> u32 {
-        self.0.length
-    }
-
-    /// Words of a memory of its scope on average.
-    #[getter]
-    fn average_length(&self) -> f64 {
-        self.0.average_length
-    }
-
     fn __str__(&self) -> String {
-        if self.is_of_message() {
-            return self.named_table();
-        }
-        let mut table = format!("score {:.3}", self.score());
-        let _ = write!(table, " = {:.2} x {:.3} words (BM25 {:.3})", self.lexical_weight(), self.lexical_normalised(), self.lexical());
-        if let Some(cosine) = self.cosine() {
-            let _ = write!(table, " + {:.2} x {:.3} vector (cosine {cosine:.3})", self.cosine_weight(), self.cosine_normalised());
-        }
-        for (name, weight, value) in self.0.parts.further().filter(|(_, weight, value)| weight * value > 0.0) {
-            let _ = write!(table, " + {weight:.2} x {value:.3} {}", name.replace('_', " "));
-        }
-        if let Some(path) = &self.3 {
-            let _ = write!(table, "\n  at least {:.3}: {path}", self.0.parts.related);
-        }
-        let prior = self.prior();
-        if prior.product().to_bits() != prior.highest.to_bits() || prior.asked.is_some() || prior.certainty < 1.0 {
-            let _ = write!(table, "\n  relevance {:.3}", self.relevance());
-            if let Some(range) = prior.asked {
-                let _ = write!(table, " x time {:.3} ({})", prior.time, shown(range));
-            }
-            if let Some(half_life) = prior.half_life_days {
-                let _ = write!(table, " x recency {:.3} ({:.1} days old, half-life {half_life})", prior.recency, prior.age_days);
-            }
-            let _ = write!(table, " x importance {:.3} x use {:.3} ({} recalls)", prior.importance, prior.usage, prior.recalls);
-            let _ = write!(table, " x certainty {:.3} / {:.3}, the highest prior", prior.certainty, prior.highest);
-        }
-        if self.0.parts.raised > 0 {
-            let _ = write!(table, "\n  raised by {:.3}: it is the newest of what was said of the same", self.raised());
-        }
-        if !self.1.is_empty() {
-            let _ = write!(table, "\n  says the same as {}", self.1.join(", "));
-        }
-        let width = self.0.terms.iter().map(|term| term.text.chars().count()).max().unwrap_or(0).min(40);
-        for term in &self.0.terms {
-            let text: String = term.text.chars().take(40).collect();
-            let _ = write!(
-                table,
-                "\n  {text:<width$}  {:<18} {:>7.3}  weight {:.2}, idf {:.3} ({} of the scope's memories), {} here",
-                term.role,
-                lexical_score(term.score),
-                term.weight,
-                term.idf,
-                term.frequency,
-                times(term.count)
-            );
-        }
-        table
+        if self.is_of_message() { self.named_table() } else { self.0.table(&self.1, self.3.as_deref()) }
     }
 
     fn __repr__(&self) -> String {
         let cosine = self.cosine().map_or_else(|| "None".to_owned(), |cosine| format!("{cosine:.3}"));
         format!("Explanation(score={:.3}, lexical={:.3}, cosine={cosine}, terms={})", self.score(), self.lexical(), self.0.terms.len())
     }
-}
-
-fn times(count: u8) -> String {
-    match count {
-        1 => "once".to_owned(),
-        2 => "twice".to_owned(),
-        n => format!("{n} times"),
-    }
-}
-
-/// A range by its days in UTC.
-fn shown(range: Range) -> String {
-    let side = |side: Option<i64>| side.map_or_else(String::new, when::day_of);
-    format!("{}..{}", side(range.since), side(range.until))
-}
-
-/// The explanation of a message that was found, of its score and the values of its features.
-#[pyfunction]
-pub fn explain_message(score: f64, values: Vec<f64>) -> Explanation {
-    Explanation::of_message(score, session::FEATURES.iter().copied().zip(values).collect())
 }

@@ -13,6 +13,15 @@ use crate::errors::{Hold, run, run_reading};
 use crate::messages;
 use crate::models::model;
 
+/// What `fit` kept: the very objects, the tokens of a request with them, and whether that is exact. Private.
+#[pyclass(frozen, get_all, module = "memspan._core")]
+#[derive(Debug)]
+pub struct Fitted {
+    messages: Py<PyTuple>,
+    tokens: u64,
+    exact: bool,
+}
+
 /// The kept messages (the very objects), the tokens of a request with them, and whether that is exact.
 #[pyfunction]
 pub fn fit<'py>(
@@ -20,7 +29,7 @@ pub fn fit<'py>(
     model_name: &Bound<'py, PyAny>,
     max_input_tokens: Option<&Bound<'py, PyAny>>,
     tools: Option<&Bound<'py, PyAny>>,
-) -> PyResult<(Bound<'py, PyTuple>, u64, bool)> {
+) -> PyResult<Fitted> {
     let py = given.py();
     let profile = model(model_name)?;
     let model = &profile.model;
@@ -49,5 +58,6 @@ pub fn fit<'py>(
         None => fitted?,
     };
     let kept = fitted.kept.iter().map(|index| items.get_item(*index)).collect::<PyResult<Vec<_>>>()?;
-    Ok((PyTuple::new(py, kept)?, model.factor.bound(fitted.tokens), fitted.exact && model.factor == Factor::EXACT))
+    let (tokens, exact) = (model.factor.bound(fitted.tokens), fitted.exact && model.factor == Factor::EXACT);
+    Ok(Fitted { messages: PyTuple::new(py, kept)?.unbind(), tokens, exact })
 }

@@ -13,6 +13,7 @@
 mod arguments;
 mod budget;
 mod build;
+mod calls;
 mod clock;
 mod collection;
 mod compaction;
@@ -32,6 +33,7 @@ mod memory;
 mod messages;
 mod metadata;
 mod models;
+mod options;
 mod prompt;
 mod recall;
 mod repair;
@@ -46,7 +48,9 @@ mod time;
 mod tokenizers;
 mod tokens;
 mod tool_results;
+mod transcripts;
 mod turn;
+mod value;
 mod vectors;
 mod versions;
 mod window;
@@ -56,12 +60,21 @@ use pyo3::prelude::*;
 /// What `memspan._core` holds.
 #[pymodule(gil_used = false)]
 mod _core {
+    use super::limits::Limits;
+    use pyo3::prelude::*;
+
     #[pymodule_export]
     use super::arguments::{check_memory_text, check_text};
     #[pymodule_export]
     use super::build::build_info;
     #[pymodule_export]
-    use super::collection::{CollectionCore, DocumentDraft, SearchCore, collection_names};
+    use super::collection::{
+        AddedDocument, CollectionCore, Counts, Document, DocumentDraft, DocumentInfo, Found, Passage, collection_names,
+    };
+    #[pymodule_export]
+    use super::compaction::{
+        CheckedReply, CommittedCompaction, LeavingMessage, MadeSummary, PlannedSwitch, RefusedLine, SummaryIdentifier, SummaryText,
+    };
     #[pymodule_export]
     use super::compaction::{
         CompactionDraft, add_note, brief_draft, commit_compaction, compaction_draft, compaction_due, plan_switch, read_summary,
@@ -70,44 +83,44 @@ mod _core {
     #[pymodule_export]
     use super::embedding::BuiltInCore;
     #[pymodule_export]
-    use super::engine::{EngineCore, Maintained};
+    use super::engine::{EngineCore, LearnedClass, LearnedTokens, Maintained};
     #[pymodule_export]
-    use super::explanation::{Explanation, TermScore, explain_message};
+    use super::explanation::{Explanation, TermScore};
     #[pymodule_export]
     use super::export::{export_store, load_store};
     #[pymodule_export]
-    use super::fit::fit;
+    use super::fit::{Fitted, fit};
     #[pymodule_export]
     use super::keys::{is_encrypted, rekey_store};
     #[pymodule_export]
-    use super::lease::{LeaseHolder, add_leased, add_response_leased, release_lease, take_lease};
+    use super::lease::{LastReply, LeaseHolder, add_leased, add_response_leased, release_lease, take_lease};
+    #[pymodule_export]
+    use super::life::{Beside, FoundCluster, Group, Judged, LearnState, LearnedFrom, Mark, Relation, SensitivePart};
     #[pymodule_export]
     use super::life::{
         approve, clusters, dbscan, forget_from, gate_features, judge, learn, learn_mark, merge, neighbors, paths, quarantined, relate,
         screen, screened, shown_texts,
     };
     #[pymodule_export]
-    use super::limits::Limits;
-    #[pymodule_export]
     use super::memory::{Memory, Remembered, restore_memory, restore_remembered};
     #[pymodule_export]
     use super::models::{dialect_fields, model_fields, model_names, register_model};
     #[pymodule_export]
-    use super::prompt::PromptCore;
+    use super::prompt::{Breakpoint, Explained, PromptCore, SharedSegments, UsedGrant, UsedSection};
     #[pymodule_export]
     use super::recall::{Recall, Recalled};
     #[pymodule_export]
     use super::repair::repair_store;
     #[pymodule_export]
-    use super::reply::ReplyCore;
+    use super::reply::{PendingCall, ReplyCore, StoredPartial};
     #[pymodule_export]
-    use super::rows::{Draft, Rows, ToEmbed};
+    use super::rows::{Draft, FailedRow, Rows, ToEmbed};
     #[pymodule_export]
-    use super::scope::ScopeCore;
+    use super::scope::{ErasedCounts, HeldSlot, ScopeCore};
     #[pymodule_export]
-    use super::session::{SessionCore, search_transcripts};
+    use super::session::{Added, Fill, Replied, SessionCore, SessionStatus, StoredUsage, ToolText};
     #[pymodule_export]
-    use super::session_budget::{StoredBudget, session_budget};
+    use super::session_budget::{StoredBudget, StoredGrant, session_budget};
     #[pymodule_export]
     use super::session_info::{SessionInfo, session_infos, session_instructions, session_metadata, set_session_metadata};
     #[pymodule_export]
@@ -115,15 +128,23 @@ mod _core {
     #[pymodule_export]
     use super::tokenizers::{count_by_encoding, load_tokenizer};
     #[pymodule_export]
-    use super::tokens::{TokenCounterCore, count_cache_metrics, count_tokens, truncate};
+    use super::tokens::{CacheMetrics, TokenCounterCore, count_cache_metrics, count_tokens, truncate};
     #[pymodule_export]
     use super::tool_results::{add_shortened, long_results, unsaid};
     #[pymodule_export]
-    use super::turn::Message;
+    use super::transcripts::{TranscriptHit, search_transcripts};
+    #[pymodule_export]
+    use super::turn::{Billed, Message, StoredCall, StoredTurn};
     #[pymodule_export]
     use super::vectors::Vectors;
     #[pymodule_export]
-    use super::versions::session_versions;
+    use super::versions::{StoredVersion, session_versions};
     #[pymodule_export]
     use super::window::{Reached, WindowWatch};
+
+    /// One object, since attributes of a class could be set.
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("Limits", Limits)
+    }
 }

@@ -1,56 +1,98 @@
 //! The life of a memory, as the package calls it: screening, the write gate, what `learn` and `consolidate` write, relations.
 
-use memspan_engine::gate::{self, Claim, Said, Speaker};
+use memspan_engine::gate::{self, Claim, Speaker};
 use memspan_engine::life::consolidate::{self, Rule};
 use memspan_engine::life::near;
 use memspan_engine::life::relations;
-use memspan_engine::memory::{Core, LearnMark, Learning, NewMemory, Origin, Provenance, Relation};
+use memspan_engine::memory::{self, Core, LearnMark, Learning, NewMemory, Origin, Provenance};
 use memspan_engine::session::Session;
 use memspan_engine::text::screening::{self, Screened, Screening, Treatment};
 use pyo3::prelude::*;
 
 use crate::arguments::{maybe_text, text_of};
-use crate::errors::{Hold, invalid, run};
+use crate::errors::{Hold, invalid, run, to_python};
 use crate::memory::{Memory, Remembered, known};
 use crate::rows::Draft;
 use crate::scope::ScopeCore;
 use crate::time;
+use crate::value::{Moment, value};
 use crate::vectors::Vectors;
 
-/// A message to be judged: role, text, when it was said.
-type Heard<'py> = (String, Bound<'py, PyAny>, Option<Bound<'py, PyAny>>);
-/// A claim: message, category, text, slot, what it replaces, what it ends, importance, confidence, first letter, letter behind the last,
-/// reason, doubt.
-type Judged =
-    (usize, &'static str, String, Option<String>, Option<String>, Option<String>, f64, f64, usize, usize, String, Option<&'static str>);
-/// What a draft says of others: what it replaces, what it ends, doubt, session, message, writer, numbers that it is derived from.
-type Beside = (Option<String>, Option<String>, Option<String>, Option<String>, Option<u64>, Option<String>);
-/// How far a session was learnt from: next message, changes, when it was made.
-type Mark = (u64, u64, i64);
-/// A relation: subject, relation, object, since, until, id of the memory that says so.
-type Related<'py> = (String, String, String, Bound<'py, PyAny>, Option<Bound<'py, PyAny>>, Option<String>);
+/// A message to be judged.
+#[derive(FromPyObject)]
+pub struct Heard<'py> {
+    role: String,
+    text: Bound<'py, PyAny>,
+    at: Option<Bound<'py, PyAny>>,
+}
 
-/// What is to be done with findings, by its name.
-fn treatment(py: Python<'_>, what: &str, name: &str) -> PyResult<Treatment> {
-    match name {
-        "allow" => Ok(Treatment::Allow),
-        "redact" => Ok(Treatment::Redact),
-        "reject" => Ok(Treatment::Reject),
-        _ => Err(invalid(py, format!("reading a policy: {what} is \"allow\", \"redact\" or \"reject\", and it is {name:?}: choose one"))),
+value! {
+    /// What a message claims, with the letters of it that say so. Private.
+    Judged("memspan._core") {
+        index: usize, category: String, text: String, slot: Option<String>, replaces: Option<String>, ends: Option<String>,
+        importance: f64, confidence: f64, span: (usize, usize), reason: String, doubt: Option<String>
     }
+}
+
+value! {
+    /// What a draft says of others, and where it comes from. Private.
+    Beside("memspan._core") {
+        replaces: Option<String>, ends: Option<String>, doubt: Option<String>, session: Option<String>, message: Option<u64>,
+        writer: Option<String>
+    }
+}
+
+value! {
+    /// How far a session was learnt from: the next message, its changes, when it was made. Private.
+    Mark("memspan._core") { next: u64, edits: u64, created_at: i64 }
+}
+
+value! {
+    /// From where on a session is to be learnt from, its mark, and what it is now. Private.
+    LearnState("memspan._core") { first: u64, before: Mark, now: Mark }
+}
+
+value! {
+    /// A session that claims come from: how far it was learnt from before, and after. Private.
+    LearnedFrom("memspan._core") { session: String, before: Mark, after: Mark }
+}
+
+value! {
+    /// A part of a text that is a secret or personal, by its letters. Private.
+    SensitivePart("memspan._core") { what: String, start: usize, end: usize }
+}
+
+value! {
+    /// How two things stand to each other, and since when.
+    Relation("memspan.life") {
+        subject: String, relation: String, object: String, since: Moment, until: Option<Moment>, memory_id: Option<String>
+    }
+}
+
+value! {
+    /// Memories of a cluster that say the same, by their places, and the place that stands for them. Private.
+    Group("memspan._core") { places: Vec<usize>, stands: usize }
+}
+
+value! {
+    /// Memories that are near each other, and the groups of them that rules merge. Private.
+    FoundCluster("memspan._core") { memories: Vec<Memory>, groups: Vec<Group> }
 }
 
 /// A policy by its names.
 pub fn screening_of(py: Python<'_>, secrets: &str, personal_data: &str) -> PyResult<Screening> {
-    Ok(Screening { secrets: treatment(py, "secrets", secrets)?, personal_data: treatment(py, "personal_data", personal_data)? })
+    let treatment = |field, name| Treatment::parse(field, name).map_err(|error| to_python(py, &error));
+    Ok(Screening { secrets: treatment("secrets", secrets)?, personal_data: treatment("personal_data", personal_data)? })
 }
 
-/// Secrets and personal data in a text: type, first letter, letter behind the last.
+/// Secrets and personal data in a text.
 #[pyfunction]
-pub fn screen(text: &Bound<'_, PyAny>) -> PyResult<Vec<(&'static str, usize, usize)>> {
+pub fn screen(text: &Bound<'_, PyAny>) -> PyResult<Vec<SensitivePart>> {
     let text = text_of("text", text)?;
     let letters = |to: usize| text[..to].chars().count();
-    Ok(screening::screen(&text).into_iter().map(|one| (one.what.name(), letters(one.start), letters(one.end))).collect())
+    let part =
+        |one: screening::Finding| SensitivePart { what: one.what.name().to_owned(), start: letters(one.start), end: letters(one.end) };
+    Ok(screening::screen(&text).into_iter().map(part).collect())
 }
 
 /// A text as a policy leaves it, and the types that it minded; `None` where nothing of it may be stored.
@@ -77,7 +119,7 @@ pub fn gate_features(text: &Bound<'_, PyAny>, before: &Bound<'_, PyAny>) -> PyRe
 pub fn judge(py: Python<'_>, scope: &Bound<'_, ScopeCore>, heard: Vec<Heard<'_>>, first: usize) -> PyResult<Vec<Judged>> {
     let now = scope.get().handle.clock.now(py)?;
     let mut messages = Vec::with_capacity(heard.len());
-    for (role, text, at) in &heard {
+    for Heard { role, text, at } in &heard {
         let speaker = match role.as_str() {
             "user" => Speaker::User,
             "assistant" => Speaker::Assistant,
@@ -93,34 +135,49 @@ pub fn judge(py: Python<'_>, scope: &Bound<'_, ScopeCore>, heard: Vec<Heard<'_>>
 }
 
 fn judged(engine: &Core, messages: &[(Speaker, String, i64)], index: usize) -> Vec<Judged> {
-    let (speaker, text, at) = &messages[index];
-    let other = |message: &&(Speaker, String, i64)| message.0 != *speaker && message.0 != Speaker::Other;
-    let before = messages[..index].iter().rev().take(4).find(other).map_or("", |message| message.1.as_str());
-    let after = messages[index + 1..].iter().take(4).find(other).map_or("", |message| message.1.as_str());
-    let claims = gate::judge(&Said { text, speaker: *speaker, before, after, at: *at });
+    let (_, text, _) = &messages[index];
+    let claims = gate::judge_among(messages, index);
     engine.note_judged(claims.iter().map(|claim| claim.category));
     let letters = |to: usize| text[..to].chars().count();
-    let row = |claim: Claim| {
-        let (from, to) = (letters(claim.span.0), letters(claim.span.1));
-        let (importance, confidence) = (f64::from(claim.importance) / 1000.0, f64::from(claim.confidence) / 1000.0);
-        let category = claim.category.name();
-        (index, category, claim.text, claim.slot, claim.replaces, claim.ends, importance, confidence, from, to, claim.reason, claim.doubt)
+    let row = |claim: Claim| Judged {
+        index,
+        category: claim.category.name().to_owned(),
+        span: (letters(claim.span.0), letters(claim.span.1)),
+        importance: f64::from(claim.importance) / 1000.0,
+        confidence: f64::from(claim.confidence) / 1000.0,
+        text: claim.text,
+        slot: claim.slot,
+        replaces: claim.replaces,
+        ends: claim.ends,
+        reason: claim.reason,
+        doubt: claim.doubt.map(str::to_owned),
     };
     claims.into_iter().map(row).collect()
 }
 
 /// How far a session was learnt from, and what it is now; the begin where it changed since or is another one.
 #[pyfunction]
-pub fn learn_mark(py: Python<'_>, scope: &Bound<'_, ScopeCore>, session: &str) -> PyResult<(u64, Mark, Mark)> {
+pub fn learn_mark(py: Python<'_>, scope: &Bound<'_, ScopeCore>, session: &str) -> PyResult<LearnState> {
     let scope = scope.get();
     run(py, Hold::Attached, || {
         let engine = scope.handle.engine()?;
         let mark = engine.learn_mark(&scope.scope, session)?;
         let record = Session { engine, scope: &scope.scope, id: session }.status()?.record;
-        let is_same = mark.edits == record.edits && mark.created_at == record.created_at;
-        let from = if is_same { mark.next.min(record.tally.messages) } else { 0 };
-        Ok((from, (mark.next, mark.edits, mark.created_at), (record.tally.messages, record.edits, record.created_at)))
+        let now = LearnMark { next: record.tally.messages, edits: record.edits, created_at: record.created_at };
+        Ok(LearnState { first: mark.continued(&now), before: mark.into(), now: now.into() })
     })
+}
+
+impl From<LearnMark> for Mark {
+    fn from(LearnMark { next, edits, created_at }: LearnMark) -> Self {
+        Self { next, edits, created_at }
+    }
+}
+
+impl From<Mark> for LearnMark {
+    fn from(Mark { next, edits, created_at }: Mark) -> Self {
+        Self { next, edits, created_at }
+    }
 }
 
 /// What the calls of a session showed in the turns with messages from `first` to before `end`: of each turn its first message and the texts.
@@ -134,10 +191,6 @@ pub fn shown_texts(py: Python<'_>, scope: &Bound<'_, ScopeCore>, session: &str, 
     })
 }
 
-fn mark_of((next, edits, created_at): Mark) -> LearnMark {
-    LearnMark { next, edits, created_at }
-}
-
 /// Stores claims in one transaction; `None` where another process learnt from the session meanwhile.
 #[pyfunction]
 pub fn learn(
@@ -145,7 +198,7 @@ pub fn learn(
     scope: &Bound<'_, ScopeCore>,
     drafts: Vec<Bound<'_, Draft>>,
     beside: Vec<Beside>,
-    session: Option<(String, Mark, Mark)>,
+    session: Option<LearnedFrom>,
     embedded: Option<&Bound<'_, Vectors>>,
 ) -> PyResult<Option<Vec<Remembered>>> {
     let scope = scope.get();
@@ -157,11 +210,11 @@ pub fn learn(
             (claim.vector, claim.made_by) = (vector.clone(), vectors.place);
         }
     }
-    for (claim, (replaces, ends, doubt, session, message, writer)) in claims.iter_mut().zip(beside) {
+    for (claim, Beside { replaces, ends, doubt, session, message, writer }) in claims.iter_mut().zip(beside) {
         claim.provenance = Provenance { session, message, writer, ..Provenance::default() };
         claim.learning = Some(Box::new(Learning { near: Vec::new(), replaces, ends, doubt }));
     }
-    let mark = session.map(|(session, before, after)| (session, mark_of(before), mark_of(after)));
+    let mark = session.map(|from| (from.session, from.before.into(), from.after.into()));
     run(py, Hold::Detached, || {
         let engine = scope.handle.engine()?;
         let texts: Vec<String> = claims.iter().map(|claim| claim.text.clone()).collect();
@@ -225,13 +278,7 @@ pub fn forget_from(
 
 /// The clusters of a scope's memories: memories, and the groups that rules merge (places, the place that stands for them).
 #[pyfunction]
-#[allow(clippy::type_complexity)] // clusters of memories with groups of places
-pub fn clusters(
-    py: Python<'_>,
-    scope: &Bound<'_, ScopeCore>,
-    closeness: f64,
-    min_points: usize,
-) -> PyResult<Vec<(Vec<Memory>, Vec<(Vec<usize>, usize)>)>> {
+pub fn clusters(py: Python<'_>, scope: &Bound<'_, ScopeCore>, closeness: f64, min_points: usize) -> PyResult<Vec<FoundCluster>> {
     let scope = scope.get();
     let now = scope.handle.clock.now(py)?;
     let found = run(py, Hold::Detached, || {
@@ -245,7 +292,12 @@ pub fn clusters(
             })
             .collect::<memspan_engine::Result<Vec<_>>>()
     })?;
-    Ok(found.into_iter().map(|(cluster, groups)| (cluster.into_iter().map(Memory).collect(), groups)).collect())
+    let group = |(places, stands)| Group { places, stands };
+    let cluster = |(memories, groups): (Vec<_>, Vec<_>)| FoundCluster {
+        memories: memories.into_iter().map(Memory).collect(),
+        groups: groups.into_iter().map(group).collect(),
+    };
+    Ok(found.into_iter().map(cluster).collect())
 }
 
 /// DBSCAN over rows of float32, as `consolidate` runs it: the cluster of each, `None` for noise.
@@ -284,32 +336,36 @@ pub fn merge(
     })
 }
 
-fn related<'py>(py: Python<'py>, scope: &ScopeCore, found: Vec<Relation>) -> PyResult<Vec<Related<'py>>> {
+fn related(py: Python<'_>, scope: &ScopeCore, found: Vec<memory::Relation>) -> PyResult<Vec<Relation>> {
     let numbers: Vec<u32> = found.iter().map(|one| one.memory.unwrap_or(0)).collect();
     let ids = run(py, Hold::Attached, || scope.handle.engine()?.ids(&scope.scope, &numbers))?;
-    let row = |(one, id): (Relation, Option<String>)| {
-        let until = time::maybe_to_python(py, one.until)?;
-        Ok((one.subject, one.relation, one.object, time::to_python(py, one.since)?, until, id))
+    let named = |(one, memory_id): (memory::Relation, Option<String>)| Relation {
+        subject: one.subject,
+        relation: one.relation,
+        object: one.object,
+        since: Moment(one.since),
+        until: one.until.map(Moment),
+        memory_id,
     };
-    found.into_iter().zip(ids).map(row).collect()
+    Ok(found.into_iter().zip(ids).map(named).collect())
 }
 
 /// Says that something stands to something, or no longer does; the relation, and whether it is new.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)] // those of `relate()`, one by one
-pub fn relate<'py>(
-    py: Python<'py>,
-    scope: &Bound<'py, ScopeCore>,
-    subject: &Bound<'py, PyAny>,
-    relation: &Bound<'py, PyAny>,
-    object: &Bound<'py, PyAny>,
-    since: Option<&Bound<'py, PyAny>>,
-    memory: Option<&Bound<'py, Memory>>,
+pub fn relate(
+    py: Python<'_>,
+    scope: &Bound<'_, ScopeCore>,
+    subject: &Bound<'_, PyAny>,
+    relation: &Bound<'_, PyAny>,
+    object: &Bound<'_, PyAny>,
+    since: Option<&Bound<'_, PyAny>>,
+    memory: Option<&Bound<'_, Memory>>,
     holds: bool,
-) -> PyResult<(Related<'py>, bool)> {
+) -> PyResult<(Relation, bool)> {
     let scope = scope.get();
     let now = scope.handle.clock.now(py)?;
-    let given = Relation {
+    let given = memory::Relation {
         number: 0,
         subject: text_of("subject", subject)?,
         relation: text_of("relation", relation)?,
@@ -325,12 +381,12 @@ pub fn relate<'py>(
 
 /// The relations of an entity at a time.
 #[pyfunction]
-pub fn neighbors<'py>(
-    py: Python<'py>,
-    scope: &Bound<'py, ScopeCore>,
-    entity: &Bound<'py, PyAny>,
-    at: Option<&Bound<'py, PyAny>>,
-) -> PyResult<Vec<Related<'py>>> {
+pub fn neighbors(
+    py: Python<'_>,
+    scope: &Bound<'_, ScopeCore>,
+    entity: &Bound<'_, PyAny>,
+    at: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Vec<Relation>> {
     let scope = scope.get();
     let (entity, at) = (text_of("entity", entity)?, time::maybe_from_python("at", at)?);
     let found = run(py, Hold::Attached, || relations::neighbors(scope.handle.engine()?, &scope.scope, &entity, at))?;
@@ -339,14 +395,14 @@ pub fn neighbors<'py>(
 
 /// The shortest paths between two entities at a time.
 #[pyfunction]
-pub fn paths<'py>(
-    py: Python<'py>,
-    scope: &Bound<'py, ScopeCore>,
-    from: &Bound<'py, PyAny>,
-    to: &Bound<'py, PyAny>,
+pub fn paths(
+    py: Python<'_>,
+    scope: &Bound<'_, ScopeCore>,
+    from: &Bound<'_, PyAny>,
+    to: &Bound<'_, PyAny>,
     max_hops: usize,
-    at: Option<&Bound<'py, PyAny>>,
-) -> PyResult<Vec<Vec<Related<'py>>>> {
+    at: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Vec<Vec<Relation>>> {
     let scope = scope.get();
     let (from, to, at) = (text_of("a", from)?, text_of("b", to)?, time::maybe_from_python("at", at)?);
     let found = run(py, Hold::Detached, || relations::paths(scope.handle.engine()?, &scope.scope, &from, &to, max_hops, at))?;

@@ -10,10 +10,10 @@ use memspan_engine::memory::access::Access;
 use memspan_engine::memory::{self, Action, Named};
 use memspan_engine::scope::Scope;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::{IntoPyDict, PyBytes, PyDict};
 
 use crate::errors::{Hold, invalid, run};
-use crate::{metadata, time};
+use crate::value::{Attached, Moment, shows};
 
 /// Revisions of one scope with the ids that they name.
 pub fn known(engine: &Engine, scope: &Scope, memories: Vec<memory::Memory>) -> Result<Vec<Arc<Named>>> {
@@ -45,221 +45,75 @@ impl Memory {
     }
 }
 
-#[pymethods]
-impl Memory {
-    /// The id that was given, or one of the form `mem-7`; the same for all its revisions.
-    #[getter]
-    fn id(&self) -> &str {
-        &self.0.id
+shows! {
+    Memory |it| {
+        /// The id that was given, or one of the form `mem-7`; the same for all its revisions.
+        id: &str = &it.0.id;
+        /// What is remembered; empty once it is forgotten or expired.
+        text: &str = &it.inner().text;
+        /// What it is about.
+        kind: &'static str = it.inner().kind.name();
+        /// The attribute that it gives a value to: case-folded, in Unicode normal form C.
+        slot: Option<&str> = it.inner().slot.as_deref();
+        /// 0 to 1.
+        importance: f64 = it.inner().importance;
+        /// 0 to 1: how sure the source was.
+        confidence: f64 = it.inner().confidence;
+        /// 0 to 3: how far the source is trusted.
+        trust: u8 = it.inner().trust;
+        /// Who said it.
+        source: &str = &it.inner().source;
+        /// 1, and one more with each `revise`.
+        revision: u32 = it.inner().revision;
+        /// Place in the order of the scope's writes, from 1.
+        sequence: u64 = it.inner().sequence;
+        /// When its first revision was written.
+        created_at: Moment = Moment(it.inner().created_at);
+        /// When this revision was written: `known_at` finds it from then on.
+        known_from: Moment = Moment(it.inner().known_from);
+        /// When the store learnt that it is not current any more; `None` while it is.
+        known_until: Option<Moment> = it.inner().ending.as_ref().map(|ending| ending.known_until).map(Moment);
+        /// When what it says happened or began to hold: `valid_at` finds it from then on.
+        occurred_at: Moment = Moment(it.inner().occurred_at);
+        /// When what it says stopped to hold, exclusive; `None` while it is current.
+        valid_until: Option<Moment> = it.inner().ending.as_ref().map(|ending| ending.valid_until).map(Moment);
+        /// When it is to be forgotten; `None` for never.
+        expires_at: Option<Moment> = it.inner().expires_at.map(Moment);
+        /// What the caller attached: a fresh dict at each use. A tuple comes back as a list.
+        metadata: Attached = Attached(it.inner().metadata.clone());
+        /// Why it is not current any more, or that it is.
+        state: &'static str = it.inner().state().name();
+        /// Why it ended, in the caller's words or the engine's.
+        reason: Option<&str> = it.inner().ending.as_ref().and_then(|ending| ending.reason.as_deref());
+        /// The id of the memory whose slot it took.
+        supersedes: Option<&str> = it.0.supersedes.as_deref();
+        /// The id of the memory that took its slot.
+        superseded_by: Option<&str> = it.0.superseded_by.as_deref();
+        /// The session in which it was said, where it was learnt from one.
+        session: Option<&str> = it.inner().provenance.session.as_deref();
+        /// The index of the message that it was learnt from.
+        message: Option<u64> = it.inner().provenance.message;
+        /// What wrote it: "rules", "model", "consolidation" or "tool"; `None` for a caller.
+        writer: Option<&str> = it.inner().provenance.writer.as_deref();
+        /// The ids of the memories that it was made from.
+        derived_from: Vec<&str> = it.0.derived_from.iter().map(String::as_str).collect();
+        /// The ids of memories that say otherwise, where neither is known to be newer or truer.
+        disputes: Vec<&str> = it.0.disputes.iter().map(String::as_str).collect();
+        /// How often it was said again.
+        reinforced: u32 = it.inner().provenance.reinforced;
+        /// When it was said last.
+        last_seen: Moment = Moment(it.inner().provenance.last_seen.max(it.inner().occurred_at));
+        /// How often it was recalled: what is stored, and what this process has recalled since. A prompt that shows it counts, too.
+        access_count: u32 = it.0.access.recalls;
+        /// When it was last recalled, to the second; `None` where it never was.
+        last_recalled_at: Option<Moment> = it.0.access.last_at().map(Moment);
     }
 
-    /// What is remembered; empty once it is forgotten or expired.
-    #[getter]
-    fn text(&self) -> &str {
-        &self.inner().text
-    }
-
-    /// What it is about.
-    #[getter]
-    fn kind(&self) -> &'static str {
-        self.inner().kind.name()
-    }
-
-    /// The attribute that it gives a value to: case-folded, in Unicode normal form C.
-    #[getter]
-    fn slot(&self) -> Option<&str> {
-        self.inner().slot.as_deref()
-    }
-
-    /// 0 to 1.
-    #[getter]
-    fn importance(&self) -> f64 {
-        self.inner().importance
-    }
-
-    /// 0 to 1: how sure the source was.
-    #[getter]
-    fn confidence(&self) -> f64 {
-        self.inner().confidence
-    }
-
-    /// 0 to 3: how far the source is trusted.
-    #[getter]
-    fn trust(&self) -> u8 {
-        self.inner().trust
-    }
-
-    /// Who said it.
-    #[getter]
-    fn source(&self) -> &str {
-        &self.inner().source
-    }
-
-    /// 1, and one more with each `revise`.
-    #[getter]
-    fn revision(&self) -> u32 {
-        self.inner().revision
-    }
-
-    /// Place in the order of the scope's writes, from 1.
-    #[getter]
-    fn sequence(&self) -> u64 {
-        self.inner().sequence
-    }
-
-    /// When its first revision was written.
-    #[getter]
-    fn created_at<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        time::to_python(py, self.inner().created_at)
-    }
-
-    /// When this revision was written: `known_at` finds it from then on.
-    #[getter]
-    fn known_from<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        time::to_python(py, self.inner().known_from)
-    }
-
-    /// When the store learnt that it is not current any more; `None` while it is.
-    #[getter]
-    fn known_until<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        time::maybe_to_python(py, self.inner().ending.as_ref().map(|ending| ending.known_until))
-    }
-
-    /// When what it says happened or began to hold: `valid_at` finds it from then on.
-    #[getter]
-    fn occurred_at<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        time::to_python(py, self.inner().occurred_at)
-    }
-
-    /// When what it says stopped to hold, exclusive; `None` while it is current.
-    #[getter]
-    fn valid_until<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        time::maybe_to_python(py, self.inner().ending.as_ref().map(|ending| ending.valid_until))
-    }
-
-    /// When it is to be forgotten; `None` for never.
-    #[getter]
-    fn expires_at<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        time::maybe_to_python(py, self.inner().expires_at)
-    }
-
-    /// What the caller attached: a fresh dict at each use. A tuple comes back as a list.
-    #[getter]
-    fn metadata<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        metadata::decode(py, &self.inner().metadata)
-    }
-
-    /// Why it is not current any more, or that it is.
-    #[getter]
-    fn state(&self) -> &'static str {
-        self.inner().state().name()
-    }
-
-    /// Why it ended, in the caller's words or the engine's.
-    #[getter]
-    fn reason(&self) -> Option<&str> {
-        self.inner().ending.as_ref().and_then(|ending| ending.reason.as_deref())
-    }
-
-    /// The id of the memory whose slot it took.
-    #[getter]
-    fn supersedes(&self) -> Option<&str> {
-        self.0.supersedes.as_deref()
-    }
-
-    /// The id of the memory that took its slot.
-    #[getter]
-    fn superseded_by(&self) -> Option<&str> {
-        self.0.superseded_by.as_deref()
-    }
-
-    /// The session in which it was said, where it was learnt from one.
-    #[getter]
-    fn session(&self) -> Option<&str> {
-        self.inner().provenance.session.as_deref()
-    }
-
-    /// The index of the message that it was learnt from.
-    #[getter]
-    fn message(&self) -> Option<u64> {
-        self.inner().provenance.message
-    }
-
-    /// What wrote it: "rules", "model", "consolidation" or "tool"; `None` for a caller.
-    #[getter]
-    fn writer(&self) -> Option<&str> {
-        self.inner().provenance.writer.as_deref()
-    }
-
-    /// The ids of the memories that it was made from.
-    #[getter]
-    fn derived_from(&self) -> Vec<&str> {
-        self.0.derived_from.iter().map(String::as_str).collect()
-    }
-
-    /// The ids of memories that say otherwise, where neither is known to be newer or truer.
-    #[getter]
-    fn disputes(&self) -> Vec<&str> {
-        self.0.disputes.iter().map(String::as_str).collect()
-    }
-
-    /// How often it was said again.
-    #[getter]
-    fn reinforced(&self) -> u32 {
-        self.inner().provenance.reinforced
-    }
-
-    /// When it was said last.
-    #[getter]
-    fn last_seen<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        time::to_python(py, self.inner().provenance.last_seen.max(self.inner().occurred_at))
-    }
-
-    /// How often it was recalled: what is stored, and what this process has recalled since. A prompt that shows it counts, too.
-    #[getter]
-    fn access_count(&self) -> u32 {
-        self.0.access.recalls
-    }
-
-    /// When it was last recalled, to the second; `None` where it never was.
-    #[getter]
-    fn last_recalled_at<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        time::maybe_to_python(py, self.0.access.last_at())
-    }
-
-    /// Every field by name, in the order of this class.
-    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let fields = PyDict::new(py);
-        let memory = self.inner();
-        fields.set_item("id", self.id())?;
-        fields.set_item("text", &memory.text)?;
-        fields.set_item("kind", memory.kind.name())?;
-        fields.set_item("slot", self.slot())?;
-        fields.set_item("importance", memory.importance)?;
-        fields.set_item("confidence", memory.confidence)?;
-        fields.set_item("trust", memory.trust)?;
-        fields.set_item("source", &memory.source)?;
-        fields.set_item("revision", memory.revision)?;
-        fields.set_item("sequence", memory.sequence)?;
-        fields.set_item("created_at", self.created_at(py)?)?;
-        fields.set_item("known_from", self.known_from(py)?)?;
-        fields.set_item("known_until", self.known_until(py)?)?;
-        fields.set_item("occurred_at", self.occurred_at(py)?)?;
-        fields.set_item("valid_until", self.valid_until(py)?)?;
-        fields.set_item("expires_at", self.expires_at(py)?)?;
-        fields.set_item("metadata", self.metadata(py)?)?;
-        fields.set_item("state", self.state())?;
-        fields.set_item("reason", self.reason())?;
-        fields.set_item("supersedes", self.supersedes())?;
-        fields.set_item("superseded_by", self.superseded_by())?;
-        fields.set_item("session", self.session())?;
-        fields.set_item("message", self.message())?;
-        fields.set_item("writer", self.writer())?;
-        fields.set_item("derived_from", self.derived_from())?;
-        fields.set_item("disputes", self.disputes())?;
-        fields.set_item("reinforced", self.reinforced())?;
-        fields.set_item("last_seen", self.last_seen(py)?)?;
-        Ok(fields)
+    /// Every field by name, in the order of this class; the counts of recalls are none.
+    fn to_dict<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyDict>> {
+        let counters = ["access_count", "last_recalled_at"]; // of the scope, not of what is remembered
+        let named = Self::SHOWN.iter().filter(|name| !counters.contains(name)).map(|name| Ok((*name, slf.getattr(*name)?)));
+        named.collect::<PyResult<Vec<_>>>()?.into_py_dict(slf.py())
     }
 
     fn __copy__(&self) -> Self {
@@ -350,29 +204,19 @@ impl Remembered {
     }
 }
 
-#[pymethods]
-impl Remembered {
-    /// One word.
-    ///
-    /// "added": a new memory. "updated": a new revision. "superseded": a new memory took the slot of another. "duplicate": it was there
-    /// already. "rejected": its id belongs to a forgotten one, or the policy refuses it (it is then stored nowhere and has no text).
-    /// "redacted": a new memory, without what the policy takes out. "reinforced": a memory that was there counts that it was said again.
-    /// "quarantined": it waits for `Scope.approve`.
-    #[getter]
-    fn action(&self) -> &'static str {
-        self.action.name()
-    }
-
-    /// The memory as it is stored now; for a duplicate, the one that was there.
-    #[getter]
-    fn memory(&self) -> Memory {
-        self.memory.clone()
-    }
-
-    /// Why, where that is not plain.
-    #[getter]
-    fn reason(&self) -> Option<&str> {
-        self.reason.as_deref()
+shows! {
+    Remembered |it| {
+        /// One word.
+        ///
+        /// "added": a new memory. "updated": a new revision. "superseded": a new memory took the slot of another. "duplicate": it was there
+        /// already. "rejected": its id belongs to a forgotten one, or the policy refuses it (it is then stored nowhere and has no text).
+        /// "redacted": a new memory, without what the policy takes out. "reinforced": a memory that was there counts that it was said again.
+        /// "quarantined": it waits for `Scope.approve`.
+        action: &'static str = it.action.name();
+        /// The memory as it is stored now; for a duplicate, the one that was there.
+        memory: Memory = it.memory.clone();
+        /// Why, where that is not plain.
+        reason: Option<&str> = it.reason.as_deref();
     }
 
     fn __copy__(&self) -> Self {

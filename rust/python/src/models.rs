@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFrozenSet, PyString};
 
 use crate::arguments::{number, text_of, whole};
-use crate::errors::{invalid, to_python};
+use crate::errors::to_python;
 
 /// The model of a name.
 pub fn model(name: &Bound<'_, PyAny>) -> PyResult<Arc<Profile>> {
@@ -25,19 +25,7 @@ pub fn named_or_given(value: &Bound<'_, PyAny>) -> PyResult<Model> {
     if value.is_instance_of::<PyString>() || !value.hasattr("context_window")? {
         return Model::named(&text_of("model", value)?).map_err(|error| to_python(value.py(), &error));
     }
-    let field = |name: &str| value.getattr(name);
-    let model = described(
-        &field("name")?,
-        &field("context_window")?,
-        &field("max_output_tokens")?,
-        Some(&field("max_input_tokens")?).filter(|most| !most.is_none()),
-        &field("encoding")?,
-        &field("factor")?,
-        &field("framing")?,
-        field("append_only")?.is_truthy()?,
-        &field("min_cached_tokens")?,
-        &field("capabilities")?,
-    )?;
+    let model = value.extract::<Described<'_>>()?.model(value.py())?;
     models::check(&model).map_err(|error| to_python(value.py(), &error))?;
     Ok(model)
 }
@@ -103,69 +91,49 @@ fn cache<'py>(py: Python<'py>, profile: &Profile) -> PyResult<Bound<'py, PyDict>
     Ok(values)
 }
 
-/// Adds a model for this process, or replaces the one of its name: what counting and planning need of it.
-#[pyfunction]
-#[allow(clippy::too_many_arguments)] // those of `memspan.Model`, one by one
-pub fn register_model(
-    py: Python<'_>,
-    name: &Bound<'_, PyAny>,
-    context_window: &Bound<'_, PyAny>,
-    max_output_tokens: &Bound<'_, PyAny>,
-    max_input_tokens: Option<&Bound<'_, PyAny>>,
-    encoding: &Bound<'_, PyAny>,
-    factor: &Bound<'_, PyAny>,
-    framing: &Bound<'_, PyAny>,
+/// A `memspan.Model`, as far as counting and planning need it.
+#[derive(FromPyObject)]
+pub struct Described<'py> {
+    name: Bound<'py, PyAny>,
+    context_window: Bound<'py, PyAny>,
+    max_output_tokens: Bound<'py, PyAny>,
+    max_input_tokens: Option<Bound<'py, PyAny>>,
+    encoding: Bound<'py, PyAny>,
+    factor: Bound<'py, PyAny>,
+    framing: Bound<'py, PyAny>,
     append_only: bool,
-    min_cached_tokens: &Bound<'_, PyAny>,
-    vendor: &str,
-    capabilities: &Bound<'_, PyAny>,
-) -> PyResult<()> {
-    let model = described(
-        name,
-        context_window,
-        max_output_tokens,
-        max_input_tokens,
-        encoding,
-        factor,
-        framing,
-        append_only,
-        min_cached_tokens,
-        capabilities,
-    )?;
-    let capabilities = names(capabilities)?;
-    models::register(Profile { vendor: vendor.into(), capabilities, ..Profile::of(model) }).map_err(|error| to_python(py, &error))
+    min_cached_tokens: Bound<'py, PyAny>,
+    vendor: String,
+    capabilities: Bound<'py, PyAny>,
 }
 
-#[allow(clippy::too_many_arguments)] // the same
-fn described(
-    name: &Bound<'_, PyAny>,
-    context_window: &Bound<'_, PyAny>,
-    max_output_tokens: &Bound<'_, PyAny>,
-    max_input_tokens: Option<&Bound<'_, PyAny>>,
-    encoding: &Bound<'_, PyAny>,
-    factor: &Bound<'_, PyAny>,
-    framing: &Bound<'_, PyAny>,
-    append_only: bool,
-    min_cached_tokens: &Bound<'_, PyAny>,
-    capabilities: &Bound<'_, PyAny>,
-) -> PyResult<Model> {
-    let py = name.py();
-    let tokens = |name: &str, value| whole(name, value, 0, i64::MAX).map(|tokens| tokens as u64);
-    let encoding = Encoding::from_name(&text_of("encoding", encoding)?).map_err(|error| to_python(py, &error))?;
-    let framing = models::framing(&text_of("framing", framing)?).map_err(|error| to_python(py, &error))?;
-    let framing = Framing { media: models::media(&names(capabilities)?), ..framing };
-    let context_window = tokens("context_window", context_window)?;
-    Ok(Model {
-        name: text_of("name", name)?.into(),
-        context_window,
-        max_input_tokens: max_input_tokens.map_or(Ok(context_window), |most| tokens("max_input_tokens", most))?,
-        max_output_tokens: tokens("max_output_tokens", max_output_tokens)?,
-        encoding,
-        factor: per_mille(factor)?,
-        framing,
-        append_only,
-        min_cached_tokens: tokens("min_cached_tokens", min_cached_tokens)?,
-    })
+/// Adds a model for this process, or replaces the one of its name: what counting and planning need of it.
+#[pyfunction]
+pub fn register_model(py: Python<'_>, given: Described<'_>) -> PyResult<()> {
+    let model = given.model(py)?;
+    let capabilities = names(&given.capabilities)?;
+    models::register(Profile { vendor: given.vendor.into(), capabilities, ..Profile::of(model) }).map_err(|error| to_python(py, &error))
+}
+
+impl Described<'_> {
+    fn model(&self, py: Python<'_>) -> PyResult<Model> {
+        let tokens = |name: &str, value| whole(name, value, 0, i64::MAX).map(|tokens| tokens as u64);
+        let encoding = Encoding::from_name(&text_of("encoding", &self.encoding)?).map_err(|error| to_python(py, &error))?;
+        let framing = models::framing(&text_of("framing", &self.framing)?).map_err(|error| to_python(py, &error))?;
+        let framing = Framing { media: models::media(&names(&self.capabilities)?), ..framing };
+        let context_window = tokens("context_window", &self.context_window)?;
+        Ok(Model {
+            name: text_of("name", &self.name)?.into(),
+            context_window,
+            max_input_tokens: self.max_input_tokens.as_ref().map_or(Ok(context_window), |most| tokens("max_input_tokens", most))?,
+            max_output_tokens: tokens("max_output_tokens", &self.max_output_tokens)?,
+            encoding,
+            factor: Factor::parse(number("factor", &self.factor)?).map_err(|error| to_python(py, &error))?,
+            framing,
+            append_only: self.append_only,
+            min_cached_tokens: tokens("min_cached_tokens", &self.min_cached_tokens)?,
+        })
+    }
 }
 
 /// What a model can do, sorted.
@@ -199,16 +167,4 @@ pub fn dialect_fields(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
         rows.push(fields);
     }
     Ok(rows)
-}
-
-/// A factor in thousandths, rounded up: a bound must not become smaller on its way in.
-fn per_mille(factor: &Bound<'_, PyAny>) -> PyResult<Factor> {
-    let given = number("factor", factor)?;
-    if (1.0..=100.0).contains(&given) {
-        return Ok(Factor::new((given * 1000.0 - 1e-6).ceil() as u32));
-    }
-    Err(invalid(
-        factor.py(),
-        format!("registering a model: factor must be from 1 to 100, and it is {given}: pass 1 where the encoding is the model's own"),
-    ))
 }

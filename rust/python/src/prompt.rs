@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use memspan_engine::context::render::{self, RequestOptions};
+use memspan_engine::context::render;
 use memspan_engine::context::segment::{Body, Segment, SegmentKind, shared_segments};
-use memspan_engine::context::{Format, Prompt};
-use memspan_engine::models;
+use memspan_engine::context::{self, Format, Prompt};
 use memspan_engine::session::{Assembled, Replayed, format_named};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -15,14 +14,44 @@ use crate::budget::score;
 use crate::errors::{Hold, corrupt, run, to_python};
 use crate::from_json;
 use crate::session::Named;
+use crate::value::{Tuple, shows, value};
 
 /// Up to so many tokens a prompt is assembled and rendered in well under a millisecond, and the interpreter is kept.
 pub const ATTACHED_TOKENS: u64 = 40_000;
 
-/// Name, tokens, grant (floor, weight, ceiling), asked, granted, items.
-type SectionRow = (String, u64, Option<(u64, u32, Option<u64>)>, u64, u64, u64);
-/// Section, id, included, why, tokens, score, revision of a memory.
-type ExplainedRow = (String, String, bool, String, u64, Option<f64>, Option<u64>);
+value! {
+    /// What rules the size of a section: `memspan.Grant`, as a prompt used it. Private.
+    UsedGrant("memspan._core") { floor: u64, weight: u32, ceiling: Option<u64> }
+}
+
+value! {
+    /// A part of a prompt: what `memspan.working.Section` shows. Private.
+    UsedSection("memspan._core") { name: String, tokens: u64, grant: Option<UsedGrant>, asked: u64, granted: u64, items: u64 }
+}
+
+value! {
+    /// One candidate for a prompt, and what became of it.
+    Explained("memspan.working") {
+        section: String, id: String, included: bool, why: String, tokens: u64, score: Option<f64>, memory: Option<String>,
+        revision: Option<u64>
+    }
+
+    fn __str__(&self) -> String {
+        let score = self.score.map_or_else(String::new, |score| format!(", score {score:.3}"));
+        let fate = if self.included { "included" } else { "left out" };
+        format!("{} {}: {fate}, {} tokens{score}: {}", self.section, self.id, grouped(self.tokens), self.why)
+    }
+}
+
+value! {
+    /// A place where a provider may keep what stands before it.
+    Breakpoint("memspan.working") { segments: usize, tokens: u64, hash: String, lasting: bool }
+}
+
+value! {
+    /// Leading segments that two prompts share, their tokens, and what the newer one has where they part. Private.
+    SharedSegments("memspan._core") { segments: usize, tokens: u64, broken_by: Option<String> }
+}
 
 #[pyclass(frozen, module = "memspan._core")]
 #[derive(Debug)]
@@ -53,30 +82,8 @@ impl PromptCore {
     }
 
     fn render(&self, py: Python<'_>, format: Format, dialect: Option<&str>, stream: bool) -> PyResult<String> {
-        let name = &self.assembled.model.name;
-        let profile = models::get(name).ok();
-        let can = |what: &str| profile.as_ref().is_some_and(|profile| profile.capabilities.iter().any(|one| &**one == what));
-        let dialect = match dialect {
-            Some(name) => models::dialect(name).map_err(|error| to_python(py, &error))?,
-            None => profile.as_ref().map_or_else(|| &models::dialects()[0], |profile| models::dialect_of(profile)),
-        };
-        let options = RequestOptions {
-            model: Some(name),
-            stream,
-            dialect: Some(dialect),
-            ends_with_user: format == Format::Anthropic
-                && !can("prefill")
-                && profile.as_ref().is_some_and(|one| &*one.vendor == "anthropic"),
-            reasons: can("reasoning"),
-        };
         let hold = if self.prompt().total_tokens > ATTACHED_TOKENS { Hold::Detached } else { Hold::Attached };
-        let write = match format {
-            Format::OpenAi => render::to_openai,
-            Format::Anthropic => render::to_anthropic,
-            Format::Responses => render::to_responses,
-            Format::Gemini => render::to_gemini,
-        };
-        let bytes = run(py, hold, || Ok(write(self.prompt(), options)))?;
+        let bytes = run(py, hold, || self.assembled.request(format, dialect, stream))?;
         String::from_utf8(bytes).map_err(|_| corrupt(py, "rendering a prompt: a text in it is not UTF-8: restore the store from a backup"))
     }
 
@@ -85,17 +92,24 @@ impl PromptCore {
     }
 }
 
-#[pymethods]
-impl PromptCore {
-    #[getter]
-    fn total_tokens(&self) -> u64 {
-        self.prompt().total_tokens
-    }
-
-    /// What the counter said, by the reference encoding where the tokenizer is closed.
-    #[getter]
-    fn counted_tokens(&self) -> u64 {
-        self.prompt().counted_tokens
+shows! {
+    PromptCore |it| {
+        total_tokens: u64 = it.prompt().total_tokens;
+        /// What the counter said, by the reference encoding where the tokenizer is closed.
+        counted_tokens: u64 = it.prompt().counted_tokens;
+        max_input_tokens: u64 = it.prompt().max_input_tokens;
+        max_output_tokens: u64 = it.prompt().max_output_tokens;
+        exact: bool = it.prompt().exact;
+        degraded: Option<&str> = it.degraded.as_deref();
+        erased: Vec<String> = it.erased.clone();
+        same_bytes: bool = it.same_bytes;
+        session_id: &str = &it.assembled.session_id;
+        model: &str = &it.assembled.model.name;
+        epoch: u64 = it.assembled.epoch;
+        /// Hash of what stands before the cache boundary.
+        prefix_hash: String = hex(it.prompt().prefix_hash());
+        /// Its tokens.
+        prefix_tokens: u64 = it.prompt().boundary().map_or(0, |boundary| boundary.tokens);
     }
 
     /// The same prompt, counted by its provider.
@@ -110,61 +124,10 @@ impl PromptCore {
         })
     }
 
-    #[getter]
-    fn max_input_tokens(&self) -> u64 {
-        self.prompt().max_input_tokens
-    }
-
-    #[getter]
-    fn max_output_tokens(&self) -> u64 {
-        self.prompt().max_output_tokens
-    }
-
-    #[getter]
-    fn exact(&self) -> bool {
-        self.prompt().exact
-    }
-
-    #[getter]
-    fn degraded(&self) -> Option<&str> {
-        self.degraded.as_deref()
-    }
-
-    #[getter]
-    fn erased(&self) -> Vec<String> {
-        self.erased.clone()
-    }
-
-    #[getter]
-    fn same_bytes(&self) -> bool {
-        self.same_bytes
-    }
-
-    #[getter]
-    fn session_id(&self) -> &str {
-        &self.assembled.session_id
-    }
-
-    #[getter]
-    fn model(&self) -> &str {
-        &self.assembled.model.name
-    }
-
-    #[getter]
-    fn epoch(&self) -> u64 {
-        self.assembled.epoch
-    }
-
     /// The format that the model's provider takes.
     #[getter(format)]
     fn format_name(&self) -> &'static str {
         self.format().name()
-    }
-
-    /// Hash and tokens of what stands before the cache boundary.
-    fn prefix(&self) -> (String, u64) {
-        let tokens = self.prompt().boundary().map_or(0, |boundary| boundary.tokens);
-        (hex(self.prompt().prefix_hash()), tokens)
     }
 
     /// Hash of the whole.
@@ -172,30 +135,27 @@ impl PromptCore {
         hex(self.prompt().chain.last().copied().unwrap_or_default())
     }
 
-    /// Segments, tokens, hash, whether it lasts.
-    fn breakpoints(&self) -> Vec<(usize, u64, String, bool)> {
-        self.prompt().breakpoints.iter().map(|one| (one.segments, one.tokens, hex(one.hash), one.lasting)).collect()
+    fn breakpoints(&self) -> Tuple<Breakpoint> {
+        let place = |one: &context::Breakpoint| Breakpoint {
+            segments: one.segments,
+            tokens: one.tokens,
+            hash: hex(one.hash),
+            lasting: one.lasting,
+        };
+        self.prompt().breakpoints.iter().map(place).collect()
     }
 
-    fn sections(&self) -> Vec<SectionRow> {
-        let grant =
-            |grant: memspan_engine::context::Grant| (grant.floor, grant.weight, (grant.ceiling < u64::MAX).then_some(grant.ceiling));
-        let row = |row: &memspan_engine::context::SectionUse| {
-            (row.name.to_string(), row.tokens, row.grant.map(grant), row.asked, row.granted, row.items)
-        };
-        self.prompt().sections.iter().map(row).collect()
+    fn sections(&self) -> Tuple<UsedSection> {
+        self.prompt().sections.iter().map(UsedSection::from).collect()
     }
 
-    fn explained(&self) -> Vec<ExplainedRow> {
-        let row = |one: &memspan_engine::context::Explained| {
-            let revision = one.memory.map(|memory| memory.revision);
-            (one.section.to_string(), one.id.to_string(), one.why.is_included(), one.reason(), one.tokens, one.score.map(score), revision)
-        };
-        let mut rows: Vec<ExplainedRow> = self.prompt().explained.iter().map(row).collect();
+    fn explained(&self) -> Vec<Explained> {
+        let mut rows: Vec<Explained> = self.prompt().explained.iter().map(Explained::from).collect();
         for (index, what) in self.prompt().as_text() {
             let id = index.map_or_else(|| "interrupted result".to_owned(), |index| format!("message {index}"));
             let why = format!("{} is sent as a text that names it: {} takes none", what.join(", "), self.assembled.model.name);
-            rows.push(("history".to_owned(), id, true, why, 0, None, None));
+            let section = "history".to_owned();
+            rows.push(Explained { section, id, included: true, why, tokens: 0, score: None, memory: None, revision: None });
         }
         rows
     }
@@ -206,12 +166,11 @@ impl PromptCore {
         self.named.run(py, Hold::Detached, |session| session.why(&self.assembled, &id))
     }
 
-    /// Leading segments that both have, their tokens, and what this one has where they part.
-    fn shared_with(&self, other: &Bound<'_, Self>) -> (usize, u64, Option<String>) {
+    fn shared_with(&self, other: &Bound<'_, Self>) -> SharedSegments {
         let prompt = self.prompt();
         let same = shared_segments(&prompt.chain, &other.get().prompt().chain).min(prompt.segments.len());
         let tokens: u64 = prompt.segments[..same].iter().map(|segment| segment.tokens).sum();
-        (same, prompt.scale().of(tokens), prompt.segments.get(same).map(segment_name))
+        SharedSegments { segments: same, tokens: prompt.scale().of(tokens), broken_by: prompt.segments.get(same).map(segment_name) }
     }
 
     /// The request as JSON bytes; `format` is the model's own by default.
@@ -253,6 +212,39 @@ impl PromptCore {
         let Some(format) = format else { return Ok(self.format()) };
         format_named(&text_of("format", format)?).map_err(|error| to_python(py, &error))
     }
+}
+
+impl From<&context::SectionUse> for UsedSection {
+    fn from(row: &context::SectionUse) -> Self {
+        let grant = row.grant.map(|grant| UsedGrant {
+            floor: grant.floor,
+            weight: grant.weight,
+            ceiling: (grant.ceiling < u64::MAX).then_some(grant.ceiling),
+        });
+        Self { name: row.name.to_string(), tokens: row.tokens, grant, asked: row.asked, granted: row.granted, items: row.items }
+    }
+}
+
+impl From<&context::Explained> for Explained {
+    fn from(one: &context::Explained) -> Self {
+        Self {
+            section: one.section.to_string(),
+            id: one.id.to_string(),
+            included: one.why.is_included(),
+            why: one.reason(),
+            tokens: one.tokens,
+            score: one.score.map(score),
+            memory: one.memory.map(|_| one.id.to_string()),
+            revision: one.memory.map(|memory| memory.revision),
+        }
+    }
+}
+
+/// A number as people write it: 12,345.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let group = |(at, digit): (usize, char)| (at > 0 && (digits.len() - at).is_multiple_of(3)).then_some(',').into_iter().chain([digit]);
+    digits.chars().enumerate().flat_map(group).collect()
 }
 
 fn hex(hash: u128) -> String {

@@ -11,6 +11,7 @@ use pyo3::types::{PyIterator, PySlice, PyTuple};
 use crate::errors::{hold_for, run};
 use crate::explanation::Explanation;
 use crate::memory::{Memory, shortened};
+use crate::value::shows;
 
 /// An answer, with what is worked out of it when it is first asked for.
 #[derive(Debug)]
@@ -177,31 +178,16 @@ impl Recalled {
     }
 }
 
-#[pymethods]
-impl Recalled {
-    /// The memory's text.
-    #[getter]
-    fn text(&self) -> &str {
-        &self.found().named.memory.text
-    }
-
-    /// "memories".
-    #[getter]
-    #[allow(clippy::unused_self)] // a getter of pyo3 takes it
-    fn source(&self) -> &'static str {
-        "memories"
-    }
-
-    /// What was found.
-    #[getter]
-    fn memory(&self) -> Memory {
-        Memory(Arc::clone(&self.found().named))
-    }
-
-    /// 0 to 1: how it compares with the other answers to this question. Not comparable between questions.
-    #[getter]
-    fn score(&self) -> f64 {
-        self.weighed.unwrap_or_else(|| self.found().parts.score())
+shows! {
+    Recalled |it| {
+        /// The memory's text.
+        text: &str = &it.found().named.memory.text;
+        /// "memories".
+        source: &'static str = "memories";
+        /// What was found.
+        memory: Memory = Memory(Arc::clone(&it.found().named));
+        /// 0 to 1: how it compares with the other answers to this question. Not comparable between questions.
+        score: f64 = it.weighed.unwrap_or_else(|| it.found().parts.score());
     }
 
     /// The same hit with the score that compares it with hits of other sources. Private.

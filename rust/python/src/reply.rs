@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use memspan_engine::session::{PartialReply, Refusal};
+use memspan_engine::session::{OpenCall, PartialReply, Refusal};
 use pyo3::prelude::*;
 
 use crate::arguments::{maybe_text, text_of};
@@ -11,9 +11,17 @@ use crate::errors::Hold;
 use crate::prompt::PromptCore;
 use crate::session::{Named, SessionCore};
 use crate::time;
+use crate::value::{Json, Moment, value};
 
-/// Messages, when it began, when it was written, why it ended, the response as JSON.
-type PartialRow<'py> = (u64, Bound<'py, PyAny>, Bound<'py, PyAny>, Option<String>, String);
+value! {
+    /// What came of a reply that is not whole. Private.
+    StoredPartial("memspan._core") { messages: u64, began_at: Moment, written_at: Moment, error: Option<String>, response: Json }
+}
+
+value! {
+    /// A tool call that waits, its arguments as the model wrote them. Private.
+    PendingCall("memspan._core") { id: String, name: String, arguments: String, message_index: u64 }
+}
 
 #[pyclass(frozen, module = "memspan._core")]
 #[derive(Debug)]
@@ -48,9 +56,15 @@ impl ReplyCore {
     }
 
     /// What came of a reply that is not whole.
-    fn partial<'py>(&self, py: Python<'py>) -> PyResult<Option<PartialRow<'py>>> {
-        let Some(one) = self.named.run(py, Hold::Attached, |session| session.partial_reply())? else { return Ok(None) };
-        Ok(Some((one.messages, time::to_python(py, one.began_at)?, time::to_python(py, one.written_at)?, one.error, one.response)))
+    fn partial(&self, py: Python<'_>) -> PyResult<Option<StoredPartial>> {
+        let partial = self.named.run(py, Hold::Attached, |session| session.partial_reply())?;
+        Ok(partial.map(|one| StoredPartial {
+            messages: one.messages,
+            began_at: Moment(one.began_at),
+            written_at: Moment(one.written_at),
+            error: one.error,
+            response: Json(one.response),
+        }))
     }
 
     /// Drops what came.
@@ -58,13 +72,16 @@ impl ReplyCore {
         self.named.run(py, Hold::Detached, |session| session.drop_partial())
     }
 
-    /// The calls that wait: id, name, arguments, message.
-    fn open_calls(&self, py: Python<'_>) -> PyResult<Vec<(String, String, String, u64)>> {
+    /// The calls that wait.
+    fn open_calls(&self, py: Python<'_>) -> PyResult<Vec<PendingCall>> {
         let calls = self.named.run(py, Hold::Attached, |session| session.open_calls())?;
-        let row = |one: memspan_engine::session::OpenCall| {
-            (one.call.id.into_string(), one.call.name.into_string(), one.call.arguments.into_string(), one.message)
+        let pending = |OpenCall { message, call }| PendingCall {
+            id: call.id.into_string(),
+            name: call.name.into_string(),
+            arguments: call.arguments.into_string(),
+            message_index: message,
         };
-        Ok(calls.into_iter().map(row).collect())
+        Ok(calls.into_iter().map(pending).collect())
     }
 
     /// A smaller prompt for one that was refused: what it was, what it may be, what its reply may have.
@@ -88,11 +105,8 @@ impl ReplyCore {
 
     /// Asks again what a prompt was asked for, of the session as it is now.
     fn again(&self, py: Python<'_>, prompt: &Bound<'_, PromptCore>) -> PyResult<PromptCore> {
-        let now = self.named.now(py)?;
-        // A limit that was named for one model says nothing of another.
-        let known = &prompt.get().assembled.ask;
-        let ask = memspan_engine::session::Ask { max_input_tokens: None, max_output_tokens: None, now, ..(**known).clone() };
-        let next = self.named.run(py, Hold::Detached, |session| session.assemble(&ask))?;
+        let (known, now) = (Arc::clone(&prompt.get().assembled), self.named.now(py)?);
+        let next = self.named.run(py, Hold::Detached, |session| session.again(&known, now))?;
         Ok(PromptCore::assembled(&self.named, next, None))
     }
 }

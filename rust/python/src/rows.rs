@@ -63,6 +63,15 @@ impl<'py> Fields<'py> {
         Ok(())
     }
 
+    /// Fields by their names.
+    pub fn of(given: Option<&Bound<'py, PyDict>>) -> PyResult<Self> {
+        let mut fields = Self::default();
+        for (name, value) in given.into_iter().flatten() {
+            fields.set(name.py(), &text_of("the name of an argument", &name)?, (!value.is_none()).then_some(value))?;
+        }
+        Ok(fields)
+    }
+
     /// The engine's form, checked. `space` is that of the embedder, without which no vector is taken.
     pub fn into_new(self, text: &Bound<'_, PyAny>, space: Space) -> PyResult<NewMemory> {
         let mut new = NewMemory::new(text_of("text", text)?);
@@ -102,39 +111,19 @@ pub struct Draft(pub NewMemory);
 
 #[pymethods]
 impl Draft {
-    /// `space` is that of the embedder, without which no vector is taken: dimensions, place.
-    #[new]
-    #[allow(clippy::too_many_arguments)] // those of `remember()`, one by one
-    fn new<'py>(
-        text: &Bound<'py, PyAny>,
-        kind: Option<Bound<'py, PyAny>>,
-        slot: Option<Bound<'py, PyAny>>,
-        importance: Option<Bound<'py, PyAny>>,
-        confidence: Option<Bound<'py, PyAny>>,
-        trust: Option<Bound<'py, PyAny>>,
-        source: Option<Bound<'py, PyAny>>,
-        id: Option<Bound<'py, PyAny>>,
-        ttl_seconds: Option<Bound<'py, PyAny>>,
-        occurred_at: Option<Bound<'py, PyAny>>,
-        metadata: Option<Bound<'py, PyAny>>,
-        vector: Option<Bound<'py, PyAny>>,
-        space: Space,
-    ) -> PyResult<Self> {
-        let fields = Fields { kind, slot, importance, confidence, trust, source, id, ttl_seconds, occurred_at, metadata, vector };
-        fields.into_new(text, space).map(Self)
-    }
-
     /// The text to embed; `None` where a vector came with it.
-    fn to_embed(&self) -> Option<&str> {
+    pub fn to_embed(&self) -> Option<&str> {
         (self.0.vector.is_none() && !matches!(self.0.screened, Verdict::Refused(_))).then_some(self.0.text.as_str())
     }
+}
 
-    /// The vector of the embedder at `place` that a current memory of the same scope, kind, slot and text has.
-    fn known(&self, py: Python<'_>, scope: &Bound<'_, ScopeCore>, place: u32) -> PyResult<Option<Vectors>> {
-        let scope = scope.get();
-        let mut known = run(py, Hold::Attached, || scope.handle.engine()?.known_vectors(place, &[(&*scope.scope, &self.0)]))?;
-        Ok(known.pop().flatten().map(|vector| Vectors::of(vec![Some(vector)], place)))
-    }
+/// A row that cannot be written: its place among those that were given, its id, what is wrong. Private.
+#[pyclass(frozen, get_all, module = "memspan._core")]
+#[derive(Debug)]
+pub struct FailedRow {
+    place: usize,
+    id: Option<String>,
+    error: Py<PyAny>,
 }
 
 /// Many of them, of one scope or of several. Frozen.
@@ -155,12 +144,11 @@ impl Rows {
         owner: &Bound<'_, EngineCore>,
         rows: &Bound<'_, PyList>,
         scope: Option<&Bound<'_, ScopeCore>>,
-        space: Space,
     ) -> PyResult<Self> {
         let mut all = Self { kept: Vec::with_capacity(rows.len()), places: Vec::with_capacity(rows.len()), failed: Vec::new() };
-        let reader = RowReader { owner: owner.get(), default: scope.map(|scope| Arc::clone(&scope.get().scope)), space };
-        let owner_core = owner.get();
-        let screening = run(py, Hold::Attached, || Ok(owner_core.handle.engine()?.screening()))?;
+        let (owner, default) = (owner.get(), scope.map(|scope| Arc::clone(&scope.get().scope)));
+        let reader = RowReader { owner, default, space: owner.handle.space() };
+        let screening = run(py, Hold::Attached, || Ok(owner.handle.engine()?.screening()))?;
         for (place, row) in rows.iter().enumerate() {
             match reader.read(&row) {
                 Ok(mut row) => {
@@ -201,9 +189,10 @@ impl Rows {
         Ok(ToEmbed { texts, sources, place })
     }
 
-    /// The rows that cannot be written: place, id, error.
-    fn failed(&self, py: Python<'_>) -> Vec<(usize, Option<String>, Py<PyAny>)> {
-        self.failed.iter().map(|(place, id, error)| (*place, id.clone(), error.clone_ref(py).into_value(py).into_any())).collect()
+    /// The rows that cannot be written.
+    fn failed(&self, py: Python<'_>) -> Vec<FailedRow> {
+        let error = |error: &PyErr| error.clone_ref(py).into_value(py).into_any();
+        self.failed.iter().map(|(place, id, raised)| FailedRow { place: *place, id: id.clone(), error: error(raised) }).collect()
     }
 
     /// The place of row `at` among what was given, and its id.

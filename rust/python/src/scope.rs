@@ -5,13 +5,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use memspan_engine::Result;
 use memspan_engine::engine::{Engine, Erased};
-use memspan_engine::memory::Listing;
 use memspan_engine::memory::forget::Stale;
 use memspan_engine::memory::revise::Revision;
+use memspan_engine::memory::slots::Slot;
+use memspan_engine::memory::{Listing, NewMemory};
 use memspan_engine::recall::{self, Fusion, Request};
 use memspan_engine::scope::Scope;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyDict, PyTuple};
 
 use crate::arguments::{FilterArguments, kinds, maybe_text, number, text_of, whole};
 use crate::engine::{ATTACHED_UP_TO, Handle};
@@ -21,11 +22,21 @@ use crate::metadata;
 use crate::recall::Recall;
 use crate::rows::{Draft, Fields};
 use crate::time;
-use crate::vectors::{Space, Vectors};
+use crate::value::{Tuple, value};
+use crate::vectors::Vectors;
 
-/// What was erased, counted in the order of [`Erased`]: memories, revisions, messages, documents, ledger entries, terms, vectors, values,
-/// bytes checked.
-type ErasedRow = (u64, u64, u64, u64, u64, u64, u64, u64, u64);
+value! {
+    /// What was erased. Private.
+    ErasedCounts("memspan._core") {
+        memories: u64, revisions: u64, messages: u64, documents: u64, ledger_entries: u64, terms: u64, vectors: u64, values: u64,
+        bytes_checked: u64
+    }
+}
+
+value! {
+    /// A slot with its current memories. Private.
+    HeldSlot("memspan._core") { name: String, multi: bool, memories: Tuple<Memory> }
+}
 
 #[pyclass(frozen, module = "memspan._core")]
 #[derive(Debug)]
@@ -73,44 +84,29 @@ impl ScopeCore {
         self.scope.scope_type.name()
     }
 
-    /// The draft as the engine's policy leaves it.
-    fn screened(&self, py: Python<'_>, draft: &Bound<'_, Draft>) -> PyResult<Draft> {
-        let mut new = draft.get().0.clone();
-        let screening = run(py, Hold::Attached, || Ok(self.handle.engine()?.screening()))?;
+    /// A memory on its way into the store: checked, and as the engine's policy leaves it.
+    #[pyo3(signature = (text, **fields))]
+    fn draft(&self, text: &Bound<'_, PyAny>, fields: Option<&Bound<'_, PyDict>>) -> PyResult<Draft> {
+        let mut new = Fields::of(fields)?.into_new(text, self.handle.space())?;
+        let screening = run(text.py(), Hold::Attached, || Ok(self.handle.engine()?.screening()))?;
         new.screen(screening);
         Ok(Draft(new))
     }
 
-    /// Writes a memory whose vector the engine makes, or that brings its own.
-    #[allow(clippy::too_many_arguments)] // those of `remember()`, one by one
-    fn remember<'py>(
+    /// Writes a memory. `embed` makes the vector of a text, or `None`, where the embedder is a caller's: it is asked outside of any
+    /// transaction, unless the memory brings its vector or the same is remembered with one.
+    #[pyo3(signature = (text, embed, **fields))]
+    fn remember(
         &self,
-        text: &Bound<'py, PyAny>,
-        kind: Option<Bound<'py, PyAny>>,
-        slot: Option<Bound<'py, PyAny>>,
-        importance: Option<Bound<'py, PyAny>>,
-        confidence: Option<Bound<'py, PyAny>>,
-        trust: Option<Bound<'py, PyAny>>,
-        source: Option<Bound<'py, PyAny>>,
-        id: Option<Bound<'py, PyAny>>,
-        ttl_seconds: Option<Bound<'py, PyAny>>,
-        occurred_at: Option<Bound<'py, PyAny>>,
-        metadata: Option<Bound<'py, PyAny>>,
-        vector: Option<Bound<'py, PyAny>>,
-        space: Space,
+        text: &Bound<'_, PyAny>,
+        embed: Option<&Bound<'_, PyAny>>,
+        fields: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Remembered> {
-        let fields = Fields { kind, slot, importance, confidence, trust, source, id, ttl_seconds, occurred_at, metadata, vector };
-        let (py, new) = (text.py(), fields.into_new(text, space)?);
-        let now = self.handle.clock.now(py)?;
-        self.write(py, |engine| Remembered::new(engine, &self.scope, engine.remember(&self.scope, new, now)?))
-    }
-
-    /// Writes a draft; `embedded` has its vector where it did not bring its own.
-    fn remember_draft(&self, py: Python<'_>, draft: &Bound<'_, Draft>, embedded: Option<&Bound<'_, Vectors>>) -> PyResult<Remembered> {
-        let mut new = draft.get().0.clone();
-        if let Some(vectors) = embedded {
-            (new.vector, new.made_by) = (vectors.get().first(), vectors.get().place);
-        }
+        let py = text.py();
+        let new = match embed {
+            None => Fields::of(fields)?.into_new(text, self.handle.space())?,
+            Some(embed) => self.embedded(self.draft(text, fields)?, embed)?,
+        };
         let now = self.handle.clock.now(py)?;
         self.write(py, |engine| Remembered::new(engine, &self.scope, engine.remember(&self.scope, new, now)?))
     }
@@ -222,14 +218,16 @@ impl ScopeCore {
         Ok((page.into_iter().map(Memory).collect(), next))
     }
 
-    /// Slots with their current memories: name, whether it is multi, memories. All of them, or the one of that name.
-    fn slots(&self, py: Python<'_>, only: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<(String, bool, Vec<Memory>)>> {
+    /// Slots with their current memories. All of them, or the one of that name.
+    fn slots(&self, py: Python<'_>, only: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<HeldSlot>> {
         let (only, now) = (maybe_text("a slot's name", only)?, self.handle.clock.now(py)?);
-        let slots = self.read(py, |engine| {
-            let slots = engine.slots(&self.scope, only.as_deref(), now)?;
-            slots.into_iter().map(|(slot, held)| Ok((slot.name, slot.multi, known(engine, &self.scope, held)?))).collect::<Result<Vec<_>>>()
-        })?;
-        Ok(slots.into_iter().map(|(name, multi, held)| (name, multi, held.into_iter().map(Memory).collect())).collect())
+        self.read(py, |engine| {
+            let held = |slot: (Slot, Vec<_>)| {
+                let memories = known(engine, &self.scope, slot.1)?.into_iter().map(Memory).collect();
+                Ok(HeldSlot { name: slot.0.name, multi: slot.0.multi, memories })
+            };
+            engine.slots(&self.scope, only.as_deref(), now)?.into_iter().map(held).collect()
+        })
     }
 
     fn declare_slot(&self, py: Python<'_>, name: &Bound<'_, PyAny>, multi: bool) -> PyResult<()> {
@@ -243,11 +241,11 @@ impl ScopeCore {
         self.write(py, |engine| engine.forget(&self.scope, &id, reason.as_deref(), now))
     }
 
-    /// Erases everything of the scope: memories, revisions, messages, documents, ledger entries, terms, vectors, values, bytes checked.
-    fn erase(&self, py: Python<'_>) -> PyResult<ErasedRow> {
+    /// Erases everything of the scope.
+    fn erase(&self, py: Python<'_>) -> PyResult<ErasedCounts> {
         let erased = run(py, Hold::Long, || self.handle.engine()?.erase(&self.scope))?;
-        let Erased { memories, revisions, messages, documents, ledger_entries, terms, vectors, values, bytes_checked } = erased;
-        Ok((memories, revisions, messages, documents, ledger_entries, terms, vectors, values, bytes_checked))
+        let Erased { memories, revisions, messages, documents, ledger_entries, terms, vectors, values, bytes_checked, .. } = erased;
+        Ok(ErasedCounts { memories, revisions, messages, documents, ledger_entries, terms, vectors, values, bytes_checked })
     }
 
     fn forget_stale(
@@ -279,6 +277,21 @@ impl ScopeCore {
 }
 
 impl ScopeCore {
+    /// The draft with its vector: its own, that of the same memory, or what `embed` makes.
+    fn embedded(&self, draft: Draft, embed: &Bound<'_, PyAny>) -> PyResult<NewMemory> {
+        let (py, place) = (embed.py(), self.handle.space().map_or(0, |(_, place)| place));
+        let Some(text) = draft.to_embed() else { return Ok(draft.0) };
+        let known = run(py, Hold::Attached, || self.handle.engine()?.known_vector(place, &self.scope, &draft.0))?;
+        let (vector, made_by) = match known {
+            Some(vector) => (Some(vector), place),
+            None => match embed.call1((text,))?.extract::<Option<Bound<'_, Vectors>>>()? {
+                Some(made) => (made.get().first(), made.get().place),
+                None => (None, draft.0.made_by),
+            },
+        };
+        Ok(NewMemory { vector, made_by, ..draft.0 })
+    }
+
     /// The scopes behind `Scope` objects, the first of which is this one.
     fn searched(&self, scopes: &Bound<'_, PyTuple>) -> PyResult<Vec<Scope>> {
         let mut searched = vec![Scope::clone(&self.scope)];

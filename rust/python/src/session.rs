@@ -8,11 +8,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use memspan_engine::Result;
 use memspan_engine::collection::CollectionName;
-use memspan_engine::recall::when::Range;
 use memspan_engine::scope::Scope;
-use memspan_engine::session::{self, Added, Ask, NewMessage, Options, Refusal, Session, SessionState, UsageTokens, format_named};
+use memspan_engine::session::{self, Ask, NewMessage, Options, Refusal, Session, SessionState, format_named};
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyTuple};
+use pyo3::types::PyTuple;
 
 use crate::arguments::{maybe_text, text_of, whole};
 use crate::budget;
@@ -26,7 +25,8 @@ use crate::prompt::{ATTACHED_TOKENS, PromptCore};
 use crate::rows::scope_core;
 use crate::scope::ScopeCore;
 use crate::time;
-use crate::turn::{Message, TurnRow, UsageRow, turn_row};
+use crate::turn::{Billed, Message, StoredTurn};
+use crate::value::{Moment, value};
 use crate::vectors::Vectors;
 
 /// The largest items, together, with which an assembly is still short.
@@ -60,15 +60,55 @@ pub struct SessionCore {
     last_tokens: AtomicU64,
 }
 
-/// Index, tokens, action, turn.
-pub type AddedRow = (u64, u64, &'static str, u64);
-/// Model, whether it goes on, messages, turns, epoch, when it was made, calls without a result.
-type StatusRow<'py> = (String, bool, u64, u64, u64, Bound<'py, PyAny>, Vec<String>, Bound<'py, PyAny>);
-/// Turn, call, model, planned, counted, billed.
-type CallUsageRow = (u64, u16, Option<String>, Option<u64>, Option<u64>, Option<UsageRow>);
-/// A message on its way in: itself, id, author, created_at, format.
-pub type NewRow<'py> =
-    (Bound<'py, PyAny>, Option<Bound<'py, PyAny>>, Option<Bound<'py, PyAny>>, Option<Bound<'py, PyAny>>, Option<Bound<'py, PyAny>>);
+/// A message on its way in: `memspan.NewMessage`, or what has its fields.
+#[derive(FromPyObject)]
+pub struct NewRow<'py> {
+    message: Bound<'py, PyAny>,
+    id: Option<Bound<'py, PyAny>>,
+    author: Option<Bound<'py, PyAny>>,
+    created_at: Option<Bound<'py, PyAny>>,
+    format: Option<Bound<'py, PyAny>>,
+}
+
+value! {
+    /// What became of a message.
+    ///
+    /// Attributes:
+    ///     index: Its index in the session.
+    ///     tokens: Tokens of the form that is sent, its frame included; 0 where it was rejected.
+    ///     action: "added"; "duplicate": its id was added before, with the same content; "rejected": its id is that of a redacted message.
+    ///     turn: The number of its turn: `session.turn(added.turn)` has the reply, where there is one already.
+    Added("memspan.short_term") { index: u64, tokens: u64, action: String, turn: u64 }
+}
+
+value! {
+    /// What a session is now. Private.
+    SessionStatus("memspan._core") {
+        model: String, ended: bool, messages: u64, turns: u64, epoch: u64, created_at: Moment, last_added_at: Moment
+    }
+}
+
+value! {
+    /// A reply that was added: its turn, its place there, and whether its usage contradicts itself. Private.
+    Replied("memspan._core") { turn: u64, call: u16, usage_ignored: bool }
+}
+
+value! {
+    /// What one call was planned to cost, and what it did, in tokens: `memspan.usage.CallUsage` without prices. Private.
+    StoredUsage("memspan._core") {
+        turn: u64, call: u16, model: Option<String>, planned: Option<u64>, counted: Option<u64>, billed: Option<Billed>
+    }
+}
+
+value! {
+    /// How full the model's window is. Private.
+    Fill("memspan._core") { epoch: u64, tokens: u64, window: u64 }
+}
+
+value! {
+    /// A part of a stored tool result.
+    ToolText("memspan.short_term") { text: String, next_offset: Option<usize>, total_characters: usize }
+}
 
 #[pymethods]
 impl SessionCore {
@@ -109,25 +149,29 @@ impl SessionCore {
         &self.named.id
     }
 
-    fn status<'py>(&self, py: Python<'py>) -> PyResult<StatusRow<'py>> {
+    fn status(&self, py: Python<'_>) -> PyResult<SessionStatus> {
         let status = self.named.run(py, Hold::Attached, |session| session.status())?;
         let (record, tally) = (&status.record, &status.record.tally);
-        let open = tally.open.iter().map(ToString::to_string).collect();
-        let live = record.state == SessionState::Live;
-        let created_at = time::to_python(py, record.created_at)?;
-        let last = time::to_python(py, record.last_time.max(record.created_at))?;
-        Ok((status.epoch.model.name.to_string(), live, tally.messages, tally.turns, record.epoch, created_at, open, last))
+        Ok(SessionStatus {
+            model: status.epoch.model.name.to_string(),
+            ended: record.state == SessionState::Ended,
+            messages: tally.messages,
+            turns: tally.turns,
+            epoch: record.epoch,
+            created_at: Moment(record.created_at),
+            last_added_at: Moment(record.last_time.max(record.created_at)),
+        })
     }
 
-    fn add<'py>(&self, py: Python<'py>, row: NewRow<'py>, expect_index: Option<&Bound<'py, PyAny>>) -> PyResult<AddedRow> {
+    fn add(&self, py: Python<'_>, row: NewRow<'_>, expect_index: Option<&Bound<'_, PyAny>>) -> PyResult<Added> {
         let new = new_message(&row)?;
         let expect_index = budget::tokens("expect_index", expect_index)?;
         let now = self.named.now(py)?;
-        self.named.run(py, Hold::Detached, |session| session.add(new, expect_index, now)).map(added_row)
+        self.named.run(py, Hold::Detached, |session| session.add(new, expect_index, now)).map(Added::from)
     }
 
     /// Adds messages; an error has the place of its message as field `row`.
-    fn add_many<'py>(&self, py: Python<'py>, rows: Vec<NewRow<'py>>) -> PyResult<Vec<AddedRow>> {
+    fn add_many(&self, py: Python<'_>, rows: Vec<NewRow<'_>>) -> PyResult<Vec<Added>> {
         let mut new = Vec::with_capacity(rows.len());
         for (place, row) in rows.iter().enumerate() {
             new.push(new_message(row).inspect_err(|error| {
@@ -137,21 +181,15 @@ impl SessionCore {
         }
         let now = self.named.now(py)?;
         let added = self.named.run(py, Hold::Detached, |session| session.add_many(new, now))?;
-        Ok(added.into_iter().map(added_row).collect())
+        Ok(added.into_iter().map(Added::from).collect())
     }
 
-    /// Adds a reply; turn, call, whether its usage contradicts itself.
-    fn add_response(
-        &self,
-        py: Python<'_>,
-        response: &Bound<'_, PyAny>,
-        prompt: Option<&Bound<'_, PromptCore>>,
-    ) -> PyResult<(u64, u16, bool)> {
+    fn add_response(&self, py: Python<'_>, response: &Bound<'_, PyAny>, prompt: Option<&Bound<'_, PromptCore>>) -> PyResult<Replied> {
         let bytes = json::encode("a response", response)?;
         let prompt = prompt.map(|prompt| Arc::clone(&prompt.get().assembled));
         let now = self.named.now(py)?;
         let replied = self.named.run(py, Hold::Detached, |session| session.add_response(&bytes, prompt.as_deref(), now))?;
-        Ok((replied.added.turn, replied.call, replied.usage_ignored))
+        Ok(Replied { turn: replied.added.turn, call: replied.call, usage_ignored: replied.usage_ignored })
     }
 
     /// A smaller prompt for one that a provider counted: so many tokens, and so many it may have.
@@ -175,16 +213,14 @@ impl SessionCore {
     }
 
     /// What the calls of at most `limit` turns from `first` on were planned to cost and did.
-    fn usage(&self, py: Python<'_>, first: u64, limit: u64) -> PyResult<Vec<CallUsageRow>> {
-        let rows = self.named.run(py, Hold::Detached, |session| session.usage(first, limit))?;
-        let tokens = |one: UsageTokens| (one.input_tokens, one.output_tokens, one.cached_tokens, one.cache_write_tokens);
-        Ok(rows.into_iter().map(|row| (row.turn, row.call, row.model, row.planned, row.counted, row.billed.map(tokens))).collect())
+    fn usage(&self, py: Python<'_>, first: u64, limit: u64) -> PyResult<Vec<StoredUsage>> {
+        let calls = self.named.run(py, Hold::Detached, |session| session.usage(first, limit))?;
+        Ok(calls.into_iter().map(StoredUsage::from).collect())
     }
 
-    /// How full the model's window is: epoch, tokens, window.
-    fn fill(&self, py: Python<'_>) -> PyResult<(u64, u64, u64)> {
-        let fill = self.named.run(py, Hold::Attached, |session| session.fill())?;
-        Ok((fill.epoch, fill.tokens, fill.window))
+    fn fill(&self, py: Python<'_>) -> PyResult<Fill> {
+        let session::Fill { epoch, tokens, window } = self.named.run(py, Hold::Attached, |session| session.fill())?;
+        Ok(Fill { epoch, tokens, window })
     }
 
     /// The text to embed before `assemble`.
@@ -231,9 +267,9 @@ impl SessionCore {
         Ok(page.into_iter().map(Message::from).collect())
     }
 
-    fn turn<'py>(&self, py: Python<'py>, number: &Bound<'py, PyAny>) -> PyResult<TurnRow<'py>> {
+    fn turn(&self, py: Python<'_>, number: &Bound<'_, PyAny>) -> PyResult<StoredTurn> {
         let number = whole("a turn's number", number, 0, i64::MAX)? as u64;
-        turn_row(py, self.named.run(py, Hold::Attached, |session| session.turn(number))?)
+        self.named.run(py, Hold::Attached, |session| session.turn(number)).map(StoredTurn::from)
     }
 
     /// What a call was sent.
@@ -277,18 +313,18 @@ impl SessionCore {
         self.named.run(py, Hold::Detached, |session| session.cancel_tool_calls(&reason, now))
     }
 
-    /// Text, where the next part begins, characters of the whole.
     fn tool_result(
         &self,
         py: Python<'_>,
         key: &Bound<'_, PyAny>,
         offset: &Bound<'_, PyAny>,
         max_tokens: &Bound<'_, PyAny>,
-    ) -> PyResult<(String, Option<usize>, usize)> {
+    ) -> PyResult<ToolText> {
         let key = text_of("key", key)?;
         let (offset, most) = (whole("offset", offset, 0, i64::MAX)? as usize, whole("max_tokens", max_tokens, 1, i64::MAX)? as usize);
         let part = self.named.run(py, Hold::Detached, |session| session.tool_result(&key, offset, most))?;
-        Ok((part.text, part.next_offset, part.total_characters))
+        let session::ResultText { text, next_offset, total_characters } = part;
+        Ok(ToolText { text, next_offset, total_characters })
     }
 
     /// Whether two handles name the same session of the same engine.
@@ -317,7 +353,7 @@ impl SessionCore {
 }
 
 /// The message of a row.
-pub fn new_message((message, id, author, created_at, format): &NewRow<'_>) -> PyResult<NewMessage> {
+pub fn new_message(NewRow { message, id, author, created_at, format }: &NewRow<'_>) -> PyResult<NewMessage> {
     let bytes = json::encode("a message", message)?;
     let format = maybe_text("format", format.as_ref())?;
     let format = format.map(|name| format_named(&name).map_err(|error| to_python(message.py(), &error))).transpose()?;
@@ -331,9 +367,16 @@ pub fn new_message((message, id, author, created_at, format): &NewRow<'_>) -> Py
     })
 }
 
-/// What became of a message.
-pub fn added_row(added: Added) -> AddedRow {
-    (added.index, added.tokens, added.action.name(), added.turn)
+impl From<session::Added> for Added {
+    fn from(added: session::Added) -> Self {
+        Self { index: added.index, tokens: added.tokens, action: added.action.name().to_owned(), turn: added.turn }
+    }
+}
+
+impl From<session::CallUsage> for StoredUsage {
+    fn from(session::CallUsage { turn, call, model, planned, counted, billed }: session::CallUsage) -> Self {
+        Self { turn, call, model, planned, counted, billed: billed.map(|billed| Billed::new(billed, None)) }
+    }
 }
 
 /// The scopes behind `reads=`.
@@ -364,27 +407,4 @@ fn shown(own: &ScopeCore, collections: &[Bound<'_, CollectionCore>]) -> PyResult
         names.push(collection.get().collection().clone());
     }
     Ok(names)
-}
-
-/// Messages of a scope's sessions that answer a question: session, message, score, what the score is made of.
-#[pyfunction]
-pub fn search_transcripts<'py>(
-    py: Python<'py>,
-    scope: &Bound<'py, ScopeCore>,
-    query: &Bound<'py, PyAny>,
-    limit: &Bound<'py, PyAny>,
-    since: Option<&Bound<'py, PyAny>>,
-    until: Option<&Bound<'py, PyAny>>,
-) -> PyResult<Bound<'py, PyList>> {
-    let owner = scope.get();
-    let said = Range { since: time::maybe_from_python("since", since)?, until: time::maybe_from_python("until", until)? };
-    let (text, limit) = (text_of("query", query)?, whole("limit", limit, 0, 1 << 20)? as usize);
-    let request = session::TranscriptRequest { text, limit, now: owner.handle.clock.now(py)?, said };
-    let hits = run(py, Hold::Detached, || session::search(owner.handle.engine()?, &owner.scope, &request))?;
-    let one = session::TRANSCRIPT_SCORE_ONE as f64;
-    PyList::new(
-        py,
-        hits.into_iter()
-            .map(|hit| (hit.session_id, Message::from(hit.message), hit.score as f64 / one, hit.features.values(), hit.confidence)),
-    )
 }

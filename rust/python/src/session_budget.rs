@@ -5,24 +5,19 @@ use pyo3::prelude::*;
 
 use crate::errors::Hold;
 use crate::session::SessionCore;
+use crate::value::value;
 
-/// What a section of the prompt may have.
-type GrantRow = (String, u64, u32, Option<u64>);
+value! {
+    /// What a section of the prompt may have. Private.
+    StoredGrant("memspan._core") { section: String, floor: u64, weight: u32, ceiling: Option<u64> }
+}
 
-/// A session's budget as it is stored; `None` is the engine's own rule. Frozen.
-#[pyclass(frozen, get_all, module = "memspan._core")]
-#[derive(Debug)]
-pub struct StoredBudget {
-    max_input_tokens: Option<u64>,
-    order: &'static str,
-    fill: f64,
-    output_tokens: Option<u64>,
-    cut_step: f64,
-    /// By section: its name, floor, weight and ceiling.
-    sections: Vec<GrantRow>,
-    compact_at: Option<f64>,
-    compact_every_turns: Option<u64>,
-    result_tokens: Option<u64>,
+value! {
+    /// A session's budget as it is stored; `None` is the engine's own rule. Private.
+    StoredBudget("memspan._core") {
+        max_input_tokens: Option<u64>, order: String, fill: f64, output_tokens: Option<u64>, cut_step: f64, sections: Vec<StoredGrant>,
+        compact_at: Option<f64>, compact_every_turns: Option<u64>, result_tokens: Option<u64>
+    }
 }
 
 fn share(share: Share) -> f64 {
@@ -40,11 +35,19 @@ pub fn session_budget(py: Python<'_>, of: &Bound<'_, SessionCore>) -> PyResult<S
         order: match budget.sections.order {
             Order::CacheFirst => "cache_first",
             Order::Classic => "classic",
-        },
+        }
+        .to_owned(),
         fill: share(budget.fill),
         output_tokens: budget.output_tokens,
         cut_step: share(budget.sections.cut_step),
-        sections: grants.map(|(name, grant)| (name.to_string(), grant.floor, grant.weight, ceiling(grant.ceiling))).collect(),
+        sections: grants
+            .map(|(name, grant)| StoredGrant {
+                section: name.to_string(),
+                floor: grant.floor,
+                weight: grant.weight,
+                ceiling: ceiling(grant.ceiling),
+            })
+            .collect(),
         compact_at: (policy.at.millionths() > 0).then(|| share(policy.at)),
         compact_every_turns: (policy.every_turns > 0).then_some(policy.every_turns),
         result_tokens: (policy.result_tokens > 0).then_some(policy.result_tokens),

@@ -7,6 +7,7 @@ use pyo3::types::PyDict;
 use crate::errors::{Hold, run};
 use crate::scope::ScopeCore;
 use crate::session::SessionCore;
+use crate::value::{Attached, Moment, shows};
 use crate::{from_json, metadata, time};
 
 /// What a session is, without its messages. Frozen.
@@ -22,60 +23,26 @@ pub struct SessionInfo {
     listed: Listed,
 }
 
-#[pymethods]
-impl SessionInfo {
-    /// Its id.
-    #[getter]
-    fn id(&self) -> &str {
-        &self.listed.record.id
-    }
-
-    /// The model that it runs on now.
-    #[getter]
-    fn model(&self) -> &str {
-        &self.listed.model
-    }
-
-    /// How many messages it has.
-    #[getter]
-    fn messages(&self) -> u64 {
-        self.listed.record.tally.messages
-    }
-
-    /// How many turns it has, the open one included.
-    #[getter]
-    fn turns(&self) -> u64 {
-        self.listed.record.tally.turns
-    }
-
-    /// The number of its epoch.
-    #[getter]
-    fn epoch(&self) -> u64 {
-        self.listed.record.epoch
-    }
-
-    /// When it was made: aware, in UTC.
-    #[getter]
-    fn created_at<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        time::to_python(py, self.listed.record.created_at)
-    }
-
-    /// When something was last added to it: aware, in UTC; when it was made where nothing was.
-    #[getter]
-    fn last_added_at<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        time::to_python(py, self.listed.record.last_time.max(self.listed.record.created_at))
-    }
-
-    /// Whether it was ended.
-    #[getter]
-    fn ended(&self) -> bool {
-        self.listed.record.state == SessionState::Ended
-    }
-
-    /// What its caller keeps with it: a fresh dict at each use. No model ever sees it.
-    #[getter]
-    fn metadata<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        decode(py, &self.listed.metadata)
+shows! {
+    SessionInfo |it| {
+        /// Its id.
+        id: &str = &it.listed.record.id;
+        /// The model that it runs on now.
+        model: &str = &it.listed.model;
+        /// How many messages it has.
+        messages: u64 = it.listed.record.tally.messages;
+        /// How many turns it has, the open one included.
+        turns: u64 = it.listed.record.tally.turns;
+        /// The number of its epoch.
+        epoch: u64 = it.listed.record.epoch;
+        /// When it was made: aware, in UTC.
+        created_at: Moment = Moment(it.listed.record.created_at);
+        /// When something was last added to it: aware, in UTC; when it was made where nothing was.
+        last_added_at: Moment = Moment(it.listed.record.last_time.max(it.listed.record.created_at));
+        /// Whether it was ended.
+        ended: bool = it.listed.record.state == SessionState::Ended;
+        /// What its caller keeps with it: a fresh dict at each use. No model ever sees it.
+        metadata: Attached = Attached(it.listed.metadata.clone());
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {

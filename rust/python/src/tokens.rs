@@ -12,6 +12,7 @@ use crate::arguments::{text_of, whole};
 use crate::errors::{Hold, hold_for, invalid, run};
 use crate::messages;
 use crate::models::model;
+use crate::value::value;
 
 /// A text up to so many bytes is looked up in the cache before the interpreter is given up: hashing it takes 25 us.
 const SOON_HASHED: usize = 256 << 10;
@@ -146,9 +147,13 @@ impl TokenCounterCore {
     }
 }
 
-/// Hits, misses and capacity of the cache of counts that the process shares.
+value! {
+    /// Hits, misses and capacity of the cache of counts that the process shares. Private.
+    CacheMetrics("memspan._core") { hits: u64, misses: u64, capacity: usize }
+}
+
 #[pyfunction]
-pub fn count_cache_metrics() -> (u64, u64, usize) {
+pub fn count_cache_metrics() -> CacheMetrics {
     let metrics = shared_cache().metrics();
-    (metrics.hits, metrics.misses, metrics.capacity)
+    CacheMetrics { hits: metrics.hits, misses: metrics.misses, capacity: metrics.capacity }
 }

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 
 use crate::budget::tokens;
 use crate::errors::Hold;
-use crate::session::{AddedRow, NewRow, SessionCore, added_row, new_message};
+use crate::session::{Added, NewRow, SessionCore, new_message};
 
 /// The texts of a message's tool results that prompts would show shortened, by their places.
 #[pyfunction]
@@ -29,9 +29,9 @@ pub fn add_shortened(
     row: NewRow<'_>,
     shortened: Vec<(u32, String)>,
     expect_index: Option<&Bound<'_, PyAny>>,
-) -> PyResult<AddedRow> {
+) -> PyResult<Added> {
     let new = NewMessage { shortened, ..new_message(&row)? };
     let (named, expect_index) = (&core.get().named, tokens("expect_index", expect_index)?);
     let now = named.now(py)?;
-    named.run(py, Hold::Detached, |session| session.add(new, expect_index, now)).map(added_row)
+    named.run(py, Hold::Detached, |session| session.add(new, expect_index, now)).map(Added::from)
 }

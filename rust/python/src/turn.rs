@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use crate::errors::to_python;
 use crate::from_json;
 use crate::memory::shortened;
-use crate::time;
+use crate::value::{Json, Moment, Tuple, shows, value};
 
 /// A message of a session, as it was given. Fields are made when they are read.
 ///
@@ -19,7 +19,7 @@ use crate::time;
 ///     Message(0, "user", "which port?")
 ///     >>> message.given, message.tokens, message.author
 ///     ({'role': 'user', 'content': 'which port?'}, 7, 'ann')
-#[pyclass(frozen, eq, module = "memspan")]
+#[pyclass(frozen, eq, from_py_object, module = "memspan")]
 #[derive(Debug, Clone)]
 pub struct Message(StoredMessage);
 
@@ -35,17 +35,35 @@ impl From<StoredMessage> for Message {
     }
 }
 
-#[pymethods]
-impl Message {
-    /// Its place in the session, from 0.
-    #[getter]
-    fn index(&self) -> u64 {
-        self.0.record.placed.index
+shows! {
+    Message |it| {
+        /// Its place in the session, from 0.
+        index: u64 = it.0.record.placed.index;
+        /// Its texts, one a line; what a tool was called with and what it returned are among them.
+        text: &str = &it.0.text;
+        /// The shape it was given in: "openai" or "anthropic".
+        format: &'static str = it.0.record.format.name();
+        /// Tokens of the form that is sent, its frame included, as counted when it was added.
+        tokens: u64 = it.0.record.cost.tokens;
+        /// Its turn, from 0.
+        turn: u64 = it.0.record.placed.turn;
+        /// The caller's id.
+        id: Option<&str> = it.0.record.id.as_deref();
+        /// Who wrote it, in the caller's words.
+        author: Option<&str> = it.0.record.author.as_deref();
+        /// When it was said, where the caller knew: aware, in UTC.
+        created_at: Option<Moment> = it.0.record.created_at.map(Moment);
+        /// When it was added: aware, in UTC.
+        added_at: Moment = Moment(it.0.record.added_at);
+        /// Whether its text was taken out.
+        redacted: bool = it.0.record.state == MessageState::Redacted;
+        /// Why it was.
+        reason: Option<&str> = it.0.record.reason.as_deref();
     }
 
     /// Who speaks: "system", "developer", "user", "assistant" or "tool".
     #[getter]
-    fn role(&self, py: Python<'_>) -> PyResult<&'static str> {
+    pub fn role(&self, py: Python<'_>) -> PyResult<&'static str> {
         let parsed = context::Message::parse(self.0.given.as_bytes(), Some(self.0.record.format), Arguments::Keep);
         parsed.map(|message| message.role.name()).map_err(|error| to_python(py, &error))
     }
@@ -60,66 +78,6 @@ impl Message {
     #[getter]
     fn content<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.given(py)?.call_method1("get", ("content",))
-    }
-
-    /// Its texts, one a line; what a tool was called with and what it returned are among them.
-    #[getter]
-    fn text(&self) -> &str {
-        &self.0.text
-    }
-
-    /// The shape it was given in: "openai" or "anthropic".
-    #[getter]
-    fn format(&self) -> &'static str {
-        self.0.record.format.name()
-    }
-
-    /// Tokens of the form that is sent, its frame included, as counted when it was added.
-    #[getter]
-    fn tokens(&self) -> u64 {
-        self.0.record.cost.tokens
-    }
-
-    /// Its turn, from 0.
-    #[getter]
-    fn turn(&self) -> u64 {
-        self.0.record.placed.turn
-    }
-
-    /// The caller's id.
-    #[getter]
-    fn id(&self) -> Option<&str> {
-        self.0.record.id.as_deref()
-    }
-
-    /// Who wrote it, in the caller's words.
-    #[getter]
-    fn author(&self) -> Option<&str> {
-        self.0.record.author.as_deref()
-    }
-
-    /// When it was said, where the caller knew: aware, in UTC.
-    #[getter]
-    fn created_at<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        time::maybe_to_python(py, self.0.record.created_at)
-    }
-
-    /// When it was added: aware, in UTC.
-    #[getter]
-    fn added_at<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        time::to_python(py, self.0.record.added_at)
-    }
-
-    /// Whether its text was taken out.
-    #[getter]
-    fn redacted(&self) -> bool {
-        self.0.record.state == MessageState::Redacted
-    }
-
-    /// Why it was.
-    #[getter]
-    fn reason(&self) -> Option<&str> {
-        self.0.record.reason.as_deref()
     }
 
     fn __copy__(&self) -> Self {
@@ -140,34 +98,49 @@ impl Message {
     }
 }
 
-/// What was billed: input, output, cached, written to a cache.
-pub type UsageRow = (u64, u64, u64, u64);
-
-/// A call: number, reply, when, id of the response, model, why it ended, usage, usage as given, whether its prompt is known.
-pub type CallRow<'py> =
-    (u16, u64, Bound<'py, PyAny>, Option<String>, Option<String>, Option<String>, Option<UsageRow>, Option<Bound<'py, PyAny>>, bool);
-
-/// A turn: number, first message, the message behind its last, calls.
-pub type TurnRow<'py> = (u64, u64, u64, Vec<CallRow<'py>>);
-
-/// A turn for Python.
-pub fn turn_row(py: Python<'_>, turn: TurnView) -> PyResult<TurnRow<'_>> {
-    let calls = turn.calls.into_iter().map(|call| call_row(py, call)).collect::<PyResult<Vec<_>>>()?;
-    Ok((turn.number, turn.start, turn.end, calls))
+value! {
+    /// What a provider billed for a call, and its own words for it. Private.
+    Billed("memspan._core") { input_tokens: u64, output_tokens: u64, cached_tokens: u64, cache_write_tokens: u64, raw: Option<Json> }
 }
 
-fn call_row(py: Python<'_>, call: Call) -> PyResult<CallRow<'_>> {
-    let tokens = |one: UsageTokens| (one.input_tokens, one.output_tokens, one.cached_tokens, one.cache_write_tokens);
-    let raw = call.usage.as_deref().and_then(|raw| std::str::from_utf8(raw).ok());
-    Ok((
-        call.number,
-        call.reply,
-        time::to_python(py, call.added_at)?,
-        call.response_id,
-        call.model,
-        call.finish,
-        call.usage_tokens.map(tokens),
-        raw.map(|raw| from_json::decode(py, raw)).transpose()?,
-        call.sent.is_some(),
-    ))
+value! {
+    /// A call as it is stored: what `memspan.transcript.Call` shows. Private.
+    StoredCall("memspan._core") {
+        number: u16, reply: u64, added_at: Moment, response_id: Option<String>, model: Option<String>, finish: Option<String>,
+        usage: Option<Billed>, sent: bool
+    }
+}
+
+value! {
+    /// A turn as it is stored: what `memspan.transcript.Turn` shows. Private.
+    StoredTurn("memspan._core") { number: u64, start: u64, end: u64, calls: Tuple<StoredCall> }
+}
+
+impl Billed {
+    pub fn new(tokens: UsageTokens, raw: Option<Json>) -> Self {
+        let UsageTokens { input_tokens, output_tokens, cached_tokens, cache_write_tokens } = tokens;
+        Self { input_tokens, output_tokens, cached_tokens, cache_write_tokens, raw }
+    }
+}
+
+impl From<TurnView> for StoredTurn {
+    fn from(turn: TurnView) -> Self {
+        Self { number: turn.number, start: turn.start, end: turn.end, calls: turn.calls.into_iter().map(StoredCall::from).collect() }
+    }
+}
+
+impl From<Call> for StoredCall {
+    fn from(call: Call) -> Self {
+        let raw = call.usage.and_then(|raw| String::from_utf8(raw).ok()).map(Json);
+        Self {
+            number: call.number,
+            reply: call.reply,
+            added_at: Moment(call.added_at),
+            response_id: call.response_id,
+            model: call.model,
+            finish: call.finish,
+            usage: call.usage_tokens.map(|billed| Billed::new(billed, raw)),
+            sent: call.sent.is_some(),
+        }
+    }
 }

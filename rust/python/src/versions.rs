@@ -5,18 +5,23 @@ use pyo3::prelude::*;
 
 use crate::errors::Hold;
 use crate::session::SessionCore;
-use crate::time;
+use crate::value::{Moment, value};
 
-/// A version: tools or a system prompt, its number, the first epoch with it, since when, the text.
-type VersionRow<'py> = (bool, u64, u64, Bound<'py, PyAny>, String);
+value! {
+    /// A version of the tools or of the system prompt: its number, the first epoch with it, since when. Private.
+    StoredVersion("memspan._core") { is_tools: bool, number: u64, epoch: u64, since: Moment, text: String }
+}
 
 /// Every version of the instructions that a session had.
 #[pyfunction]
-pub fn session_versions<'py>(py: Python<'py>, core: &Bound<'py, SessionCore>) -> PyResult<Vec<VersionRow<'py>>> {
+pub fn session_versions(py: Python<'_>, core: &Bound<'_, SessionCore>) -> PyResult<Vec<StoredVersion>> {
     let versions = core.get().named.run(py, Hold::Detached, |session| session.versions())?;
-    let row = |version: InstructionsVersion| {
-        let since = time::to_python(py, version.since)?;
-        Ok((version.is_tools, version.number, version.epoch, since, version.text))
+    let stored = |InstructionsVersion { is_tools, number, epoch, since, text, .. }| StoredVersion {
+        is_tools,
+        number,
+        epoch,
+        since: Moment(since),
+        text,
     };
-    versions.into_iter().map(row).collect()
+    Ok(versions.into_iter().map(stored).collect())
 }

@@ -66,6 +66,16 @@ pub struct Compacted {
     pub kept: u64,
 }
 
+impl Compacted {
+    /// How many identifiers of the summary a model had left out of its lines; none where it wrote nothing.
+    #[must_use]
+    pub fn restored(&self, written: &[Line]) -> u64 {
+        let text: String = written.iter().flat_map(|line| [&*line.text, "\n"]).collect();
+        let left_out = |one: &super::Identifier| !text.is_empty() && !text.contains(&*one.text);
+        self.summary.identifiers().iter().filter(|one| left_out(one)).count() as u64
+    }
+}
+
 /// Compacts messages onto the summary before, within `limit` tokens. `written` are lines of a model that were checked
 /// ([`super::check`]): they come first, and the rules fill up.
 #[must_use]

@@ -58,6 +58,19 @@ pub enum Order {
     Classic,
 }
 
+impl Order {
+    /// That of a name.
+    pub fn parse(name: &str) -> Result<Self> {
+        match name {
+            "cache_first" => Ok(Self::CacheFirst),
+            "classic" => Ok(Self::Classic),
+            other => Err(Error::invalid(format!(
+                "reading budget: order must be \"cache_first\" or \"classic\", and it is {other:?}: choose one"
+            ))),
+        }
+    }
+}
+
 /// A share in millionths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Share(u32);
@@ -67,6 +80,14 @@ impl Share {
     #[must_use]
     pub const fn new(millionths: u32) -> Self {
         Self(if millionths > 1_000_000 { 1_000_000 } else { millionths })
+    }
+
+    /// A share from 0 to 1, for the field of a budget.
+    pub fn parse(field: &str, share: f64) -> Result<Self> {
+        if (0.0..=1.0).contains(&share) {
+            return Ok(Self::new((share * 1e6).round() as u32));
+        }
+        Err(Error::invalid(format!("reading budget: {field} must be from 0 to 1, and it is {share}: give a share")))
     }
 
     /// How much of a window is filled where no limit is named.

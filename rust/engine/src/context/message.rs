@@ -242,6 +242,13 @@ impl Message {
         self.parts.iter().filter_map(|part| if let Part::ToolResult(result) = part { Some(result) } else { None })
     }
 
+    /// Its texts, one a line: neither calls of tools nor their results.
+    #[must_use]
+    pub fn spoken(&self) -> String {
+        let text = |part: &Part| if let Part::Text(text) = part { Some(text.to_string()) } else { None };
+        self.parts.iter().filter_map(text).collect::<Vec<_>>().join("\n").trim_end().to_owned()
+    }
+
     /// Whether it begins a turn: the user speaks, and not only to hand over results.
     #[must_use]
     pub fn opens_turn(&self) -> bool {

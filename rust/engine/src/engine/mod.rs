@@ -67,6 +67,27 @@ pub struct Contents {
 }
 
 impl Engine {
+    /// What is in the store, and what happened since this process opened it, by name. The counts of tokens are those of the process.
+    pub fn metrics(&self) -> Result<Vec<(&'static str, u64)>> {
+        let contents = self.contents()?;
+        let counts = crate::tokens::shared_cache().metrics();
+        let mut rows = vec![
+            ("generation", contents.generation.into()),
+            ("file_bytes", contents.file_bytes),
+            ("scopes", contents.scopes),
+            ("memories", contents.memories),
+            ("vectors", contents.vectors),
+            ("to_embed", contents.to_embed),
+            ("collections", contents.collections),
+            ("documents", contents.documents),
+            ("chunks", contents.chunks),
+            ("chunk_vectors", contents.chunk_vectors),
+        ];
+        rows.extend(self.store().metrics().snapshot());
+        rows.extend([("token_cache_hits", counts.hits), ("token_cache_misses", counts.misses)]);
+        Ok(rows)
+    }
+
     /// Opens the store at `path`, or makes one there.
     pub fn open(path: &Path, options: EngineOptions) -> Result<Self> {
         Core::open(path, options).and_then(Self::of)

@@ -123,6 +123,19 @@ const MAX_UNCONFIRMED: usize = 3;
 /// From here on an assistant's sentence says enough to be worth approving, in thousandths of [`model::matters`].
 const UNCONFIRMED_MATTERS: u16 = 600;
 
+/// How far from a message the other side's words may stand that it answers, or that answer it.
+const BESIDE: usize = 4;
+
+/// What a message among others claims: speaker, text, when. What the other side said last and says next stands beside it.
+#[must_use]
+pub fn judge_among(messages: &[(Speaker, String, i64)], index: usize) -> Vec<Claim> {
+    let (speaker, text, at) = &messages[index];
+    let other = |message: &&(Speaker, String, i64)| message.0 != *speaker && message.0 != Speaker::Other;
+    let before = messages[..index].iter().rev().take(BESIDE).find(other).map_or("", |message| message.1.as_str());
+    let after = messages[index + 1..].iter().take(BESIDE).find(other).map_or("", |message| message.1.as_str());
+    judge(&Said { text, speaker: *speaker, before, after, at: *at })
+}
+
 /// What a message claims, in order. Never empty: what is not stored is there with its reason.
 #[must_use]
 pub fn judge(said: &Said<'_>) -> Vec<Claim> {

@@ -243,6 +243,13 @@ impl Core {
         })
     }
 
+    /// The same for one, counted as reused.
+    pub fn known_vector(&self, place: u32, scope: &Scope, new: &NewMemory) -> Result<Option<UnitVector>> {
+        let known = self.known_vectors(place, &[(scope, new)])?.pop().flatten();
+        add(&self.store.metrics().vectors_reused, u64::from(known.is_some()));
+        Ok(known)
+    }
+
     /// How graphs over vectors are built and searched.
     #[must_use]
     pub fn graph(&self) -> &GraphOptions {

@@ -1,5 +1,6 @@
 //! The kinds of memory, and how far a source is trusted.
 
+use crate::units::calendar::DAY;
 use crate::{Error, Result};
 
 /// What a memory is about.
@@ -74,6 +75,13 @@ pub struct KindRule {
 }
 
 impl KindRule {
+    /// A rule in days; what no clock reaches is as long as one can.
+    #[must_use]
+    pub fn of_days(ttl: Option<f64>, half_life: Option<f64>, cap: Option<usize>) -> Self {
+        let micros = |days: f64| (days * DAY as f64).min(i64::MAX as f64 / 4.0) as i64;
+        Self { ttl: ttl.map(micros), half_life: half_life.map(micros), cap }
+    }
+
     /// What a memory is worth, of which the least valuable leave first: importance, confidence, how often it was said or recalled, age.
     #[must_use]
     pub fn value(&self, importance: f64, confidence: f64, uses: u32, age: i64) -> f64 {

@@ -166,6 +166,15 @@ pub struct LearnMark {
     pub created_at: i64,
 }
 
+impl LearnMark {
+    /// Where reading goes on in a session that is now as `now` says: at its begin where it changed since, or is another one.
+    #[must_use]
+    pub fn continued(&self, now: &Self) -> u64 {
+        let is_same = (self.edits, self.created_at) == (now.edits, now.created_at);
+        if is_same { self.next.min(now.next) } else { 0 }
+    }
+}
+
 fn mark_key(partition: Partition, seed: Seed, session: &str) -> Key {
     Key::new(partition, Table::LearnMark).u128(seed.hash128(session.as_bytes()))
 }

@@ -26,6 +26,7 @@ mod related;
 mod same;
 mod shares;
 mod sure;
+mod table;
 mod typos;
 pub mod when;
 

@@ -17,7 +17,7 @@ use super::transcript::view::View;
 use super::window::recount;
 use super::writer::{SessionWriter, moved, scopes};
 use crate::compaction::{Source, Summary};
-use crate::context::{History, Reason, Share};
+use crate::context::{History, Reason, Role, Share};
 use crate::models::Model;
 use crate::store::pages::{Pages, PagesMut};
 use crate::tokens::CachedCounter;
@@ -49,6 +49,30 @@ pub struct Draft {
     pub max_tokens: u64,
     /// The model whose tokens they are.
     pub model: Model,
+}
+
+impl Draft {
+    /// A draft of plain messages, without a store, and the place of the first that stays. Leading system messages are the caller's own and
+    /// no part of it; the newest `keep` exchanges stay as they are.
+    #[must_use]
+    pub fn of_messages(previous: Option<Summary>, mut messages: Vec<Source>, keep: usize, max_tokens: u64, model: Model) -> (Self, usize) {
+        let first = previous.as_ref().map_or(0, |before| before.covers.end);
+        let end = newest_exchanges(&messages, keep);
+        let system = messages.iter().take_while(|source| source.message.role == Role::System).count();
+        messages.truncate(end);
+        let sources = messages.split_off(system.min(end));
+        let (place, ids) = (Place { partition: 0, session: 0 }, vec![None; sources.len()]);
+        (Self { place, seen: (0, 0), previous, sources, ids, boundary: first + end as u64, max_tokens, model }, end)
+    }
+}
+
+/// Where the newest `keep` exchanges begin.
+fn newest_exchanges(messages: &[Source], keep: usize) -> usize {
+    if keep == 0 {
+        return messages.len();
+    }
+    let opens: Vec<usize> = (0..messages.len()).filter(|at| messages[*at].message.opens_turn()).collect();
+    opens.len().checked_sub(keep).map_or(0, |at| if at == 0 { 0 } else { opens[at] })
 }
 
 /// What a compaction did.

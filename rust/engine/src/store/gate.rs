@@ -32,6 +32,19 @@ pub enum Durability {
     Relaxed,
 }
 
+impl Durability {
+    /// That of a name.
+    pub fn parse(name: &str) -> Result<Self> {
+        match name {
+            "full" => Ok(Self::Full),
+            "relaxed" => Ok(Self::Relaxed),
+            other => Err(Error::invalid(format!(
+                "opening a store: durability is \"full\" (what is acknowledged is on disk) or \"relaxed\" (a power cut may undo the last commit), and it is {other:?}: choose one"
+            ))),
+        }
+    }
+}
+
 /// How a store is opened.
 #[derive(Debug, Clone)]
 pub struct StoreOptions {

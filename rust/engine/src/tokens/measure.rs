@@ -1,5 +1,7 @@
 //! What counts a text, and how far a count can be from the truth.
 
+use crate::{Error, Result};
+
 /// Counts the tokens of ordinary text: special-token strings in it are text.
 pub trait Counter {
     /// Tokens of `text`.
@@ -29,6 +31,16 @@ impl Factor {
     #[must_use]
     pub fn new(per_mille: u32) -> Self {
         Self(per_mille.max(1000))
+    }
+
+    /// A factor from 1 to 100, rounded up: a bound must not become smaller on its way in.
+    pub fn parse(factor: f64) -> Result<Self> {
+        if (1.0..=100.0).contains(&factor) {
+            return Ok(Self::new((factor * 1000.0 - 1e-6).ceil() as u32));
+        }
+        Err(Error::invalid(format!(
+            "registering a model: factor must be from 1 to 100, and it is {factor}: pass 1 where the encoding is the model's own"
+        )))
     }
 
     /// Thousandths.

@@ -70,6 +70,11 @@ pub(in crate::session) fn compose_within<P: Pages>(pages: &P, place: Place, mode
 }
 
 impl Session<'_> {
+    /// Asks again what a prompt was asked for, of the session as it is now. A limit that was named for one model says nothing of another.
+    pub fn again(&self, prompt: &Assembled, now: i64) -> Result<Assembled> {
+        self.assemble(&Ask { max_input_tokens: None, max_output_tokens: None, now, ..Ask::clone(&prompt.ask) })
+    }
+
     /// Another prompt for what `prompt` was for, after a provider refused it as too long: smaller, by what the refusal says; where it
     /// says nothing, by a third. What was learned is kept for the session's next prompts.
     ///

@@ -5,6 +5,7 @@ pub(crate) mod bounds;
 mod excerpt;
 pub(super) mod pinned;
 pub(super) mod recount;
+mod request;
 pub(super) mod retrieved;
 mod room;
 pub(super) mod warm;

@@ -12,6 +12,8 @@ mod personal;
 mod secrets;
 mod validators;
 
+use crate::{Error, Result};
+
 #[cfg(test)]
 mod tests;
 
@@ -89,6 +91,21 @@ pub enum Treatment {
     Redact,
     /// Nothing of the text is stored.
     Reject,
+}
+
+impl Treatment {
+    /// That of a name, for the field of a policy.
+    pub fn parse(field: &str, name: &str) -> Result<Self> {
+        match name {
+            "allow" => Ok(Self::Allow),
+            "redact" => Ok(Self::Redact),
+            "reject" => Ok(Self::Reject),
+            _ => {
+                let rule = format!("{field} is \"allow\", \"redact\" or \"reject\", and it is {name:?}: choose one");
+                Err(Error::invalid(format!("reading a policy: {rule}")))
+            }
+        }
+    }
 }
 
 /// What is done with secrets and with personal data.

@@ -1,0 +1,79 @@
+//! An explanation as people read it: the sum, its factors, and a line for each term.
+
+use std::fmt::Write as _;
+
+use super::explain::{Explanation, lexical_score};
+use super::when::{self, Range};
+use crate::units::score::SCORE_ONE;
+
+impl Explanation {
+    /// Every number of a score as a table. `same_as`: memories that say the same and are left out; `related`: the relations that led to it.
+    #[must_use]
+    pub fn table(&self, same_as: &[String], related: Option<&str>) -> String {
+        let mut table = format!("score {:.3}", self.parts.score());
+        let _ = write!(
+            table,
+            " = {:.2} x {:.3} words (BM25 {:.3})",
+            self.parts.lexical_weight,
+            self.parts.lexical_normalised,
+            lexical_score(self.parts.lexical)
+        );
+        if let Some(cosine) = self.parts.cosine() {
+            let _ = write!(table, " + {:.2} x {:.3} vector (cosine {cosine:.3})", self.parts.dense_weight, self.parts.dense_normalised);
+        }
+        for (name, weight, value) in self.parts.further().filter(|(_, weight, value)| weight * value > 0.0) {
+            let _ = write!(table, " + {weight:.2} x {value:.3} {}", name.replace('_', " "));
+        }
+        if let Some(path) = related {
+            let _ = write!(table, "\n  at least {:.3}: {path}", self.parts.related);
+        }
+        let prior = self.parts.prior;
+        if prior.product().to_bits() != prior.highest.to_bits() || prior.asked.is_some() || prior.certainty < 1.0 {
+            let _ = write!(table, "\n  relevance {:.3}", self.parts.relevance());
+            if let Some(range) = prior.asked {
+                let _ = write!(table, " x time {:.3} ({})", prior.time, shown(range));
+            }
+            if let Some(half_life) = prior.half_life_days {
+                let _ = write!(table, " x recency {:.3} ({:.1} days old, half-life {half_life})", prior.recency, prior.age_days);
+            }
+            let _ = write!(table, " x importance {:.3} x use {:.3} ({} recalls)", prior.importance, prior.usage, prior.recalls);
+            let _ = write!(table, " x certainty {:.3} / {:.3}, the highest prior", prior.certainty, prior.highest);
+        }
+        if self.parts.raised > 0 {
+            let raised = self.parts.raised as f64 / f64::from(SCORE_ONE);
+            let _ = write!(table, "\n  raised by {raised:.3}: it is the newest of what was said of the same");
+        }
+        if !same_as.is_empty() {
+            let _ = write!(table, "\n  says the same as {}", same_as.join(", "));
+        }
+        let width = self.terms.iter().map(|term| term.text.chars().count()).max().unwrap_or(0).min(40);
+        for term in &self.terms {
+            let text: String = term.text.chars().take(40).collect();
+            let _ = write!(
+                table,
+                "\n  {text:<width$}  {:<18} {:>7.3}  weight {:.2}, idf {:.3} ({} of the scope's memories), {} here",
+                term.role,
+                lexical_score(term.score),
+                term.weight,
+                term.idf,
+                term.frequency,
+                times(term.count)
+            );
+        }
+        table
+    }
+}
+
+fn times(count: u8) -> String {
+    match count {
+        1 => "once".to_owned(),
+        2 => "twice".to_owned(),
+        n => format!("{n} times"),
+    }
+}
+
+/// A range by its days in UTC.
+fn shown(range: Range) -> String {
+    let side = |side: Option<i64>| side.map_or_else(String::new, when::day_of);
+    format!("{}..{}", side(range.since), side(range.until))
+}
