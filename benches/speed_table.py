@@ -95,7 +95,7 @@ def made(folder: Path, texts: Texts) -> None:
         side = open_side(folder / f"shared-{name}")
         side.load(list(corpus.memories(SHARED)))
         for length in TURNS:
-            side.conversation("user07", f"t-{length}").load(corpus.conversation(length, first=50_000_000))
+            side.conversation(f"user{TURNS.index(length)}1", f"t-{length}").load(corpus.conversation(length, first=50_000_000))
         side.close()
 
 
@@ -173,12 +173,12 @@ def turn(folder: Path, _texts: Texts) -> Iterator[str]:
     figures, fresh = [], count(70_000_000 + int(time.time()) % 1_000_000 * 10)
     for length in TURNS:
         took: dict[str, list[float]] = {name: [] for name in sides}
-        talks = {name: side.conversation("user07", f"t-{length}") for name, side in sides.items()}
+        talks = {name: side.conversation(f"user{TURNS.index(length)}1", f"t-{length}") for name, side in sides.items()}
         for at in range(60):
             reply = corpus.memory(next(fresh)).text
             for name, talk in talks.items():
                 started = time.perf_counter()
-                talk.add({"role": "user", "content": corpus.question(at * corpus.USERS + 7).query})
+                talk.add({"role": "user", "content": corpus.question(at * corpus.USERS + TURNS.index(length) * 10 + 1).query})
                 talk.request()
                 talk.add({"role": "assistant", "content": reply})
                 took[name].append(1e3 * (time.perf_counter() - started))

@@ -36,6 +36,7 @@ __all__ = [
     "SearchCore",
     "SessionCore",
     "SessionInfo",
+    "SourcesCore",
     "TaskCore",
     "TermScore",
     "ToEmbed",
@@ -81,6 +82,7 @@ __all__ = [
     "restore_remembered",
     "screen",
     "screened",
+    "search_sources",
     "search_transcripts",
     "session_draft",
     "session_infos",
@@ -720,6 +722,8 @@ class CollectionCore:
         query: str,
         limit: int,
         conditions_given: Mapping[str, Any] | None,
+        since: datetime | None,
+        until: datetime | None,
         documents: str | Iterable[str] | None,
         min_score: float | None,
         vector: Vectors | None,
@@ -1041,9 +1045,51 @@ def transcript_features() -> list[str]:
     """What the score of a transcript hit is made of, in order. Private."""
 
 def search_transcripts(
-    scope: ScopeCore, query: str, limit: int, since: datetime | None, until: datetime | None
+    scope: ScopeCore,
+    query: str,
+    limit: int,
+    conditions_given: Mapping[str, Any] | None,
+    since: datetime | None,
+    until: datetime | None,
 ) -> list[tuple[str, Message, float, list[float], float]]:
     """Messages that answer a question, each with its score and the parts of it. Private: `memspan.Scope.search_transcripts` is its face."""
+
+@final
+class SourcesCore:
+    """What several sources answered, and the order of all hits."""
+
+    @property
+    def memories(self) -> Recall | None: ...
+    @property
+    def passages(self) -> list[SearchCore]:
+        """Of each collection."""
+    @property
+    def order(self) -> list[tuple[int, int, int, float]]: ...
+    @property
+    def confidence(self) -> float: ...
+    @property
+    def degraded_reason(self) -> str | None: ...
+    @property
+    def mode(self) -> Literal["hybrid", "lexical"]: ...
+    def transcript(self, answer: int, place: int) -> tuple[str, Message, float, list[float]]:
+        """A message that was found: session, message, score, what the score is made of."""
+
+def search_sources(
+    scope: ScopeCore,
+    scopes: tuple[Scope, ...],
+    query: str,
+    limit: int,
+    sources: Sequence[int],
+    conditions: Mapping[str, Any] | None,
+    since: datetime | None,
+    until: datetime | None,
+    min_score: float | None,
+    max_tokens: int | None,
+    zone: tzinfo | None,
+    vector: Vectors | None,
+    degraded: str | None,
+) -> SourcesCore:
+    """Asks several sources one question."""
 
 def check_memory_text(text: str) -> None:
     """Raises `InvalidInput` where a text cannot be a memory's. Private."""

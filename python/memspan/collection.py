@@ -405,6 +405,8 @@ class Collection:
         limit: int = 10,
         *,
         where: Mapping[str, Any] | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
         documents: str | Iterable[str] | None = None,
         min_score: float | None = None,
     ) -> Answer[Passage]:
@@ -416,6 +418,8 @@ class Collection:
             query: The question. An empty one finds nothing.
             limit: At most so many chunks, 0 or more.
             where: Only documents whose metadata has these keys with these values; a list, tuple or set names alternatives.
+            since: Only documents whose version was added at or after this. A naive time is UTC.
+            until: Only those whose version was added before this.
             documents: Only these documents, by id.
             min_score: Only what scores at least this, 0 to 1.
 
@@ -432,8 +436,8 @@ class Collection:
             True
         """
         vector, why = self._store.query_vector(query, self._scope)
-        found = self._core.search(query, limit, where, documents, min_score, vector, why)
-        return Answer(tuple(_passage(found, rank) for rank in range(len(found))), found)
+        found = self._core.search(query, limit, where, since, until, documents, min_score, vector, why)
+        return Answer(tuple(passage(found, rank) for rank in range(len(found))), found)
 
     def get(self, id: str) -> Document:  # noqa: A002
         """A document with its text. Cost: one read transaction, and the text.
@@ -535,7 +539,8 @@ class Collection:
     adelete_all = awaitable(delete_all)
 
 
-def _passage(found: _core.SearchCore, rank: int) -> Passage:
+def passage(found: _core.SearchCore, rank: int) -> Passage:
+    """The hit at that place of an answer. Private."""
     document, start, end, text, heading, score = found.hit(rank)
     return Passage(DocumentInfo(*document), start, end, text, heading, score, found, rank)
 

@@ -1,24 +1,21 @@
-"""One question to several sources: `Scope.search`.
-
-Scores of one source compare its own hits with each other. So each hit is weighed by how sure its source is that its best hit answers the
-question (`Answer.confidence`), and the weighed scores order all of them.
-"""
+"""One question to several sources: `Scope.search`. What is asked, ordered and left out is the engine's (`session/sources.rs`)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+from memspan import _core
 from memspan._core import Recalled
-from memspan._values import dataclass, replace
 from memspan.answer import Answer, Known, SourceName
-from memspan.collection import Passage
+from memspan.collection import Passage, passage
 from memspan.exceptions import InvalidInput
 from memspan.transcript import TranscriptHit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from datetime import tzinfo
+    from collections.abc import Mapping
+    from datetime import datetime, tzinfo
 
     from memspan.long_term import Scope
 
@@ -30,14 +27,16 @@ AnyHit: TypeAlias = Recalled | TranscriptHit | Passage
 _SOURCES: tuple[SourceName, ...] = ("memories", "transcripts", "collections")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Conditions:
     """What limits every source alike."""
 
     where: Mapping[str, Any] | None
+    since: datetime | None
+    until: datetime | None
     min_score: float | None
     max_tokens: int | None
-    timezone: tzinfo | str | None
+    timezone: tzinfo | None
 
 
 def checked_sources(sources: Sequence[str]) -> tuple[SourceName, ...]:
@@ -53,47 +52,34 @@ def checked_sources(sources: Sequence[str]) -> tuple[SourceName, ...]:
     return tuple(source for source in _SOURCES if source in named)
 
 
-def search(scopes: Sequence[Scope], query: str, limit: int, sources: tuple[SourceName, ...], conditions: Conditions) -> Answer[AnyHit]:
-    """Asks every source for `limit` hits and orders them. `scopes`: the one that was asked, and those searched along with it."""
-    answers = list(_answers(scopes, query, limit, sources, conditions))
-    weighed = ((hit.score / (answer[0].score or 1.0) * answer.confidence, hit) for answer in answers for hit in answer)
-    # Sorting is stable: of equal scores the source that comes first in `_SOURCES`.
-    ordered = sorted(weighed, key=lambda one: -one[0])[:limit]
-    degraded = next((answer.degraded_reason for answer in answers if answer.degraded), None)
-    mode: Literal["hybrid", "lexical"] = "hybrid" if any(answer.mode == "hybrid" for answer in answers) else "lexical"
-    confidence = max((answer.confidence for answer in answers), default=0.0)
-    return Answer(tuple(_fitting(ordered, conditions)), Known(confidence, degraded, mode))
-
-
-def _answers(
-    scopes: Sequence[Scope], query: str, limit: int, sources: tuple[SourceName, ...], conditions: Conditions
-) -> Iterator[Answer[AnyHit]]:
-    own, *along = scopes
-    # Asked even where memories are not searched: it checks every argument.
-    memories = own.recall(
-        query if "memories" in sources else "",
+def search(scopes: tuple[Scope, ...], query: str, limit: int, sources: tuple[SourceName, ...], conditions: Conditions) -> Answer[AnyHit]:
+    """Asks every source for `limit` hits, in one order. `scopes`: the one that was asked, and those searched along with it."""
+    own = scopes[0]
+    vector, why = own._store.query_vector(query, own)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+    found = _core.search_sources(
+        own._core,  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+        scopes,
+        query,
         limit,
-        where=conditions.where,
-        min_score=conditions.min_score,
-        max_tokens=conditions.max_tokens,
-        timezone=conditions.timezone,
-        also=along,
+        [_SOURCES.index(source) for source in sources],
+        conditions.where,
+        conditions.since,
+        conditions.until,
+        conditions.min_score,
+        conditions.max_tokens,
+        conditions.timezone,
+        vector,
+        why,
     )
-    if "memories" in sources:
-        yield own.recall(query, limit, where=conditions.where, timezone=conditions.timezone, also=along) if memories else memories
-    if "transcripts" in sources:
-        yield from (scope.search_transcripts(query, limit) for scope in scopes)
-    if "collections" in sources:
-        yield from (one.search(query, limit, where=conditions.where) for scope in scopes for one in scope.collections())
+    hits = tuple(_hit(found, *one) for one in found.order)
+    return Answer(hits, Known(found.confidence, found.degraded_reason, found.mode))
 
 
-def _fitting(ordered: Iterable[tuple[float, AnyHit]], conditions: Conditions) -> Iterator[AnyHit]:
-    left = conditions.max_tokens
-    for score, hit in ordered:
-        if score < (conditions.min_score or 0.0):
-            return
-        if left is not None:
-            left -= hit.tokens
-            if left < 0:
-                return
-        yield hit.weighed(score) if isinstance(hit, Recalled) else replace(hit, score=score)
+def _hit(found: _core.SourcesCore, source: int, answer: int, place: int, score: float) -> AnyHit:
+    if source == 0:
+        assert found.memories is not None
+        return found.memories[place].weighed(score)
+    if source == 1:
+        session, message, _, parts = found.transcript(answer, place)
+        return TranscriptHit(session, message, score, tuple(parts))
+    return replace(passage(found.passages[answer], place), score=score)

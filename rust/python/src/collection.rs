@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use memspan_engine::collection::{self, Added, CollectionName, Document, Format, NewDocument, Prepared, Request, remove, search};
 use memspan_engine::index::vectors::UnitVector;
-use memspan_engine::recall;
+use memspan_engine::recall::{self, when::Range};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
@@ -214,6 +214,8 @@ impl CollectionCore {
         query: &Bound<'py, PyAny>,
         limit: &Bound<'py, PyAny>,
         conditions_given: Option<&Bound<'py, PyAny>>,
+        since: Option<&Bound<'py, PyAny>>,
+        until: Option<&Bound<'py, PyAny>>,
         documents: Option<&Bound<'py, PyAny>>,
         min_score: Option<&Bound<'py, PyAny>>,
         vector: Option<&Bound<'py, Vectors>>,
@@ -223,6 +225,7 @@ impl CollectionCore {
         let limit = whole("limit", limit, 0, i64::MAX)? as usize;
         let mut request = Request::new(text_of("query", query)?, vec![self.name.clone()], limit, now);
         request.metadata = conditions(conditions_given)?;
+        request.updated = Range { since: time::maybe_from_python("since", since)?, until: time::maybe_from_python("until", until)? };
         request.documents = documents.map(ids).transpose()?;
         request.min_score = min_score.map_or(Ok(0.0), |value| number("min_score", value))?;
         request.vector = vector.and_then(|vector| vector.get().query());
@@ -249,6 +252,12 @@ fn ids(value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
 #[pyclass(frozen, module = "memspan._core")]
 #[derive(Debug)]
 pub struct SearchCore(collection::Search);
+
+impl From<collection::Search> for SearchCore {
+    fn from(found: collection::Search) -> Self {
+        Self(found)
+    }
+}
 
 /// A hit: its document, begin, end, text, headings, score.
 type HitRow<'py> = (Bound<'py, PyTuple>, usize, usize, &'py str, Bound<'py, PyTuple>, f64);

@@ -37,6 +37,7 @@ mod rows;
 mod scope;
 mod session;
 mod session_info;
+mod sources;
 mod task;
 mod time;
 mod tokenizers;
@@ -96,6 +97,8 @@ mod _core {
     use super::session::{SessionCore, search_transcripts, transcript_features};
     #[pymodule_export]
     use super::session_info::{SessionInfo, session_infos, session_instructions, session_metadata, set_session_metadata};
+    #[pymodule_export]
+    use super::sources::{SourcesCore, search_sources};
     #[pymodule_export]
     use super::task::TaskCore;
     #[pymodule_export]

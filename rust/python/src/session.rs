@@ -14,7 +14,7 @@ use memspan_engine::session::{self, Added, Ask, NewMessage, Options, Refusal, Se
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 
-use crate::arguments::{maybe_text, text_of, whole};
+use crate::arguments::{conditions, maybe_text, text_of, whole};
 use crate::budget;
 use crate::collection::CollectionCore;
 use crate::engine::Handle;
@@ -370,13 +370,15 @@ pub fn search_transcripts<'py>(
     scope: &Bound<'py, ScopeCore>,
     query: &Bound<'py, PyAny>,
     limit: &Bound<'py, PyAny>,
+    conditions_given: Option<&Bound<'py, PyAny>>,
     since: Option<&Bound<'py, PyAny>>,
     until: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyList>> {
     let owner = scope.get();
     let said = Range { since: time::maybe_from_python("since", since)?, until: time::maybe_from_python("until", until)? };
     let (text, limit) = (text_of("query", query)?, whole("limit", limit, 0, 1 << 20)? as usize);
-    let request = session::TranscriptRequest { text, limit, now: owner.handle.clock.now(py)?, said };
+    let metadata = conditions(conditions_given)?;
+    let request = session::TranscriptRequest { said, metadata, ..session::TranscriptRequest::new(&text, limit, owner.handle.clock.now(py)?) };
     let hits = run(py, Hold::Detached, || session::search(owner.handle.engine()?, &owner.scope, &request))?;
     let one = session::TRANSCRIPT_SCORE_ONE as f64;
     PyList::new(

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use super::fusion::Parts;
 use super::when::{self, Range};
-use super::{LexicalQuery, Request, answer, confidence, note, question_vector};
+use super::{LexicalQuery, Recall, Request, answer, confidence, note, question_vector};
 use crate::memory::{Core, Named};
 use crate::scope::Head;
+use crate::store::pages::Pages;
 use crate::{Error, Result};
 
 /// A memory that was found, with the ids that it names.
@@ -105,22 +106,25 @@ pub fn why_degraded(text: &str, engine: Option<String>, embedder: Option<&str>) 
 pub fn ask(core: &Core, mut request: Request, embedder_failed: Option<&str>) -> Result<Answer> {
     request.check()?;
     request.vector = request.vector.take().or_else(|| question_vector(core, &request.text));
-    let (mut asked, recall) = core.store().read(|pages| {
-        let mut recall = answer(core, pages, &request)?;
-        let mut asked = Answer::default();
-        for partition in recall.partitions.iter().flatten() {
-            asked.documents += Head::read(pages, *partition)?.documents;
-        }
-        for hit in &mut recall.hits {
-            let partition = recall.partitions.get(hit.scope).copied().flatten().unwrap_or_default();
-            let (named, duplicates) = (Named::read(pages, partition, hit.memory.clone())?, std::mem::take(&mut hit.duplicates));
-            asked.found.push(Found { named: Arc::new(named), scope: hit.scope, parts: hit.parts, duplicates });
-        }
-        Ok((asked, recall))
-    })?;
+    let (asked, recall) = core.store().read(|pages| ask_in(core, pages, &request, embedder_failed))?;
     note(core, &request, &recall);
-    asked.hybrid = request.vector.is_some() || recall.by_vectors;
-    asked.degraded = why_degraded(&request.text, recall.degraded, embedder_failed);
-    asked.queries = recall.queries;
     Ok(asked)
+}
+
+/// The same from a snapshot that the caller holds, who [notes](note) what was recalled.
+pub(crate) fn ask_in<P: Pages>(core: &Core, pages: &P, request: &Request, embedder_failed: Option<&str>) -> Result<(Answer, Recall)> {
+    let mut recall = answer(core, pages, request)?;
+    let mut asked = Answer::default();
+    for partition in recall.partitions.iter().flatten() {
+        asked.documents += Head::read(pages, *partition)?.documents;
+    }
+    for hit in &mut recall.hits {
+        let partition = recall.partitions.get(hit.scope).copied().flatten().unwrap_or_default();
+        let (named, duplicates) = (Named::read(pages, partition, hit.memory.clone())?, std::mem::take(&mut hit.duplicates));
+        asked.found.push(Found { named: Arc::new(named), scope: hit.scope, parts: hit.parts, duplicates });
+    }
+    asked.hybrid = request.vector.is_some() || recall.by_vectors;
+    asked.degraded = why_degraded(&request.text, recall.degraded.clone(), embedder_failed);
+    asked.queries = std::mem::take(&mut recall.queries);
+    Ok((asked, recall))
 }

@@ -26,7 +26,7 @@ mod shares;
 mod typos;
 pub mod when;
 
-pub(crate) use ask::check_min_score;
+pub(crate) use ask::{ask_in, check_min_score};
 pub use ask::{Answer, Found, ask, why_degraded};
 pub use explain::{Explanation, TermScore};
 pub use filter::Filter;

@@ -33,6 +33,7 @@ mod search;
 mod session;
 #[cfg(test)]
 mod simulation;
+pub mod sources;
 mod summary;
 mod sweep;
 mod task;

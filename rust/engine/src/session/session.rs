@@ -27,6 +27,7 @@ use crate::models::Model;
 use crate::recall;
 use crate::scope::Scope;
 use crate::store::Snapshot;
+use crate::store::pages::Pages;
 use crate::store::environment::WriteTransaction;
 use crate::store::metrics::add;
 use crate::store::reserve;
@@ -621,7 +622,7 @@ fn no_result(key: &str) -> Error {
     .with("key", shown)
 }
 
-pub(super) fn stored_message(pages: &Snapshot, place: Place, index: u64) -> Result<StoredMessage> {
+pub(super) fn stored_message<P: Pages>(pages: &P, place: Place, index: u64) -> Result<StoredMessage> {
     let record = MessageRecord::expect(pages, place, index)?;
     let given = record.given(pages, place)?;
     let text = super::transcript::words::text_of(&record.parse(&given)?);
