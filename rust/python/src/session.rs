@@ -378,7 +378,8 @@ pub fn search_transcripts<'py>(
     let said = Range { since: time::maybe_from_python("since", since)?, until: time::maybe_from_python("until", until)? };
     let (text, limit) = (text_of("query", query)?, whole("limit", limit, 0, 1 << 20)? as usize);
     let metadata = conditions(conditions_given)?;
-    let request = session::TranscriptRequest { said, metadata, ..session::TranscriptRequest::new(&text, limit, owner.handle.clock.now(py)?) };
+    let request =
+        session::TranscriptRequest { said, metadata, ..session::TranscriptRequest::new(&text, limit, owner.handle.clock.now(py)?) };
     let hits = run(py, Hold::Detached, || session::search(owner.handle.engine()?, &owner.scope, &request))?;
     let one = session::TRANSCRIPT_SCORE_ONE as f64;
     PyList::new(

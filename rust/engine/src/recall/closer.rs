@@ -9,7 +9,7 @@ use super::explain::LexicalQuery;
 use super::fusion::Parts;
 use super::ranking::PRONOUNS_BESIDE;
 use super::ranking::memories::{Features, IDENTIFIED_LEXICAL, WEIGHTS};
-use crate::embedding::{Content, FIRST_PERSON, SECOND_PERSON, TIME, Wanted, distinct_tokens, forms, knows};
+use crate::embedding::{Content, TIME, Wanted, count_forms, distinct_tokens, forms};
 use crate::index::bm25::{Formula, Parameters, Statistics};
 use crate::text::{Role, asks_when, is_filler};
 
@@ -33,12 +33,9 @@ pub(super) struct Look {
 impl Look {
     /// `None` where the table knows too little of the question.
     pub fn new(question: &str, queries: &[LexicalQuery], identified: bool) -> Option<Self> {
-        if !knows(question) {
-            return None;
-        }
         let names: Vec<Vec<u8>> = names(question).into_iter().map(|name| distinct_tokens(name, NAME_TOKENS)).collect();
         let content = Content::of(question, &names.concat());
-        if content.words.is_empty() {
+        if !content.is_known || content.words.is_empty() {
             return None;
         }
         let rarity = rarity(&content, queries);
@@ -59,8 +56,8 @@ impl Look {
         let tokens = distinct_tokens(text, MOST_TOKENS);
         let (count, nearness) = (tokens.len() / 2, self.wanted.nearness(&tokens));
         let is = |is: bool| f64::from(u8::from(is));
-        let of = |form: u8| forms(&tokens).filter(|other| other & form != 0).count();
-        let share = |form: u8| of(form) as f64 / (count as f64 + PRONOUNS_BESIDE);
+        let [first_person, second_person, times] = count_forms(&tokens);
+        let share = |of: usize| of as f64 / (count as f64 + PRONOUNS_BESIDE);
         let has = |name: &Vec<u8>| name.as_chunks::<2>().0.iter().all(|token| tokens.as_chunks::<2>().0.contains(token));
         let subject = self.names.iter().any(|name| !name.is_empty() && tokens.starts_with(name));
         let cosine = parts.cosine().unwrap_or(0.0).max(0.0);
@@ -72,10 +69,10 @@ impl Look {
             phrase: nearness.phrase,
             name: self.names.iter().filter(|name| has(name)).count() as f64 / self.names.len().max(1) as f64,
             subject: is(subject),
-            first_person: share(FIRST_PERSON),
-            own_words: if subject { share(FIRST_PERSON) } else { 0.0 },
-            second_person: share(SECOND_PERSON),
-            time_asked: is(self.asks_when && of(TIME) > 0),
+            first_person: share(first_person),
+            own_words: if subject { share(first_person) } else { 0.0 },
+            second_person: share(second_person),
+            time_asked: is(self.asks_when && times > 0),
             states: is(!text.trim_end().ends_with(['?', '\u{ff1f}', '\u{61f}'])),
             length: libm::log(count.clamp(1, LONG) as f64) / libm::log(LONG as f64),
         }

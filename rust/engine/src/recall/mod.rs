@@ -26,8 +26,8 @@ mod shares;
 mod typos;
 pub mod when;
 
-pub(crate) use ask::{ask_in, check_min_score};
 pub use ask::{Answer, Found, ask, why_degraded};
+pub(crate) use ask::{ask_in, check_min_score};
 pub use explain::{Explanation, TermScore};
 pub use filter::Filter;
 pub use fusion::Fusion;

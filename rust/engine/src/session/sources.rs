@@ -111,12 +111,7 @@ fn transcript_request(every: &recall::Request) -> search::Request {
     search::Request { said, metadata: filter.metadata.clone(), ..search::Request::new(&every.text, limit, filter.now) }
 }
 
-fn passages<P: Pages>(
-    core: &Core,
-    pages: &P,
-    every: &recall::Request,
-    embedder_failed: Option<&str>,
-) -> Result<Vec<collection::Search>> {
+fn passages<P: Pages>(core: &Core, pages: &P, every: &recall::Request, embedder_failed: Option<&str>) -> Result<Vec<collection::Search>> {
     let mut answers = Vec::new();
     for scope in &every.scopes {
         for (_, name) in collection::list(pages, scope)? {
@@ -141,7 +136,8 @@ impl Answer {
             || self.passages.iter().any(|one| one.hybrid);
         let degraded = self.memories.iter().map(|one| &one.degraded).chain(self.passages.iter().map(|one| &one.degraded));
         self.degraded = degraded.flatten().next().cloned();
-        let mut order: Vec<Ranked> = sure.into_iter().flat_map(|(source, answer, confidence, scores)| weighed(source, answer, confidence, &scores)).collect();
+        let mut order: Vec<Ranked> =
+            sure.into_iter().flat_map(|(source, answer, confidence, scores)| weighed(source, answer, confidence, &scores)).collect();
         order.sort_by(|a, b| b.score.total_cmp(&a.score)); // stable: of equals the source that comes first
         order.truncate(asked.limit);
         let mut left = asked.max_tokens;
@@ -156,16 +152,19 @@ impl Answer {
 
     /// Each answer: its source, its number, how sure it is, the scores of its hits.
     fn sureness(&self) -> Vec<(Source, usize, f64, Vec<f64>)> {
-        let memories = self.memories.iter().map(|one| {
-            (Source::Memories, 0, one.confidence(), one.found.iter().map(|hit| hit.parts.score()).collect())
-        });
+        let memories = self
+            .memories
+            .iter()
+            .map(|one| (Source::Memories, 0, one.confidence(), one.found.iter().map(|hit| hit.parts.score()).collect()));
         let transcripts = self.transcripts.iter().enumerate().map(|(at, hits)| {
             let scores = hits.iter().map(|hit| hit.score as f64 / SCORE_ONE as f64).collect();
             (Source::Transcripts, at, hits.first().map_or(0.0, |hit| hit.confidence), scores)
         });
-        let passages = self.passages.iter().enumerate().map(|(at, one)| {
-            (Source::Collections, at, one.confidence(), one.hits.iter().map(|hit| hit.score).collect())
-        });
+        let passages = self
+            .passages
+            .iter()
+            .enumerate()
+            .map(|(at, one)| (Source::Collections, at, one.confidence(), one.hits.iter().map(|hit| hit.score).collect()));
         memories.chain(transcripts).chain(passages).collect()
     }
 

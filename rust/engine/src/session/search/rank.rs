@@ -15,7 +15,7 @@ use super::score::Features;
 use super::sight::{Dated, Field};
 use super::{Found, Request};
 use crate::Result;
-use crate::embedding::{FIRST_PERSON, Nearness, SECOND_PERSON, TIME, forms};
+use crate::embedding::{Nearness, count_forms};
 use crate::index::bm25::runs::Runs;
 use crate::index::bm25::{Parameters, QueryTerm};
 use crate::recall::filter::has_metadata;
@@ -340,17 +340,6 @@ impl<'b, 'r> Beside<'b, 'r> {
         let beside = i64::from(BESIDE);
         (-beside..=beside).any(|by| self.other(by).is_some_and(|(number, _)| field.words(number) > 0.0))
     }
-}
-
-/// How many tokens of a text are of the first person, of the second, and of time.
-fn count_forms(tokens: &[u8]) -> [usize; 3] {
-    let mut counts = [0; 3];
-    for form in forms(tokens).filter(|form| *form != 0) {
-        for (count, wanted) in counts.iter_mut().zip([FIRST_PERSON, SECOND_PERSON, TIME]) {
-            *count += usize::from(form & wanted != 0);
-        }
-    }
-    counts
 }
 
 /// Adds what only all candidates together tell, and puts them in order.
