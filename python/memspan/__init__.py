@@ -25,14 +25,14 @@ from memspan.engine import (
     GraphOptions,
     aopen,
     build_info,
+    open,  # noqa: A004  `memspan.open`
 )
-from memspan.engine import open as open  # noqa: A004  on the face, though a star import must leave the built-in alone
+from memspan.evaluation import evaluate
 from memspan.exceptions import (
     BudgetExceeded,
     Closed,
     EmbedderError,
     Error,
-    Forked,
     IdConflict,
     InputError,
     InvalidInput,
@@ -54,10 +54,11 @@ from memspan.exceptions import (
     TokenizerError,
     ToolCallClosed,
     UnknownModel,
+    WrongKey,
 )
 from memspan.function_tools import Function
-from memspan.life import KindRule, Policy
 from memspan.long_term import NewMemory, Scope
+from memspan.life import KindRule, Policy
 from memspan.model import CacheRules, Model, Prices, dialects, models
 from memspan.refusals import Refusal
 from memspan.short_term import Added, NewMessage, Session
@@ -90,7 +91,6 @@ __all__ = [
     "Error",
     "Event",
     "Explanation",
-    "Forked",
     "Function",
     "Grant",
     "GraphOptions",
@@ -140,6 +140,7 @@ __all__ = [
     "Turn",
     "UnknownModel",
     "Usage",
+    "WrongKey",
     "aopen",
     "build_info",
     "compact",

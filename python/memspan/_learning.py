@@ -169,6 +169,8 @@ def _page(
 ) -> list[Decision] | None:
     rows = _core.judge(work.core, [(one.role, one.text, one.at) for one in heard], first)
     claims = [_claim(heard[row[0]], row, work.policy) for row in rows]
+    if session_id is not None:
+        claims = _unrepeated(work, session_id, claims)
     if work.llm is not None:
         claims = _refined(work, heard[first:], claims)
     wanted = [claim for claim in claims if claim.decision.category != "discard"]
@@ -194,6 +196,23 @@ def _page(
             decision = replace(decision, action=cast("Any", done.action), reason=reason, memory=done.memory)
         decisions.append(decision)
     return decisions
+
+
+def _unrepeated(work: Work, session_id: str, claims: list[Claim]) -> list[Claim]:
+    """The claims without what an assistant repeats of its prompt: memory must not feed on itself."""
+    spoken = [claim.decision.index for claim in claims if claim.source == "assistant" and claim.decision.category != "discard"]
+    if not spoken:
+        return claims
+    turns = _core.shown_texts(work.core, session_id, spoken[0], spoken[-1] + 1)
+    return [_repeated(claim, turns) if claim.source == "assistant" else claim for claim in claims]
+
+
+def _repeated(claim: Claim, turns: list[tuple[int, list[str]]]) -> Claim:
+    one = claim.decision
+    texts = next((texts for start, texts in turns if start <= one.index), [])
+    if one.category == "discard" or not any(borne_out(one.text, text) for text in texts):
+        return claim
+    return replace(claim, decision=replace(one, category="discard", action="discarded", reason="it repeats what the prompt showed"))
 
 
 def _claim(heard: Heard, row: Any, policy: Policy) -> Claim:

@@ -1,12 +1,12 @@
 """`Assistant`: one turn of a conversation, from the user's message to the answer, as a program would write it on the public API.
 
-    lease      nobody else answers this session meanwhile
-    add        the user's message; its id makes a retry harmless: a turn that was answered is returned, and no model is asked
+    add        the user's message, with the lease: nobody else answers this session meanwhile. Its id makes a retry harmless: a turn that
+               was answered is returned, and no model is asked
     assemble   the prompt, under its budget, with what is remembered
     call       the model; after a refusal a smaller prompt, after an outage the next model (`Session.recover`)
-    reply      added with what it cost; while it streams, kept every two seconds (`Session.reply`)
+    reply      added with what it cost; while it streams, kept every two seconds (`Session.reply`). Without calls it ends the lease
     tools      the calls of the reply, in parallel, each within its time; their results in the order of the calls; then "assemble" again
-    learn      what is worth keeping goes to long-term memory, where the scope can learn
+    learn      what is worth keeping goes to long-term memory
     compact    old turns become a summary, where the session says that it is due
 
 Start at `Assistant.respond`; `_turn` is all of it. Nothing here is private API: whoever needs another order copies this file.
@@ -19,7 +19,7 @@ from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as TooLate
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, cast
 
 from memspan._fence import is_mapping
 from memspan._twins import awaitable
@@ -34,25 +34,28 @@ from memspan.stream import said
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+    from collections.abc import AsyncIterator, Callable, Generator, Iterator, Mapping
 
+    from memspan.lease import Lease
     from memspan.long_term import Scope
     from memspan.reply import ToolCall
-    from memspan.short_term import Session
+    from memspan.short_term import Added, Session
     from memspan.transcript import Turn, Usage
     from memspan.working import Budget, Prompt
 
-__all__ = ["Assistant", "AssistantEvent", "AssistantReply", "Hook", "Step"]
+__all__ = ["Assistant", "AssistantEvent", "AssistantReply", "Hook", "Step", "Stopped"]
 
-Step: TypeAlias = Literal["lease", "add", "assemble", "call", "reply", "recover", "tools", "learn", "compact"]
+Step: TypeAlias = Literal["add", "assemble", "call", "reply", "recover", "tools", "learn", "compact"]
 """A step of a turn."""
+
+Stopped: TypeAlias = Literal["max_rounds"] | None
+"""Why a turn ended before the model was done."""
 
 Hook: TypeAlias = "Callable[[Step, Literal['before', 'after'], Session, Any], None]"
 """Called before and after each step with the session and what the step is about: the message, the prompt, the response, the error."""
 
 _MORE_TRIES = 3
 _MAX_TOOL_SECONDS = 86_400
-_DAY = 86_400
 
 
 @dataclass(frozen=True)
@@ -76,7 +79,7 @@ class AssistantReply:
     model: str | None
     rounds: int = 0
     stored: bool = False
-    stopped: Literal["max_rounds"] | None = None
+    stopped: Stopped = None
     learned: tuple[Any, ...] = field(default=(), hash=False)
 
 
@@ -244,41 +247,44 @@ class Assistant:
             )
         scope = self.engine.user(user)
         session = self._open(scope, session_id)
-        with session.lease(seconds=self._lease_seconds, wait_seconds=self._wait_seconds) as lease:
-            added = self._step("add", session, given, lambda: session.add(given, id=message_id))
-            turn = session.turn(added.turn)
+        self._tell("add", "before", session, given)
+        with session.lease(seconds=self._lease_seconds, wait_seconds=self._wait_seconds, message=given, id=message_id) as lease:
+            added = cast("Added", lease.added)
+            self._tell("add", "after", session, added)
             if added.action == "rejected":
                 raise InvalidInput(f"answering message {message_id!r}: it was redacted, and is not taken again: give another id")
-            if added.action == "duplicate" and (stored := _answered(session, turn)) is not None:
+            if added.action == "duplicate" and (stored := _answered(session, session.turn(added.turn))) is not None:
                 yield AssistantEvent("reply", stored.text, stored)
                 return
-            if session.partial_reply is not None:
-                session.drop_partial_reply()
-            rounds = 0
-            stopped: Literal["max_rounds"] | None = None
-            while True:
-                calls = session.pending_tool_calls
-                if calls and rounds == self._max_rounds:
-                    session.cancel_tool_calls(reason=f"at most {self._max_rounds} rounds of tools in one turn")
-                    stopped = "max_rounds"
-                    break
-                if calls:  # of the reply, or of a worker that died before it could answer them
-                    yield from self._run_tools(session, calls)
-                    rounds += 1
-                    lease.renew()
-                yield from self._ask(session, streams=streams)
-                if not session.pending_tool_calls:
-                    break
-            turn = session.turn(added.turn)
-            learned = self._after(scope, session)
-            text = "".join(_texts(turn)[-1:])
-            reply = AssistantReply(text, turn, turn.usage, turn.model, rounds, False, stopped, learned)
-            yield AssistantEvent("reply", text, reply)
+            rounds, stopped = yield from self._rounds(session, lease, streams=streams)
+        # The reply is there, and the next worker may begin: what fails from here on is told to the hook, and loses nothing.
+        learned = self._quietly("learn", session, lambda: scope.learn(session)) if self._learns else ()
+        if self._compacts and session.compaction_due:
+            self._quietly("compact", session, session.compact)
+        turn = session.turn(added.turn)
+        reply = AssistantReply("".join(_texts(turn)[-1:]), turn, turn.usage, turn.model, rounds, False, stopped, tuple(learned or ()))
+        yield AssistantEvent("reply", reply.text, reply)
+
+    def _rounds(self, session: Session, lease: Lease, *, streams: bool) -> Generator[AssistantEvent, None, tuple[int, Stopped]]:
+        """Asks and runs tools by turns, until a reply calls none; how many rounds it took, and what stopped it."""
+        rounds = 0
+        while True:
+            calls = session.pending_tool_calls  # of the reply, or of a worker that died before it could answer them
+            if calls and rounds == self._max_rounds:
+                session.cancel_tool_calls(reason=f"at most {self._max_rounds} rounds of tools in one turn")
+                return rounds, "max_rounds"
+            if calls:
+                yield from self._run_tools(session, calls)
+                rounds += 1
+                lease.renew()
+            yield from self._ask(session, lease, streams=streams)
+            if not session.pending_tool_calls:
+                return rounds, None
 
     def _open(self, scope: Scope, session_id: str) -> Session:
         options: dict[str, Any] = {"system": self._system, "budget": self._budget}
         try:
-            return scope.session(session_id, model=self._model, tools=self._schemas(self._model), **options)
+            return scope.session(session_id, self._model, tools=self._schemas(self._model), **options)
         except ModelMismatch:  # it was switched to a fallback, and stays there
             return scope.session(session_id, **options)
 
@@ -287,16 +293,16 @@ class Assistant:
         own = memory_tools(self._memory_tools, shape) if self._memory_tools else []
         return [*(function.schema(shape) for function in self._functions), *own] or None
 
-    def _ask(self, session: Session, *, streams: bool) -> Iterator[AssistantEvent]:
+    def _ask(self, session: Session, lease: Lease, *, streams: bool) -> Iterator[AssistantEvent]:
         """Assembles and calls until a reply is there: after a refusal smaller, after an outage another model."""
         prompt = self._step("assemble", session, None, session.assemble)
         for tries in range(len(self._fallbacks) + _MORE_TRIES + 1):
             try:
                 if not streams:
                     response = self._step("call", session, prompt, lambda: self._provider_of(prompt.model).complete(prompt))  # noqa: B023
-                    self._step("reply", session, response, lambda: session.add_response(response, prompt=prompt))  # noqa: B023
+                    self._step("reply", session, response, lambda: session.add_response(response, prompt=prompt, lease=lease))  # noqa: B023
                 else:
-                    yield from self._stream(session, prompt)
+                    yield from self._stream(session, lease, prompt)
             except Exception as error:
                 if tries == len(self._fallbacks) + _MORE_TRIES or (isinstance(error, Error) and not isinstance(error, ProviderError)):
                     raise
@@ -308,9 +314,9 @@ class Assistant:
 
     def _recovered(self, session: Session, refused: Prompt, error: Exception) -> Prompt:
         """A prompt that may succeed; without one, the error that there was, and not what it was told as."""
-        told = _told(error)
+        told, compact = _told(error), type(session).compact if self._compacts else None
         try:
-            smaller: Prompt = self._step("recover", session, error, partial(session.recover, refused, told, models=self._fallbacks))
+            smaller: Prompt = self._step("recover", session, error, partial(session.recover, refused, told, models=self._fallbacks, compact=compact))
         except ConnectionError as raised:
             if raised is not told:
                 raise
@@ -318,9 +324,9 @@ class Assistant:
         else:
             return smaller
 
-    def _stream(self, session: Session, prompt: Prompt) -> Iterator[AssistantEvent]:
+    def _stream(self, session: Session, lease: Lease, prompt: Prompt) -> Iterator[AssistantEvent]:
         self._tell("call", "before", session, prompt)
-        with session.reply(prompt) as reply:
+        with session.reply(prompt, lease=lease) as reply:
             for chunk in self._provider_of(prompt.model).stream(prompt):
                 if piece := reply.feed(chunk):
                     yield AssistantEvent("text", piece)
@@ -350,16 +356,6 @@ class Assistant:
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
         self._tell("tools", "after", session, calls)
-
-    def _after(self, scope: Scope, session: Session) -> tuple[Any, ...]:
-        """What a reply leaves to be done. It is there already: what fails now is told to the hook, and loses nothing."""
-        learned: tuple[Any, ...] = ()
-        learn = getattr(scope, "learn", None) if self._learns else None
-        if learn is not None:
-            learned = tuple(self._quietly("learn", session, lambda: learn(session)) or ())
-        if self._compacts and getattr(session, "compaction_due", False):
-            self._quietly("compact", session, session.compact)
-        return learned
 
     # --- hooks ------------------------------------------------------------------------------------------------------------------------
 

@@ -113,6 +113,7 @@ class Event:
         kind: "degraded": a recall was answered by words alone. "pending": memories were stored without a vector. "window": a session
             reached 70 % or 85 % of its model's window, once for each in an epoch. "usage": a reply's usage contradicts itself; the reply
             is stored and the usage not believed. "count": the function that `Session.assemble(count=)` was given failed.
+            "summarise": that of `ToolResults` failed, or said what a result does not. "compact": that of `Session.recover` failed.
         reason: What the embedder did, what was reached, what is wrong.
         scope: Whose memory it was; `None` where it was that of several scopes.
         memories: How many memories were stored without a vector; 0 for anything else.
@@ -122,7 +123,7 @@ class Event:
         fraction: With "window", what was reached: 0.70 or 0.85.
     """
 
-    kind: Literal["degraded", "pending", "window", "usage", "count"]
+    kind: Literal["degraded", "pending", "window", "usage", "count", "summarise", "compact"]
     reason: str
     scope: Scope | None
     memories: int = 0

@@ -15,13 +15,13 @@
     │   ├── ToolCallClosed             RuntimeError     the tool call was answered or cancelled before
     │   ├── ReadOnly                   PermissionError  the store cannot be written
     │   ├── Closed                     RuntimeError     the engine is closed, or the scope was erased
-    │   ├── Forked                     RuntimeError     the process was forked behind the engine's back
     │   ├── EmbedderError              RuntimeError     the embedder raised, timed out or broke its promise
     │   └── ProviderError              RuntimeError     a model's reply failed while it came, or never ended
     └── StoreError                     the store or the system under it refused
         ├── StoreBusy                  TimeoutError     not written: another writer held the store
         ├── StoreCorrupt               OSError          not a store, or a damaged one
         ├── StoreVersion               OSError          written by a newer memspan
+        ├── WrongKey                   PermissionError  no key, another one, or one too many
         ├── StoreNotShareable          OSError          its locks cannot be shared from here
         ├── StoreFull                  OSError          the disk or the reserved map is full
         ├── StoreIo                    OSError          the system refused an operation on its files
@@ -43,7 +43,6 @@ __all__ = [
     "Closed",
     "EmbedderError",
     "Error",
-    "Forked",
     "IdConflict",
     "InputError",
     "InvalidInput",
@@ -65,6 +64,7 @@ __all__ = [
     "TokenizerError",
     "ToolCallClosed",
     "UnknownModel",
+    "WrongKey",
 ]
 
 
@@ -167,10 +167,6 @@ class Closed(StateError, RuntimeError):
     """The engine is closed, or the scope was erased while this handle was held."""
 
 
-class Forked(StateError, RuntimeError):
-    """The process was forked behind the engine's back: open the store again in the child."""
-
-
 class EmbedderError(StateError, RuntimeError):
     """The embedder raised, timed out, or returned something that is not what it declared."""
 
@@ -193,6 +189,16 @@ class StoreCorrupt(StoreError, OSError):
 
 class StoreVersion(StoreError, OSError):
     """The store was written by a newer version of memspan."""
+
+
+class WrongKey(StoreError, PermissionError):
+    """The store's values are encrypted and the key is missing or another one, or they are not and a key was given. Nothing was read.
+
+    Attributes:
+        reason: `"missing"`, `"wrong"` or `"not encrypted"`.
+    """
+
+    reason: str
 
 
 class StoreNotShareable(StoreError, OSError):
@@ -225,9 +231,9 @@ _CLASSES: dict[str, type[Error]] = {
     "StoreBusy": StoreBusy,
     "ReadOnly": ReadOnly,
     "Closed": Closed,
-    "Forked": Forked,
     "StoreCorrupt": StoreCorrupt,
     "StoreVersion": StoreVersion,
+    "WrongKey": WrongKey,
     "StoreNotShareable": StoreNotShareable,
     "StoreFull": StoreFull,
     "StoreIo": StoreIo,

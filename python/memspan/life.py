@@ -59,7 +59,8 @@ class Policy:
             keeps it for `Scope.approve`, "discard" drops it.
         transcripts: Whether messages that are added to a session are redacted too, by both rules; "reject" then redacts, because a
             conversation cannot do without a message.
-        learn: When a session is learnt from: "called" only by `Scope.learn`, "end" also by `Session.end`.
+        learn: When a session is learnt from: "called" only by `Scope.learn`, "end" also by `Session.end`, "compaction" also before messages
+            leave its prompts, by `Session.compact` and `Session.switch_model`.
 
     Examples:
         >>> memspan.Policy(personal_data="redact").secrets
@@ -70,14 +71,14 @@ class Policy:
     personal_data: Treatment = "allow"
     unconfirmed: Literal["quarantine", "discard"] = "quarantine"
     transcripts: bool = False
-    learn: Literal["called", "end"] = "called"
+    learn: Literal["called", "end", "compaction"] = "called"
 
     def __post_init__(self) -> None:
         for name, given, known in (
             ("secrets", self.secrets, _TREATMENTS),
             ("personal_data", self.personal_data, _TREATMENTS),
             ("unconfirmed", self.unconfirmed, ("quarantine", "discard")),
-            ("learn", self.learn, ("called", "end")),
+            ("learn", self.learn, ("called", "end", "compaction")),
         ):
             if given not in known:
                 raise InvalidInput(f"making a policy: {name} is one of {', '.join(map(repr, known))}, and it is {given!r}: choose one")

@@ -830,7 +830,7 @@ class Scope:
             set_policy(core, budget)
         if metadata is not None:
             _core.set_session_metadata(core, metadata)
-        return Session(self._store, self, core)
+        return Session(self._store, self, core, None if budget is None else budget.tool_results)
 
     def open_session(self, session_id: str, *, default_model: str | Model, **options: Any) -> Session:
         """Opens a session on the model that it runs on now, or makes it with `default_model`. Never raises `ModelMismatch`.

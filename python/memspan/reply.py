@@ -1,36 +1,33 @@
-"""Around one call of a model: who answers a session (`Lease`), a reply captured as it comes (`Reply`), what waits (`ToolCall`).
+"""Around one call of a model: a reply captured as it comes (`Reply`), what is left of one (`PartialReply`), what waits (`ToolCall`).
 
-`Session.lease`, `Session.reply`, `Session.partial_reply` and `Session.pending_tool_calls` give these out. The chunks of a stream are
+`Session.reply`, `Session.partial_reply` and `Session.pending_tool_calls` give these out. The chunks of a stream are
 understood by `memspan.stream`.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import time
 from typing import TYPE_CHECKING, Any, Self
 
-from memspan._fence import is_mapping, is_number
 from memspan._values import dataclass, field
-from memspan.exceptions import Error, InvalidInput, ProviderError, StoreBusy
-from memspan.stream import Gatherer
+from memspan.exceptions import Error, InvalidInput, ProviderError
+from memspan.stream import Gatherer, json_object
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping
+    from collections.abc import Mapping
     from datetime import datetime
     from types import TracebackType
 
     from memspan import _core
+    from memspan.lease import Lease
     from memspan.short_term import Session
     from memspan.transcript import Turn
     from memspan.working import Prompt
 
-__all__ = ["Lease", "PartialReply", "Reply", "ToolCall"]
+__all__ = ["PartialReply", "Reply", "ToolCall"]
 
 _CHECKPOINT_SECONDS = 2.0
-_FIRST_PAUSE = 0.01
-_LONGEST_PAUSE = 0.2
 
 
 @dataclass(frozen=True)
@@ -40,7 +37,7 @@ class ToolCall:
     Attributes:
         id: The id that the result must name.
         name: The tool.
-        arguments: What the model gave, a dict; the text itself where it is no JSON object.
+        arguments: What the model gave, a dict; the text itself where it is no JSON object, or has numbers that none can hold (1e999).
         message_index: The message that makes the call.
     """
 
@@ -52,11 +49,8 @@ class ToolCall:
     @classmethod
     def _of(cls, row: tuple[str, str, str, int]) -> ToolCall:
         call_id, name, text, index = row
-        try:
-            value: object = json.loads(text) if text.strip() else {}
-        except ValueError:
-            value = text
-        return cls(call_id, name, value if is_mapping(value) else text, index)
+        value = json_object(text) if text.strip() else {}
+        return cls(call_id, name, text if value is None else value, index)
 
 
 @dataclass(frozen=True)
@@ -80,93 +74,6 @@ class PartialReply:
     response: Mapping[str, Any] = field(hash=False)
 
 
-class Lease:
-    """The right to answer a session, of one worker at a time. Made by `Session.lease`; used in a `with` or `async with` block.
-
-    It ends with the block, or by its time where the worker died. Messages are added by anybody meanwhile.
-
-    Examples:
-        >>> session = user.session("s-1", model="gpt-4o")
-        >>> with session.lease(seconds=30) as lease:
-        ...     lease.held
-        True
-        >>> lease.held
-        False
-    """
-
-    __slots__ = ("_core", "_held", "_holder", "_id", "_seconds", "_wait")
-
-    def __init__(self, core: _core.ReplyCore, session_id: str, seconds: float, wait_seconds: float) -> None:
-        if not is_number(wait_seconds) or not 0 <= wait_seconds < 86_400:  # noqa: PLR2004  a day
-            raise InvalidInput(f"taking a lease: wait_seconds must be from 0 to a day, got {wait_seconds!r} (wait_seconds=): change it")
-        self._core, self._id, self._seconds, self._wait = core, session_id, seconds, wait_seconds
-        import socket  # noqa: PLC0415  few programs take a lease, and these two are a tenth of the import
-        import uuid  # noqa: PLC0415
-
-        self._holder = f"{socket.gethostname()[:80]}/{os.getpid()}/{uuid.uuid4().hex}"
-        self._held = False
-
-    @property
-    def held(self) -> bool:
-        """Whether it is held: taken, and not given back. Its time may be over all the same."""
-        return self._held
-
-    def renew(self, seconds: float | None = None) -> None:
-        """Prolongs it: so many seconds from now, as many as at first by default.
-
-        Raises:
-            StoreBusy: Its time was over, and another worker answers now.
-        """
-        other = self._core.take_lease(self._holder, self._seconds if seconds is None else seconds)
-        if other is not None:
-            self._held = False
-            raise self._busy(other)
-
-    def __enter__(self) -> Self:
-        for pause in self._tries():
-            time.sleep(pause)
-        return self
-
-    def __exit__(self, kind: object, error: object, trace: object) -> None:
-        if self._held:
-            self._held = False
-            self._core.release_lease(self._holder)
-
-    async def __aenter__(self) -> Self:
-        import asyncio  # noqa: PLC0415  programs without an event loop do not pay for it
-
-        tries = self._tries()
-        while (pause := await asyncio.to_thread(next, tries, None)) is not None:  # noqa: ASYNC110  another process holds it
-            await asyncio.sleep(pause)
-        return self
-
-    async def __aexit__(self, kind: object, error: object, trace: object) -> None:
-        import asyncio  # noqa: PLC0415
-
-        await asyncio.to_thread(self.__exit__, kind, error, trace)
-
-    def _tries(self) -> Generator[float]:
-        """Tries until it is taken; yields how long to wait before the next."""
-        until, pause = time.monotonic() + self._wait, _FIRST_PAUSE
-        while (other := self._core.take_lease(self._holder, self._seconds)) is not None:
-            left = until - time.monotonic()
-            if left <= 0:
-                raise self._busy(other)
-            yield min(pause, left)
-            pause = min(2 * pause, _LONGEST_PAUSE)
-        self._held = True
-
-    def _busy(self, other: tuple[str, datetime, datetime]) -> StoreBusy:
-        holder, since, until = other
-        return StoreBusy(
-            f"answering session {self._id!r}: one worker answers at a time, and {holder} does since {since:%H:%M:%S}, until "
-            f"{until:%H:%M:%S} (UTC) at the latest: wait longer (wait_seconds=), or leave the answer to it",
-            session_id=self._id,
-            holder=holder,
-            until=until,
-        )
-
-
 class Reply:
     """A streamed reply, captured as it comes. Made by `Session.reply`; used in a `with` or `async with` block.
 
@@ -187,12 +94,12 @@ class Reply:
         'It is 4.'
     """
 
-    __slots__ = ("_began", "_core", "_gatherer", "_next", "_prompt", "_session", "turn")
+    __slots__ = ("_began", "_core", "_gatherer", "_lease", "_next", "_prompt", "_session", "turn")
 
     turn: Turn | None
 
-    def __init__(self, session: Session, core: _core.ReplyCore, prompt: Prompt) -> None:
-        self._session, self._core, self._prompt = session, core, prompt
+    def __init__(self, session: Session, core: _core.ReplyCore, prompt: Prompt, lease: Lease | None = None) -> None:
+        self._session, self._core, self._prompt, self._lease = session, core, prompt, lease
         self._gatherer = Gatherer()
         self._began: datetime | None = None
         self._next = 0.0
@@ -251,7 +158,7 @@ class Reply:
                 f"{len(self.text):,} characters: what came is in partial_reply, send the request again",
                 session_id=self._session.id,
             )
-        self.turn = self._session.add_response(self._gatherer.response(), prompt=self._prompt)
+        self.turn = self._session.add_response(self._gatherer.response(), prompt=self._prompt, lease=self._lease)
 
     async def __aenter__(self) -> Self:
         return self

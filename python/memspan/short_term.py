@@ -8,21 +8,25 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from memspan import _core
 from memspan._core import Limits
-from memspan._fence import fenced, is_mapping, kind_of
+from memspan._fence import fenced
 from memspan._screening import screened_message
 from memspan._twins import awaitable
 from memspan._values import dataclass, field
+from memspan.compaction.flush import flush
+from memspan.compaction.tool_results import shortened
 from memspan.compaction.values import Brief, Compaction, Identifiers, RefusedLine, Summary, summary_of
 from memspan.compaction.writing import Written, write
 from memspan.embedding import Event
 from memspan.exceptions import BudgetExceeded, Error, InvalidInput, NotFound, SessionMoved
 from memspan.refusals import Refusal
-from memspan.reply import Lease, PartialReply, Reply, ToolCall
+from memspan.lease import Lease
+from memspan.reply import PartialReply, Reply, ToolCall
 from memspan.session_tools import SessionTools, run_call
 from memspan.stream import said
 from memspan.task import Task
 from memspan.transcript import Messages, Turn, Turns
 from memspan.usage import SessionUsage
+from memspan.versions import Version, Versions, text_of, tools_of
 from memspan.working import Item, Prompt
 
 if TYPE_CHECKING:
@@ -34,7 +38,8 @@ if TYPE_CHECKING:
     from memspan.function_tools import Function
     from memspan.long_term import Scope
     from memspan.model import Model
-    from memspan.working import Budget, Format
+    from memspan.compaction.flush import Flush
+    from memspan.working import Budget, Format, ToolResults
 
 __all__ = ["Added", "ModelSwitch", "NewMessage", "Session", "ToolText", "set_policy"]
 
@@ -152,9 +157,10 @@ class Session:
         Turn(0, messages 0..2, 1 calls, model=None)
     """
 
-    __slots__ = ("_core", "_scope", "_store")
+    __slots__ = ("_core", "_results", "_scope", "_store")
 
-    def __init__(self, store: OpenStore, scope: Scope, core: _core.SessionCore) -> None:
+    def __init__(self, store: OpenStore, scope: Scope, core: _core.SessionCore, results: ToolResults | None = None) -> None:
+        self._results = results
         self._store = store
         self._scope = scope
         self._core = core
@@ -209,6 +215,19 @@ class Session:
             ([], ['recall', 'forget'])
         """
         return SessionTools(_core.session_instructions(self._core)[1] or [], self.model)
+
+    @property
+    def versions(self) -> Versions:
+        """The system prompts and tool schemas that it had, by number, with the epoch and the time since which each held.
+
+        `switch_model` takes one of them for `system=` or `tools=`.
+
+        Examples:
+            >>> session = user.session("s-1", model="gpt-4o", system="You are terse.")
+            >>> user.session("s-1", system="You are kind.").versions.system[0]
+            Version(number=1, 'You are terse.', epoch=0)
+        """
+        return Versions.of(_core.session_versions(self._core))
 
     @property
     def metadata(self) -> dict[str, Any]:
@@ -282,11 +301,22 @@ class Session:
             >>> session.add({"role": "user", "content": "hello"}, id="m-1").action
             'duplicate'
         """
-        if self._store.policy.transcripts:
-            message = screened_message(message, self._store.policy)
-        added = Added(*self._core.add((message, id, author, created_at, format), expect_index))
+        added = self._added(self._screened_row(NewMessage(message, id, author, created_at, format)), expect_index)
         self._store.windows.watch(self._scope, self._core)
         return added
+
+    def _written(self, row: _core.AddedRow) -> Added:
+        self._store.windows.watch(self._scope, self._core)
+        return Added(*row)
+
+    def _added(self, row: _core.NewRow, expect_index: int | None) -> Added:
+        if self._results is None or self._results.summarise is None:
+            return Added(*self._core.add(row, expect_index))
+
+        def report(reason: str) -> None:
+            self._store.reporter.report(Event("summarise", reason, self._scope, session=self.id))
+
+        return Added(*_core.add_shortened(self._core, row, shortened(self._core, row, self._results, report), expect_index))
 
     def _screened_row(self, message: Mapping[str, Any] | SdkObject | NewMessage) -> _core.NewRow:
         row = _row(message)
@@ -329,12 +359,15 @@ class Session:
         self._store.windows.watch(self._scope, self._core)
         return tuple(added)
 
-    def add_response(self, response: Mapping[str, Any] | SdkObject, *, prompt: Prompt | None = None) -> Turn:
+    def add_response(
+        self, response: Mapping[str, Any] | SdkObject, *, prompt: Prompt | None = None, lease: Lease | None = None
+    ) -> Turn:
         """Adds a model's reply with what it was billed and what it was sent, in one transaction.
 
         Args:
             response: What the SDK returned, or its dict: a chat completion, an Anthropic message, or the assistant's message alone.
             prompt: What the model was sent: the ledger keeps it, and the turn gives it back for ever.
+            lease: Ends in the same transaction where the reply calls no tool.
 
         Returns:
             The turn, with its calls. The same response given twice returns the stored one and writes nothing.
@@ -355,7 +388,10 @@ class Session:
                 f"adding a response: prompt is what assemble() returned, got a {type(prompt).__name__} (prompt=): pass the Prompt itself"
             )
         core = None if prompt is None else prompt._core  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  its core is the engine's
-        turn, _, ignored = self._core.add_response(response, core)
+        if lease is None:
+            turn, _, ignored = self._core.add_response(response, core)
+        else:
+            turn, ignored = lease.add_response(response, core)
         if ignored:
             reason = "the usage of a reply contradicts itself: the reply is stored, and the usage is kept as it came and not counted"
             self._store.reporter.report(Event("usage", reason, self._scope, session=self.id))
@@ -437,7 +473,14 @@ class Session:
             limit_tokens=prompt.max_input_tokens,
         )
 
-    def recover(self, prompt: Prompt, error: BaseException | str | Mapping[str, Any], *, models: Iterable[str | Model] = ()) -> Prompt:
+    def recover(
+        self,
+        prompt: Prompt,
+        error: BaseException | str | Mapping[str, Any],
+        *,
+        models: Iterable[str | Model] = (),
+        compact: Callable[[Session], Compaction] | None = None,
+    ) -> Prompt:
         """Another prompt for one that a provider refused or could not answer; to be called with what the SDK raised.
 
         Too long: a smaller prompt by the numbers of the refusal, a third less where it names none, or the same with a shorter reply where
@@ -448,6 +491,8 @@ class Session:
             prompt: What was sent.
             error: What the SDK raised, its message, or the body of the error.
             models: Models to go on with, in their order. The one that failed and those before it are passed over.
+            compact: What makes a summary of the old turns that a smaller prompt leaves out, `memspan.Session.compact` for instance. What
+                it raises leaves them out without one, and `on_event` is told.
 
         Raises:
             BaseException: `error` itself, where no smaller prompt and no other model helps.
@@ -471,7 +516,8 @@ class Session:
         core = _core.ReplyCore(self._core)
         if refusal is not None and refusal.kind == "too_long":
             numbers = (refusal.input_tokens, refusal.limit_tokens, refusal.output_tokens)
-            return Prompt(core.refused(prompt._core, *numbers))  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  its core is the engine's
+            smaller = Prompt(core.refused(prompt._core, *numbers))  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  its core is the engine's
+            return self._compacted(core, smaller, compact) if compact is not None and refusal.shrink != "reply" else smaller
         if refusal is not None and refusal.kind in _ELSEWHERE:
             following = _model_after(prompt.model, tuple(models))
             if following is not None:
@@ -480,29 +526,52 @@ class Session:
                 return Prompt(core.again(prompt._core))  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
         raise _unrecovered(error, refusal)
 
-    def lease(self, *, seconds: float = 60, wait_seconds: float = 10) -> Lease:
+    def _compacted(self, core: _core.ReplyCore, smaller: Prompt, compact: Callable[[Session], Compaction]) -> Prompt:
+        """A smaller prompt with a summary of what it leaves out; the smaller one itself where there is nothing to sum up."""
+        try:
+            covered = compact(self).covers
+        except Exception as error:  # noqa: BLE001  whatever a compactor raises: the smaller prompt is good without it
+            reason = f"recovering: compact= failed, {type(error).__name__}: {_words(error)[:_MAX_REASON]}"
+            self._store.reporter.report(Event("compact", reason, self._scope, session=self.id))
+            return smaller
+        return Prompt(core.again(smaller._core)) if covered else smaller  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+
+    def lease(
+        self,
+        *,
+        seconds: float = 60,
+        wait_seconds: float = 10,
+        message: Mapping[str, Any] | SdkObject | None = None,
+        id: str | None = None,  # noqa: A002  as `add` names it
+    ) -> Lease:
         """The right to answer this session, of one worker at a time; to be used in a `with` or `async with` block.
+
+        Taken with its message and ended by its reply (`add_response(lease=)`, `reply(lease=)`), it costs no transaction of its own.
 
         Args:
             seconds: How long it lasts where its holder dies: longer than a reply takes, at most a day. `Lease.renew` prolongs it.
             wait_seconds: How long to wait for whoever holds it.
+            message: Is added as it is taken, in one transaction: `Lease.added` says what became of it.
+            id: Makes a retry of the message harmless, as in `add`.
 
         Raises:
-            StoreBusy: On entering: another worker answers all the while; the message names it.
+            StoreBusy: On entering: another worker answers all the while; the message names it. Nothing was added.
         """
-        return Lease(_core.ReplyCore(self._core), self.id, seconds, wait_seconds)
+        row = None if message is None else self._screened_row(NewMessage(message, id))
+        return Lease(self._core, seconds, wait_seconds, row, self._written)
 
-    def reply(self, prompt: Prompt) -> Reply:
+    def reply(self, prompt: Prompt, *, lease: Lease | None = None) -> Reply:
         """Captures a streamed reply as it comes; to be used in a `with` or `async with` block, whose end adds it.
 
         Args:
             prompt: What the model was sent.
+            lease: As in `add_response`.
         """
         if not isinstance(prompt, Prompt):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidInput(
                 f"capturing a reply: prompt is what assemble() returned, got a {type(prompt).__name__}: pass the Prompt itself"
             )
-        return Reply(self, _core.ReplyCore(self._core), prompt)
+        return Reply(self, _core.ReplyCore(self._core), prompt, lease)
 
     def keep_partial_reply(self) -> Turn:
         """Adds what came of a reply that is not whole as the reply: its text, with "interrupted" as the reason why it ended.
@@ -606,14 +675,14 @@ class Session:
             >>> [message.text for message in session.fork("s-2", at=1).messages]
             ['one']
         """
-        return Session(self._store, self._scope, self._core.fork(new_id, at))
+        return Session(self._store, self._scope, self._core.fork(new_id, at), self._results)
 
     def end(self) -> None:
         """Ends the session and clears its tasks: it can be read and forked from then on. A second time does nothing.
 
-        Where the policy says `learn="end"`, it is learnt from first.
+        Where the policy says `learn="end"` or "compaction", it is learnt from first.
         """
-        if self._store.policy.learn == "end" and not self.ended:
+        if self._store.policy.learn != "called" and not self.ended:
             self._scope.learn(self)
         self._core.end()
 
@@ -681,7 +750,7 @@ class Session:
         llm: Writer | None = None,
         keep_exchanges: int = 3,
         max_tokens: int | None = None,
-        learn: Callable[[tuple[tuple[int, str, str], ...]], Iterable[str | Mapping[str, Any]] | None] | None = None,
+        learn: Flush = None,
         timeout_seconds: float | None = None,
     ) -> Compaction:
         """Replaces old turns by a summary in the prompts to come. The transcript stays as it is, and is searched as before.
@@ -695,9 +764,10 @@ class Session:
             llm: Writes the summary: a function `(messages, *, max_tokens) -> str`, synchronous or not.
             keep_exchanges: Newest exchanges that stay as they are, at least 1. A session that ended is compacted whole.
             max_tokens: The most that the summary may have; by default an eighth of a prompt's limit, 200 to 2,000.
-            learn: Flushes what should outlive the session before it leaves: a function of the messages, as (index, role, text), that
-                returns memories as `Scope.remember_many` takes them, or nothing. Memories without an id get one from the session and
-                their place, so that a repeated flush adds nothing. What it raises is raised, and nothing is compacted.
+            learn: Flushes what should outlive the session before it leaves. `True` calls `Scope.learn`, which learns nothing twice; `None`
+                does so where the policy says `learn="compaction"`. A function of the messages, as (index, role, text), returns memories
+                as `Scope.remember_many` takes them, or nothing; without an id they get one of the session and their text. What it raises
+                is raised, and nothing is compacted.
             timeout_seconds: For each call of `llm`; 120 by default.
 
         Returns:
@@ -718,7 +788,7 @@ class Session:
         if draft is None:
             tokens = self._core.fill()[1]
             return Compaction(self.summary, range(0), tokens, tokens, Identifiers(0, 0))
-        learned = 0 if learn is None else self._flush(draft, learn)
+        learned = flush(self, draft, learn, policy=self._store.policy.learn)
         written = write(draft, llm, timeout_seconds)
         row, total, kept, restored = draft.make()
         committed = _core.commit_compaction(self._core, draft, written.checked, written.prompt, len(written.refused))
@@ -727,18 +797,6 @@ class Session:
         return Compaction(
             summary, range(*draft.covers), before, after, counts, written.refused, written.checked, learned, epoch, written.prompt
         )
-
-    def _flush(self, draft: _core.CompactionDraft, learn: Callable[[Any], Any]) -> int:
-        messages = draft.messages()
-        rows = learn(tuple((index, role, text) for index, _, role, text in messages))
-        if rows is None:
-            return 0
-        if isinstance(rows, str | bytes | Mapping):
-            raise InvalidInput(f"compacting: learn must return several memories, got one {kind_of(rows)} (learn=): return a list")  # pyright: ignore[reportUnknownArgumentType]  it asks for its type alone
-        first = f"{self.id}#{messages[0][1] or messages[0][0]}" if messages else self.id
-        named = [_memory_row(row, first) for row in rows]
-        self._scope.remember_many(named)
-        return len(named)
 
     def brief(self, task: str, *, max_tokens: int = 1_500, llm: Writer | None = None, timeout_seconds: float | None = None) -> Brief:
         """What another agent must know of this session to take over a task: state, decisions, identifiers, constraints, open questions.
@@ -818,8 +876,8 @@ class Session:
         model: str | Model,
         *,
         llm: Writer | None = None,
-        system: str | None = None,
-        tools: Iterable[Any] | None = None,
+        system: str | Version | None = None,
+        tools: Iterable[Any] | Version | None = None,
         timeout_seconds: float | None = None,
     ) -> ModelSwitch:
         """Moves the session to another model: what does not fit is compacted, the rest recounted, under a new budget, in a new epoch.
@@ -829,8 +887,8 @@ class Session:
         Args:
             model: Its name in `memspan.models`, or a `Model`.
             llm: Writes the summary of what does not fit; without it the rules do.
-            system: Another system prompt; `None` keeps the one it has.
-            tools: Other tools.
+            system: Another system prompt, or one of `versions`; `None` keeps the one it has.
+            tools: Other tools, or a version of them.
             timeout_seconds: For each call of `llm`; 120 by default.
 
         Raises:
@@ -845,7 +903,10 @@ class Session:
             >>> switch.max_input_tokens, switch.kept_messages + switch.left_out_messages, session.model, switch.summary is not None
             (4096, 100, 'gpt-4', True)
         """
+        system, tools = text_of(system), tools_of(tools)
         draft = _core.switch_draft(self._core, model)
+        if draft is not None:
+            flush(self, draft, None, policy=self._store.policy.learn)
         written = Written() if draft is None else write(draft, llm, timeout_seconds)
         made = (written.checked, written.prompt, len(written.refused))
         return _switched(_core.switch_model(self._core, model, system, tools, draft, made), draft, written)
@@ -894,17 +955,6 @@ def set_policy(core: _core.SessionCore, budget: Budget) -> None:
 def _switched(row: _core.SwitchRow, draft: _core.CompactionDraft | None, written: Written) -> ModelSwitch:
     summary = None if draft is None else summary_of(draft.make()[0], row[1])
     return ModelSwitch(*row, summary, written.refused, written.checked)
-
-
-def _memory_row(row: Any, first: str) -> Any:
-    """A memory of a flush; without an id it gets one of the first message and of its text, so that a second flush adds nothing."""
-    fields: Any = {"text": row} if isinstance(row, str) else row
-    if not is_mapping(fields) or fields.get("id") is not None:
-        return fields
-    from hashlib import sha256  # noqa: PLC0415  few programs flush
-
-    digest = sha256(str(fields.get("text")).encode("utf-8", "replace")).hexdigest()[:16]
-    return {**fields, "id": f"{first}/{digest}"}
 
 
 def _row(message: Mapping[str, Any] | SdkObject | NewMessage) -> _core.NewRow:

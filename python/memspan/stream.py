@@ -22,7 +22,7 @@ from memspan.refusals import Refusal
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Gatherer", "get", "plain", "said"]
+__all__ = ["Gatherer", "get", "json_object", "plain", "said"]
 
 _MOST_LINE = 64 << 20
 _NOT_PYDANTIC = object()
@@ -45,6 +45,26 @@ def plain(value: Any) -> Any:
     dump = getattr(value, "model_dump", None)
     if callable(dump):
         return dump(mode="json", exclude_unset=True)
+    return value
+
+
+def json_object(text: str) -> dict[str, Any] | None:
+    """The object that a text is in JSON, `None` where it is none. Numbers that no JSON has (NaN) or no computer (1e999) make it none."""
+    try:
+        value = json.loads(text, parse_constant=_no_number, parse_float=_finite)
+    except (ValueError, RecursionError):
+        return None
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else None
+
+
+def _no_number(word: str) -> float:
+    raise ValueError(word)
+
+
+def _finite(digits: str) -> float:
+    value = float(digits)
+    if value - value != 0:
+        raise ValueError(digits)
     return value
 
 
@@ -217,15 +237,9 @@ class _Call:
         return "".join(self.pieces)
 
     def is_whole(self) -> bool:
-        return bool(self.name) and _object(self.arguments) is not None
+        return bool(self.name) and json_object(self.arguments) is not None
 
 
-def _object(text: str) -> dict[str, Any] | None:
-    try:
-        value = json.loads(text)
-    except ValueError:
-        return None
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else None
 
 
 @dataclass()
@@ -395,7 +409,7 @@ class _Anthropic(_Dialect):
         if kind in {"tool_use", "server_tool_use", "mcp_tool_use"}:
             if not joined:
                 return block if index in self.stopped or self.whole else None
-            given = _object(joined)
+            given = json_object(joined)
             if given is None and not (self.whole and index in self.stopped):
                 return None
             return {**block, "input": {"input": joined} if given is None else given}

@@ -18,7 +18,7 @@ from memspan._values import dataclass, field
 from memspan.exceptions import InvalidInput
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from memspan import _core
 
@@ -122,15 +122,31 @@ class ToolResults:
 
     Attributes:
         max_tokens: The most of one result: its beginning, a marker, its end. `Session.tool_result` reads the rest.
+        keep_rounds: The newest tool rounds of a long turn that stay where they fit, when earlier ones leave the prompt for a line that
+            names their tools.
+        summarise: A function `(text, *, max_tokens) -> str` that is asked for what to show of a longer result, by `Session.add`. What it
+            says beyond the result, and what it says too late, is not shown. It is not stored: give it whenever the session is opened.
 
     Raises:
-        InvalidInput: A number is out of its range.
+        InvalidInput: A number is out of its range, or `summarise` cannot be called.
+
+    Examples:
+        >>> rule = memspan.ToolResults(max_tokens=100, summarise=lambda text, *, max_tokens: "Two tests of 9,000 failed.")
+        >>> session = user.session("s-1", model="gpt-4o", budget=memspan.Budget(tool_results=rule))
     """
 
     max_tokens: int = 4_000
+    keep_rounds: int = 3
+    summarise: Callable[..., Any] | None = None
 
     def __post_init__(self) -> None:
         _check_whole("tool results", "max_tokens", self.max_tokens, 64, Limits.MAX_TOKENS)
+        _check_whole("tool results", "keep_rounds", self.keep_rounds, 1, Limits.MAX_BATCH_ROWS)
+        if self.summarise is not None and not callable(self.summarise):
+            raise InvalidInput(
+                f"making tool results: summarise must be a function of a text and max_tokens that returns a str, got {_kind(self.summarise)} "
+                "(ToolResults.summarise): wrap the call in one"
+            )
 
 
 @dataclass(frozen=True)

@@ -17,11 +17,11 @@ from memspan.compaction.values import RefusedLine
 from memspan.exceptions import InvalidInput
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Coroutine
+    from collections.abc import Awaitable, Callable, Coroutine
 
     from memspan import _core
 
-__all__ = ["Writer", "Written", "write"]
+__all__ = ["Writer", "WriterError", "Written", "answered", "write"]
 
 WINDOW_TOKENS = 24_000
 """Tokens of the conversation that one call is given."""
@@ -59,7 +59,7 @@ class Written:
     refused: tuple[RefusedLine, ...] = ()
 
 
-class _WriterError(Exception):
+class WriterError(Exception):
     """The model gave nothing that can be used."""
 
 
@@ -91,11 +91,11 @@ def write(draft: _core.CompactionDraft, llm: Writer | None, timeout_seconds: flo
     if not callable(llm):
         raise InvalidInput(
             f"compacting: llm must be a function of messages and max_tokens that returns a str, got a {type(llm).__name__} (llm=): "
-            "wrap the client's call in one"
+            "wrap the client's call in one, or give provider.with_model(name)"
         )
     try:
         refused = _write(draft, llm, TIMEOUT_SECONDS if timeout_seconds is None else timeout_seconds)
-    except _WriterError as error:
+    except WriterError as error:
         draft.clear()
         return Written(f"rules: {str(error)[:_MAX_REASON]}", _prompt_id())
     return Written("model", _prompt_id(), refused)
@@ -109,7 +109,7 @@ def _write(draft: _core.CompactionDraft, llm: Writer, timeout_seconds: float) ->
         taken += accepted
         refused.extend(rejected)
     if taken == 0:
-        raise _WriterError("nothing that the model wrote is what the messages say")
+        raise WriterError("nothing that the model wrote is what the messages say")
     return tuple(refused)
 
 
@@ -122,33 +122,42 @@ def _one_pass(draft: _core.CompactionDraft, llm: Writer, data: str, timeout_seco
         again = [*messages, {"role": "assistant", "content": reply[:20_000]}, {"role": "user", "content": repair}]
         wrong, taken, refused = draft.check(_ask(llm, again, draft.max_tokens, timeout_seconds))
     if wrong is not None:
-        raise _WriterError(f"the reply stayed invalid: {wrong}")
+        raise WriterError(f"the reply stayed invalid: {wrong}")
     return taken, [RefusedLine(text, reason) for text, reason in refused]
 
 
 def _ask(llm: Writer, messages: list[dict[str, str]], summary_tokens: int, timeout_seconds: float) -> str:
     """One call within its time. A call that hangs goes on in a daemon thread, and its reply is thrown away."""
+    max_tokens = 4 * summary_tokens + 512  # JSON and numbers of messages around the lines
+    return answered(lambda: llm(messages, max_tokens=max_tokens), timeout_seconds)
+
+
+def answered(call: Callable[[], Any], timeout_seconds: float) -> str:
+    """What a caller's function returns within its time.
+
+    Raises:
+        WriterError: It raised, hangs, or returned no text.
+    """
     import threading  # noqa: PLC0415
 
     loop, box = awaiting_loop.get(), list[Any]()
-    max_tokens = 4 * summary_tokens + 512  # JSON and numbers of messages around the lines
 
     def work() -> None:
         try:
-            box.append(_settled(llm(messages, max_tokens=max_tokens), loop, timeout_seconds))
+            box.append(_settled(call(), loop, timeout_seconds))
         except BaseException as error:  # noqa: BLE001  whatever a client raises is why the rules did it alone
-            box.append(_WriterError(f"the model failed, {type(error).__name__}: {_words(error)}"))
+            box.append(WriterError(f"the model failed, {type(error).__name__}: {_words(error)}"))
 
     thread = threading.Thread(target=work, name="memspan-compaction", daemon=True)
     thread.start()
     thread.join(timeout_seconds)
     if not box:
-        raise _WriterError(f"the model did not answer within {timeout_seconds:g} seconds")
+        raise WriterError(f"the model did not answer within {timeout_seconds:g} seconds")
     reply = box[0]
-    if isinstance(reply, _WriterError):
+    if isinstance(reply, WriterError):
         raise reply
     if not isinstance(reply, str):
-        raise _WriterError(f"the model must return a str, and returned a {type(reply).__name__}")
+        raise WriterError(f"the model must return a str, and returned a {type(reply).__name__}")
     return reply[:_MAX_REPLY].encode("utf-8", "replace").decode("utf-8")
 
 

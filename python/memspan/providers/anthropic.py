@@ -76,6 +76,14 @@ class Anthropic(Provider):
         counted = {key: value for key, value in request.items() if key not in _NOT_COUNTED}
         return int(client.messages.count_tokens(timeout=self._timeout, **counted).input_tokens)
 
+    def _plain(self, model: str, messages: list[dict[str, str]], max_tokens: int) -> dict[str, Any]:
+        system = "\n".join(message["content"] for message in messages if message["role"] == "system")
+        said = [message for message in messages if message["role"] != "system"]
+        return {"messages": said, "max_tokens": max_tokens, **({"system": system} if system else {})}
+
+    def _text(self, response: Any) -> str:
+        return "".join(block.text for block in response.content if block.type == "text")
+
     def _make(self, sdk: Any, options: dict[str, Any], *, awaitable: bool) -> Any:
         return (sdk.AsyncAnthropic if awaitable else sdk.Anthropic)(**options)
 

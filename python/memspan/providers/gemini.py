@@ -34,11 +34,12 @@ class Gemini(Provider):
 
     def _request(self, prompt: Prompt, options: Mapping[str, Any], *, stream: bool) -> dict[str, Any]:
         del stream  # another method of the SDK's
-        request = prompt.to_gemini()
+        return self._named(prompt.to_gemini(), options)
+
+    def _named(self, request: dict[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
         limit = {"http_options": {"timeout": int(self._timeout * 1000)}}
-        request["config"] = {**request["config"], **limit, **self._options, **options}
-        request["model"] = self._names.get(request["model"], request["model"])
-        return request
+        config = {**request["config"], **limit, **self._options, **options}
+        return {**request, "config": config, "model": self._names.get(request["model"], request["model"])}
 
     def _send(self, client: Any, request: dict[str, Any], *, stream: bool) -> Any:
         # One client of Google's has both: `aio` is the awaitable half.
@@ -65,6 +66,16 @@ class Gemini(Provider):
     async def acomplete(self, prompt: Prompt, **options: Any) -> Any:
         """The awaitable twin of `complete`."""
         return await self._async_client().generate_content(**self._request(prompt, options, stream=False))
+
+    def _plain(self, model: str, messages: list[dict[str, str]], max_tokens: int) -> dict[str, Any]:
+        system = "\n".join(message["content"] for message in messages if message["role"] == "system")
+        roles = {"user": "user", "assistant": "model"}
+        said = [{"role": roles[one["role"]], "parts": [{"text": one["content"]}]} for one in messages if one["role"] in roles]
+        config: dict[str, Any] = {"max_output_tokens": max_tokens, **({"system_instruction": {"parts": [{"text": system}]}} if system else {})}
+        return {"contents": said, "config": config}
+
+    def _text(self, response: Any) -> str:
+        return response.text or ""
 
     def _make(self, sdk: Any, options: dict[str, Any], *, awaitable: bool) -> Any:
         del awaitable

@@ -82,6 +82,13 @@ class OpenAI(Provider):
         del stream  # the request says it
         return client.chat.completions.create(**{"timeout": self._timeout, **request})
 
+    def _plain(self, model: str, messages: list[dict[str, str]], max_tokens: int) -> dict[str, Any]:
+        limit = dialects[self.dialect or "openai"].output_parameter
+        return {"messages": messages, limit: max_tokens}
+
+    def _text(self, response: Any) -> str:
+        return response.choices[0].message.content or ""
+
     def _make(self, sdk: Any, options: dict[str, Any], *, awaitable: bool) -> Any:
         return (sdk.AsyncOpenAI if awaitable else sdk.OpenAI)(**options)
 
@@ -98,6 +105,12 @@ class OpenAIResponses(OpenAI):
     def _send(self, client: Any, request: dict[str, Any], *, stream: bool) -> Any:
         del stream
         return client.responses.create(**{"timeout": self._timeout, **request})
+
+    def _plain(self, model: str, messages: list[dict[str, str]], max_tokens: int) -> dict[str, Any]:
+        return {"input": messages, "max_output_tokens": max_tokens, "store": False}
+
+    def _text(self, response: Any) -> str:
+        return response.output_text or ""
 
 
 class OpenAICompatible(OpenAI):

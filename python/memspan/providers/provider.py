@@ -71,6 +71,16 @@ class Provider(ABC):
             return True
         return not vendor or vendor in self.vendors
 
+    def with_model(self, model: str) -> Writer:
+        """This provider with a model, for `llm=`: a function of chat messages and `max_tokens` that returns the reply's text.
+
+        Examples:
+            >>> writer = memspan.providers.OpenAI(api_key="sk-...").with_model("gpt-4o-mini")
+            >>> writer
+            memspan.providers.OpenAI().with_model('gpt-4o-mini')
+        """
+        return Writer(self, model)
+
     def complete(self, prompt: Prompt, **options: Any) -> Any:
         """Asks the model; what the SDK returns. `options` go to the SDK and before those of the provider."""
         return self._send(self._client(), self._request(prompt, options, stream=False), stream=False)
@@ -134,9 +144,21 @@ class Provider(ABC):
     def _make(self, sdk: Any, options: dict[str, Any], *, awaitable: bool) -> Any:
         """Makes a client."""
 
+    @abstractmethod
+    def _plain(self, model: str, messages: list[dict[str, str]], max_tokens: int) -> dict[str, Any]:
+        """The SDK's keyword arguments for chat messages of text, without cache marks."""
+
+    @abstractmethod
+    def _text(self, response: Any) -> str:
+        """The text of what the SDK returned; "" where it has none."""
+
     def _count(self, client: Any, request: dict[str, Any], prompt: Prompt) -> int:
         del client, request
         return prompt.counted_tokens
+
+    def _written(self, model: str, messages: list[dict[str, str]], max_tokens: int) -> str:
+        request = self._named({**self._plain(model, messages, max_tokens), "model": model}, {})
+        return self._text(self._send(self._client(), request, stream=False))
 
     def _named(self, request: dict[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
         request["model"] = self._names.get(request["model"], request["model"])
@@ -168,6 +190,23 @@ class Provider(ABC):
 
     def __repr__(self) -> str:
         return f"memspan.providers.{type(self).__name__}()"
+
+
+class Writer:
+    """A provider with a model: what `llm=` takes. Made by `Provider.with_model`."""
+
+    __slots__ = ("_model", "_provider")
+
+    def __init__(self, provider: Provider, model: str) -> None:
+        self._provider = provider
+        self._model = model
+
+    def __call__(self, messages: list[dict[str, str]], /, *, max_tokens: int) -> str:
+        """The reply's text to chat messages of role and content. Raises what the SDK raises."""
+        return self._provider._written(self._model, messages, max_tokens)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  a part of it
+
+    def __repr__(self) -> str:
+        return f"{self._provider!r}.with_model({self._model!r})"
 
 
 _END = object()

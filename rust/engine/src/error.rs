@@ -23,12 +23,12 @@ pub enum ErrorKind {
     ReadOnly,
     /// The engine, or the scope's partition, is closed.
     Closed,
-    /// The process was forked behind the engine's back.
-    Forked,
     /// The folder holds something that is not a store, or a damaged one.
     StoreCorrupt,
     /// The store was written by a newer version of memspan.
     StoreVersion,
+    /// The key is missing, or not the store's; or the store is not encrypted.
+    WrongKey,
     /// The store is open where its locks cannot be shared: another container, another libc, a network file system.
     StoreNotShareable,
     /// No room: the disk or the reserved map is full.

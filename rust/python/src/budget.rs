@@ -39,10 +39,17 @@ pub fn budget(value: &Bound<'_, PyAny>) -> PyResult<SessionBudget> {
             cut_step: share("cut_step", &value.getattr("cut_step")?)?,
             grants: grants(&sections)?,
             relevance: defaults.relevance,
+            keep_rounds: rounds(value)?,
         },
     };
     Budget::validate(&own.sections).map_err(|error| to_python(py, &error))?;
     Ok(own)
+}
+
+/// How many newest rounds of a turn stay, by its `ToolResults`.
+fn rounds(budget: &Bound<'_, PyAny>) -> PyResult<u64> {
+    let results = budget.getattr("tool_results")?;
+    if results.is_none() { Ok(1) } else { Ok(whole("keep_rounds", &results.getattr("keep_rounds")?, 1, 1_000)? as u64) }
 }
 
 /// A `memspan.Recalls`.

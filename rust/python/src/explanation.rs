@@ -91,11 +91,17 @@ impl TermScore {
 ///     (0.85, True, ['payments-api'])
 #[pyclass(frozen, eq, module = "memspan")]
 #[derive(Debug, Clone, PartialEq)]
-pub struct Explanation(recall::Explanation, Vec<String>);
+pub struct Explanation(recall::Explanation, Vec<String>, Option<String>);
 
 impl Explanation {
     pub fn new(explanation: recall::Explanation, duplicates: Vec<String>) -> Self {
-        Self(explanation, duplicates)
+        Self(explanation, duplicates, None)
+    }
+
+    /// The same of a memory that relations led to.
+    pub fn related_by(mut self, path: Option<String>) -> Self {
+        self.2 = path;
+        self
     }
 
     fn prior(&self) -> Prior {
@@ -229,6 +235,12 @@ impl Explanation {
         self.0.parts.dense_weight
     }
 
+    /// The relations that lead to it from what the question names, in words; `None` where none does.
+    #[getter]
+    fn related(&self) -> Option<&str> {
+        self.2.as_deref()
+    }
+
     /// The terms of the question that the memory has.
     #[getter]
     fn terms<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
@@ -255,6 +267,9 @@ impl Explanation {
         }
         for (name, weight, value) in self.0.parts.further().filter(|(_, weight, value)| weight * value > 0.0) {
             let _ = write!(table, " + {weight:.2} x {value:.3} {}", name.replace('_', " "));
+        }
+        if let Some(path) = &self.2 {
+            let _ = write!(table, "\n  at least {:.3}: {path}", self.0.parts.related);
         }
         let prior = self.prior();
         if prior.product().to_bits() != prior.highest.to_bits() || prior.asked.is_some() || prior.certainty < 1.0 {

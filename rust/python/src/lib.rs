@@ -23,6 +23,7 @@ mod explanation;
 mod fit;
 mod from_json;
 mod json;
+mod lease;
 mod life;
 mod limits;
 mod memory;
@@ -42,9 +43,11 @@ mod task;
 mod time;
 mod tokenizers;
 mod tokens;
+mod tool_results;
 mod trial;
 mod turn;
 mod vectors;
+mod versions;
 
 use pyo3::prelude::*;
 
@@ -71,9 +74,11 @@ mod _core {
     #[pymodule_export]
     use super::fit::fit;
     #[pymodule_export]
+    use super::lease::{LeaseHolder, add_leased, add_response_leased, release_lease, take_lease};
+    #[pymodule_export]
     use super::life::{
         approve, clusters, dbscan, forget_from, gate_features, judge, learn, learn_mark, merge, neighbors, paths, quarantined, relate,
-        screen, screened,
+        screen, screened, shown_texts,
     };
     #[pymodule_export]
     use super::limits::Limits;
@@ -106,9 +111,13 @@ mod _core {
     #[pymodule_export]
     use super::tokens::{TokenCounterCore, count_cache_metrics, count_tokens, truncate};
     #[pymodule_export]
+    use super::tool_results::{add_shortened, long_results, unsaid};
+    #[pymodule_export]
     use super::trial::VectorTrial;
     #[pymodule_export]
     use super::turn::Message;
     #[pymodule_export]
     use super::vectors::Vectors;
+    #[pymodule_export]
+    use super::versions::session_versions;
 }

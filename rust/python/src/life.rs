@@ -3,8 +3,8 @@
 use memspan_engine::gate::{self, Claim, Said, Speaker};
 use memspan_engine::life::consolidate::{self, Rule};
 use memspan_engine::life::near;
-use memspan_engine::life::relations::{self, Relation};
-use memspan_engine::memory::{LearnMark, Learning, NewMemory, Origin, Provenance};
+use memspan_engine::life::relations;
+use memspan_engine::memory::{Core, LearnMark, Learning, NewMemory, Origin, Provenance, Relation};
 use memspan_engine::session::Session;
 use memspan_engine::text::screening::{self, Screened, Screening, Treatment};
 use pyo3::prelude::*;
@@ -85,15 +85,20 @@ pub fn judge(py: Python<'_>, scope: &Bound<'_, ScopeCore>, heard: Vec<Heard<'_>>
         };
         messages.push((speaker, text_of("a message's text", text)?, time::maybe_from_python("created_at", at.as_ref())?.unwrap_or(now)));
     }
-    Ok(py.detach(|| (first..messages.len()).flat_map(|index| judged(&messages, index)).collect()))
+    let scope = scope.get();
+    run(py, Hold::Detached, || {
+        let engine = scope.handle.engine()?;
+        Ok((first..messages.len()).flat_map(|index| judged(engine, &messages, index)).collect())
+    })
 }
 
-fn judged(messages: &[(Speaker, String, i64)], index: usize) -> Vec<Judged> {
+fn judged(engine: &Core, messages: &[(Speaker, String, i64)], index: usize) -> Vec<Judged> {
     let (speaker, text, at) = &messages[index];
     let other = |message: &&(Speaker, String, i64)| message.0 != *speaker && message.0 != Speaker::Other;
     let before = messages[..index].iter().rev().take(4).find(other).map_or("", |message| message.1.as_str());
     let after = messages[index + 1..].iter().take(4).find(other).map_or("", |message| message.1.as_str());
     let claims = gate::judge(&Said { text, speaker: *speaker, before, after, at: *at });
+    engine.note_judged(claims.iter().map(|claim| claim.category));
     let letters = |to: usize| text[..to].chars().count();
     let row = |claim: Claim| {
         let (from, to) = (letters(claim.span.0), letters(claim.span.1));
@@ -115,6 +120,17 @@ pub fn learn_mark(py: Python<'_>, scope: &Bound<'_, ScopeCore>, session: &str) -
         let is_same = mark.edits == record.edits && mark.created_at == record.created_at;
         let from = if is_same { mark.next.min(record.tally.messages) } else { 0 };
         Ok((from, (mark.next, mark.edits, mark.created_at), (record.tally.messages, record.edits, record.created_at)))
+    })
+}
+
+/// What the calls of a session showed in the turns with messages from `first` to before `end`: of each turn its first message and the texts.
+#[pyfunction]
+pub fn shown_texts(py: Python<'_>, scope: &Bound<'_, ScopeCore>, session: &str, first: u64, end: u64) -> PyResult<Vec<(u64, Vec<String>)>> {
+    let scope = scope.get();
+    let now = scope.handle.clock.now(py)?;
+    run(py, Hold::Detached, || {
+        let found = Session { engine: scope.handle.engine()?, scope: &scope.scope, id: session }.shown_texts(first, end, now)?;
+        Ok(found.into_iter().map(|turn| (turn.start, turn.texts)).collect())
     })
 }
 

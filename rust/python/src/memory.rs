@@ -239,6 +239,13 @@ impl Memory {
         fields.set_item("reason", self.reason())?;
         fields.set_item("supersedes", self.supersedes())?;
         fields.set_item("superseded_by", self.superseded_by())?;
+        fields.set_item("session", self.session())?;
+        fields.set_item("message", self.message())?;
+        fields.set_item("writer", self.writer())?;
+        fields.set_item("derived_from", self.derived_from())?;
+        fields.set_item("disputes", self.disputes())?;
+        fields.set_item("reinforced", self.reinforced())?;
+        fields.set_item("last_seen", self.last_seen(py)?)?;
         Ok(fields)
     }
 

@@ -230,7 +230,7 @@ impl Recalled {
     fn explain(&self, py: Python<'_>) -> PyResult<Explanation> {
         let query = &self.answer.answer.queries[self.found().scope];
         let why = run(py, hold_for(self.text()), || Ok(query.explain(self.found().parts, self.text())))?;
-        Ok(Explanation::new(why, self.found().duplicates.clone()))
+        Ok(Explanation::new(why, self.found().duplicates.clone()).related_by(self.found().related.clone()))
     }
 
     fn __copy__(&self) -> Self {

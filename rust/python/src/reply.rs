@@ -1,22 +1,17 @@
-//! `ReplyCore`: what stands around a call of a model in a session: who answers it, what came so far, what waits, what was refused.
+//! `ReplyCore`: what stands around a call of a model in a session: what came so far, what waits, what was refused.
 
 use std::sync::Arc;
 
 use memspan_engine::session::{PartialReply, Refusal};
 use pyo3::prelude::*;
 
-use crate::arguments::{maybe_text, number, text_of};
+use crate::arguments::{maybe_text, text_of};
 use crate::budget;
-use crate::errors::{Hold, invalid};
+use crate::errors::Hold;
 use crate::prompt::PromptCore;
 use crate::session::{Named, SessionCore};
 use crate::time;
 
-/// A lease may last at most a day: whoever answers for longer takes it again.
-const MOST_SECONDS: f64 = 86_400.0;
-
-/// Holder, since when, until when.
-type LeaseRow<'py> = (String, Bound<'py, PyAny>, Bound<'py, PyAny>);
 /// Messages, when it began, when it was written, why it ended, the response as JSON.
 type PartialRow<'py> = (u64, Bound<'py, PyAny>, Bound<'py, PyAny>, Option<String>, String);
 
@@ -31,36 +26,6 @@ impl ReplyCore {
     #[new]
     fn new(session: &Bound<'_, SessionCore>) -> Self {
         Self { named: Arc::clone(&session.get().named) }
-    }
-
-    /// Takes the lease, or prolongs it; whoever holds it, where that is another.
-    fn take_lease<'py>(&self, py: Python<'py>, holder: &Bound<'py, PyAny>, seconds: &Bound<'py, PyAny>) -> PyResult<Option<LeaseRow<'py>>> {
-        let (holder, given) = (text_of("a lease's holder", holder)?, number("seconds", seconds)?);
-        if !(given > 0.0 && given <= MOST_SECONDS) {
-            return Err(invalid(
-                py,
-                format!(
-                    "taking a lease: seconds must be above 0 and at most 86,400, and it is {given}: give the time that one reply may take"
-                ),
-            ));
-        }
-        let now = self.named.now(py)?;
-        let until = now.saturating_add((given * 1e6) as i64);
-        let other = self.named.run(py, Hold::Detached, |session| session.take_lease(&holder, until, now))?;
-        other.map(|lease| Ok((lease.holder, time::to_python(py, lease.since)?, time::to_python(py, lease.until)?))).transpose()
-    }
-
-    /// Gives the lease back.
-    fn release_lease(&self, py: Python<'_>, holder: &Bound<'_, PyAny>) -> PyResult<bool> {
-        let holder = text_of("a lease's holder", holder)?;
-        self.named.run(py, Hold::Detached, |session| session.release_lease(&holder))
-    }
-
-    /// Whoever holds the lease.
-    fn lease<'py>(&self, py: Python<'py>) -> PyResult<Option<LeaseRow<'py>>> {
-        let now = self.named.now(py)?;
-        let lease = self.named.run(py, Hold::Attached, |session| session.lease(now))?;
-        lease.map(|lease| Ok((lease.holder, time::to_python(py, lease.since)?, time::to_python(py, lease.until)?))).transpose()
     }
 
     /// Keeps what came of a reply.

@@ -61,13 +61,13 @@ pub struct SessionCore {
 }
 
 /// Index, tokens, action, turn.
-type AddedRow = (u64, u64, &'static str, u64);
+pub type AddedRow = (u64, u64, &'static str, u64);
 /// Model, whether it goes on, messages, turns, epoch, when it was made, calls without a result.
 type StatusRow<'py> = (String, bool, u64, u64, u64, Bound<'py, PyAny>, Vec<String>, Bound<'py, PyAny>);
 /// Turn, call, model, planned, counted, billed.
 type CallUsageRow = (u64, u16, Option<String>, Option<u64>, Option<u64>, Option<UsageRow>);
 /// A message on its way in: itself, id, author, created_at, format.
-type NewRow<'py> =
+pub type NewRow<'py> =
     (Bound<'py, PyAny>, Option<Bound<'py, PyAny>>, Option<Bound<'py, PyAny>>, Option<Bound<'py, PyAny>>, Option<Bound<'py, PyAny>>);
 
 #[pymethods]
@@ -316,7 +316,8 @@ impl SessionCore {
     }
 }
 
-fn new_message((message, id, author, created_at, format): &NewRow<'_>) -> PyResult<NewMessage> {
+/// The message of a row.
+pub fn new_message((message, id, author, created_at, format): &NewRow<'_>) -> PyResult<NewMessage> {
     let bytes = json::encode("a message", message)?;
     let format = maybe_text("format", format.as_ref())?;
     let format = format.map(|name| format_named(&name).map_err(|error| to_python(message.py(), &error))).transpose()?;
@@ -326,10 +327,12 @@ fn new_message((message, id, author, created_at, format): &NewRow<'_>) -> PyResu
         id: maybe_text("id", id.as_ref())?,
         author: maybe_text("author", author.as_ref())?,
         created_at: time::maybe_from_python("created_at", created_at.as_ref())?,
+        shortened: Vec::new(),
     })
 }
 
-fn added_row(added: Added) -> AddedRow {
+/// What became of a message.
+pub fn added_row(added: Added) -> AddedRow {
     (added.index, added.tokens, added.action.name(), added.turn)
 }
 

@@ -252,6 +252,7 @@ fn nominate<P: Pages>(
             dense: compared.map_or(Ok(None), |(set, vector)| nearest.score(set, pages, vector, number))?,
             attributes: Attributes::NONE,
             past: None,
+            related: None,
         });
     }
     Ok(query)

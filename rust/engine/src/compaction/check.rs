@@ -244,6 +244,18 @@ pub fn check(reply: &str, previous: Option<&Summary>, sources: &[Source]) -> Res
     Ok(checked)
 }
 
+/// Holds a free text against another: it may name no identifier, number word, day, name or quotation that the other lacks.
+///
+/// # Errors
+/// The first that it lacks.
+pub fn is_said(text: &str, said: &str) -> Result<(), String> {
+    let source = Words::of(said);
+    check_identifiers(text, said)?;
+    check_words(text, &source)?;
+    check_names(text, &source)?;
+    check_quotes(text, said)
+}
+
 const SECTIONS: [Section; 4] = [Section::Summary, Section::Decisions, Section::Constraints, Section::Questions];
 
 fn read(reply: &str) -> Result<Vec<(Section, String, Vec<u64>)>, String> {
@@ -320,11 +332,7 @@ impl Evidence {
         for index in messages {
             said.push_str(self.texts.get(index).ok_or_else(|| format!("message {index} is not among those that were given"))?);
         }
-        let source = Words::of(&said);
-        check_identifiers(text, &said)?;
-        check_words(text, &source)?;
-        check_names(text, &source)?;
-        check_quotes(text, &said)?;
+        is_said(text, &said)?;
         self.check_support(section, text, &said)
     }
 

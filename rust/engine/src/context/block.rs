@@ -39,7 +39,7 @@ pub struct MessageRef {
 /// How a memory or a message is shown, as far as the thing itself does not say it: what the ledger keeps beside its reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Form {
-    /// [`Form::FIRST`] or [`Form::DATED`].
+    /// [`Form::FIRST`], [`Form::DATED`] or [`Form::NAMED`].
     pub version: u8,
     /// The bytes of a message's text that are shown; `None` is all of it.
     pub span: Option<(u64, u64)>,
@@ -55,10 +55,19 @@ impl Form {
     /// Memories have dates, messages a short frame and the part that answers.
     pub const DATED: u8 = 1;
 
+    /// As [`Form::DATED`], and memories have their ids: for a model that can forget one.
+    pub const NAMED: u8 = 2;
+
     /// The form of today.
     #[must_use]
     pub fn dated() -> Self {
         Self { version: Self::DATED, ..Self::default() }
+    }
+
+    /// The form of memories in a session whose model can forget one.
+    #[must_use]
+    pub fn named() -> Self {
+        Self { version: Self::NAMED, ..Self::default() }
     }
 }
 

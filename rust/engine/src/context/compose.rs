@@ -147,10 +147,10 @@ impl<'a> Composer<'a> {
         let fixed = inputs.fixed.tokens(inputs.framing);
         let end = Ending::of(inputs.history)?;
         let pending = end.open.iter().map(|id| inputs.framing.interrupted(id, inputs.counter)).sum();
-        let grid = Grid { origin: 0, grant: 0, step: 0 };
+        let grid = Grid { origin: 0, grant: 0, step: 0, rounds: 1 };
         let mut composer = Self { inputs, grid, room, fixed, carried: end.carried, pending, held: 0 };
         if fixed > room {
-            let least = Grid { origin: inputs.epoch.origin, grant: 0, step: 1 }.window(inputs.history, pending)?;
+            let least = Grid { origin: inputs.epoch.origin, grant: 0, step: 1, rounds: 1 }.window(inputs.history, pending)?;
             return Err(exceeded(inputs, least.tokens));
         }
         composer.held = match inputs.volatile {

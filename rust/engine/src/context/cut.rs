@@ -25,6 +25,8 @@ pub struct Grid {
     pub grant: u64,
     /// `S`; 0 slides.
     pub step: u64,
+    /// Newest rounds of the newest turn that stay where they fit.
+    pub rounds: u64,
 }
 
 /// What is identical as long as the window's beginning is: the epoch records it, a change of it begins the next one.
@@ -100,10 +102,30 @@ impl Grid {
         let before_rounds = history.tokens_before(head.end)?;
         let head_tokens = before_rounds - history.tokens_before(head.start)?;
         let (_, offset) = self.offset(total - before_rounds, self.grant.saturating_sub(head_tokens));
-        let resume = first_round(history, head.end, before_rounds + offset)?;
+        let by_rule = first_round(history, head.end, before_rounds + offset)?;
+        let room = self.grant.saturating_sub(head_tokens);
+        let resume = self.newest_rounds(history, head.end..by_rule, total, room)?;
         let tokens = head_tokens + total - history.tokens_before(resume)?;
         let cut = Cut { start: head.start, resume: (resume > head.end).then_some(resume) };
         Ok(Window { cut, steps: 0, first_turn: turn, parts: [head, resume..end], tokens, stored_tokens: 0, rounds: None })
+    }
+
+    /// Where the rounds begin that stay: where the rule says, or so far before it that as many stay as are wanted and fit `room`.
+    fn newest_rounds(&self, history: &dyn History, left_out: Range<u64>, total: u64, room: u64) -> Result<u64> {
+        let opens = |index: u64| Ok::<_, crate::Error>(opens_round(&history.message(index)?.message));
+        let (mut resume, mut kept) = (left_out.end, 0);
+        for index in (left_out.end..history.messages()).rev().take_while(|_| self.rounds > 1) {
+            kept += u64::from(opens(index)?);
+        }
+        for index in left_out.rev().take_while(|_| self.rounds > 1) {
+            if kept >= self.rounds || total - history.tokens_before(index)? > room {
+                break;
+            }
+            if opens(index)? {
+                (resume, kept) = (index, kept + 1);
+            }
+        }
+        Ok(resume)
     }
 }
 
@@ -237,7 +259,7 @@ mod tests {
             let history = transcript(&mut random, turns);
             let origin = history.turn_start(random.below(history.turns())).unwrap();
             let grant = 1 + random.below(2_000);
-            let grid = Grid { origin, grant, step: (grant / 4).max(1) };
+            let grid = Grid { origin, grant, step: (grant / 4).max(1), rounds: 1 };
             let pending = history.tally().pending_tokens(&FRAMING, &WordCounter);
             let window = grid.window(&history, pending).unwrap();
             if let Some(start) = naive(grid, &history, pending) {
@@ -256,7 +278,7 @@ mod tests {
             let turns = 5 + random.below(60);
             let history = transcript(&mut random, turns);
             let grant = 500 + random.below(2_000);
-            let grid = Grid { origin: 0, grant, step: grant / 4 };
+            let grid = Grid { origin: 0, grant, step: grant / 4, rounds: 1 };
             let window = grid.window(&history, 0).unwrap();
             if window.steps == 0 || window.cut.resume.is_some() {
                 continue;
@@ -283,7 +305,7 @@ mod tests {
                 let id = format!("r{round}");
                 push(&mut history, call(&id));
                 push(&mut history, Message::tool_result(&id, &words(random.below(100)), false));
-                let grid = Grid { origin: 0, grant: 400, step: 100 };
+                let grid = Grid { origin: 0, grant: 400, step: 100, rounds: 1 };
                 let window = grid.window(&history, 0).unwrap();
                 assert!(window.tokens <= 400, "every round is at most 210");
                 let Some(resume) = window.cut.resume else { continue };
@@ -350,7 +372,7 @@ mod tests {
             push(&mut history, Message::text(Role::User, "word word"));
             if [999, 49_999].contains(&turn) {
                 let counted = Counted(&history, std::cell::Cell::new(0));
-                Grid { origin: 0, grant: 1_000, step: 250 }.window(&counted, 0).unwrap();
+                Grid { origin: 0, grant: 1_000, step: 250, rounds: 1 }.window(&counted, 0).unwrap();
                 look_ups.push(counted.1.get());
             }
         }

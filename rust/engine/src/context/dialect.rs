@@ -3,6 +3,8 @@
 //! What a row says is applied by `render/arrange.rs`. Facts that no rendering needs (strict schemas, what a tool choice may be, how
 //! reasoning is asked for) are kept for programs that choose by them.
 
+use std::borrow::Cow;
+
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Which ids of tool calls a server takes.
@@ -90,6 +92,19 @@ impl CallIds {
     }
 }
 
+/// The name of a called function as vendors take it. A model may make up any, and a request with `""` or `a b` in its history is refused
+/// for ever: what is no letter, digit, `_` or `-` becomes `_`, more than `most` are cut. Dots and colons stay where a server takes them.
+pub(super) fn called(name: &str, most: usize, dotted: bool) -> Cow<'_, str> {
+    let takes = |character: char| character.is_ascii_alphanumeric() || "_-".contains(character) || dotted && ".:".contains(character);
+    if name.is_empty() {
+        return "unknown".into();
+    }
+    if name.len() <= most && name.chars().all(takes) {
+        return name.into();
+    }
+    name.chars().map(|character| if takes(character) { character } else { '_' }).take(most).collect::<String>().into()
+}
+
 const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 /// So many letters and digits of a hash; 11 tell 2^64 apart, 9 tell 2^53.
@@ -105,6 +120,16 @@ fn digits(mut hash: u64, length: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_that_a_model_made_up_are_bent() {
+        for (name, plain, dotted) in [("read_file-2", "read_file-2", "read_file-2"), ("", "unknown", "unknown"), ("a b\0", "a_b_", "a_b_")]
+        {
+            assert_eq!((called(name, 64, false), called(name, 64, true)), (plain.into(), dotted.into()));
+        }
+        assert_eq!((called("srv.tool", 64, false), called("srv.tool", 64, true)), ("srv_tool".into(), "srv.tool".into()));
+        assert_eq!((called(&"x".repeat(300), 64, false).len(), called("\u{e9}", 64, false)), (64, "_".into()));
+    }
 
     #[test]
     fn ids_are_kept_or_made_to_fit() {

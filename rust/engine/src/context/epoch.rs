@@ -128,7 +128,7 @@ impl Epoch {
         let Some(grant) = grant else { return Err(self.no_room(limit, floors, history.floor)) };
         let grant = grant.min(history.ceiling);
         let step = if budget.cut_step.millionths() == 0 { 0 } else { budget.cut_step.of(grant).max(1) };
-        Ok(Grid { origin: self.origin, grant, step })
+        Ok(Grid { origin: self.origin, grant, step, rounds: budget.keep_rounds })
     }
 
     /// The window of history for a limit.

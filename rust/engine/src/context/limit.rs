@@ -105,12 +105,14 @@ pub struct Budget {
     pub grants: Vec<(Box<str>, Grant)>,
     /// What recalled memories must reach.
     pub relevance: RelevanceFloor,
+    /// Newest tool rounds of a turn that stay, where they fit, when others leave it; the last one always does.
+    pub keep_rounds: u64,
 }
 
 impl Default for Budget {
     fn default() -> Self {
         let relevance = RelevanceFloor { min_score: 0, of_best: Share::new(500_000) };
-        Self { order: Order::CacheFirst, cut_step: Share::new(DEFAULT_CUT_STEP), grants: Vec::new(), relevance }
+        Self { order: Order::CacheFirst, cut_step: Share::new(DEFAULT_CUT_STEP), grants: Vec::new(), relevance, keep_rounds: 1 }
     }
 }
 

@@ -41,12 +41,19 @@ pub fn shorten(text: &str, key: Option<&str>, max_tokens: u64, counter: &dyn Cou
     }
 }
 
+/// What a caller made of a text, with a marker of where the whole is.
+#[must_use]
+pub fn summarised(text: &str, told: &str, key: &str) -> String {
+    format!("{}\n[... a summary of {} characters, stored as \"{key}\" ...]\n", told.trim_end(), text.chars().count())
+}
+
 fn marker(left_out: usize, whole: usize, key: Option<&str>) -> String {
     let stored = key.map_or_else(String::new, |key| format!(", stored as \"{key}\""));
     format!("\n[... {left_out} of {whole} characters left out{stored} ...]\n")
 }
 
-fn sent_within(text: &str, limit: u64, counter: &dyn Counter) -> bool {
+/// Whether a text has at most so many tokens as it will be sent.
+pub fn sent_within(text: &str, limit: u64, counter: &dyn Counter) -> bool {
     counter.count_within(&escape(text), limit).is_some()
 }
 

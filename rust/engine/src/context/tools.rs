@@ -60,6 +60,12 @@ impl Tools {
         let canonical = canonical_json(raw)?;
         Ok((!tools.is_empty()).then(|| Arc::new(Self { tools, meaning: xxh3_128(&canonical), digest: Digest::of_text(raw) })))
     }
+
+    /// Whether a function of that name is among them.
+    #[must_use]
+    pub fn offer(&self, name: &str) -> bool {
+        self.tools.iter().filter_map(|tool| tool.function.as_ref()).any(|function| &*function.name == name)
+    }
 }
 
 fn check_names(tools: &[Tool]) -> Result<()> {

@@ -2,7 +2,7 @@
 //!
 //! | step | transaction | if the process dies behind it |
 //! |---|---|---|
-//! | unlink | one: the scope and its collections lose their names, `Table::Erasing` says what is to be emptied | nobody finds the scope; the next open goes on |
+//! | unlink | one: the scope and its collections lose their names and their data keys, `Table::Erasing` says what is to be emptied | nobody finds the scope; the next open goes on |
 //! | empty | some 1,024 values each, counted in the same record | the same |
 //! | compact | the store is rewritten, and the files that had the bytes are removed | the next open compacts again |
 //! | end | the record goes | it is done |
@@ -20,7 +20,7 @@ use crate::store::envelope::{self, Codec};
 use crate::store::keys::{Key, Partition, STORE, Table, u32_at};
 use crate::store::msgpack::{Reader, Writer};
 use crate::store::pages::{Pages, PagesMut};
-use crate::store::reserve;
+use crate::store::{reserve, vault};
 use crate::{Error, ErrorKind, Result};
 
 /// Values that one transaction removes.
@@ -131,6 +131,7 @@ impl Engine {
         let owned = scope.clone();
         let partitions = self.write(move |txn| unlink(txn, &owned))?;
         self.forget_warm();
+        self.store().forget_decrypted();
         for partition in partitions {
             self.forget_recalled(partition);
         }
@@ -167,6 +168,7 @@ fn unlink<P: PagesMut>(pages: &mut P, scope: &Scope) -> Result<Vec<Partition>> {
     scope.unlink(pages)?;
     for partition in &partitions {
         scope::put_row(pages, *partition, &Row::Dropped { owner: partitions[0] })?;
+        pages.delete(vault::record_of(*partition).as_slice())?;
         Erasing::default().write(pages, *partition)?;
     }
     Ok(partitions)
@@ -176,7 +178,7 @@ fn unlink<P: PagesMut>(pages: &mut P, scope: &Scope) -> Result<Vec<Partition>> {
 fn under_way<P: Pages>(pages: &P) -> Result<Vec<Partition>> {
     let range = Key::new(STORE, Table::Erasing).prefix_range();
     let mut found = Vec::new();
-    pages.scan(&range.start, &range.end, &mut |key, _| {
+    pages.scan_stored(&range.start, &range.end, &mut |key, _| {
         found.extend(u32_at(key, 5));
         Ok(ControlFlow::Continue(()))
     })?;
@@ -188,7 +190,7 @@ fn empty_step<P: PagesMut>(pages: &mut P, partition: Partition) -> Result<bool> 
     let Some(mut erasing) = Erasing::read(&*pages, partition)?.filter(|erasing| !erasing.emptied) else { return Ok(false) };
     let (from, to) = (partition.to_be_bytes(), partition.saturating_add(1).to_be_bytes());
     let (mut keys, mut counted) = (expiries(&*pages, partition)?, 0);
-    pages.scan(&from, &to, &mut |key, _| {
+    pages.scan_stored(&from, &to, &mut |key, _| {
         keys.push(Key::from_slice(key)?);
         let large = key.get(4).is_some_and(|table| [Table::GraphNodes as u8, Table::GraphUpper as u8].contains(table));
         counted += if large { GRAPH_VALUE } else { 1 };
@@ -208,7 +210,7 @@ fn empty_step<P: PagesMut>(pages: &mut P, partition: Partition) -> Result<bool> 
 /// Some entries of the index of expiry that name a partition.
 fn expiries<P: Pages>(pages: &P, partition: Partition) -> Result<Vec<Key>> {
     let (range, mut found) = (Key::new(STORE, Table::Expiry).prefix_range(), Vec::new());
-    pages.scan(&range.start, &range.end, &mut |key, _| {
+    pages.scan_stored(&range.start, &range.end, &mut |key, _| {
         if u32_at(key, 13) == Some(partition) {
             found.push(Key::from_slice(key)?);
         }
@@ -220,7 +222,7 @@ fn expiries<P: Pages>(pages: &P, partition: Partition) -> Result<Vec<Key>> {
 /// Reads the whole store and refuses where anything of the partitions is left; the bytes that were read.
 fn check<P: Pages>(pages: &P, partitions: &[Partition]) -> Result<u64> {
     let mut bytes = 0;
-    pages.scan(&[0], &[u8::MAX; 32], &mut |key, value| {
+    pages.scan_stored(&[0], &[u8::MAX; 32], &mut |key, value| {
         bytes += (key.len() + value.len()) as u64;
         let own = u32_at(key, 0).is_some_and(|partition| partitions.contains(&partition));
         if own { Err(left_behind(key)) } else { Ok(ControlFlow::Continue(())) }

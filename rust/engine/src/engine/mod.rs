@@ -22,6 +22,7 @@ use crate::memory::maintain::STEP;
 use crate::scope::{self, Head, Witness};
 use crate::session::SessionCore;
 use crate::store::keys::STORE;
+use crate::store::vault::StoreKey;
 use crate::store::{Snapshot, Store, copy};
 use crate::{Error, ErrorKind, Result};
 pub use erase::Erased;
@@ -96,7 +97,14 @@ impl Engine {
 
     /// Opens the store with the built-in embedding, unless it has met another one: see [`Core::open_by_default`].
     pub fn open_by_default(path: &Path, options: &EngineOptions) -> Result<Self> {
-        Core::open_by_default(path, options).and_then(Self::of)
+        Core::open_by_default(path, options, None).and_then(Self::of)
+    }
+
+    /// Opens a store that is encrypted, or makes one: with the embedding of `options`, or by default.
+    pub fn open_encrypted(path: &Path, options: EngineOptions, by_default: bool, key: StoreKey) -> Result<Self> {
+        let core =
+            if by_default { Core::open_by_default(path, &options, Some(key)) } else { Core::open_with_key(path, options, Some(key)) };
+        core.and_then(Self::of)
     }
 
     /// The same engine, whose writes `witness` sees with their homes.

@@ -12,6 +12,7 @@ mod dates;
 mod guards;
 mod lexicon;
 mod model;
+mod relates;
 mod rules;
 mod words;
 
@@ -20,6 +21,7 @@ mod tests;
 
 pub use guards::PASTE_BYTES;
 pub use model::described;
+pub use relates::{Stated, of_slot, related};
 
 use guards::Guard;
 use rules::{Reading, Sentence};

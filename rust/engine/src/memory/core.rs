@@ -20,9 +20,10 @@ use super::merge;
 use super::quarantine;
 use super::read::{self, Listing};
 use super::record::{self, Memory};
-use super::remember::{self, Action, NewMemory, Prepared, Remembered};
+use super::remember::{self, Action, NewMemory, Prepared, Remembered, Verdict};
 use super::revise::{self, Revision};
 use super::slots::{self, Slot};
+use crate::gate::Category;
 use crate::index::vectors::graph::GraphOptions;
 use crate::index::vectors::{UnitVector, VectorSet};
 use crate::interrupt;
@@ -33,6 +34,7 @@ use crate::store::identity::Secret;
 use crate::store::keys::Partition;
 use crate::store::metrics::add;
 use crate::store::pages::Pages;
+use crate::store::vault::StoreKey;
 use crate::store::{Durability, Store, StoreOptions, reserve};
 use crate::text::screening::{Screened, Screening};
 use crate::{Error, ErrorKind, Result};
@@ -88,6 +90,11 @@ impl Drop for Core {
 impl Core {
     /// Opens the store at `path`, or makes one there.
     pub fn open(path: &Path, options: EngineOptions) -> Result<Self> {
+        Self::open_with_key(path, options, None)
+    }
+
+    /// The same for a store that is encrypted, or is made so.
+    pub fn open_with_key(path: &Path, options: EngineOptions, key: Option<StoreKey>) -> Result<Self> {
         let store_options = StoreOptions {
             durability: options.durability,
             read_only: options.read_only,
@@ -95,7 +102,7 @@ impl Core {
             now: options.now,
         };
         Ok(Self {
-            store: Store::open(path, &store_options)?,
+            store: key.map_or_else(|| Store::open(path, &store_options), |key| Store::open_encrypted(path, &store_options, key))?,
             left: AtomicBool::new(false),
             read_only: options.read_only,
             busy_timeout: options.busy_timeout,
@@ -111,8 +118,8 @@ impl Core {
 
     /// Opens the store with the built-in embedding, unless it has met another one: then by words alone, because vectors that somebody
     /// paid for are not given up by default. `options.embedding` does not count.
-    pub fn open_by_default(path: &Path, options: &EngineOptions) -> Result<Self> {
-        let mut core = Self::open(path, EngineOptions { embedding: None, ..options.clone() })?;
+    pub fn open_by_default(path: &Path, options: &EngineOptions, key: Option<StoreKey>) -> Result<Self> {
+        let mut core = Self::open_with_key(path, EngineOptions { embedding: None, ..options.clone() }, key)?;
         if core.embeddings()?.iter().all(|known| known.name == Embedding::built_in().name) {
             core.embedders = Embedders::new(Some(Embedding::built_in()));
         }
@@ -167,6 +174,7 @@ impl Core {
     /// A memory ready to be written, as the policy and the rule of its kind leave it.
     fn prepared(&self, embedder: &Embedder, scope: &Scope, mut new: NewMemory) -> Result<Prepared> {
         new.screen(self.screening);
+        add(&self.store.metrics().texts_screened, u64::from(matches!(new.screened, Verdict::Redacted(_) | Verdict::Refused(_))));
         new.default_ttl = self.rules[new.kind as usize].ttl;
         prepare(embedder, scope, self.store.secret(), new)
     }
@@ -463,8 +471,31 @@ impl Core {
             }
             remember::write(txn, &scope, &rows, now, embedding)?.into_iter().collect::<Result<Vec<_>>>().map(Some)
         })?;
-        add(&self.store.metrics().memories_written, count);
+        let metrics = self.store.metrics();
+        add(&metrics.memories_written, count);
+        let became = |wanted: fn(Action) -> bool| written.iter().flatten().filter(|done| wanted(done.action)).count() as u64;
+        add(&metrics.gate_stored, became(Action::keeps));
+        add(&metrics.gate_quarantined, became(|action| action == Action::Quarantined));
         Ok(written)
+    }
+
+    /// Counts what the write gate judged.
+    pub fn note_judged(&self, categories: impl Iterator<Item = Category>) {
+        let metrics = self.store.metrics();
+        for category in categories {
+            add(&metrics.gate_seen, 1);
+            let of_category = match category {
+                Category::Preference => &metrics.gate_preference,
+                Category::Decision => &metrics.gate_decision,
+                Category::TaskOutcome => &metrics.gate_task_outcome,
+                Category::Constraint => &metrics.gate_constraint,
+                Category::Semantic => &metrics.gate_semantic,
+                Category::Episodic => &metrics.gate_episodic,
+                Category::Profile => &metrics.gate_profile,
+                Category::Discard => &metrics.gate_discard,
+            };
+            add(of_category, 1);
+        }
     }
 
     /// How far a session was learnt from.

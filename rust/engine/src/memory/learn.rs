@@ -184,3 +184,8 @@ pub fn put_mark(pages: &mut impl PagesMut, partition: Partition, seed: Seed, ses
     body.int(mark.created_at);
     pages.put(key.as_slice(), &envelope::seal(key.as_slice(), 1, Codec::MessagePack, body.bytes()))
 }
+
+/// Forgets how far a session was learnt from: it is deleted.
+pub fn drop_mark(pages: &mut impl PagesMut, partition: Partition, seed: Seed, session: &str) -> Result<()> {
+    pages.delete(mark_key(partition, seed, session).as_slice()).map(drop)
+}

@@ -151,6 +151,12 @@ impl Action {
         Self::Quarantined,
     ];
 
+    /// Whether something of the text is stored now that was not before, or counts for more.
+    #[must_use]
+    pub fn keeps(self) -> bool {
+        matches!(self, Self::Added | Self::Updated | Self::Superseded | Self::Reinforced | Self::Redacted)
+    }
+
     /// Its name in the API.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -354,6 +360,9 @@ impl Prepared {
         memory.sequence = writer.next_sequence();
         learn::dispute(writer, memory.number, &memory.provenance.disputes)?;
         writer.add(&memory, self.analysis.terms.clone(), self.analysis.length, self.new.vector.clone())?;
+        if memory.trust > 0 {
+            writer.relate(&memory)?;
+        }
         if self.new.learning.is_some() {
             writer.claims.push(learn::Written::of(&memory));
         }

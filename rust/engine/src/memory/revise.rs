@@ -1,6 +1,7 @@
 //! `revise`: a correction. The memory keeps its number and id; what it said before is kept as history and not believed any more.
 
 use super::record::{self, Ending, Memory, State};
+use super::relation;
 use super::remember::{Action, Remembered, check_fraction, check_metadata, check_name, check_text, holder, normal_slot, supersede};
 use super::writer::{PartitionWriter, Vector};
 use crate::index::vectors::UnitVector;
@@ -72,6 +73,10 @@ pub(super) fn write<P: PagesMut>(
     }
     let analysis = analyze(&memory.text, writer.seed.terms);
     writer.add(&memory, analysis.terms, analysis.length, revision.vector.clone())?;
+    if !same_text {
+        relation::end_of(writer.pages, writer.partition, memory.number, writer.now)?;
+        writer.relate(&memory)?;
+    }
     writer.finish()?;
     Ok(Remembered { action: Action::Updated, memory, reason: revision.reason.clone() })
 }

@@ -9,8 +9,10 @@ use super::embedding::{self, Embedding, EmbeddingNumber};
 use super::kind::Kind;
 use super::learn::Written;
 use super::record::{self, Ending, Memory, State};
+use super::relation::{self, Relation};
 use super::slots::{self, Slot};
 use crate::Result;
+use crate::gate;
 use crate::index::bm25::{self, IndexId, Op, Reader, Row, Statistics};
 use crate::index::vectors::{UnitVector, VectorSet};
 use crate::scope::{Head, Scope};
@@ -187,9 +189,22 @@ impl<'t, P: PagesMut> PartitionWriter<'t, P> {
         record::remove_current(self.pages, self.partition, memory.number)?;
         if matches!(ending.state, State::Forgotten | State::Expired) {
             self.erase(&mut memory)?;
+        } else {
+            relation::end_of(self.pages, self.partition, memory.number, ending.valid_until)?;
         }
         memory.ending = Some(ending);
         record::put(self.pages, self.partition, &memory)
+    }
+
+    /// Stores what a memory that was just written says of how things stand to each other.
+    pub fn relate(&mut self, memory: &Memory) -> Result<()> {
+        let slotted = memory.slot.as_deref().and_then(|slot| gate::of_slot(&memory.text, slot));
+        for gate::Stated { subject, relation, object } in gate::related(&memory.text).into_iter().chain(slotted) {
+            let (since, memory) = (memory.occurred_at, Some(memory.number));
+            let given = Relation { number: 0, subject, relation, object, since, until: None, memory };
+            relation::give(self.pages, self.partition, self.seed, &given)?;
+        }
+        Ok(())
     }
 
     /// Stores a current memory whose text stays and whose standing does not: trust, confidence, how often it was said.
@@ -226,6 +241,7 @@ impl<'t, P: PagesMut> PartitionWriter<'t, P> {
         for earlier in record::history(self.pages, self.partition, memory.number)? {
             crate::store::chunks::remove(self.pages, record::history_key(self.partition, earlier.number, earlier.revision))?;
         }
+        relation::erase_of(self.pages, self.partition, self.seed, memory.number)?;
         memory.text.clear();
         memory.metadata.clear();
         memory.slot = None;

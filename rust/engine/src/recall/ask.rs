@@ -22,6 +22,8 @@ pub struct Found {
     pub parts: Parts,
     /// The ids of memories that were left out because they say the same.
     pub duplicates: Vec<String>,
+    /// How it is related to what the question names, in words.
+    pub related: Option<String>,
 }
 
 /// An answer.
@@ -121,7 +123,8 @@ pub(crate) fn ask_in<P: Pages>(core: &Core, pages: &P, request: &Request, embedd
     for hit in &mut recall.hits {
         let partition = recall.partitions.get(hit.scope).copied().flatten().unwrap_or_default();
         let (named, duplicates) = (Named::read(pages, partition, hit.memory.clone())?, std::mem::take(&mut hit.duplicates));
-        asked.found.push(Found { named: Arc::new(named), scope: hit.scope, parts: hit.parts, duplicates });
+        let related = hit.related.take();
+        asked.found.push(Found { named: Arc::new(named), scope: hit.scope, parts: hit.parts, duplicates, related });
     }
     asked.hybrid = request.vector.is_some() || recall.by_vectors;
     asked.degraded = why_degraded(&request.text, recall.degraded.clone(), embedder_failed);

@@ -2,10 +2,12 @@
 
 use std::cell::OnceCell;
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
 
 use super::explain::LexicalQuery;
 use super::priors::Attributes;
 use super::ranking::memories::{FEWEST, PER_ANSWER};
+use super::related::{self, Related};
 use super::when::Range;
 use super::{Request, past};
 use crate::Result;
@@ -37,6 +39,8 @@ pub struct Candidate {
     pub attributes: Attributes,
     /// What it said, where it is not current any more.
     pub past: Option<Box<Memory>>,
+    /// How it is related to what the question names.
+    pub related: Option<Box<Related>>,
 }
 
 /// What was nominated in all scopes so far.
@@ -103,6 +107,9 @@ pub fn nominate<P: Pages>(
     let holders = scope.with_every_identifier(&mut reader, &query)?;
     let identified = !holders.is_empty();
     numbers.extend(holders);
+    let mut by_relation = related::nominate(snapshot, partition, request.scopes[place].seed(snapshot.secret()), &request.text)?;
+    scope.retain_found(&mut reader, &mut by_relation)?;
+    numbers.extend(by_relation.keys());
     numbers.sort_unstable();
     numbers.dedup();
     let mut accesses = AccessBlocks::new(snapshot, partition);
@@ -112,7 +119,8 @@ pub fn nominate<P: Pages>(
         let Some(row) = reader.row(number)? else { continue };
         let attributes = attributes(engine, &row, number, &mut accesses)?;
         let dense = compared.map_or(Ok(None), |(set, question)| dense.score(set, snapshot, question, number))?;
-        candidates.push(Candidate { scope: place, number, lexical, dense, attributes, past: None });
+        let related = by_relation.remove(&number).map(Box::new);
+        candidates.push(Candidate { scope: place, number, lexical, dense, attributes, past: None, related });
     }
     found.identified |= identified;
     found.candidates.append(&mut candidates);
@@ -202,6 +210,16 @@ impl<P: Pages> ScopeSearch<'_, P> {
                 false
             }
         }
+    }
+
+    /// Keeps those that may be found.
+    fn retain_found(&mut self, reader: &mut Reader<'_, P>, related: &mut BTreeMap<u32, Related>) -> Result<()> {
+        for number in related.keys().copied().collect::<Vec<_>>() {
+            if !reader.row(number)?.is_some_and(|row| self.keeps(number, &row)) {
+                related.remove(&number);
+            }
+        }
+        self.checked(())
     }
 
     fn checked<T>(&mut self, value: T) -> Result<T> {

@@ -55,6 +55,8 @@ pub struct Parts {
     pub dense_weight: f64,
     /// What a closer look at a memory gave, and what each part of it weighs; `None` where there was none.
     pub closer: Option<(Features, [f64; WEIGHTS.len()])>,
+    /// The relevance that relations give it; 0 where there are none.
+    pub related: f64,
     /// What counts besides relevance.
     pub prior: Prior,
     /// The score, in units of 2^-30.
@@ -68,13 +70,14 @@ impl Parts {
         self.fixed as f64 / ONE
     }
 
-    /// What words, vectors and a closer look give together, 0 to 1.
+    /// What words, vectors and a closer look give together, or relations where that is more: 0 to 1.
     #[must_use]
     pub fn relevance(&self) -> f64 {
-        match &self.closer {
+        let own: f64 = match &self.closer {
             Some((features, weights)) => features.values().iter().zip(weights).map(|(value, weight)| value * weight).sum(),
             None => self.lexical_weight * self.lexical_normalised + self.dense_weight * self.dense_normalised,
-        }
+        };
+        own.max(self.related)
     }
 
     /// The parts that a closer look adds to words and vectors: name, weight, value.
@@ -198,6 +201,7 @@ fn weighted(fusion: Fusion, scale: &Scale, candidate: &Candidate) -> Parts {
         dense: candidate.dense,
         dense_normalised: dense,
         dense_weight,
+        related: candidate.related.as_ref().map_or(0.0, |related| related.relevance),
         ..Parts::default()
     };
     parts.weigh(prior);
@@ -224,7 +228,7 @@ mod tests {
     fn candidate(number: u32, lexical: i64, dense: i32) -> Candidate {
         let attributes =
             Attributes { kind: Kind::Episodic, importance: 128, occurred_at: 0, recalls: 0, doubt: 0, said_again: 0, trust: 3 };
-        Candidate { scope: 0, number, lexical, dense: Some(dense), attributes, past: None }
+        Candidate { scope: 0, number, lexical, dense: Some(dense), attributes, past: None, related: None }
     }
 
     fn order(fusion: Fusion) -> Vec<u32> {

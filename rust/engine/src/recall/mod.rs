@@ -21,6 +21,7 @@ pub mod fusion;
 mod past;
 pub mod priors;
 pub mod ranking;
+mod related;
 mod same;
 mod shares;
 mod typos;
@@ -85,6 +86,8 @@ pub struct Hit {
     pub parts: fusion::Parts,
     /// The ids of memories that were left out because they say the same.
     pub duplicates: Vec<String>,
+    /// How it is related to what the question names, in words.
+    pub related: Option<String>,
 }
 
 /// The answer.
@@ -257,5 +260,6 @@ fn load<P: Pages>(snapshot: &P, partitions: &[Option<Partition>], candidate: Can
         let partition = partitions.get(candidate.scope).copied().flatten().unwrap_or_default();
         record::current(snapshot, partition, candidate.number)?.ok_or_else(|| record::missing(partition, candidate.number))?
     };
-    Ok(Hit { memory, scope: candidate.scope, score: parts.score(), parts, duplicates: Vec::new() })
+    let related = candidate.related.map(|related| related.path);
+    Ok(Hit { memory, scope: candidate.scope, score: parts.score(), parts, duplicates: Vec::new(), related })
 }

@@ -52,7 +52,7 @@ pub(super) fn nominate<P: Pages>(
                 trust: memory.trust,
             };
             let (number, past) = (memory.number, Some(Box::new(memory)));
-            found.candidates.push(Candidate { scope: place, number, lexical, dense: None, attributes, past });
+            found.candidates.push(Candidate { scope: place, number, lexical, dense: None, attributes, past, related: None });
         }
     }
     Ok(())

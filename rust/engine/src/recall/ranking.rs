@@ -192,6 +192,9 @@ pub mod memories {
     pub const OWN_RECENCY_WEIGHT: f64 = 0.5;
     /// What a memory loses that is wholly doubted. Set: less than relevance tells apart, as much as a high age.
     pub const CERTAINTY_WEIGHT: f64 = 0.1;
+    /// How relevant a memory is for the relation that it says: at one step from what the question names, at two. Set: less than the best
+    /// by words, more than what shares a common word with it.
+    pub const RELATED: [f64; 2] = [0.5, 0.4];
     /// A month: what somebody did is mostly asked for within a few weeks.
     pub const EVENT_HALF_LIFE_DAYS: f64 = 30.0;
     /// A quarter: how a task ended is asked for when it, or one like it, comes up again.

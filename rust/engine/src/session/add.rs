@@ -9,7 +9,7 @@ use super::transcript::blob::{self, Hole};
 use super::transcript::message::{result_key, results_mut, show};
 use super::transcript::words::{self, Findable};
 use crate::context::message::Part;
-use crate::context::shorten::shorten;
+use crate::context::shorten::{sent_within, shorten, summarised};
 use crate::context::{Arguments, Format, Framing, Message, Stored};
 use crate::limits::{MAX_MESSAGE_BYTES, MAX_NAME_BYTES};
 use crate::store::identity::Seed;
@@ -32,13 +32,15 @@ pub struct NewMessage {
     pub author: Option<String>,
     /// When it was said, microseconds since 1970 (UTC).
     pub created_at: Option<i64>,
+    /// Shorter texts of its long tool results, by their places among the texts of results: each is shown where it fits.
+    pub shortened: Vec<(u32, String)>,
 }
 
 impl NewMessage {
     /// A message of which nothing but its JSON is known.
     #[must_use]
     pub fn given(given: impl Into<String>) -> Self {
-        Self { given: given.into(), format: None, id: None, author: None, created_at: None }
+        Self { given: given.into(), format: None, id: None, author: None, created_at: None, shortened: Vec::new() }
     }
 }
 
@@ -106,9 +108,16 @@ impl Prepared {
         })
     }
 
+    /// The texts of tool results that are shown shortened, whole.
+    pub fn long_results(&self, record: &SessionRecord, epoch: &StoredEpoch, most: Option<u64>) -> Result<Vec<(u32, String)>> {
+        let shown = self.shown(record.tally.messages, record, epoch, most)?;
+        let texts: Vec<&str> = self.message.tool_results().flat_map(|result| &result.parts).filter_map(text_of).collect();
+        Ok(shown.texts.iter().map(|(at, _)| (*at, texts[*at as usize].to_owned())).collect())
+    }
+
     fn count(&self, index: u64, framing: Framing, counter: CachedCounter, room: u64) -> CountedFor {
         let mut message = self.message.clone();
-        let texts = shorten_results(&mut message, index, room / RESULT_SHARE, counter);
+        let texts = shorten_results(&mut message, &self.new.shortened, index, room / RESULT_SHARE, counter);
         let stored = Stored::new(show(message, index, &texts), &framing, &counter);
         CountedFor { index, framing, counter, room, shown: Shown { stored, texts } }
     }
@@ -119,18 +128,24 @@ fn room(record: &SessionRecord, epoch: &StoredEpoch) -> Result<u64> {
     Ok(epoch.model.factor.room(record.budget.limit(&epoch.model)?.0))
 }
 
-fn shorten_results(message: &mut Message, index: u64, most: u64, counter: CachedCounter) -> Vec<(u32, String)> {
+fn shorten_results(message: &mut Message, given: &[(u32, String)], index: u64, most: u64, counter: CachedCounter) -> Vec<(u32, String)> {
     let (mut texts, mut at) = (Vec::new(), 0);
     for (number, result) in results_mut(message).enumerate() {
         for part in &result.parts {
             let Part::Text(text) = part else { continue };
-            if let Some(short) = shorten(text, Some(&result_key(index, number)), most, &counter) {
-                texts.push((at, short.text));
+            let key = result_key(index, number);
+            if let Some(short) = shorten(text, Some(&key), most, &counter) {
+                let told = given.iter().find(|(place, _)| *place == at).map(|(_, told)| summarised(text, told, &key));
+                texts.push((at, told.filter(|told| sent_within(told, most, &counter)).unwrap_or(short.text)));
             }
             at += 1;
         }
     }
     texts
+}
+
+fn text_of(part: &Part) -> Option<&str> {
+    if let Part::Text(text) = part { Some(text) } else { None }
 }
 
 fn check_length(new: &NewMessage) -> Result<()> {

@@ -186,7 +186,7 @@ fn numbered(w: &mut Writer, number: u64, fields: &[u64]) {
 
 /// `[order, cut step, [[section, floor, weight, ceiling]], least score, share of the best]`; shares in millionths.
 pub(super) fn write_budget(w: &mut Writer, budget: &Budget) {
-    w.nested(5);
+    w.nested(5 + u32::from(budget.keep_rounds > 1));
     w.uint(match budget.order {
         Order::CacheFirst => 0,
         Order::Classic => 1,
@@ -199,6 +199,9 @@ pub(super) fn write_budget(w: &mut Writer, budget: &Budget) {
     });
     w.int(budget.relevance.min_score);
     w.uint(budget.relevance.of_best.millionths().into());
+    if budget.keep_rounds > 1 {
+        w.uint(budget.keep_rounds);
+    }
 }
 
 /// See [`write_budget`].
@@ -216,7 +219,7 @@ pub(super) fn read_budget<'b>(r: &mut Reader<'b>, key: &'b [u8]) -> Result<Budge
         Ok((section, read_grant(&mut inner(&mut r, key)?, key)?))
     })?;
     let relevance = RelevanceFloor { min_score: r.int()?, of_best: Share::new(read_u32(&mut r, key)?) };
-    Ok(Budget { order, cut_step, grants, relevance })
+    Ok(Budget { order, cut_step, grants, relevance, keep_rounds: r.uint()?.max(1) })
 }
 
 fn write_grant(w: &mut Writer, grant: &Grant) {
@@ -363,7 +366,7 @@ fn write_form(w: &mut Writer, form: Form) {
 fn read_form<'b>(r: &mut Reader<'b>, key: &'b [u8]) -> Result<Form> {
     let Some(mut r) = maybe_inner(r, key)? else { return Ok(Form::default()) };
     let version = r.uint()?;
-    if version > Form::DATED.into() {
+    if version > Form::NAMED.into() {
         return Err(unknown(key, "form of an item", version));
     }
     let (start, length) = (r.maybe_int()?, r.uint()?);

@@ -80,6 +80,7 @@ fn budget(random: &mut Random) -> Budget {
         cut_step: Share::new(number(random) as u32),
         grants: some(random, |random| (text(random).into(), grant(random))),
         relevance: RelevanceFloor { min_score: random.next() as i64, of_best: Share::new(number(random) as u32) },
+        keep_rounds: number(random).max(1),
     }
 }
 

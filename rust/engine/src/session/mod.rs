@@ -31,6 +31,7 @@ mod scope_sessions;
 mod search;
 #[allow(clippy::module_inception)] // the type is looked for under its name
 mod session;
+mod shown;
 #[cfg(test)]
 mod simulation;
 pub mod sources;
@@ -39,6 +40,7 @@ mod sweep;
 mod task;
 mod tasks;
 mod transcript;
+mod versions;
 pub(crate) mod window;
 mod writer;
 
@@ -54,18 +56,20 @@ pub use place::Place;
 pub use policy::Policy;
 pub use recalls::{Recalls, Roles};
 pub use record::{SessionBudget, SessionRecord, SessionState, StoredEpoch};
-pub use reply::lease::Lease;
+pub use reply::lease::{Claim, Lease, Leased};
 pub use reply::open_calls::OpenCall;
 pub use reply::partial::PartialReply;
 pub use reply::refused::Refusal;
 pub use scope_sessions::{Listed, Listing, list};
 pub use search::{FEATURES, Features, Request as TranscriptRequest, SCORE_ONE as TRANSCRIPT_SCORE_ONE, TranscriptHit, fill_rows, search};
 pub use session::{NewInstructions, Options, Replied, ResultText, Session, Status, StoredMessage, SwitchPlan, TurnView, format_named};
+pub use shown::ShownTexts;
 pub use summary::StoredSummary;
 pub use sweep::sweep;
 pub use task::TaskState;
 pub use tasks::TaskEdit;
 pub use transcript::message::{MessageRecord, MessageState};
+pub use versions::InstructionsVersion;
 pub use window::assemble::{Ask, Assembled};
 pub use window::bounds::{LearnedModel, StoredAnchor, WindowContent, forget_learned, learned};
 pub use window::recount::Kept;

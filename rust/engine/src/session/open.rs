@@ -15,6 +15,9 @@ use crate::store::identity::Seed;
 use crate::store::pages::PagesMut;
 use crate::{Error, ErrorKind, Result};
 
+/// The tool that takes the id of a memory.
+const FORGETS: &str = "forget";
+
 /// Tools as given, and what they mean.
 #[derive(Debug, Clone)]
 pub(super) struct GivenTools {
@@ -199,6 +202,7 @@ pub(super) fn instruct<P: PagesMut>(writer: &mut SessionWriter<'_, P>, new: &Ins
         writer.epoch.epoch.system_version += u64::from(writer.epoch.system.is_some() || writer.epoch.epoch.system_version > 0);
     }
     if let Some(tools) = &new.tools {
+        writer.epoch.names_memories = matches!(tools, ToolsChange::Replaced(given) if given.parsed.offer(FORGETS));
         writer.epoch.tools = match tools {
             ToolsChange::Removed => None,
             ToolsChange::Replaced(tools) => Some(writer.put_text(&tools.given)?),

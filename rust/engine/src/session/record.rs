@@ -6,7 +6,7 @@ use super::recalls::Recalls;
 use super::window::bounds::WindowContent;
 use crate::collection::CollectionName;
 use crate::context::limit::{default_output, input_limit};
-use crate::context::{Budget, Epoch, Share, Tally};
+use crate::context::{Budget, Epoch, Form, Share, Tally};
 use crate::limits::DEFAULT_OUTPUT_TOKENS;
 use crate::models::Model;
 use crate::scope::{Scope, ScopeType};
@@ -377,11 +377,13 @@ pub struct StoredEpoch {
     pub began_at: i64,
     /// The partitions that it read, each with the time of its last write: what those writes ended is no longer true in it.
     pub stamps: Vec<(Partition, i64)>,
+    /// Memories are shown with their ids, since one of its tools takes one.
+    pub names_memories: bool,
 }
 
 impl StoredEpoch {
     fn encode(&self) -> Vec<u8> {
-        let mut w = Writer::array(9);
+        let mut w = Writer::array(10);
         codec::write_epoch(&mut w, &self.epoch);
         codec::write_model(&mut w, &self.model);
         write_blob_ref(&mut w, self.system);
@@ -395,6 +397,7 @@ impl StoredEpoch {
             w.uint(u64::from(*partition));
             w.int(*time);
         });
+        w.bool(self.names_memories);
         w.into_bytes()
     }
 
@@ -417,7 +420,13 @@ impl StoredEpoch {
                 let mut r = codec::inner(r, key.as_slice())?;
                 Ok((r.uint()? as Partition, r.int()?))
             })?,
+            names_memories: r.bool()?,
         })
+    }
+
+    /// How its prompts show the memories that they recall.
+    pub(super) fn form(&self) -> Form {
+        if self.names_memories { Form::named() } else { Form::dated() }
     }
 
     /// The texts that the epoch of that number refers to; also where its model's tokenizer is not loaded in this process.

@@ -11,6 +11,7 @@ use super::ledger::response::{Response, UsageTokens};
 use super::ledger::{self, Call, SentPrompt};
 use super::open::{Instructions, ToolsChange, instruct};
 use super::place::Place;
+use super::policy::Policy;
 use super::record::{self, SentBlock, SessionRecord, SessionState, StoredEpoch};
 use super::summary::StoredSummary;
 use super::transcript::blob;
@@ -23,6 +24,7 @@ use crate::collection::CollectionName;
 use crate::context::message::Part;
 use crate::context::{Arguments, Format, Reason, carries_block};
 use crate::limits::{MAX_BATCH_BYTES, MAX_BATCH_ROWS};
+use crate::memory::learn;
 use crate::models::Model;
 use crate::recall;
 use crate::scope::Scope;
@@ -119,6 +121,8 @@ pub struct Replied {
     pub exceeded: bool,
     /// The provider's usage contradicts itself, and was stored and not used.
     pub usage_ignored: bool,
+    /// It was stored now and calls no tool.
+    pub is_last: bool,
 }
 
 /// A part of a tool result.
@@ -230,6 +234,14 @@ impl Session<'_> {
         self.edit("adding a message", now, move |writer| writer.add(&prepared, expect_index, None))
     }
 
+    /// The texts of a message's tool results that prompts would show shortened, by their places among the texts of results.
+    pub fn long_results(&self, new: &NewMessage) -> Result<Vec<(u32, String)>> {
+        let status = self.status()?;
+        let most = self.engine.store().read(|pages| Policy::read(pages, status.place))?.result_tokens;
+        let prepared = self.prepare_as(&status, new.clone(), Arguments::MustBeJson, 0)?;
+        prepared.long_results(&status.record, &status.epoch, (most > 0).then_some(most))
+    }
+
     /// Adds messages in order; up to 1,000 of them and 256 KB are one transaction, more are several. The error of a message has
     /// its place as field `row`; those of earlier transactions are stored then, none of its own.
     pub fn add_many(&self, messages: Vec<NewMessage>, now: i64) -> Result<Vec<Added>> {
@@ -259,7 +271,7 @@ impl Session<'_> {
         })
     }
 
-    fn prepare(&self, new: NewMessage, arguments: Arguments, now: i64) -> Result<Prepared> {
+    pub(super) fn prepare(&self, new: NewMessage, arguments: Arguments, now: i64) -> Result<Prepared> {
         self.prepare_as(&self.status()?, new, arguments, now)
     }
 
@@ -290,13 +302,18 @@ impl Session<'_> {
     /// `SessionMoved` where the session went on since the prompt was assembled, `InvalidInput` for a prompt of another session
     /// or a response of an unknown shape.
     pub fn add_response(&self, response: &[u8], prompt: Option<&Assembled>, now: i64) -> Result<Replied> {
+        self.add_reply(response, prompt, None, now)
+    }
+
+    /// The same; a reply that calls no tool ends the lease of `holder`, in the same transaction.
+    pub fn add_reply(&self, response: &[u8], prompt: Option<&Assembled>, holder: Option<&str>, now: i64) -> Result<Replied> {
         let response = Response::read(response)?;
         let given = String::from_utf8_lossy(&response.message).into_owned();
         let new = NewMessage { format: Some(response.format), ..NewMessage::given(given) };
         let prepared = self.prepare(new, Arguments::Keep, now)?;
         let prompt = prompt.cloned().map(Arc::new);
         let sent = prompt.as_ref().map(|prompt| (prompt.place, Arc::clone(&prompt.sent)));
-        let response = Arc::new(response);
+        let (response, holder) = (Arc::new(response), holder.map(str::to_owned));
         let replied = self.edit("adding a response", now, move |writer| {
             let known_by = (response.id.as_deref(), response.hash);
             let asked = sent.as_ref().map_or(writer.record.tally.messages.saturating_sub(1), |(_, sent)| sent.messages);
@@ -332,6 +349,9 @@ impl Session<'_> {
             if let Some(sent) = call.sent.filter(|sent| sent.carried) {
                 writer.record.sent = Some(SentBlock { turn: added.turn, call: number, tokens: sent.block_tokens });
             }
+            if let Some(holder) = holder.as_ref().filter(|_| writer.record.tally.open.is_empty()) {
+                super::reply::lease::end(writer.pages, writer.place, holder)?;
+            }
             let usage = response.usage_tokens;
             Ok(Replied {
                 added,
@@ -340,6 +360,7 @@ impl Session<'_> {
                 planned: call_planned,
                 exceeded,
                 usage_ignored: response.usage.is_some() && usage.is_none(),
+                is_last: writer.record.tally.open.is_empty(),
             })
         })?;
         self.note(&replied);
@@ -482,6 +503,7 @@ impl Session<'_> {
             writer.record.state = SessionState::Hidden;
             let place = writer.place;
             super::place::unname(writer.pages, place.partition, writer.seed, id)?;
+            learn::drop_mark(writer.pages, place.partition, writer.seed, id)?;
             writer.finish()?;
             Ok(place)
         })?;
@@ -593,7 +615,7 @@ fn replied_before(writer: &SessionWriter<'_, WriteTransaction<'_>>, known: Known
     }
     let added = Added { index: known.index, turn: record.placed.turn, tokens: record.cost.tokens, action: AddAction::Duplicate };
     let call = record.call.unwrap_or_default();
-    Ok(Replied { added, call, usage: None, planned: None, exceeded: false, usage_ignored: false })
+    Ok(Replied { added, call, usage: None, planned: None, exceeded: false, usage_ignored: false, is_last: false })
 }
 
 pub(super) fn check_prompt(writer: &SessionWriter<'_, WriteTransaction<'_>>, place: Place, sent: &SentPrompt) -> Result<()> {

@@ -119,6 +119,7 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
             recounted: (0, 0),
             began_at: clock,
             stamps: Vec::new(),
+            names_memories: false,
         };
         Ok(Self {
             pages,
@@ -372,7 +373,7 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
     }
 
     fn pinned_changed(&self) -> Result<bool> {
-        let pinned = Pinned::read(&*self.pages, &scopes(self.scope, &self.record), self.now)?;
+        let pinned = Pinned::read(&*self.pages, &scopes(self.scope, &self.record), self.epoch.form(), self.now)?;
         Ok(!pinned.newer(&self.epoch.epoch.pinned).is_empty())
     }
 
@@ -545,7 +546,7 @@ pub(super) fn fixed_for<P: Pages>(
     now: i64,
     new: Option<&Summary>,
 ) -> Result<(Fixed, Pinned)> {
-    let (model, mut pinned) = (&epoch.model, Pinned::read(pages, scopes, now)?);
+    let (model, mut pinned) = (&epoch.model, Pinned::read(pages, scopes, epoch.form(), now)?);
     let (framing, counter) = (&model.framing, CachedCounter::new(model.encoding));
     let mut fixed = fixed(pages, place, epoch, Vec::new())?;
     if let Some(new) = new {

@@ -139,7 +139,7 @@ fn copy_batch(snapshot: &Snapshot, environment: &Environment, from: &[u8], copie
     let retired = Key::new(STORE, Table::Retired);
     let mut txn = environment.write()?;
     let (mut bytes, mut next) = (0, None);
-    snapshot.scan(from, &[u8::MAX; 32], &mut |key, value| {
+    snapshot.scan_stored(from, &[u8::MAX; 32], &mut |key, value| {
         if bytes >= BATCH_BYTES {
             next = Some(key.to_vec());
             return Ok(ControlFlow::Break(()));
@@ -160,7 +160,7 @@ fn copy_batch(snapshot: &Snapshot, environment: &Environment, from: &[u8], copie
 pub fn verify(store: &Store) -> Result<(u64, Vec<Error>)> {
     store.read(|snapshot| {
         let (mut seen, mut damaged) = (0, Vec::new());
-        snapshot.scan(&[0], &[u8::MAX; 32], &mut |key, value| {
+        snapshot.scan_stored(&[0], &[u8::MAX; 32], &mut |key, value| {
             seen += 1;
             match envelope::open(key, value) {
                 Err(error) if error.kind() == ErrorKind::StoreCorrupt => damaged.push(error),

@@ -72,6 +72,13 @@ pub fn seal_in_place(key: &[u8], schema: u8, codec: u8, value: &mut [u8]) {
     head[4..].copy_from_slice(&sum.to_le_bytes());
 }
 
+/// The same for a value whose key id says that it is encrypted: `head` is schema, codec and key id.
+pub fn seal_with_key(key: &[u8], head: [u8; 4], value: &mut [u8]) {
+    let sum = checksum(key, &head, &value[ENVELOPE_BYTES..]);
+    value[..4].copy_from_slice(&head);
+    value[4..ENVELOPE_BYTES].copy_from_slice(&sum.to_le_bytes());
+}
+
 /// `body` in its envelope.
 #[must_use]
 pub fn seal(key: &[u8], schema: u8, codec: Codec, body: &[u8]) -> Vec<u8> {

@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
@@ -14,15 +15,20 @@ use heed::{CommitOrAbort, Database, Env, EnvFlags, EnvOpenOptions, FlagSetMode, 
 
 use super::changes::Change;
 use super::door::Door;
+use super::envelope::damaged;
 use super::files::{FileId, require_named};
 use super::folder::{Folder, GenerationNumber, Manifest, corrupt, io_error};
 use super::identity::{Secret, StoreId};
+use super::keys::{Key, Partition, STORE, Table, u32_at};
 use super::meta::Meta;
 use super::meta_pages::{MetaPage, MetaPages};
 use super::pages::{Pages, PagesMut};
 use super::progress::{Announced, Progress, Verdict};
 use super::tree::map::DataFile;
 use super::tree::{Root, Tree, free};
+use super::vault::cipher::Cipher;
+use super::vault::kept::Kept;
+use super::vault::{StoreKey, Vault, is_exempt, record_of, wrong_key};
 use crate::{Error, ErrorKind, Result};
 
 /// Room in the address space, reserved once; the file grows as it is used. Halved where the system refuses.
@@ -60,6 +66,8 @@ pub struct Environment {
     relaxed: AtomicBool,
     id: Option<StoreId>,
     secret: Secret,
+    /// None where the store is not encrypted, or was not unlocked: then stored bytes are read as they are.
+    vault: Option<Arc<Vault>>,
     /// None of a generation that is being built: nobody else knows it yet.
     shared: Option<Shared>,
 }
@@ -175,7 +183,47 @@ impl Environment {
         let data = env.try_clone_inner_file().map_err(failed)?;
         let pages = DataFile::open(path, page_size() as usize)?;
         let (relaxed, free_checked, is_roomy) = (AtomicBool::new(mode.relaxed), AtomicBool::new(false), AtomicBool::new(true));
-        Ok(Self { env, tree, data, pages, is_roomy, free_checked, path: path.to_owned(), number, relaxed, id: None, secret, shared: None })
+        Ok(Self {
+            env,
+            tree,
+            data,
+            pages,
+            is_roomy,
+            free_checked,
+            path: path.to_owned(),
+            number,
+            relaxed,
+            id: None,
+            secret,
+            vault: None,
+            shared: None,
+        })
+    }
+
+    /// Opens what is encrypted with the caller's key, which must be there where the store is encrypted, and only there.
+    pub fn unlock(&mut self, root: &Path, key: Option<&StoreKey>) -> Result<()> {
+        let sealed = Meta::read(&self.snapshot()?)?.and_then(|meta| meta.sealed);
+        let (vault, secret) = match (sealed, key) {
+            (None, None) => return Ok(()),
+            (None, Some(_)) => {
+                let why = "a key was given, and the store is not encrypted: open it without, or encrypt it with `memspan rekey`";
+                return Err(wrong_key(root, "not encrypted", why));
+            }
+            (Some(_), None) => {
+                return Err(wrong_key(root, "missing", "the store is encrypted, and no key was given: open it with key="));
+            }
+            (Some(sealed), Some(key)) => Vault::open(key, &sealed)?.ok_or_else(|| {
+                wrong_key(root, "wrong", "the key is not the one that the store was encrypted with; nothing was read: give the right one")
+            })?,
+        };
+        (self.vault, self.secret) = (Some(Arc::new(vault)), secret);
+        Ok(())
+    }
+
+    /// The keys of an encrypted store.
+    #[must_use]
+    pub fn vault(&self) -> Option<&Arc<Vault>> {
+        self.vault.as_ref()
     }
 
     /// Which generation this is.
@@ -231,7 +279,7 @@ impl Environment {
             let txn = self.read_transaction()?;
             let id = txn.id() as u64;
             if let Some((pages, free)) = self.tree_of(id)? {
-                return Ok(Snapshot { _txn: txn, pages, free, id, secret: self.secret });
+                return Ok(Snapshot { _txn: txn, pages, free, id, secret: self.secret, vault: self.vault.clone(), kept: Kept::default() });
             }
         }
         Err(corrupt(&self.path, "the newest meta page of the data file is damaged"))
@@ -301,6 +349,8 @@ impl Environment {
             changes: 0,
             dirty: false,
             recorded: None,
+            kept: Kept::default(),
+            fresh: Vec::new(),
         })
     }
 
@@ -493,6 +543,8 @@ pub struct Snapshot {
     free: Root,
     id: u64,
     secret: Secret,
+    vault: Option<Arc<Vault>>,
+    kept: Kept,
 }
 
 impl Snapshot {
@@ -532,6 +584,9 @@ pub struct WriteTransaction<'e> {
     /// Something was really changed: LMDB leaves no trace of a commit that changed nothing.
     dirty: bool,
     recorded: Option<Vec<Change>>,
+    kept: Kept,
+    /// Data keys that this transaction made.
+    fresh: Vec<(Partition, Arc<Cipher>)>,
 }
 
 impl std::fmt::Debug for Snapshot {
@@ -575,7 +630,6 @@ impl WriteTransaction<'_> {
     }
 
     fn note(&mut self, key: &[u8], value: Option<&[u8]>) {
-        self.changes += 1;
         if let Some(recorded) = &mut self.recorded {
             recorded.push(Change { key: key.to_vec(), value: value.map(<[u8]>::to_vec) });
         }
@@ -584,6 +638,7 @@ impl WriteTransaction<'_> {
     /// Appends a value at a key above all others: pages are filled to the brim.
     pub fn append(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         self.note(key, Some(value));
+        self.changes += 1;
         self.dirty = true;
         self.tree
             .put_with_flags(&mut self.txn, heed::PutFlags::APPEND, key, value)
@@ -605,21 +660,53 @@ impl WriteTransaction<'_> {
     }
 }
 
+impl Snapshot {
+    fn reveal<'s>(&'s self, vault: &'s Vault, key: &[u8], stored: &'s [u8]) -> Result<&'s [u8]> {
+        vault.reveal(&self.kept, key, stored, |record| self.pages.get(record))
+    }
+}
+
 impl Pages for Snapshot {
     fn secret(&self) -> Secret {
         self.secret
     }
 
     fn get(&self, key: &[u8]) -> Result<Option<&[u8]>> {
-        self.pages.get(key)
+        let stored = self.pages.get(key)?;
+        let (Some(vault), Some(stored)) = (&self.vault, stored) else { return Ok(stored) };
+        self.reveal(vault, key, stored).map(Some)
     }
 
     fn floor(&self, key: &[u8]) -> Result<Option<(&[u8], &[u8])>> {
-        self.pages.floor(key)
+        let entry = self.pages.floor(key)?;
+        let (Some(vault), Some((key, stored))) = (&self.vault, entry) else { return Ok(entry) };
+        Ok(Some((key, self.reveal(vault, key, stored)?)))
     }
 
     fn scan<'p>(&'p self, from: &[u8], to: &[u8], visit: &mut dyn FnMut(&'p [u8], &'p [u8]) -> Result<ControlFlow<()>>) -> Result<()> {
+        match &self.vault {
+            None => self.pages.scan(from, to, visit),
+            Some(vault) => self.pages.scan(from, to, &mut |key, stored| visit(key, self.reveal(vault, key, stored)?)),
+        }
+    }
+
+    fn scan_stored<'p>(
+        &'p self,
+        from: &[u8],
+        to: &[u8],
+        visit: &mut dyn FnMut(&'p [u8], &'p [u8]) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
         self.pages.scan(from, to, visit)
+    }
+
+    fn authenticate(&self, key: &[u8], stored: &[u8]) -> Result<()> {
+        let Some(vault) = self.vault.as_ref().filter(|_| !is_exempt(key)) else { return Ok(()) };
+        let partition = u32_at(key, 0).unwrap_or_default();
+        match vault.data_key(partition, |record| self.pages.get(record))? {
+            Some(data_key) => vault.decrypt(&data_key, key, stored).map(drop),
+            None if self.pages.get(Key::new(STORE, Table::Erasing).u32(partition).as_slice())?.is_some() => Ok(()),
+            None => Err(damaged(key, "the data key of its partition is missing")),
+        }
     }
 }
 
@@ -630,22 +717,30 @@ impl Pages for WriteTransaction<'_> {
     }
 
     fn get(&self, key: &[u8]) -> Result<Option<&[u8]>> {
-        if self.changes == 0 {
-            return self.base.get(key);
-        }
-        self.base.secure(key, false)?;
-        self.tree.get(&self.txn, key).map_err(read_error)
+        let stored = self.stored(key)?;
+        let (Some(vault), Some(stored)) = (self.vault(), stored) else { return Ok(stored) };
+        self.reveal(vault, key, stored).map(Some)
     }
 
     fn floor(&self, key: &[u8]) -> Result<Option<(&[u8], &[u8])>> {
-        if self.changes == 0 {
-            return self.base.floor(key);
-        }
-        self.base.secure_range(key, key)?;
-        self.tree.get_lower_than_or_equal_to(&self.txn, key).map_err(read_error)
+        let entry = self.floor_stored(key)?;
+        let (Some(vault), Some((key, stored))) = (self.vault(), entry) else { return Ok(entry) };
+        Ok(Some((key, self.reveal(vault, key, stored)?)))
     }
 
     fn scan<'p>(&'p self, from: &[u8], to: &[u8], visit: &mut dyn FnMut(&'p [u8], &'p [u8]) -> Result<ControlFlow<()>>) -> Result<()> {
+        match self.vault() {
+            None => self.scan_stored(from, to, visit),
+            Some(vault) => self.scan_stored(from, to, &mut |key, stored| visit(key, self.reveal(vault, key, stored)?)),
+        }
+    }
+
+    fn scan_stored<'p>(
+        &'p self,
+        from: &[u8],
+        to: &[u8],
+        visit: &mut dyn FnMut(&'p [u8], &'p [u8]) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
         if self.changes == 0 {
             return self.base.scan(from, to, visit);
         }
@@ -662,18 +757,83 @@ impl Pages for WriteTransaction<'_> {
 
 impl PagesMut for WriteTransaction<'_> {
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        self.base.secure(key, false)?;
+        let environment = self.environment;
+        match environment.vault.as_ref().filter(|_| !is_exempt(key)) {
+            None => self.put_stored(key, value)?,
+            Some(vault) => self.put_encrypted(vault, key, value)?,
+        }
         self.note(key, Some(value));
-        self.dirty = true;
-        self.tree.put(&mut self.txn, key, value).map_err(|e| lmdb_error("writing to the store", &self.environment.path, e))
+        Ok(())
     }
 
     fn delete(&mut self, key: &[u8]) -> Result<bool> {
         self.base.secure(key, true)?;
         self.note(key, None);
+        self.changes += 1;
         let known = self.tree.delete(&mut self.txn, key).map_err(|e| lmdb_error("writing to the store", &self.environment.path, e))?;
         self.dirty |= known;
         Ok(known)
+    }
+}
+
+impl WriteTransaction<'_> {
+    fn vault(&self) -> Option<&Vault> {
+        self.environment.vault.as_deref()
+    }
+
+    fn stored(&self, key: &[u8]) -> Result<Option<&[u8]>> {
+        if self.changes == 0 {
+            return self.base.get(key);
+        }
+        self.base.secure(key, false)?;
+        self.tree.get(&self.txn, key).map_err(read_error)
+    }
+
+    #[allow(clippy::type_complexity)] // a key and a value
+    fn floor_stored(&self, key: &[u8]) -> Result<Option<(&[u8], &[u8])>> {
+        if self.changes == 0 {
+            return self.base.floor(key);
+        }
+        self.base.secure_range(key, key)?;
+        self.tree.get_lower_than_or_equal_to(&self.txn, key).map_err(read_error)
+    }
+
+    /// Stores bytes as they are: what the caller encrypted, or need not.
+    pub fn put_stored(&mut self, key: &[u8], stored: &[u8]) -> Result<()> {
+        self.base.secure(key, false)?;
+        self.changes += 1;
+        self.dirty = true;
+        self.tree.put(&mut self.txn, key, stored).map_err(|e| lmdb_error("writing to the store", &self.environment.path, e))
+    }
+
+    fn reveal<'s>(&'s self, vault: &'s Vault, key: &[u8], stored: &'s [u8]) -> Result<&'s [u8]> {
+        let partition = u32_at(key, 0).unwrap_or_default();
+        if let Some((_, data_key)) = self.fresh.iter().find(|(made, _)| *made == partition).filter(|_| !is_exempt(key)) {
+            return vault.reveal_with(&self.kept, data_key, key, stored);
+        }
+        vault.reveal(&self.kept, key, stored, |record| self.base.get(record))
+    }
+
+    fn put_encrypted(&mut self, vault: &Vault, key: &[u8], value: &[u8]) -> Result<()> {
+        self.kept.let_go();
+        let data_key = self.data_key(vault, u32_at(key, 0).unwrap_or_default())?;
+        let stored = Vault::encrypt(&data_key, key, value)?;
+        self.put_stored(key, &stored)?;
+        vault.remember(key, value, &stored)
+    }
+
+    /// The data key of a partition, made and stored where it has none.
+    fn data_key(&mut self, vault: &Vault, partition: Partition) -> Result<Arc<Cipher>> {
+        if let Some((_, made)) = self.fresh.iter().find(|(made, _)| *made == partition) {
+            return Ok(Arc::clone(made));
+        }
+        if let Some(known) = vault.data_key(partition, |record| self.base.get(record))? {
+            return Ok(known);
+        }
+        let (made, record) = vault.new_data_key(partition)?;
+        self.put_stored(record_of(partition).as_slice(), &record)?;
+        self.fresh.push((partition, Arc::clone(&made)));
+        Ok(made)
     }
 }
 

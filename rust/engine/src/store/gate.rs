@@ -19,6 +19,7 @@ use super::meta::{self, Meta};
 use super::metrics::{Metrics, add};
 use super::migrate::{self, Formats};
 use super::presence::{Presence, check_file_system};
+use super::vault::{StoreKey, Vault, wrong_key};
 use super::writer_lock::WriterLock;
 use crate::{Error, ErrorKind, Result};
 
@@ -57,6 +58,8 @@ pub struct Store {
     handles: AtomicUsize,
     /// Which store it was when it was first opened: what is at the path later must be the same.
     identity: OnceLock<(Option<StoreId>, Secret)>,
+    /// What opens it, where it is encrypted. Taken with the gate's lock held, so that no fork finds it taken.
+    key: Mutex<Option<Arc<StoreKey>>>,
 }
 
 /// What the handles that share this store need of it. No lock: the child of a fork might find it taken for ever.
@@ -130,11 +133,16 @@ const MOST_REOPENINGS: usize = 20;
 impl Store {
     /// Opens the store at `path`, or makes one there; a store that is open in this process is shared.
     pub fn open(path: &Path, options: &StoreOptions) -> Result<Arc<Self>> {
-        Self::open_with(path, options, Formats::KNOWN)
+        Self::open_with(path, options, Formats::KNOWN, None)
+    }
+
+    /// The same for a store that is encrypted, or is made so.
+    pub fn open_encrypted(path: &Path, options: &StoreOptions, key: StoreKey) -> Result<Arc<Self>> {
+        Self::open_with(path, options, Formats::KNOWN, Some(Arc::new(key)))
     }
 
     /// The same for an engine that knows other formats.
-    pub(super) fn open_with(path: &Path, options: &StoreOptions, formats: Formats) -> Result<Arc<Self>> {
+    pub(super) fn open_with(path: &Path, options: &StoreOptions, formats: Formats, key: Option<Arc<StoreKey>>) -> Result<Arc<Self>> {
         let folder = Folder::new(path.to_owned());
         if folder.look()? == Found::Nothing {
             if options.read_only {
@@ -150,8 +158,8 @@ impl Store {
         }
         let root = path.canonicalize().map_err(|e| io_error("opening the store", path, &e))?;
         check_file_system(&root)?;
-        let store = Self::shared(&root, options, formats);
-        store.check(options).inspect_err(|_| store.leave())?;
+        let store = Self::shared(&root, options, formats, key.clone());
+        store.check_key(key.as_ref()).and_then(|()| store.check(options)).inspect_err(|_| store.leave())?;
         Ok(store)
     }
 
@@ -166,7 +174,7 @@ impl Store {
     }
 
     /// The store of this process at `root`, made where it is missing.
-    fn shared(root: &Path, options: &StoreOptions, formats: Formats) -> Arc<Self> {
+    fn shared(root: &Path, options: &StoreOptions, formats: Formats, key: Option<Arc<StoreKey>>) -> Arc<Self> {
         let mut registry = lock(registry());
         registry.retain(|weak| weak.strong_count() > 0);
         let open = registry.iter().filter_map(std::sync::Weak::upgrade).find(|store| store.folder.root() == root && !store.is_closed());
@@ -185,9 +193,25 @@ impl Store {
             metrics: Metrics::default(),
             handles: AtomicUsize::new(1),
             identity: OnceLock::new(),
+            key: Mutex::new(key),
         });
         registry.push(Arc::downgrade(&store));
         store
+    }
+
+    /// Whoever shares an open store must have its key.
+    fn check_key(&self, given: Option<&Arc<StoreKey>>) -> Result<()> {
+        let known = self.unforked(|| lock(&self.key).clone());
+        match (known.is_some(), given.is_some()) {
+            _ if known.as_ref() == given => Ok(()),
+            (_, false) => Err(wrong_key(self.folder.root(), "missing", "the store is encrypted, and no key was given: open it with key=")),
+            (true, true) => {
+                Err(wrong_key(self.folder.root(), "wrong", "the key is not the one that this process has it open with: give that one"))
+            }
+            (false, true) => {
+                Err(wrong_key(self.folder.root(), "not encrypted", "a key was given, and the store is open without one: open it without"))
+            }
+        }
     }
 
     /// Makes or repairs what is on disk, opens it, and reads its first record.
@@ -248,16 +272,17 @@ impl Store {
 
     fn create(&self, deadline: Instant, now: i64) -> Result<()> {
         let _no_fork = self.gate.get().state.write().unwrap_or_else(PoisonError::into_inner);
-        let lock = WriterLock::open(self.folder.root())?;
-        let _guard = lock.acquire(deadline)?;
+        let writers = WriterLock::open(self.folder.root())?;
+        let _guard = writers.acquire(deadline)?;
         if self.folder.look()? == Found::Store {
             return Ok(()); // another process was faster
         }
         let workshop = self.folder.workshop(1)?;
         let (id, secret) = (StoreId::random()?, Secret::random()?);
+        let sealed = lock(&self.key).as_ref().map(|key| Vault::new()?.seal_for(key, secret)).transpose()?;
         let environment = Environment::build(&workshop, 1, self.mode(true), id, secret)?;
         let mut txn = environment.write()?;
-        Meta { format: self.formats.newest, created_at: now, store: Some(id), generation: 1, secret }.write(&mut txn)?;
+        Meta { format: self.formats.newest, created_at: now, store: Some(id), generation: 1, secret, sealed }.write(&mut txn)?;
         txn.commit()?;
         environment.finish(id)?;
         self.folder.publish(&workshop, 1)?;
@@ -277,6 +302,26 @@ impl Store {
     #[must_use]
     pub fn secret(&self) -> Secret {
         self.identity.get().map_or_else(Secret::default, |(_, secret)| *secret)
+    }
+
+    /// Whether its values are encrypted.
+    #[must_use]
+    pub fn is_encrypted(&self) -> bool {
+        self.unforked(|| lock(&self.key).is_some())
+    }
+
+    /// Makes `key` the one that this process opens the store with from now on. To be called within [`Self::exclusively`].
+    pub(super) fn exchange_key(&self, key: Option<Arc<StoreKey>>) {
+        *lock(&self.key) = key;
+    }
+
+    /// Forgets data keys and decrypted values.
+    pub fn forget_decrypted(&self) {
+        if let State::Open(opened) = &*self.gate.get().state.read().unwrap_or_else(PoisonError::into_inner)
+            && let Some(vault) = opened.environment.vault()
+        {
+            vault.forget();
+        }
     }
 
     /// The format of its bytes.
@@ -448,12 +493,19 @@ impl Store {
     }
 
     fn open_generation(&self, number: GenerationNumber, mode: Mode, deadline: Instant) -> Result<(Environment, Option<GenerationNumber>)> {
-        let environment = Environment::open(&self.folder, number, mode, deadline)?;
+        let mut environment = Environment::open(&self.folder, number, mode, deadline)?;
         if !mode.read_only {
             environment.clear_stale_readers()?;
         }
         let next = meta::retired(&environment.snapshot()?)?;
-        Ok((environment, next))
+        let key = lock(&self.key).clone();
+        match if next.is_none() { environment.unlock(self.folder.root(), key.as_deref()) } else { Ok(()) } {
+            Ok(()) => Ok((environment, next)),
+            Err(error) => {
+                environment.close();
+                Err(error)
+            }
+        }
     }
 
     /// Moves on to the generation that replaced the open one.

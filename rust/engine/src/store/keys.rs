@@ -40,6 +40,8 @@ pub enum Table {
 
     /// partition u32 -> how far its erasure is: nobody has it any more, and its values go.
     Erasing = 0x0E,
+    /// partition u32 -> its data key, wrapped by the store's; at 2^32 - 1 the store's own, as Meta has it.
+    DataKey = 0x0F,
 
     // --- a scope's partition
     /// embedding u16 | number u32 | chunk u16 -> the vector as float32.
@@ -86,6 +88,10 @@ pub enum Table {
     LearnMark = 0x44,
     /// number u32 | chunk u16 -> that something stands to something.
     Relation = 0x45,
+    /// hash64 of an entity | number u32 -> nothing: the relation has it at one of its ends.
+    RelationOf = 0x46,
+    /// memory u32 | number u32 -> nothing: the memory says the relation.
+    RelationBy = 0x47,
 
     // --- sessions of a scope
     /// hash128 of a session's id -> its number.
@@ -151,7 +157,7 @@ pub enum Table {
 
 impl Table {
     /// All of them, in key order.
-    pub const ALL: [Self; 57] = [
+    pub const ALL: [Self; 60] = [
         Self::Meta,
         Self::Retired,
         Self::ScopeByName,
@@ -160,6 +166,7 @@ impl Table {
         Self::Embedding,
         Self::Learned,
         Self::Erasing,
+        Self::DataKey,
         Self::VectorExact,
         Self::VectorBlock,
         Self::MessageVector,
@@ -182,6 +189,8 @@ impl Table {
         Self::Quarantine,
         Self::LearnMark,
         Self::Relation,
+        Self::RelationOf,
+        Self::RelationBy,
         Self::SessionByName,
         Self::Transcript,
         Self::Turn,

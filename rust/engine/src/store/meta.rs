@@ -6,6 +6,7 @@ use super::identity::{Secret, StoreId};
 use super::keys::{Key, STORE, Table};
 use super::msgpack::{Reader, Writer};
 use super::pages::{Pages, PagesMut};
+use super::vault::{self, Sealed};
 use crate::Result;
 
 /// What a store says of itself.
@@ -19,21 +20,34 @@ pub struct Meta {
     pub store: Option<StoreId>,
     /// The number of the generation that the record is in.
     pub generation: GenerationNumber,
-    /// What its hashes are keyed with.
+    /// What its hashes are keyed with; in an encrypted store it is sealed.
     pub secret: Secret,
+    /// What the caller's key opens; none in a store that is not encrypted.
+    pub sealed: Option<Sealed>,
+}
+
+/// Where the second copy of what is sealed stands: a store whose record of itself is damaged can still be saved.
+fn copy_of_sealed() -> Key {
+    vault::record_of(u32::MAX)
 }
 
 impl Meta {
     /// Writes it.
     pub fn write(&self, pages: &mut impl PagesMut) -> Result<()> {
         let key = Key::new(STORE, Table::Meta);
-        let mut body = Writer::array(6);
+        let mut body = Writer::array(if self.sealed.is_some() { 7 } else { 6 });
+        let secret = if self.sealed.is_some() { Secret::default() } else { self.secret };
         body.uint(u64::from(self.format));
         body.int(self.created_at);
         body.bin(self.store.as_ref().map_or(&[], |id| &id.0));
         body.uint(u64::from(self.generation));
-        body.bin(&self.secret.key);
-        body.bool(self.secret.keyed);
+        body.bin(&secret.key);
+        body.bool(secret.keyed);
+        if let Some(sealed) = &self.sealed {
+            let (copy, sealed) = (copy_of_sealed(), sealed.bytes());
+            body.bin(&sealed);
+            pages.put(copy.as_slice(), &envelope::seal(copy.as_slice(), 1, Codec::Raw, &sealed))?;
+        }
         pages.put(key.as_slice(), &envelope::seal(key.as_slice(), 1, Codec::MessagePack, body.bytes()))
     }
 
@@ -48,8 +62,23 @@ impl Meta {
             store: body.bin()?.try_into().ok().map(StoreId),
             generation: body.uint()? as GenerationNumber,
             secret: Secret { key: body.bin()?.try_into().unwrap_or_default(), keyed: body.bool()? },
+            sealed: sealed_of(key.as_slice(), body.bin()?)?,
         }))
     }
+
+    /// What is sealed, from its second copy.
+    pub fn read_copy_of_sealed(pages: &(impl Pages + ?Sized)) -> Result<Option<Sealed>> {
+        let key = copy_of_sealed();
+        let Some(value) = pages.get(key.as_slice())? else { return Ok(None) };
+        sealed_of(key.as_slice(), envelope::open(key.as_slice(), value)?.body)
+    }
+}
+
+fn sealed_of(key: &[u8], bytes: &[u8]) -> Result<Option<Sealed>> {
+    if bytes.is_empty() {
+        return Ok(None);
+    }
+    Sealed::from_bytes(bytes).map(Some).ok_or_else(|| envelope::damaged(key, "the key that it has is of another length"))
 }
 
 /// The generation that replaced this one, if any.

@@ -37,6 +37,30 @@ metrics! {
     recalls_degraded,
     /// Memories written, whatever became of them.
     memories_written,
+    /// Texts in which the policy found something that it refuses or takes out.
+    texts_screened,
+    /// Parts of messages that the write gate judged, those of dry runs included.
+    gate_seen,
+    /// Of these, preferences.
+    gate_preference,
+    /// Of these, decisions.
+    gate_decision,
+    /// Of these, ends of tasks.
+    gate_task_outcome,
+    /// Of these, constraints.
+    gate_constraint,
+    /// Of these, facts.
+    gate_semantic,
+    /// Of these, events.
+    gate_episodic,
+    /// Of these, attributes of the user.
+    gate_profile,
+    /// Of these, parts that are not stored.
+    gate_discard,
+    /// Claims of which something new is stored, or what was known was reinforced.
+    gate_stored,
+    /// Claims that wait for approval.
+    gate_quarantined,
     /// Vectors that could not be made when their memory was written.
     vectors_pending,
     /// Texts that an embedder of the caller's was asked to embed, questions and probes included.

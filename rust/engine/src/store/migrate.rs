@@ -133,7 +133,14 @@ fn rewrite(snapshot: &Snapshot, workshop: &Path, number: GenerationNumber, forma
         Some(Meta { store: Some(_), secret, .. }) => secret,
         _ => Secret::unkeyed()?,
     };
-    let meta = Meta { format, created_at: old.map_or(0, |meta| meta.created_at), store: Some(id), generation: number, secret };
+    let meta = Meta {
+        format,
+        created_at: old.map_or(0, |meta| meta.created_at),
+        store: Some(id),
+        generation: number,
+        secret,
+        sealed: old.and_then(|meta| meta.sealed),
+    };
     let new = Environment::build(workshop, number, Mode { read_only: false, relaxed: false, building: true, format }, id, secret)?;
     let mut from = Some(vec![0]);
     while let Some(at) = from {
@@ -150,7 +157,7 @@ fn rewrite(snapshot: &Snapshot, workshop: &Path, number: GenerationNumber, forma
 fn rewrite_batch(snapshot: &Snapshot, new: &mut WriteTransaction<'_>, from: &[u8], step: Transform) -> Result<Option<Vec<u8>>> {
     let own = [Key::new(STORE, Table::Meta), Key::new(STORE, Table::Retired)];
     let (mut bytes, mut next) = (0, None);
-    snapshot.scan(from, &[u8::MAX; 32], &mut |key, value| {
+    snapshot.scan_stored(from, &[u8::MAX; 32], &mut |key, value| {
         if bytes >= BATCH_BYTES {
             next = Some(key.to_vec());
             return Ok(ControlFlow::Break(()));

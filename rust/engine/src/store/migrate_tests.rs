@@ -82,7 +82,7 @@ fn make() -> Store1 {
 
 fn open(store: &Store1, formats: Formats, read_only: bool) -> Result<std::sync::Arc<Store>> {
     let options = StoreOptions { durability: Durability::Full, read_only, busy_timeout: Duration::from_secs(5), now: 9 };
-    Store::open_with(&store.0, &options, formats)
+    Store::open_with(&store.0, &options, formats, None)
 }
 
 /// The eleventh field of a partition's head, and all that the current reader knows of it.

@@ -28,6 +28,7 @@ pub mod progress;
 pub mod repair;
 pub mod reserve;
 pub mod tree;
+pub mod vault;
 pub mod verified;
 pub mod waiting;
 pub mod writer_lock;

@@ -23,6 +23,21 @@ pub trait Pages {
     /// The entry with the greatest key at or below `key`.
     fn floor(&self, key: &[u8]) -> Result<Option<(&[u8], &[u8])>>;
 
+    /// Calls `visit` for every entry as [`Self::scan`] does, with the bytes that are stored: encrypted where the store is.
+    fn scan_stored<'p>(
+        &'p self,
+        from: &[u8],
+        to: &[u8],
+        visit: &mut dyn FnMut(&'p [u8], &'p [u8]) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
+        self.scan(from, to, visit)
+    }
+
+    /// Whether what is stored at `key` was encrypted there, with its partition's key; always so in a store that is not encrypted.
+    fn authenticate(&self, _key: &[u8], _stored: &[u8]) -> Result<()> {
+        Ok(())
+    }
+
     /// Calls `visit` for every entry with `from <= key < to` in key order until it breaks.
     fn scan<'p>(&'p self, from: &[u8], to: &[u8], visit: &mut dyn FnMut(&'p [u8], &'p [u8]) -> Result<ControlFlow<()>>) -> Result<()>;
 }

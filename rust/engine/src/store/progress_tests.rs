@@ -32,7 +32,9 @@ impl Place {
         let (workshop, id, secret) = (folder.workshop(1).expect("made"), StoreId::random().expect("random"), Secret::default());
         let new = Environment::build(&workshop, 1, Mode { building: true, ..MODE }, id, secret).expect("built");
         let mut txn = new.write().expect("begun");
-        Meta { format: FORMAT_VERSION, created_at: 0, store: Some(id), generation: 1, secret }.write(&mut txn).expect("written");
+        Meta { format: FORMAT_VERSION, created_at: 0, store: Some(id), generation: 1, secret, sealed: None }
+            .write(&mut txn)
+            .expect("written");
         txn.commit().expect("committed");
         new.finish(id).expect("finished");
         folder.publish(&workshop, 1).expect("published");

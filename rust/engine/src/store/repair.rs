@@ -49,6 +49,7 @@ fn save(snapshot: &Snapshot, workshop: &Path, format: u32, now: i64) -> Result<R
     let reached = reached(snapshot, &mut repaired)?;
     collect_orphans(snapshot, &reached, &mut orphans);
     let known = Meta::read(snapshot).ok().flatten();
+    let sealed = known.map_or_else(|| Meta::read_copy_of_sealed(snapshot).ok().flatten(), |meta| meta.sealed);
     let id = StoreId::random()?;
     let secret = known.map_or_else(Secret::random, |meta| Ok(meta.secret))?;
     let new = Environment::build(workshop, 1, Mode { read_only: false, relaxed: false, building: true, format }, id, secret)?;
@@ -57,7 +58,8 @@ fn save(snapshot: &Snapshot, workshop: &Path, format: u32, now: i64) -> Result<R
     }
     write_orphans(&new, orphans, &mut repaired)?;
     let mut txn = new.write()?;
-    Meta { format, created_at: known.map_or(now, |meta| meta.created_at), store: Some(id), generation: 1, secret }.write(&mut txn)?;
+    let created_at = known.map_or(now, |meta| meta.created_at);
+    Meta { format, created_at, store: Some(id), generation: 1, secret, sealed }.write(&mut txn)?;
     txn.delete(Key::new(STORE, Table::Retired).as_slice())?;
     txn.commit()?;
     new.finish(id)?;

@@ -7,6 +7,7 @@
 
 use std::fmt::Write as _;
 
+use super::super::dialect::called;
 use super::super::escape::escape_attribute;
 use super::super::lower::{Piece, pieces, result_pieces};
 use super::super::message::{Document, Format, Image, Message, Role, Shape, Source, ToolCall, ToolResult};
@@ -234,7 +235,7 @@ fn call_block(call: &ToolCall) -> Vec<u8> {
     let mut out = b"{\"type\":\"tool_use\",".to_vec();
     write_field(&mut out, "id", &tool_id(&call.id));
     out.push(b',');
-    write_field(&mut out, "name", &call.name);
+    write_field(&mut out, "name", &called(&call.name, 128, false));
     out.extend_from_slice(b",\"input\":");
     write_input(&mut out, call);
     out.push(b'}');

@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 
+use super::super::dialect::called;
 use super::super::image::ImageRule;
 use super::super::json;
 use super::super::lower::{Piece, pieces, result_pieces};
@@ -114,7 +115,7 @@ impl Contents {
                 },
                 Piece::Refusal(text) => text_part(text, None),
                 Piece::Call(call) => {
-                    self.names.insert(call.id.clone(), call.name.clone());
+                    self.names.insert(call.id.clone(), called(&call.name, 64, true).into());
                     let unsigned = (self.signs && first_call).then_some(UNSIGNED);
                     first_call = false;
                     call_part(call, signature.or(unsigned))
@@ -212,7 +213,7 @@ fn call_part(call: &ToolCall, signature: Option<&str>) -> Vec<u8> {
     let mut out = b"{\"function_call\":{".to_vec();
     write_field(&mut out, "id", &call.id);
     out.push(b',');
-    write_field(&mut out, "name", &call.name);
+    write_field(&mut out, "name", &called(&call.name, 64, true));
     out.extend_from_slice(b",\"args\":");
     write_input(&mut out, call);
     out.push(b'}');

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use super::super::dialect::Dialect;
+use super::super::dialect::{Dialect, called};
 use super::super::json;
 use super::super::lower::{Piece, result_pieces};
 use super::super::message::{Detail, Document, Format, Image, Role, Shape, Source, ToolCall, ToolResult};
@@ -210,7 +210,7 @@ fn write_call(out: &mut Vec<u8>, call: &ToolCall, dialect: Option<&Dialect>) {
     out.push(b',');
     write_field(out, "type", kind);
     out.extend_from_slice(format!(",\"{kind}\":{{").as_bytes());
-    write_field(out, "name", &call.name);
+    write_field(out, "name", &called(&call.name, 64, dialect.is_none_or(|dialect| &*dialect.name != "openai")));
     out.push(b',');
     write_field(out, arguments, &call.arguments);
     out.extend_from_slice(b"}}");

@@ -4,7 +4,7 @@
 //! item that it came as, before the calls that it led to. A call and its output are items of their own. Source: `OpenAI` API reference,
 //! "Create a model response"; guide "Reasoning models", encrypted reasoning items.
 
-use super::super::dialect::CallIds;
+use super::super::dialect::{CallIds, called};
 use super::super::json;
 use super::super::lower::{Piece, pieces, result_pieces};
 use super::super::message::{Detail, Document, Format, Image, Message, Role, Shape, Source, ToolCall, ToolResult};
@@ -226,7 +226,7 @@ fn call_item(call: &ToolCall) -> Vec<u8> {
     let (kind, arguments) = if call.custom { ("custom_tool_call", "input") } else { ("function_call", "arguments") };
     let mut out = b"{".to_vec();
     write_field(&mut out, "type", kind);
-    for (key, text) in [("call_id", &*IDS.id(&call.id)), ("name", &*call.name), (arguments, &*call.arguments)] {
+    for (key, text) in [("call_id", &*IDS.id(&call.id)), ("name", &*called(&call.name, 64, false)), (arguments, &*call.arguments)] {
         out.push(b',');
         write_field(&mut out, key, text);
     }

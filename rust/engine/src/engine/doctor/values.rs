@@ -13,7 +13,7 @@ use crate::store::pages::Pages;
 pub(super) fn check<P: Pages>(pages: &P, report: &mut Report) -> Result<BTreeSet<Partition>> {
     let mut partitions = BTreeSet::new();
     let mut chunks = Chunks::default();
-    pages.scan(&[0], &[u8::MAX; 32], &mut |key, value| {
+    pages.scan_stored(&[0], &[u8::MAX; 32], &mut |key, value| {
         report.values += 1;
         let partition = u32_at(key, 0).unwrap_or(STORE);
         partitions.insert(partition);
@@ -22,6 +22,7 @@ pub(super) fn check<P: Pages>(pages: &P, report: &mut Report) -> Result<BTreeSet
             Some(table) if (table < Table::VectorExact) == (partition == STORE) => {
                 if let Some(envelope) = report.read(partition, "checksum", envelope::open(key, value))? {
                     chunks.next(report, key, table, envelope.codec);
+                    report.read(partition, "encryption", pages.authenticate(key, value))?;
                 } else {
                     chunks = Chunks::default();
                 }

@@ -37,7 +37,7 @@ pub(in crate::session) fn replay<P: Pages>(
 ) -> Result<Option<Replayed>> {
     let Some(sent) = &call.sent else { return Ok(None) };
     let epoch = StoredEpoch::read(pages, place, sent.epoch)?;
-    let pinned = pinned::snapshot(pages, &epoch.epoch, now)?;
+    let pinned = pinned::snapshot(pages, &epoch, now)?;
     let (items, mut erased) = shown(pages, &sent.items, now)?;
     let lost = epoch.epoch.pinned.iter().filter(|memory| pinned.iter().all(|item| item.memory != Some(**memory)));
     erased.extend(lost.map(|memory| format!("memory mem-{}", memory.memory)));

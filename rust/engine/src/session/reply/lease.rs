@@ -1,11 +1,18 @@
 //! Who answers a session now: one worker at a time, until it says that it is done or its time is over.
 //!
 //! A lease keeps two workers from asking a model the same thing. It stands in nobody's way otherwise: messages are added while it is
-//! held, and a reply is refused for its prompt's age alone. Times are the store's clock; a holder that died holds until its time.
+//! held, and a reply is refused for its prompt's age alone. Times are the store's clock; a holder that died holds until its time, or
+//! until a claim names it as dead.
+//!
+//! It costs no transaction of its own where it is taken with the message that is to be answered and ends with the reply.
 
 use crate::Result;
+use crate::context::Arguments;
+use crate::session::add::NewMessage;
 use crate::session::place::Place;
+use crate::session::record::{locate, no_such_session};
 use crate::session::session::Session;
+use crate::session::writer::{Added, SessionWriter};
 use crate::store::envelope::{self, Codec};
 use crate::store::msgpack::{Reader, Writer};
 use crate::store::pages::{Pages, PagesMut};
@@ -40,20 +47,87 @@ impl Lease {
     }
 }
 
+/// Who wants a lease.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Claim {
+    /// A name that no other holder has.
+    pub holder: String,
+    /// A holder that is known to be dead: its lease counts as none.
+    pub dead: Option<String>,
+    /// Until when it is wanted, microseconds since 1970 (UTC).
+    pub until: i64,
+    /// The time now.
+    pub now: i64,
+}
+
+impl Claim {
+    /// Takes the lease, or prolongs it; the lease of whoever holds it, where that is another who lives.
+    fn take(&self, pages: &mut impl PagesMut, place: Place) -> Result<Option<Lease>> {
+        let known = self.held(Lease::read(&*pages, place)?);
+        if let Some(other) = known.as_ref().filter(|lease| lease.holder != self.holder) {
+            return Ok(Some(other.clone()));
+        }
+        let since = known.map_or(self.now, |lease| lease.since);
+        Lease { holder: self.holder.clone(), since, until: self.until }.write(pages, place)?;
+        Ok(None)
+    }
+
+    fn held(&self, lease: Option<Lease>) -> Option<Lease> {
+        lease.filter(|lease| lease.until > self.now && self.dead.as_ref() != Some(&lease.holder))
+    }
+}
+
+/// What became of a message that was to be added with a lease.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Leased {
+    /// It was added, and the lease is the claim's.
+    Added(Added),
+    /// Another holds the lease. Nothing was written.
+    Held(Lease),
+}
+
+/// Gives a lease back; `false` where it was another's or nobody's by now.
+pub(in crate::session) fn end(pages: &mut impl PagesMut, place: Place, holder: &str) -> Result<bool> {
+    let own = Lease::read(&*pages, place)?.is_some_and(|lease| lease.holder == holder);
+    if own {
+        pages.delete(place.lease().as_slice())?;
+    }
+    Ok(own)
+}
+
 impl Session<'_> {
     /// Takes the lease until `until`, or prolongs it; the lease of whoever holds it, where that is another.
     pub fn take_lease(&self, holder: &str, until: i64, now: i64) -> Result<Option<Lease>> {
-        crate::scope::check_id("lease", holder)?;
-        let (holder, id, scope) = (holder.to_owned(), self.id.to_owned(), self.scope.clone());
-        self.engine.write(move |txn| {
-            let place = crate::session::record::locate(&*txn, &scope, &id)?.ok_or_else(|| crate::session::record::no_such_session(&id))?;
-            let known = Lease::read(&*txn, place)?.filter(|lease| lease.until > now);
-            if let Some(other) = known.as_ref().filter(|lease| lease.holder != holder) {
-                return Ok(Some(other.clone()));
+        self.claim_lease(Claim { holder: holder.to_owned(), dead: None, until, now })
+    }
+
+    /// The same, for whoever knows that a holder died.
+    pub fn claim_lease(&self, claim: Claim) -> Result<Option<Lease>> {
+        crate::scope::check_id("lease", &claim.holder)?;
+        self.write(move |txn, scope, id| {
+            let place = locate(&*txn, scope, id)?.ok_or_else(|| no_such_session(id))?;
+            claim.take(txn, place)
+        })
+    }
+
+    /// Takes the lease and adds the message that is to be answered, in one transaction: both are there, or neither.
+    pub fn add_leased(&self, new: NewMessage, claim: Claim) -> Result<Leased> {
+        crate::scope::check_id("lease", &claim.holder)?;
+        // Whoever waits asks often, and asks before the message is made ready.
+        if let Some(other) = claim.held(self.lease(claim.now)?).filter(|lease| lease.holder != claim.holder) {
+            return Ok(Leased::Held(other));
+        }
+        let prepared = self.prepare(new, Arguments::MustBeJson, claim.now)?;
+        self.write(move |txn, scope, id| {
+            let place = locate(&*txn, scope, id)?.ok_or_else(|| no_such_session(id))?;
+            if let Some(other) = claim.take(txn, place)? {
+                return Ok(Leased::Held(other));
             }
-            let since = known.map_or(now, |lease| lease.since);
-            Lease { holder: holder.clone(), since, until }.write(txn, place)?;
-            Ok(None)
+            let mut writer = SessionWriter::at(txn, scope, place, claim.now)?;
+            writer.record.check_live("adding a message")?;
+            let added = writer.add(&prepared, None, None)?;
+            writer.finish()?;
+            Ok(Leased::Added(added))
         })
     }
 
@@ -67,14 +141,10 @@ impl Session<'_> {
 
     /// Gives the lease back; `false` where it was another's or nobody's by now.
     pub fn release_lease(&self, holder: &str) -> Result<bool> {
-        let (holder, id, scope) = (holder.to_owned(), self.id.to_owned(), self.scope.clone());
-        self.engine.write(move |txn| {
-            let Some(place) = crate::session::record::locate(&*txn, &scope, &id)? else { return Ok(false) };
-            let own = Lease::read(&*txn, place)?.is_some_and(|lease| lease.holder == holder);
-            if own {
-                txn.delete(place.lease().as_slice())?;
-            }
-            Ok(own)
+        let holder = holder.to_owned();
+        self.write(move |txn, scope, id| match locate(&*txn, scope, id)? {
+            Some(place) => end(txn, place, &holder),
+            None => Ok(false),
         })
     }
 }

@@ -7,6 +7,7 @@ use super::bounds;
 use super::newer;
 use super::pinned::{self, Pinned};
 use super::retrieved::{self, Asked};
+use super::room::{self, RoomLeft};
 use super::warm::{Warm, WarmFixed};
 use crate::context::explain::{Explained, Why};
 use crate::context::limit::section;
@@ -102,6 +103,8 @@ struct Gathered<'s, P> {
     recalled: Option<(Request, Recall)>,
     /// Why collections were searched by words alone, where they were.
     degraded: Option<String>,
+    /// The most that recalled text may have.
+    most_recalled: u64,
 }
 
 /// A prompt, and what is left to do outside of the snapshot.
@@ -124,10 +127,12 @@ pub(in crate::session) fn assemble<P: Pages>(
 ) -> Result<Done> {
     let place = status.place;
     let gathered = gather(engine, pages, scope, status, ask, warm)?;
-    let Gathered { view, record, epoch, fixed, volatile, frozen, recalled, degraded } = gathered;
+    let Gathered { view, record, epoch, fixed, volatile, frozen, recalled, degraded, most_recalled } = gathered;
     let mut budget = effective(&record.budget, ask);
     budget.sections = record.recalls.floored(budget.sections);
     let (limit, output_tokens) = budget.limit(&epoch.model)?;
+    let space = epoch.epoch.factor.room(limit).saturating_sub(fixed.fixed.tokens(&epoch.model.framing));
+    room::bound(&mut budget.sections, space, most_recalled);
     let bounds = bounds_of(pages, &record, &epoch, frozen)?;
     let counter = CachedCounter::new(epoch.model.encoding);
     let composed = |bounds: Option<&Bounds>| {
@@ -210,19 +215,30 @@ fn gather<'s, P: Pages>(
         let call = Call::read(pages, place, sent.turn, sent.call)?;
         let items = call.sent.map_or_else(Vec::new, |sent| sent.items);
         let volatile = ledger::shown(pages, &items, ask.now)?.0;
-        return Ok(Gathered { view, record, epoch, fixed, volatile, frozen: true, recalled: None, degraded: None });
+        return Ok(Gathered {
+            view,
+            record,
+            epoch,
+            fixed,
+            volatile,
+            frozen: true,
+            recalled: None,
+            degraded: None,
+            most_recalled: u64::MAX,
+        });
     }
     let mut volatile = fixed.pinned.newer(&epoch.epoch.pinned);
     volatile.extend(notes::items(pages, place)?);
     volatile.extend(task::items(&task::list(pages, place.partition, place.session, ask.now)?));
     let recalled = recall(engine, pages, scopes, &view, ask, record.recalls.memories as usize)?;
     if let Some((request, answer)) = &recalled {
-        volatile.extend(recalled_items(pages, &request.text, answer)?);
+        volatile.extend(recalled_items(pages, &request.text, answer, epoch.form())?);
     }
-    let mut degraded = None;
+    let (mut degraded, mut most_recalled) = (None, u64::MAX);
     if let Some((request, _)) = &recalled {
         let passages = retrieved::passages(engine, pages, &record, request)?;
-        let room = room_left(&record, &epoch, &fixed, &view, ask)?;
+        let room = RoomLeft::of(&effective(&record.budget, ask), &epoch, &fixed.fixed, &view)?;
+        most_recalled = room.most_recalled;
         let asked = Asked {
             scope,
             place,
@@ -238,27 +254,7 @@ fn gather<'s, P: Pages>(
         degraded = passages.1;
     }
     volatile.extend(ask.items.iter().cloned());
-    Ok(Gathered { view, record, epoch, fixed, volatile, frozen: false, recalled, degraded })
-}
-
-/// What the window leaves for what is recalled, about.
-struct RoomLeft {
-    /// The first message of the window.
-    start: u64,
-    tokens: u64,
-}
-
-/// About how much there is room for: `compose` decides, this says how many candidates are worth reading. A window that slides, and a block
-/// that can never leave the history again, take from what history could have: there it is the sixteenth that it was.
-fn room_left<P: Pages>(record: &SessionRecord, epoch: &StoredEpoch, fixed: &WarmFixed, view: &View<'_, P>, ask: &Ask) -> Result<RoomLeft> {
-    let budget = effective(&record.budget, ask);
-    let (limit, _) = budget.limit(&epoch.model)?;
-    let window = epoch.epoch.window(limit, &budget.sections, view, 0)?;
-    let space = epoch.epoch.factor.room(limit).saturating_sub(fixed.fixed.tokens(&epoch.model.framing));
-    let ceiling = budget.sections.grant(section::RECALLED, space).ceiling;
-    let costly = budget.sections.cut_step.millionths() == 0 || epoch.model.append_only;
-    let tokens = if costly { space / 16 } else { space.saturating_sub(window.tokens) };
-    Ok(RoomLeft { start: window.cut.start, tokens: tokens.min(ceiling) })
+    Ok(Gathered { view, record, epoch, fixed, volatile, frozen: false, recalled, degraded, most_recalled })
 }
 
 /// The fixed sections, as they were when the epoch began, less what was forgotten since.
@@ -269,8 +265,8 @@ fn fixed_now<P: Pages>(pages: &P, place: Place, epoch: &StoredEpoch, scopes: &[S
     {
         return Ok(known.clone());
     }
-    let pinned = Arc::new(Pinned::read(pages, scopes, now)?);
-    let shown = pinned::snapshot(pages, &epoch.epoch, now)?;
+    let pinned = Arc::new(Pinned::read(pages, scopes, epoch.form(), now)?);
+    let shown = pinned::snapshot(pages, epoch, now)?;
     let same = warm.fixed.as_ref().filter(|known| known.epoch == epoch.epoch.number && items_of(&known.fixed) == shown);
     let fixed = match same {
         Some(known) => Arc::clone(&known.fixed),
@@ -348,13 +344,13 @@ fn question(message: &Message) -> String {
 
 /// Recalled memories with their scores, each weighed by how sure the answer is: a best answer that answers nothing scores low. One that
 /// something newer was said of says when; one that another contradicts, undecided, says so.
-fn recalled_items<P: Pages>(pages: &P, question: &str, answer: &Recall) -> Result<Vec<Item>> {
+fn recalled_items<P: Pages>(pages: &P, question: &str, answer: &Recall, form: Form) -> Result<Vec<Item>> {
     let confidence = answer.confidence();
     let item = |(hit, newer_at): (&recall::Hit, Option<i64>)| {
         let partition = answer.partitions.get(hit.scope).copied().flatten().unwrap_or_default();
         let score = Some((hit.score * confidence * SCORE_UNIT) as i64);
         let disputed = is_disputed(pages, partition, &hit.memory)?;
-        Ok(pinned::item(partition, &hit.memory, section::RECALLED, score, Form { newer_at, disputed, ..Form::dated() }))
+        Ok(pinned::item(partition, &hit.memory, section::RECALLED, score, Form { newer_at, disputed, ..form }))
     };
     answer.hits.iter().zip(newer::newer(question, &answer.hits)).map(item).collect()
 }

@@ -7,5 +7,6 @@ mod newer;
 pub(super) mod pinned;
 pub(super) mod recount;
 pub(super) mod retrieved;
+mod room;
 pub(super) mod warm;
 mod why;

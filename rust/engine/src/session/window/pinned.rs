@@ -7,10 +7,11 @@ use std::sync::Arc;
 
 use crate::Result;
 use crate::context::limit::section;
-use crate::context::{Epoch, Form, Item, MemoryRef};
+use crate::context::{Form, Item, MemoryRef};
 use crate::index::bm25::{IndexId, Reader};
 use crate::memory::{Kind, MEMORIES, Memory, PINNED_KINDS, kind_key, record};
 use crate::scope::{Head, Scope};
+use crate::session::record::StoredEpoch;
 use crate::store::identity::Seed;
 use crate::store::keys::Partition;
 use crate::store::pages::Pages;
@@ -32,7 +33,7 @@ pub(in crate::session) struct Pinned {
 
 impl Pinned {
     /// Reads what is pinned in `scopes`. Costs a look-up for each kind and a record for each memory found.
-    pub fn read<P: Pages>(pages: &P, scopes: &[Scope], now: i64) -> Result<Self> {
+    pub fn read<P: Pages>(pages: &P, scopes: &[Scope], form: Form, now: i64) -> Result<Self> {
         let (mut pinned, mut found) = (Self { stamps: stamps(pages, scopes)?, ..Self::default() }, Vec::new());
         for scope in scopes {
             let Some(partition) = scope.find(pages)? else { continue };
@@ -47,7 +48,7 @@ impl Pinned {
         let rank = |kind: Kind| PINNED_KINDS.iter().position(|pinned| *pinned == kind);
         let importance = |memory: &Memory| (memory.importance * 1e6) as i64;
         found.sort_by_key(|(_, memory)| (rank(memory.kind), -importance(memory)));
-        pinned.items = found.iter().map(|(partition, memory)| item(*partition, memory, section::PINNED, None, Form::dated())).collect();
+        pinned.items = found.iter().map(|(partition, memory)| item(*partition, memory, section::PINNED, None, form)).collect();
         Ok(pinned)
     }
 
@@ -105,9 +106,9 @@ fn stamps<P: Pages>(pages: &P, scopes: &[Scope]) -> Result<Vec<(Partition, i64)>
 }
 
 /// The memories of an epoch's snapshot as they were then, less what was forgotten since or has expired.
-pub(in crate::session) fn snapshot<P: Pages>(pages: &P, epoch: &Epoch, now: i64) -> Result<Vec<Item>> {
-    let form = if epoch.renderer_version >= DATED_SINCE { Form::dated() } else { Form::default() };
-    let refs = &epoch.pinned;
+pub(in crate::session) fn snapshot<P: Pages>(pages: &P, epoch: &StoredEpoch, now: i64) -> Result<Vec<Item>> {
+    let form = if epoch.epoch.renderer_version >= DATED_SINCE { epoch.form() } else { Form::default() };
+    let refs = &epoch.epoch.pinned;
     let mut items = Vec::with_capacity(refs.len());
     for memory in refs {
         items.extend(revision(pages, *memory, now)?.map(|found| item(memory.partition as Partition, &found, section::PINNED, None, form)));
@@ -153,7 +154,11 @@ const DATED_SINCE: u32 = 2;
 
 /// A memory as a prompt shows it.
 pub(in crate::session) fn item(partition: Partition, memory: &Memory, section: &str, score: Option<i64>, form: Form) -> Item {
-    let mut attributes: Vec<(Box<str>, Box<str>)> = vec![("kind".into(), memory.kind.name().into())];
+    let mut attributes: Vec<(Box<str>, Box<str>)> = Vec::with_capacity(3);
+    if form.version >= Form::NAMED {
+        attributes.push(("id".into(), memory.id().into()));
+    }
+    attributes.push(("kind".into(), memory.kind.name().into()));
     if let Some(slot) = &memory.slot {
         attributes.push(("slot".into(), slot.as_str().into()));
     }

@@ -1,0 +1,57 @@
+"""What should outlive a session goes to memory before its messages leave the prompts.
+
+Learning is `Scope.learn`: it reads what is new since the last time, so a repeated flush adds nothing. A function of the caller's may do
+it instead; its memories get ids from the session and their texts, for the same reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from memspan._fence import is_mapping, kind_of
+from memspan.exceptions import InvalidInput
+
+if TYPE_CHECKING:
+    from memspan import _core
+    from memspan.short_term import Session
+
+__all__ = ["Flush", "flush"]
+
+Flush: TypeAlias = bool | Callable[[tuple[tuple[int, str, str], ...]], Iterable[str | Mapping[str, Any]] | None] | None
+"""`True` and `False` say whether `Scope.learn` reads the session first; `None` leaves it to the policy; a function learns by itself."""
+
+
+def flush(session: Session, draft: _core.CompactionDraft | None, learn: Flush, *, policy: str) -> int:
+    """Learns from a session before a compaction; how many memories that stored."""
+    if learn is None:
+        learn = policy == "compaction"
+    if learn is True:
+        return len(session.scope.learn(session).stored)
+    if learn is False or draft is None:
+        return 0
+    if not callable(learn):
+        raise InvalidInput(
+            f"compacting: learn must be True, False, or a function of the messages that leave, got {kind_of(learn)} (learn=): pass one"
+        )
+    messages = draft.messages()
+    rows = learn(tuple((index, role, text) for index, _, role, text in messages))
+    if rows is None:
+        return 0
+    if isinstance(rows, str | bytes | Mapping):
+        raise InvalidInput(f"compacting: learn must return several memories, got one {kind_of(rows)} (learn=): return a list")  # pyright: ignore[reportUnknownArgumentType]  it asks for its type alone
+    first = f"{session.id}#{messages[0][1] or messages[0][0]}" if messages else session.id
+    named = [_memory_row(row, first) for row in rows]
+    session.scope.remember_many(named)
+    return len(named)
+
+
+def _memory_row(row: Any, first: str) -> Any:
+    """A memory of a flush; without an id it gets one of the first message and of its text, so that a second flush adds nothing."""
+    fields: Any = {"text": row} if isinstance(row, str) else row
+    if not is_mapping(fields) or fields.get("id") is not None:
+        return fields
+    from hashlib import sha256  # noqa: PLC0415  few programs flush
+
+    digest = sha256(str(fields.get("text")).encode("utf-8", "replace")).hexdigest()[:16]
+    return {**fields, "id": f"{first}/{digest}"}

@@ -1,0 +1,193 @@
+"""`Lease`: the right to answer a session, of one worker at a time. `Session.lease` makes it.
+
+A holder that dies holds until its time is over, unless it can be seen to be dead: on Linux a lease names the boot, the space of process
+numbers, the process and when that began, and whoever waits on the same machine takes over at once. A holder that hangs, and one on a
+machine or in a container that cannot be looked into, is waited for.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from memspan import _core
+from memspan._fence import is_number
+from memspan.exceptions import InvalidInput, StoreBusy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+
+    from memspan.short_term import Added
+
+__all__ = ["Lease"]
+
+_FIRST_PAUSE = 0.01
+_LONGEST_PAUSE = 0.2
+_MOST_WAIT = 86_400
+_STARTED = 19
+"""Where a line of /proc/PID/stat has the start of the process, counted from the field behind its name."""
+
+
+class Lease:
+    """The right to answer a session, of one worker at a time. Made by `Session.lease`; used in a `with` or `async with` block.
+
+    It ends with the block, with the reply that is added by it and calls no tool, or by its time where the worker died. Messages are added
+    by anybody meanwhile.
+
+    Attributes:
+        added: What became of the message that it was taken with.
+
+    Examples:
+        >>> session = user.session("s-1", model="gpt-4o")
+        >>> with session.lease(message={"role": "user", "content": "2 + 2?"}, id="webhook-77") as lease:
+        ...     turn = session.add_response(memspan.testing.openai_response("4"), prompt=session.assemble(), lease=lease)
+        ...     lease.added.action, lease.held
+        ('added', False)
+    """
+
+    __slots__ = ("_core", "_held", "_holder", "_id", "_row", "_seconds", "_wait", "_written", "added")
+
+    def __init__(
+        self,
+        core: _core.SessionCore,
+        seconds: float,
+        wait_seconds: float,
+        row: _core.NewRow | None = None,
+        written: Callable[[_core.AddedRow], Added] | None = None,
+    ) -> None:
+        if not is_number(wait_seconds) or not 0 <= wait_seconds < _MOST_WAIT:
+            raise InvalidInput(f"taking a lease: wait_seconds must be from 0 to a day, got {wait_seconds!r} (wait_seconds=): change it")
+        self._core, self._seconds, self._wait, self._row, self._written = core, seconds, wait_seconds, row, written
+        self._holder = _name_of_a_holder()
+        self._held = False
+        self.added: Added | None = None
+
+    @property
+    def held(self) -> bool:
+        """Whether it is held: taken, and not given back. Its time may be over all the same."""
+        return self._held
+
+    def renew(self, seconds: float | None = None) -> None:
+        """Prolongs it: so many seconds from now, as many as at first by default.
+
+        Raises:
+            StoreBusy: Its time was over, and another worker answers now.
+        """
+        other = _core.take_lease(self._core, self._holder, self._seconds if seconds is None else seconds, None)
+        if other is not None:
+            self._held = False
+            raise self._busy(other)
+
+    def add_response(self, response: Any, prompt: _core.PromptCore | None) -> tuple[int, bool]:
+        """Adds a reply by it, and ends it where the reply calls no tool; the turn, and whether the usage contradicts itself. Private."""
+        turn, ignored, over = _core.add_response_leased(self._core, response, prompt, self._holder)
+        self._held = self._held and not over
+        return turn, ignored
+
+    def __enter__(self) -> Self:
+        for pause in self._tries():
+            time.sleep(pause)
+        return self
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        if self._held:
+            self._held = False
+            _core.release_lease(self._core, self._holder)
+
+    async def __aenter__(self) -> Self:
+        import asyncio  # noqa: PLC0415  programs without an event loop do not pay for it
+
+        tries = self._tries()
+        while (pause := await asyncio.to_thread(next, tries, None)) is not None:  # noqa: ASYNC110  another process holds it
+            await asyncio.sleep(pause)
+        return self
+
+    async def __aexit__(self, kind: object, error: object, trace: object) -> None:
+        import asyncio  # noqa: PLC0415
+
+        await asyncio.to_thread(self.__exit__, kind, error, trace)
+
+    def _tries(self) -> Generator[float]:
+        """Tries until it is taken; yields how long to wait before the next."""
+        until, pause = time.monotonic() + self._wait, _FIRST_PAUSE
+        while (other := self._take(None)) is not None:
+            if _is_dead(other.holder) and self._take(other.holder) is None:
+                return
+            left = until - time.monotonic()
+            if left <= 0:
+                raise self._busy(other)
+            yield min(pause, left)
+            pause = min(2 * pause, _LONGEST_PAUSE)
+
+    def _take(self, dead: str | None) -> _core.LeaseHolder | None:
+        """Takes it, with its message where it has one; whoever holds it, where that is another who lives."""
+        if self._row is None or self._written is None:
+            other = _core.take_lease(self._core, self._holder, self._seconds, dead)
+            self._held = other is None
+            return other
+        added, other = _core.add_leased(self._core, self._row, self._holder, self._seconds, dead)
+        self._held = other is None
+        if added is not None:
+            self.added = self._written(added)
+        return other
+
+    def _busy(self, other: _core.LeaseHolder) -> StoreBusy:
+        return StoreBusy(
+            f"answering session {self._core.id!r}: one worker answers at a time, and {other.holder} does since {other.since:%H:%M:%S}, until "
+            f"{other.until:%H:%M:%S} (UTC) at the latest: wait longer (wait_seconds=), or leave the answer to it",
+            session_id=self._core.id,
+            holder=other.holder,
+            until=other.until,
+        )
+
+
+def _name_of_a_holder() -> str:
+    import uuid  # noqa: PLC0415  few programs take a lease
+
+    return f"{_host()}/{os.getpid()}/{_process(os.getpid())}/{uuid.uuid4().hex}"
+
+
+@lru_cache(maxsize=1)
+def _host() -> str:
+    import socket  # noqa: PLC0415  few programs take a lease
+
+    return socket.gethostname().replace("/", "_")[:80]
+
+
+@lru_cache(maxsize=1)
+def _process(pid: int) -> str:
+    """This process, as no other ever was or will be: boot, space of process numbers, start. "unknown" where the system does not say."""
+    started = _started(pid)
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+        space = os.readlink("/proc/self/ns/pid").strip("pid:[]")
+    except OSError:
+        return "unknown"
+    return "unknown" if started is None else f"{boot}.{space}.{started}"
+
+
+def _started(pid: int) -> str | None:
+    """When a process began, in ticks since the boot; "ended" of one that only waits to be buried; `None` where that cannot be read."""
+    try:
+        state, *fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+    except (OSError, ValueError):
+        return None
+    return "ended" if state in {"Z", "X"} else fields[_STARTED - 1]
+
+
+def _is_dead(holder: str) -> bool:
+    """Whether a holder ran where this process can see it, and is not there any more."""
+    *_, number, process, _ = ["", "", *holder.split("/")][-4:]
+    place, _, started = process.rpartition(".")
+    if not place or place != _process(os.getpid()).rpartition(".")[0] or not number.isdigit():
+        return False
+    try:
+        os.kill(int(number), 0)
+    except ProcessLookupError:
+        return True
+    except (OSError, OverflowError):  # another user's: it is there
+        pass
+    return _started(int(number)) not in {None, started}

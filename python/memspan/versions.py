@@ -1,0 +1,79 @@
+"""Procedural memory: the versions of a session's system prompt and tool schemas (`Session.versions`)."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from memspan.exceptions import InvalidInput
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
+
+    from memspan import _core
+
+__all__ = ["Version", "Versions"]
+
+_SHOWN = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A system prompt or tool schemas that a session had.
+
+    Attributes:
+        number: From 1, for each of the two.
+        value: The text, or the list of schemas.
+        epoch: The first epoch with it.
+        since: When that began: aware, in UTC.
+    """
+
+    number: int
+    value: str | list[Any]
+    epoch: int
+    since: datetime
+
+    def __repr__(self) -> str:
+        text = self.value if isinstance(self.value, str) else json.dumps(self.value, ensure_ascii=False)
+        short = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+        return f"Version(number={self.number}, {short!r}, epoch={self.epoch})"
+
+
+@dataclass(frozen=True, slots=True)
+class Versions:
+    """Both, oldest first.
+
+    Attributes:
+        system: Of the system prompt.
+        tools: Of the tool schemas.
+    """
+
+    system: tuple[Version, ...]
+    tools: tuple[Version, ...]
+
+    @staticmethod
+    def of(rows: Iterable[_core.VersionRow]) -> Versions:
+        """From what the engine says of them."""
+        known = list(rows)
+        system = tuple(Version(number, text, epoch, since) for tools, number, epoch, since, text in known if not tools)
+        return Versions(system, tuple(Version(number, json.loads(text), epoch, since) for tools, number, epoch, since, text in known if tools))
+
+
+def text_of(system: str | Version | None) -> str | None:
+    """The system prompt that is named."""
+    if not isinstance(system, Version):
+        return system
+    if not isinstance(system.value, str):
+        raise InvalidInput(f"switching models: system= takes a version of the system prompt, got one of tools, {system!r}: pass it as tools=")
+    return system.value
+
+
+def tools_of(tools: Iterable[Any] | Version | None) -> Iterable[Any] | None:
+    """The tools that are named."""
+    if not isinstance(tools, Version):
+        return tools
+    if isinstance(tools.value, str):
+        raise InvalidInput(f"switching models: tools= takes a version of the tools, got one of the system prompt, {tools!r}: pass it as system=")
+    return tools.value

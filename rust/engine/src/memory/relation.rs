@@ -1,0 +1,237 @@
+//! Relations between what a scope knows, on disk: "payments-api" "runs on" "prod-eu-west-1", with when they held and which memory says so.
+//!
+//! Names are compared without case, in Unicode normal form C. A relation that a memory says ends when the memory is superseded, and is
+//! erased with it when it is forgotten.
+//!
+//! ```text
+//! Table::Relation       number u32 | chunk u16 -> subject, relation, object, since, until, memory
+//! Table::RelationOf     hash64 of an entity | number u32 -> nothing: it is at one of its ends
+//! Table::RelationBy     memory u32 | number u32 -> nothing: that memory says so
+//! ```
+
+use std::ops::ControlFlow;
+
+use crate::Result;
+use crate::store::chunks;
+use crate::store::envelope::{self, Codec};
+use crate::store::identity::Seed;
+use crate::store::keys::{Key, Partition, Table, u32_at};
+use crate::store::msgpack::{Reader, Writer};
+use crate::store::pages::{Pages, PagesMut};
+use crate::text::slot_key;
+
+/// Relations of a scope at most: what is read to answer stays within a few milliseconds.
+pub const MAX_RELATIONS: u32 = 100_000;
+
+/// That something stands to something.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Relation {
+    /// Its number in the scope, from 1.
+    pub number: u32,
+    /// What it is said of.
+    pub subject: String,
+    /// How it stands.
+    pub relation: String,
+    /// To what.
+    pub object: String,
+    /// Since when it holds, microseconds since 1970.
+    pub since: i64,
+    /// When it stopped to hold; `None` while it does.
+    pub until: Option<i64>,
+    /// The number of the memory that says so.
+    pub memory: Option<u32>,
+}
+
+impl Relation {
+    /// Whether both say the same of the same.
+    #[must_use]
+    pub fn says(&self, other: &Self) -> bool {
+        slot_key(&self.subject) == slot_key(&other.subject)
+            && slot_key(&self.relation) == slot_key(&other.relation)
+            && slot_key(&self.object) == slot_key(&other.object)
+    }
+
+    /// The end that is not `entity`, which is in normal form.
+    #[must_use]
+    pub fn beyond(&self, entity: &str) -> String {
+        let subject = slot_key(&self.subject);
+        if subject == entity { slot_key(&self.object) } else { subject }
+    }
+}
+
+fn key(partition: Partition, number: u32) -> Key {
+    Key::new(partition, Table::Relation).u32(number)
+}
+
+fn of_key(partition: Partition, seed: Seed, entity: &str) -> Key {
+    Key::new(partition, Table::RelationOf).u64(seed.hash64(entity.as_bytes()))
+}
+
+fn by_key(partition: Partition, memory: u32) -> Key {
+    Key::new(partition, Table::RelationBy).u32(memory)
+}
+
+fn encode(relation: &Relation) -> Vec<u8> {
+    let mut body = Writer::array(6);
+    body.text(&relation.subject);
+    body.text(&relation.relation);
+    body.text(&relation.object);
+    body.int(relation.since);
+    body.maybe_int(relation.until);
+    body.maybe_int(relation.memory.map(i64::from));
+    body.into_bytes()
+}
+
+fn decode(key: &[u8], number: u32, body: &[u8]) -> Result<Relation> {
+    let mut r = Reader::array(key, body)?;
+    Ok(Relation {
+        number,
+        subject: r.text()?.to_owned(),
+        relation: r.text()?.to_owned(),
+        object: r.text()?.to_owned(),
+        since: r.int()?,
+        until: r.maybe_int()?,
+        memory: r.maybe_int()?.map(|number| number as u32),
+    })
+}
+
+/// All relations of a partition, in the order in which they were given.
+pub fn all<P: Pages + ?Sized>(pages: &P, partition: Partition) -> Result<Vec<Relation>> {
+    let range = Key::new(partition, Table::Relation).prefix_range();
+    let mut found = Vec::new();
+    pages.scan(&range.start, &range.end, &mut |key, value| {
+        let (prefix, chunk) = key.split_at(key.len().saturating_sub(2));
+        if chunk == [0, 0] {
+            let number = u32_at(key, 5).ok_or_else(|| envelope::damaged(key, "its key is too short for a relation"))?;
+            let (_, body) = chunks::join(pages, Key::from_slice(prefix)?, envelope::open(key, value)?)?;
+            found.push(decode(key, number, &body)?);
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(found)
+}
+
+/// The number of the relation that was given last; 0 where there is none.
+fn last<P: Pages + ?Sized>(pages: &P, partition: Partition) -> Result<u32> {
+    let range = Key::new(partition, Table::Relation).prefix_range();
+    let end = pages.floor(&range.end)?;
+    Ok(end
+        .filter(|(key, _)| *key >= range.start.as_slice() && *key < range.end.as_slice())
+        .and_then(|(key, _)| u32_at(key, 5))
+        .unwrap_or(0))
+}
+
+fn numbers<P: Pages + ?Sized>(pages: &P, prefix: Key, at: usize, most: usize) -> Result<Vec<u32>> {
+    let (range, mut found) = (prefix.prefix_range(), Vec::new());
+    pages.scan(&range.start, &range.end, &mut |key, _| {
+        found.extend(u32_at(key, at));
+        Ok(if found.len() < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+    })?;
+    Ok(found)
+}
+
+fn read<P: Pages + ?Sized>(pages: &P, partition: Partition, number: u32) -> Result<Option<Relation>> {
+    let key = key(partition, number);
+    let Some((_, body)) = chunks::get(pages, key)? else { return Ok(None) };
+    decode(key.as_slice(), number, &body).map(Some)
+}
+
+/// Whether relations of a partition can be looked up by their ends: it has any.
+pub fn any<P: Pages + ?Sized>(pages: &P, partition: Partition) -> Result<bool> {
+    Ok(!numbers(pages, Key::new(partition, Table::RelationOf), 13, 1)?.is_empty())
+}
+
+/// The relations at one of whose ends an entity (in normal form) is, at most `most`, in the order in which they were given.
+pub fn of<P: Pages + ?Sized>(pages: &P, partition: Partition, seed: Seed, entity: &str, most: usize) -> Result<Vec<Relation>> {
+    let mut found = Vec::new();
+    for number in numbers(pages, of_key(partition, seed, entity), 13, most)? {
+        let relation = read(pages, partition, number)?;
+        // The key is a hash: the names decide.
+        found.extend(relation.filter(|one| slot_key(&one.subject) == entity || slot_key(&one.object) == entity));
+    }
+    Ok(found)
+}
+
+/// Those of them that hold. What version 0.4.0 stored is looked through where nothing was given since.
+pub fn holding<P: Pages + ?Sized>(pages: &P, partition: Partition, seed: Seed, entity: &str) -> Result<Vec<Relation>> {
+    let found = if any(pages, partition)? { of(pages, partition, seed, entity, usize::MAX)? } else { all(pages, partition)? };
+    Ok(found.into_iter().filter(|relation| relation.until.is_none()).collect())
+}
+
+/// What became of a relation that was given.
+#[derive(Debug)]
+pub enum Given {
+    /// It is stored.
+    New(Relation),
+    /// One that holds says the same.
+    Known(Relation),
+    /// The scope has as many as it may have.
+    Full,
+}
+
+/// Stores a relation, unless one that holds says the same.
+pub fn give(pages: &mut impl PagesMut, partition: Partition, seed: Seed, given: &Relation) -> Result<Given> {
+    index_older(pages, partition, seed)?;
+    let known = of(pages, partition, seed, &slot_key(&given.subject), usize::MAX)?;
+    if let Some(known) = known.into_iter().find(|known| known.until.is_none() && known.says(given)) {
+        return Ok(Given::Known(known));
+    }
+    let number = last(pages, partition)? + 1;
+    if number > MAX_RELATIONS {
+        return Ok(Given::Full);
+    }
+    let relation = Relation { number, ..given.clone() };
+    put(pages, partition, &relation)?;
+    index(pages, partition, seed, &relation)?;
+    Ok(Given::New(relation))
+}
+
+/// Stores a relation as it is now.
+pub fn put(pages: &mut impl PagesMut, partition: Partition, relation: &Relation) -> Result<()> {
+    chunks::put(pages, key(partition, relation.number), 1, Codec::MessagePack, &encode(relation))
+}
+
+fn index(pages: &mut impl PagesMut, partition: Partition, seed: Seed, relation: &Relation) -> Result<()> {
+    let ends = [&relation.subject, &relation.object].map(|name| of_key(partition, seed, &slot_key(name)));
+    let by = relation.memory.map(|memory| by_key(partition, memory));
+    for key in ends.into_iter().chain(by) {
+        let key = key.u32(relation.number);
+        pages.put(key.as_slice(), &envelope::seal(key.as_slice(), 1, Codec::Raw, &[]))?;
+    }
+    Ok(())
+}
+
+/// Relations that version 0.4.0 stored have no keys by their ends: they get them when the next one is given.
+fn index_older(pages: &mut impl PagesMut, partition: Partition, seed: Seed) -> Result<()> {
+    if last(pages, partition)? == 0 || any(pages, partition)? {
+        return Ok(());
+    }
+    for relation in all(pages, partition)? {
+        index(pages, partition, seed, &relation)?;
+    }
+    Ok(())
+}
+
+/// Ends what a memory says, which holds no longer.
+pub(super) fn end_of(pages: &mut impl PagesMut, partition: Partition, memory: u32, at: i64) -> Result<()> {
+    for number in numbers(pages, by_key(partition, memory), 9, usize::MAX)? {
+        if let Some(relation) = read(pages, partition, number)?.filter(|relation| relation.until.is_none()) {
+            put(pages, partition, &Relation { until: Some(at.max(relation.since)), ..relation })?;
+        }
+    }
+    Ok(())
+}
+
+/// Removes what a memory says, which is forgotten.
+pub(super) fn erase_of(pages: &mut impl PagesMut, partition: Partition, seed: Seed, memory: u32) -> Result<()> {
+    for number in numbers(pages, by_key(partition, memory), 9, usize::MAX)? {
+        if let Some(relation) = read(pages, partition, number)? {
+            for name in [&relation.subject, &relation.object] {
+                pages.delete(of_key(partition, seed, &slot_key(name)).u32(number).as_slice())?;
+            }
+            chunks::remove(pages, key(partition, number))?;
+        }
+        pages.delete(by_key(partition, memory).u32(number).as_slice())?;
+    }
+    Ok(())
+}

@@ -1,0 +1,103 @@
+//! Nominating by relations: memories that say how something stands to what the question names, or to what that stands to.
+//!
+//! "Where does checkout run?" names checkout; "checkout depends on payments-api" is one step away, "payments-api runs on
+//! prod-eu-west-1" two, though it has no name of the question. A memory so found is as relevant as its steps say, or as its words do,
+//! whichever is more. A scope without relations costs one look-up.
+
+use std::collections::BTreeMap;
+
+use super::ranking::memories::{FEWEST, RELATED};
+use crate::Result;
+use crate::memory::relation::{self, Relation};
+use crate::store::identity::Seed;
+use crate::store::keys::Partition;
+use crate::store::pages::Pages;
+use crate::text::slot_key;
+
+/// Words of a question that are looked up, alone and with those behind them.
+const MOST_WORDS: usize = 40;
+/// Words of a name at most.
+const NAME_WORDS: usize = 3;
+/// Relations of one entity that are followed.
+const MOST_EACH: usize = 64;
+/// Entities from which a step is taken: something that everything stands to tells nothing.
+const MOST_ENTITIES: usize = 32;
+
+/// How a memory is related to a question.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Related {
+    /// The relevance that its steps give it.
+    pub relevance: f64,
+    /// The steps, in words.
+    pub path: String,
+}
+
+/// The memories that say the relations of what a question names, by number.
+pub fn nominate<P: Pages>(pages: &P, partition: Partition, seed: Seed, question: &str) -> Result<BTreeMap<u32, Related>> {
+    let mut found = BTreeMap::new();
+    if !relation::any(pages, partition)? {
+        return Ok(found);
+    }
+    let mut reached: BTreeMap<String, String> = BTreeMap::new();
+    let mut open: Vec<(String, String)> = names(question).into_iter().map(|name| (name, String::new())).collect();
+    for relevance in RELATED {
+        let mut next = Vec::new();
+        for (entity, path) in open {
+            if reached.contains_key(&entity) {
+                continue;
+            }
+            for one in held(pages, partition, seed, &entity)? {
+                let step = format!("{} {} {}", one.subject, one.relation, one.object);
+                let path = if path.is_empty() { step } else { format!("{path}, {step}") };
+                if let Some(memory) = one.memory.filter(|_| found.len() < FEWEST) {
+                    found.entry(memory).or_insert(Related { relevance, path: path.clone() });
+                }
+                next.push((one.beyond(&entity), path));
+            }
+            reached.insert(entity, path);
+        }
+        next.truncate(MOST_ENTITIES);
+        open = next;
+    }
+    Ok(found)
+}
+
+fn held<P: Pages>(pages: &P, partition: Partition, seed: Seed, entity: &str) -> Result<Vec<Relation>> {
+    let all = relation::of(pages, partition, seed, entity, MOST_EACH)?;
+    Ok(all.into_iter().filter(|one| one.until.is_none()).collect())
+}
+
+/// What a question may name: each of its words, and runs of two and three.
+fn names(question: &str) -> Vec<String> {
+    let trimmed = |word: &str| word.trim_matches(|letter: char| !letter.is_alphanumeric()).trim_end_matches("'s").to_owned();
+    let words: Vec<String> = question.split_whitespace().map(trimmed).filter(|word| !word.is_empty()).take(MOST_WORDS).collect();
+    let runs = (1..=NAME_WORDS).flat_map(|length| words.windows(length));
+    runs.map(|run| slot_key(&run.join(" "))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::identity::Secret;
+    use crate::store::pages::MemoryPages;
+
+    fn given(pages: &mut MemoryPages, seed: Seed, subject: &str, relation: &str, object: &str, memory: u32) {
+        let (subject, relation, object) = (subject.to_owned(), relation.to_owned(), object.to_owned());
+        let one = Relation { number: 0, subject, relation, object, since: 0, until: None, memory: Some(memory) };
+        relation::give(pages, 3, seed, &one).expect("stored");
+    }
+
+    #[test]
+    fn two_steps_lead_from_what_is_named_to_what_says_more() {
+        let (mut pages, seed) = (MemoryPages::new(), Secret::default().seed(b"u"));
+        given(&mut pages, seed, "checkout", "depends on", "payments-api", 1);
+        given(&mut pages, seed, "payments-api", "runs on", "prod-eu-west-1", 2);
+        given(&mut pages, seed, "prod-eu-west-1", "belongs to", "Ops", 3);
+        let found = nominate(&pages, 3, seed, "Where does Checkout run?").expect("read");
+        assert_eq!(found.keys().copied().collect::<Vec<_>>(), [1, 2], "a third step is too far");
+        assert_eq!(found[&2].path, "checkout depends on payments-api, payments-api runs on prod-eu-west-1");
+        assert!(found[&1].relevance > found[&2].relevance);
+        assert!(nominate(&pages, 3, seed, "What about billing?").expect("read").is_empty());
+        assert!(nominate(&pages, 4, seed, "Where does Checkout run?").expect("read").is_empty(), "another scope");
+    }
+}

@@ -1,0 +1,217 @@
+//! Encrypted stores from outside: what the files show without the key, which keys open them, and that everything that copies, repairs or
+//! replaces a store keeps both promises.
+
+mod support;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use memspan_engine::ErrorKind;
+use memspan_engine::engine::Engine;
+use memspan_engine::models::Model;
+use memspan_engine::session::{NewMessage, Options, Session};
+use memspan_engine::store::folder::FORMAT_VERSION;
+use memspan_engine::store::repair::repair;
+use memspan_engine::store::vault::StoreKey;
+use memspan_engine::store::vault::rekey::rekey;
+use support::{ALL_KINDS, Folder, ask, assert_sound, embed, memories, one, open, options, user, with_vector};
+
+const FACT: &str = "payments-api listens on port 8443 in prod-eu-west-1";
+const SAID: &str = "my grandmother's maiden name is Featherstonehaugh";
+const PATIENCE: Duration = Duration::from_secs(20);
+
+fn key(byte: u8) -> StoreKey {
+    StoreKey::new(&[byte; 32]).expect("a key")
+}
+
+fn open_with(path: &Path, byte: u8) -> memspan_engine::Result<Engine> {
+    Engine::open_encrypted(path, options(true), false, key(byte))
+}
+
+/// Memories, one of them too long for a page, and a session.
+fn fill(engine: &Engine) {
+    one(engine, &user("u-42-visible-name"), with_vector(FACT), 1);
+    one(engine, &user("u-42-visible-name"), with_vector(&format!("{FACT} {}", "and so on ".repeat(2000))), 2);
+    one(engine, &user("other"), with_vector("Drinks tea with Eve"), 3);
+    let scope = user("u-42-visible-name");
+    let session = Session { engine, scope: &scope, id: "a-session-id" };
+    session.open(Options { model: Some(Model::named("gpt-4o").expect("known")), ..Options::default() }, 4).expect("opened");
+    session.add(NewMessage::given(format!(r#"{{"role":"user","content":"{SAID}"}}"#)), None, 5).expect("added");
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).expect("listed").map(|entry| entry.expect("an entry").path());
+    entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
+}
+
+/// How often `needle` stands in any file of the store.
+fn seen(folder: &Path, needle: &[u8]) -> usize {
+    files(folder).iter().map(|file| std::fs::read(file).expect("read").windows(needle.len()).filter(|bytes| *bytes == needle).count()).sum()
+}
+
+/// What must not be seen of the content of [`fill`]: texts, names, ids, a vector as it is stored exactly.
+fn needles() -> Vec<Vec<u8>> {
+    let texts = ["payments-api", "Featherstonehaugh", "u-42-visible-name", "a-session-id", "Drinks tea"];
+    let vector: Vec<u8> = embed(FACT).as_slice().iter().flat_map(|value| value.to_le_bytes()).take(64).collect();
+    texts.iter().map(|text| text.as_bytes().to_vec()).chain([vector]).collect()
+}
+
+#[test]
+fn files_of_an_encrypted_store_show_nothing_of_what_is_in_it() {
+    let (plain, encrypted, copy) = (Folder::new(), Folder::new(), Folder::new());
+    fill(&open(&plain.0, true));
+    let engine = open_with(&encrypted.0, 1).expect("open");
+    fill(&engine);
+    assert_eq!(ask(&engine, &user("u-42-visible-name"), "port 8443", 1, 9).expect("answered")[0], FACT);
+    engine.backup(&copy.0).expect("copied");
+    for needle in needles() {
+        assert!(seen(&plain.0, &needle) > 0, "the control: {needle:?} stands in the plain store");
+        assert_eq!(seen(&encrypted.0, &needle), 0, "{:?}", String::from_utf8_lossy(&needle));
+        assert_eq!(seen(&copy.0, &needle), 0, "in the backup: {:?}", String::from_utf8_lossy(&needle));
+    }
+    engine.compact().expect("compacted");
+    assert_sound(&engine);
+    engine.close().expect("closed");
+    let again = open_with(&copy.0, 1).expect("the backup has the same key");
+    assert_eq!(memories(&again, &user("u-42-visible-name"), 9).len(), 2);
+    assert_sound(&again);
+}
+
+#[test]
+fn every_other_key_is_a_typed_error_and_changes_nothing() {
+    let (store, plain) = (Folder::new(), Folder::new());
+    let engine = open_with(&store.0, 1).expect("open");
+    fill(&engine);
+    let reason = |error: memspan_engine::Error| {
+        assert_eq!(error.kind(), ErrorKind::WrongKey, "{error}");
+        format!("{:?}", error.fields())
+    };
+    // While this process has it open, and after.
+    for _ in 0..2 {
+        assert!(reason(open_with(&store.0, 2).expect_err("another")).contains("wrong"));
+        assert!(reason(Engine::open(&store.0, options(true)).expect_err("none")).contains("missing"));
+        engine.close().ok();
+    }
+    assert!(open_with(&store.0, 1).is_ok());
+    fill(&open(&plain.0, true));
+    assert!(reason(open_with(&plain.0, 1).expect_err("a key too many")).contains("not encrypted"));
+    assert_eq!(StoreKey::new(&[1; 31]).expect_err("31 bytes").kind(), ErrorKind::InvalidInput);
+}
+
+#[test]
+fn a_store_gets_another_key_or_one_or_none() {
+    let store = Folder::new();
+    fill(&open(&store.0, true));
+    let expected = memories(&open(&store.0, true), &user("u-42-visible-name"), 9);
+    let check = |engine: &Engine| {
+        assert_eq!(memories(engine, &user("u-42-visible-name"), 9), expected);
+        assert_eq!(ask(engine, &user("u-42-visible-name"), "port 8443", 2, 9).expect("answered").len(), 2);
+        one(engine, &user("other"), with_vector("It can be written to"), 10);
+        assert_sound(engine);
+    };
+    let engine = open(&store.0, true);
+    rekey(engine.store(), Some(key(1)), PATIENCE).expect("encrypted");
+    check(&engine);
+    assert_eq!(seen(&store.0, b"payments-api"), 0, "what was plain is gone");
+    rekey(engine.store(), Some(key(2)), PATIENCE).expect("another key");
+    check(&engine);
+    engine.close().expect("closed");
+    assert_eq!(open_with(&store.0, 1).expect_err("the old key").kind(), ErrorKind::WrongKey);
+    let engine = open_with(&store.0, 2).expect("the new key");
+    check(&engine);
+    rekey(engine.store(), None, PATIENCE).expect("plain");
+    check(&engine);
+    engine.close().expect("closed");
+    check(&open(&store.0, true));
+}
+
+#[test]
+fn another_process_follows_to_a_new_key_only_with_it() {
+    let store = Folder::new();
+    if let Some((_, path)) = support::role() {
+        let engine = open_with(&path, 1).expect("open");
+        rekey(engine.store(), Some(key(2)), PATIENCE).expect("another key");
+        return;
+    }
+    let engine = open_with(&store.0, 1).expect("open");
+    fill(&engine);
+    support::join(support::spawn("another_process_follows_to_a_new_key_only_with_it", "rekey", &store.0));
+    let error = engine.memories(&user("other"), 0, 10, ALL_KINDS, 9).expect_err("its key is the old one");
+    assert_eq!(error.kind(), ErrorKind::WrongKey);
+    engine.close().expect("closed");
+    assert_eq!(memories(&open_with(&store.0, 2).expect("open"), &user("other"), 9).len(), 1);
+}
+
+#[test]
+fn what_was_moved_swapped_or_written_without_the_key_is_damage() {
+    use memspan_engine::store::keys::{Key, Table};
+    use memspan_engine::store::pages::Pages;
+    let store = Folder::new();
+    let engine = open_with(&store.0, 1).expect("open");
+    fill(&engine);
+    // The record of one memory at the place of another: with a checksum that is right there, as somebody with the files can compute it.
+    let place = |number: u32| Key::new(1, Table::Memory).u32(number).u16(0);
+    let stored = |key: Key| {
+        let mut bytes = Vec::new();
+        let read = engine.store().read(|snapshot| {
+            snapshot.scan_stored(key.as_slice(), &key.prefix_range().end, &mut |_, stored| {
+                bytes = stored.to_vec();
+                Ok(std::ops::ControlFlow::Break(()))
+            })
+        });
+        read.map(|()| bytes).expect("read")
+    };
+    let mut moved = stored(place(1));
+    let head = [moved[0], moved[1], moved[2], moved[3]];
+    memspan_engine::store::envelope::seal_with_key(place(2).as_slice(), head, &mut moved);
+    let put = move |bytes: Vec<u8>| {
+        let write = engine.store().write(PATIENCE, move |txn| txn.put_stored(place(2).as_slice(), &bytes));
+        write.expect("written");
+        let error = engine.get(&user("u-42-visible-name"), "mem-2", 9).expect_err("not its own");
+        assert_eq!(error.kind(), ErrorKind::StoreCorrupt, "{error}");
+        let report = engine.check().expect("checked");
+        assert!(report.findings.iter().any(|finding| finding.part == "encryption"), "{:#?}", report.findings);
+        engine
+    };
+    let engine = put(moved);
+    let plain = memspan_engine::store::envelope::seal(
+        place(2).as_slice(),
+        1,
+        memspan_engine::store::envelope::Codec::Raw,
+        b"a plain value in an encrypted store",
+    );
+    let write = engine.store().write(PATIENCE, move |txn| txn.put_stored(place(2).as_slice(), &plain));
+    write.expect("written");
+    assert_eq!(engine.get(&user("u-42-visible-name"), "mem-2", 9).expect_err("plain").kind(), ErrorKind::StoreCorrupt);
+}
+
+#[test]
+fn erasing_a_scope_destroys_its_key_and_the_rest_stays() {
+    use memspan_engine::store::pages::Pages;
+    use memspan_engine::store::vault::record_of;
+    let store = Folder::new();
+    let engine = open_with(&store.0, 1).expect("open");
+    fill(&engine);
+    let has_key = |partition| engine.store().read(|snapshot| Ok(snapshot.get(record_of(partition).as_slice())?.is_some())).expect("read");
+    assert!(has_key(1) && has_key(2));
+    let erased = engine.erase(&user("u-42-visible-name")).expect("erased");
+    assert_eq!((erased.memories, erased.messages), (2, 1));
+    assert!(!has_key(1) && has_key(2));
+    assert_eq!(memories(&engine, &user("other"), 9).len(), 1);
+    assert_sound(&engine);
+    one(&engine, &user("u-42-visible-name"), with_vector("A new one of this name"), 20);
+    assert_sound(&engine);
+}
+
+#[test]
+fn an_encrypted_store_is_repaired_without_its_key() {
+    let (store, saved) = (Folder::new(), Folder::new());
+    let engine = open_with(&store.0, 1).expect("open");
+    fill(&engine);
+    engine.close().expect("closed");
+    let repaired = repair(&store.0, &saved.0, FORMAT_VERSION, 9).expect("repaired");
+    assert_eq!(repaired.lost, Vec::<String>::new());
+    let engine = open_with(&saved.0, 1).expect("the same key");
+    assert_eq!(memories(&engine, &user("u-42-visible-name"), 9).len(), 2);
+    assert_sound(&engine);
+}
