@@ -76,8 +76,7 @@ def search(scopes: tuple[Scope, ...], query: str, limit: int, sources: tuple[Sou
 
 
 def _hit(found: _core.SourcesCore, source: int, answer: int, place: int, score: float) -> AnyHit:
-    if source == 0:
-        assert found.memories is not None
+    if source == 0 and found.memories is not None:
         return found.memories[place].weighed(score)
     if source == 1:
         session, message, _, parts = found.transcript(answer, place)
