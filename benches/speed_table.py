@@ -304,10 +304,8 @@ def main() -> None:
     if given.make is not None:
         made(given.folder, texts)
         return
-    print(
     print(f"{machine()}; texts of {'LoCoMo' if named else 'invented words'}; medians\n")
     print("| what | measured | asked |\n|---|---|---|")
-    )
     for name in given.only.split(","):
         for line in ROWS[name](given.folder, texts):
             print(line, flush=True)
