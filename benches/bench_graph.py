@@ -1,39 +1,36 @@
-"""The graph over vectors against hnswlib, on the same vectors in the same run, call by call in turn.
+"""The graph over vectors against hnswlib, on the same vectors in the same run.
 
     python benches/bench_graph.py [--size 100000] [--data sentences,clustered] [--dimensions 256] [--ef 64,128,256]
 
 Both get M = 16 and ef_construction = 200, one thread. hnswlib keeps float32 in memory and is called through numpy. memspan searches int8 in
 its store, through LMDB, and compares the best 40 once more exactly. Recall@10 is against all exact cosines. Times are processor time of the
-thread: on a busy machine the clock counts what others do. Needs `pip install hnswlib`.
+thread for hnswlib, and the clock's for memspan: run it on a quiet machine. Needs `pip install hnswlib`, and cargo.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import subprocess
 import tempfile
 import time
-from functools import partial
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
 for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")  # before numpy is imported, or it has no effect
 
-from pathlib import Path
-
 import numpy as np
 
 import corpus
-from memspan import _core
-from memspan._crossover import clustered
 from memspan.embedding import BuiltIn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
 TOP = 10
 QUERIES = 300
+ENGINE = ("cargo", "bench", "--quiet", "-p", "memspan-engine", "--bench", "crossover", "--")
 
 
 def sentences(count: int, dimensions: int, seed: int) -> np.ndarray:
@@ -60,22 +57,30 @@ def exact(vectors: np.ndarray, queries: np.ndarray) -> list[set[int]]:
     return found
 
 
-def alternate(searches: Mapping[str, Callable[[Any], Sequence[int]]], queries: np.ndarray, truth: list[set[int]]) -> None:
-    """Every side's median and 99th percentile in microseconds and its recall, the sides taking turns."""
-    times: dict[str, list[float]] = {name: [] for name in searches}
-    hits = dict.fromkeys(searches, 0)
+def measured(name: str, search: Callable[[Any], Sequence[int]], queries: np.ndarray, truth: list[set[int]]) -> None:
+    """Prints the median and the 99th percentile in microseconds, and the recall; every question is asked twice, and timed once."""
+    times, hits = list[float](), 0
     for warm in (True, False):
         for query, nearest in zip(queries, truth, strict=True):
-            for name, search in searches.items():
-                began = time.thread_time_ns()
-                found = search(query)
-                took = (time.thread_time_ns() - began) / 1e9
-                if not warm:
-                    times[name].append(took)
-                    hits[name] += len(nearest & set(map(int, found)))
-    for name, samples in times.items():
-        recall = hits[name] / sum(map(len, truth))
-        print(f"  {name:22} p50 {median(samples) * 1e6:8.1f} us   p99 {np.percentile(samples, 99) * 1e6:8.1f} us   recall@10 {recall:.4f}")
+            began = time.thread_time_ns()
+            found = search(query)
+            took = (time.thread_time_ns() - began) / 1e9
+            if not warm:
+                times.append(took)
+                hits += len(nearest & set(map(int, found)))
+    recall = hits / sum(map(len, truth))
+    print(f"  {name:22} p50 {median(times) * 1e6:8.1f} us   p99 {np.percentile(times, 99) * 1e6:8.1f} us   recall@10 {recall:.4f}")
+
+
+def clustered(count: int, dimensions: int, seed: int, clusters: int = 2_000) -> np.ndarray:
+    """Vectors in clusters of several widths, as texts about some thousand subjects have: float32, shape (count, dimensions), length 1."""
+    centres = np.random.default_rng(1).standard_normal((clusters, dimensions), dtype=np.float32)
+    random = np.random.default_rng(seed)
+    made = random.standard_normal((count, dimensions), dtype=np.float32)
+    made *= random.uniform(0.4, 1.2, (count, 1)).astype(np.float32)
+    made += centres[random.integers(0, clusters, count)]
+    made /= np.linalg.norm(made, axis=1, keepdims=True)
+    return made
 
 
 def compare(name: str, vectors: np.ndarray, queries: np.ndarray, efs: list[int]) -> None:
@@ -84,34 +89,22 @@ def compare(name: str, vectors: np.ndarray, queries: np.ndarray, efs: list[int])
     count, dimensions = vectors.shape
     print(f"{name}: {count:,} vectors of {dimensions} dimensions, load {os.getloadavg()[0]:.1f}", flush=True)
     truth = exact(vectors, queries)
+    index = hnswlib.Index(space="ip", dim=dimensions)
+    index.init_index(max_elements=count, ef_construction=200, M=16)
+    index.set_num_threads(1)
+    began = time.process_time()
+    index.add_items(vectors, num_threads=1)
+    print(f"  hnswlib built in {time.process_time() - began:.1f} s", flush=True)
+    for ef in efs:
+        index.set_ef(ef)
+        measured(f"hnswlib ef {ef}", lambda query: index.knn_query(query, k=TOP)[0][0], queries, truth)
     with tempfile.TemporaryDirectory() as folder:
-        trial = _core.VectorTrial(Path(folder), dimensions)
-        for at in range(0, count, 10_000):
-            trial.add(vectors[at : at + 10_000])
-        began = time.process_time()
-        trial.build(16, 200)
-        print(f"  built in {time.process_time() - began:.1f} s of processor time", flush=True)
-        index = hnswlib.Index(space="ip", dim=dimensions)
-        index.init_index(max_elements=count, ef_construction=200, M=16)
-        index.set_num_threads(1)
-        began = time.process_time()
-        index.add_items(vectors, num_threads=1)
-        print(f"  hnswlib built in {time.process_time() - began:.1f} s", flush=True)
-
-        def nearest(ef: int | None, query: Any) -> list[int]:
-            return [number - 1 for number in (trial.search(query, TOP) if ef is None else trial.search(query, TOP, ef))]
-
-        alternate({"memspan scan": partial(nearest, None)}, queries[:30], truth[:30])
-        for ef in efs:
-            index.set_ef(ef)
-            alternate(
-                {
-                    f"hnswlib ef {ef}": lambda query: index.knn_query(query, k=TOP)[0][0],
-                    f"memspan ef {ef}": partial(nearest, ef),
-                },
-                queries,
-                truth,
-            )
+        paths = {"--vectors": vectors, "--queries": queries}
+        for option, rows in paths.items():
+            rows.tofile(f"{folder}/{option}")
+        files = [part for option in paths for part in (option, f"{folder}/{option}")]
+        numbers = ["--dimensions", str(dimensions), "--ef", ",".join(map(str, efs))]
+        subprocess.run([*ENGINE, *files, *numbers], check=True)  # noqa: S603  our own bench, no shell
 
 
 def main() -> None:

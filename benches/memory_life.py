@@ -171,7 +171,7 @@ def unmarked(user: memspan.Scope, slot: str, old: str, new: str) -> bool:
     text = "\n".join(str(message["content"]) for message in session.assemble().to_openai()["messages"])
     lines = [line for line in text.splitlines() if re.search(rf"(?<!\w){re.escape(old)}(?!\w)", line, re.IGNORECASE)]
     session.delete()
-    marks = ("disputed", "superseded", "until", "no longer", "conflict")
+    marks = ("disputed=", "newer_on=")
     return any(new.casefold() not in line.casefold() and not any(mark in line for mark in marks) for line in lines)
 
 

@@ -3,7 +3,8 @@
     python benches/respond.py [--memories 100000] [--messages 400] [--turns 150] [--durable]
 
 Every side has a model that answers at once, 400 messages of one conversation, and a question a turn; sides take turns, so that what
-slows the machine hits all. "three calls" is `add`, `assemble` (with its request rendered) and `add_response`. LangChain's `create_agent` and LangGraph's
+slows the machine hits all. "three calls" is `add`, `assemble` with its request rendered, and `add_response`. LangChain's `create_agent`
+and LangGraph's
 `create_react_agent` keep their conversation in the checkpointer of LangGraph for SQLite (in memory where that is not installed), and
 have no memory to search. Each rival is skipped where it is not installed. First token: from the model's first chunk to the caller's.
 """
@@ -136,7 +137,8 @@ def main() -> None:
                     sides[name] = make(Path(folder) / name, messages, SYSTEM)
             medians = {name: statistics.median(row) for name, row in timed(sides, given.turns).items()}
             for name, median in medians.items():
-                print(f"{name:32} {median:9.3f} ms p50   {median / medians[base]:7.2f}x of {base}   {median / medians['respond']:7.2f}x of respond")
+                times = f"{median / medians[base]:8.2f}x of {base} {median / medians['respond']:8.2f}x of respond"
+                print(f"{name:32} {median:9.3f} ms p50 {times}")
             print(f"{'first token':32} {statistics.median(first_token(engine, messages, 60)):9.1f} us p50")
             print(f"{'a chunk':32} {a_chunk():9.1f} us of CPU")
 

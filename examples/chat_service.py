@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import TYPE_CHECKING, Any
 
 import memspan
@@ -16,14 +17,9 @@ def port_of(service: str) -> str:
     return {"payments-api": "8443"}.get(service, "unknown")
 
 
-assistant = memspan.Assistant(
-    "assistant.memspan",
-    memspan.providers.OpenAI(),
-    model="gpt-4o",
-    fallbacks=["gpt-4.1"],
-    tools=[port_of],
-    memory_tools=["remember", "recall"],
-)
+model = os.environ.get("MODEL", "gpt-4o")  # or "claude-sonnet-4-5": the vendor is told by it, and its key is the environment's
+provider = memspan.providers.provider_for(model)
+assistant = memspan.Assistant("assistant.memspan", provider, model=model, tools=[port_of], memory_tools=["remember", "recall"])
 
 
 async def answer(body: dict[str, Any]) -> AsyncIterator[bytes]:

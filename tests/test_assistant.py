@@ -361,3 +361,51 @@ def test_limits_of_another_kind_are_refused(memspan_engine: memspan.Engine, wron
         made(memspan_engine, ["x"], **wrong)
     with pytest.raises(memspan.InvalidInput, match="provider"):
         memspan.Assistant(memspan_engine, None, model="gpt-4o")  # type: ignore[arg-type]
+
+
+def test_a_model_that_can_forget_is_shown_ids(memspan_engine: memspan.Engine) -> None:
+    """Only where the forget tool is offered: ids cost tokens, and nobody else can use them. The stored prompt says what was sent."""
+    user = memspan_engine.user("u")
+    user.remember("Prefers tea over coffee", "preference", id="mem-tea")
+    user.remember("payments-api listens on port 8443", id="mem-port")
+    for tools, named in ((["recall"], False), (["recall", "forget"], True)):
+        assistant, provider = made(memspan_engine, ["8443"], memory_tools=tools)
+        reply = assistant.respond("u", "which port does payments-api listen on?", session=f"s-{named}")
+        text = provider.prompts[-1].text
+        assert ('id="mem-tea"' in text, 'id="mem-port"' in text) == (named, named), text
+        stored = reply.turn.prompt
+        assert stored is not None
+        assert stored.text == text
+    before = user.session("s-True").assemble().text
+    user.session("s-True", tools=[])  # another epoch, without the tool
+    assert 'id="mem-tea"' in before
+    assert 'id="mem-tea"' not in user.session("s-True").assemble().text
+
+
+def test_compacting_where_a_prompt_is_too_long(memspan_engine: memspan.Engine) -> None:
+    """What a smaller prompt leaves out becomes a summary; a compactor that fails leaves it out without one."""
+    user = memspan_engine.user("u")
+
+    def filled(name: str) -> memspan.Session:
+        session = user.session(name, model="gpt-4o", budget=memspan.Budget(max_input_tokens=8_000))
+        session.add_many(
+            [{"role": ("user", "assistant")[n % 2], "content": f"Build {n} runs on host-{n}. " + "of some length " * 60} for n in range(24)]
+        )
+        session.add({"role": "user", "content": "and now?"})
+        return session
+
+    words = "maximum context length is 6000 tokens. However, your messages resulted in 9000 tokens."
+    plain, summed = filled("plain"), filled("summed")
+    smaller = plain.recover(plain.assemble(), words)
+    with_summary = summed.recover(summed.assemble(), words, compact=memspan.Session.compact)
+    assert (plain.summary, summed.summary is None) == (None, False)
+    assert with_summary.total_tokens <= smaller.max_input_tokens
+    assert "host-4" in with_summary.text
+    assert "host-4" not in smaller.text
+    broken = filled("broken")
+    assert broken.recover(broken.assemble(), words, compact=lambda _: 1 / 0).total_tokens == smaller.total_tokens  # type: ignore[arg-type, return-value]
+    assistant, provider = made(memspan_engine, [RuntimeError(words), "done"])
+    session = filled("assistant")
+    assert assistant.respond("u", "go on", session="assistant").text == "done"
+    assert session.summary is not None
+    assert "host-4" in provider.prompts[-1].text

@@ -9,14 +9,16 @@ import io
 import json
 from typing import TYPE_CHECKING, Any
 
+import pytest
+from tests.vendors.server import Vendor, serving
+
 import memspan
 from memspan.chat import chat
-from memspan.testing import FakeProvider
+from memspan.testing import FakeProvider, anthropic_response, openai_response, openai_stream
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import pytest
 
 
 def test_a_conversation_in_a_terminal(memspan_engine: memspan.Engine) -> None:
@@ -54,18 +56,47 @@ def test_a_model_that_nobody_knows(memspan_engine: memspan.Engine) -> None:
     assert memspan.models["my-own-7b"].context_window == 8_192
 
 
-def test_the_example_service(tmp_path: Path, repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+CALL = ("c-1", "port_of", {"service": "payments-api"})
+TEXT = "It listens on 8443."
+ANTHROPIC_STREAM: list[dict[str, Any]] = [
+    {"type": "message_start", "message": {**anthropic_response(None, id="m-9"), "stop_reason": None}},
+    {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+    {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": TEXT}},
+    {"type": "content_block_stop", "index": 0},
+    {"type": "message_delta", "delta": {"stop_reason": "end_turn", "stop_sequence": None}, "usage": {"output_tokens": 5}},
+    {"type": "message_stop"},
+]
+SERVED: dict[str, tuple[str, list[Any]]] = {
+    "gpt-4o": ("OPENAI", [openai_response(None, tool_calls=[CALL], id="r-1"), openai_response(TEXT, id="r-2"), openai_stream(TEXT, id="r-3")]),
+    "claude-sonnet-4-5": (
+        "ANTHROPIC",
+        [anthropic_response(None, tool_calls=[CALL], id="m-1"), anthropic_response(TEXT, id="m-2"), ANTHROPIC_STREAM],
+    ),
+}
+
+
+@pytest.mark.filterwarnings("ignore:The model:DeprecationWarning")
+@pytest.mark.parametrize("model", SERVED)
+def test_the_example_service(tmp_path: Path, repository: Path, monkeypatch: pytest.MonkeyPatch, model: str) -> None:
+    """At most 40 lines, with the SDKs of both vendors over a socket to servers that enforce their rules."""
     path = repository / "examples" / "chat_service.py"
     assert len([line for line in path.read_text().splitlines() if line.strip()]) <= 40
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    name, script = SERVED[model]
+    vendor = Vendor(script)
+    with serving(vendor) as base:
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setenv("MODEL", model)
+        monkeypatch.setenv(f"{name}_API_KEY", "k")
+        monkeypatch.setenv(f"{name}_BASE_URL", f"{base}/v1" if name == "OPENAI" else base)
+        ask_the_service(path, vendor)
+
+
+def ask_the_service(path: Path, vendor: Vendor) -> None:
     spec = importlib.util.spec_from_file_location("chat_service", path)
     assert spec is not None
     assert spec.loader is not None
     service = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(service)
-    provider = FakeProvider([[("port_of", {"service": "payments-api"})], "It listens on 8443."])
-    service.assistant._provider = provider
 
     async def ask(body: dict[str, Any]) -> str:
         sent: list[dict[str, Any]] = []
@@ -81,7 +112,7 @@ def test_the_example_service(tmp_path: Path, repository: Path, monkeypatch: pyte
 
     webhook = {"user": "u-42", "session": "s-1", "text": "which port?", "id": "webhook-77"}
     assert asyncio.run(ask(webhook)) == asyncio.run(ask(webhook)) == "It listens on 8443."
-    assert len(provider.prompts) == 2
+    assert len(vendor.requests) == 2, "the webhook that comes twice asks once"
     assert asyncio.run(ask({**webhook, "id": None, "stream": True})) == "It listens on 8443."
     assert [message.text for message in service.assistant.engine.user("u-42").session("s-1").messages][2] == "8443"
     service.assistant.close()

@@ -42,7 +42,7 @@ def test_recall_prints_the_memory_and_why(store: Path, capsys: pytest.CaptureFix
 
 
 def test_recall_stays_within_its_user_and_its_limit(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    [only] = json.loads(run(capsys, "recall", store, "u-43", "payments-api port", "--json")[1])["memories"]
+    [only] = json.loads(run(capsys, "recall", store, "u-43", "who prefers payments-api?", "--json")[1])["memories"]
     assert only["text"] == "Prefers tea"
     assert len(json.loads(run(capsys, "recall", store, "u-42", "port scripting", "--limit", 1, "--json")[1])["memories"]) == 1
 
@@ -72,7 +72,7 @@ def test_maintain_keeps_everything(store: Path, capsys: pytest.CaptureFixture[st
 
 
 def test_the_doctor_reads_every_memory_of_a_sound_store(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, err = run(capsys, "doctor", store, "--json")
+    code, out, err = run(capsys, "check", store, "--json")
     assert (code, err) == (0, "")
     report = json.loads(out)
     assert report.pop("values") > 10
@@ -84,16 +84,16 @@ def test_the_doctor_reports_damage(store: Path, capsys: pytest.CaptureFixture[st
     content = data.read_bytes()
     assert content.count(b"listens on port 8443") >= 1
     data.write_bytes(content.replace(b"listens on port 8443", b"listens on port 8444"))
-    code, out, _ = run(capsys, "doctor", store)
+    code, out, _ = run(capsys, "check", store)
     assert code == 1
     assert "checksum" in out
 
 
-@pytest.mark.parametrize("command", [["stats"], ["recall"], ["backup"], ["maintain"], ["doctor"]])
+@pytest.mark.parametrize("command", [["stats"], ["recall"], ["backup"], ["maintain"], ["check"], ["export"]])
 def test_a_store_that_is_not_there_is_one_line_and_is_not_made(
     command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    extra = {"recall": ["u", "q"], "backup": [str(tmp_path / "copy")]}.get(command[0], [])
+    extra = {"recall": ["u", "q"], "backup": [str(tmp_path / "copy")], "export": [str(tmp_path / "file")]}.get(command[0], [])
     code, out, err = run(capsys, *command, tmp_path / "missing", *extra)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert "no such store" in err

@@ -126,7 +126,7 @@ def test_a_request_is_sent_again(status: int) -> None:
 def test_a_request_that_cannot_succeed_is_not(store: Path) -> None:
     with serving(as_openai) as server, openai_client(server) as client:
         server.failures = [(401, {})]
-        embedder = OpenAI(client=client, retry=QUICK)
+        embedder = OpenAI(client=client, dimensions=1536, retry=QUICK)
         with pytest.raises(openai.AuthenticationError):
             embedder.embed(["tea"])
         assert len(server.requests) == 1
@@ -163,8 +163,8 @@ def test_ollama_by_its_http_api(store: Path) -> None:
         assert (embedder.name, embedder.dimensions) == ("ollama/nomic-embed-text", 768)
         assert embedder.embed(FACTS).shape == (3, 768)
         assert embedder.embed_query("tea?").shape == (768,)
-        assert server.paths == ["/api/embed"] * 3
-        assert server.requests[0]["input"][0] == f"search_document: {FACTS[0]}"
+        assert server.paths == ["/api/embed"] * 4
+        assert server.requests[1]["input"][0] == f"search_document: {FACTS[0]}"
         assert server.requests[-1]["input"] == ["search_query: tea?"]
         server.failures = [(503, {})]
         with memspan.open(store, embedder=embedder) as engine:
@@ -254,7 +254,7 @@ class FakeCohere:
 
 def test_cohere_is_told_questions_from_documents(store: Path) -> None:
     client = FakeCohere()
-    with memspan.open(store, embedder=Cohere(client=client)) as engine:
+    with memspan.open(store, embedder=Cohere(client=client, dimensions=1536)) as engine:
         engine.user("u").remember_many(FACTS)
         assert not engine.user("u").recall("tea").degraded
     assert [one["input_type"] for one in client.asked] == ["search_document", "search_query"]
@@ -298,10 +298,18 @@ def test_importing_them_imports_no_sdk() -> None:
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize("make", [OpenAI, Voyage, Cohere, FastEmbed, Ollama])
-def test_a_model_whose_dimensions_are_not_known(make: Callable[..., Any]) -> None:
-    with pytest.raises(memspan.InvalidInput, match="pass dimensions="):
-        make("nobody/knows-it")
+def test_a_service_is_asked_for_its_dimensions_once_and_only_where_they_are_not_given(store: Path) -> None:
+    with serving(as_ollama) as server:
+        embedder = Ollama("nobody/knows-it", host=server.url, retry=QUICK)
+        assert repr(embedder) == "Ollama('ollama/nobody/knows-it', dimensions=None)"
+        with memspan.open(store, embedder=embedder) as engine:
+            engine.user("u").remember_many(FACTS)
+        assert [len(request["input"]) for request in server.requests[:1]] == [1]
+        assert (embedder.dimensions, len([one for one in server.requests if "How long" in str(one)])) == (768, 1)
+        given = Ollama("nobody/knows-it", host="http://localhost:1", dimensions=768, retry=QUICK)
+        assert given.dimensions == 768
+    with pytest.raises(memspan.EmbedderError, match="pass dimensions= and it is not asked"):
+        memspan.open(store, embedder=Ollama("nobody/knows-it", host="http://localhost:1", retry=QUICK))
 
 
 @pytest.mark.parametrize(

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 import memspan
-from memspan import _crossover
-from memspan.cli import main
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,21 +67,3 @@ def test_a_large_scope_gets_a_graph_that_finds_what_the_scan_found(tmp_path: Pat
 def test_rules_out_of_range_are_refused(tmp_path: Path, rules: dict[str, float]) -> None:
     with pytest.raises(memspan.InvalidInput, match=next(iter(rules))):
         _open(tmp_path / "store", **rules)
-
-
-def test_crossover_measures_and_recommends(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_crossover, "_SMALLEST", 500)
-    assert main(["bench", "crossover", "--dimensions", "16", "--max-size", "1200", "--json"]) == 0
-    measured = json.loads(capsys.readouterr().out)
-    assert [row["size"] for row in measured["rows"]] == [500, 1000, 1200]
-    assert all(row["recall"] > 0.9 and row["scan_us"] > 0 and row["graph_us"] > 0 for row in measured["rows"])
-    assert main(["bench", "crossover", "--dimensions", "0", "--json"]) == 2
-    assert "dimensions" in capsys.readouterr().err
-
-
-def test_what_is_recommended_is_worth_it() -> None:
-    row = _crossover.Row(10_000, 300.0, 50.0, 1.0, 1.0)
-    slow = dataclasses.replace(row, size=80_000, scan_us=1_400.0, graph_us=1_000.0)
-    fast = dataclasses.replace(slow, size=160_000, scan_us=2_900.0)
-    assert _crossover.recommended([row, slow, fast]) == 160_000
-    assert _crossover.recommended([row, slow]) is None

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import json
 import random
+import signal
+import subprocess
+import sys
+import time
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +16,7 @@ import pytest
 
 import memspan
 from memspan import _core, cli
-from memspan.testing import FakeClock
+from memspan.testing import FakeClock, openai_response
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -277,7 +281,121 @@ def test_paths_are_those_of_networkx(user: memspan.Scope) -> None:
                 assert len(user.paths(f"n{a}", f"n{b}", max_hops=8)) == theirs
 
 
+def test_plain_statements_relate_and_lead_to_what_they_do_not_name(engine: memspan.Engine) -> None:
+    user = engine.user("u")
+    first = user.remember("checkout depends on payments-api").memory
+    second = user.remember("payments-api runs on prod-eu-west-1").memory
+    user.remember("The office plants are watered on Mondays")
+    assert [(one.subject, one.relation, one.object, one.memory_id) for one in user.neighbors("payments-api")] == [
+        ("checkout", "depends on", "payments-api", first.id),
+        ("payments-api", "runs on", "prod-eu-west-1", second.id),
+    ]
+    hits = {hit.memory.id: hit for hit in user.recall("tell me about checkout", limit=5)}
+    assert second.id in hits, "two steps away, without a word of the question"
+    assert hits[second.id].explain().related == "checkout depends on payments-api, payments-api runs on prod-eu-west-1"
+    assert "payments-api runs on prod-eu-west-1" in str(hits[second.id].explain())
+    assert user.forget(first.id)
+    assert [one.object for one in user.neighbors("payments-api")] == ["prod-eu-west-1"]
+    assert second.id not in {hit.memory.id for hit in user.recall("tell me about checkout", limit=5, min_score=0.3)}
+    assert user.neighbors("checkout", at=datetime(2030, 1, 1, tzinfo=UTC)) == (), "forgotten with its memory"
+    assert engine.check().sound
+
+
+def test_a_relation_ends_with_what_said_it(engine: memspan.Engine) -> None:
+    user = engine.user("u")
+    user.remember("payments-api runs on prod-1", slot="home of payments-api")
+    user.remember("payments-api runs on prod-2", slot="home of payments-api")
+    assert [one.object for one in user.neighbors("payments-api")] == ["prod-2"]
+    memory = user.remember("billing runs on prod-1").memory
+    user.revise(memory.id, text="billing runs on prod-3")
+    assert [one.object for one in user.neighbors("billing")] == ["prod-3"]
+    user.learn([{"role": "user", "content": "My timezone is CET."}])
+    assert [(one.relation, one.object) for one in user.neighbors("user")] == [("timezone", "CET")]
+    user.remember("wiki runs on evil-host", source="web")
+    assert user.neighbors("wiki") == (), "nobody vouches for it"
+    assert engine.check().sound
+
+
+def test_a_half_life_of_the_programs_and_doubt_move_what_decays(store: Path) -> None:
+    clock = FakeClock()
+    with memspan.open(store, clock=clock, kinds={"semantic": memspan.KindRule(half_life_days=10)}) as engine:
+        user = engine.user("u")
+        old = user.remember("the standup is in room Ada").memory
+        clock.advance(days=60)
+        new = user.remember("the standup is in room Bell").memory
+        assert [hit.memory.id for hit in user.recall("which room is the standup in")] == [new.id, old.id]
+        assert user.recall("which room is the standup in")[1].explain().recency < 0.6
+        assert engine.check().sound
+
+
+def test_what_is_disputed_says_so_in_a_prompt(engine: memspan.Engine) -> None:
+    user = engine.user("u")
+    user.learn([{"role": "user", "content": "Remember that the sky over the harbour is blue."}])
+    user.learn([{"role": "user", "content": "Remember that the sky over the harbour is vast."}])
+    session = user.session("s", model="gpt-4o")
+    session.add({"role": "user", "content": "What is the sky over the harbour?"})
+    prompt = session.assemble()
+    shown = str(prompt.to_openai())
+    assert shown.count("disputed=") == 2
+    turn = session.add_response(openai_response("Blue, or vast."), prompt=prompt)
+    assert user.forget(next(iter(user.memories())).id)
+    assert str(session.turn(turn.number).prompt.to_openai()).count("disputed=") == 1, "what was shown stays as it was, less what is forgotten"
+    session.add({"role": "user", "content": "And the sky over the harbour now?"})
+    assert "disputed=" not in session.assemble().to_openai()["messages"][-1]["content"]
+
+
+def test_the_gate_is_counted(engine: memspan.Engine) -> None:
+    user = engine.user("u")
+    before = engine.metrics()
+    user.learn([{"role": "user", "content": "Call me Ana. I prefer Vim. Hi there! My boss said I hate tea."}])
+    user.remember("my password is hunter2!x")
+    after = engine.metrics()
+    grown = {name: after[name] - before[name] for name in after if name.startswith(("gate_", "texts_screened")) and after[name] != before[name]}
+    assert grown == {
+        "gate_seen": 4, "gate_profile": 1, "gate_preference": 1, "gate_discard": 1, "gate_episodic": 1, "gate_stored": 2,
+        "gate_quarantined": 1, "texts_screened": 1,
+    }  # fmt: skip
+
+
+def test_what_a_deleted_session_taught_is_marked_nowhere(engine: memspan.Engine) -> None:
+    user = engine.user("u")
+    session = user.session("s", model="gpt-4o")
+    session.add({"role": "user", "content": "Call me Ana."})
+    user.learn(session)
+    session.delete()
+    again = user.session("s", model="gpt-4o")
+    again.add({"role": "user", "content": "Call me Ana."})
+    assert _core.learn_mark(user._core, "s")[1] == (0, 0, 0)  # noqa: SLF001  nothing public says it
+
+
+def test_unslotted_preferences_are_given_slots_to_choose(engine: memspan.Engine) -> None:
+    user = engine.user("u")
+    memory = user.remember("The user prefers Python for scripting", "preference").memory
+    user.remember("The user prefers long walks", "preference")
+    done = user.consolidate(dry_run=True)
+    assert [(one.memory.id, one.slot) for one in done.proposals] == [(memory.id, "programming language for scripting")]
+    user.revise(memory.id, slot=done.proposals[0].slot)
+    assert user.consolidate().proposals == ()
+
+
 # --- maintenance, evaluation
+
+
+def test_maintain_every_goes_on_until_it_is_interrupted(store: Path) -> None:
+    with memspan.open(store) as engine:
+        engine.user("u").remember("Prefers tea", ttl_seconds=0.1)
+    time.sleep(0.2)
+    command = [sys.executable, "-m", "memspan.cli", "maintain", str(store), "--every", "1s"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        reports = [json.loads(process.stdout.readline()) for _ in range(2)]
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(20) in {130, 0, 1}
+    assert [report["expired"] for report in reports] == [1, 0]
+    with memspan.open(store) as engine:
+        assert list(engine.user("u").memories()) == []
+        assert engine.maintenance().last is not None
+    assert cli.main(["maintain", str(store), "--every", "0s"]) != 0
 
 
 def test_one_maintainer_at_a_time_and_its_report_is_kept(engine: memspan.Engine) -> None:

@@ -285,3 +285,24 @@ def test_gemini_over_a_socket(user: memspan.Scope) -> None:
         sent = vendor.requests[1][1]["contents"]
         assert [part for content in sent for part in content["parts"] if "functionCall" in part][0]["thoughtSignature"] == "c2ln"
         assert ours.count(session.assemble()) == 12
+
+
+def test_a_session_stays_with_its_slot_and_its_server(user: memspan.Scope) -> None:
+    vendor = Vendor([openai_response("ok", id="c")], "llamacpp" if "llamacpp" in memspan.dialects else "vllm")
+    vendor._complaint = lambda path, body: None  # type: ignore[method-assign]  llama.cpp takes its own fields
+    with serving(vendor) as base:
+        ours = memspan.providers.OpenAICompatible(base + "/v1", slots=4, session_header="x-user-id", options={"extra_headers": {"x-a": "1"}})
+        for name in [f"s-{n}" for n in range(12)] * 2:
+            session = user.session(name, model="gpt-4o")
+            session.add({"role": "user", "content": "hi"})
+            ours.complete(session.assemble())
+        slots = [body["id_slot"] for _, body, _ in vendor.requests]
+        keys = [headers["x-user-id"] for _, _, headers in vendor.requests]
+        assert slots[:12] == slots[12:]
+        assert keys[:12] == keys[12:]
+        assert (len(set(slots)) > 1, set(slots) <= set(range(4)), len(set(keys))) == (True, True, 12)
+        assert all(body["cache_prompt"] and headers["x-a"] == "1" for _, body, headers in vendor.requests)
+        assert "s-1" not in str(keys), "the session's own id stays here"
+    for wrong in (0, -1, "4"):
+        with pytest.raises(memspan.InvalidInput, match="slots"):
+            memspan.providers.OpenAICompatible("http://x/v1", slots=wrong)  # type: ignore[arg-type]

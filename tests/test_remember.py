@@ -56,6 +56,13 @@ def test_every_field_comes_back(user: memspan.Scope, memspan_clock: FakeClock) -
         "reason": None,
         "supersedes": None,
         "superseded_by": None,
+        "session": None,
+        "message": None,
+        "writer": None,
+        "derived_from": [],
+        "disputes": [],
+        "reinforced": 0,
+        "last_seen": datetime(2024, 12, 24, 8, 30, 0, 123456, tzinfo=UTC),
     }
     assert all(getattr(memory, name) == value for name, value in memory.to_dict().items())
     assert user.get("d-1") == memory

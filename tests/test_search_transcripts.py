@@ -38,14 +38,14 @@ def test_a_paraphrase_is_found_whatever_embedder_memories_have(tmp_path: Path) -
             session.add({"role": "user", "content": "We adopted a puppy last week"})
             session.add({"role": "user", "content": "The invoice is due in April"})
             [hit] = engine.user("u").search_transcripts("dogs pets animals")
-            assert (hit.index, hit.explain()["words"]) == (0, 0.0)
+            assert (hit.index, hit.explain().parts["words"]) == (0, 0.0)
 
 
 def test_who_is_named_is_preferred(talk: memspan.Session, user: memspan.Scope) -> None:
     del talk
     assert user.search_transcripts("Does Caroline's guitar need strings?")[0].index == 4
     assert user.search_transcripts("Does Melanie's guitar need strings?")[0].index == 5
-    assert {hit.index for hit in user.search_transcripts("Melanie") if hit.explain()["words"]} == {1, 3, 5}
+    assert {hit.index for hit in user.search_transcripts("Melanie") if hit.explain().parts["words"]} == {1, 3, 5}
 
 
 def test_an_author_speaks_where_the_message_names_nobody(user: memspan.Scope) -> None:
@@ -71,10 +71,10 @@ def test_scores_are_from_0_to_1_in_order_and_explained(talk: memspan.Session, us
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
     for hit in hits:
         assert 0 <= hit.score <= 1
-        parts = hit.explain()
+        parts = hit.explain().parts
         assert parts.keys() >= {"words", "window", "before", "meaning", "closeness", "speaker", "within", "identified"}
         assert all(0 <= value <= 1 for value in parts.values())
-    assert hits[0].explain()["words"] == max(hit.explain()["words"] for hit in hits) == 1
+    assert hits[0].explain().parts["words"] == max(hit.explain().parts["words"] for hit in hits) == 1
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ def diary(user: memspan.Scope) -> memspan.Scope:
 def test_a_time_that_the_question_names_is_preferred(diary: memspan.Scope) -> None:
     for asked, session in {"in May 2024": "s-05", "on 1 September 2024": "s-09", "in 2024-02": "s-02"}.items():
         assert diary.search_transcripts(f"Where did we go climbing {asked}?")[0].session_id == session
-    assert diary.search_transcripts("Where did we go climbing?")[0].explain()["within"] == 0
+    assert diary.search_transcripts("Where did we go climbing?")[0].explain().parts["within"] == 0
 
 
 def test_since_and_until_bound_what_is_found(diary: memspan.Scope) -> None:

@@ -211,7 +211,7 @@ def test_repair_saves_what_is_intact_and_lists_what_is_lost(tmp_path: Path, caps
         file.write(b"\x77")
     with pytest.raises(memspan.StoreCorrupt), memspan.open(tmp_path / "s") as engine:
         list(engine.user("u").memories())
-    assert cli.main(["doctor", str(tmp_path / "s"), "--repair", str(tmp_path / "new")]) == 1
+    assert cli.main(["check", str(tmp_path / "s"), "--repair", str(tmp_path / "new")]) == 1
     said = capsys.readouterr().out
     assert "lost: " in said
     assert f"page {page // 4096}" in said

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from memspan import _core
 from memspan._learning import borne_out, completed
 from memspan.exceptions import InvalidInput
-from memspan.life import Cluster, Consolidation
+from memspan.life import Cluster, Consolidation, SlotProposal
 
 if TYPE_CHECKING:
     from memspan._core import Memory
     from memspan._learning import Work
+
+_PREFERS = re.compile(r"^(?:the user |user )?prefers ", re.IGNORECASE)
 
 LEAST = 3
 """Memories from which a fact is distilled."""
@@ -38,7 +41,15 @@ def consolidate(work: Work, closeness: float, min_points: int) -> Consolidation:
         if work.llm is not None and len(left) >= LEAST and work.asked.calls < MOST_CALLS and not groups:
             cluster = _written(work, left)
             merged.extend([] if cluster is None else [cluster])
-    return Consolidation(tuple(merged), work.asked.calls, work.asked.failed)
+    return Consolidation(tuple(merged), work.asked.calls, work.asked.failed, _proposals(work))
+
+
+def _proposals(work: Work) -> tuple[SlotProposal, ...]:
+    """Slots that the gate reads in preferences without one, as if the user said them."""
+    loose = [memory for memory in work.scope.memories(kinds="preference") if memory.slot is None and memory.trust > 0]
+    rows = _core.judge(work.core, [("user", _PREFERS.sub("I prefer ", memory.text), memory.occurred_at) for memory in loose], 0)
+    slots = {row[0]: row[3] for row in reversed(rows) if row[3] is not None}
+    return tuple(SlotProposal(memory, slots[place]) for place, memory in enumerate(loose) if place in slots)
 
 
 def _stand(groups: list[tuple[list[int], int]], place: int) -> int:

@@ -37,11 +37,11 @@ __all__ = [
     "SessionCore",
     "SessionInfo",
     "SourcesCore",
+    "StoredBudget",
     "TaskCore",
     "TermScore",
     "ToEmbed",
     "TokenCounterCore",
-    "VectorTrial",
     "Vectors",
     "add_note",
     "approve",
@@ -59,12 +59,15 @@ __all__ = [
     "count_tokens",
     "dbscan",
     "dialect_fields",
+    "explain_message",
+    "export_store",
     "fit",
     "forget_from",
     "gate_features",
     "judge",
     "learn",
     "learn_mark",
+    "load_store",
     "load_tokenizer",
     "merge",
     "model_fields",
@@ -84,6 +87,7 @@ __all__ = [
     "screened",
     "search_sources",
     "search_transcripts",
+    "session_budget",
     "session_draft",
     "session_infos",
     "session_instructions",
@@ -95,7 +99,6 @@ __all__ = [
     "switch_draft",
     "switch_model",
     "task_ended",
-    "transcript_features",
     "truncate",
 ]
 
@@ -245,6 +248,12 @@ class Memory:
     @property
     def last_seen(self) -> datetime:
         """When it was said last."""
+    @property
+    def access_count(self) -> int:
+        """How often it was recalled: what is stored, and what this process has recalled since. A prompt that shows it counts, too."""
+    @property
+    def last_recalled_at(self) -> datetime | None:
+        """When it was last recalled, to the second; `None` where it never was."""
     def to_dict(self) -> dict[str, Any]:
         """Every field by name, in the order of this class."""
     def __copy__(self) -> Memory: ...
@@ -363,6 +372,9 @@ class Recalled:
 class Explanation:
     """Every number of a score; `str()` prints them as a table.
 
+    Of a message (`Scope.search_transcripts`) `parts` has every number, `cosine` is that of its meaning, and what is told of words, age and
+    use besides is 0, 1 or empty. Of a memory or a passage:
+
     `relevance = lexical_weight * lexical_normalised + cosine_weight * cosine_normalised` and what each of `further` adds, and `score` is
     that, multiplied by `time * recency * importance * usage * certainty / highest_prior`, rounded to units of 2**-30. Where no time was asked for and the candidates
     are facts, every factor is 1.
@@ -377,6 +389,10 @@ class Explanation:
     @property
     def score(self) -> float:
         """The score of the hit, to the bit."""
+    @property
+    def parts(self) -> dict[str, float]:
+        """What the score is made of, by name, each before its weight: of a memory or a passage "words", "meaning", those
+        of `further`, "time", "recency", "importance", "usage" and "certainty"; of a message what `TranscriptHit.explain` says."""
     @property
     def relevance(self) -> float:
         """What words and vectors give together, before all that follows: 0 to 1."""
@@ -602,15 +618,6 @@ class EngineCore:
     def close(self) -> None: ...
 
 @final
-class VectorTrial:
-    """A bare set of vectors in a store of its own, to measure scan and graph. Private."""
-
-    def __new__(cls, folder: Path, dimensions: int) -> VectorTrial: ...
-    def add(self, matrix: object) -> None: ...
-    def build(self, m: int, ef_construction: int) -> None: ...
-    def search(self, vector: object, limit: int, ef: int | None = None) -> list[int]: ...
-
-@final
 class ScopeCore:
     """The memory of one scope, as `memspan.Scope` calls it. Private."""
 
@@ -662,6 +669,7 @@ class ScopeCore:
         min_score: float | None,
         min_trust: int | None,
         max_tokens: int | None,
+        relevant_only: bool,
         zone: tzinfo | None,
         vector: Vectors | None,
         degraded: str | None,
@@ -729,6 +737,7 @@ class CollectionCore:
         until: datetime | None,
         documents: str | Iterable[str] | None,
         min_score: float | None,
+        relevant_only: bool,
         vector: Vectors | None,
         degraded: str | None,
     ) -> SearchCore: ...
@@ -748,6 +757,12 @@ class SearchCore:
     def hit(self, place: int) -> HitRow: ...
     def explain(self, place: int) -> Explanation: ...
     def tokens(self, place: int) -> int: ...
+
+def export_store(engine: EngineCore, path: Path) -> int:
+    """Writes everything that the store of an engine holds; how many values that are. Private."""
+
+def load_store(engine: EngineCore, path: Path) -> int:
+    """Reads an export into the empty store of an engine; how many values it has then. Private."""
 
 def repair(source: Path, target: Path) -> tuple[int, list[str]]: ...
 def collection_names(scope: ScopeCore) -> list[str]: ...
@@ -1056,6 +1071,32 @@ def restore_remembered(action: str, memory: Memory, reason: str | None) -> Remem
 def session_infos(scope: ScopeCore, after: int, limit: int, newest_first: bool, since: datetime | None) -> list[tuple[int, SessionInfo]]:
     """Sessions of a scope, a page of them: number and what each is. Private."""
 
+@final
+class StoredBudget:
+    """A session's budget as it is stored; `None` is the engine's own rule. Private."""
+
+    @property
+    def max_input_tokens(self) -> int | None: ...
+    @property
+    def order(self) -> Literal["cache_first", "classic"]: ...
+    @property
+    def fill(self) -> float: ...
+    @property
+    def output_tokens(self) -> int | None: ...
+    @property
+    def cut_step(self) -> float: ...
+    @property
+    def sections(self) -> list[tuple[str, int, int, int | None]]: ...
+    @property
+    def compact_at(self) -> float | None: ...
+    @property
+    def compact_every_turns(self) -> int | None: ...
+    @property
+    def result_tokens(self) -> int | None: ...
+
+def session_budget(of: SessionCore) -> StoredBudget:
+    """The budget of a session. Private."""
+
 def session_metadata(of: SessionCore) -> dict[str, Any]:
     """What a caller keeps with a session. Private."""
 
@@ -1065,8 +1106,8 @@ def set_session_metadata(of: SessionCore, given: Mapping[str, Any]) -> None:
 def session_instructions(of: SessionCore) -> tuple[str | None, Any]:
     """The system prompt and the tools of a session. Private."""
 
-def transcript_features() -> list[str]:
-    """What the score of a transcript hit is made of, in order. Private."""
+def explain_message(score: float, values: Sequence[float]) -> Explanation:
+    """The explanation of a message that was found, of its score and the values of its features. Private."""
 
 def search_transcripts(
     scope: ScopeCore,
@@ -1109,6 +1150,7 @@ def search_sources(
     until: datetime | None,
     min_score: float | None,
     max_tokens: int | None,
+    relevant_only: bool,
     zone: tzinfo | None,
     vector: Vectors | None,
     degraded: str | None,

@@ -39,7 +39,7 @@ class Hit(Protocol):
     def tokens(self) -> int: ...  # noqa: D102
     @property
     def source(self) -> SourceName: ...  # noqa: D102
-    def explain(self) -> Explanation | dict[str, float]:
+    def explain(self) -> Explanation:
         """Every number behind the score."""
         ...
 
@@ -103,7 +103,7 @@ class Answer(Sequence[_HitT_co], Generic[_HitT_co]):
         """"hybrid" where words and vectors were searched, "lexical" where words alone."""  # fmt: skip
         return self._about.mode
 
-    def explain(self) -> tuple[Explanation | dict[str, float], ...]:
+    def explain(self) -> tuple[Explanation, ...]:
         """The explanation of every hit, in order. Cost: each text is analysed again."""
         return tuple(hit.explain() for hit in self._hits)
 

@@ -21,7 +21,7 @@ from concurrent.futures import TimeoutError as TooLate
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, cast
 
-from memspan._fence import is_mapping
+from memspan._fence import is_mapping, is_number, is_whole
 from memspan._twins import awaitable
 from memspan._values import dataclass, field
 from memspan.engine import Engine
@@ -29,8 +29,7 @@ from memspan.engine import open as open_engine
 from memspan.exceptions import Error, InvalidInput, ModelMismatch, ProviderError
 from memspan.function_tools import Function
 from memspan.providers.provider import Provider, provider_for
-from memspan.session_tools import MemoryTool, format_of, memory_tools, result_message, run_call
-from memspan.stream import said
+from memspan.session_tools import MemoryTool, format_of, memory_tools, result_message, run_call, text_of_result
 
 if TYPE_CHECKING:
     import os
@@ -155,7 +154,8 @@ class Assistant:
                 f"making an assistant: the provider must be a memspan.providers.Provider, got a {type(provider).__name__}: "
                 "make one, memspan.providers.OpenAI() for instance, or a subclass"
             )
-        if not _are_limits(fallbacks, max_rounds, tool_seconds):
+        several, rounds = isinstance(fallbacks, Iterable) and not isinstance(fallbacks, str), is_whole(max_rounds) and max_rounds >= 0
+        if not (several and rounds and is_number(tool_seconds) and 0 < tool_seconds <= _MAX_TOOL_SECONDS):
             raise InvalidInput(
                 "making an assistant: fallbacks are several models, max_rounds is 0 or more, tool_seconds above 0 and at most a day: "
                 "change them"
@@ -185,7 +185,7 @@ class Assistant:
             Exception: What the provider's SDK raised, where no smaller prompt and no other model helped.
         """
         *_, last = self._turn(user, message, session, id, streams=False)
-        return _reply_of(last)
+        return cast("AssistantReply", last.reply)
 
     def stream(
         self,
@@ -199,8 +199,7 @@ class Assistant:
 
         The arguments and errors are those of `respond`.
         """
-        events: Iterator[AssistantEvent] = self._turn(user, message, session, id, streams=True)
-        return events
+        return self._turn(user, message, session, id, streams=True)
 
     arespond = awaitable(respond)
 
@@ -236,9 +235,9 @@ class Assistant:
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         self.close()
 
-    # --- the turn ---------------------------------------------------------------------------------------------------------------------
-
-    def _turn(self, user: str, message: str | Mapping[str, Any], session_id: str, message_id: str | None, *, streams: bool) -> Any:
+    def _turn(
+        self, user: str, message: str | Mapping[str, Any], session_id: str, message_id: str | None, *, streams: bool
+    ) -> Generator[AssistantEvent]:
         given = {"role": "user", "content": message} if isinstance(message, str) else message
         if is_mapping(given) and given.get("role") != "user":
             raise InvalidInput(
@@ -261,8 +260,7 @@ class Assistant:
         learned = self._quietly("learn", session, lambda: scope.learn(session)) if self._learns else ()
         if self._compacts and session.compaction_due:
             self._quietly("compact", session, session.compact)
-        turn = session.turn(added.turn)
-        reply = AssistantReply("".join(_texts(turn)[-1:]), turn, turn.usage, turn.model, rounds, False, stopped, tuple(learned or ()))
+        reply = _reply(session.turn(added.turn), rounds=rounds, stopped=stopped, learned=tuple(learned or ()))
         yield AssistantEvent("reply", reply.text, reply)
 
     def _rounds(self, session: Session, lease: Lease, *, streams: bool) -> Generator[AssistantEvent, None, tuple[int, Stopped]]:
@@ -316,13 +314,12 @@ class Assistant:
         """A prompt that may succeed; without one, the error that there was, and not what it was told as."""
         told, compact = _told(error), type(session).compact if self._compacts else None
         try:
-            smaller: Prompt = self._step("recover", session, error, partial(session.recover, refused, told, models=self._fallbacks, compact=compact))
+            again = partial(session.recover, refused, told, models=self._fallbacks, compact=compact)
+            return cast("Prompt", self._step("recover", session, error, again))
         except ConnectionError as raised:
             if raised is not told:
                 raise
             raise error from None
-        else:
-            return smaller
 
     def _stream(self, session: Session, lease: Lease, prompt: Prompt) -> Iterator[AssistantEvent]:
         self._tell("call", "before", session, prompt)
@@ -334,11 +331,9 @@ class Assistant:
         self._tell("reply", "after", session, reply.turn)
 
     def _provider_of(self, model: str) -> Provider:
-        known = self._providers.get(model)
-        if known is None:
-            known = self._provider if self._provider.serves(model) else provider_for(model)
-            self._providers[model] = known
-        return known
+        if model not in self._providers:
+            self._providers[model] = self._provider if self._provider.serves(model) else provider_for(model)
+        return self._providers[model]
 
     def _run_tools(self, session: Session, calls: tuple[ToolCall, ...]) -> Iterator[AssistantEvent]:
         """Runs the calls of a reply in parallel, and adds their results in the order of the calls."""
@@ -352,12 +347,10 @@ class Assistant:
             for call, future in zip(calls, futures, strict=True):
                 result = _result(call, future, max(until - time.monotonic(), 0.0), self._tool_seconds)
                 session.add(result)
-                yield AssistantEvent("tool_result", _content(result))
+                yield AssistantEvent("tool_result", text_of_result(result))
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
         self._tell("tools", "after", session, calls)
-
-    # --- hooks ------------------------------------------------------------------------------------------------------------------------
 
     def _tell(self, step: Step, when: Literal["before", "after"], session: Session, value: Any) -> None:
         if self._hook is not None:
@@ -377,12 +370,6 @@ class Assistant:
             return None
 
 
-def _are_limits(fallbacks: object, max_rounds: object, tool_seconds: object) -> bool:
-    several = isinstance(fallbacks, Iterable) and not isinstance(fallbacks, str)
-    rounds = isinstance(max_rounds, int) and max_rounds >= 0
-    return several and rounds and isinstance(tool_seconds, int | float) and 0 < tool_seconds <= _MAX_TOOL_SECONDS
-
-
 def _told(error: Exception) -> Any:
     """Of a stream that failed in its middle, what the provider said; of one that ended early, an outage."""
     if not isinstance(error, ProviderError):
@@ -399,13 +386,9 @@ def _result(call: ToolCall, future: Future[dict[str, Any]], seconds: float, limi
         return result_message(call, error.message, failed=True)
 
 
-def _content(message: Mapping[str, Any]) -> str:
-    content = message["content"]
-    return content if isinstance(content, str) else said({"content": content[0]["content"]})
-
-
-def _texts(turn: Turn) -> list[str]:
-    return [message.text for message in turn.messages if message.role == "assistant" and message.text]
+def _reply(turn: Turn, **about: Any) -> AssistantReply:
+    texts = [message.text for message in turn.messages if message.role == "assistant" and message.text]
+    return AssistantReply("".join(texts[-1:]), turn, turn.usage, turn.model, **about)
 
 
 def _answered(session: Session, turn: Turn) -> AssistantReply | None:
@@ -413,10 +396,4 @@ def _answered(session: Session, turn: Turn) -> AssistantReply | None:
     messages = list(turn.messages)
     if not messages or messages[-1].role != "assistant" or (session.pending_tool_calls and turn.number == len(session.turns) - 1):
         return None
-    return AssistantReply("".join(_texts(turn)[-1:]), turn, turn.usage, turn.model, stored=True)
-
-
-def _reply_of(event: AssistantEvent) -> AssistantReply:
-    if event.reply is None:
-        raise InvalidInput("answering: the turn must end with a reply, and it did not: look at the error before this one")
-    return event.reply
+    return _reply(turn, stored=True)

@@ -1,6 +1,6 @@
 """The `memspan` command: looks into a store, backs it up, maintains it; plays a transcript.
 
-What only reads opens the store read-only. Errors are one line on standard error and exit code 2; damage found by `doctor` is exit code 1.
+What only reads opens the store read-only. Errors are one line on standard error and exit code 2; damage found by `check` is exit code 1.
 Tables are plain text, or `rich`'s where that package is installed (`pip install 'memspan[cli]'`); `--json` prints one JSON value.
 """
 
@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: Without the program's name; the process's own by default.
 
     Returns:
-        The exit code: 0, 1 when `doctor` found damage, 2 for an error that was printed.
+        The exit code: 0, 1 when `check` found damage, 2 for an error that was printed.
     """
     parser = _parser()
     options = parser.parse_args(arguments)
@@ -88,6 +88,10 @@ def _parser() -> argparse.ArgumentParser:  # noqa: PLR0915  one block for each c
     recall.add_argument("--limit", type=int, default=5, metavar="N", help="at most so many memories (default 5)")
     backup = add(_backup, "backup", "Write a compacted, verified copy while the store is in use.")
     backup.add_argument("target", metavar="TARGET", type=Path, help="a folder that does not exist yet")
+    export = add(_export, "export", "Write everything that a store holds to a file of JSON lines.")
+    export.add_argument("file", metavar="FILE", type=Path, help="the file to be written")
+    load = add(_load, "load", "Read a file that `export` wrote into a new store.")
+    load.add_argument("file", metavar="FILE", type=Path, help="the file to be read")
     maintain = add(_maintain, "maintain", "Fill in pending vectors, merge, remove what expired.")
     maintain.add_argument("--every", metavar="TIME", help="go on until interrupted, each 90s, 30m, 24h or 7d")
     evaluation = add(_eval, "eval", "Ask questions of a file and print what recall found: precision, coverage, freshness, duplicates.")
@@ -103,9 +107,9 @@ def _parser() -> argparse.ArgumentParser:  # noqa: PLR0915  one block for each c
     show.add_argument("--turn", type=int, metavar="N", help="what the model saw at this turn; -1 is the last")
     show.add_argument("--text", action="store_true", help="also print the prompt as text")
     show.add_argument("--tenant", help="the tenant that the user belongs to")
-    doctor = add(_doctor, "doctor", "Read everything, compare it with its checksums and with itself, and report what is damaged.")
-    doctor.add_argument("--in-process", action="store_true", help=argparse.SUPPRESS)
-    doctor.add_argument(
+    check = add(_check, "check", "Read everything, compare it with its checksums and with itself, and report what is damaged.")
+    check.add_argument("--in-process", action="store_true", help=argparse.SUPPRESS)
+    check.add_argument(
         "--repair",
         type=Path,
         metavar="NEW",
@@ -125,19 +129,6 @@ def _parser() -> argparse.ArgumentParser:  # noqa: PLR0915  one block for each c
     chat.add_argument("--user", default="me", help="whose memory it is (default me)")
     chat.add_argument("--session", default="chat", help="the conversation (default chat)")
     chat.add_argument("--system", help="the system prompt")
-    bench = commands.add_parser("bench", help=(text := "Measure this machine."), description=text).add_subparsers(
-        required=True, metavar="WHAT"
-    )
-    crossover = bench.add_parser(
-        "crossover", help=(text := "From how many memories on a scope should get a graph over its vectors."), description=text
-    )
-    crossover.set_defaults(command=_crossover)
-    crossover.add_argument(
-        "--dimensions", type=int, default=256, metavar="N", help="of the vectors (default 256, the built-in embedding's)"
-    )
-    crossover.add_argument("--max-size", type=int, default=400_000, metavar="N", help="the largest number of vectors (default 400,000)")
-    crossover.add_argument("--seconds", type=float, default=120.0, metavar="N", help="begin no size behind this time (default 120)")
-    crossover.add_argument("--json", action="store_true", help="print one JSON value instead of a table")
     replay = commands.add_parser(
         "replay", help=(text := "Play a transcript through a session and print what each prompt would have been."), description=text
     )
@@ -377,32 +368,26 @@ def _cell(value: object) -> str:
     return "" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def _crossover(options: argparse.Namespace) -> int:
-    from memspan._crossover import measure, recommended  # noqa: PLC0415  needed by this command alone
-
-    table = _table_printer(options)
-    with tempfile.TemporaryDirectory() as folder:
-        rows = measure(Path(folder), options.dimensions, options.max_size, options.seconds)
-    threshold = recommended(rows)
-    table(
-        {"rows": [vars(row) for row in rows], "recommended_threshold": threshold},
-        ("vectors", "scan us", "graph us", "recall@10", "build s"),
-        ((f"{row.size:,}", f"{row.scan_us:.0f}", f"{row.graph_us:.0f}", f"{row.recall:.4f}", f"{row.build_seconds:.1f}") for row in rows),
-    )
-    if not options.json:
-        print(
-            f"recommended: memspan.GraphOptions(threshold={threshold})"
-            if threshold
-            else "a scan was faster at every size: no graph is needed"
-        )
-    return 0
-
-
 def _backup(options: argparse.Namespace) -> int:
     with _open(options, read_only=True, embedder=None) as engine:
         engine.backup(options.target)
     size = sum(file.stat().st_size for file in options.target.rglob("*") if file.is_file())
     _say(options, {"target": str(options.target), "size_bytes": size}, f"{options.target}: {size:,} bytes")
+    return 0
+
+
+def _export(options: argparse.Namespace) -> int:
+    with _open(options, read_only=False, embedder=None) as engine:
+        values = engine.export(options.file)
+    size = options.file.stat().st_size
+    _say(options, {"file": str(options.file), "values": values, "size_bytes": size}, f"{options.file}: {values:,} values, {size:,} bytes")
+    return 0
+
+
+def _load(options: argparse.Namespace) -> int:
+    with memspan.open(options.store, embedder=None) as engine:
+        values = engine.load(options.file)
+    _say(options, {"store": str(options.store), "values": values}, f"{options.store}: {values:,} values")
     return 0
 
 
@@ -455,14 +440,14 @@ def _reembed(options: argparse.Namespace) -> int:
     return 0
 
 
-def _doctor(options: argparse.Namespace) -> int:
+def _check(options: argparse.Namespace) -> int:
     if options.in_process:
         return _read_everything(options)
     _check_folder(options.store)
     if options.repair is not None:
         return _repair(options)
     # A page that the file no longer has ends the process that touches it: so another process does the reading.
-    child = [sys.executable, "-m", "memspan.cli", "doctor", "--in-process", "--json", str(options.store)]
+    child = [sys.executable, "-m", "memspan.cli", "check", "--in-process", "--json", str(options.store)]
     done = subprocess.run(child, capture_output=True, text=True, check=False)  # noqa: S603  our own module, no shell
     if done.returncode < 0:
         died = signal.Signals(-done.returncode).name

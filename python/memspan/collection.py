@@ -409,6 +409,7 @@ class Collection:
         until: datetime | None = None,
         documents: str | Iterable[str] | None = None,
         min_score: float | None = None,
+        relevant_only: bool = True,
     ) -> Answer[Passage]:
         r"""Finds the chunks that answer a question: by their words and, where there is an embedder, by their meaning.
 
@@ -422,6 +423,8 @@ class Collection:
             until: Only those whose version was added before this.
             documents: Only these documents, by id.
             min_score: Only what scores at least this, 0 to 1.
+            relevant_only: Leave out what shares no word with the question and is not near its meaning (a cosine of 0.3). `False` fills the
+                answer up with the best of the rest, whose scores may be 0.
 
         Returns:
             The best first, each with its citation. What has expired is not found.
@@ -436,7 +439,7 @@ class Collection:
             True
         """
         vector, why = self._store.query_vector(query, self._scope)
-        found = self._core.search(query, limit, where, since, until, documents, min_score, vector, why)
+        found = self._core.search(query, limit, where, since, until, documents, min_score, relevant_only, vector, why)
         return Answer(tuple(passage(found, rank) for rank in range(len(found))), found)
 
     def get(self, id: str) -> Document:  # noqa: A002

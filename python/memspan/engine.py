@@ -44,6 +44,7 @@ __all__ = [
 ]
 
 _PAGE = 256
+_NO_FILE = frozenset({"", ":memory:", "file::memory:", "file::memory:?cache=shared"})
 
 
 class BuildInfo(TypedDict):
@@ -104,7 +105,7 @@ class GraphOptions:
 
     Below the threshold, and until it is built, all vectors of a scope are compared. A graph answers sooner and approximately: it finds
     99 of 100 of the nearest, or more with a greater `ef_search`. Memories that were added or changed since are compared exactly, and
-    filters lose nothing. `memspan bench crossover` measures from where on it pays on your machine.
+    filters lose nothing. The bench `crossover` measures from where on it pays on a machine.
 
     Attributes:
         threshold: Memories with a vector from which on a scope gets a graph.
@@ -317,6 +318,54 @@ class Engine:
         """
         return self._core.backup(_folder("backing up", path))
 
+    def export(self, path: str | os.PathLike[str]) -> int:
+        """Writes everything that the store holds to a file of JSON lines, which `load` reads back.
+
+        One value a line, in the order of the store's keys: scopes, memories with every revision, slots, relations, quarantine, sessions with
+        messages, turns, ledgers, summaries and notes, documents with their texts, vectors, indexes. docs/format.md says what each line has.
+        What was forgotten, redacted or erased is not there. Keep the file as safe as the store: it has what everybody said, and what the
+        store's hashes are keyed with.
+
+        The file appears whole or not at all, readable by its owner alone. Cost: one read transaction, and one line in memory at a time.
+
+        Args:
+            path: The file. One that is there is replaced.
+
+        Returns:
+            How many values it has.
+
+        Raises:
+            InvalidInput: The path names no file.
+            StoreCorrupt: A value is damaged.
+
+        Examples:
+            >>> _ = user.remember("Prefers tea")
+            >>> lines = engine.export("all.jsonl")
+            >>> with memspan.open("copy.memspan") as copy:
+            ...     copy.load("all.jsonl") == lines, copy.user("u-42").recall("tea")[0].text
+            (True, 'Prefers tea')
+        """
+        return _core.export_store(self._core, _folder("exporting the store", path))
+
+    def load(self, path: str | os.PathLike[str]) -> int:
+        """Reads what `export` wrote into this store, which must be empty. Exporting it again gives the same bytes.
+
+        All of it is there when this returns, or nothing: the lines become a new generation, which is read by `check` and then takes the
+        place of the empty one. Cost: the size of the store once more on disk, and one line in memory at a time.
+
+        Args:
+            path: The file.
+
+        Returns:
+            How many values the store has.
+
+        Raises:
+            InvalidInput: A line is none, is missing or was changed (`error.line` says which); the store is not empty; or the file's vectors
+                are of other embedders than the one this engine was opened with. Nothing was loaded.
+            StoreVersion: The file was exported by a memspan whose stores have another format.
+        """
+        return _core.load_store(self._core, _folder("loading an export", path))
+
     def maintain(self, *, compact: bool = False) -> MaintenanceReport:
         """Does what can wait: forgets what expired, makes missing vectors, stores buffered recalls, clears up after interrupted deletes.
 
@@ -449,7 +498,7 @@ class Engine:
         """Reads the whole store: every value against its checksum, a scope's index, vectors, slots and counters against its records.
 
         Repairs nothing: what is damaged comes back from a backup. Cost: the whole store, under one read transaction; writers go on. A
-        damaged page of LMDB's own can end the process; `memspan doctor` does the same in a process of its own.
+        damaged page of LMDB's own can end the process; `memspan check` does the same in a process of its own.
 
         Examples:
             >>> _ = user.remember("Prefers tea")
@@ -481,6 +530,8 @@ class Engine:
     ascopes = async_iterable(scopes)
     aremember_many = awaitable(remember_many)
     abackup = awaitable(backup)
+    aexport = awaitable(export)
+    aload = awaitable(load)
     amaintain = awaitable(maintain)
     areembed = awaitable(reembed)
     ametrics = awaitable(metrics)
@@ -583,13 +634,28 @@ def _check_rules(policy: object, kinds: object, llm: object) -> None:
 def _folder(doing: str, path: object) -> Path:
     if isinstance(path, str | os.PathLike):
         text = os.fspath(path)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
-        if isinstance(text, str) and text and "\0" not in text and "://" not in text:
+        if isinstance(text, str):
+            _check_path(doing, text)
             from pathlib import Path  # noqa: PLC0415  what `open` needs is not paid for at import
 
             return Path(text)
-    raise InvalidInput(
-        f"{doing}: the path is that of a folder on this machine, not available in this version for {path!r}: pass a str or a Path"
-    )
+    raise InvalidInput(f"{doing}: the path must be that of a folder on this machine, a str or a pathlib.Path, and it is {type(path).__name__}: pass one of them")
+
+
+def _check_path(doing: str, text: str) -> None:
+    """Refuses what other databases take for a store and would be a folder of an odd name here."""
+    if text.strip().casefold() in _NO_FILE:
+        raise InvalidInput(
+            f"{doing}: a store is a folder on this machine, and {text!r} names none: memspan keeps nothing in memory alone; pass a path, or "
+            "use memspan.testing.temporary_engine(), whose folder goes when it ends",
+            path=text,
+        )
+    if "://" in text or "\0" in text or text.startswith("file:"):
+        raise InvalidInput(
+            f"{doing}: the path must be that of a folder on this machine, and {text!r} is none: URLs are not available in this version, "
+            "pass a path",
+            path=text,
+        )
 
 
 def _index(failed: tuple[int, str | None, Error]) -> int:

@@ -136,8 +136,8 @@ class Lease:
 
     def _busy(self, other: _core.LeaseHolder) -> StoreBusy:
         return StoreBusy(
-            f"answering session {self._core.id!r}: one worker answers at a time, and {other.holder} does since {other.since:%H:%M:%S}, until "
-            f"{other.until:%H:%M:%S} (UTC) at the latest: wait longer (wait_seconds=), or leave the answer to it",
+            f"answering session {self._core.id!r}: one worker answers at a time, and {other.holder} does since {other.since:%H:%M:%S}, "
+            f"until {other.until:%H:%M:%S} (UTC) at the latest: wait longer (wait_seconds=), or leave the answer to it",
             session_id=self._core.id,
             holder=other.holder,
             until=other.until,
@@ -163,7 +163,7 @@ def _process(pid: int) -> str:
     started = _started(pid)
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
-        space = os.readlink("/proc/self/ns/pid").strip("pid:[]")
+        space = str(Path("/proc/self/ns/pid").readlink()).strip("pid:[]")
     except OSError:
         return "unknown"
     return "unknown" if started is None else f"{boot}.{space}.{started}"

@@ -29,6 +29,7 @@ __all__ = [
     "Policy",
     "Profile",
     "Relation",
+    "SlotProposal",
 ]
 
 Treatment: TypeAlias = Literal["allow", "redact", "reject"]
@@ -195,6 +196,19 @@ class Cluster:
 
 
 @dataclass(frozen=True)
+class SlotProposal:
+    """A slot for a preference that has none: `Scope.revise(memory.id, slot=...)` takes it.
+
+    Attributes:
+        memory: The preference.
+        slot: The attribute that it gives a value to, as the write gate reads it.
+    """
+
+    memory: Memory
+    slot: str
+
+
+@dataclass(frozen=True)
 class Consolidation(Sequence[Cluster]):
     """What `Scope.consolidate` merged: a frozen sequence of `Cluster`.
 
@@ -202,11 +216,13 @@ class Consolidation(Sequence[Cluster]):
         clusters: All of them.
         calls: Calls of the model.
         failed_calls: Those that raised, took too long or gave a text that the originals do not bear out; the rules decided there.
+        proposals: Slots for preferences that have none. Nothing is done about them: the newest value of a slot supersedes the others.
     """
 
     clusters: tuple[Cluster, ...] = ()
     calls: int = 0
     failed_calls: int = 0
+    proposals: tuple[SlotProposal, ...] = ()
 
     @overload
     def __getitem__(self, index: int) -> Cluster: ...

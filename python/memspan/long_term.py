@@ -23,6 +23,7 @@ from memspan.short_term import Session, set_policy
 from memspan.transcript import TranscriptHit
 
 if TYPE_CHECKING:
+    from memspan.compaction.sessions import SessionSummary
     from collections.abc import Iterator, Sequence
 
     from memspan._core import Memory, Recalled, Remembered, SessionInfo
@@ -242,6 +243,7 @@ class Scope:
         min_score: float | None = None,
         min_trust: int | None = None,
         max_tokens: int | None = None,
+        relevant_only: bool = True,
         timezone: tzinfo | str | None = None,
         also: Sequence[Scope] = (),
     ) -> Answer[Recalled]:
@@ -266,6 +268,8 @@ class Scope:
             min_score: Only what scores at least this, 0 to 1. Scores compare the answers to one question with each other.
             min_trust: Only what is trusted at least so much, 0 to 3.
             max_tokens: Ends before the texts have together more than so many tokens (`o200k_base`).
+            relevant_only: Leave out what shares no word with the question and is not near its meaning (a cosine of 0.3): an answer has fewer
+                than `limit` memories then, or none. `False` fills it up with the best of the rest, whose scores may be 0.
             timezone: Whose days "yesterday" and "on 7 May" are: a `tzinfo`, or a name such as "Europe/Berlin". UTC by default.
             also: Scopes of the same engine to search along with this one.
 
@@ -287,7 +291,7 @@ class Scope:
         scopes, zone = self._with(also), _zone(timezone)
         vector, why = self._store.query_vector(query, self)
         found = self._core.recall(
-            scopes, query, limit, kinds, where, since, until, valid_at, known_at, min_score, min_trust, max_tokens, zone, vector, why
+            scopes, query, limit, kinds, where, since, until, valid_at, known_at, min_score, min_trust, max_tokens, relevant_only, zone, vector, why
         )
         return Answer(found, found)
 
@@ -302,6 +306,7 @@ class Scope:
         until: datetime | None = None,
         min_score: float | None = None,
         max_tokens: int | None = None,
+        relevant_only: bool = True,
         timezone: tzinfo | str | None = None,
         also: Sequence[Scope] = (),
     ) -> Answer[AnyHit]:
@@ -319,6 +324,7 @@ class Scope:
             until: Only what did before this.
             min_score: Only hits that score at least this, 0 to 1.
             max_tokens: Stops before the texts together exceed this many tokens (`o200k_base`).
+            relevant_only: See `recall`. Messages that have nothing to do with the question are never hits.
             timezone: See `recall`.
             also: Scopes of the same engine to search along with this one.
 
@@ -334,7 +340,7 @@ class Scope:
         """
         from memspan.search import Conditions, checked_sources, search  # noqa: PLC0415  for programs that ask several sources at once
 
-        conditions = Conditions(where, since, until, min_score, max_tokens, _zone(timezone))
+        conditions = Conditions(where, since, until, min_score, max_tokens, relevant_only, _zone(timezone))
         return search(self._with(also), query, limit, checked_sources(sources), conditions)
 
     def _with(self, also: Sequence[Scope]) -> tuple[Scope, ...]:
@@ -871,6 +877,29 @@ class Scope:
         while page := _core.session_infos(self._core, after, _PAGE, newest_first, since):
             for after, info in page:  # noqa: B007  the last one is where the next page begins
                 yield info
+
+    def summaries(self, query: str | None = None, *, limit: int = 10) -> tuple[SessionSummary, ...]:
+        """The newest summaries of this scope's sessions: of the newest sessions, or those that a question is near to.
+
+        A question is held against the messages, and the lines that stand for the nearest are `lines`. Prompts recall those messages
+        themselves. Cost: one search of the transcripts, and a read for each session that is looked at.
+
+        Args:
+            query: The question; `None` lists.
+            limit: The most that are returned.
+
+        Examples:
+            >>> session = user.session("s-1", model="gpt-4o")
+            >>> _ = session.add_many([{"role": "user", "content": f"We go with port 84{n}3 for api-{n}."} for n in range(8)])
+            >>> _ = session.compact()
+            >>> [(one.session_id, one.lines[0].text) for one in user.summaries("which port has api-3?")]
+            [('s-1', 'We go with port 8433 for api-3.')]
+        """
+        from memspan.compaction.sessions import summaries  # noqa: PLC0415  few programs ask
+
+        return summaries(self, query, limit)
+
+    asummaries = awaitable(summaries)
 
     def collection(self, name: str) -> Collection:
         """A collection of this scope: documents, notes or code that are searched by chunks. Reads and writes nothing.

@@ -11,7 +11,7 @@ import time
 from typing import TYPE_CHECKING, Any, Self
 
 from memspan._values import dataclass, field
-from memspan.exceptions import Error, InvalidInput, ProviderError
+from memspan.exceptions import Error, ProviderError
 from memspan.stream import Gatherer, json_object
 
 if TYPE_CHECKING:

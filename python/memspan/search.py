@@ -36,6 +36,7 @@ class Conditions:
     until: datetime | None
     min_score: float | None
     max_tokens: int | None
+    relevant_only: bool
     timezone: tzinfo | None
 
 
@@ -67,6 +68,7 @@ def search(scopes: tuple[Scope, ...], query: str, limit: int, sources: tuple[Sou
         conditions.until,
         conditions.min_score,
         conditions.max_tokens,
+        conditions.relevant_only,
         conditions.timezone,
         vector,
         why,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from memspan.reply import ToolCall
     from memspan.short_term import Session
 
-__all__ = ["MemoryTool", "SessionTools", "format_of", "memory_tools", "result_message", "run_call"]
+__all__ = ["MemoryTool", "SessionTools", "format_of", "memory_tools", "result_message", "run_call", "text_of_result"]
 
 MemoryTool: TypeAlias = Literal["remember", "recall", "forget", "read_result"]
 """A tool of the session's own."""
@@ -137,6 +137,12 @@ def result_message(call: ToolCall, text: str, *, failed: bool = False) -> dict[s
         block = {"type": "tool_result", "tool_use_id": call.id, "content": [{"type": "text", "text": text}], "is_error": True}
         return {"role": "user", "content": [block]}
     return {"role": "tool", "tool_call_id": call.id, "content": text}
+
+
+def text_of_result(message: Mapping[str, Any]) -> str:
+    """The text that `result_message` was given."""
+    content = message["content"]
+    return str(content if isinstance(content, str) else content[0]["content"][0]["text"])
 
 
 def _awaited(value: Any) -> Any:

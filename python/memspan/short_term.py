@@ -27,7 +27,7 @@ from memspan.task import Task
 from memspan.transcript import Messages, Turn, Turns
 from memspan.usage import SessionUsage
 from memspan.versions import Version, Versions, text_of, tools_of
-from memspan.working import Item, Prompt
+from memspan.working import Item, Prompt, stored_budget
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -230,6 +230,17 @@ class Session:
         return Versions.of(_core.session_versions(self._core))
 
     @property
+    def budget(self) -> Budget:
+        """What its prompts may cost: what `Scope.session(budget=)` was given last, or the defaults.
+
+        Examples:
+            >>> session = user.session("s-1", model="gpt-4o", budget=memspan.Budget(max_input_tokens=8_000))
+            >>> session.budget == memspan.Budget(max_input_tokens=8_000), user.session("s-1").budget.max_input_tokens
+            (True, 8000)
+        """
+        return stored_budget(_core.session_budget(self._core))
+
+    @property
     def metadata(self) -> dict[str, Any]:
         """What you keep with it (`Scope.session(metadata=)`); no model ever sees it."""
         return _core.session_metadata(self._core)
@@ -359,9 +370,7 @@ class Session:
         self._store.windows.watch(self._scope, self._core)
         return tuple(added)
 
-    def add_response(
-        self, response: Mapping[str, Any] | SdkObject, *, prompt: Prompt | None = None, lease: Lease | None = None
-    ) -> Turn:
+    def add_response(self, response: Mapping[str, Any] | SdkObject, *, prompt: Prompt | None = None, lease: Lease | None = None) -> Turn:
         """Adds a model's reply with what it was billed and what it was sent, in one transaction.
 
         Args:

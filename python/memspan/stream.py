@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from memspan._fence import is_mapping
 from memspan._values import dataclass, field
-from memspan.exceptions import InvalidInput, ProviderError
+from memspan.exceptions import Error, InvalidInput, ProviderError
 from memspan.refusals import Refusal
 
 if TYPE_CHECKING:
@@ -153,7 +153,15 @@ class Gatherer:
                 error=said,
                 refusal=Refusal.of(said if is_mapping(said) else str(said)),
             )
-        return "" if self._dialect is None else self._dialect.take(chunk)
+        try:
+            return "" if self._dialect is None else self._dialect.take(chunk)
+        except (TypeError, AttributeError, KeyError, ValueError) as wrong:
+            if isinstance(wrong, Error):
+                raise
+            raise ProviderError(
+                f"reading a streamed reply: a chunk must have the shape of its dialect, got {str(plain(chunk))[:200]} ({wrong}): what came "
+                "is in partial_reply, send the request again"
+            ) from wrong
 
 
 # --- server-sent events -----------------------------------------------------------------------------------------------------------------
@@ -238,8 +246,6 @@ class _Call:
 
     def is_whole(self) -> bool:
         return bool(self.name) and json_object(self.arguments) is not None
-
-
 
 
 @dataclass()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from datetime import datetime
 
-    from memspan._core import CallRow, SessionCore, TurnRow
+    from memspan._core import CallRow, Explanation, SessionCore, TurnRow
 
 __all__ = ["Call", "Message", "Messages", "TranscriptHit", "Turn", "Turns", "Usage"]
 
@@ -289,8 +289,8 @@ class TranscriptHit:
 
         return count_tokens(self.text)
 
-    def explain(self) -> dict[str, float]:
-        """What the score is made of, each part from 0 to 1, before its weight.
+    def explain(self) -> Explanation:
+        """What the score is made of: `parts` has each part from 0 to 1, before its weight.
 
         "words" is BM25 against the best message's, "window" that with a share of the words of the messages beside it, without names;
         "before" and "before_two" are the words of the messages before it in its session, "after_two" of the second one behind;
@@ -305,10 +305,10 @@ class TranscriptHit:
         Examples:
             >>> _ = user.session("s-1", model="gpt-4o").add({"role": "user", "content": "payments-api listens on port 8443"})
             >>> [hit] = user.search_transcripts("port of payments-api")
-            >>> hit.explain()["words"], hit.explain()["identified"]
+            >>> hit.explain().parts["words"], hit.explain().parts["identified"]
             (1.0, 1.0)
         """
-        return dict(zip(_core.transcript_features(), self._parts, strict=False))
+        return _core.explain_message(self.score, self._parts)
 
     @property
     def index(self) -> int:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from memspan import _core
+    from memspan._core import StoredBudget
 
 __all__ = [
     "Breakpoint",
@@ -38,6 +39,7 @@ __all__ = [
     "Section",
     "SharedPrefix",
     "ToolResults",
+    "stored_budget",
 ]
 
 Format: TypeAlias = Literal["openai", "anthropic", "openai_responses", "gemini"]
@@ -219,6 +221,21 @@ class Budget:
         sections = dict(self.sections)  # a view of a dict has no pickle
         numbers = (self.max_input_tokens, self.order, self.fill, self.output_tokens, self.cut_step)
         return Budget, (*numbers, sections, self.compact, self.tool_results)
+
+
+def stored_budget(stored: StoredBudget) -> Budget:
+    """The budget that a session has, of what is stored of it."""
+    no_compaction = stored.compact_at is None and stored.compact_every_turns is None
+    return Budget(
+        max_input_tokens=stored.max_input_tokens,
+        order=stored.order,
+        fill=stored.fill,
+        output_tokens=stored.output_tokens,
+        cut_step=stored.cut_step,
+        sections={name: Grant(floor, weight, ceiling) for name, floor, weight, ceiling in stored.sections},
+        compact=None if no_compaction else Compact(stored.compact_at, stored.compact_every_turns),
+        tool_results=None if stored.result_tokens is None else ToolResults(stored.result_tokens),
+    )
 
 
 @dataclass(frozen=True)

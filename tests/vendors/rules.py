@@ -7,6 +7,7 @@ function calling), Mistral; and the public threads that `memspan/refusals.py` an
 # ruff: noqa: C901, E501, PLR0911, PLR0912  a rule a line
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from itertools import pairwise
@@ -28,6 +29,8 @@ CHAT_FIELDS = {
 }
 ANTHROPIC_FIELDS = {"model", "messages", "system", "tools", "max_tokens", "stream", "temperature", "thinking", "tool_choice"}
 RESPONSES_FIELDS = {"model", "input", "tools", "max_output_tokens", "store", "include", "stream", "prompt_cache_key", "reasoning"}
+_SIGNED = re.compile(r"[0-9a-f]{24}")
+_NAMES = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _CALL_IDS = {"mistral": r"[A-Za-z0-9]{9}", "openai": r".{1,40}", "bedrock": r"[A-Za-z0-9_-]{1,64}"}
 
 
@@ -79,6 +82,9 @@ def _chat_messages(messages: list[dict[str, Any]], text_parts: bool, ids: str) -
         for call_id in open_calls:
             if not re.fullmatch(ids, call_id, re.DOTALL):
                 return f"Tool call id was {call_id} but must be {ids}"
+        for call in message.get("tool_calls") or ():
+            if not _NAMES.fullmatch(call[call["type"]]["name"]):
+                return "Invalid 'messages[1].tool_calls[0].function.name': string does not match pattern. Expected '^[a-zA-Z0-9_-]+$'."
     return f"tool calls without results: {open_calls}" if open_calls else None
 
 
@@ -111,11 +117,19 @@ def anthropic(body: dict[str, Any]) -> str | None:
                 return "messages: text content blocks must contain non-whitespace text"
             if block["type"] == "thinking" and not block.get("signature"):
                 return f"messages.{place}.content.{at}.thinking.signature: Field required"
+            if (
+                block["type"] == "thinking"
+                and _SIGNED.fullmatch(block["signature"])
+                and block["signature"] != signature_of(block["thinking"])
+            ):
+                return f"messages.{place}.content.{at}: Invalid `signature` in `thinking` block"
         calls = [block["id"] for block in blocks if block["type"] == "tool_use"]
         if any(not re.fullmatch(r"[a-zA-Z0-9_-]+", call) for call in calls):
             return "tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'"
         if len(set(calls)) < len(calls):
             return "messages: `tool_use` ids must be unique"
+        if any(not re.fullmatch(r"[a-zA-Z0-9_-]{1,128}", block["name"]) for block in blocks if block["type"] == "tool_use"):
+            return "tool_use.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'"
         results = [block["tool_use_id"] for block in following if block["type"] == "tool_result"]
         if calls and sorted(results) != sorted(calls):
             return f"messages.{place}: `tool_use` ids were found without `tool_result` blocks immediately after: {calls}"
@@ -151,8 +165,10 @@ def responses(body: dict[str, Any]) -> str | None:
         if kind == "reasoning" and not item.get("encrypted_content"):
             return "Item 'rs_1' not found. Items are not persisted when `store` is set to false."
         if kind in {"function_call", "custom_tool_call"}:
-            if len(item["call_id"]) > 64 or not item["name"]:
+            if len(item["call_id"]) > 64:
                 return "Invalid 'call_id': string too long"
+            if not _NAMES.fullmatch(item["name"]):
+                return "Invalid 'input[1].name': string does not match pattern. Expected '^[a-zA-Z0-9_-]+$'."
             open_calls.append(item["call_id"])
         elif kind == "message":
             if open_calls and item["role"] != "assistant":
@@ -184,6 +200,8 @@ def gemini(body: dict[str, Any]) -> str | None:
         if sorted(results) != sorted(calls):
             return "Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn."
         calls = [(part["function_call"]["id"], part["function_call"]["name"]) for part in parts if "function_call" in part]
+        if any(not re.fullmatch(r"[a-zA-Z0-9_.:-]{1,64}", name) for _, name in calls):
+            return "Invalid function name. Must start with a letter or an underscore. Must be alphanumeric (a-z, A-Z, 0-9), underscores, dots, colons, or dashes."
         if calls and content["role"] != "model":
             return "function call parts belong to the model"
         first = next((part for part in parts if "function_call" in part), None)
@@ -191,6 +209,11 @@ def gemini(body: dict[str, Any]) -> str | None:
             return "Function call is missing a thought_signature in functionCall parts."
     unknown = set(body["config"]) - {"system_instruction", "tools", "max_output_tokens"}
     return f"Unknown name: {sorted(unknown)}" if unknown else None
+
+
+def signature_of(thinking: str) -> str:
+    """What `memspan.testing` signs thinking with."""
+    return hashlib.blake2b(json.dumps([thinking]).encode(), digest_size=12).hexdigest()
 
 
 def json_safe(value: Any) -> Any:

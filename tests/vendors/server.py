@@ -55,8 +55,9 @@ def serving(vendor: Vendor) -> Iterator[str]:
         protocol_version = "HTTP/1.1"
 
         def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            answer = vendor.answer(self.path.split("?")[0], body, {name.lower(): value for name, value in self.headers.items()})
+            body = json.loads(self.rfile.read(int(self.headers["content-length"] or 0)) or b"{}")
+            headers = {name.lower(): value for name, value in self.headers.items()} | {":method": self.command}
+            answer = vendor.answer(self.path.split("?")[0], body, headers)
             if isinstance(answer, list):
                 self.stream(answer)
             else:
@@ -69,6 +70,8 @@ def serving(vendor: Vendor) -> Iterator[str]:
                 self.send_header("content-length", str(len(raw)))
                 self.end_headers()
                 self.wfile.write(raw)
+
+        do_PATCH = do_DELETE = do_POST  # noqa: N815  the base class's names
 
         def stream(self, chunks: list[dict[str, Any]]) -> None:
             self.send_response(200)

@@ -173,7 +173,12 @@ def _settled(reply: Any, loop: Any, timeout_seconds: float) -> Any:
     pending: Coroutine[Any, Any, Any] = value()
     if loop is None:
         return asyncio.run(asyncio.wait_for(pending, timeout_seconds))
-    return asyncio.run_coroutine_threadsafe(pending, loop).result(timeout_seconds)
+    future = asyncio.run_coroutine_threadsafe(pending, loop)
+    try:
+        return future.result(timeout_seconds)
+    except TimeoutError:
+        future.cancel()  # or the call would go on in the caller's loop
+        raise
 
 
 def _words(error: BaseException) -> str:

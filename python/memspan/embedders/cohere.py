@@ -4,20 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from memspan.embedders.service import Retry, Service, known_dimensions, sdk
+from memspan.embedders.service import Retry, Service, sdk
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 __all__ = ["Cohere"]
 
-_DIMENSIONS = {
-    "embed-v4.0": 1536,
-    "embed-english-v3.0": 1024,
-    "embed-multilingual-v3.0": 1024,
-    "embed-english-light-v3.0": 384,
-    "embed-multilingual-light-v3.0": 384,
-}
 
 
 class Cohere(Service):
@@ -27,7 +20,8 @@ class Cohere(Service):
 
     Args:
         model: Its name.
-        dimensions: Another length than the model's own, for models that offer several.
+        dimensions: Another length than the model's own, for models that offer several; by default its own, and the service is asked how
+            long that is when it is first needed.
         client: A `cohere.ClientV2` of your own; by default one is made, which takes `CO_API_KEY`.
         revision: Tells versions of a model apart that have one name.
         retry: How often and how long a request is tried. It counts alone: the SDK's own retries are switched off.
@@ -36,7 +30,6 @@ class Cohere(Service):
 
     Raises:
         MissingExtra: `cohere` is not installed, and no client is given.
-        InvalidInput: The dimensions of the model are not known.
     """
 
     def __init__(
@@ -50,8 +43,7 @@ class Cohere(Service):
         batch_texts: int = 96,
         batch_bytes: int = 400_000,
     ) -> None:
-        size = known_dimensions(model, dimensions, _DIMENSIONS)
-        super().__init__(f"cohere/{model}", size, revision, retry=retry, batch_texts=batch_texts, batch_bytes=batch_bytes)
+        super().__init__(f"cohere/{model}", dimensions, revision, retry=retry, batch_texts=batch_texts, batch_bytes=batch_bytes)
         if client is None:
             client = sdk("cohere", "cohere").ClientV2()
         self._model = model

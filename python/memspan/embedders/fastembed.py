@@ -5,24 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from memspan._arrays import stacked
-from memspan.embedders.service import known_dimensions, sdk
+from memspan.embedders.service import sdk
 from memspan.exceptions import InvalidInput
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 __all__ = ["FastEmbed"]
-
-_DIMENSIONS = {
-    "BAAI/bge-small-en-v1.5": 384,
-    "BAAI/bge-base-en-v1.5": 768,
-    "BAAI/bge-large-en-v1.5": 1024,
-    "sentence-transformers/all-MiniLM-L6-v2": 384,
-    "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2": 384,
-    "intfloat/multilingual-e5-large": 1024,
-    "nomic-ai/nomic-embed-text-v1.5": 768,
-    "jinaai/jina-embeddings-v2-base-en": 768,
-}
 
 
 class FastEmbed:
@@ -32,14 +21,14 @@ class FastEmbed:
 
     Args:
         model: Its name, one of `fastembed.TextEmbedding.list_supported_models()`.
-        dimensions: The length of its vectors, where it is not known here.
+        dimensions: The length of its vectors; by default that of a first one, which is made at once.
         client: A `fastembed.TextEmbedding` of your own, for other providers, threads or a cache folder; by default one is made.
         revision: Tells versions of a model apart that have one name.
         batch_texts: How many texts the model reads at a time.
 
     Raises:
         MissingExtra: `fastembed` is not installed, and no client is given.
-        InvalidInput: The dimensions of the model are not known.
+        InvalidInput: `batch_texts` is below 1.
     """
 
     def __init__(
@@ -54,12 +43,12 @@ class FastEmbed:
         if batch_texts < 1:
             raise InvalidInput(f"making a FastEmbed embedder: batch_texts must be 1 or more, and it is {batch_texts}: change it")
         self.name = f"fastembed/{model}"
-        self.dimensions = known_dimensions(model, dimensions, _DIMENSIONS)
         self.revision = revision
         self._batch_texts = batch_texts
         if client is None:
             client = sdk("fastembed", "fastembed").TextEmbedding(model)
         self._client = client
+        self.dimensions = dimensions or len(next(iter(client.passage_embed(["How long is a vector?"], batch_size=batch_texts))))
 
     def embed(self, texts: Sequence[str], /) -> Any:
         """One row a text that is to be found: float32, shape (len(texts), dimensions)."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
-from memspan.embedders.service import Retry, Service, known_dimensions
+from memspan.embedders.service import Retry, Service
 from memspan.exceptions import EmbedderError, InvalidInput
 
 if TYPE_CHECKING:
@@ -16,15 +16,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Ollama"]
 
-_DIMENSIONS = {
-    "nomic-embed-text": 768,
-    "mxbai-embed-large": 1024,
-    "all-minilm": 384,
-    "bge-m3": 1024,
-    "snowflake-arctic-embed": 1024,
-    "snowflake-arctic-embed2": 1024,
-    "embeddinggemma": 768,
-}
 # As their model cards ask: a question and a document are told apart by what stands before them.
 _PROMPTS = {
     "nomic-embed-text": ("search_query: ", "search_document: "),
@@ -40,7 +31,7 @@ class Ollama(Service):
     Args:
         model: Its name, as in `ollama pull`; a tag is part of it.
         host: Where the server is; by default `OLLAMA_HOST`, else `http://127.0.0.1:11434`.
-        dimensions: The length of its vectors, where it is not known here.
+        dimensions: The length of its vectors; by default the server is asked when it is first needed.
         query_prompt: What stands before a question; by default what the model's card asks for.
         document_prompt: The same before a text that is to be found.
         headers: More headers of each request, for instance an authorization.
@@ -50,10 +41,10 @@ class Ollama(Service):
         batch_bytes: At most so many bytes in a request.
 
     Raises:
-        InvalidInput: The dimensions of the model are not known, or the host is no HTTP address.
+        InvalidInput: The host is no HTTP address.
 
     Examples:
-        >>> memspan.embedders.Ollama("nomic-embed-text")
+        >>> memspan.embedders.Ollama("nomic-embed-text", dimensions=768)
         Ollama('ollama/nomic-embed-text', dimensions=768)
     """
 
@@ -72,7 +63,6 @@ class Ollama(Service):
         batch_bytes: int = 400_000,
     ) -> None:
         bare = model.removesuffix(":latest").split(":")[0]
-        size = dimensions if dimensions is not None else known_dimensions(bare, None, _DIMENSIONS)
         query, document = _PROMPTS.get(bare, ("", ""))
         self._query_prompt = query if query_prompt is None else query_prompt
         self._document_prompt = document if document_prompt is None else document_prompt
@@ -80,7 +70,7 @@ class Ollama(Service):
         # Prompts are part of what a vector means: others make another embedding.
         if (self._query_prompt, self._document_prompt) != (query, document):
             name += f" ({self._query_prompt!r}, {self._document_prompt!r})"
-        super().__init__(name, size, revision, retry=retry, batch_texts=batch_texts, batch_bytes=batch_bytes)
+        super().__init__(name, dimensions, revision, retry=retry, batch_texts=batch_texts, batch_bytes=batch_bytes)
         host = host or os.environ.get("OLLAMA_HOST") or "http://127.0.0.1:11434"
         host = host if "://" in host else f"http://{host}"
         if not host.startswith(("http://", "https://")):

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from memspan.embedders.service import Retry, Service, known_dimensions, sdk
+from memspan.embedders.service import Retry, Service, sdk
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 __all__ = ["OpenAI"]
 
-_DIMENSIONS = {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072, "text-embedding-ada-002": 1536}
 _FIXED = "text-embedding-ada-002"  # takes no `dimensions`
 
 
@@ -23,7 +22,8 @@ class OpenAI(Service):
 
     Args:
         model: Its name.
-        dimensions: Fewer than the model has, for models that can be cut; by default all.
+        dimensions: Fewer than the model has, for models that can be cut; by default all, and the service is asked how many
+            that are when it is first needed.
         client: An `openai.OpenAI` (or `AzureOpenAI`) of your own; by default one is made, which takes `OPENAI_API_KEY`.
         revision: Tells versions of a model apart that have one name.
         retry: How often and how long a request is tried. It counts alone: the SDK's own retries are switched off.
@@ -32,7 +32,6 @@ class OpenAI(Service):
 
     Raises:
         MissingExtra: `openai` is not installed, and no client is given.
-        InvalidInput: The dimensions of the model are not known.
 
     Examples:
         >>> embedder = memspan.embedders.OpenAI("text-embedding-3-small", dimensions=512, client=object())
@@ -51,8 +50,7 @@ class OpenAI(Service):
         batch_texts: int = 512,
         batch_bytes: int = 250_000,
     ) -> None:
-        size = known_dimensions(model, dimensions, _DIMENSIONS)
-        super().__init__(f"openai/{model}", size, revision, retry=retry, batch_texts=batch_texts, batch_bytes=batch_bytes)
+        super().__init__(f"openai/{model}", dimensions, revision, retry=retry, batch_texts=batch_texts, batch_bytes=batch_bytes)
         if client is None:
             client = sdk("openai", "openai").OpenAI(max_retries=0)
         self._model = model

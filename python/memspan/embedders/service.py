@@ -18,7 +18,7 @@ from memspan.exceptions import EmbedderError, InvalidInput, MissingExtra
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-__all__ = ["Retry", "Service", "known_dimensions", "sdk"]
+__all__ = ["Retry", "Service", "sdk"]
 
 _TRANSIENT = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 
@@ -56,7 +56,7 @@ class Service:
 
     Args:
         name: What the store keeps as the embedder's identity.
-        dimensions: The length of a vector.
+        dimensions: The length of a vector; `None` asks the service, with one text, when it is first needed.
         revision: The same as `name`, for a model that changes under one name.
         retry: How often and how long a request is tried.
         batch_texts: At most so many texts in a request.
@@ -65,14 +65,36 @@ class Service:
     """
 
     def __init__(
-        self, name: str, dimensions: int, revision: str | None, *, retry: Retry | None, batch_texts: int, batch_bytes: int
+        self, name: str, dimensions: int | None, revision: str | None, *, retry: Retry | None, batch_texts: int, batch_bytes: int
     ) -> None:
         self.name = name
-        self.dimensions = dimensions
+        self._dimensions = dimensions
         self.revision = revision
         self._retry = retry or Retry()
         self._batch_texts = batch_texts
         self._batch_bytes = batch_bytes
+
+    def embed(self, texts: Sequence[str], /) -> Any:
+        """One row a text: float32, shape (len(texts), dimensions)."""
+        raise NotImplementedError
+
+    @property
+    def dimensions(self) -> int:
+        """The length of a vector. Where none was given the service is asked with one text at the first use, which `memspan.open` is.
+
+        Raises:
+            EmbedderError: The service does not answer.
+        """
+        if self._dimensions is None:
+            try:
+                self.embed(["How long is a vector?"])
+            except Exception as error:
+                raise EmbedderError(
+                    f"asking {self.name!r} for the length of its vectors: it must answer, and it failed ({error}): try again, or pass "
+                    "dimensions= and it is not asked",
+                    reason=str(error),
+                ) from error
+        return self._dimensions or 0
 
     def gathered(self, texts: Sequence[str], request: Callable[[list[str], float], Sequence[Sequence[float]]]) -> Any:
         """The rows of all texts: float32, shape (len(texts), dimensions). `request` sends some, within so many seconds."""
@@ -87,7 +109,9 @@ class Service:
                     reason="another number of vectors",
                 )
             rows.extend(answer)
-        return stacked(rows, self.dimensions)
+        if self._dimensions is None and rows:
+            self._dimensions = len(rows[0])
+        return stacked(rows, self._dimensions or 0)
 
     def _batches(self, texts: Sequence[str]) -> Iterator[list[str]]:
         batch: list[str] = []
@@ -119,7 +143,7 @@ class Service:
         raise AssertionError("unreachable: the last attempt returns or raises")
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.name!r}, dimensions={self.dimensions})"
+        return f"{type(self).__name__}({self.name!r}, dimensions={self._dimensions})"
 
 
 def _status(error: Exception) -> int | None:
@@ -169,15 +193,3 @@ def sdk(package: str, extra: str) -> Any:
         raise MissingExtra(
             f"embedding with {package} needs that package, which is not installed: pip install 'memspan[{extra}]'", extra=extra
         ) from error
-
-
-def known_dimensions(model: str, dimensions: int | None, known: Mapping[str, int]) -> int:
-    """The dimensions of a model: as they are given, or as its vendor says."""
-    if dimensions is not None:
-        return dimensions
-    if model not in known:
-        raise InvalidInput(
-            f"making an embedder: the dimensions of {model!r} are not known (those of {', '.join(sorted(known))} are): pass dimensions=",
-            model=model,
-        )
-    return known[model]

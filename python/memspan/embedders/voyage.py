@@ -4,24 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from memspan.embedders.service import Retry, Service, known_dimensions, sdk
+from memspan.embedders.service import Retry, Service, sdk
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 __all__ = ["Voyage"]
 
-_DIMENSIONS = {
-    "voyage-3.5": 1024,
-    "voyage-3.5-lite": 1024,
-    "voyage-3-large": 1024,
-    "voyage-3": 1024,
-    "voyage-3-lite": 512,
-    "voyage-code-3": 1024,
-    "voyage-finance-2": 1024,
-    "voyage-law-2": 1024,
-    "voyage-multilingual-2": 1024,
-}
 
 
 class Voyage(Service):
@@ -31,7 +20,8 @@ class Voyage(Service):
 
     Args:
         model: Its name.
-        dimensions: Another length than the model's own, for models that offer several.
+        dimensions: Another length than the model's own, for models that offer several; by default its own, and the service is asked how
+            long that is when it is first needed.
         client: A `voyageai.Client` of your own; by default one is made, which takes `VOYAGE_API_KEY`.
         revision: Tells versions of a model apart that have one name.
         retry: How often and how long a request is tried.
@@ -40,7 +30,6 @@ class Voyage(Service):
 
     Raises:
         MissingExtra: `voyageai` is not installed, and no client is given.
-        InvalidInput: The dimensions of the model are not known.
     """
 
     def __init__(
@@ -54,8 +43,7 @@ class Voyage(Service):
         batch_texts: int = 512,
         batch_bytes: int = 120_000,
     ) -> None:
-        size = known_dimensions(model, dimensions, _DIMENSIONS)
-        super().__init__(f"voyage/{model}", size, revision, retry=retry, batch_texts=batch_texts, batch_bytes=batch_bytes)
+        super().__init__(f"voyage/{model}", dimensions, revision, retry=retry, batch_texts=batch_texts, batch_bytes=batch_bytes)
         if client is None:
             client = sdk("voyageai", "voyage").Client(max_retries=0, timeout=self._retry.limit_seconds)
         self._model = model

@@ -77,8 +77,10 @@ class Anthropic(Provider):
         return int(client.messages.count_tokens(timeout=self._timeout, **counted).input_tokens)
 
     def _plain(self, model: str, messages: list[dict[str, str]], max_tokens: int) -> dict[str, Any]:
-        system = "\n".join(message["content"] for message in messages if message["role"] == "system")
-        said = [message for message in messages if message["role"] != "system"]
+        del model  # the caller names it
+        parts = [(message["role"], {"type": "text", "text": message["content"]}) for message in messages]
+        system = [part for role, part in parts if role == "system"]
+        said = [{"role": role, "content": [part]} for role, part in parts if role != "system"]
         return {"messages": said, "max_tokens": max_tokens, **({"system": system} if system else {})}
 
     def _text(self, response: Any) -> str:

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from memspan.providers.provider import Provider
+from memspan import InvalidInput
+from memspan.providers.gemini_caches import Caches
+from memspan.providers.provider import Provider, in_thread
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from memspan import Prompt
 
 __all__ = ["Gemini"]
+
+_LEAST_SECONDS = 60
+_MOST_SECONDS = 86_400
+_END = object()
 
 
 class Gemini(Provider):
@@ -20,6 +26,9 @@ class Gemini(Provider):
     Args:
         client: A `google.genai.Client`, which has both kinds of calls; by default one is made, with `GEMINI_API_KEY`.
         timeout_seconds: How long one call may take.
+        cache_seconds: Keep what a session's prompts begin with in an explicit cache of so many seconds, a minute to a day, which Google
+            bills by the hour; `None` leaves it to Gemini's own caching. `close` deletes what was made.
+        cache_least_tokens: The fewest tokens that are worth a cache; a model's own least may be more.
         names: What the server calls models, where that is another name than the registry's.
         options: Fields of `GenerateContentConfig`, given with every request: `temperature`, `thinking_config`.
         client_options: Given to the SDK's client: `api_key`, `vertexai`, `project`, `location`, `http_options`.
@@ -32,28 +41,73 @@ class Gemini(Provider):
     extra = "gemini"
     vendors = frozenset({"google"})
 
+    def __init__(self, client: Any = None, *, cache_seconds: int | None = None, cache_least_tokens: int = 4_096, **options: Any) -> None:
+        if cache_seconds is not None and not _LEAST_SECONDS <= cache_seconds <= _MOST_SECONDS:
+            raise InvalidInput(
+                f"making a provider: cache_seconds must be None or from a minute to a day, got {cache_seconds!r}: Google bills by the hour"
+            )
+        super().__init__(client, **options)
+        self._own = True  # its one client has both kinds of calls
+        self._caches = None if cache_seconds is None else Caches(int(cache_seconds), cache_least_tokens)
+
+    def complete(self, prompt: Prompt, **options: Any) -> Any:
+        """Asks the model; what the SDK returns. A cache that somebody deleted is made anew, once."""
+        try:
+            return super().complete(prompt, **options)
+        except Exception as error:
+            if self._caches is None or not self._caches.lost(prompt.session_id, error):
+                raise
+        return super().complete(prompt, **options)
+
+    def stream(self, prompt: Prompt, **options: Any) -> Iterator[Any]:
+        """The same, chunk by chunk."""
+        chunks = super().stream(prompt, **options)
+        try:
+            first = next(chunks, _END)
+        except Exception as error:
+            if self._caches is None or not self._caches.lost(prompt.session_id, error):
+                raise
+            chunks = super().stream(prompt, **options)
+            first = next(chunks, _END)
+        try:
+            if first is not _END:
+                yield first
+                yield from chunks
+        finally:
+            chunks.close()  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]  a generator
+
+    def close(self) -> None:
+        """Deletes the caches that it made. Those of a process that died end by their time."""
+        if self._caches is not None:
+            self._caches.close(super()._client().caches)
+
     def _request(self, prompt: Prompt, options: Mapping[str, Any], *, stream: bool) -> dict[str, Any]:
         del stream  # another method of the SDK's
-        return self._named(prompt.to_gemini(), options)
+        request = self._named(prompt.to_gemini(), options)
+        return request if self._caches is None else self._caches.request(super()._client().caches, prompt, request)
 
     def _named(self, request: dict[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
         limit = {"http_options": {"timeout": int(self._timeout * 1000)}}
         config = {**request["config"], **limit, **self._options, **options}
         return {**request, "config": config, "model": self._names.get(request["model"], request["model"])}
 
+    async def _arequest(self, prompt: Prompt, options: Mapping[str, Any], *, stream: bool) -> dict[str, Any]:
+        if self._caches is None:
+            return self._request(prompt, options, stream=stream)
+        request: dict[str, Any] = await in_thread(lambda: self._request(prompt, options, stream=stream))
+        return request
+
     def _send(self, client: Any, request: dict[str, Any], *, stream: bool) -> Any:
         # One client of Google's has both: `aio` is the awaitable half.
         return client.generate_content_stream(**request) if stream else client.generate_content(**request)
 
     def _count(self, client: Any, request: dict[str, Any], prompt: Prompt) -> int:
-        del prompt
-        instruction = request["config"].get("system_instruction")
+        del request  # which may have lost its beginning to a cache
+        whole = prompt.to_gemini()
+        instruction = whole["config"].get("system_instruction")
         front = [] if instruction is None else [{"role": "user", **instruction}]  # the Gemini API counts contents alone
-        return int(client.count_tokens(model=request["model"], contents=[*front, *request["contents"]]).total_tokens)
-
-    def __init__(self, client: Any = None, **options: Any) -> None:
-        super().__init__(client, **options)
-        self._own = True  # its one client has both kinds of calls
+        model = self._names.get(whole["model"], whole["model"])
+        return int(client.count_tokens(model=model, contents=[*front, *whole["contents"]]).total_tokens)
 
     def _client(self) -> Any:
         return super()._client().models
@@ -63,15 +117,15 @@ class Gemini(Provider):
             self._async = super()._client()
         return self._async.aio.models
 
-    async def acomplete(self, prompt: Prompt, **options: Any) -> Any:
-        """The awaitable twin of `complete`."""
-        return await self._async_client().generate_content(**self._request(prompt, options, stream=False))
-
     def _plain(self, model: str, messages: list[dict[str, str]], max_tokens: int) -> dict[str, Any]:
+        del model  # the caller names it
         system = "\n".join(message["content"] for message in messages if message["role"] == "system")
         roles = {"user": "user", "assistant": "model"}
         said = [{"role": roles[one["role"]], "parts": [{"text": one["content"]}]} for one in messages if one["role"] in roles]
-        config: dict[str, Any] = {"max_output_tokens": max_tokens, **({"system_instruction": {"parts": [{"text": system}]}} if system else {})}
+        config: dict[str, Any] = {
+            "max_output_tokens": max_tokens,
+            **({"system_instruction": {"parts": [{"text": system}]}} if system else {}),
+        }
         return {"contents": said, "config": config}
 
     def _text(self, response: Any) -> str:

@@ -83,6 +83,7 @@ class OpenAI(Provider):
         return client.chat.completions.create(**{"timeout": self._timeout, **request})
 
     def _plain(self, model: str, messages: list[dict[str, str]], max_tokens: int) -> dict[str, Any]:
+        del model  # the caller names it
         limit = dialects[self.dialect or "openai"].output_parameter
         return {"messages": messages, limit: max_tokens}
 
@@ -107,7 +108,8 @@ class OpenAIResponses(OpenAI):
         return client.responses.create(**{"timeout": self._timeout, **request})
 
     def _plain(self, model: str, messages: list[dict[str, str]], max_tokens: int) -> dict[str, Any]:
-        return {"input": messages, "max_output_tokens": max_tokens, "store": False}
+        del model  # the caller names it
+        return {"input": [{"type": "message", **message} for message in messages], "max_output_tokens": max_tokens, "store": False}
 
     def _text(self, response: Any) -> str:
         return response.output_text or ""
@@ -121,6 +123,9 @@ class OpenAICompatible(OpenAI):
         dialect: Whose rules it has, one of `memspan.dialects`; by default told from the address, else vLLM's, which suit most.
         client: An `openai.OpenAI` of your own, which knows its address; then `dialect` must be named.
         timeout_seconds: How long one call may take; of a stream, how long it may be silent.
+        slots: How many slots a llama.cpp server has (`--parallel`): each session is sent to one and the same, which has its prefix.
+        session_header: The header by which a router before several servers tells sessions apart, `x-user-id` for instance (vLLM's
+            production stack, `--routing-logic session --session-key x-user-id`): a key made of the session's id is sent in it.
         names: What the server calls models, where that is another name than the registry's.
         options: Given to the SDK with every request; `extra_body` takes what only this server knows.
         client_options: Given to the SDK's client. `api_key` is a word that says nothing where none is given: local servers take any.
@@ -140,10 +145,14 @@ class OpenAICompatible(OpenAI):
         dialect: str | None = None,
         client: Any = None,
         timeout_seconds: float = 600.0,
+        slots: int | None = None,
+        session_header: str | None = None,
         names: Mapping[str, str] | None = None,
         options: Mapping[str, Any] | None = None,
         **client_options: Any,
     ) -> None:
+        if slots is not None and (not isinstance(slots, int) or slots < 1):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidInput(f"making a provider: slots must be a whole number of 1 or more, got {slots!r}: give the server's --parallel")
         if (base_url is None) == (client is None):
             raise InvalidInput("making a provider: it needs a base_url or a client, and one of them alone: give where the server is")
         if dialect is not None and dialect not in dialects:
@@ -155,7 +164,17 @@ class OpenAICompatible(OpenAI):
             client_options = {"base_url": base_url, "api_key": "none", **client_options}
         super().__init__(client, timeout_seconds=timeout_seconds, cache_key=False, names=names, options=options, **client_options)
         address = base_url or str(getattr(client, "base_url", ""))
+        self._slots, self._session_header = slots, session_header
         self.dialect = dialect or next((name for host, name in _HOSTS.items() if host in address), "vllm")
+
+    def _request(self, prompt: Prompt, options: Mapping[str, Any], *, stream: bool) -> dict[str, Any]:
+        request = super()._request(prompt, options, stream=stream)
+        if self._slots is not None:
+            slot = {"id_slot": int(_key(prompt), 16) % self._slots, "cache_prompt": True}
+            request["extra_body"] = {**slot, **(request.get("extra_body") or {})}
+        if self._session_header is not None:
+            request["extra_headers"] = {self._session_header: _key(prompt), **(request.get("extra_headers") or {})}
+        return request
 
 
 def _key(prompt: Prompt) -> str:

@@ -8,13 +8,14 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 from memspan import InvalidInput, MissingExtra, UnknownModel, models
+from memspan.stream import said
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 
     from memspan import Prompt
 
-__all__ = ["Provider", "provider_for"]
+__all__ = ["Provider", "in_thread", "provider_for"]
 
 _MOST_SECONDS = 86_400
 
@@ -102,20 +103,20 @@ class Provider(ABC):
     async def acomplete(self, prompt: Prompt, **options: Any) -> Any:
         """The awaitable twin of `complete`: through the SDK's async client, or in a thread where only a sync one was given."""
         if self._async is None and not self._own:
-            return await _in_thread(lambda: self.complete(prompt, **options))
-        return await self._send(self._async_client(), self._request(prompt, options, stream=False), stream=False)
+            return await in_thread(lambda: self.complete(prompt, **options))
+        return await self._send(self._async_client(), await self._arequest(prompt, options, stream=False), stream=False)
 
     async def astream(self, prompt: Prompt, **options: Any) -> AsyncIterator[Any]:
         """The awaitable twin of `stream`. Cancelling it closes the connection."""
         if self._async is None and not self._own:
             chunks = self.stream(prompt, **options)
             try:
-                while (chunk := await _in_thread(lambda: next(chunks, _END))) is not _END:
+                while (chunk := await in_thread(lambda: next(chunks, _END))) is not _END:
                     yield chunk
             finally:
                 chunks.close()  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]  a generator
             return
-        source = self._send(self._async_client(), self._request(prompt, options, stream=True), stream=True)
+        source = self._send(self._async_client(), await self._arequest(prompt, options, stream=True), stream=True)
         if inspect.isawaitable(source):
             source = await source
         try:
@@ -130,11 +131,15 @@ class Provider(ABC):
 
     async def acount(self, prompt: Prompt) -> int:
         """The awaitable twin of `count`: the plain call in a thread."""
-        return int(await _in_thread(lambda: self.count(prompt)))
+        return int(await in_thread(lambda: self.count(prompt)))
 
     @abstractmethod
     def _request(self, prompt: Prompt, options: Mapping[str, Any], *, stream: bool) -> dict[str, Any]:
         """The SDK's keyword arguments."""
+
+    async def _arequest(self, prompt: Prompt, options: Mapping[str, Any], *, stream: bool) -> dict[str, Any]:
+        """The same for an awaitable call; overridden by whoever asks a server for it."""
+        return self._request(prompt, options, stream=stream)
 
     @abstractmethod
     def _send(self, client: Any, request: dict[str, Any], *, stream: bool) -> Any:
@@ -144,13 +149,16 @@ class Provider(ABC):
     def _make(self, sdk: Any, options: dict[str, Any], *, awaitable: bool) -> Any:
         """Makes a client."""
 
-    @abstractmethod
     def _plain(self, model: str, messages: list[dict[str, str]], max_tokens: int) -> dict[str, Any]:
-        """The SDK's keyword arguments for chat messages of text, without cache marks."""
+        """The SDK's keyword arguments for chat messages of text, without cache marks. Who has none writes no summaries."""
+        del messages, max_tokens
+        raise InvalidInput(
+            f"asking {model!r}: {type(self).__name__} must know plain messages (_plain, _text), and does not: give another llm"
+        )
 
-    @abstractmethod
     def _text(self, response: Any) -> str:
         """The text of what the SDK returned; "" where it has none."""
+        return said(response)
 
     def _count(self, client: Any, request: dict[str, Any], prompt: Prompt) -> int:
         del client, request
@@ -212,7 +220,8 @@ class Writer:
 _END = object()
 
 
-async def _in_thread(call: Callable[[], Any]) -> Any:
+async def in_thread(call: Callable[[], Any]) -> Any:
+    """Waits for a plain call in a thread."""
     import asyncio  # noqa: PLC0415  programs without an event loop do not pay for it
 
     return await asyncio.to_thread(call)

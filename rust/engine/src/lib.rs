@@ -10,6 +10,7 @@ pub mod context;
 pub mod embedding;
 pub mod engine;
 pub mod error;
+pub mod export;
 pub mod gate;
 pub mod index;
 pub mod interrupt;

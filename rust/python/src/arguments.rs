@@ -121,6 +121,7 @@ pub struct FilterArguments<'a, 'py> {
     pub valid_at: Option<&'a Bound<'py, PyAny>>,
     pub known_at: Option<&'a Bound<'py, PyAny>>,
     pub min_trust: Option<&'a Bound<'py, PyAny>>,
+    pub relevant_only: bool,
 }
 
 impl FilterArguments<'_, '_> {
@@ -135,6 +136,7 @@ impl FilterArguments<'_, '_> {
             known_at: time::maybe_from_python("known_at", self.known_at)?,
             preferred: None,
             min_trust: self.min_trust.map_or(Ok(0), |trust| whole("min_trust", trust, 0, MAX_TRUST.into()))? as u8,
+            relevant_only: self.relevant_only,
             now,
         })
     }

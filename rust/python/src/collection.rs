@@ -218,6 +218,7 @@ impl CollectionCore {
         until: Option<&Bound<'py, PyAny>>,
         documents: Option<&Bound<'py, PyAny>>,
         min_score: Option<&Bound<'py, PyAny>>,
+        relevant_only: bool,
         vector: Option<&Bound<'py, Vectors>>,
         degraded: Option<&str>,
     ) -> PyResult<SearchCore> {
@@ -228,6 +229,7 @@ impl CollectionCore {
         request.updated = Range { since: time::maybe_from_python("since", since)?, until: time::maybe_from_python("until", until)? };
         request.documents = documents.map(ids).transpose()?;
         request.min_score = min_score.map_or(Ok(0.0), |value| number("min_score", value))?;
+        request.relevant_only = relevant_only;
         request.vector = vector.and_then(|vector| vector.get().query());
         let is_small = hold_for(&request.text) == Hold::Attached && self.counts(py)?.1 <= ATTACHED_UP_TO / 4;
         let hold = if is_small { Hold::Attached } else { Hold::Detached };

@@ -3,11 +3,14 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use memspan_engine::recall::fusion::Parts;
 use memspan_engine::recall::priors::Prior;
 use memspan_engine::recall::when::{self, Range};
 use memspan_engine::recall::{self, explain::lexical_score};
+use memspan_engine::session;
+use memspan_engine::units::score::SCORE_ONE;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{IntoPyDict, PyDict, PyTuple};
 
 use crate::time;
 
@@ -80,6 +83,9 @@ impl TermScore {
 
 /// Every number of a score; `str()` prints them as a table.
 ///
+/// Of a message (`Scope.search_transcripts`) `parts` has every number, `cosine` is that of its meaning, and what is told of words, age and
+/// use besides is 0, 1 or empty. Of a memory or a passage:
+///
 /// `relevance = lexical_weight * lexical_normalised + cosine_weight * cosine_normalised` and what each of `further` adds, and `score` is
 /// that, multiplied by `time * recency * importance * usage * certainty / highest_prior`, rounded to units of 2**-30. Where no time was asked for and the candidates
 /// are facts, every factor is 1.
@@ -91,17 +97,49 @@ impl TermScore {
 ///     (0.85, True, ['payments-api'])
 #[pyclass(frozen, eq, module = "memspan")]
 #[derive(Debug, Clone, PartialEq)]
-pub struct Explanation(recall::Explanation, Vec<String>, Option<String>);
+pub struct Explanation(recall::Explanation, Vec<String>, Vec<(&'static str, f64)>, Option<String>);
 
 impl Explanation {
     pub fn new(explanation: recall::Explanation, duplicates: Vec<String>) -> Self {
-        Self(explanation, duplicates, None)
+        let (parts, prior) = (&explanation.parts, explanation.parts.prior);
+        let mut named = vec![("words", parts.lexical_normalised), ("meaning", parts.dense_normalised)];
+        named.extend(parts.further().map(|(name, _, value)| (name, value)));
+        named.extend([("time", prior.time), ("recency", prior.recency), ("importance", prior.importance)]);
+        named.extend([("usage", prior.usage), ("certainty", prior.certainty)]);
+        Self(explanation, duplicates, named, None)
     }
 
     /// The same of a memory that relations led to.
     pub fn related_by(mut self, path: Option<String>) -> Self {
-        self.2 = path;
+        self.3 = path;
         self
+    }
+
+    /// That of a message, whose score is made of these.
+    pub fn of_message(score: f64, named: Vec<(&'static str, f64)>) -> Self {
+        let value = |name: &str| named.iter().find(|(own, _)| *own == name).map_or(0.0, |(_, value)| *value);
+        let fixed = |value: f64| (value * SCORE_ONE as f64) as i64;
+        let parts = Parts {
+            lexical_normalised: value("words"),
+            dense: Some(fixed(value("meaning")) as i32),
+            dense_normalised: value("meaning"),
+            fixed: fixed(score),
+            ..Parts::default()
+        };
+        Self(recall::Explanation { terms: Vec::new(), length: 0, average_length: 0.0, parts }, Vec::new(), named, None)
+    }
+
+    /// Whether it is that of a message: no weights of words and vectors are told of one.
+    fn is_of_message(&self) -> bool {
+        self.0.parts.lexical_weight + self.0.parts.dense_weight == 0.0
+    }
+
+    /// The parts of a message's score as a table.
+    fn named_table(&self) -> String {
+        self.2.iter().filter(|(_, value)| *value != 0.0).fold(format!("score {:.3}", self.score()), |mut table, (name, value)| {
+            let _ = write!(table, "\n  {name:<18} {value:.3}");
+            table
+        })
     }
 
     fn prior(&self) -> Prior {
@@ -115,6 +153,13 @@ impl Explanation {
     #[getter]
     fn score(&self) -> f64 {
         self.0.parts.score()
+    }
+
+    /// What the score is made of, by name, each before its weight: of a memory or a passage "words", "meaning", those
+    /// of `further`, "time", "recency", "importance", "usage" and "certainty"; of a message what `TranscriptHit.explain` says.
+    #[getter]
+    fn parts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        self.2.iter().copied().collect::<Vec<_>>().into_py_dict(py)
     }
 
     /// What words and vectors give together, before all that follows: 0 to 1.
@@ -238,7 +283,7 @@ impl Explanation {
     /// The relations that lead to it from what the question names, in words; `None` where none does.
     #[getter]
     fn related(&self) -> Option<&str> {
-        self.2.as_deref()
+        self.3.as_deref()
     }
 
     /// The terms of the question that the memory has.
@@ -260,6 +305,9 @@ impl Explanation {
     }
 
     fn __str__(&self) -> String {
+        if self.is_of_message() {
+            return self.named_table();
+        }
         let mut table = format!("score {:.3}", self.score());
         let _ = write!(table, " = {:.2} x {:.3} words (BM25 {:.3})", self.lexical_weight(), self.lexical_normalised(), self.lexical());
         if let Some(cosine) = self.cosine() {
@@ -268,7 +316,7 @@ impl Explanation {
         for (name, weight, value) in self.0.parts.further().filter(|(_, weight, value)| weight * value > 0.0) {
             let _ = write!(table, " + {weight:.2} x {value:.3} {}", name.replace('_', " "));
         }
-        if let Some(path) = &self.2 {
+        if let Some(path) = &self.3 {
             let _ = write!(table, "\n  at least {:.3}: {path}", self.0.parts.related);
         }
         let prior = self.prior();
@@ -321,4 +369,10 @@ fn times(count: u8) -> String {
 fn shown(range: Range) -> String {
     let side = |side: Option<i64>| side.map_or_else(String::new, when::day_of);
     format!("{}..{}", side(range.since), side(range.until))
+}
+
+/// The explanation of a message that was found, of its score and the values of its features.
+#[pyfunction]
+pub fn explain_message(score: f64, values: Vec<f64>) -> Explanation {
+    Explanation::of_message(score, session::FEATURES.iter().copied().zip(values).collect())
 }

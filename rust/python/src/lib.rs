@@ -20,6 +20,7 @@ mod embedding;
 mod engine;
 mod errors;
 mod explanation;
+mod export;
 mod fit;
 mod from_json;
 mod json;
@@ -37,6 +38,7 @@ mod reply;
 mod rows;
 mod scope;
 mod session;
+mod session_budget;
 mod session_info;
 mod sources;
 mod task;
@@ -44,7 +46,6 @@ mod time;
 mod tokenizers;
 mod tokens;
 mod tool_results;
-mod trial;
 mod turn;
 mod vectors;
 mod versions;
@@ -70,7 +71,9 @@ mod _core {
     #[pymodule_export]
     use super::engine::{EngineCore, Maintained};
     #[pymodule_export]
-    use super::explanation::{Explanation, TermScore};
+    use super::explanation::{Explanation, TermScore, explain_message};
+    #[pymodule_export]
+    use super::export::{export_store, load_store};
     #[pymodule_export]
     use super::fit::fit;
     #[pymodule_export]
@@ -99,7 +102,9 @@ mod _core {
     #[pymodule_export]
     use super::scope::ScopeCore;
     #[pymodule_export]
-    use super::session::{SessionCore, search_transcripts, transcript_features};
+    use super::session::{SessionCore, search_transcripts};
+    #[pymodule_export]
+    use super::session_budget::{StoredBudget, session_budget};
     #[pymodule_export]
     use super::session_info::{SessionInfo, session_infos, session_instructions, session_metadata, set_session_metadata};
     #[pymodule_export]
@@ -112,8 +117,6 @@ mod _core {
     use super::tokens::{TokenCounterCore, count_cache_metrics, count_tokens, truncate};
     #[pymodule_export]
     use super::tool_results::{add_shortened, long_results, unsaid};
-    #[pymodule_export]
-    use super::trial::VectorTrial;
     #[pymodule_export]
     use super::turn::Message;
     #[pymodule_export]

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use memspan_engine::Result;
 use memspan_engine::engine::Engine;
+use memspan_engine::memory::access::Access;
 use memspan_engine::memory::{self, Action, Named};
 use memspan_engine::scope::Scope;
 use pyo3::prelude::*;
@@ -214,6 +215,18 @@ impl Memory {
         time::to_python(py, self.inner().provenance.last_seen.max(self.inner().occurred_at))
     }
 
+    /// How often it was recalled: what is stored, and what this process has recalled since. A prompt that shows it counts, too.
+    #[getter]
+    fn access_count(&self) -> u32 {
+        self.0.access.recalls
+    }
+
+    /// When it was last recalled, to the second; `None` where it never was.
+    #[getter]
+    fn last_recalled_at<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        time::maybe_to_python(py, self.0.access.last_at())
+    }
+
     /// Every field by name, in the order of this class.
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let fields = PyDict::new(py);
@@ -294,7 +307,7 @@ pub fn restore_memory(
 ) -> PyResult<Memory> {
     let memory = run(py, Hold::Attached, || memory::Memory::decode(b"pickle", number, body))?;
     let (derived_from, disputes) = (Vec::new(), Vec::new());
-    Ok(Memory(Arc::new(Named { id: memory.id(), supersedes, superseded_by, derived_from, disputes, memory })))
+    Ok(Memory(Arc::new(Named { id: memory.id(), supersedes, superseded_by, derived_from, disputes, access: Access::default(), memory })))
 }
 
 /// Makes an answer of what `Remembered.__reduce__` gave.

@@ -157,12 +157,13 @@ impl ScopeCore {
         min_score: Option<&Bound<'py, PyAny>>,
         min_trust: Option<&Bound<'py, PyAny>>,
         max_tokens: Option<&Bound<'py, PyAny>>,
+        relevant_only: bool,
         zone: Option<&Bound<'py, PyAny>>,
         vector: Option<&Bound<'py, Vectors>>,
         degraded: Option<&str>,
     ) -> PyResult<Recall> {
         let now = self.handle.clock.now(py)?;
-        let filter = FilterArguments { kinds, conditions, since, until, valid_at, known_at, min_trust }.filter(now)?;
+        let filter = FilterArguments { kinds, conditions, since, until, valid_at, known_at, min_trust, relevant_only }.filter(now)?;
         let mut request = Request {
             text: text_of("query", query)?,
             vector: vector.and_then(|vector| vector.get().query()),

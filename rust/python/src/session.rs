@@ -391,9 +391,3 @@ pub fn search_transcripts<'py>(
             .map(|hit| (hit.session_id, Message::from(hit.message), hit.score as f64 / one, hit.features.values(), hit.confidence)),
     )
 }
-
-/// What the score of a transcript hit is made of, in order.
-#[pyfunction]
-pub fn transcript_features() -> Vec<&'static str> {
-    session::FEATURES.to_vec()
-}

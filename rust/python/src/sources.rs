@@ -57,7 +57,7 @@ impl SourcesCore {
 
 /// Asks several sources one question.
 #[pyfunction]
-#[pyo3(signature = (scope, scopes, query, limit, sources, conditions, since, until, min_score, max_tokens, zone, vector, degraded))]
+#[pyo3(signature = (scope, scopes, query, limit, sources, conditions, since, until, min_score, max_tokens, relevant_only, zone, vector, degraded))]
 #[allow(clippy::too_many_arguments)] // those of `search()`, one by one
 pub fn search_sources<'py>(
     py: Python<'py>,
@@ -71,13 +71,15 @@ pub fn search_sources<'py>(
     until: Option<&Bound<'py, PyAny>>,
     min_score: Option<&Bound<'py, PyAny>>,
     max_tokens: Option<&Bound<'py, PyAny>>,
+    relevant_only: bool,
     zone: Option<&Bound<'py, PyAny>>,
     vector: Option<&Bound<'py, Vectors>>,
     degraded: Option<String>,
 ) -> PyResult<SourcesCore> {
     let owner = scope.get();
     let now = owner.handle.clock.now(py)?;
-    let filter = FilterArguments { kinds: None, conditions, since, until, valid_at: None, known_at: None, min_trust: None }.filter(now)?;
+    let (kinds, valid_at, known_at, min_trust) = (None, None, None, None);
+    let filter = FilterArguments { kinds, conditions, since, until, valid_at, known_at, min_trust, relevant_only }.filter(now)?;
     let mut question = recall::Request {
         text: text_of("query", query)?,
         vector: vector.and_then(|vector| vector.get().query()),

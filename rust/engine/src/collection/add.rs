@@ -20,6 +20,7 @@ use crate::memory::Core;
 use crate::scope::check_id;
 use crate::store::identity::Seed;
 use crate::store::keys::Partition;
+use crate::store::load;
 use crate::store::metrics::add as count;
 use crate::store::pages::{Pages, PagesMut};
 use crate::text::analyze;
@@ -341,6 +342,8 @@ struct Step {
     /// Whether all chunks and all of the text are there after it.
     last: bool,
     parts: usize,
+    /// What their words were hashed with.
+    seed: Seed,
 }
 
 impl Progress {
@@ -351,7 +354,7 @@ impl Progress {
         let until = if text_is_long { self.chunks } else { prepared.chunks().min(self.chunks + STEP_CHUNKS) };
         let vector = |at: usize, text: &str| vectors.get(at).cloned().unwrap_or_else(|| engine.embed(text));
         let last = until == prepared.chunks() && self.text + parts == all;
-        Step { chunks: prepared.analysed(self.chunks..until, seed, vector), last, parts }
+        Step { chunks: prepared.analysed(self.chunks..until, seed, vector), last, parts, seed }
     }
 
     fn advance(&mut self, ahead: Ahead, step: &Step) {
@@ -387,6 +390,7 @@ fn write_step<P: PagesMut>(
         return Err(name.missing());
     }
     let mut writer = Writer::open(pages, name, clock, embedding)?;
+    load::check_seed(step.seed, writer.seed)?;
     let stored = record::by_id(writer.pages, writer.partition, writer.seed, &prepared.new.id)?;
     let known = prepared.known(&*writer.pages, writer.partition, stored.as_ref(), clock);
     let known =

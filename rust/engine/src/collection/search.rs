@@ -27,7 +27,7 @@ use crate::recall::fusion::{self, Fusion, Parts};
 use crate::recall::priors::{Attributes, Moment};
 use crate::recall::ranking::passages::{FEWEST, HOLDERS, LEXICAL, PER_ANSWER};
 use crate::recall::when::Range;
-use crate::recall::{check_min_score, confidence, question_vector, why_degraded};
+use crate::recall::{check_conditions, check_min_score, confidence, question_vector, why_degraded};
 use crate::store::identity::Seed;
 use crate::store::keys::Partition;
 use crate::store::metrics::add;
@@ -57,6 +57,8 @@ pub struct Request {
     pub fusion: Fusion,
     /// Only what scores at least this, 0 to 1.
     pub min_score: f64,
+    /// Only what has a word of the question or is near its meaning.
+    pub relevant_only: bool,
     /// The time of the question.
     pub now: i64,
 }
@@ -76,6 +78,7 @@ impl Request {
             documents: None,
             fusion: Fusion { lexical: LEXICAL },
             min_score: 0.0,
+            relevant_only: false,
             now,
         }
     }
@@ -137,6 +140,7 @@ impl Search {
 /// Answers a question from one snapshot of its own, and counts it.
 pub fn ask(engine: &Core, request: &Request) -> Result<Search> {
     check_min_score("searching a collection", request.min_score)?;
+    check_conditions("searching a collection", &request.metadata)?;
     let answer = engine.store().read(|pages| search(engine, pages, request))?;
     let metrics = engine.store().metrics();
     add(&metrics.searches, 1);
@@ -167,6 +171,9 @@ pub fn search<P: Pages>(engine: &Core, pages: &P, request: &Request) -> Result<S
     for (candidate, parts) in fusion::rank(fusion, request.limit, &moment, found.candidates, exact)? {
         if answer.hits.len() >= request.limit || parts.score() < request.min_score {
             break;
+        }
+        if request.relevant_only && !parts.is_relevant() {
+            continue;
         }
         if let Some(hit) = load(pages, &found.documents, &found.partitions, &candidate, parts)? {
             answer.hits.push(hit);

@@ -130,7 +130,8 @@ const NEGATIONS: [&str; 22] = [
     "forbidden",
 ];
 /// Words that may begin a sentence of a summary, whatever the messages say.
-const STARTERS: [&str; 74] = [
+const STARTERS: [&str; 75] = [
+    "of",
     "a",
     "an",
     "the",

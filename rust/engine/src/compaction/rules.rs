@@ -22,7 +22,8 @@ use crate::text::exact_identifiers;
 pub(super) fn share(section: Section) -> u64 {
     match section {
         Section::Decisions => 20,
-        Section::Summary | Section::Identifiers => 25,
+        Section::Summary => 40,
+        Section::Identifiers => 10,
         Section::Constraints => 22,
         Section::Questions => 8,
     }
@@ -159,7 +160,7 @@ impl<'a> Chooser<'a> {
             }
             let score = self.score(unit, first == Some(at));
             let line = Line { section, text: (&*unit.text).into(), sources: vec![unit.index], score, by_model: false };
-            let binds = matches!(unit.cue, Cue::Decision | Cue::Constraint);
+            let binds = matches!(unit.cue, Cue::Decision | Cue::Constraint | Cue::Wish);
             self.candidates.push(Candidate { line, terms: unit.terms.all.clone(), rank: 0, binds });
         }
     }
@@ -171,7 +172,7 @@ impl<'a> Chooser<'a> {
             Cue::Wish | Cue::Goal => 20,
             Cue::Decision | Cue::Constraint => 24,
         };
-        sixteenths += if unit.role == Role::User { 4 } else { 0 };
+        sixteenths += if unit.role == Role::User { 8 } else { 0 };
         sixteenths += if is_labelled(&unit.text) { 16 } else { 0 };
         sixteenths += if goal { 16 } else { 0 };
         dense * sixteenths / 16

@@ -5,7 +5,7 @@
 //! letter, and at the full stops of scripts without spaces. Not here: what a unit says.
 
 /// Sentences are joined up to so many bytes.
-const JOINED_BYTES: usize = 200;
+const JOINED_BYTES: usize = 80;
 /// A longer sentence is cut between words.
 const LONGEST_BYTES: usize = 320;
 /// Words whose full stop ends no sentence.

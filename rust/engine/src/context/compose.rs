@@ -89,8 +89,10 @@ pub fn compose(inputs: &Inputs<'_>) -> Result<Prompt> {
     }
 }
 
-/// Tries of [`compose_bounded`]: each takes off at least what was over.
+/// Tries of [`compose_bounded`] and of [`Composer::settle`]: each takes off at least what was over.
 const MOST_TRIES: usize = 16;
+/// Tokens by which a try differs from the one before at least.
+const LEAST_STEP: u64 = 8;
 
 /// Where the epoch's own window is over the limit by what was learned since, this call gets a smaller one, as it would for a smaller
 /// limit; the epoch's record stays, and the next `add` begins another.
@@ -289,70 +291,81 @@ impl<'a> Composer<'a> {
         Ok(saved)
     }
 
-    /// Lays out and counts again. Where counts of parts do not add up to the count of the whole, the block gives way.
-    fn finish(&self, window: &Window, mut chosen: Chosen, squeezed: &BTreeMap<u64, Arc<Stored>>) -> Result<Prompt> {
+    /// Lays out and counts again. Where counts of parts do not add up to the count of the whole, the block gives way. What was sent was
+    /// within its limit, by what was known then.
+    fn finish(&self, window: &Window, chosen: Chosen, squeezed: &BTreeMap<u64, Arc<Stored>>) -> Result<Prompt> {
         if let Some(bounds) = self.inputs.bounds.filter(|bounds| bounds.informed()) {
             return self.finish_bounded(bounds, window, squeezed);
         }
-        // What was sent was within its limit, by what was known then.
         let most = if matches!(self.inputs.volatile, Volatile::Sent(..)) { u64::MAX } else { self.room };
-        let mut room = self.available() - window.tokens;
-        loop {
-            let laid = self.lay(window, &chosen, squeezed)?;
-            let counted = self.counted(&laid);
-            let Some(over) = counted.checked_sub(most).filter(|over| *over > 0) else {
-                let content = self.inputs.bounds.map(|_| self.content(window, &chosen, squeezed, &laid));
-                let total = self.inputs.epoch.factor.bound(counted);
-                return self.prompt(laid, window, chosen, squeezed, total, content);
-            };
-            if chosen.block.is_none() {
-                return Err(disagrees(counted, self.room));
-            }
-            room = room.saturating_sub(over);
-            chosen = self.choose(room)?;
+        let measure = |chosen: &Chosen| {
+            let laid = self.lay(window, chosen, squeezed)?;
+            Ok((self.counted(&laid), Some(laid)))
+        };
+        let (best, laid, counted) = self.settle(chosen, self.available() - window.tokens, most, |_| 0, measure)?;
+        if counted > most {
+            return Err(disagrees(counted, self.room));
         }
+        let laid = laid.map_or_else(|| self.lay(window, &best, squeezed), Ok)?;
+        let content = self.inputs.bounds.map(|_| self.content(window, &best, squeezed, &laid));
+        let total = self.inputs.epoch.factor.bound(counted);
+        self.prompt(laid, window, best, squeezed, total, content)
     }
 
     /// The same where something was learned of the tokenizer: the block gets what the bound leaves. A total above the limit means that
     /// the window alone is.
     fn finish_bounded(&self, bounds: &Bounds, window: &Window, squeezed: &BTreeMap<u64, Arc<Stored>>) -> Result<Prompt> {
-        let limit = self.inputs.limit;
-        let empty = Chosen::default();
+        let (limit, empty) = (self.inputs.limit, Chosen::default());
         let history = match self.known(bounds, window, squeezed) {
             Some(known) => known,
             None => (self.walked(window, &empty, squeezed)?, None),
         };
         let at = |chosen: &Chosen| bounds.of(&history.0, history.1, &self.block_content(chosen));
-        let base = at(&empty);
-        let mut room = match self.inputs.volatile {
+        let spare = |left: u64| bounds.most().room(left);
+        let room = match self.inputs.volatile {
             Volatile::Frozen(_) => u64::MAX,
-            _ => bounds.most().room(limit.saturating_sub(base)),
+            _ => spare(limit.saturating_sub(at(&empty))),
         };
-        let mut best = empty;
-        for _ in 0..MOST_TRIES {
-            let chosen = self.choose(room)?;
-            let Some(block) = &chosen.block else {
-                if best.block.is_none() {
-                    best = chosen;
-                }
-                break;
-            };
-            let (total, used, shown) = (at(&chosen), block.tokens + self.overhead(), block.items.len());
-            if let Some(over) = total.checked_sub(limit).filter(|over| *over > 0) {
-                room = room.min(used).saturating_sub(over.max(8));
-                continue;
-            }
-            let spare = bounds.most().room(limit - total);
-            best = chosen;
-            if shown == self.inputs.volatile.items().len() || spare < 8 || used + spare <= room {
-                break;
-            }
-            room = used + spare;
-        }
-        let total = at(&best);
+        let (best, _, total) = self.settle(self.choose(room)?, room, limit, spare, |chosen| Ok((at(chosen), None)))?;
         let laid = self.lay(window, &best, squeezed)?;
         let content = self.content(window, &best, squeezed, &laid);
         self.prompt(laid, window, best, squeezed, total, Some(content))
+    }
+
+    /// The fullest block that keeps the whole within `limit`, with what was laid out to `measure` it: a block above gives way, and one that
+    /// leaves room (`spare` tokens of what is left) is filled up. Where none fits, none.
+    fn settle(
+        &self,
+        mut chosen: Chosen,
+        mut room: u64,
+        limit: u64,
+        spare: impl Fn(u64) -> u64,
+        measure: impl Fn(&Chosen) -> Result<(u64, Option<Laid>)>,
+    ) -> Result<(Chosen, Option<Laid>, u64)> {
+        let mut best = None;
+        for _ in 0..MOST_TRIES {
+            // Where there is no block to show, or none fits: `chosen` says why of each candidate.
+            let Some(block) = &chosen.block else {
+                return best.map_or_else(|| measure(&chosen).map(|(total, laid)| (chosen, laid, total)), Ok);
+            };
+            let ((total, laid), used, shown) = (measure(&chosen)?, block.tokens + self.overhead(), block.items.len());
+            if let Some(over) = total.checked_sub(limit).filter(|over| *over > 0) {
+                room = room.min(used).saturating_sub(over.max(LEAST_STEP));
+            } else {
+                let more = spare(limit - total);
+                best = Some((chosen, laid, total));
+                if shown == self.inputs.volatile.items().len() || more < LEAST_STEP || used + more <= room {
+                    break;
+                }
+                room = used + more;
+            }
+            chosen = self.choose(room)?;
+        }
+        if let Some(best) = best {
+            return Ok(best);
+        }
+        let none = self.choose(0)?;
+        measure(&none).map(|(total, laid)| (none, laid, total))
     }
 
     /// Content and anchor of the window, where it is the epoch's own.

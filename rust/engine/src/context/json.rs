@@ -96,6 +96,23 @@ pub(super) fn is_object(raw: &str) -> bool {
     raw.trim_start_matches([' ', '\t', '\n', '\r']).starts_with('{') && is_json(raw)
 }
 
+/// How deep lists and objects stand in one another in well-formed JSON.
+pub(super) fn depth(raw: &str) -> usize {
+    let (mut now, mut most, mut in_text, mut escaped) = (0_usize, 0, false, false);
+    for byte in raw.bytes() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = in_text,
+            b'"' => in_text = !in_text,
+            b'{' | b'[' if !in_text => now += 1,
+            b'}' | b']' if !in_text => now = now.saturating_sub(1),
+            _ => {}
+        }
+        most = most.max(now);
+    }
+    most
+}
+
 /// Appends `text` as a JSON string, escaped as `serde_json` does.
 ///
 /// Eight bytes at a time: prompts are mostly bytes that need nothing, and this is most of the time of rendering one
@@ -201,6 +218,13 @@ impl<'de> Deserialize<'de> for Object<'de> {
 mod tests {
     use super::super::testing::{Random, nasty};
     use super::*;
+
+    #[test]
+    fn depth_is_that_of_brackets_outside_of_texts() {
+        for (raw, deep) in [("7", 0), ("{}", 1), (r#"{"a":[[1],{"b":"[[[[\"{{"}]}"#, 3), (r#"["\\",[]]"#, 2), (r#""[\\""#, 0)] {
+            assert_eq!(depth(raw), deep, "{raw}");
+        }
+    }
 
     #[test]
     fn strings_are_written_as_serde_json_writes_them() {

@@ -5,6 +5,7 @@
 
 mod doctor;
 mod erase;
+mod export;
 mod graphs;
 mod maintain;
 mod remains;

@@ -81,7 +81,32 @@ struct Name<'a> {
 
 /// What a sentence gives a value to; `None` where it has none of these forms.
 pub(super) fn assigned(s: &Sentence<'_>) -> Option<Reading> {
-    changed(s).or_else(|| made(s)).or_else(|| wished(s)).or_else(|| stated(s)).or_else(|| chosen(s))
+    changed(s).or_else(|| made(s)).or_else(|| wished(s)).or_else(|| stated(s)).or_else(|| chosen(s)).or_else(|| plain(s))
+}
+
+/// "the origin city is Paris": a fact without a slot, which takes that of its name where there is one. What has neither a name of two
+/// words nor a value that names something ("the movie is great") is left to the model.
+fn plain(s: &Sentence<'_>) -> Option<Reading> {
+    let at = (2..(3 + MOST_NAME).min(s.words.len())).find(|at| ["is", "are"].contains(&s.word(*at)))?;
+    let named = name(s, 0, at)?;
+    let reading = given(s, &named, at + 1)?;
+    let valued = s.words[at + 1..].iter().any(|word| word.capital || word.is_number());
+    let short = s.words.len() - at <= 5;
+    (short && (valued || named.to - named.from > 1)).then(|| Reading { slot: None, rule: "a plain statement", ..reading })
+}
+
+/// Words behind which such a value is over. A time is one: "the show date is Friday next week".
+const OVER: [&str; 14] =
+    ["but", "because", "since", "so", "instead", "please", "anymore", "although", "though", "if", "unless", "thanks", "rather", "which"];
+
+/// Where the value that begins at `from` is over.
+fn end_of(s: &Sentence<'_>, from: usize) -> usize {
+    let over = |at: &usize| {
+        let joins = s.word(*at) == "and" && ["i", "my", "we", "the", "our", "it", "please"].contains(&s.word(*at + 1));
+        let last = s.word(*at) == "now" && *at + 1 == s.words.len();
+        OVER.contains(&s.word(*at)) || s.words[*at].is_mark() || *at > from && s.parted(*at) || joins || last
+    };
+    (from..s.words.len().min(from + 8)).find(over).unwrap_or(s.words.len().min(from + 8))
 }
 
 /// "please change the party size to 4", "I set my budget to 200".
@@ -101,7 +126,7 @@ fn made(s: &Sentence<'_>) -> Option<Reading> {
     if s.word(asked) != "make" {
         return None;
     }
-    let end = s.value_end(asked + 2);
+    let end = end_of(s, asked + 2);
     let begins = |at: &usize| s.words[*at].is_number() || s.words[*at].capital;
     let value = (asked + 3..end).find(begins).unwrap_or(end.saturating_sub(1));
     given(s, &name(s, asked + 1, value)?, value)
@@ -143,7 +168,7 @@ fn given(s: &Sentence<'_>, name: &Name<'_>, value: usize) -> Option<Reading> {
     if s.negated(value) || ["that", "how", "why", "if", "whether", "what", "able", "something"].contains(&s.word(value)) {
         return None;
     }
-    let (value, _) = s.value(value)?;
+    let value = s.between(value, end_of(s, value))?;
     let attribute = s.between(name.from, name.to)?.to_lowercase();
     let owner = match name.owner {
         "my" => "The user's",

@@ -35,7 +35,7 @@ pub fn starts(words: &[Word], at: usize, phrase: &str) -> Option<usize> {
     Some(here)
 }
 
-const HYPOTHETICAL: [&str; 15] = [
+const HYPOTHETICAL: [&str; 23] = [
     "suppose",
     "supposing",
     "imagine",
@@ -51,6 +51,69 @@ const HYPOTHETICAL: [&str; 15] = [
     "in theory",
     "i would have",
     "for the sake of argument",
+    "i might",
+    "we might",
+    "maybe i",
+    "maybe my",
+    "maybe we",
+    "perhaps i",
+    "perhaps my",
+    "perhaps we",
+];
+/// What ends a wish: "I would live in Rome if I could".
+const CONDITIONS: [&str; 5] = ["if i could", "if i had", "if we could", "if we had", "if it were"];
+/// What asks for what is known of the user, and so claims nothing of them.
+const OF_THE_USER: [&str; 20] = [
+    "do i",
+    "am i",
+    "is my",
+    "are my",
+    "was my",
+    "did i",
+    "did we",
+    "do we",
+    "have i",
+    "should i",
+    "should we",
+    "can i",
+    "where i",
+    "where do i",
+    "whether i",
+    "what my",
+    "where my",
+    "what's my",
+    "what is my",
+    "who is my",
+];
+/// What a question begins with that has no mark at its end.
+const ASKS: [&str; 19] = [
+    "what", "what's", "where", "who", "when", "why", "how", "which", "do", "does", "did", "is", "are", "am", "can", "could", "should",
+    "would", "will",
+];
+/// Words before a colon that name no speaker.
+const LABELS: [&str; 16] = [
+    "note",
+    "fyi",
+    "remember",
+    "ps",
+    "btw",
+    "reminder",
+    "update",
+    "correction",
+    "important",
+    "also",
+    "so",
+    "edit",
+    "ok",
+    "okay",
+    "yes",
+    "no",
+];
+/// Words of other languages that no English sentence has two of.
+const FOREIGN: [&str; 44] = [
+    "ich", "und", "nicht", "ist", "wir", "mein", "meine", "zum", "mijn", "naam", "ik", "een", "niet", "woon", "je", "et", "suis", "est",
+    "une", "nous", "mon", "soy", "llamo", "vivo", "meu", "nome", "moro", "chiamo", "sono", "jag", "och", "heter", "inte", "nazywam",
+    "jest", "mieszkam", "benim", "bir", "ve", "pero", "aber", "mais", "hasse", "wohne",
 ];
 const JOKES: [&str; 9] =
     ["just kidding", "jk", "yeah right", "as if", "only joking", "i'm joking", "i'm kidding", "not really", "said no one"];
@@ -72,7 +135,7 @@ const TASK_STATE: [&str; 16] = [
     "go on",
     "continue",
 ];
-const INSTRUCTIONS: [&str; 14] = [
+const INSTRUCTIONS: [&str; 20] = [
     "ignore your",
     "ignore all",
     "ignore previous",
@@ -87,6 +150,12 @@ const INSTRUCTIONS: [&str; 14] = [
     "developer mode",
     "jailbreak",
     "override your",
+    "forget your",
+    "your rules",
+    "safety rules",
+    "reveal your",
+    "unrestricted model",
+    "obey me",
 ];
 const REPORTED: [&str; 17] = [
     "said",
@@ -139,16 +208,37 @@ pub fn of_sentence(sentence: &str, words: &[Word]) -> Guard {
     if is_hypothetical(words) {
         return Guard::Discard("hypothetical");
     }
+    if asks_of_user(sentence, words) {
+        return Guard::Discard("a question about the user");
+    }
     if is_task_state(words) {
         return Guard::Discard("state of a task");
     }
     if is_quoted(sentence) {
         return Guard::Discard("a quotation");
     }
-    if is_reported(words) {
+    if is_reported(words) || is_labelled(sentence, words) {
         return Guard::Doubt("words of somebody else");
     }
     Guard::Open
+}
+
+/// "Do I prefer Python?", "what is my timezone": it asks for what is known, and tells nothing.
+fn asks_of_user(sentence: &str, words: &[Word]) -> bool {
+    let asks = sentence.ends_with('?') || ASKS.contains(&words[0].lower.as_str());
+    asks && OF_THE_USER.iter().any(|phrase| has(words, phrase)) && !words.iter().any(|word| word.lower == "actually")
+}
+
+/// "Bob: my name is Bob."
+fn is_labelled(sentence: &str, words: &[Word]) -> bool {
+    let label = &words[0];
+    let named = label.capital && sentence.as_bytes().get(label.end - label.start) == Some(&b':');
+    starts(words, 0, "according to").is_some() || named && words.len() > 2 && !LABELS.contains(&label.lower.as_str())
+}
+
+/// Whether it only says that what was said before it was a joke.
+pub fn takes_back(words: &[Word]) -> bool {
+    words.iter().filter(|word| !word.is_mark()).count() <= 4 && JOKES.iter().any(|phrase| has(words, phrase))
 }
 
 fn is_joke(sentence: &str, words: &[Word]) -> bool {
@@ -158,7 +248,12 @@ fn is_joke(sentence: &str, words: &[Word]) -> bool {
 
 fn is_hypothetical(words: &[Word]) -> bool {
     let opens = |phrase: &str| starts(words, 0, phrase).is_some();
-    HYPOTHETICAL.iter().any(|phrase| has(words, phrase)) || opens("if i") && !has(words, "please") || opens("if we") || opens("if they")
+    let wishes = (opens("i would") || opens("i'd") || opens("we would")) && CONDITIONS.iter().any(|phrase| has(words, phrase));
+    wishes
+        || HYPOTHETICAL.iter().any(|phrase| has(words, phrase))
+        || opens("if i") && !has(words, "please")
+        || opens("if we")
+        || opens("if they")
 }
 
 /// "step 3 of 7", "3/7 done", and what is said while something runs.
@@ -215,6 +310,15 @@ pub fn is_code(sentence: &str) -> bool {
         && sentence.as_bytes()[..4].iter().all(u8::is_ascii_digit)
         && sentence.as_bytes()[4] == b'-'
         && sentence.as_bytes()[..19].contains(&b':');
+    let enclosed = |open: char, close: char| sentence.starts_with(open) && sentence.trim_end_matches([',', ';']).ends_with(close);
+    let is_call = sentence.ends_with(')')
+        && sentence
+            .find('(')
+            .is_some_and(|at| at > 0 && sentence[..at].bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.')));
+    let is_comment = sentence.starts_with("//") || sentence.starts_with("# ") || sentence.starts_with("/*");
+    if is_comment || is_call || enclosed('{', '}') || enclosed('[', ']') {
+        return true;
+    }
     opens && (signs > 0 || calls || sentence.starts_with("import ") || sentence.starts_with('['))
         || is_log
         || signs * 12 > sentence.len().max(24)
@@ -238,6 +342,9 @@ pub fn is_english(text: &str, words: &[Word], answers: bool) -> bool {
     let letters = text.chars().filter(|letter| letter.is_alphabetic()).count();
     if letters == 0 || foreign * 5 > letters {
         return letters == 0 && answers;
+    }
+    if plain.iter().filter(|word| FOREIGN.contains(&word.lower.as_str())).count() >= 2 {
+        return false;
     }
     let known = plain
         .iter()

@@ -146,14 +146,16 @@ pub fn judge(said: &Said<'_>) -> Vec<Claim> {
     }
     let mut claims = Vec::new();
     let mut rest: Vec<Span> = Vec::new();
-    let mut fenced = false;
+    let fences = said.text.contains("```");
     for span in sentences(said.text).into_iter().take(MAX_SENTENCES) {
         let text = &said.text[span.start..span.end];
-        let fence = text.starts_with("```");
-        if fenced || fence {
-            fenced ^= fence && !text[3..].contains("```");
+        let fenced = fences && (text.starts_with("```") || said.text[..span.start].matches("```").count() % 2 == 1);
+        if fenced {
             claims.push(discarded(text, (span.start, span.end), "code"));
             continue;
+        }
+        if guards::takes_back(within(&own, span)) {
+            take_back(said, span, &mut claims, &mut rest);
         }
         for clause in clauses(said.text, span, &own) {
             match sentence(said, span, clause, &own) {
@@ -165,6 +167,15 @@ pub fn judge(said: &Said<'_>) -> Vec<Claim> {
     remainder(said, &own, &rest, &mut claims);
     claims.sort_by_key(|claim| claim.span);
     claims
+}
+
+/// Discards the sentence before one that says it was a joke: "I prefer Windows ME. Not really."
+fn take_back(said: &Said<'_>, joke: Span, claims: &mut Vec<Claim>, rest: &mut Vec<Span>) {
+    let last = claims.last().map(|claim| claim.span).max(rest.last().map(|span| (span.start, span.end)));
+    let Some(before) = last.filter(|before| said.text[before.1..joke.start].trim().is_empty()) else { return };
+    claims.retain(|claim| claim.span != before);
+    rest.retain(|span| (span.start, span.end) != before);
+    claims.push(discarded(&said.text[before.0..before.1], before, "a joke, by its mark"));
 }
 
 /// The words of a span.
@@ -256,12 +267,15 @@ fn remainder(said: &Said<'_>, own: &[Word], rest: &[Span], claims: &mut Vec<Clai
     let (Some(first), Some(last), false) = (rest.first(), rest.last(), is_rest) else { return };
     let span = (first.start, last.end);
     let asked = words(said.before);
-    let score = model::informs(own, said.before, &asked);
-    let matters = model::matters(said.text, own, said.before);
     let text: Vec<&str> = rest.iter().map(|span| &said.text[span.start..span.end]).collect();
+    // What a rule read or a guard kept out says nothing of the rest: "Hi there!" informs no more beside "Call me Ana."
+    let left: Vec<Word> = rest.iter().flat_map(|span| within(own, *span)).cloned().collect();
+    let alone = text.join(" ");
+    let score = model::informs(&left, said.before, &asked);
+    let matters = model::matters(&alone, &left, said.before);
     if score <= 0 {
         let reason = if text.iter().all(|text| text.ends_with('?')) { "a question" } else { "it informs of nothing" };
-        let mut claim = discarded(&text.join(" "), span, reason);
+        let mut claim = discarded(&alone, span, reason);
         (claim.importance, claim.confidence) = (worth(matters), confidence(-score));
         return claims.push(claim);
     }
@@ -269,7 +283,7 @@ fn remainder(said: &Said<'_>, own: &[Word], rest: &[Span], claims: &mut Vec<Clai
         rest.iter().map(|span| dates::resolved(&said.text[span.start..span.end], within(own, *span), span.start, said.at)).collect();
     claims.push(Claim {
         category: Category::Episodic,
-        text: standing_alone(&told.join(" "), own, said.before),
+        text: standing_alone(&told.join(" "), &left, said.before),
         slot: None,
         replaces: None,
         ends: None,

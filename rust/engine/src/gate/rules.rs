@@ -114,13 +114,13 @@ impl Sentence<'_> {
     }
 
     /// Whether a comma or another sign that parts stands before a word.
-    fn parted(&self, at: usize) -> bool {
+    pub(super) fn parted(&self, at: usize) -> bool {
         at > 0 && self.text[self.words[at - 1].end..self.words[at].start].contains([',', ';', '(', '\u{2014}'])
             || self.text[self.words[at - 1].end..self.words[at].start].contains(" - ")
     }
 
     /// Where the value that begins at `from` is over: at a word that parts, at a sign, after eight words.
-    pub(super) fn value_end(&self, from: usize) -> usize {
+    fn value_end(&self, from: usize) -> usize {
         let mut at = from;
         while at < self.words.len() && at < from + 8 {
             let word = self.word(at);

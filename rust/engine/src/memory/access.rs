@@ -31,6 +31,14 @@ pub struct Access {
     pub recalls: u32,
 }
 
+impl Access {
+    /// When it was last recalled, microseconds since 1970 (UTC); none where it never was.
+    #[must_use]
+    pub fn last_at(self) -> Option<i64> {
+        (self.last_seconds > 0).then(|| i64::from(self.last_seconds) * 1_000_000)
+    }
+}
+
 /// Recalls by partition and number that are not on disk yet.
 pub type Accesses = BTreeMap<(Partition, u32), Access>;
 
@@ -83,6 +91,17 @@ impl AccessBuffer {
             }
         }
         buffer.retain(|_, own| !own.is_empty());
+    }
+
+    /// Adds what is buffered of memories of a partition.
+    pub fn add_to<'a>(&self, partition: Partition, accesses: impl Iterator<Item = (u32, &'a mut Access)>) {
+        let buffer = lock(&self.0);
+        let Some(own) = buffer.get(&partition) else { return };
+        for (number, access) in accesses {
+            let noted = own.get(&number).copied().unwrap_or_default();
+            access.recalls = access.recalls.saturating_add(noted.recalls);
+            access.last_seconds = access.last_seconds.max(noted.last_seconds);
+        }
     }
 
     /// Takes everything.

@@ -17,6 +17,7 @@ use super::kind::{Kind, KindRule};
 use super::learn::{self, LearnMark};
 use super::maintain;
 use super::merge;
+use super::named::Named;
 use super::quarantine;
 use super::read::{self, Listing};
 use super::record::{self, Memory};
@@ -667,6 +668,11 @@ impl Core {
         if !self.read_only {
             self.store.unforked(|| self.accesses.note(partition, numbers, now));
         }
+    }
+
+    /// Adds to memories of a partition the recalls of this process that are not on disk yet. Not within a read: it takes its lock.
+    pub(crate) fn add_recalls<'n>(&self, partition: Partition, named: impl Iterator<Item = &'n mut Named>) {
+        self.store.unforked(|| self.accesses.add_to(partition, named.map(|one| (one.memory.number, &mut one.access))));
     }
 
     /// Drops the recalls of a partition that are still buffered: it is erased.

@@ -56,7 +56,8 @@ impl Written {
     fn concerns(&self, claim: &Statement, slot: Option<&String>, named: Option<&String>) -> bool {
         claim.stands_to(&self.statement) != Relation::Different
             || named.is_some_and(|named| self.statement.speaks_of(named))
-            || slot.is_some() && slot == self.statement.attribute.as_ref()
+            || self.statement.attribute.is_some()
+                && (claim.attribute == self.statement.attribute || slot == self.statement.attribute.as_ref())
             || self.slot.is_some() && self.slot == claim.attribute
     }
 }
@@ -103,14 +104,16 @@ fn end(met: &mut Met, memory: &mut Memory, known: Memory) {
     met.ended = Some(known);
 }
 
-/// Whether one has the slot that the other gives a value to in plain words: "The party size is 4." and the slot "party size". What a
-/// profile holds is somebody's own, and no "the name is" is about it.
+/// Whether one has the slot that the other gives a value to in plain words: "The party size is 4." and the slot "party size"; or both give
+/// one to a name of several words, which has one at a time. What a profile holds is somebody's own, and no "the name is" is about it.
 fn gives_same_attribute(new: &Memory, claim: &Statement, known: &Memory, other: &Statement) -> bool {
     let about = |slot: &Option<String>, plain: &Option<String>, statement: &Statement| {
         plain.is_none() && slot.is_some() && statement.attribute == *slot
     };
+    let named = |statement: &Statement| statement.attribute.as_ref().is_some_and(|name| name.contains(' '));
+    let both_plain = new.slot.is_none() && known.slot.is_none() && claim.attribute == other.attribute && named(claim);
     (new.kind == Kind::Profile) == (known.kind == Kind::Profile)
-        && (about(&new.slot, &known.slot, other) || about(&known.slot, &new.slot, claim))
+        && (both_plain || about(&new.slot, &known.slot, other) || about(&known.slot, &new.slot, claim))
 }
 
 /// Events are told again on their day; on another day something happened again.

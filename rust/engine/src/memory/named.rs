@@ -1,15 +1,16 @@
 //! Memories with the ids of those that they name by number: what a caller sees of a revision.
 
+use super::access::{self, Access};
 use super::core::Core;
 use super::record::Memory;
 use super::writer::newest;
-use crate::Result;
 use crate::scope::Scope;
 use crate::store::keys::Partition;
 use crate::store::pages::Pages;
+use crate::{Error, Result};
 
 /// A revision with the ids of the memories that it names.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Named {
     /// The revision.
     pub memory: Memory,
@@ -23,6 +24,18 @@ pub struct Named {
     pub derived_from: Vec<String>,
     /// The ids of the memories that say otherwise.
     pub disputes: Vec<String>,
+    /// How often and when it was recalled, recalls of this process that are not on disk yet included.
+    pub access: Access,
+}
+
+/// What was written of it: how often it was recalled makes no other memory of it.
+impl PartialEq for Named {
+    fn eq(&self, other: &Self) -> bool {
+        let ids = |one: &Self| [one.derived_from.clone(), one.disputes.clone()];
+        self.memory == other.memory
+            && (&self.id, &self.supersedes, &self.superseded_by) == (&other.id, &other.supersedes, &other.superseded_by)
+            && ids(self) == ids(other)
+    }
 }
 
 impl Named {
@@ -45,30 +58,22 @@ impl Named {
             superseded_by: id_of(superseded_by)?,
             derived_from: ids_of(&memory.provenance.derived_from)?,
             disputes: ids_of(&memory.provenance.disputes)?,
+            access: access::get(pages, partition, memory.number)?,
             memory,
         })
-    }
-
-    /// Whether it names none.
-    fn names_none(memory: &Memory) -> bool {
-        Self::numbers(memory) == [None, None] && memory.provenance.derived_from.is_empty() && memory.provenance.disputes.is_empty()
-    }
-
-    fn alone(memory: Memory) -> Self {
-        Self { id: memory.id(), supersedes: None, superseded_by: None, derived_from: Vec::new(), disputes: Vec::new(), memory }
     }
 }
 
 impl Core {
-    /// Revisions of a scope with the ids that they name: one read, and none where no slot is involved.
+    /// Revisions of a scope with the ids that they name, from one snapshot.
     pub fn named(&self, scope: &Scope, memories: Vec<Memory>) -> Result<Vec<Named>> {
-        if memories.iter().all(Named::names_none) {
-            return Ok(memories.into_iter().map(Named::alone).collect());
-        }
-        self.store().read(|pages| {
+        let (partition, mut named) = self.store().read(|pages| {
             let partition = scope.find(pages)?.unwrap_or_default();
-            memories.into_iter().map(|memory| Named::read(pages, partition, memory)).collect()
-        })
+            let named = memories.into_iter().map(|memory| Named::read(pages, partition, memory));
+            Ok((partition, named.collect::<Result<Vec<_>>>()?))
+        })?;
+        self.add_recalls(partition, named.iter_mut());
+        Ok(named)
     }
 
     /// The ids of memories by their numbers, whatever became of them; `None` where there is none of that number.
@@ -81,9 +86,7 @@ impl Core {
 
     /// The same of one.
     pub fn named_one(&self, scope: &Scope, memory: Memory) -> Result<Named> {
-        if Named::names_none(&memory) {
-            return Ok(Named::alone(memory));
-        }
-        self.store().read(|pages| Named::read(pages, scope.find(pages)?.unwrap_or_default(), memory))
+        let mut named = self.named(scope, vec![memory])?;
+        named.pop().ok_or_else(|| Error::invalid("naming a memory: none was given: please report it"))
     }
 }

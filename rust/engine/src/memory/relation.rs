@@ -169,11 +169,15 @@ pub enum Given {
     Full,
 }
 
-/// Stores a relation, unless one that holds says the same.
+/// Stores a relation, unless one that holds says the same: that holds since the earlier time then.
 pub fn give(pages: &mut impl PagesMut, partition: Partition, seed: Seed, given: &Relation) -> Result<Given> {
     index_older(pages, partition, seed)?;
     let known = of(pages, partition, seed, &slot_key(&given.subject), usize::MAX)?;
-    if let Some(known) = known.into_iter().find(|known| known.until.is_none() && known.says(given)) {
+    if let Some(mut known) = known.into_iter().find(|known| known.until.is_none() && known.says(given)) {
+        if given.since < known.since {
+            known.since = given.since;
+            put(pages, partition, &known)?;
+        }
         return Ok(Given::Known(known));
     }
     let number = last(pages, partition)? + 1;

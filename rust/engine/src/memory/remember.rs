@@ -12,7 +12,8 @@ use crate::index::bm25::{IndexId, Reader};
 use crate::index::vectors::{UnitVector, VectorSet};
 use crate::limits::{MAX_METADATA_BYTES, MAX_NAME_BYTES, MAX_TEXT_BYTES, MAX_TRUST};
 use crate::scope::Scope;
-use crate::store::identity::Secret;
+use crate::store::identity::{Secret, Seed};
+use crate::store::load;
 use crate::store::pages::{Pages, PagesMut};
 use crate::text::screening::{Screened, Screening, Sensitive};
 use crate::text::{self, Analysis, analyze};
@@ -191,6 +192,8 @@ pub(super) struct Prepared {
     slot: Option<String>,
     request: u64,
     analysis: Analysis,
+    /// What its words were hashed with.
+    seed: Seed,
 }
 
 impl NewMemory {
@@ -231,8 +234,9 @@ pub(super) fn known_vector<P: Pages>(pages: &P, scope: &Scope, new: &NewMemory, 
 pub(super) fn prepare(scope: &Scope, secret: Secret, new: NewMemory) -> Result<Prepared> {
     new.check()?;
     let slot = new.slot.as_deref().map(normal_slot).transpose()?;
-    let analysis = analyze(&new.text, scope.seed(secret).terms);
-    Ok(Prepared { request: request_hash(&new), slot, analysis, new })
+    let seed = scope.seed(secret);
+    let analysis = analyze(&new.text, seed.terms);
+    Ok(Prepared { request: request_hash(&new), slot, analysis, new, seed })
 }
 
 /// Writes a batch; the outcome of each row in order. A row that fails has changed nothing.
@@ -265,6 +269,7 @@ impl Prepared {
     }
 
     pub(super) fn write<P: PagesMut>(&self, writer: &mut PartitionWriter<'_, P>) -> Result<Remembered> {
+        load::check_seed(self.seed, writer.seed)?;
         if let Verdict::Refused(types) = &self.new.screened {
             return Ok(self.refused(writer, types));
         }

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use super::filter::check_conditions;
 use super::fusion::Parts;
 use super::when::{self, Range};
 use super::{LexicalQuery, Recall, Request, answer, confidence, note, question_vector};
@@ -77,6 +78,7 @@ impl Request {
     /// Refuses what no question may be.
     pub fn check(&self) -> Result<()> {
         check_min_score("recalling", self.min_score)?;
+        check_conditions("recalling", &self.filter.metadata)?;
         for (at, scope) in self.scopes.iter().enumerate() {
             if self.scopes[..at].contains(scope) {
                 return Err(Error::invalid(format!(
@@ -108,9 +110,18 @@ pub fn why_degraded(text: &str, engine: Option<String>, embedder: Option<&str>) 
 pub fn ask(core: &Core, mut request: Request, embedder_failed: Option<&str>) -> Result<Answer> {
     request.check()?;
     request.vector = request.vector.take().or_else(|| question_vector(core, &request.text));
-    let (asked, recall) = core.store().read(|pages| ask_in(core, pages, &request, embedder_failed))?;
+    let (mut asked, recall) = core.store().read(|pages| ask_in(core, pages, &request, embedder_failed))?;
+    add_recalls(core, &mut asked, &recall);
     note(core, &request, &recall);
     Ok(asked)
+}
+
+/// Adds the recalls that are not stored yet to those of what was found.
+pub(crate) fn add_recalls(core: &Core, asked: &mut Answer, recall: &Recall) {
+    for found in &mut asked.found {
+        let partition = recall.partitions.get(found.scope).copied().flatten().unwrap_or_default();
+        core.add_recalls(partition, Arc::get_mut(&mut found.named).into_iter());
+    }
 }
 
 /// The same from a snapshot that the caller holds, who [notes](note) what was recalled.

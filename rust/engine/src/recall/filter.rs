@@ -7,6 +7,7 @@ use super::when::Range;
 use crate::index::bm25::Row;
 use crate::memory::{Memory, State};
 use crate::store::msgpack::skip;
+use crate::{Error, Result};
 
 /// Every kind of memory.
 pub const ALL_KINDS: u8 = 0x7f;
@@ -30,6 +31,8 @@ pub struct Filter {
     pub preferred: Option<Range>,
     /// At least so trusted.
     pub min_trust: u8,
+    /// Only what has a word of the question or is near its meaning: see [`super::fusion::Parts::is_relevant`].
+    pub relevant_only: bool,
     /// The time of the question: what has expired by then is not found.
     pub now: i64,
 }
@@ -47,6 +50,7 @@ impl Filter {
             known_at: None,
             preferred: None,
             min_trust: 0,
+            relevant_only: false,
             now,
         }
     }
@@ -110,6 +114,29 @@ impl Filter {
 /// The same of keys with the values of which one must stand there.
 pub(crate) fn has_metadata(wanted: &[(String, Vec<Vec<u8>>)], metadata: &[u8]) -> bool {
     wanted.iter().all(|(key, wanted)| lookup(metadata, key).is_some_and(|value| wanted.iter().any(|one| same_value(one, value))))
+}
+
+/// Refuses conditions on metadata that no equality can mean: operators, and values that hold others. `doing` begins the message.
+pub(crate) fn check_conditions(doing: &str, conditions: &[(String, Vec<Vec<u8>>)]) -> Result<()> {
+    for (key, values) in conditions {
+        let operator = key.starts_with('$');
+        if operator || values.iter().any(|value| holds_others(value)) {
+            let got = if operator { format!("the operator {key:?}") } else { format!("a dict, or a list inside the list, for {key:?}") };
+            return Err(Error::invalid(format!(
+                "{doing}: where= gives each key the value that the metadata must have, or a list of such values, and it has {got}: name \
+                 the values that are meant, or compare hit.memory.metadata (hit.document.metadata) of the answer yourself"
+            ))
+            .with("key", key.as_str()));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a value (MessagePack) is a map or an array.
+fn holds_others(value: &[u8]) -> bool {
+    use rmp::Marker::{Array16, Array32, FixArray, FixMap, Map16, Map32};
+    let marker = value.first().map(|byte| rmp::Marker::from_u8(*byte));
+    matches!(marker, Some(FixMap(_) | Map16 | Map32 | FixArray(_) | Array16 | Array32))
 }
 
 /// Whether two values (MessagePack) are equal: the same bytes, or the same number, whether whole or not.

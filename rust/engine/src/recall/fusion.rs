@@ -10,6 +10,7 @@
 
 use super::candidates::Candidate;
 use super::priors::{Moment, Prior};
+use super::ranking::NEAR;
 use super::ranking::memories::{BEYOND, FEATURES, Features, IDENTIFIED_LEXICAL, LEXICAL, WEIGHTS};
 use crate::Result;
 use crate::units::score::SCORE_ONE;
@@ -98,6 +99,13 @@ impl Parts {
     pub(super) fn weigh(&mut self, prior: Prior) {
         self.prior = prior;
         self.fixed = (self.relevance() * prior.share() * ONE) as i64;
+    }
+
+    /// Whether the question speaks for it: it has a word of it, or its meaning is near. Normalised scores do not say that: among answers
+    /// that have nothing to do with the question one is the best.
+    #[must_use]
+    pub fn is_relevant(&self) -> bool {
+        self.lexical > 0 || self.cosine().is_some_and(|cosine| cosine >= NEAR)
     }
 
     /// The cosine, -1 to 1.

@@ -28,9 +28,10 @@ mod typos;
 pub mod when;
 
 pub use ask::{Answer, Found, ask, why_degraded};
-pub(crate) use ask::{ask_in, check_min_score};
+pub(crate) use ask::{add_recalls, ask_in, check_min_score};
 pub use explain::{Explanation, TermScore};
 pub use filter::Filter;
+pub(crate) use filter::check_conditions;
 pub use fusion::Fusion;
 
 use std::cmp::Reverse;
@@ -205,6 +206,9 @@ pub(crate) fn answer<P: Pages>(engine: &Core, snapshot: &P, request: &Request) -
     for hit in hits {
         if chosen.is_full() || hit.score < request.min_score {
             break;
+        }
+        if request.filter.relevant_only && !hit.parts.is_relevant() {
+            continue;
         }
         if hit.parts.lexical == 0 && is_misjudged(engine, &hit) {
             continue;

@@ -195,7 +195,8 @@ mod tests {
         let of = |kind, at, doubt, moment: &Moment| {
             Prior::of(&Attributes { kind, importance: 128, occurred_at: at, recalls: 0, doubt, said_again: 0, trust: 3 }, moment).product()
         };
-        assert_eq!(of(Kind::Semantic, 0, 15, &moment), 1.0, "a fact does not decay, and is not doubted in its rank");
+        assert_eq!(of(Kind::Semantic, 0, 0, &moment), 1.0, "a fact does not decay");
+        assert!((of(Kind::Semantic, 0, 15, &moment) - 0.9).abs() < 1e-12, "and can be doubted");
         assert!((of(Kind::Episodic, 100 * DAY, 15, &moment) - 0.9).abs() < 1e-12);
         moment.half_lives[Kind::Semantic as usize] = Some(10.0);
         assert!((of(Kind::Semantic, 90 * DAY, 0, &moment) - 0.75).abs() < 1e-12, "one half-life of ten days");

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::edit::check_not_hidden;
 use super::place::Place;
 use super::policy::Policy;
-use super::record::{SessionState, StoredEpoch};
+use super::record::{SessionBudget, SessionState, StoredEpoch};
 use super::session::{Session, Status, SwitchPlan};
 use super::summary::{self, StoredSummary};
 use super::transcript::message::{MessageRecord, MessageState};
@@ -108,6 +108,15 @@ impl Session<'_> {
         self.edit("setting the budget", now, move |writer| {
             let stored = Policy::read(&*writer.pages, writer.place)?;
             Policy { task_ended: stored.task_ended, ..wanted }.write(writer.pages, writer.place)
+        })
+    }
+
+    /// What its prompts may cost, and when it is to be compacted.
+    pub fn budget(&self) -> Result<(SessionBudget, Policy)> {
+        self.engine.store().read(|pages| {
+            let status = self.expect(pages)?;
+            let policy = Policy::read(pages, status.place)?;
+            Ok((status.record.budget, policy))
         })
     }
 

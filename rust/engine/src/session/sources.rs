@@ -95,7 +95,8 @@ pub fn ask(core: &Core, request: &Request) -> Result<Answer> {
         }
         Ok((answer, recalled))
     })?;
-    if let Some(recall) = recalled {
+    if let (Some(recall), Some(memories)) = (recalled, &mut answer.memories) {
+        recall::add_recalls(core, memories, &recall);
         recall::note(core, &every, &recall);
     }
     let metrics = core.store().metrics();
@@ -120,6 +121,7 @@ fn passages<P: Pages>(core: &Core, pages: &P, every: &recall::Request, embedder_
             request.vector.clone_from(&every.vector);
             request.embedder_failed = embedder_failed.map(str::to_owned);
             request.metadata.clone_from(&every.filter.metadata);
+            request.relevant_only = every.filter.relevant_only;
             request.updated = Range { since: every.filter.since, until: every.filter.until };
             answers.push(collection::search::search(core, pages, &request)?);
         }

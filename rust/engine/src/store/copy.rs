@@ -62,7 +62,7 @@ pub fn compact(store: &Arc<Store>, busy_timeout: Duration) -> Result<u64> {
     Ok(copied)
 }
 
-fn identity(snapshot: &Snapshot) -> Result<StoreId> {
+pub(super) fn identity(snapshot: &Snapshot) -> Result<StoreId> {
     let id = Meta::read(snapshot)?.and_then(|meta| meta.store);
     id.ok_or_else(|| envelope::damaged(Key::new(STORE, Table::Meta).as_slice(), "it does not say which store it is"))
 }
@@ -99,7 +99,7 @@ pub(super) fn tidy(folder: &Folder, environment: &Environment, number: Generatio
 }
 
 /// Removes a copy that came to nothing: on a full disk its room is what everyone waits for.
-fn discard(workshop: &Path) {
+pub(super) fn discard(workshop: &Path) {
     let _ = std::fs::remove_dir_all(workshop); // what stays is swept by the next to open the store
 }
 
@@ -130,7 +130,7 @@ fn missing(seen: u64, counted: u64) -> Error {
         ErrorKind::StoreCorrupt,
         format!(
             "copying the store: its meta page counts {counted} values and {seen} are there; nothing was changed: restore it from a backup, \
-             or save what is intact with `memspan doctor STORE --repair NEW`"
+             or save what is intact with `memspan check STORE --repair NEW`"
         ),
     )
 }

@@ -128,7 +128,7 @@ pub fn damaged(key: &[u8], why: &str) -> Error {
     }
     Error::new(
         ErrorKind::StoreCorrupt,
-        format!("reading the store: the value at key {hex} is damaged: {why}; restore the store from a backup, or run `memspan doctor` to see what else is damaged"),
+        format!("reading the store: the value at key {hex} is damaged: {why}; restore the store from a backup, or run `memspan check` to see what else is damaged"),
     )
     .with("key", hex)
 }

@@ -854,7 +854,7 @@ pub fn lmdb_error(doing: &str, path: &Path, error: heed::Error) -> Error {
         heed::Error::Mdb(MdbError::MapResized) => (ErrorKind::MapResized, "the gate adopts the new size and tries again"),
         heed::Error::Mdb(MdbError::Panic) => (ErrorKind::StoreIo, "an earlier write failed half way; the store is opened anew: try again"),
         heed::Error::Mdb(MdbError::Other(code)) => return io_error(doing, path, &std::io::Error::from_raw_os_error(*code)),
-        _ => (ErrorKind::StoreCorrupt, "restore it from a backup, or run `memspan doctor` on it"),
+        _ => (ErrorKind::StoreCorrupt, "restore it from a backup, or run `memspan check` on it"),
     };
     Error::new(kind, format!("{doing} at {}: LMDB says: {error}: {next}", path.display())).with("path", path.display().to_string())
 }

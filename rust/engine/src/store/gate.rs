@@ -57,7 +57,7 @@ pub struct Store {
     /// child for ever.
     handles: AtomicUsize,
     /// Which store it was when it was first opened: what is at the path later must be the same.
-    identity: OnceLock<(Option<StoreId>, Secret)>,
+    identity: OnceLock<Identity>,
     /// What opens it, where it is encrypted. Taken with the gate's lock held, so that no fork finds it taken.
     key: Mutex<Option<Arc<StoreKey>>>,
 }
@@ -69,6 +69,34 @@ struct Modes {
     full: AtomicBool,
     /// How long opening may wait where no call says so: milliseconds.
     patience: AtomicU64,
+}
+
+/// Which store it is. What its hashes are keyed with changes where an empty store takes what was exported from another: then it is
+/// appended. No lock: the child of a fork might find it taken for ever.
+#[derive(Debug)]
+struct Identity {
+    store: Option<StoreId>,
+    secret: Secret,
+    next: OnceLock<Box<Self>>,
+}
+
+impl Identity {
+    fn new(store: Option<StoreId>, secret: Secret) -> Self {
+        Self { store, secret, next: OnceLock::new() }
+    }
+
+    fn newest(&self) -> &Self {
+        std::iter::successors(Some(self), |one| one.next.get().map(|next| &**next)).last().unwrap_or(self)
+    }
+
+    /// Whether it is this store, whose secret is noted.
+    fn is_still(&self, store: Option<StoreId>, secret: Secret) -> bool {
+        let newest = self.newest();
+        if newest.store == store && newest.secret != secret {
+            let _ = newest.next.set(Box::new(Self::new(store, secret))); // one thread opens a store at a time
+        }
+        newest.store == store
+    }
 }
 
 /// Replaced as a whole in the child of a fork.
@@ -301,7 +329,7 @@ impl Store {
     /// What its hashes are keyed with.
     #[must_use]
     pub fn secret(&self) -> Secret {
-        self.identity.get().map_or_else(Secret::default, |(_, secret)| *secret)
+        self.identity.get().map_or_else(Secret::default, |identity| identity.newest().secret)
     }
 
     /// Whether its values are encrypted.
@@ -484,8 +512,8 @@ impl Store {
 
     /// What is at the path must be the store that was there before.
     fn recognise(&self, opened: Opened) -> Result<Opened> {
-        let identity = opened.environment.identity();
-        if *self.identity.get_or_init(|| identity) == identity {
+        let (store, secret) = opened.environment.identity();
+        if self.identity.get_or_init(|| Identity::new(store, secret)).is_still(store, secret) {
             return Ok(opened);
         }
         opened.environment.close();

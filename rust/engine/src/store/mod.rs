@@ -17,6 +17,7 @@ pub mod gate;
 pub mod group_commit;
 pub mod identity;
 pub mod keys;
+pub mod load;
 pub mod meta;
 pub mod meta_pages;
 pub mod metrics;

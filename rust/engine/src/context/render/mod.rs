@@ -89,12 +89,15 @@ fn write_text_part(out: &mut Vec<u8>, text: &str) {
     out.push(b'}');
 }
 
-/// The arguments of a call as a JSON object, as Anthropic takes them: what is not an object is wrapped.
+/// Arguments stand at most so deep: a request must be read again where it is sent, and no reader goes as deep as a model may write.
+const DEEPEST_ARGUMENTS: usize = crate::limits::MAX_JSON_DEPTH - 28;
+
+/// The arguments of a call as a JSON object, as Anthropic takes them: what is not an object, or is one too deep, is wrapped.
 fn write_input(out: &mut Vec<u8>, call: &ToolCall) {
     let given = call.arguments.trim();
     if given.is_empty() {
         out.extend_from_slice(b"{}");
-    } else if !call.custom && json::is_object(given) {
+    } else if !call.custom && json::is_object(given) && json::depth(given) <= DEEPEST_ARGUMENTS {
         out.extend_from_slice(given.as_bytes());
     } else {
         out.push(b'{');

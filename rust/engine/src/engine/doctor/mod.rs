@@ -6,7 +6,7 @@
 //! so that one knows what to look at.
 //!
 //! It holds one snapshot to its end. Writers go on meanwhile, and the file grows by what they replace. Damage to
-//! LMDB's own pages can end the process: the command `memspan doctor` lets another process do the reading.
+//! LMDB's own pages can end the process: the command `memspan check` lets another process do the reading.
 
 mod values;
 

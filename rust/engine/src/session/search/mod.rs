@@ -33,6 +33,7 @@ use super::transcript::words::index;
 use crate::Result;
 use crate::index::bm25::runs::Runs;
 use crate::memory::Core;
+use crate::recall::check_conditions;
 use crate::recall::when::Range;
 use crate::scope::Scope;
 use crate::store::identity::Seed;
@@ -79,6 +80,7 @@ pub struct TranscriptHit {
 
 /// The messages of a scope's sessions that answer the question, best first; of equals the newest.
 pub fn search(engine: &Core, scope: &Scope, request: &Request) -> Result<Vec<TranscriptHit>> {
+    check_conditions("searching transcripts", &request.metadata)?;
     engine.store().read(|pages| search_in(pages, scope, request))
 }
 

@@ -89,7 +89,7 @@ impl Tree {
             ErrorKind::StoreCorrupt,
             format!(
                 "reading the store: page {page} of {}/data.mdb is damaged: {why}; nothing was changed: restore the store from a backup, \
-                 or save what is intact with `memspan doctor STORE --repair NEW`",
+                 or save what is intact with `memspan check STORE --repair NEW`",
                 self.mapped.path.display()
             ),
         )

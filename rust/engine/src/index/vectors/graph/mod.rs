@@ -24,7 +24,6 @@ mod nearest;
 mod search;
 mod segment;
 mod shape;
-pub mod trial;
 
 #[cfg(test)]
 mod tests;

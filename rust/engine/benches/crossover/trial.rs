@@ -1,20 +1,19 @@
-//! A set of vectors in a store of its own, so that scan and graph can be measured at any size: `memspan bench crossover`, benches.
+//! A set of vectors in a store of its own, so that scan and graph can be measured at any size.
 //!
 //! Nothing is synced: it is thrown away afterwards.
 
 use std::path::Path;
 
-use super::super::{Query, Scored, Scores, UnitVector, VectorSet};
-use super::{Build, GraphOptions};
-use crate::store::environment::{Environment, Mode};
-use crate::store::folder::FORMAT_VERSION;
-use crate::{Error, Result};
+use memspan_engine::index::vectors::graph::{Build, GraphOptions};
+use memspan_engine::index::vectors::{Query, Scored, Scores, UnitVector, VectorSet};
+use memspan_engine::store::environment::{Environment, Mode};
+use memspan_engine::store::folder::FORMAT_VERSION;
+use memspan_engine::{Error, Result};
 
 /// Candidates that are compared once more, exactly: as many as a recall of ten takes.
 const CANDIDATES: usize = 40;
 
 /// A set of vectors, numbered from 1.
-#[derive(Debug)]
 pub struct Trial {
     environment: Environment,
     set: VectorSet,
@@ -26,12 +25,6 @@ impl Trial {
     pub fn new(folder: &Path, dims: usize) -> Result<Self> {
         let mode = Mode { read_only: false, relaxed: false, building: true, format: FORMAT_VERSION };
         Ok(Self { environment: Environment::create(folder, 1, mode)?, set: VectorSet::new(1, 1, dims)?, next: 1 })
-    }
-
-    /// Dimensions of its vectors.
-    #[must_use]
-    pub fn dims(&self) -> usize {
-        self.set.dims()
     }
 
     /// Adds vectors, as the next numbers.

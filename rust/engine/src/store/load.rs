@@ -1,0 +1,121 @@
+//! Filling an empty store with the values of another: a new generation is built beside the empty one, and takes its place by the
+//! switch of a compaction. So all of it is there or nothing, whenever the process dies.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::copy::{self, BATCH_BYTES};
+use super::environment::{Environment, Mode, Snapshot};
+use super::folder::GenerationNumber;
+use super::gate::Store;
+use super::identity::{Secret, Seed, StoreId};
+use super::keys::{Key, STORE, Table};
+use super::meta::Meta;
+use super::pages::Pages;
+use crate::{Error, ErrorKind, Result};
+
+/// Where values come from.
+pub trait Values {
+    /// When their store was made, microseconds since 1970 (UTC), and what its hashes are keyed with.
+    fn origin(&self) -> (i64, Secret);
+    /// Gives the next values to `put`, in the order of their keys; whether there were any.
+    fn next(&mut self, put: &mut dyn FnMut(&[u8], &[u8]) -> Result<()>) -> Result<bool>;
+}
+
+/// Replaces what is in an empty store; how many values it has then, a body of several chunks being one. `open` begins to read, more than once where another process
+/// compacts meanwhile; `check` refuses what was read, before anybody sees it.
+pub fn load<V: Values>(
+    store: &Arc<Store>,
+    busy_timeout: Duration,
+    open: impl Fn() -> Result<V>,
+    check: impl Fn(&Snapshot) -> Result<()>,
+) -> Result<u64> {
+    let (loaded, next) = store.exclusively(busy_timeout, |environment| {
+        let (folder, next) = (store.folder(), environment.number() + 1);
+        let snapshot = environment.snapshot()?;
+        check_empty(store, &snapshot)?;
+        check_plain(store)?;
+        let (values, id) = (open()?, copy::identity(&snapshot)?);
+        let workshop = folder.workshop(next)?;
+        let loaded = build(&workshop, next, store.format(), id, values, &check).inspect_err(|_| copy::discard(&workshop))?;
+        copy::switch(folder, environment, &snapshot, &workshop, next).inspect_err(|_| copy::discard(&workshop))?;
+        folder.name_current(next)?;
+        Ok((loaded, next))
+    })?;
+    store.read(|_| Ok(()))?; // moves this process on
+    store.exclusively(busy_timeout, |environment| copy::tidy(store.folder(), environment, next))?;
+    Ok(loaded)
+}
+
+/// Refuses what was hashed before its store took another secret: it was empty then, and what was loaded into it came between.
+pub fn check_seed(prepared: Seed, stored: Seed) -> Result<()> {
+    if prepared == stored {
+        return Ok(());
+    }
+    Err(Error::new(
+        ErrorKind::StoreBusy,
+        "writing to a store: an export was loaded into it while this was prepared; nothing was written: do it again",
+    ))
+}
+
+fn check_empty(store: &Store, snapshot: &Snapshot) -> Result<()> {
+    let (meta, mut other) = (Key::new(STORE, Table::Meta), None);
+    snapshot.scan(&[0], &[u8::MAX; 32], &mut |key, _| {
+        if key == meta.as_slice() {
+            return Ok(ControlFlow::Continue(()));
+        }
+        other = Some(key.to_vec());
+        Ok(ControlFlow::Break(()))
+    })?;
+    match other {
+        None => Ok(()),
+        Some(_) => Err(Error::invalid(format!(
+            "loading into {}: the store must be empty, and something was written to it: load into a new one",
+            store.path().display()
+        ))),
+    }
+}
+
+fn check_plain(store: &Store) -> Result<()> {
+    if !store.is_encrypted() {
+        return Ok(());
+    }
+    Err(Error::invalid(format!(
+        "loading into {}: the store is encrypted, and what is loaded would not be: load into one without a key, and encrypt that with `memspan rekey`",
+        store.path().display()
+    )))
+}
+
+fn build<V: Values>(
+    workshop: &Path,
+    number: GenerationNumber,
+    format: u32,
+    id: StoreId,
+    mut values: V,
+    check: &impl Fn(&Snapshot) -> Result<()>,
+) -> Result<u64> {
+    let (created_at, secret) = values.origin();
+    let mode = Mode { read_only: false, relaxed: false, building: true, format };
+    let environment = Environment::build(workshop, number, mode, id, secret)?;
+    let mut txn = environment.write()?;
+    Meta { format, created_at, store: Some(id), generation: number, secret, sealed: None }.write(&mut txn)?;
+    let (mut bytes, mut loaded) = (0, 0);
+    let mut goes_on = true;
+    while goes_on {
+        goes_on = values.next(&mut |key, value| {
+            bytes += key.len() + value.len();
+            txn.append(key, value)
+        })?;
+        loaded += u64::from(goes_on);
+        if bytes >= BATCH_BYTES || !goes_on {
+            txn.commit()?;
+            (txn, bytes) = (environment.write()?, 0);
+        }
+    }
+    drop(txn);
+    check(&environment.snapshot()?)?;
+    environment.finish(id)?;
+    Ok(loaded)
+}

@@ -1,0 +1,260 @@
+"""A whole store as a file, and back: the second file has the bytes of the first, and the same questions have the same answers."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import threading
+import zlib
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import memspan
+from memspan import cli
+from memspan.testing import FakeClock, FakeEmbedder, anthropic_response
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+QUESTIONS = ("which port does payments-api use?", "what does she like to drink?", "who is allergic?", "secret word")
+
+
+def fill(engine: memspan.Engine, clock: FakeClock) -> None:
+    """Something of everything that a store can hold."""
+    user, acme = engine.user("u-42"), engine.shared("acme", tenant="t")
+    moved = user.remember("payments-api listens on port 8443 in prod-eu-west-1", metadata={"n": [1, 2.5, None, b"\xff", {"$x": 1}]}).memory
+    user.revise(moved.id, "payments-api listens on port 9443", reason="moved")
+    for taste in ("tea", "coffee"):
+        clock.advance(hours=1)
+        user.remember(f"Prefers {taste}", "preference", slot="drink", importance=0.9, occurred_at=clock())
+    user.slots.declare("allergy", multi=True)
+    user.remember_many([{"text": f"Is allergic to {food}", "kind": "constraint", "slot": "allergy"} for food in ("nuts", "milk")])
+    gone = user.remember("The secret word is xyzzyplugh", id="gone", ttl_seconds=3_600).memory
+    user.forget(gone.id, reason="asked to")
+    user.remember("Lives for an hour", ttl_seconds=3_600)
+    user.relate("payments-api", "owned by", "Ada")
+    user.remember("x " * 4_000 + "\u2028 \0 end", kind="episodic")
+    acme.remember("The deploy freeze begins on Friday", "constraint")
+    docs = acme.collection("handbook")
+    docs.add("ports.md", "# Ports\n\npayments-api listens on port 9443.\n\n" + "filler text. " * 900, metadata={"team": "pay"}, version="3")
+    docs.add("old.md", "xyzzyplugh was here")
+    docs.delete("old.md")
+    session = user.session("s-1", model="claude-sonnet-4-5", system="You are terse.", reads=[acme], collections=[docs], metadata={"a": 1})
+    session.add({"role": "user", "content": "which port does payments-api use?"}, id="m-1")
+    session.add_response(anthropic_response("9443", input_tokens=80), prompt=session.assemble())
+    session.add({"role": "user", "content": "the password is xyzzyplugh " * 200})
+    session.redact(2)
+    session.note("speaks German")
+    image = {"type": "image_url", "image_url": {"url": "data:image/png;base64," + "iVBORw0KGgo" * 900 + "AA=="}}
+    user.session("s-2", model="gpt-4o", tools=[], budget=memspan.Budget(compact=memspan.Compact())).add({"role": "user", "content": [image]})
+    session.task("review").set("plan", {"steps": [1, 2]})
+    for number in range(12):
+        session.add({"role": "user", "content": f"We decided to use option {number} for ticket-{number}."})
+        session.add({"role": "assistant", "content": f"Noted: ticket-{number} gets option {number}."})
+    session.compact()
+    session.fork("s-3")
+    engine.user("passing").remember("Nobody needs this: xyzzyplugh")
+    engine.user("passing").erase(reason="asked to")
+    user.recall(QUESTIONS[0])
+
+
+def answers(engine: memspan.Engine) -> list[Any]:
+    user = engine.user("u-42")
+    found = [
+        (hit.source, hit.text, hit.score)
+        for question in QUESTIONS
+        for answer in (user.recall(question, relevant_only=False), user.search(question, also=[engine.shared("acme", tenant="t")]))
+        for hit in answer
+    ]
+    session = user.session("s-1")
+    memories = [memory.to_dict() for memory in user.memories(states="all")]
+    turns = [(turn.number, turn.usage, turn.prompt and turn.prompt.text) for turn in session.turns]
+    prompt = session.assemble("which port?")
+    kept = (session.metadata, session.notes, session.task("review").get("plan"), session.summary, session.budget)
+    return [found, memories, [message.text for message in session.messages], turns, prompt.prefix_hash, prompt.text, kept, session.usage()]
+
+
+def reopen(path: Path, clock: FakeClock, **options: Any) -> memspan.Engine:
+    return memspan.open(path, clock=clock, **options)
+
+
+def test_what_is_loaded_is_what_was_exported(tmp_path: Path) -> None:
+    clock = FakeClock()
+    with reopen(tmp_path / "a", clock) as engine:
+        fill(engine, clock)
+        values = engine.export(tmp_path / "a.jsonl")
+        before = answers(engine)
+    text = (tmp_path / "a.jsonl").read_bytes()
+    assert stat.S_IMODE((tmp_path / "a.jsonl").stat().st_mode) == 0o600
+    assert b"xyzzyplugh" not in text
+    lines = [json.loads(line) for line in text.decode().split("\n")[:-1]]
+    assert (lines[0]["memspan"], lines[-1]["end"]["lines"], len(lines)) == ("export", values, values + 2)
+    assert [line["value"]["text"] for line in lines if line.get("table") == "Memory" and line["value"].get("slot") == "drink"] == ["Prefers coffee"]
+    assert len({line.get("table") for line in lines}) > 35
+    with reopen(tmp_path / "b", clock) as engine:
+        assert engine.load(tmp_path / "a.jsonl") == values
+        assert engine.check().sound
+        assert answers(engine) == before
+    with reopen(tmp_path / "b", clock) as engine:
+        engine.export(tmp_path / "b.jsonl")
+        assert engine.user("u-42").remember("Life goes on").action == "added"
+        assert engine.check().sound
+    # What `answers` recalled was counted meanwhile, and nothing else is different.
+    assert [line for line in (tmp_path / "b.jsonl").read_bytes().split(b"\n") if b'"Access"' not in line and b'"end"' not in line] == [
+        line for line in text.split(b"\n") if b'"Access"' not in line and b'"end"' not in line
+    ]
+
+
+def test_the_second_export_has_equal_bytes(tmp_path: Path) -> None:
+    clock = FakeClock()
+    with reopen(tmp_path / "a", clock) as engine:
+        fill(engine, clock)
+        engine.maintain(compact=True)
+        engine.export(tmp_path / "a.jsonl")
+    for name in ("b", "c"):
+        with reopen(tmp_path / name, clock) as engine:
+            engine.load(tmp_path / "a.jsonl")
+            engine.export(tmp_path / f"{name}.jsonl")
+        assert (tmp_path / f"{name}.jsonl").read_bytes() == (tmp_path / "a.jsonl").read_bytes()
+
+
+def test_the_vectors_of_a_caller_come_along_and_are_not_given_up(tmp_path: Path) -> None:
+    embedder = FakeEmbedder(48)
+    with memspan.open(tmp_path / "a", embedder=embedder) as engine:
+        engine.user("u").remember_many(["payments-api listens on port 8443", "Prefers tea"])
+        before = [(hit.text, hit.score) for hit in engine.user("u").recall("port of payments-api", relevant_only=False)]
+        engine.export(tmp_path / "a.jsonl")
+    with memspan.open(tmp_path / "b") as engine, pytest.raises(memspan.InvalidInput, match="open the empty store with that embedder"):
+        engine.load(tmp_path / "a.jsonl")
+    with memspan.open(tmp_path / "c", embedder=embedder) as engine:
+        engine.load(tmp_path / "a.jsonl")
+        assert [(hit.text, hit.score) for hit in engine.user("u").recall("port of payments-api", relevant_only=False)] == before
+        assert engine.metrics()["to_embed"] == 0
+
+
+@pytest.fixture
+def exported(tmp_path: Path) -> Path:
+    with memspan.open(tmp_path / "a") as engine:
+        engine.user("u").remember_many([f"Fact {number} of many, about subject-{number}" for number in range(30)])
+        engine.export(tmp_path / "a.jsonl")
+    return tmp_path / "a.jsonl"
+
+
+def refused(tmp_path: Path, text: bytes, says: str, line: int | None = None) -> None:
+    (tmp_path / "bad.jsonl").write_bytes(text)
+    with memspan.open(tmp_path / "new") as engine:
+        with pytest.raises(memspan.Error, match=says) as caught:
+            engine.load(tmp_path / "bad.jsonl")
+        assert line is None or caught.value.fields["line"] == line
+        assert list(engine.scopes()) == []
+        assert engine.check().sound
+        assert [one.name for one in (tmp_path / "new").iterdir() if one.name.startswith("gen-")] == ["gen-1"]
+
+
+def test_what_is_no_export_is_refused_with_the_line(exported: Path, tmp_path: Path) -> None:
+    lines = exported.read_bytes().split(b"\n")
+    joined = b"\n".join
+    refused(tmp_path, b"", "line 1: it is no export", 1)
+    refused(tmp_path, b"\x7fELF" + os.urandom(100_000), "line 1", 1)
+    refused(tmp_path, b'{"role": "user"}\n', "line 1: it is no export", 1)
+    refused(tmp_path, joined(lines[:-2]) + b"\n", "the file ends before its last line", len(lines) - 1)
+    refused(tmp_path, exported.read_bytes()[:-3], "the line has no end", len(lines) - 1)
+    refused(tmp_path, joined([*lines[:4], b"{not json", *lines[5:]]), "line 5: it is no JSON object", 5)
+    refused(tmp_path, joined([*lines[:4], *lines[5:]]), "vouches for")
+    refused(tmp_path, joined([*lines[:4], lines[5], lines[4], *lines[6:]]), "line 6: it stands behind", 6)
+    refused(tmp_path, exported.read_bytes() + b"{}\n", "something stands behind the last line")
+    refused(tmp_path, exported.read_bytes().replace(b"Fact 7 of", b"Fact 8 of"), "checksum")
+    refused(tmp_path, exported.read_bytes().replace(b'"format":', b'"format":9', 1), "newer memspan: upgrade")
+
+
+def test_values_that_contradict_each_other_are_refused_by_the_doctor(exported: Path, tmp_path: Path) -> None:
+    lines = [line for line in exported.read_bytes().split(b"\n")[:-2] if b'"Memory"' not in line or b'"number":7,' not in line]
+    body = b"\n".join(lines) + b"\n"
+    end = json.dumps({"end": {"lines": len(lines) - 1, "crc32": f"{zlib.crc32(body):08x}"}}, separators=(",", ":")).encode()
+    refused(tmp_path, body + end + b"\n", "contradict each other")
+
+
+def test_every_cut_and_many_flips_are_refused(exported: Path, tmp_path: Path) -> None:
+    text = exported.read_bytes()
+    with memspan.open(tmp_path / "new") as engine:
+        for at in range(0, len(text), max(1, len(text) // 60)):
+            for changed in (text[:at], text[:at] + bytes([text[at] ^ 1]) + text[at + 1 :]):
+                (tmp_path / "bad.jsonl").write_bytes(changed)
+                with pytest.raises(memspan.Error):
+                    engine.load(tmp_path / "bad.jsonl")
+        assert engine.load(exported) > 0
+        assert engine.check().sound
+
+
+def test_only_an_empty_store_is_filled(exported: Path, tmp_path: Path) -> None:
+    with memspan.open(tmp_path / "full") as engine:
+        engine.user("u").remember("mine")
+        with pytest.raises(memspan.InvalidInput, match="the store must be empty"):
+            engine.load(exported)
+        assert [memory.text for memory in engine.user("u").memories()] == ["mine"]
+    with memspan.open(tmp_path / "full", read_only=True) as engine, pytest.raises(memspan.ReadOnly):
+        engine.load(exported)
+    with memspan.open(tmp_path / "new") as engine:
+        engine.load(exported)
+        with pytest.raises(memspan.InvalidInput, match="the store must be empty"):
+            engine.load(exported)
+    with memspan.open(tmp_path / "other") as engine, pytest.raises(memspan.Error, match=r"missing\.jsonl.*No such file"):
+        engine.load(tmp_path / "missing.jsonl")
+
+
+def test_other_handles_of_the_store_see_what_was_loaded(exported: Path, tmp_path: Path) -> None:
+    with memspan.open(tmp_path / "new") as engine, memspan.open(tmp_path / "new") as other:
+        user = other.user("u")
+        assert not user.recall("subject-3")
+        engine.load(exported)
+        assert user.recall("subject-3")[0].text == "Fact 3 of many, about subject-3"
+        assert user.remember("Fact 3 of many, about subject-3").action == "duplicate"
+        assert other.check().sound
+
+
+def test_an_export_replaces_a_file_whole_and_leaves_nothing_beside_it(exported: Path, tmp_path: Path) -> None:
+    before = exported.read_bytes()
+    with memspan.open(tmp_path / "a", read_only=True) as engine:
+        engine.export(exported)
+        assert exported.read_bytes() == before
+        with pytest.raises(memspan.Error):
+            engine.export(tmp_path / "no-folder" / "x.jsonl")
+        with pytest.raises(memspan.InvalidInput, match="names none"):
+            engine.export("/")
+    assert not list(tmp_path.glob(".*.part"))
+
+
+def test_exporting_goes_on_beside_writes(tmp_path: Path) -> None:
+    with memspan.open(tmp_path / "a", durability="relaxed") as engine:
+        user, done = engine.user("u"), threading.Event()
+
+        def write() -> None:
+            number = 0
+            while not done.is_set():
+                user.remember(f"Fact {number} of subject-{number}")
+                number += 1
+
+        writer = threading.Thread(target=write)
+        writer.start()
+        try:
+            for turn in range(5):
+                engine.export(tmp_path / f"{turn}.jsonl")
+        finally:
+            done.set()
+            writer.join()
+    for turn in range(5):
+        with memspan.open(tmp_path / f"new-{turn}") as engine:
+            engine.load(tmp_path / f"{turn}.jsonl")
+            assert engine.check().sound
+
+
+def test_the_command_exports_and_loads(exported: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    again = tmp_path / "again.jsonl"
+    assert cli.main(["export", str(tmp_path / "a"), str(again)]) == 0
+    assert again.read_bytes() == exported.read_bytes()
+    assert cli.main(["load", str(tmp_path / "b"), str(again)]) == 0
+    assert cli.main(["load", str(tmp_path / "b"), str(again)]) == 2
+    assert "must be empty" in capsys.readouterr().err
+    assert cli.main(["check", str(tmp_path / "b")]) == 0

@@ -1,0 +1,133 @@
+"""What an answer leaves out: noise, and conditions that mean nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import memspan
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ASKED = "which port does payments-api use?"
+
+
+@pytest.fixture
+def user() -> Iterator[memspan.Scope]:
+    with memspan.testing.temporary_engine() as engine:
+        yield engine.user("u-42")
+
+
+@pytest.fixture
+def noisy(user: memspan.Scope) -> memspan.Scope:
+    user.remember_many(["payments-api listens on port 8443", "Prefers tea", "The cat is called Minka", "Lives in Graz"])
+    user.collection("notes").add("a", "# Ports\n\npayments-api listens on port 8443\n\n# Pets\n\nThe cat is called Minka")
+    return user
+
+
+def test_an_answer_has_no_noise_unless_it_is_asked_for(noisy: memspan.Scope) -> None:
+    assert [hit.text for hit in noisy.recall(ASKED)] == ["payments-api listens on port 8443"]
+    everything = noisy.recall(ASKED, relevant_only=False)
+    assert len(everything) == 4
+    assert everything[-1].score < 0.05
+    assert noisy.recall(ASKED)[0] == everything[0]
+
+
+def test_a_question_that_nothing_answers_finds_nothing(noisy: memspan.Scope) -> None:
+    assert not noisy.recall("quantum chromodynamics lattice")
+    assert noisy.recall("quantum chromodynamics lattice", relevant_only=False)
+
+
+def test_meaning_alone_is_relevant(noisy: memspan.Scope) -> None:
+    assert noisy.recall("what is her pet named?")[0].text == "The cat is called Minka"
+
+
+def test_every_search_has_it(noisy: memspan.Scope) -> None:
+    docs = noisy.collection("notes")
+    nothing = "quantum chromodynamics lattice"
+    assert not docs.search(nothing)
+    assert docs.search(nothing, relevant_only=False)
+    assert not noisy.search(nothing)
+    assert noisy.search(nothing, relevant_only=False)
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        {"price": {"$gt": 5}},
+        {"$and": [{"a": 1}]},
+        {"tags": [["a"]]},
+        {"tags": [{"$in": ["a"]}]},
+        {"price": {"amount": 5}},
+    ],
+)
+def test_operators_in_where_are_refused_with_the_cure(noisy: memspan.Scope, where: dict[str, Any]) -> None:
+    for ask in (noisy.recall, noisy.search, noisy.collection("notes").search):
+        with pytest.raises(memspan.InvalidInput, match=r"where= gives each key the value .* list of such values") as caught:
+            ask(ASKED, where=where)
+        assert caught.value.fields["key"] in where
+
+
+@pytest.mark.parametrize("path", ["", ":memory:", "file::memory:", "file::memory:?cache=shared", " :MEMORY: "])
+def test_a_store_in_memory_is_refused_with_the_cure(path: str) -> None:
+    with pytest.raises(memspan.InvalidInput, match=r"temporary_engine\(\)"):
+        memspan.open(path)
+
+
+@pytest.mark.parametrize("path", ["postgresql://localhost/x", "sqlite:///x", "file:/tmp/x"])
+def test_a_url_is_refused(path: str) -> None:
+    with pytest.raises(memspan.InvalidInput, match="URLs are not available in this version"):
+        memspan.open(path)
+
+
+def test_a_memory_knows_how_often_it_was_recalled(noisy: memspan.Scope) -> None:
+    [first] = [memory for memory in noisy.memories() if "8443" in memory.text]
+    assert (first.access_count, first.last_recalled_at) == (0, None)
+    before = noisy.recall(ASKED)[0].memory
+    assert before.access_count == 0
+    noisy.recall(ASKED)
+    after = noisy.get(first.id)
+    assert after.access_count == 2
+    assert after.last_recalled_at is not None
+    assert after == first, "how often it was recalled makes no other memory of it"
+    assert next(iter(noisy.memories(newest_first=True))).access_count == 0
+
+
+def test_counts_of_recalls_survive_the_process(tmp_path: Any) -> None:
+    clock = memspan.testing.FakeClock()
+    with memspan.open(tmp_path / "s", clock=clock) as engine:
+        memory = engine.user("u").remember("payments-api listens on port 8443").memory
+        engine.user("u").recall(ASKED)
+    with memspan.open(tmp_path / "s", clock=clock) as engine:
+        stored = engine.user("u").get(memory.id)
+        assert (stored.access_count, stored.last_recalled_at) == (1, clock())
+
+
+def test_a_session_says_its_budget(user: memspan.Scope) -> None:
+    assert user.session("plain", model="gpt-4o").budget == memspan.Budget()
+    budget = memspan.Budget(
+        max_input_tokens=8_000,
+        order="classic",
+        fill=0.5,
+        output_tokens=1_000,
+        cut_step=0.1,
+        sections={"retrieved": memspan.Grant(floor=10, weight=3, ceiling=900), "mine": memspan.Grant()},
+        compact=memspan.Compact(at=None, every_turns=7),
+        tool_results=memspan.ToolResults(max_tokens=300),
+    )
+    assert user.session("s", model="gpt-4o", budget=budget).budget == budget
+    assert user.session("s").budget == budget
+
+
+def test_every_hit_explains_itself_alike(noisy: memspan.Scope) -> None:
+    noisy.session("s", model="gpt-4o").add({"role": "user", "content": "payments-api listens on port 8443"})
+    hits = [noisy.recall(ASKED)[0], noisy.search_transcripts(ASKED)[0], noisy.collection("notes").search(ASKED)[0]]
+    for hit in hits:
+        why = hit.explain()
+        assert isinstance(why, memspan.Explanation)
+        assert why.score == pytest.approx(hit.score, abs=1e-6)
+        assert why.parts["words"] == 1.0
+        assert 0 <= why.parts["meaning"] <= 1
+        assert str(why).startswith(f"score {hit.score:.3f}")
