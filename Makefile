@@ -22,7 +22,7 @@ endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check test-rust test-python lint bench wheel docs soak format build check-tools clean
+.PHONY: help demo test check test-rust test-python lint bench wheel docs audit soak format build check-tools clean
 
 help: ## print this text
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -49,6 +49,7 @@ lint: build $(VENV)/.group-test $(VENV)/.group-lint ## check formats, lints, typ
 	$(PY) -m mypy
 	$(PY) -m basedpyright
 	$(PY) -m mypy.stubtest memspan._core --allowlist tests/stubtest_allow.txt
+	@if cargo deny --version >/dev/null 2>&1; then cargo deny --offline check licenses bans sources; else echo "cargo-deny is not there: left out"; fi
 
 bench: build $(VENV)/.group-bench ## time a release build against its rivals, and print the ratios
 	$(PY) -m pytest benches --timeout=0 --benchmark-columns=median,iqr,ops,rounds --benchmark-sort=name
@@ -65,9 +66,14 @@ docs: build $(VENV)/.group-docs ## write the reference of both languages: build/
 	@$(PY) -m pdoc --docformat google --output-directory build/docs memspan '!memspan[.]_'
 	@echo "Python: build/docs/index.html"
 
+audit: build ## ask the databases of advisories about crates and wheels; needs cargo-deny, pip-audit and the network
+	cargo deny check advisories
+	$(PY) -m pip_audit --skip-editable
+
 soak: build $(VENV)/.group-test ## run the long form of the crash and property tests (an hour or more)
-	MEMSPAN_FLIPS=10000 cargo test $(ENGINE) --release --quiet -- --include-ignored
+	MEMSPAN_FLIPS=10000 MEMSPAN_FUZZ=100000 cargo test $(ENGINE) --release --quiet -- --include-ignored
 	MEMSPAN_WRONG_CALLS=100000 $(PY) -m pytest --soak --hypothesis-profile=soak --timeout=7200
+	$(PY) scripts/soak.py --minutes 10
 
 format: $(VENV)/.group-lint ## format Rust and Python, and apply the safe fixes
 	@cargo fmt --all

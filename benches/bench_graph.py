@@ -104,7 +104,7 @@ def compare(name: str, vectors: np.ndarray, queries: np.ndarray, efs: list[int])
             rows.tofile(f"{folder}/{option}")
         files = [part for option in paths for part in (option, f"{folder}/{option}")]
         numbers = ["--dimensions", str(dimensions), "--ef", ",".join(map(str, efs))]
-        subprocess.run([*ENGINE, *files, *numbers], check=True)  # noqa: S603  our own bench, no shell
+        subprocess.run([*ENGINE, *files, *numbers], check=True)
 
 
 def main() -> None:

@@ -20,16 +20,20 @@ import re
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from functools import partial
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import memspan
 from memspan import _core
 
-Turns = list[dict[str, Any]]
-Row = tuple[str, str, str]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+Turns: TypeAlias = list[dict[str, Any]]
+Row: TypeAlias = tuple[str, str, str]
 CUES = re.compile(
     r"\b(?:i|we)(?:'m| am| would| want| need| like| prefer| live| have)|\bmy\b|\bplease\b|\b\d|\bfor (?:me|us)\b|\bin [A-Z]", re.IGNORECASE
 )
@@ -133,7 +137,7 @@ def replaced(dialogue: dict[str, Any]) -> Iterator[tuple[str, list[str]]]:
     for slot, seen in history.items():
         plain = [values[0] for values in seen if not {value.casefold() for value in values} & {"dontcare"}]
         distinct = [value for at, value in enumerate(plain) if at == 0 or value.casefold() != plain[at - 1].casefold()]
-        new = all(values[0].casefold() not in {one.casefold() for one in before} for before, values in zip(seen, seen[1:], strict=False))
+        new = all(values[0].casefold() not in {one.casefold() for one in before} for before, values in pairwise(seen))
         if len(distinct) > 1 and new:
             yield slot.split(".")[1].replace("_", " "), distinct
 
@@ -249,7 +253,9 @@ def benign(chance: random.Random) -> str:
 
 def secrets(most: int = 10_000) -> list[Row]:
     chance = random.Random(23)
-    cards = ["4" + f"{chance.randrange(10**14):014}" for _ in range(1000)] + [f"5{chance.randrange(1, 6)}{chance.randrange(10**13):013}" for _ in range(1000)]
+    cards = ["4" + f"{chance.randrange(10**14):014}" for _ in range(1000)] + [
+        f"5{chance.randrange(1, 6)}{chance.randrange(10**13):013}" for _ in range(1000)
+    ]
     texts = [(luhn(digits), "payment card") for digits in cards] + [(iban(chance), "IBAN") for _ in range(1000)]
     forms = ("please charge {}", "my number is {}.", "{}", "use {} for the booking", "It's {}, thanks!")
     seen = sum(any(what == kind for what, _, _ in _core.screen(chance.choice(forms).format(text))) for text, kind in texts)
@@ -296,7 +302,7 @@ def turn_time(user: memspan.Scope, path: Path) -> list[Row]:
 
     for at in range(0, len(heard), 2):
         one(at)
-    times = sorted(clock(lambda at=at: one(at), 1) for at in range(0, len(heard), 2))
+    times = sorted(clock(partial(one, at), 1) for at in range(0, len(heard), 2))
     p50, p99 = times[len(times) // 2], times[len(times) * 99 // 100]
     return [("gate and screening of a turn, p50", f"{p50 * 1e6:.1f} us", f"p99 {p99 * 1e6:.1f} us; a model call is some 10^6 us")]
 
@@ -306,7 +312,9 @@ def consolidate(engine: memspan.Engine, count: int = 10_000) -> list[Row]:
 
     chance = np.random.default_rng(7)
     centres = chance.normal(size=(count // 20, 256))
-    vectors = np.concatenate([centres[at % len(centres)] + chance.normal(scale=0.3, size=(1, 256)) for at in range(count)]).astype(np.float32)
+    vectors = np.concatenate([centres[at % len(centres)] + chance.normal(scale=0.3, size=(1, 256)) for at in range(count)]).astype(
+        np.float32
+    )
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     codes = np.round(vectors / np.abs(vectors).max(1, keepdims=True) * 127)
     codes /= np.linalg.norm(codes, axis=1, keepdims=True)
@@ -323,7 +331,10 @@ def consolidate(engine: memspan.Engine, count: int = 10_000) -> list[Row]:
     theirs: list[Any] = []
     rival = min(
         clock(lambda: theirs.append(DBSCAN(eps=0.2 + 1e-12, min_samples=3, metric="cosine").fit_predict(codes)), 1),
-        clock(lambda: theirs.append(DBSCAN(eps=float(np.sqrt(0.4)), min_samples=3, algorithm="brute").fit_predict(codes.astype(np.float32))), 1),
+        clock(
+            lambda: theirs.append(DBSCAN(eps=float(np.sqrt(0.4)), min_samples=3, algorithm="brute").fit_predict(codes.astype(np.float32))),
+            1,
+        ),
     )
     equal = [-1 if one is None else one for one in mine[0]] == theirs[0].tolist()
     return [

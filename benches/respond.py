@@ -29,13 +29,15 @@ from rivals import agents
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-USER = "user00"
 
-
-class Timed(FakeProvider):
-    """Notes when its first piece of text was handed out."""
+class Model(FakeProvider):
+    """Answers at once, and renders its request as a provider must; notes when its first piece of text was handed out."""
 
     first = 0
+
+    def complete(self, prompt: memspan.Prompt, **options: Any) -> Any:
+        prompt.to_openai()
+        return super().complete(prompt, **options)
 
     def stream(self, prompt: memspan.Prompt, **options: Any) -> Any:
         for chunk in super().stream(prompt, **options):
@@ -55,12 +57,11 @@ def filled(engine: memspan.Engine, memories: int) -> None:
 
 def turns_of(engine: memspan.Engine, messages: list[dict[str, str]]) -> dict[str, Callable[[str], object]]:
     """The two sides of memspan: each a function of the question."""
-    scope = engine.user(USER)
-    plain = memspan.Assistant(engine, FakeProvider(["It does."]), model="gpt-4o", system=SYSTEM, learn=False, compact=False)
-    whole = memspan.Assistant(engine, FakeProvider(["It does."]), model="gpt-4o", system=SYSTEM)
-    for name in ("calls", "plain", "whole"):
-        scope.session(name, "gpt-4o", system=SYSTEM).add_many(messages)
-    session, numbers = scope.session("calls"), itertools.count()
+    plain = memspan.Assistant(engine, Model(["It does."]), model="gpt-4o", system=SYSTEM, learn=False, compact=False)
+    whole = memspan.Assistant(engine, Model(["It does."]), model="gpt-4o", system=SYSTEM)
+    for user in ("user00", "user01", "user02", "user03"):  # a user for each side, with one conversation
+        engine.user(user).session("s-1", "gpt-4o", system=SYSTEM).add_many(messages)
+    session, numbers = engine.user("user00").session("s-1"), itertools.count()
 
     def calls(question: str) -> None:
         session.add({"role": "user", "content": question})
@@ -71,20 +72,19 @@ def turns_of(engine: memspan.Engine, messages: list[dict[str, str]]) -> dict[str
 
     return {
         "three calls": calls,
-        "respond": lambda question: plain.respond(USER, question, session="plain"),
-        "respond, learning": lambda question: whole.respond(USER, question, session="whole"),
+        "respond": lambda question: plain.respond("user01", question, session="s-1"),
+        "respond, learning": lambda question: whole.respond("user02", question, session="s-1"),
     }
 
 
-def first_token(engine: memspan.Engine, messages: list[dict[str, str]], rounds: int) -> list[float]:
+def first_token(engine: memspan.Engine, rounds: int) -> list[float]:
     """Microseconds from the model's first chunk to the caller's."""
-    provider = Timed(["It does, and it always did."])
+    provider = Model(["It does, and it always did."])
     assistant = memspan.Assistant(engine, provider, model="gpt-4o", system=SYSTEM, learn=False, compact=False)
-    engine.user(USER).session("streamed", "gpt-4o", system=SYSTEM).add_many(messages)
     taken = []
     for number in range(rounds):
         provider.first = 0
-        for event in assistant.stream(USER, f"question {number}", session="streamed"):
+        for event in assistant.stream("user03", f"question {number}", session="s-1"):
             if event.kind == "text" and provider.first > 0:
                 taken.append((time.perf_counter_ns() - provider.first) / 1e3)
                 provider.first = -1  # the pieces after it
@@ -139,7 +139,7 @@ def main() -> None:
             for name, median in medians.items():
                 times = f"{median / medians[base]:8.2f}x of {base} {median / medians['respond']:8.2f}x of respond"
                 print(f"{name:32} {median:9.3f} ms p50 {times}")
-            print(f"{'first token':32} {statistics.median(first_token(engine, messages, 60)):9.1f} us p50")
+            print(f"{'first token':32} {statistics.median(first_token(engine, 60)):9.1f} us p50")
             print(f"{'a chunk':32} {a_chunk():9.1f} us of CPU")
 
 

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-
 def test_a_conversation_in_a_terminal(memspan_engine: memspan.Engine) -> None:
     out = io.StringIO()
     script = [[("remember", {"text": "Prefers tea"})], "Noted.", RuntimeError("401 invalid api key"), "Hello again."]
@@ -67,7 +66,10 @@ ANTHROPIC_STREAM: list[dict[str, Any]] = [
     {"type": "message_stop"},
 ]
 SERVED: dict[str, tuple[str, list[Any]]] = {
-    "gpt-4o": ("OPENAI", [openai_response(None, tool_calls=[CALL], id="r-1"), openai_response(TEXT, id="r-2"), openai_stream(TEXT, id="r-3")]),
+    "gpt-4o": (
+        "OPENAI",
+        [openai_response(None, tool_calls=[CALL], id="r-1"), openai_response(TEXT, id="r-2"), openai_stream(TEXT, id="r-3")],
+    ),
     "claude-sonnet-4-5": (
         "ANTHROPIC",
         [anthropic_response(None, tool_calls=[CALL], id="m-1"), anthropic_response(TEXT, id="m-2"), ANTHROPIC_STREAM],

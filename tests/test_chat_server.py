@@ -26,7 +26,9 @@ def answers(body: dict[str, Any]) -> list[dict[str, Any]]:
     newest = body["messages"][-1]
     text = newest["content"] if isinstance(newest["content"], str) else newest["content"][-1]["text"]
     if newest["role"] == "user" and "remember" in text:
-        return openai_stream(None, tool_calls=[(f"c{len(body['messages'])}", "remember", {"text": "Prefers tea"})], id=f"r-{time.monotonic_ns()}")
+        return openai_stream(
+            None, tool_calls=[(f"c{len(body['messages'])}", "remember", {"text": "Prefers tea"})], id=f"r-{time.monotonic_ns()}"
+        )
     said = "Noted." if newest["role"] == "tool" else f"You said it {sum(one['role'] == 'user' for one in body['messages'])} times."
     return openai_stream(said, id=f"r-{time.monotonic_ns()}", input_tokens=10)
 
@@ -61,7 +63,10 @@ def check(store: Path, out: str) -> None:
         assert expected in out, (expected, out)
     with memspan.open(store) as engine:
         session = engine.user("me").session("chat")
-        assert (session.model, [message.role for message in session.messages][:4]) == ("gpt-4.1", ["user", "assistant", "tool", "assistant"])
+        assert (session.model, [message.role for message in session.messages][:4]) == (
+            "gpt-4.1",
+            ["user", "assistant", "tool", "assistant"],
+        )
         assert "mem-1" not in {memory.id for memory in engine.user("me").memories()}
 
 

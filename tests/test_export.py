@@ -48,7 +48,9 @@ def fill(engine: memspan.Engine, clock: FakeClock) -> None:
     session.redact(2)
     session.note("speaks German")
     image = {"type": "image_url", "image_url": {"url": "data:image/png;base64," + "iVBORw0KGgo" * 900 + "AA=="}}
-    user.session("s-2", model="gpt-4o", tools=[], budget=memspan.Budget(compact=memspan.Compact())).add({"role": "user", "content": [image]})
+    user.session("s-2", model="gpt-4o", tools=[], budget=memspan.Budget(compact=memspan.Compact())).add(
+        {"role": "user", "content": [image]}
+    )
     session.task("review").set("plan", {"steps": [1, 2]})
     for number in range(12):
         session.add({"role": "user", "content": f"We decided to use option {number} for ticket-{number}."})
@@ -91,7 +93,9 @@ def test_what_is_loaded_is_what_was_exported(tmp_path: Path) -> None:
     assert b"xyzzyplugh" not in text
     lines = [json.loads(line) for line in text.decode().split("\n")[:-1]]
     assert (lines[0]["memspan"], lines[-1]["end"]["lines"], len(lines)) == ("export", values, values + 2)
-    assert [line["value"]["text"] for line in lines if line.get("table") == "Memory" and line["value"].get("slot") == "drink"] == ["Prefers coffee"]
+    assert [line["value"]["text"] for line in lines if line.get("table") == "Memory" and line["value"].get("slot") == "drink"] == [
+        "Prefers coffee"
+    ]
     assert len({line.get("table") for line in lines}) > 35
     with reopen(tmp_path / "b", clock) as engine:
         assert engine.load(tmp_path / "a.jsonl") == values

@@ -86,9 +86,9 @@ def test_the_newest_event_wins_without_a_slot_of_the_callers(user: memspan.Scope
     tell("Remember that the deploy region is eu-west-1.", 5)
     assert tell("Remember that the deploy region is us-east-2.", 9).action == "superseded"
     assert tell("Remember that the deploy region is ap-south-1.", 7).memory.state == "superseded"  # type: ignore[union-attr]
-    assert [memory.text for memory in user.memories()] == ["The deploy region is us-east-2"]
+    assert [memory.text for memory in user.memories()] == ["The deploy region is us-east-2."]
     held = user.recall("deploy region", valid_at=day(6))
-    assert held[0].memory.text == "The deploy region is eu-west-1"
+    assert held[0].memory.text == "The deploy region is eu-west-1."
 
 
 def test_what_holds_no_longer_ends_what_held(user: memspan.Scope) -> None:

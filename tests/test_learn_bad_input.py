@@ -9,15 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-import memspan
 from memspan.testing import openai_response
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import memspan
+
 KEPT = {"added", "superseded", "reinforced", "redacted", "duplicate"}
 TALK = "The thing with the Aurora migration is that Priya owns it."
-PEM = "-----BEGIN RSA PRIVATE KEY-----\n" + "\n".join("MIIEpAIBAAKCAQEAx" + chr(65 + row) * 47 for row in range(20)) + "\n-----END RSA PRIVATE KEY-----"
+PEM = (
+    "-----BEGIN RSA PRIVATE KEY-----\n"
+    + "\n".join("MIIEpAIBAAKCAQEAx" + chr(65 + row) * 47 for row in range(20))
+    + "\n-----END RSA PRIVATE KEY-----"
+)
 LOG = "\n".join(f"2025-01-01 10:{row // 60:02}:{row % 60:02},123 ERROR worker.py:{row} my name is worker-{row}" for row in range(90))
 BOOK = "It was the best of times, it was the worst of times. I live in Paris, he wrote, and I prefer the guillotine. " * 60
 
@@ -46,7 +51,7 @@ def assert_kept_out(user: memspan.Scope, text: str) -> None:
         "Mijn naam is Ana en ik woon in Utrecht.",
         "Jag heter Ana och bor i Malmö.",
         "Nazywam się Ana i mieszkam w Krakowie.",
-        "Benim adım Ana ve Ankara'da yaşıyorum.",
+        "Benim adım Ana ve Ankara'da yaşıyorum.",  # noqa: RUF001  Turkish
         "Меня зовут Аня, я живу в Москве.",
         "我叫安娜，住在北京。",  # noqa: RUF001  the comma of Chinese
         "私の名前はアナです。東京に住んでいます。",
@@ -58,7 +63,9 @@ def test_another_language_stores_nothing(user: memspan.Scope, text: str) -> None
     assert_kept_out(user, text)
 
 
-@pytest.mark.parametrize("text", [PEM, LOG, BOOK, "Here is my key:\n" + PEM, "Look at this log:\n" + LOG], ids=["key", "log", "book", "my key", "my log"])
+@pytest.mark.parametrize(
+    "text", [PEM, LOG, BOOK, "Here is my key:\n" + PEM, "Look at this log:\n" + LOG], ids=["key", "log", "book", "my key", "my log"]
+)
 def test_a_paste_stores_nothing(user: memspan.Scope, text: str) -> None:
     learned = learnt(user, text)
     assert not [one for one in learned if one.action in KEPT]
@@ -214,7 +221,15 @@ def replies(value: Any) -> Callable[..., Any]:
 
 
 def claim(**row: Any) -> dict[str, Any]:
-    return {"message": 0, "quote": "Priya owns it", "text": "Priya owns it.", "category": "semantic", "slot": None, "importance": 0.5, **row}
+    return {
+        "message": 0,
+        "quote": "Priya owns it",
+        "text": "Priya owns it.",
+        "category": "semantic",
+        "slot": None,
+        "importance": 0.5,
+        **row,
+    }
 
 
 def raising(_messages: object, **_options: int) -> str:

@@ -330,17 +330,19 @@ def test_a_half_life_of_the_programs_and_doubt_move_what_decays(store: Path) -> 
 
 def test_what_is_disputed_says_so_in_a_prompt(engine: memspan.Engine) -> None:
     user = engine.user("u")
-    user.learn([{"role": "user", "content": "Remember that the sky over the harbour is blue."}])
-    user.learn([{"role": "user", "content": "Remember that the sky over the harbour is vast."}])
+    user.learn([{"role": "user", "content": "Remember that the sky is blue."}])
+    user.learn([{"role": "user", "content": "Remember that the sky is vast."}])
     session = user.session("s", model="gpt-4o")
-    session.add({"role": "user", "content": "What is the sky over the harbour?"})
+    session.add({"role": "user", "content": "What is the sky?"})
     prompt = session.assemble()
     shown = str(prompt.to_openai())
     assert shown.count("disputed=") == 2
     turn = session.add_response(openai_response("Blue, or vast."), prompt=prompt)
     assert user.forget(next(iter(user.memories())).id)
-    assert str(session.turn(turn.number).prompt.to_openai()).count("disputed=") == 1, "what was shown stays as it was, less what is forgotten"
-    session.add({"role": "user", "content": "And the sky over the harbour now?"})
+    again = session.turn(turn.number).prompt
+    assert again is not None
+    assert str(again.to_openai()).count("disputed=") == 1, "what was shown stays as it was, less what is forgotten"
+    session.add({"role": "user", "content": "And the sky now?"})
     assert "disputed=" not in session.assemble().to_openai()["messages"][-1]["content"]
 
 
@@ -350,7 +352,9 @@ def test_the_gate_is_counted(engine: memspan.Engine) -> None:
     user.learn([{"role": "user", "content": "Call me Ana. I prefer Vim. Hi there! My boss said I hate tea."}])
     user.remember("my password is hunter2!x")
     after = engine.metrics()
-    grown = {name: after[name] - before[name] for name in after if name.startswith(("gate_", "texts_screened")) and after[name] != before[name]}
+    grown = {
+        name: after[name] - before[name] for name in after if name.startswith(("gate_", "texts_screened")) and after[name] != before[name]
+    }
     assert grown == {
         "gate_seen": 4, "gate_profile": 1, "gate_preference": 1, "gate_discard": 1, "gate_episodic": 1, "gate_stored": 2,
         "gate_quarantined": 1, "texts_screened": 1,
@@ -365,7 +369,7 @@ def test_what_a_deleted_session_taught_is_marked_nowhere(engine: memspan.Engine)
     session.delete()
     again = user.session("s", model="gpt-4o")
     again.add({"role": "user", "content": "Call me Ana."})
-    assert _core.learn_mark(user._core, "s")[1] == (0, 0, 0)  # noqa: SLF001  nothing public says it
+    assert _core.learn_mark(user._core, "s")[1] == (0, 0, 0)
 
 
 def test_unslotted_preferences_are_given_slots_to_choose(engine: memspan.Engine) -> None:
@@ -452,7 +456,6 @@ def test_cold_start(engine: memspan.Engine) -> None:
 
 def test_pollution(engine: memspan.Engine) -> None:
     """Before: everything that is said is kept. After: greetings, questions and what an assistant did not know are not."""
-    user = engine.user("u")
     talk = [
         {"role": "user", "content": "Hi there!"},
         {"role": "assistant", "content": "Hello! How can I help?"},
@@ -460,24 +463,40 @@ def test_pollution(engine: memspan.Engine) -> None:
         {"role": "assistant", "content": "I don't know your deploy region."},
         {"role": "user", "content": "Our deploy region is eu-west-1."},
     ]
+    before, user = engine.user("before"), engine.user("u")
+    for message in talk:
+        before.remember(message["content"], source=message["role"])
+    assert "don't know" in "".join(hit.memory.text for hit in before.recall("deploy region", 2)), "junk takes a place of the answer"
     learned = user.learn(talk)
     assert len(learned) == 5
     assert [memory.text for memory in user.memories()] == ["Our deploy region is eu-west-1."]
+    assert [hit.memory.text for hit in user.recall("deploy region", 2)] == ["Our deploy region is eu-west-1."]
 
 
 def test_stale_override(engine: memspan.Engine) -> None:
-    """Before: an old value that is told late wins. After: the newest event does."""
-    user = engine.user("u")
+    """Before: both values stand side by side, and the one that is told last looks newest. After: the newest event wins."""
+    before, user = engine.user("before"), engine.user("u")
     for text, day in (("I live in Rome.", 9), ("I live in Oslo.", 3)):
+        before.remember(text, occurred_at=datetime(2024, 5, day, tzinfo=UTC))
         user.learn([{"role": "user", "content": text, "created_at": datetime(2024, 5, day, tzinfo=UTC)}])
+    assert [memory.text for memory in before.memories()] == ["I live in Rome.", "I live in Oslo."]
     assert user.slots["home"].text == "The user lives in Rome."
+    assert [memory.text for memory in user.memories()] == ["The user lives in Rome."]
+    assert "Oslo" not in assemble(user, "s", "where do I live?")
 
 
 def test_working_state_leak(engine: memspan.Engine) -> None:
-    """Before: the steps of one task turn up in the next session. After: they were never stored."""
-    user = engine.user("u")
-    user.learn([{"role": "user", "content": "Step 3 of 7 is done, moving on."}, {"role": "user", "content": "hold on"}])
-    assert "Step 3" not in assemble(user, "next", "what should we do next?")
+    """Before: the steps of one task turn up in the next session. After: they were never stored, and what a task keeps ends with it."""
+    before, user = engine.user("before"), engine.user("u")
+    state = ("Step 3 of 7 is done, moving on to the next step.", "hold on")
+    for text in state:
+        before.remember(text)
+    assert "Step 3" in assemble(before, "next", "what is the next step to do?")
+    user.learn([{"role": "user", "content": text} for text in state])
+    with user.session("old", model="gpt-4o").task("review", ttl_seconds=60) as task:
+        task.set("step", "Step 3 of 7")
+    assert list(user.memories()) == []
+    assert "Step 3" not in assemble(user, "next", "what is the next step to do?")
 
 
 def test_overflow(store: Path) -> None:
@@ -491,17 +510,20 @@ def test_overflow(store: Path) -> None:
 
 
 def test_retrieval_noise(engine: memspan.Engine) -> None:
-    """Before: the same thing said thrice takes three places. After: it is one memory, said three times."""
-    user = engine.user("u")
+    """Before: the same thing said thrice is three memories, and takes three places. After: it is one, said three times."""
+    before, user = engine.user("before"), engine.user("u")
     texts = [
         "Remember that the payments team prefers dark mode.",
         "Remember that payments team prefers dark mode",
         "Note that the payments team really prefers dark mode.",
     ]
     for day, text in enumerate(texts, 1):
+        before.remember(text, occurred_at=datetime(2024, 5, day, tzinfo=UTC))
         user.learn([{"role": "user", "content": text, "created_at": datetime(2024, 5, day, tzinfo=UTC)}])
+    assert len(list(before.memories())) == 3
     [memory] = user.memories()
     assert memory.reinforced == 2
+    assert [hit.memory.id for hit in user.recall("dark mode of the payments team", 3)] == [memory.id]
 
 
 @pytest.mark.parametrize("questions", [5, None, [{"user": "u", "question": "tea", "answers": 5}]])

@@ -291,7 +291,9 @@ def test_a_session_stays_with_its_slot_and_its_server(user: memspan.Scope) -> No
     vendor = Vendor([openai_response("ok", id="c")], "llamacpp" if "llamacpp" in memspan.dialects else "vllm")
     vendor._complaint = lambda path, body: None  # type: ignore[method-assign]  llama.cpp takes its own fields
     with serving(vendor) as base:
-        ours = memspan.providers.OpenAICompatible(base + "/v1", slots=4, session_header="x-user-id", options={"extra_headers": {"x-a": "1"}})
+        ours = memspan.providers.OpenAICompatible(
+            base + "/v1", slots=4, session_header="x-user-id", options={"extra_headers": {"x-a": "1"}}
+        )
         for name in [f"s-{n}" for n in range(12)] * 2:
             session = user.session(name, model="gpt-4o")
             session.add({"role": "user", "content": "hi"})

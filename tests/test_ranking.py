@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 from datetime import UTC, datetime, timedelta, timezone
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
 import pytest
 
 import memspan
 from memspan.testing import FakeClock, temporary_engine
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 NOW = datetime(2025, 6, 18, 12, tzinfo=UTC)
 
@@ -159,9 +162,10 @@ def test_every_number_of_a_score_is_there(diary: memspan.Scope) -> None:
     for question in ("who walked the dog yesterday?", "the dog"):
         for hit in diary.recall(question, limit=10):
             why = hit.explain()
-            relevance = why.lexical_weight * why.lexical_normalised + why.cosine_weight * why.cosine_normalised
+            further = sum(value * weight for value, weight in why.further.values())
+            relevance = why.lexical_weight * why.lexical_normalised + why.cosine_weight * why.cosine_normalised + further
             assert math.isclose(relevance, why.relevance, rel_tol=1e-12)
-            score = relevance * (why.time * why.recency * why.importance * why.usage) / why.highest_prior
+            score = relevance * (why.time * why.recency * why.importance * why.usage * why.certainty) / why.highest_prior + why.raised
             assert math.isclose(score, hit.score, abs_tol=2e-9)
             assert math.isclose(why.score, why.relevance, abs_tol=2e-9) or "relevance" in str(why)
 
@@ -207,3 +211,77 @@ def test_confidence_is_the_mean_of_words_and_meaning() -> None:
         user = engine.user("u")
         user.remember_many(["The dogs of the neighbour", "Prefers tea"])
         assert user.recall("dog").confidence == 0.5, "another form of the word counts half"
+
+
+@pytest.fixture
+def by_meaning() -> Iterator[memspan.Engine]:
+    with temporary_engine(clock=FakeClock(NOW)) as engine:
+        yield engine
+
+
+def told(engine: memspan.Engine, *texts: str, kind: str = "semantic") -> memspan.Scope:
+    """A scope with these, each said a month after the one before it."""
+    user = engine.user(f"told-{len(texts)}-{kind}-{'-'.join(texts)[:200]}")
+    for month, text in enumerate(texts):
+        user.remember(text, kind=kind, occurred_at=NOW - timedelta(days=400 - 30 * month))
+    return user
+
+
+def best_of(user: memspan.Scope, question: str) -> str:
+    return user.recall(question)[0].memory.text
+
+
+def test_the_newest_of_what_is_said_of_one_thing_comes_first(by_meaning: memspan.Engine) -> None:
+    user = told(by_meaning, "My employer is Acme.", "I like jazz.", "I switched jobs and my new employer is Globex.")
+    [newest, older, *_] = user.recall("who is my employer?")
+    assert (newest.memory.text[-7:], older.memory.text) == ("Globex.", "My employer is Acme.")
+    assert newest.score >= older.score
+    why = newest.explain()
+    assert (why.raised > 0) == ("raised by" in str(why))
+    assert (
+        best_of(told(by_meaning, "My car is a Golf.", "I sold my car and got a new car, a Clio."), "What car do I drive?")[-5:] == "Clio."
+    )
+
+
+@pytest.mark.parametrize(
+    ("texts", "question", "expected"),
+    [
+        (("Anna's employer is Acme.", "Bob's employer is Globex."), "Who is Anna's employer?", "Acme"),
+        (("My employer is Acme.", "Anna's employer is Globex."), "Who is my employer?", "Acme"),
+        (("My employer is Acme.", "My dentist is Dr. Silva."), "Who is my employer?", "Acme"),
+        (("The staging server listens on 8443.", "The production server listens on 9443."), "What port has the staging server?", "8443"),
+        (("payments-api listens on 8443", "billing-api listens on 9443"), "which port does payments-api use?", "8443"),
+    ],
+)
+def test_what_is_newer_of_another_thing_stays_behind(
+    by_meaning: memspan.Engine, texts: tuple[str, ...], question: str, expected: str
+) -> None:
+    assert expected in best_of(told(by_meaning, *texts), question)
+
+
+def test_what_nobody_vouches_for_replaces_nothing(by_meaning: memspan.Engine) -> None:
+    user = by_meaning.user("trust")
+    user.remember("My employer is Acme.", occurred_at=NOW - timedelta(days=30))
+    user.remember("I switched jobs and my new employer is Globex.", occurred_at=NOW - timedelta(days=1), trust=0)
+    assert all(hit.explain().raised == 0 for hit in user.recall("who is my employer?"))
+
+
+def test_what_asks_for_the_past_is_answered_as_it_ranks(by_meaning: memspan.Engine) -> None:
+    user = told(by_meaning, "My employer is Acme.", "I like jazz.", "I switched jobs and my new employer is Globex.")
+    assert any(hit.explain().raised > 0 for hit in user.recall("who is my employer?"))
+    assert all(hit.explain().raised == 0 for hit in user.recall("who was my employer before?"))
+
+
+def test_events_are_ranked_with_what_was_told_beside_them(by_meaning: memspan.Engine) -> None:
+    user = by_meaning.user("beside")
+    for day, turns in enumerate((("Ann: How was the violin concert?", "Bob: The crowd loved it."), ("Ann: I am tired.", "Bob: Me too."))):
+        user.remember_many({"text": text, "kind": "episodic", "occurred_at": NOW - timedelta(days=9 - day)} for text in turns)
+    texts = [hit.memory.text for hit in user.recall("how was the violin concert", limit=2)]
+    assert texts == ["Ann: How was the violin concert?", "Bob: The crowd loved it."]
+
+
+def test_an_answer_about_somebody_else_is_less_sure(by_meaning: memspan.Engine) -> None:
+    user = by_meaning.user("sure")
+    user.remember_many(["Anna: I adopted a puppy called Rex.", "Bob: The invoice is due in April.", "Bob: I moved to Porto last year."])
+    anna, bob = (user.recall(f"Which puppy did {name} adopt?") for name in ("Anna", "Bob"))
+    assert anna.confidence > 0.5 > bob.confidence

@@ -27,6 +27,7 @@ __all__ = [
     "Memory",
     "Message",
     "PromptCore",
+    "Reached",
     "Recall",
     "Recalled",
     "Remembered",
@@ -43,6 +44,7 @@ __all__ = [
     "ToEmbed",
     "TokenCounterCore",
     "Vectors",
+    "WindowWatch",
     "add_note",
     "approve",
     "brief_draft",
@@ -64,6 +66,7 @@ __all__ = [
     "fit",
     "forget_from",
     "gate_features",
+    "is_encrypted",
     "judge",
     "learn",
     "learn_mark",
@@ -78,6 +81,7 @@ __all__ = [
     "quarantined",
     "read_summary",
     "register_model",
+    "rekey",
     "relate",
     "remove_note",
     "repair",
@@ -376,8 +380,8 @@ class Explanation:
     use besides is 0, 1 or empty. Of a memory or a passage:
 
     `relevance = lexical_weight * lexical_normalised + cosine_weight * cosine_normalised` and what each of `further` adds, and `score` is
-    that, multiplied by `time * recency * importance * usage * certainty / highest_prior`, rounded to units of 2**-30. Where no time was asked for and the candidates
-    are facts, every factor is 1.
+    that, multiplied by `time * recency * importance * usage * certainty / highest_prior` and `raised`, rounded to units of 2**-30. Where
+    no time was asked for and the candidates are facts, every factor is 1.
 
     Examples:
         >>> _ = user.remember("payments-api listens on port 8443")
@@ -391,8 +395,11 @@ class Explanation:
         """The score of the hit, to the bit."""
     @property
     def parts(self) -> dict[str, float]:
-        """What the score is made of, by name, each before its weight: of a memory or a passage "words", "meaning", those
-        of `further`, "time", "recency", "importance", "usage" and "certainty"; of a message what `TranscriptHit.explain` says."""
+        """What the score is made of, by name, each before its weight.
+
+        Of a memory or a passage "words", "meaning", those of `further`, "time", "recency", "importance", "usage" and "certainty"; of a
+        message what `TranscriptHit.explain` says.
+        """
     @property
     def relevance(self) -> float:
         """What words and vectors give together, before all that follows: 0 to 1."""
@@ -427,8 +434,11 @@ class Explanation:
     def certainty(self) -> float:
         """The factor of the memory's `confidence`: 0.9 to 1."""
     @property
+    def raised(self) -> float:
+        """What the score was raised by, because the memory says something newer of what a better one says; mostly 0."""
+    @property
     def further(self) -> dict[str, tuple[float, float]]:
-        """What a closer look at a memory adds: by name its value, 0 to 1, and what it weighs. Empty for passages, without vectors, and where
+        """What a closer look at a memory adds: by name its value and what it weighs. Empty for passages, without vectors, and where
         the built-in embedding knows too little of the question.
         """
     @property
@@ -589,6 +599,7 @@ class EngineCore:
         graph: tuple[int, int, int, int, float] | None = None,
         policy: tuple[str, str] | None = None,
         kinds: Sequence[tuple[str, float | None, float | None, int | None]] | None = None,
+        key: bytes | None = None,
     ) -> EngineCore: ...
     @property
     def path(self) -> Path: ...
@@ -758,6 +769,8 @@ class SearchCore:
     def explain(self, place: int) -> Explanation: ...
     def tokens(self, place: int) -> int: ...
 
+def rekey(core: EngineCore, key: bytes | None) -> None: ...
+def is_encrypted(core: EngineCore) -> bool: ...
 def export_store(engine: EngineCore, path: Path) -> int:
     """Writes everything that the store of an engine holds; how many values that are. Private."""
 
@@ -881,6 +894,7 @@ def brief_draft(core: SessionCore, max_tokens: int) -> CompactionDraft: ...
 def commit_compaction(core: SessionCore, draft: CompactionDraft, checked: str, prompt: str, refused: int) -> tuple[int, int, int, int]: ...
 def session_summary(core: SessionCore) -> tuple[SummaryRow, tuple[str, str, int, datetime]] | None: ...
 def compaction_due(core: SessionCore) -> Literal["threshold", "turns", "task_end", "session_end"] | None: ...
+
 VersionRow: TypeAlias = tuple[bool, int, int, datetime, str]
 
 def session_versions(core: SessionCore) -> list[VersionRow]: ...
@@ -1093,6 +1107,25 @@ class StoredBudget:
     def compact_every_turns(self) -> int | None: ...
     @property
     def result_tokens(self) -> int | None: ...
+
+@final
+class Reached:
+    """A share of a model's window that a session's prompt reached. Private."""
+
+    @property
+    def fraction(self) -> float: ...
+    @property
+    def tokens(self) -> int: ...
+    @property
+    def window(self) -> int: ...
+
+@final
+class WindowWatch:
+    """Tells when the prompts of sessions reach a share of their model's window. Private."""
+
+    def __new__(cls) -> WindowWatch: ...
+    def look(self, of: SessionCore, prompt_tokens: int | None) -> list[Reached]:
+        """The shares that a session reaches for the first time in its epoch."""
 
 def session_budget(of: SessionCore) -> StoredBudget:
     """The budget of a session. Private."""

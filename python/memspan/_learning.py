@@ -154,8 +154,7 @@ def _from_session(work: Work, session: Session) -> tuple[list[Decision], int]:
         end = min(now[0], first + PAGE)
         if first >= end:
             return decisions, read
-        messages = session.messages
-        heard = [_stored(session.id, messages[index]) for index in range(max(0, first - BEFORE), end)]
+        heard = [_stored(session.id, message) for message in session.messages[max(0, first - BEFORE) : end]]
         mark = None if work.dry_run else (session.id, before, (end, now[1], now[2]))
         done = _page(work, heard, first - max(0, first - BEFORE), session.id, mark)
         if done is None:

@@ -24,43 +24,30 @@ if TYPE_CHECKING:
 
 _QUESTIONS = 256
 _LONGEST_KEPT_QUESTION = 10_000
-_MOST_WATCHED = 10_000
-
-SHARES = (0.70, 0.85)
-"""Of a model's window: what `on_event` is told of."""
 
 Failed: TypeAlias = tuple[int, str | None, Error]
 """A row that was not written: index, id if it has one, error."""
 
 
 class Windows:
-    """Tells when a session's prompts reach a share of its model's window: once for each share in an epoch, as far as this engine has seen.
-
-    A prompt is what a window holds. The transcript grows for ever, and says nothing of it once the window has moved.
-    """
+    """Reports when a session's prompts reach a share of its model's window: once for each share in an epoch, as far as this engine saw."""
 
     def __init__(self, reporter: Reporter) -> None:
         self._reporter = reporter
-        self._reached: dict[tuple[Scope, str], tuple[int, int]] = {}
+        self._watch = _core.WindowWatch()
 
     def watch(self, scope: Scope, core: _core.SessionCore, prompt_tokens: int | None = None) -> None:
         """Looks at a session after something was added to it, or a prompt of so many tokens was made."""
         if not self._reporter.listening:
             return
         try:
-            epoch, tokens, window = core.fill()
+            reached = self._watch.look(core, prompt_tokens)
         except Error:  # what was done is done, and stands
             return
-        tokens, key = tokens if prompt_tokens is None else prompt_tokens, (scope, core.id)
-        reached = sum(tokens >= share * window for share in SHARES)
-        before = self._reached.pop(key, (epoch, 0))
-        known = before[1] if before[0] == epoch else 0
-        self._reached[key] = (epoch, max(known, reached))
-        if len(self._reached) > _MOST_WATCHED:
-            self._reached.pop(next(iter(self._reached)), None)
-        for share in SHARES[known:reached]:
-            reason = f"a prompt of session {core.id!r} has {tokens:,} tokens of the model's {window:,}, {share:.0%} or more"
-            self._reporter.report(Event("window", reason, scope, session=core.id, tokens=tokens, limit=window, fraction=share))
+        for one in reached:
+            reason = f"a prompt of session {core.id!r} has {one.tokens:,} tokens of the model's {one.window:,}, {one.fraction:.0%} or more"
+            event = Event("window", reason, scope, session=core.id, tokens=one.tokens, limit=one.window, fraction=one.fraction)
+            self._reporter.report(event)
 
 
 class OpenStore:

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import memspan
+from memspan.encryption import key_of_environment, read_key_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -77,6 +78,12 @@ def _parser() -> argparse.ArgumentParser:  # noqa: PLR0915  one block for each c
         sub.set_defaults(command=command)
         sub.add_argument("store", metavar="STORE", type=Path, help="the store's folder")
         sub.add_argument("--json", action="store_true", help="print one JSON value instead of a table")
+        sub.add_argument(
+            "--key-file",
+            type=Path,
+            metavar="FILE",
+            help="the key of an encrypted store; else MEMSPAN_KEY_FILE names it, or MEMSPAN_KEY has it",
+        )
         return sub
 
     add(_stats, "stats", "Print what a store holds.")
@@ -100,6 +107,10 @@ def _parser() -> argparse.ArgumentParser:  # noqa: PLR0915  one block for each c
     )
     evaluation.add_argument("--limit", type=int, default=5, metavar="N", help="memories that a question recalls (default 5)")
     maintain.add_argument("--compact", action="store_true", help="also rewrite the store into a new, smaller generation")
+    rekey = add(_rekey, "rekey", "Give a store another key, encrypt a plain one, or make it plain; the store is rewritten.")
+    new_key = rekey.add_mutually_exclusive_group(required=True)
+    new_key.add_argument("--new-key-file", type=Path, metavar="FILE", help="the new key: 32 bytes, or 64 hexadecimal digits")
+    new_key.add_argument("--plain", action="store_true", help="no key: the values are encrypted no more")
     add(_reembed, "reembed", "Replace the vectors of other embedders by those of the built-in embedding; can be interrupted.")
     show = add(_show, "show", "Print a user's sessions, the turns of one, or what the model saw at a turn.")
     show.add_argument("user", metavar="USER")
@@ -269,7 +280,7 @@ def _chat(options: argparse.Namespace) -> int:
     from memspan.chat import chat  # noqa: PLC0415  needed by this command alone
 
     prompt = "> " if sys.stdin.isatty() else ""
-    with memspan.open(options.store) as engine:
+    with memspan.open(options.store, key=key_of_environment()) as engine:
         about = {name: getattr(options, name) for name in ("user", "session", "model", "base_url", "api_key", "window", "system")}
         chat(engine, iter(lambda: _line(prompt), None), sys.stdout, **about)
     return 0
@@ -434,10 +445,23 @@ def _reembed(options: argparse.Namespace) -> int:
             print(f"\r{made:,} of {missing:,}", end="" if made < missing else "\n", file=sys.stderr, flush=True)
 
     _check_folder(options.store)
-    with memspan.open(options.store, embedder=memspan.embedding.BuiltIn()) as engine:
+    with memspan.open(options.store, embedder=memspan.embedding.BuiltIn(), key=_key(options)) as engine:
         report = engine.reembed(progress=progress)
     _say(options, vars(report), "\n".join(f"{name}: {value:,}" for name, value in vars(report).items()))
     return 0
+
+
+def _rekey(options: argparse.Namespace) -> int:
+    new = None if options.plain else read_key_file(options.new_key_file)
+    with _open(options, read_only=False, embedder=None) as engine:
+        engine.rekey(new)
+        encrypted = engine.encrypted
+    _say(options, {"encrypted": encrypted}, f"{options.store}: {'encrypted with the new key' if encrypted else 'not encrypted any more'}")
+    return 0
+
+
+def _key(options: argparse.Namespace) -> bytes | None:
+    return key_of_environment() if options.key_file is None else read_key_file(options.key_file)
 
 
 def _check(options: argparse.Namespace) -> int:
@@ -448,6 +472,8 @@ def _check(options: argparse.Namespace) -> int:
         return _repair(options)
     # A page that the file no longer has ends the process that touches it: so another process does the reading.
     child = [sys.executable, "-m", "memspan.cli", "check", "--in-process", "--json", str(options.store)]
+    if options.key_file is not None:
+        child += ["--key-file", str(options.key_file)]
     done = subprocess.run(child, capture_output=True, text=True, check=False)  # noqa: S603  our own module, no shell
     if done.returncode < 0:
         died = signal.Signals(-done.returncode).name
@@ -469,7 +495,7 @@ def _repair(options: argparse.Namespace) -> int:
     from memspan import _core  # noqa: PLC0415  what one command needs
 
     saved, lost = _core.repair(options.store, options.repair)
-    with memspan.open(options.repair, embedder=None) as engine:
+    with memspan.open(options.repair, embedder=None, key=_key(options)) as engine:
         findings = engine.check().findings
     report = {"saved": saved, "lost": lost, "to_look_at": list(findings)}
     lines = [f"saved {saved:,} values in {options.repair}", *(f"lost: {one}" for one in lost), *(f"to look at: {one}" for one in findings)]
@@ -493,7 +519,7 @@ def _read_everything(options: argparse.Namespace) -> int:
 
 def _open(options: argparse.Namespace, *, read_only: bool, embedder: Literal["default"] | None = "default") -> memspan.Engine:
     _check_folder(options.store)
-    return memspan.open(options.store, read_only=read_only, embedder=embedder)
+    return memspan.open(options.store, read_only=read_only, embedder=embedder, key=_key(options))
 
 
 def _check_folder(store: Path) -> None:

@@ -13,6 +13,7 @@ from memspan._store import OpenStore
 from memspan._twins import async_iterable, awaitable
 from memspan._values import dataclass
 from memspan.embedding import BuiltIn
+from memspan.encryption import key_bytes
 from memspan.exceptions import EmbedderError, InvalidInput
 from memspan.life import KindRule, Policy
 from memspan.long_term import Scope
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from memspan.embedding import Embedder, Event
+    from memspan.encryption import Key
+    from memspan.erasure import Retention
     from memspan.exceptions import Error
     from memspan.life import LanguageModel
     from memspan.long_term import NewMemory
@@ -138,6 +141,8 @@ class MaintenanceReport:
         collections_swept: Unfinished versions of documents, and remains of dropped collections, that were cleared away.
         graphs_built: Scopes and collections whose graph over vectors was built, or built anew.
         over_cap: Memories forgotten because their kind has more in a scope than its `KindRule` allows: the least valuable.
+        sessions_deleted: Sessions deleted because their `Retention` was over.
+        memories_forgotten: Memories forgotten for the same reason.
     """
 
     expired: int
@@ -150,6 +155,8 @@ class MaintenanceReport:
     collections_swept: int = 0
     graphs_built: int = 0
     over_cap: int = 0
+    sessions_deleted: int = 0
+    memories_forgotten: int = 0
 
 
 @dataclass(frozen=True)
@@ -198,6 +205,12 @@ class CheckReport:
         return not self.findings
 
 
+def _now() -> datetime:
+    from datetime import UTC, datetime  # noqa: PLC0415  the engine has a clock of its own: this is for what Python does by itself
+
+    return datetime.now(UTC)
+
+
 @fenced
 class Engine:
     """One open store. Made by `memspan.open`; closed by `close` or at the end of a `with` block.
@@ -205,9 +218,10 @@ class Engine:
     All methods may be called from any thread, and from both sides of a fork.
     """
 
-    __slots__ = ("__weakref__", "_core", "_store", "_timeout_seconds")
+    __slots__ = ("__weakref__", "_clock", "_core", "_store", "_timeout_seconds")
 
-    def __init__(self, store: OpenStore, timeout_seconds: float | None = None) -> None:
+    def __init__(self, store: OpenStore, timeout_seconds: float | None = None, clock: Callable[[], datetime] | None = None) -> None:
+        self._clock = clock or _now
         self._store = store
         self._core = store.core
         self._timeout_seconds = timeout_seconds
@@ -318,13 +332,38 @@ class Engine:
         """
         return self._core.backup(_folder("backing up", path))
 
+    @property
+    def encrypted(self) -> bool:
+        """Whether the values of the store are encrypted."""
+        return _core.is_encrypted(self._core)
+
+    def rekey(self, key: Key | None) -> None:
+        """Gives the store another key, encrypts one that is plain, or makes it plain with `None`; the store is rewritten on the way.
+
+        Writers wait while it runs. Nothing of the old key, or of what was plain, stays in the store's files; backups keep theirs. Other
+        processes that have the store open get `WrongKey` at their next call, and open it again with the new key.
+
+        Args:
+            key: 32 bytes, or a function that returns them.
+
+        Raises:
+            InvalidInput: The key is no key.
+            ReadOnly: The engine was opened with `read_only=True`.
+
+        Examples:
+            >>> engine.rekey(os.urandom(32))
+            >>> engine.encrypted
+            True
+        """
+        _core.rekey(self._core, key_bytes("changing the key of a store", key))
+
     def export(self, path: str | os.PathLike[str]) -> int:
         """Writes everything that the store holds to a file of JSON lines, which `load` reads back.
 
-        One value a line, in the order of the store's keys: scopes, memories with every revision, slots, relations, quarantine, sessions with
-        messages, turns, ledgers, summaries and notes, documents with their texts, vectors, indexes. docs/format.md says what each line has.
-        What was forgotten, redacted or erased is not there. Keep the file as safe as the store: it has what everybody said, and what the
-        store's hashes are keyed with.
+        One value a line, in the order of the store's keys: scopes, memories with every revision, slots, relations, quarantine, sessions
+        with messages, turns, ledgers, summaries and notes, documents with their texts, vectors, indexes. docs/format.md says what each
+        line has. What was forgotten, redacted or erased is not there. Keep the file as safe as the store: it has what everybody said, and
+        what the store's hashes are keyed with.
 
         The file appears whole or not at all, readable by its owner alone. Cost: one read transaction, and one line in memory at a time.
 
@@ -366,7 +405,7 @@ class Engine:
         """
         return _core.load_store(self._core, _folder("loading an export", path))
 
-    def maintain(self, *, compact: bool = False) -> MaintenanceReport:
+    def maintain(self, *, compact: bool = False, retention: Retention | None = None) -> MaintenanceReport:
         """Does what can wait: forgets what expired, makes missing vectors, stores buffered recalls, clears up after interrupted deletes.
 
         Many short transactions; other writers come between. To be called now and then, for instance once a day. It also builds graphs over
@@ -375,11 +414,13 @@ class Engine:
         Args:
             compact: Also rewrite the store into a new, smaller file, without the bytes of what was forgotten. Writers wait while it
                 does, and every process moves over by itself.
+            retention: How long sessions and memories are kept: what is older goes first.
 
         Examples:
             >>> engine.maintain().expired
             0
         """
+        sessions, memories = self._delete_old(retention)
         over = self._core.forget_over_cap()
         done = self._core.maintain(self._store.embed)  # an embedder that failed was logged, and what is left is in the report
         if compact:
@@ -387,10 +428,32 @@ class Engine:
         contents = self._core.metrics()
         lacking, size = contents["to_embed"], contents["file_bytes"]
         return MaintenanceReport(
-            done.expired, done.made, lacking, done.recalls, done.sessions, compact, size, done.collections, done.graphs, over
+            done.expired,
+            done.made,
+            lacking,
+            done.recalls,
+            done.sessions,
+            compact,
+            size,
+            done.collections,
+            done.graphs,
+            over,
+            sessions,
+            memories,
         )
 
-    def maintenance(self, every: timedelta | float = 86_400.0, *, compact: bool = False) -> Maintenance:
+    def _delete_old(self, retention: Retention | None) -> tuple[int, int]:
+        if retention is None:
+            return 0, 0
+        from memspan.erasure import Retention, delete_old  # noqa: PLC0415  what few calls need is not paid for at import
+
+        if not isinstance(retention, Retention):
+            raise InvalidInput(
+                f"maintaining a store: retention must be a memspan.erasure.Retention, not a {type(retention).__name__}: make one"
+            )
+        return delete_old(self.scopes(), retention, self._clock())
+
+    def maintenance(self, every: timedelta | float = 86_400.0, *, compact: bool = False, retention: Retention | None = None) -> Maintenance:
         """Maintains the store again and again in a thread of its own, while a `with` block runs.
 
         One maintainer at a time over all processes: who comes while another is at it, or less than `every` after it, does nothing.
@@ -398,6 +461,7 @@ class Engine:
         Args:
             every: From the end of one to the begin of the next: a `timedelta`, or seconds; a second at least.
             compact: As of `maintain`.
+            retention: The same.
 
         Raises:
             InvalidInput: `every` is less than a second.
@@ -409,7 +473,7 @@ class Engine:
         """
         from memspan.maintenance import Maintenance  # noqa: PLC0415  it takes logging along
 
-        return Maintenance(self, every, compact=compact)
+        return Maintenance(self, every, compact=compact, retention=retention)
 
     def reembed(self, embedder: Embedder | None = None, *, progress: Callable[[int, int], object] | None = None) -> ReembedReport:
         """Makes the vectors of another embedding, scope by scope, while the store is in use.
@@ -530,6 +594,7 @@ class Engine:
     ascopes = async_iterable(scopes)
     aremember_many = awaitable(remember_many)
     abackup = awaitable(backup)
+    arekey = awaitable(rekey)
     aexport = awaitable(export)
     aload = awaitable(load)
     amaintain = awaitable(maintain)
@@ -546,6 +611,7 @@ def open(  # noqa: A001  `memspan.open` reads like what it does
     durability: Literal["full", "relaxed"] = "full",
     clock: Callable[[], datetime] | None = None,
     read_only: bool = False,
+    key: Key | None = None,
     busy_timeout_seconds: float = Limits.DEFAULT_BUSY_TIMEOUT_SECONDS,
     embed_timeout_seconds: float | None = None,
     on_event: Callable[[Event], object] | None = None,
@@ -565,6 +631,8 @@ def open(  # noqa: A001  `memspan.open` reads like what it does
             loses nothing.
         clock: Returns the time now, as an aware `datetime`; the system's clock by default.
         read_only: Refuse every write, and make no store.
+        key: Encrypts every value of the store: 32 bytes that whoever opens it must give, or a function that returns them, as a client of a
+            key service is. A new store is encrypted if there is one; `Engine.rekey` changes it. Nobody can read the store without it.
         busy_timeout_seconds: How long a write may wait for other writers, 0 to 86,400.
         embed_timeout_seconds: How long a call of the embedder may take; what takes longer has failed. `None` waits for ever.
         on_event: Called with an `Event` when a recall is degraded, a memory stays without a vector, a session reaches 70 % or 85 % of its
@@ -580,6 +648,7 @@ def open(  # noqa: A001  `memspan.open` reads like what it does
         NotFound: `read_only=True`, and there is no store.
         StoreCorrupt: The path is something else than a store, or a damaged one.
         StoreVersion: The store was written by a newer memspan.
+        WrongKey: The key is not the store's, or is missing; or the store is not encrypted.
         StoreNotShareable: Its locks cannot be shared from here: a network file system, another container.
 
     Examples:
@@ -607,10 +676,11 @@ def open(  # noqa: A001  `memspan.open` reads like what it does
         rules,
         (policy.secrets, policy.personal_data),
         lives,
+        key_bytes("opening a store", key),
     )
     if by_default and core.space is None:
         note_unused(folder, core.embeddings())
-    return Engine(OpenStore(core, None if type(embedder) is BuiltIn else embedding, reporter, policy, llm), embed_timeout_seconds)
+    return Engine(OpenStore(core, None if type(embedder) is BuiltIn else embedding, reporter, policy, llm), embed_timeout_seconds, clock)
 
 
 aopen = awaitable(open)
@@ -639,14 +709,17 @@ def _folder(doing: str, path: object) -> Path:
             from pathlib import Path  # noqa: PLC0415  what `open` needs is not paid for at import
 
             return Path(text)
-    raise InvalidInput(f"{doing}: the path must be that of a folder on this machine, a str or a pathlib.Path, and it is {type(path).__name__}: pass one of them")
+    raise InvalidInput(
+        f"{doing}: the path must be that of a folder on this machine, a str or a pathlib.Path, and it is {type(path).__name__}: "
+        "pass one of them"
+    )
 
 
 def _check_path(doing: str, text: str) -> None:
     """Refuses what other databases take for a store and would be a folder of an odd name here."""
     if text.strip().casefold() in _NO_FILE:
         raise InvalidInput(
-            f"{doing}: a store is a folder on this machine, and {text!r} names none: memspan keeps nothing in memory alone; pass a path, or "
+            f"{doing}: a store is a folder on this machine, and {text!r} names none: nothing is kept in memory alone; pass a path, or "
             "use memspan.testing.temporary_engine(), whose folder goes when it ends",
             path=text,
         )

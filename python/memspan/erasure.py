@@ -1,10 +1,82 @@
-"""What `Scope.erase` gives back: how much there was of each kind, and a digest to be kept with the request."""
+"""What is taken away for good: how long things are kept (`Retention`), and the receipt of `Scope.erase`."""
 
 from __future__ import annotations
 
-from memspan._values import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING
 
-__all__ = ["ErasureReceipt", "receipt"]
+from memspan._fence import is_mapping, is_number
+from memspan._values import dataclass, field
+from memspan.exceptions import InvalidInput, NotFound
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from datetime import datetime
+
+    from memspan.long_term import Scope
+
+__all__ = ["ErasureReceipt", "Retention", "delete_old", "receipt"]
+
+_LONGEST_DAYS = 36_525
+_KINDS = ("episodic", "semantic", "preference", "decision", "constraint", "task_outcome", "profile")
+
+
+@dataclass(frozen=True)
+class Retention:
+    """How long things are kept, whoever wrote them: `Engine.maintain(retention=...)` deletes what is older.
+
+    `KindRule.ttl_days` says at the write when a memory ends; this is applied to what is there, whenever it was written.
+
+    Attributes:
+        sessions_days: Sessions to which nothing was added for so many days are deleted, with their ledgers and notes; `None`: never.
+        kinds: Memories of a kind whose newest revision is so many days old are forgotten, their history included:
+            `{"episodic": 90}`. Kinds that are not named are kept.
+
+    Examples:
+        >>> engine.maintain(retention=memspan.erasure.Retention(sessions_days=365, kinds={"episodic": 90})).sessions_deleted
+        0
+    """
+
+    sessions_days: float | None = None
+    kinds: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not is_mapping(self.kinds) or not set(self.kinds) <= set(_KINDS):
+            raise InvalidInput(
+                f"making a Retention: kinds must map kinds to days, with kinds of {', '.join(_KINDS)}, and it is {self.kinds!r}: change it"
+            )
+        for name, days in (("sessions_days", self.sessions_days), *self.kinds.items()):
+            if days is not None and not (is_number(days) and 0 <= days <= _LONGEST_DAYS):
+                raise InvalidInput(f"making a Retention: {name} must be 0 to {_LONGEST_DAYS:,} days, and it is {days!r}: change it")
+
+
+def delete_old(scopes: Iterable[Scope], retention: Retention, now: datetime) -> tuple[int, int]:
+    """Deletes what is older than its retention; how many sessions, and how many memories."""
+    sessions = memories = 0
+    for scope in scopes:
+        if retention.sessions_days is not None:
+            sessions += _delete_sessions(scope, now - timedelta(days=retention.sessions_days))
+        for kind, days in retention.kinds.items():
+            memories += _forget_kind(scope, kind, now - timedelta(days=days))
+    return sessions, memories
+
+
+def _delete_sessions(scope: Scope, before: datetime) -> int:
+    old = [info.id for info in scope.sessions() if info.last_added_at < before]
+    for session_id in old:
+        scope.session(session_id).delete()
+    return len(old)
+
+
+def _forget_kind(scope: Scope, kind: str, before: datetime) -> int:
+    old = [memory.id for memory in scope.memories(kind) if memory.known_from < before]
+    forgotten = 0
+    for memory_id in old:
+        try:
+            forgotten += scope.forget(memory_id, reason="its retention is over")
+        except NotFound:  # somebody erased the scope meanwhile
+            continue
+    return forgotten
 
 
 @dataclass(frozen=True)

@@ -23,13 +23,13 @@ from memspan.short_term import Session, set_policy
 from memspan.transcript import TranscriptHit
 
 if TYPE_CHECKING:
-    from memspan.compaction.sessions import SessionSummary
     from collections.abc import Iterator, Sequence
 
     from memspan._core import Memory, Recalled, Remembered, SessionInfo
     from memspan._learning import Work
     from memspan._store import OpenStore
     from memspan.answer import SourceName
+    from memspan.compaction.sessions import SessionSummary
     from memspan.erasure import ErasureReceipt
     from memspan.life import LanguageModel
     from memspan.memory_tools import ToolFormat
@@ -268,8 +268,8 @@ class Scope:
             min_score: Only what scores at least this, 0 to 1. Scores compare the answers to one question with each other.
             min_trust: Only what is trusted at least so much, 0 to 3.
             max_tokens: Ends before the texts have together more than so many tokens (`o200k_base`).
-            relevant_only: Leave out what shares no word with the question and is not near its meaning (a cosine of 0.3): an answer has fewer
-                than `limit` memories then, or none. `False` fills it up with the best of the rest, whose scores may be 0.
+            relevant_only: Leave out what shares no word with the question and is not near its meaning (a cosine of 0.3). An answer then has
+                fewer than `limit` memories, or none. `False` fills it up with the best of the rest, whose scores may be 0.
             timezone: Whose days "yesterday" and "on 7 May" are: a `tzinfo`, or a name such as "Europe/Berlin". UTC by default.
             also: Scopes of the same engine to search along with this one.
 
@@ -291,7 +291,22 @@ class Scope:
         scopes, zone = self._with(also), _zone(timezone)
         vector, why = self._store.query_vector(query, self)
         found = self._core.recall(
-            scopes, query, limit, kinds, where, since, until, valid_at, known_at, min_score, min_trust, max_tokens, relevant_only, zone, vector, why
+            scopes,
+            query,
+            limit,
+            kinds,
+            where,
+            since,
+            until,
+            valid_at,
+            known_at,
+            min_score,
+            min_trust,
+            max_tokens,
+            relevant_only,
+            zone,
+            vector,
+            why,
         )
         return Answer(found, found)
 

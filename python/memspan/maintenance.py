@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from memspan.engine import Engine, MaintenanceReport
+    from memspan.erasure import Retention
 
 __all__ = ["Maintenance"]
 
@@ -36,13 +37,14 @@ class Maintenance:
     started anew does not begin again before `every` is over.
     """
 
-    def __init__(self, engine: Engine, every: timedelta | float, *, compact: bool = False) -> None:
+    def __init__(self, engine: Engine, every: timedelta | float, *, compact: bool = False, retention: Retention | None = None) -> None:
         seconds = every.total_seconds() if isinstance(every, timedelta) else every
         if not is_number(seconds) or not 1 <= seconds <= _LONGEST:
             raise InvalidInput(f"maintaining a store: every= is a timedelta or seconds, 1 at least, and it is {every!r}: change it")
         self._engine = engine
         self._seconds = float(seconds)
         self._compact = compact
+        self._retention = retention
         self._stop = threading.Event()
         self._reported = threading.Event()
         self._report: MaintenanceReport | None = None
@@ -93,7 +95,7 @@ class Maintenance:
                 left = _due(file, self._seconds)
                 if left > 0:
                     return left
-                self._report = self._engine.maintain(compact=self._compact)
+                self._report = self._engine.maintain(compact=self._compact, retention=self._retention)
                 self._error = None
                 _write(file, {**asdict(self._report), "finished_at": time.time()})
                 self._reported.set()

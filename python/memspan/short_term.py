@@ -18,8 +18,8 @@ from memspan.compaction.values import Brief, Compaction, Identifiers, RefusedLin
 from memspan.compaction.writing import Written, write
 from memspan.embedding import Event
 from memspan.exceptions import BudgetExceeded, Error, InvalidInput, NotFound, SessionMoved
-from memspan.refusals import Refusal
 from memspan.lease import Lease
+from memspan.refusals import Refusal
 from memspan.reply import PartialReply, Reply, ToolCall
 from memspan.session_tools import SessionTools, run_call
 from memspan.stream import said
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from memspan._store import OpenStore
+    from memspan.compaction.flush import Flush
     from memspan.compaction.writing import Writer
     from memspan.counting import SdkObject
     from memspan.function_tools import Function
     from memspan.long_term import Scope
     from memspan.model import Model
-    from memspan.compaction.flush import Flush
     from memspan.working import Budget, Format, ToolResults
 
 __all__ = ["Added", "ModelSwitch", "NewMessage", "Session", "ToolText", "set_policy"]

@@ -58,7 +58,9 @@ class Versions:
         """From what the engine says of them."""
         known = list(rows)
         system = tuple(Version(number, text, epoch, since) for tools, number, epoch, since, text in known if not tools)
-        return Versions(system, tuple(Version(number, json.loads(text), epoch, since) for tools, number, epoch, since, text in known if tools))
+        return Versions(
+            system, tuple(Version(number, json.loads(text), epoch, since) for tools, number, epoch, since, text in known if tools)
+        )
 
 
 def text_of(system: str | Version | None) -> str | None:
@@ -66,7 +68,9 @@ def text_of(system: str | Version | None) -> str | None:
     if not isinstance(system, Version):
         return system
     if not isinstance(system.value, str):
-        raise InvalidInput(f"switching models: system= takes a version of the system prompt, got one of tools, {system!r}: pass it as tools=")
+        raise InvalidInput(
+            f"switching models: system= takes a version of the system prompt, got one of tools, {system!r}: pass it as tools="
+        )
     return system.value
 
 
@@ -75,5 +79,7 @@ def tools_of(tools: Iterable[Any] | Version | None) -> Iterable[Any] | None:
     if not isinstance(tools, Version):
         return tools
     if isinstance(tools.value, str):
-        raise InvalidInput(f"switching models: tools= takes a version of the tools, got one of the system prompt, {tools!r}: pass it as system=")
+        raise InvalidInput(
+            f"switching models: tools= takes a version of the tools, got one of the system prompt, {tools!r}: pass it as system="
+        )
     return tools.value

@@ -146,8 +146,8 @@ class ToolResults:
         _check_whole("tool results", "keep_rounds", self.keep_rounds, 1, Limits.MAX_BATCH_ROWS)
         if self.summarise is not None and not callable(self.summarise):
             raise InvalidInput(
-                f"making tool results: summarise must be a function of a text and max_tokens that returns a str, got {_kind(self.summarise)} "
-                "(ToolResults.summarise): wrap the call in one"
+                f"making tool results: summarise must be a function of a text and max_tokens that returns a str, got "
+                f"{_kind(self.summarise)} (ToolResults.summarise): wrap the call in one"
             )
 
 

@@ -63,9 +63,10 @@ def test_a_learner_that_dies_is_gone_on_with(store: Path, rounds: int) -> None:
 
 
 MAINTAINER = """
-import sys, memspan
+import datetime, sys, memspan
 rules = {"episodic": memspan.KindRule(cap=50), "semantic": memspan.KindRule(ttl_days=1)}
-with memspan.open(sys.argv[1], kinds=rules, clock=lambda: __import__("datetime").datetime(2030, 1, 1, tzinfo=__import__("datetime").UTC)) as engine:
+later = datetime.datetime(2040, 1, 1, tzinfo=datetime.UTC)
+with memspan.open(sys.argv[1], kinds=rules, clock=lambda: later) as engine:
     print("ready", flush=True)
     engine.maintain()
     print("done", flush=True)
@@ -96,6 +97,8 @@ def test_a_maintainer_that_dies_is_gone_on_with(store: Path, rounds: int) -> Non
     assert done.stdout == "ready\ndone\n"
     with memspan.open(store) as engine:
         user = engine.user("u")
-        assert [memory.text for memory in user.memories(kinds="episodic")] == [f"event {number} at the harbour" for number in range(350, 400)]
+        assert [memory.text for memory in user.memories(kinds="episodic")] == [
+            f"event {number} at the harbour" for number in range(350, 400)
+        ]
         assert [memory.id for memory in user.memories(kinds=["semantic", "profile"])] == [kept.id]
         assert engine.check().findings == ()

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108  a sync costs nothing there, and every run has a folder of its own
 
-words = st.lists(st.sampled_from("port tea Graz payments-api 8443 cat Ada deploy Friday milk".split()), min_size=1, max_size=12).map(" ".join)
+words = st.lists(
+    st.sampled_from(["port", "tea", "Graz", "payments-api", "8443", "cat", "Ada", "deploy", "Friday", "milk"]), min_size=1, max_size=12
+).map(" ".join)
 texts = st.one_of(words, words, st.text(min_size=1, max_size=40).filter(str.strip), words.map(lambda text: f"{text} " * 700))
 plain = st.one_of(st.none(), st.booleans(), st.integers(-(2**63), 2**63 - 1), st.floats(), st.text(max_size=6), st.binary(max_size=6))
 metadata = st.none() | st.dictionaries(

@@ -28,10 +28,16 @@ CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop"}
 
 def load(path: Path) -> list[dict[str, Any]]:
     """The conversations: their turns with id, text and time, and their questions with the ids of their evidence."""
-    return [conversation(sample) for sample in json.loads(path.read_text(encoding="utf8"))]
+    return [conversation(sample, CATEGORIES) for sample in json.loads(path.read_text(encoding="utf8"))]
 
 
-def conversation(sample: dict[str, Any]) -> dict[str, Any]:
+def unanswerable(path: Path) -> list[list[str]]:
+    """The questions of category 5 by conversation: they ask one speaker what the other one said."""
+    samples = json.loads(path.read_text(encoding="utf8"))
+    return [[asked["text"] for asked in conversation(sample, {5: "adversarial"})["questions"]] for sample in samples]
+
+
+def conversation(sample: dict[str, Any], categories: dict[int, str]) -> dict[str, Any]:
     talk, turns, number = sample["conversation"], [], 1
     while f"session_{number}_date_time" in talk:
         at = datetime.strptime(talk[f"session_{number}_date_time"], "%I:%M %p on %d %B, %Y").replace(tzinfo=UTC)
@@ -43,7 +49,7 @@ def conversation(sample: dict[str, Any]) -> dict[str, Any]:
     for asked in sample["qa"]:
         named = (f"D{int(a)}:{int(b)}" for one in asked.get("evidence", []) for a, b in re.findall(r"D:?(\d+):(\d+)", one))
         evidence = {one for one in named if one in known}
-        if evidence and asked["category"] in CATEGORIES:
+        if evidence and asked["category"] in categories:
             questions.append({"text": asked["question"], "category": asked["category"], "evidence": evidence})
     return {"id": sample["sample_id"], "turns": turns, "questions": questions}
 
@@ -67,9 +73,12 @@ def main() -> None:
     shares: dict[int, list[list[float]]] = {category: [] for category in CATEGORIES}
     times: list[float] = []
     known: list[tuple[str, float, float]] = []
+    answered: list[float] = []
+    adversarial: list[float] = []
+    nobody = unanswerable(chosen.data)
     clock = FakeClock(datetime(2020, 1, 1, tzinfo=UTC))
     with tempfile.TemporaryDirectory() as folder, memspan.open(f"{folder}/a.memspan", durability="relaxed", clock=clock) as engine:
-        for talk in load(chosen.data):
+        for number, talk in enumerate(load(chosen.data)):
             user = engine.user(talk["id"])
             clock.set(max(turn["at"] for turn in talk["turns"]) + timedelta(days=1))
             user.remember_many(row(turn, chosen.kind) for turn in talk["turns"])
@@ -81,6 +90,8 @@ def main() -> None:
                 of = asked["evidence"]
                 shares[asked["category"]].append([len(of.intersection(order[:k])) / len(of) for k in (5, 10, 20)])
             if chosen.confidence:
+                adversarial += [user.recall(text, limit=10).confidence for text in nobody[number]]
+                answered += [user.recall(asked["text"], limit=10).confidence for asked in talk["questions"]]
                 known += confidences(user, talk, chosen.kind)
     every = [share for of in shares.values() for share in of]
     for at, k in enumerate((5, 10, 20)):
@@ -91,7 +102,9 @@ def main() -> None:
         for talk_id in sorted({one for one, _, _ in known}):
             mine = [(a, b) for one, a, b in known if one == talk_id]
             print(f"confidence, AUROC of {talk_id}: {auroc([a for a, _ in mine], [b for _, b in mine]):.3f}")
-        print(f"confidence, AUROC: {auroc([a for _, a, _ in known], [b for _, _, b in known]):.3f}")
+        if adversarial:
+            print(f"confidence, AUROC of category 5 against 1 to 4: {auroc(answered, adversarial):.3f}")
+        print(f"confidence, AUROC with and without the evidence: {auroc([a for _, a, _ in known], [b for _, _, b in known]):.3f}")
 
 
 def confidences(user: memspan.Scope, talk: dict[str, Any], kind: str) -> list[tuple[str, float, float]]:

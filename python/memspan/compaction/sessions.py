@@ -70,7 +70,9 @@ def _near(scope: Scope, query: str) -> Iterator[SessionSummary]:
 
 def _lines(summary: Summary, scores: dict[int, float]) -> list[tuple[float, SummaryLine]]:
     """The lines that come from messages with a score, best first."""
-    rated = [(max((scores.get(index, 0.0) for index in line.messages), default=0.0), line) for part in summary.sections for line in part.lines]
+    rated = [
+        (max((scores.get(index, 0.0) for index in line.messages), default=0.0), line) for part in summary.sections for line in part.lines
+    ]
     return sorted((one for one in rated if one[0] > 0), key=lambda one: -one[0])
 
 

@@ -34,11 +34,8 @@ def shortened(core: _core.SessionCore, row: _core.NewRow, rule: ToolResults, rep
 
 
 def _summary(rule: ToolResults, text: str) -> str:
-    def call() -> Any:
-        assert rule.summarise is not None, "asked for only where there is one"
-        return rule.summarise(text, max_tokens=rule.max_tokens)
-
-    told = answered(call, TIMEOUT_SECONDS).strip()
+    summarise: Any = rule.summarise
+    told = answered(lambda: summarise(text, max_tokens=rule.max_tokens), TIMEOUT_SECONDS).strip()
     if not told:
         raise WriterError("the summary is empty")
     unsaid = _core.unsaid(told, text)

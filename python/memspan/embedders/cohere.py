@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 __all__ = ["Cohere"]
 
 
-
 class Cohere(Service):
     """Cohere's embeddings. May be used from any thread.
 

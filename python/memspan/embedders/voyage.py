@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 __all__ = ["Voyage"]
 
 
-
 class Voyage(Service):
     """Voyage AI's embeddings. May be used from any thread.
 

@@ -15,7 +15,7 @@ use memspan_engine::memory::{NewMemory, Remembered};
 use memspan_engine::models::Model;
 use memspan_engine::recall::{self, Filter, Fusion, Request};
 use memspan_engine::scope::{Scope, ScopeType};
-use memspan_engine::session::{Ask, NewMessage, Options, Session};
+use memspan_engine::session::{Ask, NewMessage, Options, Session, WindowWatch};
 use memspan_engine::store::Durability;
 use memspan_engine::{Error, Result};
 
@@ -70,6 +70,9 @@ fn conversation(engine: &Engine, user: &Scope) -> Result<()> {
     let assembled = session.assemble(&Ask { now: NOW + 5, ..Ask::default() })?;
     let body = to_openai(&assembled.prompt, RequestOptions::new(Some("gpt-4o"), false));
     println!("a request of {} tokens in {} bytes", assembled.prompt.total_tokens, body.len());
+    for one in WindowWatch::default().look(&session, Some(100_000))? {
+        println!("a prompt of {} tokens reaches {} % of the window of {}", one.tokens, one.percent, one.window);
+    }
     Ok(())
 }
 
@@ -110,6 +113,12 @@ pub fn run() -> Result<()> {
     let later = NOW + i64::try_from(Duration::from_secs(7200).as_micros()).unwrap_or(i64::MAX);
     let done = engine.maintain(Some(&mut Letters), later, &mut || Ok(()))?;
     println!("{made} vectors made anew, {} memory expired, sound: {}", done.expired, engine.check()?.is_sound());
+    let (file, copy) = (folder.with_extension("jsonl"), folder.with_extension("copy"));
+    let values = engine.export(&file)?;
+    let second = Engine::open(&copy, options)?;
+    println!("{values} values exported, {} loaded", second.load(&file)?);
+    second.close()?;
     engine.close()?;
+    std::fs::remove_file(&file).and_then(|()| std::fs::remove_dir_all(&copy)).map_err(|error| Error::invalid(error.to_string()))?;
     std::fs::remove_dir_all(&folder).map_err(|error| Error::invalid(format!("removing the example's folder: {error}")))
 }

@@ -59,6 +59,8 @@ pub const MAX_BATCH_BYTES: usize = 256 << 10;
 pub const DEFAULT_FILL: u32 = 700_000;
 /// What is kept free for a reply, where nothing is named; less where the model cannot write so much.
 pub const DEFAULT_OUTPUT_TOKENS: u64 = 4_096;
+/// Shares of a model's window that are told when the prompts of a session reach them, in per cent.
+pub const WINDOW_SHARES: [u64; 2] = [70, 85];
 /// How far the window of history moves at a time, in millionths of what history may have.
 pub const DEFAULT_CUT_STEP: u32 = 250_000;
 /// Tokens of a chunk of a document.

@@ -267,19 +267,17 @@ fn a_flipped_bit_in_any_value_is_found() {
     });
     let mut keys = keys.expect("keys");
     keys.retain(|key| key[4] != Table::Meta as u8);
-    // Every snapshot looks for `Retired`, and believes that it is missing where the value behind its place is whole.
-    let behind_retired = keys.remove(0);
     for (at, key) in keys.into_iter().enumerate() {
         let flip = flip(&key, at);
         engine.store().write(Duration::from_secs(5), flip.clone()).expect("flipped");
         let report = engine.check().expect("checked");
         assert!(report.findings.iter().any(|finding| finding.part == "checksum"), "{key:02x?}");
+        // The first of them stands beside the place of `Retired`, for which every snapshot looks.
+        let beside_retired = key[4] == Table::ScopeByName as u8;
+        assert!(!beside_retired || engine.scopes(0, 10).is_ok(), "{key:02x?} hides the rest");
         engine.store().write(Duration::from_secs(5), flip).expect("flipped back");
     }
     assert_sound(&engine);
-    engine.store().write(Duration::from_secs(5), flip(&behind_retired, 1)).expect("flipped");
-    let report = engine.check().expect("checked");
-    assert!(report.findings.iter().any(|finding| finding.part == "checksum"), "{behind_retired:02x?}");
 }
 
 /// A write that flips one bit of a value, and flips it back the second time.

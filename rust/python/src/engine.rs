@@ -26,6 +26,7 @@ use pyo3::types::{PyDict, PyList, PyTuple};
 use crate::arguments::{maybe_text, number, text_of, whole};
 use crate::clock::Clock;
 use crate::errors::{Hold, invalid, look_for_signals, run, to_python};
+use crate::keys::store_key;
 use crate::life::screening_of;
 use crate::memory::Remembered;
 use crate::rows::{Rows, scope_core};
@@ -96,7 +97,7 @@ impl EngineCore {
     /// Opens a store, or makes one. `embedding` is (name, dimensions, revision); with `by_default` it is the built-in one, unless the store
     /// has met another.
     #[new]
-    #[pyo3(signature = (path, durability, read_only, busy_timeout_seconds, clock, embedding, by_default=false, graph=None, policy=None, kinds=None))]
+    #[pyo3(signature = (path, durability, read_only, busy_timeout_seconds, clock, embedding, by_default=false, graph=None, policy=None, kinds=None, key=None))]
     #[allow(clippy::too_many_arguments)] // those of `open()`, one by one
     fn new(
         py: Python<'_>,
@@ -110,6 +111,7 @@ impl EngineCore {
         graph: Option<Graph<'_>>,
         policy: Option<(String, String)>,
         kinds: Option<Vec<KindRow<'_>>>,
+        key: Option<&[u8]>,
     ) -> PyResult<Self> {
         let clock = Clock::new(clock)?;
         let options = EngineOptions {
@@ -122,10 +124,15 @@ impl EngineCore {
         let screening = policy.map_or(Ok(Screening::default()), |(secrets, personal)| screening_of(py, &secrets, &personal))?;
         let rules = rules_of(kinds.unwrap_or_default())?;
         let graph = graph.map_or(Ok(GraphOptions::default()), |graph| graph_of(&graph))?;
+        let key = store_key(py, key)?;
         memspan_engine::interrupt::ask_by(look_for_signals);
         let engine = run(py, Hold::Long, || {
             graph.check()?;
-            let engine = if by_default { Engine::open_by_default(&path, &options) } else { Engine::open(&path, options) };
+            let engine = match key {
+                Some(key) => Engine::open_encrypted(&path, options, by_default, key),
+                None if by_default => Engine::open_by_default(&path, &options),
+                None => Engine::open(&path, options),
+            };
             Ok(engine?.with_graph(graph)?.with_screening(screening).with_rules(rules))
         })?;
         Ok(Self { handle: Arc::new(Handle { engine, clock, closed: AtomicBool::new(false) }) })

@@ -87,8 +87,8 @@ impl TermScore {
 /// use besides is 0, 1 or empty. Of a memory or a passage:
 ///
 /// `relevance = lexical_weight * lexical_normalised + cosine_weight * cosine_normalised` and what each of `further` adds, and `score` is
-/// that, multiplied by `time * recency * importance * usage * certainty / highest_prior`, rounded to units of 2**-30. Where no time was asked for and the candidates
-/// are facts, every factor is 1.
+/// that, multiplied by `time * recency * importance * usage * certainty / highest_prior` and `raised`, rounded to units of 2**-30. Where
+/// no time was asked for and the candidates are facts, every factor is 1.
 ///
 /// Examples:
 ///     >>> _ = user.remember("payments-api listens on port 8443")
@@ -225,7 +225,13 @@ impl Explanation {
         self.prior().certainty
     }
 
-    /// What a closer look at a memory adds: by name its value, 0 to 1, and what it weighs. Empty for passages, without vectors, and where
+    /// What the score was raised by, because the memory says something newer of what a better one says; mostly 0.
+    #[getter]
+    fn raised(&self) -> f64 {
+        self.0.parts.raised as f64 / f64::from(SCORE_ONE)
+    }
+
+    /// What a closer look at a memory adds: by name its value and what it weighs. Empty for passages, without vectors, and where
     /// the built-in embedding knows too little of the question.
     #[getter]
     fn further(&self) -> BTreeMap<&'static str, (f64, f64)> {
@@ -330,6 +336,9 @@ impl Explanation {
             }
             let _ = write!(table, " x importance {:.3} x use {:.3} ({} recalls)", prior.importance, prior.usage, prior.recalls);
             let _ = write!(table, " x certainty {:.3} / {:.3}, the highest prior", prior.certainty, prior.highest);
+        }
+        if self.0.parts.raised > 0 {
+            let _ = write!(table, "\n  raised by {:.3}: it is the newest of what was said of the same", self.raised());
         }
         if !self.1.is_empty() {
             let _ = write!(table, "\n  says the same as {}", self.1.join(", "));

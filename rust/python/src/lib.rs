@@ -24,6 +24,7 @@ mod export;
 mod fit;
 mod from_json;
 mod json;
+mod keys;
 mod lease;
 mod life;
 mod limits;
@@ -49,6 +50,7 @@ mod tool_results;
 mod turn;
 mod vectors;
 mod versions;
+mod window;
 
 use pyo3::prelude::*;
 
@@ -76,6 +78,8 @@ mod _core {
     use super::export::{export_store, load_store};
     #[pymodule_export]
     use super::fit::fit;
+    #[pymodule_export]
+    use super::keys::{is_encrypted, rekey_store};
     #[pymodule_export]
     use super::lease::{LeaseHolder, add_leased, add_response_leased, release_lease, take_lease};
     #[pymodule_export]
@@ -123,4 +127,6 @@ mod _core {
     use super::vectors::Vectors;
     #[pymodule_export]
     use super::versions::session_versions;
+    #[pymodule_export]
+    use super::window::{Reached, WindowWatch};
 }

@@ -25,6 +25,7 @@ use crate::recall::explain::LexicalQuery;
 use crate::recall::filter::has_metadata;
 use crate::recall::fusion::{self, Fusion, Parts};
 use crate::recall::priors::{Attributes, Moment};
+use crate::recall::ranking::WINDOW;
 use crate::recall::ranking::passages::{FEWEST, HOLDERS, LEXICAL, PER_ANSWER};
 use crate::recall::when::Range;
 use crate::recall::{check_conditions, check_min_score, confidence, question_vector, why_degraded};
@@ -207,7 +208,7 @@ fn nominate<P: Pages>(
 ) -> Result<LexicalQuery> {
     found.partitions.insert(place, partition);
     let runs = Runs::open(pages, writer::index(partition))?;
-    let mut query = LexicalQuery::new(&request.text, seed.terms, runs.statistics(pages)?);
+    let mut query = LexicalQuery::new(&request.text, seed.terms, runs.statistics(pages)?).by(Parameters::OF_DOCUMENTS);
     let terms: Vec<QueryTerm> = query.question().terms.to_vec();
     let hashes: Vec<u64> = terms.iter().map(|term| term.hash).collect();
     query.frequencies = runs.frequencies(pages, &hashes)?;
@@ -215,7 +216,7 @@ fn nominate<P: Pages>(
     let mut sight = Sight { pages, request, place, partition, only, documents: &mut found.documents };
     let wanted = request.limit.saturating_mul(PER_ANSWER).max(FEWEST);
 
-    let by_words = runs.search(pages, &terms, Parameters::default(), wanted, &mut |number| sight.shows(number))?;
+    let by_words = runs.search(pages, &terms, query.parameters, wanted, &mut |number| sight.shows(number))?;
     let mut lexical: BTreeMap<u32, i64> = by_words.iter().map(|hit| (hit.number, hit.score)).collect();
     let (set, degraded) = vectors_of(engine, pages, partition, vector.is_some())?;
     found.degraded = found.degraded.take().or(degraded);
@@ -234,7 +235,7 @@ fn nominate<P: Pages>(
     all.extend(nearest.best.iter().map(|scored| scored.number));
     if !query.identifiers.is_empty() {
         let named: Vec<QueryTerm> = query.identifiers.iter().map(|hash| QueryTerm { hash: *hash, weight: 1.0 }).collect();
-        for hit in runs.search(pages, &named, Parameters::default(), HOLDERS, &mut |number| sight.shows(number))? {
+        for hit in runs.search(pages, &named, query.parameters, HOLDERS, &mut |number| sight.shows(number))? {
             let text = ChunkRecord::read(pages, partition, hit.number)?.indexed(pages, partition)?;
             let terms = analyze(&text, seed.terms).terms;
             if query.identifiers.iter().all(|hash| terms.binary_search_by_key(hash, |term| term.hash).is_ok()) {
@@ -246,7 +247,7 @@ fn nominate<P: Pages>(
     all.sort_unstable();
     all.dedup();
     for number in all {
-        let score = if let Some(score) = lexical.remove(&number) {
+        let score: i64 = if let Some(score) = lexical.remove(&number) {
             score
         } else {
             let text = ChunkRecord::read(pages, partition, number)?.indexed(pages, partition)?;
@@ -256,6 +257,7 @@ fn nominate<P: Pages>(
             scope: place,
             number,
             lexical: score,
+            window: WINDOW[0] * score,
             dense: compared.map_or(Ok(None), |(set, vector)| nearest.score(set, pages, vector, number))?,
             attributes: Attributes::NONE,
             past: None,

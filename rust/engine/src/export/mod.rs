@@ -50,8 +50,9 @@ impl Header {
     fn write(&self) -> String {
         let mut secret = String::new();
         base64::encode(&self.secret.key, &mut secret);
+        let terms = if self.secret.terms_keyed { ",\"terms_keyed\":true" } else { "" };
         format!(
-            "{{\"memspan\":\"export\",\"version\":{},\"format\":{},\"created_at\":{},\"secret\":\"{secret}\",\"keyed\":{}}}",
+            "{{\"memspan\":\"export\",\"version\":{},\"format\":{},\"created_at\":{},\"secret\":\"{secret}\",\"keyed\":{}{terms}}}",
             self.version, self.format, self.created_at, self.secret.keyed
         )
     }
@@ -68,7 +69,9 @@ impl Header {
         }
         let key = base64::decode(fields.value("secret")?).and_then(|key| key.try_into().ok());
         let key = key.ok_or("its secret is no 16 bytes in base64")?;
-        Ok(Self { version, format, created_at: fields.value("created_at")?, secret: Secret { key, keyed: fields.value("keyed")? } })
+        let terms_keyed = fields.get("terms_keyed").is_some_and(|json| json == "true");
+        let secret = Secret { key, keyed: fields.value("keyed")?, terms_keyed };
+        Ok(Self { version, format, created_at: fields.value("created_at")?, secret })
     }
 }
 

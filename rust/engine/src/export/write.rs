@@ -22,7 +22,7 @@ pub fn write(snapshot: &Snapshot, out: &mut dyn Write) -> Result<u64> {
     snapshot.scan(&[0], &[u8::MAX; 32], &mut |key, value| {
         interrupt::check()?;
         let table = line::table_of(key).ok_or_else(|| damaged(key, "its table is none of this format"))?;
-        if matches!(table, Table::Meta | Table::Retired) {
+        if matches!(table, Table::Meta | Table::Retired | Table::DataKey) {
             return Ok(ControlFlow::Continue(()));
         }
         if let Some(whole) = join(&mut pending, key, value)? {
@@ -39,7 +39,7 @@ pub fn write(snapshot: &Snapshot, out: &mut dyn Write) -> Result<u64> {
 
 fn header(snapshot: &Snapshot) -> Result<String> {
     let meta = Meta::read(snapshot)?.ok_or_else(|| damaged(Key::new(STORE, Table::Meta).as_slice(), "it is missing"))?;
-    Ok(Header::of(&meta).write())
+    Ok(Header::of(&Meta { secret: snapshot.secret(), ..meta }).write())
 }
 
 /// The whole value at `key`, once its last chunk has come.

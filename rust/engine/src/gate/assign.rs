@@ -104,7 +104,9 @@ fn end_of(s: &Sentence<'_>, from: usize) -> usize {
     let over = |at: &usize| {
         let joins = s.word(*at) == "and" && ["i", "my", "we", "the", "our", "it", "please"].contains(&s.word(*at + 1));
         let last = s.word(*at) == "now" && *at + 1 == s.words.len();
-        OVER.contains(&s.word(*at)) || s.words[*at].is_mark() || *at > from && s.parted(*at) || joins || last
+        // "Seattle, WA" is one value.
+        let region = s.words[*at].capital && s.words[*at].lower.len() == 2;
+        OVER.contains(&s.word(*at)) || s.words[*at].is_mark() || *at > from && s.parted(*at) && !region || joins || last
     };
     (from..s.words.len().min(from + 8)).find(over).unwrap_or(s.words.len().min(from + 8))
 }
@@ -116,18 +118,59 @@ fn changed(s: &Sentence<'_>) -> Option<Reading> {
     if !CHANGES.contains(&s.word(verb)) {
         return None;
     }
-    let to = (verb + 2..(verb + 3 + MOST_NAME).min(s.words.len())).find(|at| s.word(*at) == "to")?;
-    given(s, &name(s, verb + 1, to)?, to + 1)
+    let mut places = (verb + 2..(verb + 3 + MOST_NAME).min(s.words.len())).filter(|at| s.word(*at) == "to");
+    let (to, name) = places.find_map(|to| name(s, verb + 1, to).map(|name| (to, name)))?;
+    given(s, &name, to + 1)
 }
 
-/// "make the party size 4": the value begins at a number or a name, else it is the last word.
+/// Words that a value begins with: "the 6th", "next Friday", "day after tomorrow", "march 9th", "san Jose".
+const BEGINS: [&str; 36] = [
+    "the",
+    "a",
+    "an",
+    "next",
+    "this",
+    "last",
+    "day",
+    "half",
+    "quarter",
+    "around",
+    "about",
+    "early",
+    "late",
+    "today",
+    "tomorrow",
+    "tonight",
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+    "san",
+    "los",
+    "new",
+    "el",
+    "la",
+    "santa",
+    "saint",
+    "st",
+];
+
+/// "make the party size 4": the value begins at a number, a name or a word that begins one, else it is the last word.
 fn made(s: &Sentence<'_>) -> Option<Reading> {
     let asked = ["please", "can you", "could you", "let's"].iter().find_map(|opening| starts(s.words, 0, opening)).unwrap_or(0);
     if s.word(asked) != "make" {
         return None;
     }
     let end = end_of(s, asked + 2);
-    let begins = |at: &usize| s.words[*at].is_number() || s.words[*at].capital;
+    let begins = |at: &usize| s.words[*at].is_number() || s.words[*at].capital || BEGINS.contains(&s.word(*at));
     let value = (asked + 3..end).find(begins).unwrap_or(end.saturating_sub(1));
     given(s, &name(s, asked + 1, value)?, value)
 }

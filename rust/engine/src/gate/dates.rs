@@ -3,9 +3,7 @@
 //! The word stays and the day is put behind it: "tomorrow (2025-03-02)". Where the day is not plain, nothing is added.
 
 use super::words::Word;
-use crate::units::calendar::{DAY, date};
-
-const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+use crate::units::calendar::{DAY, WEEKDAYS, date};
 
 /// A day as `2025-06-18`.
 fn day_of(at: i64) -> String {

@@ -30,8 +30,8 @@ pub const GREETINGS: [&str; 26] = [
     "love",
 ];
 
-/// Words that name a time.
-pub const TIMES: [&str; 40] = [
+/// Words that name a time; months and weekdays are in `units/calendar.rs`.
+pub const TIMES: [&str; 21] = [
     "yesterday",
     "today",
     "tomorrow",
@@ -45,25 +45,6 @@ pub const TIMES: [&str; 40] = [
     "last",
     "next",
     "since",
-    "monday",
-    "tuesday",
-    "wednesday",
-    "thursday",
-    "friday",
-    "saturday",
-    "sunday",
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
     "recently",
     "weekend",
     "morning",

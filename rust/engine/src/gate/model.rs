@@ -15,6 +15,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::lexicon::{FILLERS, FIRST, GREETINGS, PAST, SECOND, TIMES};
 use super::words::{Word, words};
+use crate::units::calendar::is_named;
 
 /// One as a weight.
 pub const ONE: i64 = 1024;
@@ -143,7 +144,7 @@ pub fn numbers(text: &str, own: &[Word], before: &str) -> [f64; NUMBERS] {
         count(&FIRST),
         count(&SECOND),
         count(&["!"]),
-        count(&TIMES),
+        count(&TIMES) + classes.iter().filter(|word| is_named(word)).count() as f64,
         log(contents),
         f64::from(u8::from(classes.first().is_some_and(|word| GREETINGS.contains(word)))),
         count(&GREETINGS),

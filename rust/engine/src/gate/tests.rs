@@ -41,7 +41,13 @@ fn slots_are_read_where_a_sentence_gives_one() {
         ("I'm allergic to peanuts.", Category::Constraint, None, "The user is allergic to peanuts."),
         ("Never deploy on Fridays.", Category::Constraint, None, "Never deploy on Fridays."),
         ("We decided to use Postgres.", Category::Decision, None, "We decided to use Postgres."),
-        ("Remember that the invoice prefix is INV-7", Category::Semantic, None, "The invoice prefix is INV-7"),
+        ("Remember that the invoice prefix is INV-7", Category::Semantic, None, "The invoice prefix is INV-7."),
+        ("Please change the party size to 4.", Category::Semantic, Some("party size"), "The party size is 4."),
+        ("Make the theme dark, please", Category::Semantic, Some("theme"), "The theme is dark."),
+        ("I'd like my seat row to be 12", Category::Semantic, Some("seat row"), "The user's seat row is 12."),
+        ("The region should be eu-west-1", Category::Semantic, Some("region"), "The region is eu-west-1."),
+        ("For the genre, I want Rock.", Category::Semantic, Some("genre"), "The genre is Rock."),
+        ("Set the destination to Seattle, WA", Category::Semantic, Some("destination"), "The destination is Seattle, WA."),
         ("I work at Acme Corp", Category::Profile, Some("employer"), "The user works for Acme Corp."),
     ] {
         let claim = one(text);

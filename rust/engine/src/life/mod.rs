@@ -10,7 +10,7 @@ pub mod relations;
 use crate::Result;
 use crate::memory::Core;
 use crate::recall::{self, Filter, Fusion, Request};
-use crate::scope::Scope;
+use crate::scope::{Head, Scope};
 
 /// Memories that a claim is compared with.
 const NEAR: usize = 8;
@@ -18,6 +18,10 @@ const NEAR: usize = 8;
 /// The numbers of the memories of a scope that each text may repeat or contradict: the best answers to it, best first. One snapshot.
 pub fn near(engine: &Core, scope: &Scope, texts: &[String], now: i64) -> Result<Vec<Vec<u32>>> {
     engine.store().read(|snapshot| {
+        let partition = scope.find(snapshot)?;
+        if partition.map_or(Ok(true), |partition| Head::read(snapshot, partition).map(|head| head.documents == 0))? {
+            return Ok(vec![Vec::new(); texts.len()]);
+        }
         let ask = |text: &String| {
             let request = Request {
                 text: text.clone(),

@@ -12,7 +12,7 @@ use std::time::Duration;
 use super::access::{self, AccessBuffer, Accesses};
 use super::embedders::{Embedder, Embedders};
 use super::embedding::{self, Embedding, EmbeddingNumber};
-use super::forget::{self, Origin, Stale};
+use super::forget::{self, Origin, Stale, Which};
 use super::kind::{Kind, KindRule};
 use super::learn::{self, LearnMark};
 use super::maintain;
@@ -162,12 +162,7 @@ impl Core {
             let rule = self.rules[kind as usize];
             let Some(cap) = rule.cap else { continue };
             let Some((partition, numbers)) = self.store.read(|snapshot| over_cap(snapshot, scope, kind, rule, cap, now))? else { continue };
-            let seed = scope.seed(self.store.secret());
-            for step in numbers.chunks(maintain::STEP) {
-                let step = step.to_vec();
-                forgotten +=
-                    self.write(move |txn| forget::forget_many(txn, partition, seed, &step, "over the cap of its kind", now))?.len() as u64;
-            }
+            forgotten += self.forget_numbers(scope, partition, (numbers, Which::Current), "over the cap of its kind", now)?.len() as u64;
         }
         Ok(forgotten)
     }
@@ -555,11 +550,22 @@ impl Core {
         if dry_run {
             return Ok(memories);
         }
+        self.forget_numbers(scope, partition, (numbers, Which::WithWords), "its origin is not trusted any more", now)
+    }
+
+    /// Forgets memories by their numbers, one transaction for each step of [`maintain::STEP`]; what they were.
+    fn forget_numbers(
+        &self,
+        scope: &Scope,
+        partition: Partition,
+        (numbers, which): (Vec<u32>, Which),
+        reason: &'static str,
+        now: i64,
+    ) -> Result<Vec<Memory>> {
         let (seed, mut forgotten) = (scope.seed(self.store.secret()), Vec::new());
         for step in numbers.chunks(maintain::STEP) {
             let step = step.to_vec();
-            forgotten
-                .extend(self.write(move |txn| forget::forget_all(txn, partition, seed, &step, "its origin is not trusted any more", now))?);
+            forgotten.extend(self.write(move |txn| forget::forget_many(txn, partition, seed, (&step, which), reason, now))?);
         }
         Ok(forgotten)
     }
@@ -589,12 +595,8 @@ impl Core {
             Ok((Some(partition), found))
         })?;
         let Some(partition) = partition.filter(|_| !dry_run) else { return Ok(found) };
-        let (seed, mut forgotten) = (scope.seed(self.store.secret()), Vec::new());
-        for step in found.chunks(maintain::STEP) {
-            let numbers: Vec<u32> = step.iter().map(|memory| memory.number).collect();
-            forgotten.extend(self.write(move |txn| forget::forget_many(txn, partition, seed, &numbers, "stale", now))?);
-        }
-        Ok(forgotten)
+        let numbers = found.iter().map(|memory| memory.number).collect();
+        self.forget_numbers(scope, partition, (numbers, Which::Current), "stale", now)
     }
 
     fn flush_accesses_if_writable(&self, dry_run: bool) -> Result<()> {

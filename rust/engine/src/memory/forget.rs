@@ -30,20 +30,34 @@ pub(super) fn forget<P: PagesMut>(pages: &mut P, scope: &Scope, id: &str, reason
     Ok(!expired)
 }
 
-/// Forgets those of `numbers` that are still current and unimportant enough; the ids of those that were.
+/// Which revisions [`forget_many`] takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Which {
+    /// Those that are current; one whose time is over expires, and is none of those forgotten.
+    Current,
+    /// All that still have words, current or not.
+    WithWords,
+}
+
+/// Forgets those of `numbers` that are still there; what they were.
 pub(super) fn forget_many<P: PagesMut>(
     pages: &mut P,
     partition: Partition,
     seed: Seed,
-    numbers: &[u32],
+    (numbers, which): (&[u32], Which),
     reason: &str,
     clock: i64,
 ) -> Result<Vec<Memory>> {
     let mut writer = PartitionWriter::at(pages, partition, seed, clock, None)?;
     let mut forgotten = Vec::new();
     for number in numbers {
-        match record::current(writer.pages, partition, *number)? {
-            Some(memory) if memory.is_expired(writer.now) => expire(&mut writer, memory)?,
+        let found = match which {
+            Which::Current => record::current(writer.pages, partition, *number)?,
+            Which::WithWords => super::writer::newest(writer.pages, partition, *number)?
+                .filter(|memory| !matches!(memory.state(), State::Forgotten | State::Expired)),
+        };
+        match found {
+            Some(memory) if which == Which::Current && memory.is_expired(writer.now) => expire(&mut writer, memory)?,
             Some(memory) => {
                 forgotten.push(memory.clone());
                 forget_one(&mut writer, memory, Some(reason))?;
@@ -143,28 +157,6 @@ pub(super) fn from_origin<P: crate::store::pages::Pages>(pages: &P, partition: P
         grew = numbers.len() > before;
     }
     Ok(numbers.into_iter().collect())
-}
-
-/// Forgets those of `numbers` that still have words, current or not; what they were.
-pub(super) fn forget_all<P: PagesMut>(
-    pages: &mut P,
-    partition: Partition,
-    seed: Seed,
-    numbers: &[u32],
-    reason: &str,
-    clock: i64,
-) -> Result<Vec<Memory>> {
-    let mut writer = PartitionWriter::at(pages, partition, seed, clock, None)?;
-    let mut forgotten = Vec::new();
-    for number in numbers {
-        let Some(memory) = super::writer::newest(writer.pages, partition, *number)? else { continue };
-        if !matches!(memory.state(), State::Forgotten | State::Expired) {
-            forgotten.push(memory.clone());
-            forget_one(&mut writer, memory, Some(reason))?;
-        }
-    }
-    writer.finish()?;
-    Ok(forgotten)
 }
 
 /// What `forget_stale` takes.

@@ -1,5 +1,6 @@
 //! Merging memories into one: the originals are superseded by it and stay in its history; all in one transaction.
 
+use super::PINNED_KINDS;
 use super::record;
 use super::remember::{Action, Prepared, Remembered, supersede};
 use super::writer::PartitionWriter;
@@ -8,7 +9,7 @@ use crate::scope::Scope;
 use crate::store::pages::PagesMut;
 
 /// Puts one memory in the place of several: one of them (`keep`), or a new text. Nothing is done where one of them changed or ended since
-/// it was read, with these revisions: `None`.
+/// it was read, with these revisions, or where a memory of trust 0 would become part of what every prompt begins with: `None`.
 pub(super) fn write<P: PagesMut>(
     pages: &mut P,
     scope: &Scope,
@@ -27,6 +28,10 @@ pub(super) fn write<P: PagesMut>(
         }
     }
     let trust = known.iter().map(|memory| memory.trust).min().unwrap_or(0);
+    let kept_kind = || keep.and_then(|number| known.iter().find(|memory| memory.number == number)).map(|memory| memory.kind);
+    if trust == 0 && new.map(Prepared::kind).or_else(kept_kind).is_some_and(|kind| PINNED_KINDS.contains(&kind)) {
+        return Ok(None); // what nobody vouches for neither becomes a constraint nor takes one's trust away
+    }
     let (mut kept, action) = match (new, keep.and_then(|number| known.iter().find(|memory| memory.number == number))) {
         (Some(new), _) => {
             let done = new.write(&mut writer)?;

@@ -261,6 +261,11 @@ pub(super) fn write<P: PagesMut>(
 }
 
 impl Prepared {
+    /// What kind it will be.
+    pub(super) fn kind(&self) -> Kind {
+        self.new.kind
+    }
+
     /// Gives it the vector of its text, where it came without one.
     pub(super) fn fill_vector(&mut self, embed: impl FnOnce(&str) -> Option<UnitVector>) {
         if self.new.vector.is_none() {

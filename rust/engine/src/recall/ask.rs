@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::filter::check_conditions;
 use super::fusion::Parts;
 use super::when::{self, Range};
-use super::{LexicalQuery, Recall, Request, answer, confidence, note, question_vector};
+use super::{Beside, LexicalQuery, Recall, Request, about, answer, confidence, note};
 use crate::memory::{Core, Named};
 use crate::scope::Head;
 use crate::store::pages::Pages;
@@ -34,6 +34,8 @@ pub struct Answer {
     pub found: Vec<Found>,
     /// What was asked of each scope's words, for explanations.
     pub queries: Vec<LexicalQuery>,
+    /// What stands beside the first.
+    pub beside: Beside,
     /// Why vectors are missing that could have been used.
     pub degraded: Option<String>,
     /// Whether the question had a vector.
@@ -47,7 +49,7 @@ impl Answer {
     #[must_use]
     pub fn confidence(&self) -> f64 {
         let Some(best) = self.found.first() else { return 0.0 };
-        confidence(self.queries.get(best.scope), &best.named.memory.text, &best.parts)
+        self.beside.confidence(confidence(self.queries.get(best.scope), &best.named.memory.text, &best.parts))
     }
 }
 
@@ -109,7 +111,7 @@ pub fn why_degraded(text: &str, engine: Option<String>, embedder: Option<&str>) 
 /// Answers a question from one snapshot. `embedder_failed` says why the question has no vector, where a caller's embedder made none.
 pub fn ask(core: &Core, mut request: Request, embedder_failed: Option<&str>) -> Result<Answer> {
     request.check()?;
-    request.vector = request.vector.take().or_else(|| question_vector(core, &request.text));
+    request.vector = request.vector.take().or_else(|| about(core, &request.text));
     let (mut asked, recall) = core.store().read(|pages| ask_in(core, pages, &request, embedder_failed))?;
     add_recalls(core, &mut asked, &recall);
     note(core, &request, &recall);
@@ -140,5 +142,6 @@ pub(crate) fn ask_in<P: Pages>(core: &Core, pages: &P, request: &Request, embedd
     asked.hybrid = request.vector.is_some() || recall.by_vectors;
     asked.degraded = why_degraded(&request.text, recall.degraded.clone(), embedder_failed);
     asked.queries = std::mem::take(&mut recall.queries);
+    asked.beside = recall.beside;
     Ok((asked, recall))
 }

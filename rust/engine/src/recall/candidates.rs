@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use super::explain::LexicalQuery;
 use super::priors::Attributes;
+use super::ranking::WINDOW;
 use super::ranking::memories::{FEWEST, PER_ANSWER};
 use super::related::{self, Related};
 use super::when::Range;
@@ -33,6 +34,8 @@ pub struct Candidate {
     pub number: u32,
     /// Its BM25 score in units of 2^-32.
     pub lexical: i64,
+    /// Its own with a share of those of the events told before and behind it, in tenths.
+    pub window: i64,
     /// Its cosine in units of 2^-30, from int8; `None` without a vector.
     pub dense: Option<i32>,
     /// What its prior is made of.
@@ -104,6 +107,7 @@ pub fn nominate<P: Pages>(
         numbers.extend(scope.dense(&mut reader, compared, &mut dense, wanted)?);
         scope.within = None;
     }
+    numbers.extend(scope.told_beside(&mut reader, &lexical.best)?);
     let holders = scope.with_every_identifier(&mut reader, &query)?;
     let identified = !holders.is_empty();
     numbers.extend(holders);
@@ -115,12 +119,16 @@ pub fn nominate<P: Pages>(
     let mut accesses = AccessBlocks::new(snapshot, partition);
     let mut candidates = Vec::with_capacity(numbers.len());
     for number in numbers {
-        let lexical = lexical.score(&mut reader, &query, number)?;
+        let own = lexical.score(&mut reader, &query, number)?;
         let Some(row) = reader.row(number)? else { continue };
+        let [before, behind] = beside(number).map(|other| told_together(&mut reader, &row, other, |other| lexical.known(other)));
+        let (before, behind) = (before?, behind?);
         let attributes = attributes(engine, &row, number, &mut accesses)?;
         let dense = compared.map_or(Ok(None), |(set, question)| dense.score(set, snapshot, question, number))?;
+        let [of_own, of_before, of_behind] = WINDOW;
+        let window = of_own * own + of_before * before + of_behind * behind;
         let related = by_relation.remove(&number).map(Box::new);
-        candidates.push(Candidate { scope: place, number, lexical, dense, attributes, past: None, related });
+        candidates.push(Candidate { scope: place, number, lexical: own, window, dense, attributes, past: None, related });
     }
     found.identified |= identified;
     found.candidates.append(&mut candidates);
@@ -129,6 +137,19 @@ pub fn nominate<P: Pages>(
     }
     found.sets.push(searched);
     Ok(query)
+}
+
+/// The numbers before and behind one.
+fn beside(number: u32) -> [Option<u32>; 2] {
+    [number.checked_sub(1), number.checked_add(1)]
+}
+
+/// What `of` says of another memory, where both are events of one time that were written one behind the other: a conversation, told turn by
+/// turn. 0 where they are not.
+fn told_together<P: Pages>(reader: &mut Reader<'_, P>, row: &Row, other: Option<u32>, of: impl FnOnce(u32) -> i64) -> Result<i64> {
+    let Some(other) = other.filter(|_| row.kind == Kind::Episodic as u8) else { return Ok(0) };
+    let is_told = reader.row(other)?.is_some_and(|beside| beside.kind == row.kind && beside.occurred_at == row.occurred_at);
+    Ok(if is_told { of(other) } else { 0 })
 }
 
 /// What a current memory's prior is made of. What a fact was recalled counts for nothing where facts do not decay, and is not read.
@@ -304,6 +325,23 @@ impl<P: Pages> ScopeSearch<'_, P> {
         self.checked(nearest.best.iter().map(|scored| scored.number).collect())
     }
 
+    /// The events told before and behind these, which may answer without a word of the question.
+    fn told_beside(&mut self, reader: &mut Reader<'_, P>, best: &[Hit]) -> Result<Vec<u32>> {
+        let mut numbers = Vec::new();
+        for hit in best {
+            let Some(row) = reader.row(hit.number)? else { continue };
+            for other in beside(hit.number) {
+                let told = told_together(reader, &row, other, i64::from)? as u32;
+                if let Some(row) = reader.row(told)?.filter(|_| told > 0)
+                    && self.keeps(told, &row)
+                {
+                    numbers.push(told);
+                }
+            }
+        }
+        self.checked(numbers)
+    }
+
     /// The memories that hold every identifier of the question: always candidates, however they score.
     fn with_every_identifier(&mut self, reader: &mut Reader<'_, P>, query: &LexicalQuery) -> Result<Vec<u32>> {
         let Some((first, others)) = query.identifiers.split_first() else { return Ok(Vec::new()) };
@@ -362,6 +400,14 @@ struct Lexical {
 }
 
 impl Lexical {
+    /// The score of a memory, where it was scored; 0 where it was not.
+    fn known(&self, number: u32) -> i64 {
+        match &self.all {
+            Some(all) => all.binary_search_by_key(&number, |hit| hit.number).map_or(0, |at| all[at].score),
+            None => self.best.iter().find(|hit| hit.number == number).map_or(0, |hit| hit.score),
+        }
+    }
+
     fn score<P: Pages>(&self, reader: &mut Reader<'_, P>, query: &LexicalQuery, number: u32) -> Result<i64> {
         if let Some(all) = &self.all {
             return Ok(all.binary_search_by_key(&number, |hit| hit.number).map_or(0, |at| all[at].score));

@@ -9,20 +9,21 @@ use super::explain::LexicalQuery;
 use super::fusion::Parts;
 use super::ranking::PRONOUNS_BESIDE;
 use super::ranking::memories::{Features, IDENTIFIED_LEXICAL, WEIGHTS};
-use crate::embedding::{Content, TIME, Wanted, count_forms, distinct_tokens, forms};
+use crate::embedding::{Content, TIME, Wanted, count_forms, distinct_tokens, embed, forms};
 use crate::index::bm25::{Formula, Parameters, Statistics};
+use crate::index::vectors::UnitVector;
 use crate::text::{Role, asks_when, is_filler};
 
 /// The most tokens of a memory that are compared.
 const MOST_TOKENS: usize = 256;
 /// Tokens of a name.
 const NAME_TOKENS: usize = 16;
-/// From so many distinct tokens on a memory does not count as longer.
-const LONG: usize = 64;
 
 /// What a question looks for in a text.
 pub(super) struct Look {
     wanted: Wanted,
+    /// What it is about, beside those whom it names.
+    about: Option<UnitVector>,
     /// The tokens of each name in the question.
     names: Vec<Vec<u8>>,
     asks_when: bool,
@@ -33,21 +34,41 @@ pub(super) struct Look {
 impl Look {
     /// `None` where the table knows too little of the question.
     pub fn new(question: &str, queries: &[LexicalQuery], identified: bool) -> Option<Self> {
-        let names: Vec<Vec<u8>> = names(question).into_iter().map(|name| distinct_tokens(name, NAME_TOKENS)).collect();
-        let content = Content::of(question, &names.concat());
+        let (names, content) = (name_tokens(question), content(question));
         if !content.is_known || content.words.is_empty() {
             return None;
         }
         let rarity = rarity(&content, queries);
-        Some(Self { wanted: Wanted::new(&content, &rarity), names, asks_when: asks_when(question), identified })
+        Some(Self { wanted: Wanted::new(&content, &rarity), about: content.vector(), names, asks_when: asks_when(question), identified })
+    }
+
+    /// Whether the question names somebody or something.
+    pub fn names_somebody(&self) -> bool {
+        !self.names.is_empty()
+    }
+
+    /// How close a hit is to the question.
+    pub fn closeness(&self, hit: &Hit) -> f64 {
+        let anew = || self.wanted.closeness(&self.wanted.nearness(&distinct_tokens(&hit.memory.text, MOST_TOKENS)));
+        hit.parts.closer.map_or_else(anew, |(features, _)| features.closeness)
+    }
+
+    /// The cosine of a hit by the built-in embedding, which made its vector or did not.
+    pub fn cosine(&self, hit: &Hit, made: bool) -> f64 {
+        if let Some(cosine) = hit.parts.cosine().filter(|_| made) {
+            return cosine;
+        }
+        let (Some(about), text) = (&self.about, embed(&hit.memory.text)) else { return 0.0 };
+        about.as_slice().iter().zip(text.as_slice()).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum()
     }
 
     /// Scores the hits anew.
     pub fn weigh(&self, hits: &mut [Hit]) {
         let best = hits.iter().filter_map(|hit| hit.parts.cosine()).fold(0.0, f64::max);
-        for hit in hits.iter_mut() {
-            let features = self.features(&hit.memory.text, &hit.parts, best);
-            hit.parts.look_closer(features, self.weights());
+        let features: Vec<Features> = hits.iter().map(|hit| self.features(&hit.memory.text, &hit.parts, best)).collect();
+        let weights = self.weights(&features);
+        for (hit, features) in hits.iter_mut().zip(features) {
+            hit.parts.look_closer(features, weights);
             hit.score = hit.parts.score();
         }
     }
@@ -64,30 +85,40 @@ impl Look {
         Features {
             words: parts.lexical_normalised,
             meaning: if best_cosine > 0.0 { cosine / best_cosine } else { 0.0 },
+            around: parts.around,
             closeness: self.wanted.closeness(&nearness),
-            exact: self.wanted.exact(&nearness),
             phrase: nearness.phrase,
             name: self.names.iter().filter(|name| has(name)).count() as f64 / self.names.len().max(1) as f64,
             subject: is(subject),
-            first_person: share(first_person),
             own_words: if subject { share(first_person) } else { 0.0 },
             second_person: share(second_person),
             time_asked: is(self.asks_when && times > 0),
-            states: is(!text.trim_end().ends_with(['?', '\u{ff1f}', '\u{61f}'])),
-            length: libm::log(count.clamp(1, LONG) as f64) / libm::log(LONG as f64),
         }
     }
 
-    /// What each feature weighs: the words more where the question names an identifier that is there.
-    fn weights(&self) -> [f64; WEIGHTS.len()] {
+    /// What each feature weighs: the words more where the question names an identifier that is there. All are brought to a scale on which
+    /// a memory with everything that a fact can have of the question is 1, or the best of these, where it has more.
+    fn weights(&self, features: &[Features]) -> [f64; WEIGHTS.len()] {
         let mut weights = WEIGHTS;
         if self.identified && weights[0] < IDENTIFIED_LEXICAL {
             let rest = (1.0 - IDENTIFIED_LEXICAL) / (1.0 - weights[0]);
             weights.iter_mut().skip(1).for_each(|weight| *weight *= rest);
             weights[0] = IDENTIFIED_LEXICAL;
         }
-        weights
+        let of = |one: &Features| one.values().into_iter().zip(weights).map(|(value, weight)| value * weight).sum::<f64>();
+        let whole = of(&Features { words: 1.0, meaning: 1.0, closeness: 1.0, ..Features::default() });
+        let unit = features.iter().map(of).fold(whole, f64::max);
+        weights.map(|weight| weight / unit)
     }
+}
+
+/// What a question is about, beside those whom it names.
+pub(super) fn content(question: &str) -> Content {
+    Content::of(question, &name_tokens(question).concat())
+}
+
+fn name_tokens(question: &str) -> Vec<Vec<u8>> {
+    names(question).into_iter().map(|name| distinct_tokens(name, NAME_TOKENS)).collect()
 }
 
 /// The rarity of each word of the content, over all scopes that were asked.
@@ -105,12 +136,14 @@ fn rarity(content: &Content, queries: &[LexicalQuery]) -> Vec<f64> {
     content.words.iter().map(|word| of_word(word)).collect()
 }
 
-/// Words of a question that name somebody or something: with a capital letter, and no filler.
-fn names(question: &str) -> Vec<&str> {
+/// Words of a question that name somebody or something: with a capital letter, and no filler. The first word has one anyway, unless
+/// something is its own ("Anna's job").
+pub(super) fn names(question: &str) -> Vec<&str> {
     let mut names = Vec::new();
-    for chunk in question.split_whitespace() {
-        let word = chunk.trim_matches(|letter: char| !letter.is_alphanumeric());
-        let word = word.strip_suffix("'s").or_else(|| word.strip_suffix("\u{2019}s")).unwrap_or(word);
+    for (at, chunk) in question.split_whitespace().enumerate() {
+        let whole = chunk.trim_matches(|letter: char| !letter.is_alphanumeric());
+        let owner = whole.strip_suffix("'s").or_else(|| whole.strip_suffix("\u{2019}s"));
+        let Some(word) = owner.or_else(|| (at > 0).then_some(whole)) else { continue };
         let mut letters = word.chars();
         let is_name = letters.next().is_some_and(char::is_uppercase) && letters.next().is_some_and(char::is_lowercase);
         if is_name && !names.contains(&word) && !is_filler(word.to_lowercase().as_bytes()) && !is_time(word) {
@@ -132,7 +165,8 @@ mod tests {
     fn names_have_a_capital_and_say_something() {
         assert_eq!(names("When did Caroline go to Paris in May?"), ["Caroline", "Paris"]);
         assert_eq!(names("What is Anna's job? Does Anna like it?"), ["Anna"]);
-        assert!(names("where do I live").is_empty() && names("").is_empty());
+        assert_eq!(names("Anna's job?"), ["Anna"]);
+        assert!(names("After the game, where do I live").is_empty() && names("").is_empty());
     }
 
     #[test]
@@ -142,7 +176,6 @@ mod tests {
         let (hers, his) = (of("Anna works at Acme."), of("Bob works at Initech."));
         assert!(hers.subject > 0.5 && hers.name > 0.5 && his.subject < 0.5 && his.name < 0.5);
         assert!(hers.closeness > 0.5 && of("The invoice is due.").closeness < 0.3);
-        assert!(of("Who works here?").states < 0.5 && hers.states > 0.5);
         assert!(Look::new("\u{41a}\u{442}\u{43e}?", &[], false).is_none());
     }
 }

@@ -7,6 +7,7 @@ use crate::index::bm25::{Formula, Parameters, Query, QueryTerm, Statistics};
 use crate::text::analyze;
 use crate::text::{self, Analysis, Role};
 use crate::units::score::SCORE_UNIT;
+use crate::units::term_key::TermKey;
 
 /// What was asked of one scope's words.
 #[derive(Debug, Clone, Default)]
@@ -21,7 +22,9 @@ pub struct LexicalQuery {
     pub statistics: Statistics,
     /// How many memories of the scope have each term.
     pub frequencies: Vec<u64>,
-    seed: u64,
+    /// The constants of the formula.
+    pub parameters: Parameters,
+    key: TermKey,
 }
 
 /// What one term of the question adds to one memory's score.
@@ -59,23 +62,29 @@ pub struct Explanation {
 impl LexicalQuery {
     /// The question as one scope's index is asked.
     #[must_use]
-    pub fn new(question: &str, seed: u64, statistics: Statistics) -> Self {
-        let query = crate::text::with_analyzer(|analyzer| analyzer.query(question, seed));
+    pub fn new(question: &str, key: TermKey, statistics: Statistics) -> Self {
+        let query = crate::text::with_analyzer(|analyzer| analyzer.query(question, key));
         let asked = query.terms.iter().map(|term| QueryTerm { hash: term.hash, weight: term.weight }).collect();
         let frequencies = vec![0; query.terms.len()];
-        Self { asked, identifiers: query.identifiers, terms: query.terms, statistics, frequencies, seed }
+        Self { asked, identifiers: query.identifiers, terms: query.terms, statistics, frequencies, parameters: Parameters::default(), key }
+    }
+
+    /// The same by other constants.
+    #[must_use]
+    pub fn by(self, parameters: Parameters) -> Self {
+        Self { parameters, ..self }
     }
 
     /// What the index is asked.
     #[must_use]
     pub fn question(&self) -> Query<'_> {
-        Query { terms: &self.asked, parameters: Parameters::default(), statistics: self.statistics }
+        Query { terms: &self.asked, parameters: self.parameters, statistics: self.statistics }
     }
 
     /// What each term adds to the score of a text of this scope; those that it does not have are left out.
     #[must_use]
     pub fn terms_of(&self, text: &str) -> Vec<TermScore> {
-        self.score(&analyze(text, self.seed))
+        self.score(&analyze(text, self.key))
     }
 
     fn score(&self, analysis: &Analysis) -> Vec<TermScore> {
@@ -94,7 +103,7 @@ impl LexicalQuery {
     }
 
     fn formula(&self) -> Formula {
-        Formula::new(Parameters::default(), self.statistics)
+        Formula::new(self.parameters, self.statistics)
     }
 
     /// The share of the question's terms, by weight and rarity, that a text has: 0 to 1. A word that the text has in another form
@@ -102,7 +111,7 @@ impl LexicalQuery {
     /// single memory has: in a small scope its idf would drown all others.
     #[must_use]
     pub fn coverage(&self, text: &str) -> f64 {
-        let (formula, analysis) = (self.formula(), analyze(text, self.seed));
+        let (formula, analysis) = (self.formula(), analyze(text, self.key));
         let has = |term: &text::QueryTerm| analysis.terms.binary_search_by_key(&term.hash, |known| known.hash).is_ok();
         let stems: Vec<_> = self.terms.iter().filter(|term| term.role == Role::Stem && has(term)).collect();
         let (mut all, mut there) = (0.0, 0.0);
@@ -124,7 +133,7 @@ impl LexicalQuery {
     /// Every number of a hit's score, from its parts and its memory's text.
     #[must_use]
     pub fn explain(&self, parts: super::fusion::Parts, text: &str) -> Explanation {
-        let analysis = analyze(text, self.seed);
+        let analysis = analyze(text, self.key);
         let average_length = self.statistics.total_length as f64 / (self.statistics.documents.max(1)) as f64;
         Explanation { terms: self.score(&analysis), length: analysis.length, average_length, parts }
     }

@@ -10,8 +10,8 @@
 
 use super::candidates::Candidate;
 use super::priors::{Moment, Prior};
-use super::ranking::NEAR;
 use super::ranking::memories::{BEYOND, FEATURES, Features, IDENTIFIED_LEXICAL, LEXICAL, WEIGHTS};
+use super::ranking::{NEAR, WINDOW};
 use crate::Result;
 use crate::units::score::SCORE_ONE;
 
@@ -54,6 +54,10 @@ pub struct Parts {
     pub dense_normalised: f64,
     /// The weight of the vectors.
     pub dense_weight: f64,
+    /// The words of it and of the events told beside it, and those of the latter alone, over those of the best candidate with its own.
+    pub window: f64,
+    /// See [`Self::window`].
+    pub around: f64,
     /// What a closer look at a memory gave, and what each part of it weighs; `None` where there was none.
     pub closer: Option<(Features, [f64; WEIGHTS.len()])>,
     /// The relevance that relations give it; 0 where there are none.
@@ -62,6 +66,10 @@ pub struct Parts {
     pub prior: Prior,
     /// The score, in units of 2^-30.
     pub fixed: i64,
+    /// What of it is there because it says something newer than one that scored more.
+    pub raised: i64,
+    /// It stands before others of its score.
+    pub is_raised: bool,
 }
 
 impl Parts {
@@ -74,17 +82,24 @@ impl Parts {
     /// What words, vectors and a closer look give together, or relations where that is more: 0 to 1.
     #[must_use]
     pub fn relevance(&self) -> f64 {
-        let own: f64 = match &self.closer {
-            Some((features, weights)) => features.values().iter().zip(weights).map(|(value, weight)| value * weight).sum(),
-            None => self.lexical_weight * self.lexical_normalised + self.dense_weight * self.dense_normalised,
+        let sum = |(features, weights): &(Features, [f64; WEIGHTS.len()])| -> f64 {
+            let of_each = features.values().into_iter().zip(weights).map(|(value, weight)| value * weight);
+            of_each.sum()
         };
-        own.max(self.related)
+        let indexed = || self.lexical_weight * self.lexical_normalised + self.dense_weight * self.dense_normalised;
+        self.closer.as_ref().map_or_else(indexed, sum).max(self.related)
     }
 
     /// The parts that a closer look adds to words and vectors: name, weight, value.
     pub fn further(&self) -> impl Iterator<Item = (&'static str, f64, f64)> + '_ {
         let closer = self.closer.iter().flat_map(|(features, weights)| FEATURES.iter().zip(weights).zip(features.values()));
         closer.skip(2).map(|((name, weight), value)| (*name, *weight, value))
+    }
+
+    /// What speaks for a closer look: the words beside it count as its own.
+    fn sight(&self) -> i64 {
+        let relevance = (self.lexical_weight * self.window + self.dense_weight * self.dense_normalised).max(self.related);
+        (relevance * self.prior.share() * ONE) as i64
     }
 
     /// Takes what a closer look gave for its relevance.
@@ -95,17 +110,25 @@ impl Parts {
         self.weigh(self.prior);
     }
 
+    /// Takes at least so high a score, and stands before others that have it.
+    pub(super) fn raise_to(&mut self, least: i64) {
+        if self.fixed <= least {
+            (self.fixed, self.raised) = (least, self.raised + least - self.fixed);
+            self.is_raised = true;
+        }
+    }
+
     /// Takes what counts besides relevance.
     pub(super) fn weigh(&mut self, prior: Prior) {
         self.prior = prior;
         self.fixed = (self.relevance() * prior.share() * ONE) as i64;
     }
 
-    /// Whether the question speaks for it: it has a word of it, or its meaning is near. Normalised scores do not say that: among answers
-    /// that have nothing to do with the question one is the best.
+    /// Whether the question speaks for it: it, or the event told beside it, has a word of it, or its meaning is near. Normalised scores do
+    /// not say that: among answers that have nothing to do with the question one is the best.
     #[must_use]
     pub fn is_relevant(&self) -> bool {
-        self.lexical > 0 || self.cosine().is_some_and(|cosine| cosine >= NEAR)
+        self.lexical > 0 || self.around > 0.0 || self.cosine().is_some_and(|cosine| cosine >= NEAR)
     }
 
     /// The cosine, -1 to 1.
@@ -138,7 +161,7 @@ pub fn rank(
             candidate.dense = exact(candidate)?.or(candidate.dense);
             *parts = weighted(fusion, &scale, candidate);
         }
-        sort(&mut ranked);
+        sort_by(&mut ranked, |parts| parts.fixed);
     }
     Ok(ranked)
 }
@@ -147,6 +170,7 @@ pub fn rank(
 #[derive(Debug)]
 struct Scale {
     best_lexical: i64,
+    best_window: i64,
     lowest_dense: i32,
     highest_dense: i32,
     any_lexical: bool,
@@ -162,6 +186,7 @@ impl Scale {
         let best_lexical = candidates.iter().map(|candidate| candidate.lexical).max().unwrap_or(0);
         Self {
             best_lexical,
+            best_window: candidates.iter().map(|candidate| candidate.window).max().unwrap_or(0).max(1),
             lowest_dense: dense().min().unwrap_or(0),
             highest_dense: dense().max().unwrap_or(0),
             any_lexical: best_lexical > 0,
@@ -173,6 +198,10 @@ impl Scale {
 
     fn lexical(&self, score: i64) -> f64 {
         if self.any_lexical { score as f64 / self.best_lexical as f64 } else { 0.0 }
+    }
+
+    fn window(&self, score: i64) -> f64 {
+        score as f64 / self.best_window as f64
     }
 
     /// The highest is 1, the lowest 0; where all are alike, all are 1.
@@ -194,7 +223,7 @@ impl Scale {
 fn score_all(fusion: Fusion, scale: &Scale, candidates: Vec<Candidate>) -> Vec<(Candidate, Parts)> {
     let with_parts = |candidate| (weighted(fusion, scale, &candidate), candidate);
     let mut ranked: Vec<_> = candidates.into_iter().map(with_parts).map(|(parts, candidate)| (candidate, parts)).collect();
-    sort(&mut ranked);
+    sort_by(&mut ranked, Parts::sight);
     ranked
 }
 
@@ -209,6 +238,8 @@ fn weighted(fusion: Fusion, scale: &Scale, candidate: &Candidate) -> Parts {
         dense: candidate.dense,
         dense_normalised: dense,
         dense_weight,
+        window: scale.window(candidate.window),
+        around: scale.window(candidate.window - WINDOW[0] * candidate.lexical),
         related: candidate.related.as_ref().map_or(0.0, |related| related.relevance),
         ..Parts::default()
     };
@@ -217,10 +248,10 @@ fn weighted(fusion: Fusion, scale: &Scale, candidate: &Candidate) -> Parts {
 }
 
 /// Score descending, then scope, then number, then the newest revision: no two candidates are equal.
-fn sort(ranked: &mut [(Candidate, Parts)]) {
+fn sort_by(ranked: &mut [(Candidate, Parts)], score: impl Fn(&Parts) -> i64) {
     let revision = |candidate: &Candidate| candidate.past.as_ref().map_or(u32::MAX, |memory| memory.revision);
     ranked.sort_unstable_by(|(a, x), (b, y)| {
-        y.fixed.cmp(&x.fixed).then_with(|| (a.scope, a.number).cmp(&(b.scope, b.number))).then_with(|| revision(b).cmp(&revision(a)))
+        score(y).cmp(&score(x)).then_with(|| (a.scope, a.number).cmp(&(b.scope, b.number))).then_with(|| revision(b).cmp(&revision(a)))
     });
 }
 
@@ -236,7 +267,7 @@ mod tests {
     fn candidate(number: u32, lexical: i64, dense: i32) -> Candidate {
         let attributes =
             Attributes { kind: Kind::Episodic, importance: 128, occurred_at: 0, recalls: 0, doubt: 0, said_again: 0, trust: 3 };
-        Candidate { scope: 0, number, lexical, dense: Some(dense), attributes, past: None, related: None }
+        Candidate { scope: 0, number, lexical, window: 10 * lexical, dense: Some(dense), attributes, past: None, related: None }
     }
 
     fn order(fusion: Fusion) -> Vec<u32> {

@@ -18,12 +18,14 @@ mod closer;
 pub mod explain;
 pub mod filter;
 pub mod fusion;
+mod newest;
 mod past;
 pub mod priors;
 pub mod ranking;
 mod related;
 mod same;
 mod shares;
+mod sure;
 mod typos;
 pub mod when;
 
@@ -33,6 +35,7 @@ pub use explain::{Explanation, TermScore};
 pub use filter::Filter;
 pub(crate) use filter::check_conditions;
 pub use fusion::Fusion;
+pub use sure::{Beside, confidence};
 
 use std::cmp::Reverse;
 
@@ -89,6 +92,8 @@ pub struct Hit {
     pub duplicates: Vec<String>,
     /// How it is related to what the question names, in words.
     pub related: Option<String>,
+    /// When something newer was said of the same thing, if it was.
+    pub newer_at: Option<i64>,
 }
 
 /// The answer.
@@ -104,29 +109,19 @@ pub struct Recall {
     pub by_vectors: bool,
     /// What was asked of each scope's words, for explanations.
     pub queries: Vec<LexicalQuery>,
+    /// What stands beside the first hit.
+    pub beside: Beside,
     /// The partition of each scope; `None` where nothing was ever written.
     pub partitions: Vec<Option<Partition>>,
 }
 
 impl Recall {
-    /// 0 to 1: how sure the engine is that the first hit answers the question: the mean of the share of the question's words
-    /// (by their rarity) that it has and of its cosine, or the first alone where there is no vector. Costs an analysis of that hit.
+    /// 0 to 1: how sure the engine is that the first hit answers the question (`recall/sure.rs`). Costs an analysis of that hit.
     #[must_use]
     pub fn confidence(&self) -> f64 {
         let Some(best) = self.hits.first() else { return 0.0 };
-        confidence(self.queries.get(best.scope), &best.memory.text, &best.parts)
+        self.beside.confidence(confidence(self.queries.get(best.scope), &best.memory.text, &best.parts))
     }
-}
-
-/// [`Recall::confidence`] of a first hit, from what was asked of its scope, its text and the parts of its score.
-///
-/// On LoCoMo with and without the evidence of a question the mean has an AUROC of .629, the greater of the two (as it was) .587,
-/// and logistic regressions on up to eight features of the answer .62 to .65 on a conversation that they were not fitted to
-/// (2026-11-22, docs/ranking.md): no formula of what was found knows much of what was not.
-#[must_use]
-pub fn confidence(query: Option<&LexicalQuery>, text: &str, parts: &fusion::Parts) -> f64 {
-    let covered = query.map_or(0.0, |query| query.coverage(text));
-    parts.cosine().map_or(covered, |cosine| f64::midpoint(covered, cosine.max(0.0))).clamp(0.0, 1.0)
 }
 
 /// Answers a question from one snapshot.
@@ -151,7 +146,7 @@ pub(crate) fn note(engine: &Core, request: &Request, answer: &Recall) {
 
 /// The question with the built-in embedding's vector, where it lacks one.
 fn embedded(engine: &Core, request: &Request) -> Option<Request> {
-    let vector = if request.vector.is_none() { question_vector(engine, &request.text) } else { None };
+    let vector = if request.vector.is_none() { about(engine, &request.text) } else { None };
     vector.map(|vector| Request { vector: Some(vector), ..request.clone() })
 }
 
@@ -166,9 +161,16 @@ pub fn question_vector(engine: &Core, text: &str) -> Option<vectors::Query> {
     }
 }
 
+/// The same for memories: of what is asked about those whom it names, where it asks anything. Who they are the words know better.
+#[must_use]
+pub fn about(engine: &Core, text: &str) -> Option<vectors::Query> {
+    question_vector(engine, text)?;
+    Some(vectors::Query::from_unit(closer::content(text).vector()?).made_by(engine.embedding_place()))
+}
+
 /// The same of scopes that are searched by the built-in embedding, whatever the engine's own is.
 fn built_in_question(text: &str) -> Option<vectors::Query> {
-    Some(embedding::embed_question(text)).filter(vectors::UnitVector::has_direction).map(vectors::Query::from_unit)
+    closer::content(text).vector().filter(|_| embedding::knows(text)).map(vectors::Query::from_unit)
 }
 
 /// Answers a question from a snapshot.
@@ -196,10 +198,15 @@ pub(crate) fn answer<P: Pages>(engine: &Core, snapshot: &P, request: &Request) -
     let load = |(candidate, parts)| load(snapshot, &recall.partitions, candidate, parts);
     let mut hits = ranked.into_iter().map(load).collect::<Result<Vec<Hit>>>()?;
     recall.by_vectors = found.sets.iter().any(Option::is_some);
-    if recall.by_vectors
-        && let Some(look) = Look::new(&request.text, &recall.queries, found.identified)
-    {
-        look.weigh(&mut hits);
+    if let Some(look) = Look::new(&request.text, &recall.queries, found.identified) {
+        if recall.by_vectors {
+            look.weigh(&mut hits);
+            sort(&mut hits);
+            recall.beside = Beside::of(&hits, look.names_somebody());
+        }
+        if !request.filter.limits_time() && request.filter.preferred.is_none() {
+            newest::lift(&request.text, &mut hits, |hit| (look.closeness(hit), look.cosine(hit, is_built_in(engine))));
+        }
     }
     sort(&mut hits);
     let mut chosen = Chosen::new(request.limit, &hits);
@@ -249,11 +256,12 @@ fn exact<P: Pages>(snapshot: &P, found: &Nominated, request: &Request, candidate
     found.question(request, searched).map_or(Ok(None), |question| searched.set.cosine(snapshot, candidate.number, question))
 }
 
-/// Score descending, then scope, then number, then the newest revision: no two hits are equal.
+/// Score descending, what was raised to it first, then scope, then number, then the newest revision: no two hits are equal.
 fn sort(hits: &mut [Hit]) {
     hits.sort_by(|a, b| {
         let place = |hit: &Hit| (hit.scope, hit.memory.number, Reverse(hit.memory.revision));
-        b.parts.fixed.cmp(&a.parts.fixed).then_with(|| place(a).cmp(&place(b)))
+        let score = |hit: &Hit| (hit.parts.fixed, hit.parts.is_raised);
+        score(b).cmp(&score(a)).then_with(|| place(a).cmp(&place(b)))
     });
 }
 
@@ -265,5 +273,5 @@ fn load<P: Pages>(snapshot: &P, partitions: &[Option<Partition>], candidate: Can
         record::current(snapshot, partition, candidate.number)?.ok_or_else(|| record::missing(partition, candidate.number))?
     };
     let related = candidate.related.map(|related| related.path);
-    Ok(Hit { memory, scope: candidate.scope, score: parts.score(), parts, duplicates: Vec::new(), related })
+    Ok(Hit { memory, scope: candidate.scope, score: parts.score(), parts, duplicates: Vec::new(), related, newer_at: None })
 }

@@ -10,6 +10,7 @@ use super::Request;
 use super::candidates::{Candidate, Nominated};
 use super::explain::LexicalQuery;
 use super::priors::Attributes;
+use super::ranking::WINDOW;
 use crate::Result;
 use crate::memory::{Memory, doubt_of, importance_of, record, said_again};
 use crate::store::keys::Partition;
@@ -40,7 +41,7 @@ pub(super) fn nominate<P: Pages>(
         ControlFlow::Continue(())
     })?;
     for memory in held.into_iter().chain(by_slot.into_values()) {
-        let lexical = query.terms_of(&memory.text).iter().map(|term| term.score).sum();
+        let lexical: i64 = query.terms_of(&memory.text).iter().map(|term| term.score).sum();
         if lexical > 0 && request.filter.keeps_metadata(&memory.metadata) {
             let attributes = Attributes {
                 kind: memory.kind,
@@ -52,7 +53,8 @@ pub(super) fn nominate<P: Pages>(
                 trust: memory.trust,
             };
             let (number, past) = (memory.number, Some(Box::new(memory)));
-            found.candidates.push(Candidate { scope: place, number, lexical, dense: None, attributes, past, related: None });
+            let window = WINDOW[0] * lexical;
+            found.candidates.push(Candidate { scope: place, number, lexical, window, dense: None, attributes, past, related: None });
         }
     }
     Ok(())

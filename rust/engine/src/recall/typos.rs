@@ -9,24 +9,25 @@ use crate::scope::Scope;
 use crate::store::pages::Pages;
 use crate::text::typos::{Frequencies, repair};
 use crate::text::{TermClass, term_hash, with_analyzer};
+use crate::units::term_key::TermKey;
 
 /// What the memories of the scopes have: their readers, each with the seed of its hashes. Most questions have no word to look up, so
 /// nothing is opened before the first.
 struct Memories<'p, P> {
     pages: &'p P,
     scopes: &'p [Scope],
-    open: Option<Vec<(Reader<'p, P>, u64)>>,
+    open: Option<Vec<(Reader<'p, P>, TermKey)>>,
 }
 
 impl<'p, P: Pages> Memories<'p, P> {
-    fn readers(&mut self) -> Result<&[(Reader<'p, P>, u64)]> {
+    fn readers(&mut self) -> Result<&[(Reader<'p, P>, TermKey)]> {
         if self.open.is_none() {
             self.open = Some(self.scopes.iter().filter_map(|scope| self.reader(scope).transpose()).collect::<Result<_>>()?);
         }
         Ok(self.open.as_deref().unwrap_or_default())
     }
 
-    fn reader(&self, scope: &Scope) -> Result<Option<(Reader<'p, P>, u64)>> {
+    fn reader(&self, scope: &Scope) -> Result<Option<(Reader<'p, P>, TermKey)>> {
         let Some(partition) = scope.find(self.pages)? else { return Ok(None) };
         let reader = Reader::open(self.pages, IndexId { partition, index: MEMORIES })?;
         Ok(Some((reader, scope.seed(self.pages.secret()).terms)))

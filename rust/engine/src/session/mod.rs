@@ -41,6 +41,7 @@ mod task;
 mod tasks;
 mod transcript;
 mod versions;
+mod watch;
 pub(crate) mod window;
 mod writer;
 
@@ -70,6 +71,7 @@ pub use task::TaskState;
 pub use tasks::TaskEdit;
 pub use transcript::message::{MessageRecord, MessageState};
 pub use versions::InstructionsVersion;
+pub use watch::{Reached, WindowWatch};
 pub use window::assemble::{Ask, Assembled};
 pub use window::bounds::{LearnedModel, StoredAnchor, WindowContent, forget_learned, learned};
 pub use window::recount::Kept;

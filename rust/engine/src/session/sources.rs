@@ -11,9 +11,10 @@
 use super::search::{self, SCORE_ONE, TranscriptHit};
 use crate::Result;
 use crate::collection::{self, CollectionName};
+use crate::index::vectors::Query;
 use crate::memory::Core;
 use crate::recall::when::Range;
-use crate::recall::{self, question_vector, tokens_of};
+use crate::recall::{self, about, question_vector, tokens_of};
 use crate::store::metrics::add;
 use crate::store::pages::Pages;
 
@@ -76,7 +77,7 @@ pub struct Answer {
 pub fn ask(core: &Core, request: &Request) -> Result<Answer> {
     let asked = &request.question;
     asked.check()?;
-    let vector = asked.vector.clone().or_else(|| question_vector(core, &asked.text));
+    let vector = asked.vector.clone().or_else(|| about(core, &asked.text));
     // The least score and the most tokens are of the order of all, not of one source.
     let every = recall::Request { vector, min_score: 0.0, max_tokens: None, ..asked.clone() };
     let has = |source: Source| request.sources.contains(&source);
@@ -91,7 +92,7 @@ pub fn ask(core: &Core, request: &Request) -> Result<Answer> {
             answer.transcripts = every.scopes.iter().map(of).collect::<Result<_>>()?;
         }
         if has(Source::Collections) {
-            answer.passages = passages(core, pages, &every, request.embedder_failed.as_deref())?;
+            answer.passages = passages(core, pages, &every, (asked.vector.clone(), request.embedder_failed.as_deref()))?;
         }
         Ok((answer, recalled))
     })?;
@@ -112,13 +113,18 @@ fn transcript_request(every: &recall::Request) -> search::Request {
     search::Request { said, metadata: filter.metadata.clone(), ..search::Request::new(&every.text, limit, filter.now) }
 }
 
-fn passages<P: Pages>(core: &Core, pages: &P, every: &recall::Request, embedder_failed: Option<&str>) -> Result<Vec<collection::Search>> {
-    let mut answers = Vec::new();
+fn passages<P: Pages>(
+    core: &Core,
+    pages: &P,
+    every: &recall::Request,
+    (vector, embedder_failed): (Option<Query>, Option<&str>),
+) -> Result<Vec<collection::Search>> {
+    let (mut answers, asked_vector) = (Vec::new(), vector.or_else(|| question_vector(core, &every.text)));
     for scope in &every.scopes {
         for (_, name) in collection::list(pages, scope)? {
             let named = vec![CollectionName::new(scope, &name)?];
             let mut request = collection::Request::new(every.text.as_str(), named, every.limit, every.filter.now);
-            request.vector.clone_from(&every.vector);
+            request.vector.clone_from(&asked_vector);
             request.embedder_failed = embedder_failed.map(str::to_owned);
             request.metadata.clone_from(&every.filter.metadata);
             request.relevant_only = every.filter.relevant_only;

@@ -230,7 +230,7 @@ mod tests {
 
     /// That of a scope of one store.
     fn seed() -> Seed {
-        Secret { key: [9; 16], keyed: true }.seed(b"a scope")
+        Secret { key: [9; 16], keyed: true, terms_keyed: false }.seed(b"a scope")
     }
 
     fn task(name: &str, entries: &[(&str, &str)]) -> TaskState {

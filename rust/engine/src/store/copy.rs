@@ -11,12 +11,16 @@ use std::time::Duration;
 use super::envelope;
 use super::environment::{Environment, Mode, Snapshot};
 use super::folder::{Folder, Found, GenerationNumber};
+use super::fork;
 use super::gate::Store;
 use super::identity::StoreId;
 use super::keys::{Key, STORE, Table};
 use super::meta::{self, Meta};
 use super::pages::Pages;
 use crate::{Error, ErrorKind, Result};
+
+/// How many forks a compaction gives way to, beginning anew behind each; then it goes on to its end.
+const MOST_FORKS: u32 = 5;
 
 /// Bytes in one transaction of a copy.
 pub(super) const BATCH_BYTES: usize = 8 << 20;
@@ -27,10 +31,10 @@ pub fn backup(store: &Store, target: &Path) -> Result<u64> {
     let folder = Folder::new(target.to_owned());
     folder.make()?;
     let (workshop, id) = (folder.workshop(1)?, StoreId::random()?);
-    let copied = store.read(|snapshot| copy(snapshot, &workshop, 1, store.format(), id)).inspect_err(|_| discard(&workshop))?;
+    let copied = store.read(|snapshot| copy(snapshot, &workshop, 1, store.format(), id, false)).inspect_err(|_| discard(&workshop))?;
     folder.publish(&workshop, 1)?;
     folder.name_current(1)?;
-    Ok(copied)
+    Ok(copied.unwrap_or_default())
 }
 
 /// Refuses a target that holds something.
@@ -47,19 +51,32 @@ pub(super) fn check_target(doing: &str, target: &Path) -> Result<()> {
 
 /// Rewrites the store into a new generation and moves every process over to it.
 pub fn compact(store: &Arc<Store>, busy_timeout: Duration) -> Result<u64> {
-    let (copied, next) = store.exclusively(busy_timeout, |environment| {
-        let next = environment.number() + 1;
-        let folder = store.folder();
-        let (workshop, snapshot) = (folder.workshop(next)?, environment.snapshot()?);
-        let id = identity(&snapshot)?;
-        let copied = copy(&snapshot, &workshop, next, store.format(), id).inspect_err(|_| discard(&workshop))?;
-        switch(folder, environment, &snapshot, &workshop, next).inspect_err(|_| discard(&workshop))?;
-        folder.name_current(next)?;
-        Ok((copied, next))
-    })?;
+    let mut forks = 0;
+    let (copied, next) = loop {
+        let gives_way = forks < MOST_FORKS;
+        match store.exclusively(busy_timeout, |environment| rewrite(store, environment, gives_way))? {
+            Some(done) => break done,
+            None => forks += 1, // the gate was open for a moment, and the fork has gone on
+        }
+    };
     store.read(|_| Ok(()))?; // moves this process on
     store.exclusively(busy_timeout, |environment| tidy(store.folder(), environment, next))?;
     Ok(copied)
+}
+
+/// Copies the open generation and switches over; none where a fork came between, and `gives_way` says that it may.
+fn rewrite(store: &Store, environment: &Environment, gives_way: bool) -> Result<Option<(u64, GenerationNumber)>> {
+    let (next, folder) = (environment.number() + 1, store.folder());
+    let (workshop, snapshot) = (folder.workshop(next)?, environment.snapshot()?);
+    let id = identity(&snapshot)?;
+    let copied = copy(&snapshot, &workshop, next, store.format(), id, gives_way).inspect_err(|_| discard(&workshop))?;
+    let Some(copied) = copied else {
+        discard(&workshop);
+        return Ok(None);
+    };
+    switch(folder, environment, &snapshot, &workshop, next).inspect_err(|_| discard(&workshop))?;
+    folder.name_current(next)?;
+    Ok(Some((copied, next)))
 }
 
 pub(super) fn identity(snapshot: &Snapshot) -> Result<StoreId> {
@@ -103,8 +120,8 @@ pub(super) fn discard(workshop: &Path) {
     let _ = std::fs::remove_dir_all(workshop); // what stays is swept by the next to open the store
 }
 
-/// Copies all values of a snapshot into a new generation in `workshop`, and syncs it.
-fn copy(snapshot: &Snapshot, workshop: &Path, number: GenerationNumber, format: u32, id: StoreId) -> Result<u64> {
+/// Copies all values of a snapshot into a new generation in `workshop`, and syncs it; none where it gave way to a fork.
+fn copy(snapshot: &Snapshot, workshop: &Path, number: GenerationNumber, format: u32, id: StoreId, gives_way: bool) -> Result<Option<u64>> {
     let meta = Meta::read(snapshot)?.ok_or_else(|| envelope::damaged(Key::new(STORE, Table::Meta).as_slice(), "it is missing"))?;
     let meta = Meta { format, store: Some(id), generation: number, ..meta };
     let mode = Mode { read_only: false, relaxed: false, building: true, format };
@@ -113,6 +130,13 @@ fn copy(snapshot: &Snapshot, workshop: &Path, number: GenerationNumber, format: 
     let mut copied = 0;
     while let Some(next) = copy_batch(snapshot, &environment, &from, &mut copied)? {
         from = next;
+        if gives_way {
+            environment.sync()?; // so that the last one does not wait for all of it
+            if fork::is_waiting() {
+                environment.close();
+                return Ok(None);
+            }
+        }
     }
     if copied != snapshot.tree().entries() {
         return Err(missing(copied, snapshot.tree().entries()));
@@ -121,7 +145,7 @@ fn copy(snapshot: &Snapshot, workshop: &Path, number: GenerationNumber, format: 
     meta.write(&mut txn)?;
     txn.commit()?;
     environment.finish(id)?;
-    Ok(copied)
+    Ok(Some(copied))
 }
 
 /// The error of a tree that does not hold what its meta page counts.
@@ -170,4 +194,39 @@ pub fn verify(store: &Store) -> Result<(u64, Vec<Error>)> {
         })?;
         Ok((seen, damaged))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::Ordering;
+
+    use super::*;
+    use crate::store::envelope::Codec;
+    use crate::store::pages::PagesMut;
+    use crate::store::{Durability, StoreOptions};
+
+    /// A fork waits for the gate, and every thread of the process for the fork: a copy of a gigabyte must not keep them.
+    #[test]
+    fn a_compaction_gives_way_to_forks_and_comes_to_its_end() {
+        let path = std::env::temp_dir().join(format!("memspan-gives-way-{}", std::process::id()));
+        let busy_timeout = Duration::from_secs(20);
+        let options = StoreOptions { durability: Durability::Relaxed, read_only: false, busy_timeout, now: 1 };
+        let store = Store::open(&path, &options).expect("open");
+        let fill = |txn: &mut crate::store::WriteTransaction<'_>| {
+            (0..3000_u32).try_for_each(|number| {
+                let key = Key::new(7, Table::Access).u32(number);
+                txn.put(key.as_slice(), &envelope::seal(key.as_slice(), 1, Codec::Raw, &[7; 4000]))
+            })
+        };
+        store.write(busy_timeout, fill).expect("more than a batch");
+        let once = |gives_way| store.exclusively(busy_timeout, |environment| rewrite(&store, environment, gives_way)).expect("copied");
+        fork::WAITING.fetch_add(1, Ordering::Relaxed);
+        assert!(once(true).is_none(), "it gave way");
+        assert_eq!(store.size().expect("open").0, 1, "and nothing was switched");
+        let copied = compact(&store, busy_timeout).expect("it does not give way for ever");
+        fork::WAITING.fetch_sub(1, Ordering::Relaxed);
+        assert_eq!((copied, store.size().expect("open").0), (3001, 2));
+        store.close();
+        let _ = std::fs::remove_dir_all(path);
+    }
 }

@@ -109,6 +109,13 @@ pub fn open<'v>(key: &[u8], value: &'v [u8]) -> Result<Envelope<'v>> {
     Ok(envelope)
 }
 
+/// Whether the value is what was written at `key`.
+#[must_use]
+pub fn belongs_to(key: &[u8], value: &[u8]) -> bool {
+    let Some((head, body)) = value.split_first_chunk::<ENVELOPE_BYTES>() else { return false };
+    checksum(key, &head[..4], body).to_le_bytes() == head[4..]
+}
+
 /// Compares the stored checksum with that of the bytes.
 pub fn verify(key: &[u8], value: &[u8], envelope: &Envelope<'_>) -> Result<()> {
     if checksum(key, &value[..4], envelope.body) == envelope.checksum {

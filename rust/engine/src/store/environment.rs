@@ -677,6 +677,10 @@ impl Pages for Snapshot {
         self.reveal(vault, key, stored).map(Some)
     }
 
+    fn get_beside_damage(&self, key: &[u8]) -> Result<Option<&[u8]>> {
+        self.pages.get_beside_damage(key)
+    }
+
     fn floor(&self, key: &[u8]) -> Result<Option<(&[u8], &[u8])>> {
         let entry = self.pages.floor(key)?;
         let (Some(vault), Some((key, stored))) = (&self.vault, entry) else { return Ok(entry) };
@@ -720,6 +724,10 @@ impl Pages for WriteTransaction<'_> {
         let stored = self.stored(key)?;
         let (Some(vault), Some(stored)) = (self.vault(), stored) else { return Ok(stored) };
         self.reveal(vault, key, stored).map(Some)
+    }
+
+    fn get_beside_damage(&self, key: &[u8]) -> Result<Option<&[u8]>> {
+        if self.changes == 0 { self.base.get_beside_damage(key) } else { self.get(key) }
     }
 
     fn floor(&self, key: &[u8]) -> Result<Option<(&[u8], &[u8])>> {

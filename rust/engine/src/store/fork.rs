@@ -6,7 +6,7 @@
 //! by threads that do not exist in it.
 
 use std::cell::RefCell;
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError, RwLockWriteGuard};
 
 use super::gate::{Gate, State, Store};
@@ -62,6 +62,15 @@ pub fn registry() -> &'static Registry {
     unsafe { &*REGISTRY.load(Ordering::Acquire) }
 }
 
+/// Forks that wait for what is under way.
+pub(super) static WAITING: AtomicUsize = AtomicUsize::new(0);
+
+/// Whether a fork waits, and every other thread with it: what takes long gives way.
+#[must_use]
+pub fn is_waiting() -> bool {
+    WAITING.load(Ordering::Relaxed) > 0
+}
+
 struct Held {
     stores: Vec<(Arc<Store>, RwLockWriteGuard<'static, State>)>,
     registry: MutexGuard<'static, Vec<std::sync::Weak<Store>>>,
@@ -73,6 +82,7 @@ thread_local! {
 }
 
 extern "C" fn before() {
+    WAITING.fetch_add(1, Ordering::Relaxed);
     let registry = lock(registry());
     let stores = registry.iter().filter_map(std::sync::Weak::upgrade).map(|store| {
         let guard = store.gate.get().state.write().unwrap_or_else(PoisonError::into_inner);
@@ -82,6 +92,7 @@ extern "C" fn before() {
         (store, guard)
     });
     let held = Held { stores: stores.collect(), registry };
+    WAITING.fetch_sub(1, Ordering::Relaxed);
     let _ = HELD.try_with(|cell| cell.borrow_mut().replace(held));
 }
 

@@ -307,6 +307,7 @@ impl Store {
         }
         let workshop = self.folder.workshop(1)?;
         let (id, secret) = (StoreId::random()?, Secret::random()?);
+        let secret = Secret { terms_keyed: lock(&self.key).is_some(), ..secret };
         let sealed = lock(&self.key).as_ref().map(|key| Vault::new()?.seal_for(key, secret)).transpose()?;
         let environment = Environment::build(&workshop, 1, self.mode(true), id, secret)?;
         let mut txn = environment.write()?;

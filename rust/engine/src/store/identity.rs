@@ -10,6 +10,7 @@ use std::fmt;
 use siphasher::sip128::{Hasher128, SipHasher24};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed, xxh3_128, xxh3_128_with_seed};
 
+use crate::units::term_key::TermKey;
 use crate::{Error, ErrorKind, Result};
 
 /// Names a store: 16 random bytes, drawn when it is made.
@@ -46,17 +47,19 @@ pub struct Secret {
     pub key: [u8; 16],
     /// Whether the hashes are keyed. Those of a store that a format before 4 began are not: they are what its keys are made of.
     pub keyed: bool,
+    /// Whether those of terms are, too: in a store that was made encrypted.
+    pub terms_keyed: bool,
 }
 
 impl Secret {
     /// A new store's.
     pub fn random() -> Result<Self> {
-        Ok(Self { key: random_bytes()?, keyed: true })
+        Ok(Self { key: random_bytes()?, keyed: true, terms_keyed: false })
     }
 
     /// That of a store which a format before 4 began: kept for what is keyed later.
     pub fn unkeyed() -> Result<Self> {
-        Ok(Self { key: random_bytes()?, keyed: false })
+        Ok(Self { key: random_bytes()?, keyed: false, terms_keyed: false })
     }
 
     /// The hash of a name that is unique in the whole store.
@@ -69,16 +72,25 @@ impl Secret {
     #[must_use]
     pub fn seed(self, scope: &[u8]) -> Seed {
         if !self.keyed {
-            return Seed { terms: xxh3_64(scope), names: None };
+            return Seed { terms: xxh3_64(scope).into(), names: None };
         }
-        let names = sip(self.halves(), &[b"names\0", scope]);
-        Seed { terms: sip(self.halves(), &[b"terms\0", scope]) as u64, names: Some((names as u64, (names >> 64) as u64)) }
+        let terms = term_key(sip(self.halves(), &[b"terms\0", scope]), self.terms_keyed);
+        Seed { terms, names: Some(halves(sip(self.halves(), &[b"names\0", scope]))) }
     }
 
     fn halves(self) -> (u64, u64) {
-        let number = u128::from_le_bytes(self.key);
-        (number as u64, (number >> 64) as u64)
+        halves(u128::from_le_bytes(self.key))
     }
+}
+
+fn halves(number: u128) -> (u64, u64) {
+    (number as u64, (number >> 64) as u64)
+}
+
+/// The key of terms that a hash gives.
+fn term_key(hash: u128, is_secret: bool) -> TermKey {
+    let (low, high) = halves(hash);
+    if is_secret { TermKey::Secret(low, high) } else { TermKey::Seed(low) }
 }
 
 impl fmt::Debug for Secret {
@@ -92,9 +104,9 @@ impl fmt::Debug for Secret {
 /// too many in an answer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Seed {
-    /// The seed of terms.
-    pub terms: u64,
-    /// The key of names and contents; none in a store that a format before 4 began, where `terms` seeds them, too.
+    /// The key of terms.
+    pub terms: TermKey,
+    /// The key of names and contents; none in a store that a format before 4 began, where the seed of terms seeds them, too.
     names: Option<(u64, u64)>,
 }
 
@@ -102,27 +114,32 @@ impl Seed {
     /// The hash of a name, or of contents.
     #[must_use]
     pub fn hash128(self, bytes: &[u8]) -> u128 {
-        self.names.map_or_else(|| xxh3_128_with_seed(bytes, self.terms), |key| sip(key, &[bytes]))
+        self.names.map_or_else(|| xxh3_128_with_seed(bytes, self.unkeyed()), |key| sip(key, &[bytes]))
     }
 
     /// The hash of a name among the few of a scope or session.
     #[must_use]
     pub fn hash64(self, bytes: &[u8]) -> u64 {
-        self.names.map_or_else(|| xxh3_64_with_seed(bytes, self.terms), |key| sip(key, &[bytes]) as u64)
+        self.names.map_or_else(|| xxh3_64_with_seed(bytes, self.unkeyed()), |key| sip(key, &[bytes]) as u64)
+    }
+
+    /// The seed of a store whose hashes are not keyed.
+    fn unkeyed(self) -> u64 {
+        if let TermKey::Seed(seed) = self.terms { seed } else { 0 }
     }
 
     /// Another seed, for names of another kind.
     #[must_use]
     pub fn apart(self, mark: u64) -> Self {
-        Self { terms: self.terms ^ mark, names: self.names.map(|(low, high)| (low ^ mark, high)) }
+        Self { terms: self.terms.apart(mark), names: self.names.map(|(low, high)| (low ^ mark, high)) }
     }
 
     /// That of a collection of the scope. `unkeyed` is what the seed was the hash of before.
     #[must_use]
     pub fn of_collection(self, name: &[u8], unkeyed: impl FnOnce(u64) -> u64) -> Self {
-        let Some(key) = self.names else { return Self { terms: unkeyed(self.terms), names: None } };
-        let names = sip(key, &[b"names\0", name]);
-        Self { terms: sip(key, &[b"terms\0", name]) as u64, names: Some((names as u64, (names >> 64) as u64)) }
+        let Some(key) = self.names else { return Self { terms: unkeyed(self.unkeyed()).into(), names: None } };
+        let terms = term_key(sip(key, &[b"terms\0", name]), matches!(self.terms, TermKey::Secret(..)));
+        Self { terms, names: Some(halves(sip(key, &[b"names\0", name]))) }
     }
 }
 
@@ -184,7 +201,8 @@ mod tests {
         // The first and the last vector of `vectors_sip128` in the reference implementation: key 00 to 0f, input of 0 and of 63 bytes.
         let key = (0x0706_0504_0302_0100, 0x0f0e_0d0c_0b0a_0908);
         assert_eq!(sip(key, &[]).to_le_bytes()[..8], [0xa3, 0x81, 0x7f, 0x04, 0xba, 0x25, 0xa8, 0xe6]);
-        let (one, other) = (Secret { key: [1; 16], keyed: true }, Secret { key: [2; 16], keyed: true });
+        let (one, other) =
+            (Secret { key: [1; 16], keyed: true, terms_keyed: false }, Secret { key: [2; 16], keyed: true, terms_keyed: false });
         assert_ne!(one.hash128(b"u-42"), other.hash128(b"u-42"));
         let seeds =
             [one.seed(b"a"), one.seed(b"b"), other.seed(b"a"), one.seed(b"a").apart(7), one.seed(b"a").of_collection(b"c", |seed| seed)];

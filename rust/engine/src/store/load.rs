@@ -32,11 +32,11 @@ pub fn load<V: Values>(
     open: impl Fn() -> Result<V>,
     check: impl Fn(&Snapshot) -> Result<()>,
 ) -> Result<u64> {
+    check_plain(store)?;
     let (loaded, next) = store.exclusively(busy_timeout, |environment| {
         let (folder, next) = (store.folder(), environment.number() + 1);
         let snapshot = environment.snapshot()?;
         check_empty(store, &snapshot)?;
-        check_plain(store)?;
         let (values, id) = (open()?, copy::identity(&snapshot)?);
         let workshop = folder.workshop(next)?;
         let loaded = build(&workshop, next, store.format(), id, values, &check).inspect_err(|_| copy::discard(&workshop))?;

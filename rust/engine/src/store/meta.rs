@@ -35,7 +35,7 @@ impl Meta {
     /// Writes it.
     pub fn write(&self, pages: &mut impl PagesMut) -> Result<()> {
         let key = Key::new(STORE, Table::Meta);
-        let mut body = Writer::array(if self.sealed.is_some() { 7 } else { 6 });
+        let mut body = Writer::array(if self.sealed.is_some() || self.secret.terms_keyed { 8 } else { 6 });
         let secret = if self.sealed.is_some() { Secret::default() } else { self.secret };
         body.uint(u64::from(self.format));
         body.int(self.created_at);
@@ -46,7 +46,11 @@ impl Meta {
         if let Some(sealed) = &self.sealed {
             let (copy, sealed) = (copy_of_sealed(), sealed.bytes());
             body.bin(&sealed);
+            body.bool(false);
             pages.put(copy.as_slice(), &envelope::seal(copy.as_slice(), 1, Codec::Raw, &sealed))?;
+        } else if self.secret.terms_keyed {
+            body.bin(&[]);
+            body.bool(true);
         }
         pages.put(key.as_slice(), &envelope::seal(key.as_slice(), 1, Codec::MessagePack, body.bytes()))
     }
@@ -56,14 +60,16 @@ impl Meta {
         let key = Key::new(STORE, Table::Meta);
         let Some(value) = pages.get(key.as_slice())? else { return Ok(None) };
         let mut body = Reader::array(key.as_slice(), envelope::open(key.as_slice(), value)?.body)?;
-        Ok(Some(Self {
+        let mut meta = Self {
             format: body.uint()? as u32,
             created_at: body.int()?,
             store: body.bin()?.try_into().ok().map(StoreId),
             generation: body.uint()? as GenerationNumber,
-            secret: Secret { key: body.bin()?.try_into().unwrap_or_default(), keyed: body.bool()? },
+            secret: Secret { key: body.bin()?.try_into().unwrap_or_default(), keyed: body.bool()?, terms_keyed: false },
             sealed: sealed_of(key.as_slice(), body.bin()?)?,
-        }))
+        };
+        meta.secret.terms_keyed = body.bool()?;
+        Ok(Some(meta))
     }
 
     /// What is sealed, from its second copy.
@@ -84,7 +90,7 @@ fn sealed_of(key: &[u8], bytes: &[u8]) -> Result<Option<Sealed>> {
 /// The generation that replaced this one, if any.
 pub fn retired(pages: &(impl Pages + ?Sized)) -> Result<Option<GenerationNumber>> {
     let key = Key::new(STORE, Table::Retired);
-    let Some(value) = pages.get(key.as_slice())? else { return Ok(None) };
+    let Some(value) = pages.get_beside_damage(key.as_slice())? else { return Ok(None) };
     Ok(Some(Reader::array(key.as_slice(), envelope::open(key.as_slice(), value)?.body)?.uint()? as GenerationNumber))
 }
 

@@ -20,6 +20,11 @@ pub trait Pages {
     /// The value at `key`.
     fn get(&self, key: &[u8]) -> Result<Option<&[u8]>>;
 
+    /// The value at `key`, which no damage beside it hides; as it is stored.
+    fn get_beside_damage(&self, key: &[u8]) -> Result<Option<&[u8]>> {
+        self.get(key)
+    }
+
     /// The entry with the greatest key at or below `key`.
     fn floor(&self, key: &[u8]) -> Result<Option<(&[u8], &[u8])>>;
 

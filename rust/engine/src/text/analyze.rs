@@ -3,11 +3,12 @@
 use std::cell::RefCell;
 
 use super::{Analysis, Analyzer};
+use crate::units::term_key::TermKey;
 
 /// The terms of a text that is stored.
-pub(crate) fn analyze(text: &str, seed: u64) -> Analysis {
+pub(crate) fn analyze(text: &str, key: impl Into<TermKey>) -> Analysis {
     let mut analysis = Analysis::default();
-    with_analyzer(|analyzer| analyzer.document(text, seed, &mut analysis));
+    with_analyzer(|analyzer| analyzer.document(text, key, &mut analysis));
     analysis
 }
 

@@ -2,6 +2,7 @@
 
 use super::stem::stem;
 use super::terms::{Role, Sink, Term, TermClass};
+use crate::units::term_key::TermKey;
 
 /// A term of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,14 +27,14 @@ pub struct Analysis {
 /// Collects the hashes of a document.
 #[derive(Debug, Default)]
 pub(super) struct Collector {
-    seed: u64,
+    key: TermKey,
     hashes: Vec<u64>,
     length: usize,
 }
 
 impl Collector {
-    pub(super) fn start(&mut self, seed: u64) {
-        self.seed = seed;
+    pub(super) fn start(&mut self, key: TermKey) {
+        self.key = key;
         self.hashes.clear();
         self.length = 0;
     }
@@ -53,16 +54,16 @@ impl Sink for Collector {
 
     #[inline]
     fn term(&mut self, _: Role, class: TermClass, term: &mut Term) {
-        self.hashes.push(term.hash(class, self.seed));
+        self.hashes.push(term.hash(class, self.key));
     }
 
     #[inline]
     fn word(&mut self, term: &mut Term) {
-        self.hashes.push(term.hash(TermClass::Word, self.seed));
+        self.hashes.push(term.hash(TermClass::Word, self.key));
         if let Some(stem) = stem(term.bytes()) {
             term.truncate(stem.keep);
             term.push(stem.end);
-            self.hashes.push(term.hash(TermClass::Stem, self.seed));
+            self.hashes.push(term.hash(TermClass::Stem, self.key));
         }
     }
 

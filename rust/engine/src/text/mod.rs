@@ -12,6 +12,7 @@
 //! Unicode Standard section 3.13, stemming steps 1a, 1b and 5 of Porter, "An algorithm for suffix stripping", 1980.
 
 mod analyze;
+use crate::units::term_key::TermKey;
 mod chars;
 mod document;
 mod exact;
@@ -69,17 +70,17 @@ impl Analyzer {
         Self::default()
     }
 
-    /// The terms of a document, into `out` (whose memory is used again). `scope_seed` keys the hashes.
-    pub fn document(&mut self, text: &str, scope_seed: u64, out: &mut Analysis) {
-        self.document.start(scope_seed);
+    /// The terms of a document, into `out` (whose memory is used again). `key` is that of the scope's terms.
+    pub fn document(&mut self, text: &str, key: impl Into<TermKey>, out: &mut Analysis) {
+        self.document.start(key.into());
         scan::scan(text, &mut self.scratch, &mut self.document);
         self.document.finish(out);
     }
 
     /// The terms of a query with their weights, strongest first, at most [`MAX_QUERY_TERMS`].
     #[must_use]
-    pub fn query(&mut self, text: &str, scope_seed: u64) -> Query {
-        self.query.start(scope_seed);
+    pub fn query(&mut self, text: &str, key: impl Into<TermKey>) -> Query {
+        self.query.start(key.into());
         scan::scan(text, &mut self.scratch, &mut self.query);
         self.query.finish()
     }

@@ -3,6 +3,7 @@
 use super::filler::is_filler;
 use super::stem::stem;
 use super::terms::{Role, Sink, Term, TermClass};
+use crate::units::term_key::TermKey;
 
 /// The most distinct terms of a query. Of more, those with the strongest role are kept (whole identifiers, then words and bigrams,
 /// then what is inside identifiers, accented forms, stems), and within a role the first in the text.
@@ -57,14 +58,14 @@ const ROLE_SHIFT: u32 = 56;
 /// Collects the terms of a query; their texts stand in one arena until the few that are kept get strings of their own.
 #[derive(Debug, Default)]
 pub(super) struct Collector {
-    seed: u64,
+    key: TermKey,
     entries: Vec<Entry>,
     arena: Vec<u8>,
 }
 
 impl Collector {
-    pub(super) fn start(&mut self, seed: u64) {
-        self.seed = seed;
+    pub(super) fn start(&mut self, key: TermKey) {
+        self.key = key;
         self.entries.clear();
         self.arena.clear();
     }
@@ -74,7 +75,7 @@ impl Collector {
         let bytes = term.bytes();
         self.arena.extend_from_slice(&bytes[..bytes.len().min(MAX_TEXT_BYTES)]);
         let order = filler | (role as u64) << ROLE_SHIFT | self.entries.len() as u64;
-        self.entries.push(Entry { hash: term.hash(class, self.seed), order, start, len: (self.arena.len() - start) as u16, role, class });
+        self.entries.push(Entry { hash: term.hash(class, self.key), order, start, len: (self.arena.len() - start) as u16, role, class });
     }
 
     pub(super) fn finish(&mut self) -> Query {

@@ -1,6 +1,6 @@
 //! What a term is: its class (which is hashed), its role (which gives its weight in a query), its hash.
 
-use xxhash_rust::xxh3::xxh3_64_with_seed;
+use crate::units::term_key::TermKey;
 
 /// Weight of a whole identifier in a query. It must outweigh the sum of its parts in a document that only has the parts: an
 /// identifier has two to five of them at [`PART_WEIGHT`], and their idf is lower than that of the whole.
@@ -87,13 +87,13 @@ impl Role {
     }
 }
 
-/// The hash of a term: `xxh3_64(class byte, then the normalised bytes; seed)`. Any length: a term of a megabyte is hashed whole.
+/// The hash of a term: of its class byte, then the normalised bytes, by the scope's key. Any length: a term of a megabyte is hashed whole.
 #[must_use]
-pub fn term_hash(class: TermClass, normalised: &str, scope_seed: u64) -> u64 {
+pub fn term_hash(class: TermClass, normalised: &str, key: impl Into<TermKey>) -> u64 {
     let mut term = Term::default();
     term.clear();
     term.push(normalised.as_bytes());
-    term.hash(class, scope_seed)
+    term.hash(class, key.into())
 }
 
 /// The normalised bytes of one term under construction; byte 0 is kept free for the class.
@@ -154,9 +154,9 @@ impl Term {
     }
 
     #[inline]
-    pub(super) fn hash(&mut self, class: TermClass, seed: u64) -> u64 {
+    pub(super) fn hash(&mut self, class: TermClass, key: TermKey) -> u64 {
         self.0[0] = class as u8;
-        xxh3_64_with_seed(&self.0, seed)
+        key.hash(&self.0)
     }
 }
 

@@ -5,6 +5,17 @@
 /// Microseconds of a day.
 pub(crate) const DAY: i64 = 86_400_000_000;
 
+/// The months in English.
+pub(crate) const MONTHS: [&str; 12] =
+    ["january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"];
+/// The days of a week in English, from Monday on.
+pub(crate) const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+
+/// Whether a word in small letters names a month or a weekday.
+pub(crate) fn is_named(word: &str) -> bool {
+    MONTHS.contains(&word) || WEEKDAYS.contains(&word)
+}
+
 /// Whole days, from the first to before the end; open where a side is `None`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Days {

@@ -37,6 +37,9 @@ impl Default for Parameters {
 }
 
 impl Parameters {
+    /// k1 = 1.2, b = 0.75, as for most collections of documents and code: their passages differ in length and repeat what they are about.
+    pub const OF_DOCUMENTS: Self = Self { k1: 1.2, b: 0.75 };
+
     /// `k1`, how slowly repetition saturates, is 0 to 10; `b`, how much length counts, is 0 to 1.
     pub fn new(k1: f64, b: f64) -> Result<Self> {
         within("k1", k1, MAX_K1)?;

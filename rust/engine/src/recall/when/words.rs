@@ -1,7 +1,6 @@
 //! Words of a question, and what a word can be in an expression of time.
 
-use crate::units::calendar::Days;
-use crate::units::calendar::{day, months, valid};
+use crate::units::calendar::{Days, MONTHS, WEEKDAYS, day, months, valid};
 
 /// One word without the punctuation around it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,8 +39,6 @@ impl Word<'_> {
 
     /// A month by its name (from 1), and whether the name is a word of its own as well, or short for one.
     pub fn month(&self) -> Option<(i64, bool)> {
-        const MONTHS: [&str; 12] =
-            ["january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"];
         if let Some(at) = MONTHS.iter().position(|name| *name == self.lower) {
             return Some((at as i64 + 1, matches!(at, 2 | 4)));
         }
@@ -51,9 +48,8 @@ impl Word<'_> {
 
     /// A weekday by its name, 0 for Monday; a short name needs its capital.
     pub fn weekday(&self) -> Option<i64> {
-        const DAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
         let short = self.is_capital() && (3..=5).contains(&self.lower.len());
-        DAYS.iter().position(|name| *name == self.lower || short && name.starts_with(&self.lower)).map(|at| at as i64)
+        WEEKDAYS.iter().position(|name| *name == self.lower || short && name.starts_with(&self.lower)).map(|at| at as i64)
     }
 
     /// The first month of a season of the northern half of the world.

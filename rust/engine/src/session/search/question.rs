@@ -6,6 +6,7 @@ use crate::index::bm25::QueryTerm;
 use crate::index::vectors::Query;
 use crate::text::{self, asks_when, with_analyzer};
 use crate::units::score::SCORE_ONE;
+use crate::units::term_key::TermKey;
 
 /// Tokens of a name that are left out of the meaning of a question.
 const MAX_NAME_TOKENS: usize = 64;
@@ -18,15 +19,15 @@ pub(super) struct Question {
     /// It asks for a time.
     pub asks_when: bool,
     query: text::Query,
-    seed: u64,
+    key: TermKey,
 }
 
 impl Question {
-    pub fn new(text: &str, seed: u64) -> Self {
-        let query = with_analyzer(|analyzer| analyzer.query(text, seed));
+    pub fn new(text: &str, key: TermKey) -> Self {
+        let query = with_analyzer(|analyzer| analyzer.query(text, key));
         let terms = query.terms.iter().map(|term| QueryTerm { hash: term.hash, weight: term.weight }).collect();
         let (text, identifiers) = (text.to_owned(), query.identifiers.clone());
-        Self { asks_when: asks_when(&text), text, terms, identifiers, query, seed }
+        Self { asks_when: asks_when(&text), text, terms, identifiers, query, key }
     }
 
     /// The terms of the question that are a word of that name; none where it is not named.
@@ -34,7 +35,7 @@ impl Question {
         if speaker.is_empty() {
             return Vec::new();
         }
-        let name = with_analyzer(|analyzer| analyzer.query(speaker, self.seed));
+        let name = with_analyzer(|analyzer| analyzer.query(speaker, self.key));
         let is_asked = |hash: u64| self.terms.iter().any(|asked| asked.hash == hash);
         let is_named = name.terms.iter().any(|term| term.weight >= 1.0 && is_asked(term.hash));
         name.terms.iter().map(|term| term.hash).filter(|hash| is_named && is_asked(*hash)).collect()
@@ -67,8 +68,8 @@ mod tests {
 
     #[test]
     fn a_name_is_in_the_question_or_not() {
-        let question = Question::new("When did Caroline Smith visit the museum?", 7);
+        let question = Question::new("When did Caroline Smith visit the museum?", 7.into());
         assert_eq!((question.named("Caroline").is_empty(), question.named("Melanie").is_empty()), (false, true));
-        assert!(question.asks_when && !Question::new("What was the port?", 7).asks_when);
+        assert!(question.asks_when && !Question::new("What was the port?", 7.into()).asks_when);
     }
 }

@@ -6,27 +6,28 @@ use crate::index::bm25::runs::Runs;
 use crate::store::pages::Pages;
 use crate::text::typos::{Frequencies, repair};
 use crate::text::{TermClass, term_hash, with_analyzer};
+use crate::units::term_key::TermKey;
 
 /// What the messages of a scope have.
 struct Messages<'p, P> {
     pages: &'p P,
     runs: &'p Runs,
-    seed: u64,
+    key: TermKey,
 }
 
 impl<P: Pages> Frequencies for Messages<'_, P> {
     fn of_forms(&mut self, word: &str) -> Result<u64> {
-        let hashes: Vec<u64> = with_analyzer(|analyzer| analyzer.query(word, self.seed)).terms.iter().map(|term| term.hash).collect();
+        let hashes: Vec<u64> = with_analyzer(|analyzer| analyzer.query(word, self.key)).terms.iter().map(|term| term.hash).collect();
         Ok(self.runs.frequencies(self.pages, &hashes)?.iter().sum())
     }
 
     fn of_spellings(&mut self, words: &[String]) -> Result<Vec<u64>> {
-        let hashes: Vec<u64> = words.iter().map(|word| term_hash(TermClass::Word, word, self.seed)).collect();
+        let hashes: Vec<u64> = words.iter().map(|word| term_hash(TermClass::Word, word, self.key)).collect();
         self.runs.frequencies(self.pages, &hashes)
     }
 }
 
 /// The question read so; `None` where nothing in it changed.
-pub(super) fn repaired<P: Pages>(pages: &P, runs: &Runs, seed: u64, question: &str) -> Result<Option<String>> {
-    Ok(repair(question, has_word, &mut Messages { pages, runs, seed })?.map(|repaired| repaired.text))
+pub(super) fn repaired<P: Pages>(pages: &P, runs: &Runs, key: TermKey, question: &str) -> Result<Option<String>> {
+    Ok(repair(question, has_word, &mut Messages { pages, runs, key })?.map(|repaired| repaired.text))
 }

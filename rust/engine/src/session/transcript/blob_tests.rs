@@ -12,7 +12,7 @@ use crate::store::pages::MemoryPages;
 const PARTITION: Partition = 3;
 /// That of a scope of one store.
 fn seed(scope: &str) -> Seed {
-    Secret { key: [17; 16], keyed: true }.seed(scope.as_bytes())
+    Secret { key: [17; 16], keyed: true, terms_keyed: false }.seed(scope.as_bytes())
 }
 
 /// Bytes whose length is `chunks` pages, less a few.

@@ -4,7 +4,6 @@
 use std::sync::Arc;
 
 use super::bounds;
-use super::newer;
 use super::pinned::{self, Pinned};
 use super::retrieved::{self, Asked};
 use super::room::{self, RoomLeft};
@@ -231,8 +230,8 @@ fn gather<'s, P: Pages>(
     volatile.extend(notes::items(pages, place)?);
     volatile.extend(task::items(&task::list(pages, place.partition, place.session, ask.now)?));
     let recalled = recall(engine, pages, scopes, &view, ask, record.recalls.memories as usize)?;
-    if let Some((request, answer)) = &recalled {
-        volatile.extend(recalled_items(pages, &request.text, answer, epoch.form())?);
+    if let Some((_, answer)) = &recalled {
+        volatile.extend(recalled_items(pages, answer, epoch.form())?);
     }
     let (mut degraded, mut most_recalled) = (None, u64::MAX);
     if let Some((request, _)) = &recalled {
@@ -344,15 +343,15 @@ fn question(message: &Message) -> String {
 
 /// Recalled memories with their scores, each weighed by how sure the answer is: a best answer that answers nothing scores low. One that
 /// something newer was said of says when; one that another contradicts, undecided, says so.
-fn recalled_items<P: Pages>(pages: &P, question: &str, answer: &Recall, form: Form) -> Result<Vec<Item>> {
+fn recalled_items<P: Pages>(pages: &P, answer: &Recall, form: Form) -> Result<Vec<Item>> {
     let confidence = answer.confidence();
-    let item = |(hit, newer_at): (&recall::Hit, Option<i64>)| {
+    let item = |hit: &recall::Hit| {
         let partition = answer.partitions.get(hit.scope).copied().flatten().unwrap_or_default();
         let score = Some((hit.score * confidence * SCORE_UNIT) as i64);
         let disputed = is_disputed(pages, partition, &hit.memory)?;
-        Ok(pinned::item(partition, &hit.memory, section::RECALLED, score, Form { newer_at, disputed, ..form }))
+        Ok(pinned::item(partition, &hit.memory, section::RECALLED, score, Form { newer_at: hit.newer_at, disputed, ..form }))
     };
-    answer.hits.iter().zip(newer::newer(question, &answer.hits)).map(item).collect()
+    answer.hits.iter().map(item).collect()
 }
 
 /// Whether a memory that is still current says otherwise.

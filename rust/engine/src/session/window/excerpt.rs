@@ -10,6 +10,7 @@
 
 use crate::embedding::{Content, Wanted, distinct_tokens};
 use crate::text::{analyze, with_analyzer};
+use crate::units::term_key::TermKey;
 
 /// The longest piece, in bytes.
 const PIECE: usize = 240;
@@ -35,15 +36,15 @@ struct Piece {
 }
 
 /// Start and length of the part of `text` that answers, at most `most` bytes; `None` where all of it fits.
-pub(super) fn answering(question: &str, text: &str, seed: u64, most: usize) -> Option<(u64, u64)> {
+pub(super) fn answering(question: &str, text: &str, key: TermKey, most: usize) -> Option<(u64, u64)> {
     if text.len() <= most {
         return None;
     }
-    let query = with_analyzer(|analyzer| analyzer.query(question, seed));
+    let query = with_analyzer(|analyzer| analyzer.query(question, key));
     let mut pieces = cut(text, most);
     let mut counts = vec![0_usize; query.terms.len()];
     for piece in &mut pieces {
-        let words = analyze(&text[piece.start..piece.end], seed);
+        let words = analyze(&text[piece.start..piece.end], key);
         let has = |hash: u64| words.terms.binary_search_by_key(&hash, |term| term.hash).is_ok();
         piece.terms = (0..query.terms.len()).filter(|at| has(query.terms[*at].hash)).collect();
         piece.terms.iter().for_each(|at| counts[*at] += 1);
@@ -152,7 +153,7 @@ mod tests {
     use super::*;
 
     fn shown(question: &str, text: &str, most: usize) -> String {
-        part(text, answering(question, text, 7, most))
+        part(text, answering(question, text, 7.into(), most))
     }
 
     fn log() -> String {
@@ -183,11 +184,11 @@ mod tests {
         let texts = ["\u{e9}".repeat(900), "x".repeat(5_000), "\n".repeat(2_000), log(), "\u{1f600} ok. ".repeat(300)];
         for text in &texts {
             for most in [16, 100, 399, 1_200] {
-                let (start, length) = answering("code of node-9", text, 7, most).expect("it is longer");
+                let (start, length) = answering("code of node-9", text, 7.into(), most).expect("it is longer");
                 assert!(length as usize <= most, "{length} of {most}");
                 assert!(text.get(start as usize..(start + length) as usize).is_some());
             }
         }
-        assert_eq!(answering("code", "short", 7, 100), None);
+        assert_eq!(answering("code", "short", 7.into(), 100), None);
     }
 }

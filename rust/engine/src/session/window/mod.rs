@@ -3,7 +3,6 @@
 pub(super) mod assemble;
 pub(crate) mod bounds;
 mod excerpt;
-mod newer;
 pub(super) mod pinned;
 pub(super) mod recount;
 pub(super) mod retrieved;

@@ -19,7 +19,7 @@ use std::ops::ControlFlow;
 
 use self::map::Mapped;
 use self::page::{HEADER, Kind, Order, Page, Value};
-use super::verified;
+use super::{envelope, verified};
 use crate::{Error, ErrorKind, Result, interrupt};
 
 /// LMDB's trees have at most 32 levels; ten hold more than a file can.
@@ -226,6 +226,19 @@ impl Tree {
     /// The entries before and behind the gap at `way`, where `key` is not: both intact, and on its two sides.
     #[allow(clippy::type_complexity)] // two entries, each of a key and a value
     fn confirm(&self, way: &Way, page: Page<'_>, key: &[u8]) -> Result<Option<(&[u8], &[u8])>> {
+        let [before, behind] = self.around(way, page)?;
+        if before.is_some_and(|(before, _)| before >= key) || behind.is_some_and(|(behind, _)| behind <= key) {
+            return Err(self.damaged(way.pages[way.leaf], "the branch above it leads to the wrong leaf"));
+        }
+        for (key, value) in before.iter().chain(&behind) {
+            verified::intact(key, value)?;
+        }
+        Ok(before)
+    }
+
+    /// The entries before and behind the gap at `way`, whatever they are.
+    #[allow(clippy::type_complexity)] // two entries, each of a key and a value
+    fn around(&self, way: &Way, page: Page<'_>) -> Result<[Option<(&[u8], &[u8])>; 2]> {
         self.check_fences(way, page)?;
         let before = if way.index() > 0 {
             let mut before = *way;
@@ -236,14 +249,7 @@ impl Tree {
         };
         let behind = if way.index() < page.entries() { Some(*way) } else { self.beside(way, true)? };
         let [before, behind] = [before, behind].map(|way| way.map(|way| self.entry(&way)).transpose());
-        let (before, behind) = (before?, behind?);
-        if before.is_some_and(|(before, _)| before >= key) || behind.is_some_and(|(behind, _)| behind <= key) {
-            return Err(self.damaged(way.pages[way.leaf], "the branch above it leads to the wrong leaf"));
-        }
-        for (key, value) in before.iter().chain(&behind) {
-            verified::intact(key, value)?;
-        }
-        Ok(before)
+        Ok([before?, behind?])
     }
 
     /// Checks every page that LMDB may walk or free when it puts or, where `removes`, deletes `key`.
@@ -319,6 +325,21 @@ impl Tree {
     pub fn get(&self, key: &[u8]) -> Result<Option<&[u8]>> {
         let Some((way, page, exact)) = self.seek(key)? else { return Ok(None) };
         if exact { self.value(way.pages[way.leaf], page, way.index()).map(Some) } else { self.confirm(&way, page, key).map(|_| None) }
+    }
+
+    /// The value at `key`, where damage to a value beside it does not matter: it is not there unless one of the two is it, at a key that
+    /// changed.
+    pub fn get_beside_damage(&self, key: &[u8]) -> Result<Option<&[u8]>> {
+        let Some((way, page, exact)) = self.seek(key)? else { return Ok(None) };
+        if exact {
+            return self.value(way.pages[way.leaf], page, way.index()).map(Some);
+        }
+        let beside = self.around(&way, page)?;
+        let are_whole = beside.iter().flatten().all(|(key, value)| verified::intact(key, value).is_ok());
+        if !are_whole && beside.iter().flatten().any(|(_, value)| envelope::belongs_to(key, value)) {
+            return Err(self.damaged(way.pages[way.leaf], "a key in it changed"));
+        }
+        Ok(None)
     }
 
     /// The entry with the greatest key at or below `key`.

@@ -65,7 +65,7 @@ impl std::fmt::Debug for StoreKey {
 }
 
 const SALT_BYTES: usize = 16;
-/// The store's key, then the secret of its hashes, then whether they are keyed.
+/// The store's key, then the secret of its hashes, then whether they are keyed (bit 0), and those of terms, too (bit 1).
 const SEALED_TEXT: usize = KEY_BYTES + 16 + 1;
 
 /// What the caller's key opens.
@@ -142,7 +142,7 @@ impl Vault {
 
     /// The store's key and `secret`, to be opened with `key` from now on.
     pub fn seal_for(&self, key: &StoreKey, secret: identity::Secret) -> Result<Sealed> {
-        let mut text = [self.store_key.bytes(), &secret.key, &[u8::from(secret.keyed)]].concat();
+        let mut text = [self.store_key.bytes(), &secret.key, &[u8::from(secret.keyed) | u8::from(secret.terms_keyed) << 1]].concat();
         let mut sealed = Vec::new();
         Cipher::new(&key.0)?.seal(&context_of_store(&self.salt), &text, &mut sealed)?;
         wipe(&mut text);
@@ -155,7 +155,8 @@ impl Vault {
         let mut room = [0; SEALED_TEXT + TAG_BYTES];
         let opened = Cipher::new(&key.0)?.open(&context_of_store(&sealed.salt), &sealed.sealed, &mut room);
         let Some((store_key, rest)) = opened.as_deref().and_then(|text| text.split_first_chunk::<KEY_BYTES>()) else { return Ok(None) };
-        let secret = identity::Secret { key: rest[..16].try_into().unwrap_or_default(), keyed: rest[16] != 0 };
+        let secret =
+            identity::Secret { key: rest[..16].try_into().unwrap_or_default(), keyed: rest[16] & 1 != 0, terms_keyed: rest[16] & 2 != 0 };
         let vault = Self::of(sealed.salt, store_key);
         wipe(&mut room);
         Ok(Some((vault?, secret)))
@@ -302,7 +303,7 @@ pub fn wrong_key(store: &std::path::Path, reason: &str, why: &str) -> Error {
 mod tests {
     use super::*;
 
-    const SECRET: identity::Secret = identity::Secret { key: [9; 16], keyed: true };
+    const SECRET: identity::Secret = identity::Secret { key: [9; 16], keyed: true, terms_keyed: true };
 
     #[test]
     fn only_the_key_that_sealed_it_opens_a_store() {

@@ -1,0 +1,191 @@
+//! The newest first: of memories that say something of the same thing, where no slot says so, the newest stands before those that it
+//! replaces, and each of these says when.
+//!
+//! Two are such a pair where both are of kinds that hold (facts, preferences, decisions, constraints, the profile), the newer one is trusted
+//! as much, is about the same person, and it answers the question by itself ([`answers`]). The same person: it has every name and identifier of
+//! the question that the older one has, speaks of "I" where the older one does, and names nobody else's. A question that names no person
+//! and says nothing of "I" asks about a thing: there the newer one has every word of the question that the older one has, since "the
+//! production server" is no newer "staging server", and more of its score.
+//!
+//! It forgets nothing and leaves nothing out: near is not the same, and the reader decides. What asks for the past, or for a time, is
+//! answered as it ranks.
+
+use super::Hit;
+use super::closer;
+use super::ranking::memories::newest::{CLOSENESS, LEAST, MEANING};
+use crate::memory::Kind;
+use crate::text::{Role, analyze, with_analyzer};
+
+/// So many hundredths of the older one's score has what is newer of a person, at least.
+const OF_PERSON: i64 = 33;
+/// The same of a thing.
+const OF_THING: i64 = 70;
+/// Words of a question about a thing: "tea" alone asks for all that is known of it.
+const LEAST_WORDS: usize = 2;
+/// Words that ask for what was.
+const PAST: [&str; 14] = [
+    "used",
+    "before",
+    "previous",
+    "previously",
+    "former",
+    "formerly",
+    "earlier",
+    "old",
+    "originally",
+    "original",
+    "past",
+    "ago",
+    "history",
+    "then",
+];
+/// Words of who asks, and of how others write of them.
+const OWN: [&str; 12] = ["i", "me", "my", "mine", "we", "us", "our", "ours", "i'm", "i've", "user", "user's"];
+
+/// Puts the newest of each thing before what it replaces, by its score, and notes at the older ones when something newer was said.
+/// `near` has the closeness of a hit, and its cosine by the built-in embedding.
+pub(super) fn lift(question: &str, hits: &mut [Hit], near: impl Fn(&Hit) -> (f64, f64)) {
+    if words(question).any(|word| PAST.contains(&word.as_str())) {
+        return;
+    }
+    let asked = Asked::of(question);
+    if !asked.of_person && asked.required.len() < LEAST_WORDS {
+        return;
+    }
+    let seen: Vec<Option<Seen>> = hits.iter().map(|hit| Seen::of(&asked, hit, &near)).collect();
+    let newest: Vec<Option<usize>> = (0..hits.len()).map(|older| newest_of(older, &asked, &seen, hits)).collect();
+    for (older, newest) in newest.into_iter().enumerate() {
+        let Some(newest) = newest else { continue };
+        hits[older].newer_at = Some(hits[newest].memory.occurred_at);
+        let least = hits[older].parts.fixed;
+        hits[newest].parts.raise_to(least);
+        hits[newest].score = hits[newest].parts.score();
+    }
+}
+
+/// The newest of what replaces one.
+fn newest_of(older: usize, asked: &Asked, seen: &[Option<Seen>], hits: &[Hit]) -> Option<usize> {
+    let old = seen[older].as_ref()?;
+    let replaces = |newer: &usize| seen[*newer].as_ref().is_some_and(|new| asked.is_newer(new, old));
+    (0..hits.len()).filter(replaces).max_by_key(|newer| hits[*newer].memory.occurred_at)
+}
+
+/// Whether a memory answers the question by itself.
+fn answers((closeness, cosine): (f64, f64)) -> bool {
+    MEANING * cosine + CLOSENESS * closeness > LEAST
+}
+
+/// Of whom and of what a question asks.
+struct Asked {
+    /// Hashes of what a newer memory must have if the older one has it.
+    required: Vec<u64>,
+    names: Vec<String>,
+    own: bool,
+    /// It asks about somebody, who is named or asks.
+    of_person: bool,
+}
+
+impl Asked {
+    fn of(question: &str) -> Self {
+        let names: Vec<String> = closer::names(question).into_iter().map(str::to_lowercase).collect();
+        let own = speaks_of_own(question);
+        let query = with_analyzer(|analyzer| analyzer.query(question, 0));
+        let of_person = own || !names.is_empty();
+        let is_required = |term: &crate::text::QueryTerm| match term.role {
+            Role::Whole => true,
+            Role::Word => !of_person || names.contains(&term.text),
+            _ => false,
+        };
+        Self { required: query.terms.iter().filter(|term| is_required(term)).map(|term| term.hash).collect(), names, own, of_person }
+    }
+
+    /// Whether one is newer than another and about the same person or thing.
+    fn is_newer(&self, new: &Seen, old: &Seen) -> bool {
+        new.occurred_at > old.occurred_at
+            && new.scope == old.scope
+            && new.trust >= old.trust
+            && (new.slot.is_none() || old.slot.is_none() || new.slot == old.slot)
+            && old.required.iter().all(|hash| new.required.contains(hash))
+            && new.score.saturating_mul(100) >= old.score.saturating_mul(if self.of_person { OF_PERSON } else { OF_THING })
+            && (!self.own || new.own == old.own)
+            && (!new.others || old.others)
+    }
+}
+
+/// What is known of a memory that holds and answers the question.
+struct Seen {
+    scope: usize,
+    slot: Option<String>,
+    occurred_at: i64,
+    trust: u8,
+    score: i64,
+    required: Vec<u64>,
+    own: bool,
+    /// It speaks of what is somebody's whom the question does not name.
+    others: bool,
+}
+
+impl Seen {
+    fn of(asked: &Asked, hit: &Hit, near: impl Fn(&Hit) -> (f64, f64)) -> Option<Self> {
+        let memory = &hit.memory;
+        if !holds(memory.kind) || memory.ending.is_some() || !answers(near(hit)) {
+            return None;
+        }
+        let analysis = analyze(&memory.text, 0);
+        let has = |hash: &u64| analysis.terms.binary_search_by_key(hash, |term| term.hash).is_ok();
+        Some(Self {
+            scope: hit.scope,
+            slot: memory.slot.clone(),
+            occurred_at: memory.occurred_at,
+            trust: memory.trust,
+            score: hit.parts.fixed,
+            required: asked.required.iter().copied().filter(has).collect(),
+            own: speaks_of_own(&memory.text),
+            others: owners(&memory.text).any(|owner| !asked.names.contains(&owner)),
+        })
+    }
+}
+
+/// Whether what a memory of that kind says holds until something else is said.
+pub(super) fn holds(kind: Kind) -> bool {
+    matches!(kind, Kind::Semantic | Kind::Preference | Kind::Decision | Kind::Constraint | Kind::Profile)
+}
+
+fn speaks_of_own(text: &str) -> bool {
+    words(text).any(|word| OWN.contains(&word.as_str()))
+}
+
+/// Those with a capital letter whose something is spoken of.
+fn owners(text: &str) -> impl Iterator<Item = String> + '_ {
+    let owned = |word: &str| word.strip_suffix("'s").or_else(|| word.strip_suffix("\u{2019}s")).map(str::to_lowercase);
+    let named = text.split_whitespace().filter(|word| word.starts_with(char::is_uppercase));
+    named
+        .filter_map(owned)
+        .filter(|owner| !OWN.contains(&owner.as_str()) && !matches!(owner.as_str(), "it" | "that" | "what" | "here" | "there" | "let"))
+}
+
+fn words(text: &str) -> impl Iterator<Item = String> + '_ {
+    let bare = |word: &str| word.trim_matches(|letter: char| !letter.is_alphanumeric()).to_lowercase().replace('\u{2019}', "'");
+    text.split_whitespace().map(bare)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whose_something_is_told_by_words() {
+        assert!(speaks_of_own("Where do I work?") && speaks_of_own("My job") && speaks_of_own("The user's editor is Vim."));
+        assert!(!speaks_of_own("MySQL runs on port 3306") && !speaks_of_own("Anna works at Acme."));
+        assert_eq!(owners("Bob's project uses it, and it's Anna's.").collect::<Vec<_>>(), ["bob"]);
+    }
+
+    #[test]
+    fn a_thing_needs_every_word_and_a_person_only_their_name() {
+        let required = |question: &str| Asked::of(question).required.len();
+        assert_eq!(required("What is the port of the staging server?"), 3);
+        assert_eq!(required("Where does Anna work?"), 1);
+        assert_eq!(required("Where do I work?"), 0);
+        assert!(required("Where do I deploy payments-api?") >= 1);
+    }
+}

@@ -1,0 +1,77 @@
+//! How sure an answer is: of the first hit alone, and of what stands beside it.
+//!
+//! ```text
+//! sure        the mean of how close the first hit is to the question and of its cosine; where there was no closer look the share of the
+//!             question's words (by rarity) that it has, in the place of closeness, and that alone without vectors
+//! margin      how far its relevance is above that of the tenth: an answer stands out of what is merely about the same
+//! named       how much closer those memories come that are about somebody whom the question names: "Bob" is not "Anna"
+//! confidence  the odds of `sure`, moved by both
+//! ```
+//!
+//! The weights are fitted (`recall/ranking.rs`). Where there are fewer than ten hits, or no closer look, or nobody is named, nothing is moved.
+
+use super::Hit;
+use super::explain::LexicalQuery;
+use super::fusion::Parts;
+use super::ranking::memories::{Features, MARGIN, NAMED, USUAL_MARGIN};
+
+/// The place that the first is compared with.
+const TENTH: usize = 9;
+
+/// What stands beside the first hit.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Beside {
+    /// By how much the margin is above the usual one.
+    pub margin: f64,
+    /// By how much those with a name of the question come closer.
+    pub named: f64,
+}
+
+impl Beside {
+    /// Of the hits of a closer look, in order; `names` says whether the question has any.
+    pub(super) fn of(hits: &[Hit], names: bool) -> Self {
+        let margin = hits.first().zip(hits.get(TENTH)).map_or(0.0, |(first, tenth)| {
+            let relevance = |hit: &Hit| hit.parts.relevance();
+            relevance(first) - relevance(tenth) - USUAL_MARGIN
+        });
+        Self { margin, named: if names { closer_by_name(hits) } else { 0.0 } }
+    }
+
+    /// From 0 to 1: how sure an answer is whose first hit is so sure.
+    #[must_use]
+    pub fn confidence(&self, sure: f64) -> f64 {
+        let moved = libm::exp(MARGIN * self.margin + NAMED * self.named);
+        (sure * moved / (sure * moved + 1.0 - sure).max(f64::MIN_POSITIVE)).clamp(0.0, 1.0)
+    }
+}
+
+/// How much closer to the question those come that begin with a name of it, or, where none does, that have one; 0 where none has.
+fn closer_by_name(hits: &[Hit]) -> f64 {
+    let features = || hits.iter().filter_map(|hit| hit.parts.closer).map(|(features, _)| features);
+    let by = |is: fn(&Features) -> bool| {
+        let closest = |of: bool| features().filter(|one| is(one) == of).map(|one| one.closeness).fold(0.0, f64::max);
+        features().any(|one| is(&one)).then(|| closest(true) - closest(false))
+    };
+    by(|one| one.subject > 0.0).or_else(|| by(|one| one.name > 0.0)).unwrap_or(0.0)
+}
+
+/// From 0 to 1: how sure a first hit alone is, from what was asked of its scope, its text and the parts of its score.
+#[must_use]
+pub fn confidence(query: Option<&LexicalQuery>, text: &str, parts: &Parts) -> f64 {
+    let close = || parts.closer.map_or_else(|| query.map_or(0.0, |query| query.coverage(text)), |(features, _)| features.closeness);
+    parts.cosine().map_or_else(close, |cosine| f64::midpoint(close(), cosine.max(0.0))).clamp(0.0, 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stands_out_and_who_is_named_move_the_odds() {
+        let plain = Beside::default();
+        assert!((plain.confidence(0.4) - 0.4).abs() < 1e-12);
+        assert!(Beside { margin: 0.1, named: 0.0 }.confidence(0.4) > 0.4 && Beside { margin: 0.0, named: -0.5 }.confidence(0.4) < 0.4);
+        assert!(plain.confidence(0.0).abs() < 1e-12 && (Beside { margin: -1.0, named: -1.0 }.confidence(1.0) - 1.0).abs() < 1e-12);
+        assert_eq!(Beside::of(&[], true), Beside { margin: 0.0, named: 0.0 });
+    }
+}

@@ -1,0 +1,54 @@
+//! The corpus of the fuzzer, replayed: each file, and mutations of it by a generator of chance, through its decoder. `MEMSPAN_FUZZ` says how
+//! many mutations of each (200 by default).
+
+mod support;
+#[path = "../../../fuzz/targets.rs"]
+mod targets;
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use support::Chance;
+
+fn corpus(name: &str) -> Vec<Vec<u8>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(name);
+    let mut files: Vec<_> = std::fs::read_dir(&folder).expect("a corpus").map(|entry| entry.expect("a file").path()).collect();
+    files.sort();
+    files.iter().map(|file| std::fs::read(file).expect("read")).collect()
+}
+
+/// The same bytes with something else in them: bits, bytes, a piece cut out, doubled, or taken from another input.
+fn mutated(chance: &mut Chance, input: &[u8], others: &[Vec<u8>]) -> Vec<u8> {
+    let mut bytes = input.to_vec();
+    for _ in 0..=chance.below(4) {
+        let at = chance.below(bytes.len() + 1);
+        let end = (at + 1 + chance.below(16)).min(bytes.len());
+        match chance.below(6) {
+            0 if at < bytes.len() => bytes[at] ^= 1 << chance.below(8),
+            1 if at < bytes.len() => bytes[at] = [0, 1, 0x7f, 0x80, 0xff, b'"', b'{', b'<'][chance.below(8)],
+            2 => bytes.truncate(at),
+            3 if at < end => drop(bytes.drain(at..end)),
+            4 if at < end => bytes.extend_from_within(at..end),
+            _ => bytes.extend_from_slice(&others[chance.below(others.len())]),
+        }
+    }
+    bytes
+}
+
+#[test]
+fn every_decoder_bears_its_corpus_and_mutations_of_it() {
+    let mutations: usize = std::env::var("MEMSPAN_FUZZ").ok().and_then(|count| count.parse().ok()).unwrap_or(200);
+    for (name, target) in targets::TARGETS {
+        let (inputs, mut chance) = (corpus(name), Chance(name.len() as u64));
+        assert!(inputs.len() >= 2, "{name}: a corpus is committed");
+        for input in &inputs {
+            target(input);
+            for _ in 0..mutations {
+                let bytes = mutated(&mut chance, input, &inputs);
+                let began = Instant::now();
+                target(&bytes);
+                assert!(began.elapsed() < Duration::from_secs(5), "{name}: {} bytes took too long", bytes.len());
+            }
+        }
+    }
+}

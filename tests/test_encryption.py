@@ -1,0 +1,161 @@
+"""Encrypted stores through the public face: which key opens what, what the files show, and every command with a key."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import memspan
+from memspan import cli, encryption
+from memspan.testing import FakeEmbedder
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+KEY, OTHER = bytes(range(32)), bytes(range(1, 33))
+FACT = "payments-api listens on port 8443"
+
+
+def fill(path: Path, key: encryption.Key | None) -> Path:
+    with memspan.open(path, key=key) as engine:
+        user = engine.user("u-42-visible-name")
+        user.remember(FACT)
+        user.session("a-session-id", "gpt-4o").add({"role": "user", "content": "Featherstonehaugh is my name"})
+        engine.shared("handbook").collection("rules").add("rules.md", "Deploy on Thursdays only.")
+    return path
+
+
+def seen(path: Path, text: str) -> int:
+    return sum(file.read_bytes().count(text.encode()) for file in path.rglob("*") if file.is_file())
+
+
+@pytest.mark.parametrize("text", [FACT, "payments", "u-42-visible-name", "a-session-id", "Featherstonehaugh", "Thursdays", "handbook"])
+def test_files_show_nothing_without_the_key(tmp_path: Path, text: str) -> None:
+    assert seen(fill(tmp_path / "plain", None), text) > 0
+    encrypted = fill(tmp_path / "encrypted", KEY)
+    with memspan.open(encrypted, key=KEY) as engine:
+        engine.backup(tmp_path / "copy")
+        engine.maintain(compact=True)
+    assert seen(encrypted, text) == seen(tmp_path / "copy", text) == 0
+    with memspan.open(tmp_path / "copy", key=KEY) as engine:
+        assert engine.user("u-42-visible-name").recall("port 8443")[0].memory.text == FACT
+        assert engine.check().sound
+
+
+def test_a_key_may_come_from_a_function(tmp_path: Path) -> None:
+    calls = []
+    with memspan.open(fill(tmp_path / "s", lambda: calls.append(1) or KEY), key=lambda: KEY) as engine:
+        assert engine.encrypted
+        assert [one.text for one in engine.user("u-42-visible-name").memories()] == [FACT]
+    assert calls == [1], "once for each opening"
+
+    def unreachable() -> bytes:
+        raise ConnectionError("the key service is down")
+
+    with pytest.raises(ConnectionError):
+        memspan.open(tmp_path / "s", key=unreachable)
+
+
+@pytest.mark.parametrize(
+    ("made_with", "opened_with", "reason"), [(KEY, OTHER, "wrong"), (KEY, None, "missing"), (None, KEY, "not encrypted")]
+)
+@pytest.mark.parametrize("is_open", [True, False])
+def test_any_other_key_is_a_typed_error(
+    tmp_path: Path, made_with: bytes | None, opened_with: bytes | None, reason: str, is_open: bool
+) -> None:
+    path = fill(tmp_path / "s", made_with)
+    opened = memspan.open(path, key=made_with)
+    if not is_open:
+        opened.close()
+    for read_only in (True, False):
+        with pytest.raises(memspan.WrongKey) as caught:
+            memspan.open(path, key=opened_with, read_only=read_only)
+        assert caught.value.reason == reason
+    opened.close()
+    with memspan.open(path, key=made_with) as engine:
+        assert engine.check().sound
+
+
+@pytest.mark.parametrize("key", [b"", b"short", bytes(33), "k" * 32, 7, lambda: "k" * 32, lambda: None])
+def test_what_is_no_key_is_refused_before_anything_is_made(tmp_path: Path, key: Any) -> None:
+    with pytest.raises(memspan.InvalidInput):
+        memspan.open(tmp_path / "s", key=key)
+    assert not (tmp_path / "s").exists()
+
+
+def test_another_key_one_and_none(tmp_path: Path) -> None:
+    path = fill(tmp_path / "s", None)
+    with memspan.open(path) as engine:
+        for step, key in enumerate((KEY, OTHER, None, KEY)):
+            engine.rekey(key)
+            assert engine.encrypted == (key is not None)
+            assert engine.user("u-42-visible-name").recall("port 8443")[0].memory.text == FACT
+            engine.user("later").remember(f"Was written in step {step}")
+            assert engine.check().sound
+    assert seen(path, "payments") == 0
+    with pytest.raises(memspan.WrongKey):
+        memspan.open(path, key=OTHER)
+    with memspan.open(path, key=KEY) as engine:
+        assert len(list(engine.user("later").memories())) == 4
+
+
+def test_the_rest_of_the_face_works_with_a_key(tmp_path: Path) -> None:
+    path = fill(tmp_path / "s", KEY)
+    with memspan.open(path, key=KEY, embedder=FakeEmbedder()) as engine:
+        user = engine.user("u-42-visible-name")
+        engine.reembed()
+        assert user.session("a-session-id").messages[0].content == "Featherstonehaugh is my name"
+        assert engine.shared("handbook").collection("rules").search("Thursdays")[0].text.startswith("Deploy")
+        user.forget(next(iter(user.memories())).id)
+        engine.maintain(compact=True)
+        receipt = user.erase(reason="asked to")
+        assert receipt.messages == 1
+        assert engine.check().sound
+        assert [scope.id for scope in engine.scopes()] == ["handbook"]
+
+
+def run(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
+    code = cli.main(arguments)
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def test_commands_take_a_key_from_a_file_or_the_environment(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, raw, digits = fill(tmp_path / "s", KEY), tmp_path / "raw", tmp_path / "digits"
+    raw.write_bytes(KEY)
+    digits.write_text(KEY.hex() + "\n")
+    code, _, err = run(["stats", str(path)], capsys)
+    assert code == 2
+    assert "no key was given" in err
+    for file in (raw, digits):
+        for command in (["stats"], ["users"], ["maintain", "--compact"], ["check"]):
+            assert run([*command, str(path), "--json", "--key-file", str(file)], capsys)[0] == 0, command
+    monkeypatch.setenv(encryption.ENVIRONMENT, KEY.hex())
+    assert json.loads(run(["stats", str(path), "--json"], capsys)[1])["memories"] == 1
+    assert run(["check", str(path)], capsys)[0] == 0, "its child has the environment, too"
+    assert run(["check", str(path), "--repair", str(tmp_path / "saved")], capsys)[0] == 0
+    assert run(["backup", str(path), str(tmp_path / "copy")], capsys)[0] == 0
+    monkeypatch.delenv(encryption.ENVIRONMENT)
+    monkeypatch.setenv(encryption.ENVIRONMENT_FILE, str(digits))
+    for store in (path, tmp_path / "saved", tmp_path / "copy"):
+        assert json.loads(run(["stats", str(store), "--json"], capsys)[1])["memories"] == 1
+    code, _, err = run(["stats", str(path), "--key-file", str(tmp_path / "nothing")], capsys)
+    assert code == 2
+    assert "reading a key" in err
+
+
+def test_rekey_is_a_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, old, new = fill(tmp_path / "s", None), tmp_path / "old", tmp_path / "new"
+    old.write_bytes(KEY)
+    new.write_bytes(os.urandom(32))
+    assert run(["rekey", str(path), "--new-key-file", str(old)], capsys)[0] == 0
+    assert seen(path, "payments") == 0
+    assert run(["rekey", str(path), "--key-file", str(old), "--new-key-file", str(new)], capsys)[0] == 0
+    assert run(["stats", str(path), "--key-file", str(old)], capsys)[0] == 2
+    assert run(["rekey", str(path), "--key-file", str(new), "--plain"], capsys)[0] == 0
+    assert run(["stats", str(path)], capsys)[0] == 0

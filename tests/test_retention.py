@@ -1,0 +1,55 @@
+"""What is kept for so many days and no longer."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import memspan
+from memspan.erasure import Retention
+from memspan.testing import FakeClock
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def test_what_is_older_goes_and_the_rest_stays(tmp_path: Path) -> None:
+    clock = FakeClock(START)
+    with memspan.open(tmp_path / "s", clock=clock) as engine:
+        user = engine.user("u-42")
+        user.remember("Met the auditors on Tuesday", kind="episodic")
+        user.remember("Is allergic to peanuts", kind="constraint")
+        user.session("old", "gpt-4o").add({"role": "user", "content": "Featherstonehaugh"})
+        clock.advance(timedelta(days=60))
+        user.remember("Met the bank today", kind="episodic")
+        user.session("new", "gpt-4o").add({"role": "user", "content": "hello"})
+        clock.advance(timedelta(days=40))
+        kept = engine.maintain(retention=Retention(sessions_days=101, kinds={"episodic": 101}))
+        assert (kept.sessions_deleted, kept.memories_forgotten) == (0, 0)
+        done = engine.maintain(compact=True, retention=Retention(sessions_days=90, kinds={"episodic": 90}))
+        assert (done.sessions_deleted, done.memories_forgotten) == (1, 1)
+        assert [memory.text for memory in user.memories()] == ["Is allergic to peanuts", "Met the bank today"]
+        assert [info.id for info in user.sessions()] == ["new"]
+        assert engine.check().sound
+    stored = b"".join(file.read_bytes() for file in (tmp_path / "s").rglob("*") if file.is_file())
+    assert b"auditors" not in stored
+    assert b"Featherstonehaugh" not in stored
+    assert b"the bank" in stored, "the control"
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"sessions_days": -1}, {"sessions_days": "90"}, {"kinds": {"episode": 3}}, {"kinds": {"episodic": float("nan")}}, {"kinds": 7}],
+)
+def test_what_is_no_retention_is_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(memspan.InvalidInput):
+        Retention(**wrong)
+
+
+def test_maintain_takes_a_retention_alone(tmp_path: Path) -> None:
+    with memspan.open(tmp_path / "s") as engine, pytest.raises(memspan.InvalidInput):
+        engine.maintain(retention=90)  # type: ignore[arg-type]
