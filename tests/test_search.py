@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -79,7 +79,7 @@ def test_the_order_is_that_of_the_single_searches_weighed_by_how_sure_they_are(u
 
 
 def test_times_hold_for_every_source(user: memspan.Scope) -> None:
-    now = datetime.now(UTC)
+    now = next(iter(user.memories())).created_at
     question = "payments-api dashboard deploy"
     assert {hit.source for hit in user.search(question)} == {"memories", "transcripts", "collections"}
     assert {hit.source for hit in user.search(question, since=now - timedelta(hours=1))} == {"memories", "transcripts", "collections"}
