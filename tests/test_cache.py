@@ -72,11 +72,11 @@ def test_an_append_only_prompt_is_cached_and_recall_before_history_is_not() -> N
 
 
 def test_compaction_keeps_the_cache() -> None:
-    rule = memspan.Compact(at=0.8)
+    rule = memspan.Compact(at=0.75)
     table = memspan.cache.simulate(
-        conversation(150), providers=["anthropic"], layouts=["cache_first"], max_input_tokens=6_000, compact=rule
+        conversation(400), providers=["anthropic"], layouts=["cache_first"], max_input_tokens=16_000, compact=rule
     )
-    assert table[0].cached_share > 0.6  # the block of what is recalled changes with each question
+    assert table[0].cached_share > 0.85  # the block of what is recalled changes with each question
 
 
 def test_names_are_checked() -> None:

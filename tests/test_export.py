@@ -218,6 +218,23 @@ def test_other_handles_of_the_store_see_what_was_loaded(exported: Path, tmp_path
         assert other.check().sound
 
 
+def test_an_encrypted_store_is_exported_plain_and_loaded_encrypted(exported: Path, tmp_path: Path) -> None:
+    key = bytes(range(32))
+    with memspan.open(tmp_path / "sealed", key=key) as engine:
+        engine.load(exported)
+        assert engine.user("u").recall("subject-3")[0].text == "Fact 3 of many, about subject-3"
+        assert engine.check().sound
+    assert b"subject-3" not in b"".join(file.read_bytes() for file in (tmp_path / "sealed").rglob("data.mdb"))
+    with pytest.raises(memspan.WrongKey):
+        memspan.open(tmp_path / "sealed")
+    with memspan.open(tmp_path / "sealed", key=key) as engine:
+        assert engine.user("u").remember("Fact 3 of many, about subject-3").action == "duplicate"
+        engine.export(tmp_path / "again.jsonl")
+    with memspan.open(tmp_path / "plain") as engine:
+        engine.load(tmp_path / "again.jsonl")
+        assert engine.check().sound
+
+
 def test_an_export_replaces_a_file_whole_and_leaves_nothing_beside_it(exported: Path, tmp_path: Path) -> None:
     before = exported.read_bytes()
     with memspan.open(tmp_path / "a", read_only=True) as engine:

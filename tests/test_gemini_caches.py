@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -10,7 +11,6 @@ from tests.vendors.gemini import GeminiVendor
 from tests.vendors.server import serving
 
 import memspan
-from memspan.providers import gemini_caches
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,7 +74,7 @@ def test_made_used_replaced_and_deleted(user: memspan.Scope, vendor: GeminiVendo
 
 def test_renewed_when_half_of_its_time_is_over(user: memspan.Scope, vendor: GeminiVendor, monkeypatch: pytest.MonkeyPatch) -> None:
     now = [1_000.0]
-    monkeypatch.setattr(gemini_caches.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
     ours, session = provider(vendor), session_of(user)
     for seconds in (0, 200, 200, 200, 900):
         now[0] += seconds

@@ -41,7 +41,8 @@ def test_it_is_taken_with_the_message_and_ends_with_the_reply(user: memspan.Scop
         assert len(session.messages) == 1, "whoever does not get the lease adds nothing"
         call = openai_response(tool_calls=[("a", "f", {})])
         session.add_response(call, prompt=session.assemble(), lease=lease)
-        assert lease.held, "a tool is still to be run"
+        held = lease.held
+        assert held, "a tool is still to be run"
         session.add({"role": "tool", "tool_call_id": "a", "content": "done"})
         session.add_response(openai_response("bye"), prompt=session.assemble(), lease=lease)
         assert not lease.held
@@ -99,7 +100,7 @@ def test_a_killed_holder_is_seen_to_be_dead(tmp_path: Path) -> None:
         session = engine.user("u").session("s")
         with pytest.raises(memspan.StoreBusy) as raised, session.lease(wait_seconds=0, message=HI):
             pass
-        assert str(holder.pid) in raised.value.holder  # type: ignore[attr-defined]
+        assert str(holder.pid) in str(raised.value.fields["holder"])
         holder.send_signal(signal.SIGSTOP)  # it hangs, and is no dead one
         with pytest.raises(memspan.StoreBusy), session.lease(wait_seconds=0.1):
             pass

@@ -91,7 +91,7 @@ def test_no_random_session_is_refused(memspan_engine: memspan.Engine, request: p
         try:
             prompt = session.assemble(items=items)
         except memspan.BudgetExceeded as error:  # a round that is larger than the limit: the error names the least that would do
-            prompt = session.assemble(items=items, max_input_tokens=error.fields["needed_tokens"])
+            prompt = session.assemble(items=items, max_input_tokens=int(str(error.fields["needed_tokens"])))
         found = complaints(prompt)
         assert not found, (seed, found)
 

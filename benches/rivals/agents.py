@@ -13,7 +13,7 @@ def _stub() -> Any:
     from langchain_core.language_models.fake_chat_models import GenericFakeChatModel  # noqa: PLC0415  it need not be installed
     from langchain_core.messages import AIMessage  # noqa: PLC0415
 
-    class Stub(GenericFakeChatModel):
+    class Stub(GenericFakeChatModel):  # type: ignore[misc]  # it need not be installed
         def bind_tools(self, tools: Any, **options: Any) -> Any:
             del tools, options
             return self

@@ -1,6 +1,6 @@
 """What the Rust border gives to the package: the values that calls return, and what `Engine` and `Scope` call.
 
-The values are frozen and may be shared between threads; what they do not show is not made. A text is copied when it is read.
+The values are frozen and may be shared between threads. A field is made when it is read. A text is copied when it is read.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -100,6 +100,7 @@ __all__ = [
     "session_summary",
     "set_policy",
     "set_session_metadata",
+    "shown_texts",
     "switch_draft",
     "switch_model",
     "task_ended",
@@ -307,7 +308,7 @@ class Recall(Sequence[Recalled]):
         >>> _ = user.remember_many(["payments-api listens on port 8443", "Prefers tea"])
         >>> recall = user.recall("payments-api port")
         >>> len(recall), recall[0].memory.text, recall.degraded, recall.mode
-        (2, 'payments-api listens on port 8443', False, 'hybrid')
+        (1, 'payments-api listens on port 8443', False, 'hybrid')
     """
 
     @property
@@ -524,7 +525,7 @@ class BuiltInCore:
 
 @final
 class Message:
-    """A message of a session, as it was given. What is not looked at is not made.
+    """A message of a session, as it was given. Fields are made when they are read.
 
     Examples:
         >>> session = user.session("s-1", model="gpt-4o")

@@ -64,7 +64,7 @@ class AssistantReply:
     Attributes:
         text: What the model said last.
         turn: The turn, with its messages, its calls and their prompts.
-        usage: What all calls of the turn were billed.
+        usage: The bill of all calls of the turn.
         model: The model that answered.
         rounds: Rounds of tools that it took.
         stored: Whether it was answered before: the same `id=`, and no model was asked.
@@ -154,7 +154,8 @@ class Assistant:
                 f"making an assistant: the provider must be a memspan.providers.Provider, got a {type(provider).__name__}: "
                 "make one, memspan.providers.OpenAI() for instance, or a subclass"
             )
-        several, rounds = isinstance(fallbacks, Iterable) and not isinstance(fallbacks, str), is_whole(max_rounds) and max_rounds >= 0
+        several: object = fallbacks
+        several, rounds = isinstance(several, Iterable) and not isinstance(several, str), is_whole(max_rounds) and max_rounds >= 0
         if not (several and rounds and is_number(tool_seconds) and 0 < tool_seconds <= _MAX_TOOL_SECONDS):
             raise InvalidInput(
                 "making an assistant: fallbacks are several models, max_rounds is 0 or more, tool_seconds above 0 and at most a day: "

@@ -396,7 +396,7 @@ def _export(options: argparse.Namespace) -> int:
 
 
 def _load(options: argparse.Namespace) -> int:
-    with memspan.open(options.store, embedder=None) as engine:
+    with memspan.open(options.store, embedder=None, key=_key(options)) as engine:
         values = engine.load(options.file)
     _say(options, {"store": str(options.store), "values": values}, f"{options.store}: {values:,} values")
     return 0

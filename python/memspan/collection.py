@@ -40,7 +40,7 @@ __all__ = [
 ]
 
 Format: TypeAlias = Literal["markdown", "text", "code"]
-"""How a document is cut: by headings, fences, tables and lists; by paragraphs and sentences; by functions, classes and blank lines."""
+"""How a document is cut: Markdown by headings, fences, tables and lists, text by paragraphs and sentences, code by functions."""
 
 _PAGE = 256
 _NOTE_TRIES = 100
@@ -363,7 +363,7 @@ class Collection:
 
         Args:
             text: What is noted; not blank.
-            day: Today by the engine's clock, in UTC, by default. What the note has of metadata, source and time to live stays.
+            day: Today by the engine's clock, in UTC, by default. The note's metadata, source and time to live stay.
 
         Examples:
             >>> notes = user.collection("notes")
@@ -427,7 +427,7 @@ class Collection:
                 answer up with the best of the rest, whose scores may be 0.
 
         Returns:
-            The best first, each with its citation. What has expired is not found.
+            The best first, each with its citation. Expired documents are not found.
 
         Examples:
             >>> docs = user.collection("handbook")

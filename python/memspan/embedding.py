@@ -114,7 +114,7 @@ class Event:
             reached 70 % or 85 % of its model's window, once for each in an epoch. "usage": a reply's usage contradicts itself; the reply
             is stored and the usage not believed. "count": the function that `Session.assemble(count=)` was given failed.
             "summarise": that of `ToolResults` failed, or said what a result does not. "compact": that of `Session.recover` failed.
-        reason: What the embedder did, what was reached, what is wrong.
+        reason: The failure, the share that was reached, or the fault, in words.
         scope: Whose memory it was; `None` where it was that of several scopes.
         memories: How many memories were stored without a vector; 0 for anything else.
         session: The id of the session, where it is about one.

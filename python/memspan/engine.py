@@ -362,8 +362,8 @@ class Engine:
 
         One value a line, in the order of the store's keys: scopes, memories with every revision, slots, relations, quarantine, sessions
         with messages, turns, ledgers, summaries and notes, documents with their texts, vectors, indexes. docs/format.md says what each
-        line has. What was forgotten, redacted or erased is not there. Keep the file as safe as the store: it has what everybody said, and
-        what the store's hashes are keyed with.
+        line has. Nothing forgotten, redacted or erased is in it. Keep the file as safe as the store: it has what everybody said, and what
+        the store's hashes are keyed with. The export of an encrypted store is not encrypted; loading it into a store with a key is.
 
         The file appears whole or not at all, readable by its owner alone. Cost: one read transaction, and one line in memory at a time.
 
@@ -636,7 +636,7 @@ def open(  # noqa: A001  `memspan.open` reads like what it does
         busy_timeout_seconds: How long a write may wait for other writers, 0 to 86,400.
         embed_timeout_seconds: How long a call of the embedder may take; what takes longer has failed. `None` waits for ever.
         on_event: Called with an `Event` when a recall is degraded, a memory stays without a vector, a session reaches 70 % or 85 % of its
-            model's window, or a provider's usage cannot be: on the thread of the call, when that is done. What it raises is logged.
+            model's window, or a provider's usage cannot be: on the thread of the call, when that is done. Its exceptions are logged.
         policy: What is never stored and what waits for approval; by default a `Policy()`, which refuses texts with secrets.
         kinds: How long memories of a kind live, for instance `{"episodic": KindRule(ttl_days=90)}`.
         llm: What `Scope.learn` and `Scope.consolidate` may ask where they are given no other: called with messages and `max_tokens`, it

@@ -172,7 +172,7 @@ class EmbedderError(StateError, RuntimeError):
 
 
 class ProviderError(StateError, RuntimeError):
-    """A model's reply failed while it came, or its stream ended before it did. What came is kept: `Session.partial_reply`."""
+    """A model's reply failed while it came, or its stream ended before it did. `Session.partial_reply` has the part that came."""
 
 
 class StoreError(Error):

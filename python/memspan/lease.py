@@ -38,7 +38,7 @@ class Lease:
     by anybody meanwhile.
 
     Attributes:
-        added: What became of the message that it was taken with.
+        added: The outcome of the message that it was taken with.
 
     Examples:
         >>> session = user.session("s-1", model="gpt-4o")
@@ -170,7 +170,7 @@ def _process(pid: int) -> str:
 
 
 def _started(pid: int) -> str | None:
-    """When a process began, in ticks since the boot; "ended" of one that only waits to be buried; `None` where that cannot be read."""
+    """When a process began, in ticks since the boot. "ended" of one that only waits to be reaped, `None` where that cannot be read."""
     try:
         state, *fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
     except (OSError, ValueError):

@@ -183,7 +183,7 @@ class Cluster:
     """Memories that became one.
 
     Attributes:
-        originals: What they were.
+        originals: The memories that were merged.
         text: What stands for them.
         by: "rules" (one of them stands for all) or "model" (a text that was written for them).
         memory: The memory that took their place; `None` in a dry run.

@@ -413,7 +413,7 @@ class Scope:
             newest_first: Start with the memory that was written last.
             limit: At most this many.
             since: Only what was written at or after this. A naive time is UTC.
-            states: "current", or "all" for superseded and revised values too. What was forgotten has no text and is never among them.
+            states: "current", or "all" for superseded and revised values too. Forgotten memories have no text and are never among them.
 
         Examples:
             >>> _ = user.remember_many(["Prefers tea", {"text": "Never deploy on a Friday", "kind": "constraint"}])

@@ -120,7 +120,7 @@ class Dialect:
 
     Attributes:
         name: The server.
-        output_parameter: What the most tokens of the reply are called.
+        output_parameter: The name of the parameter that limits the reply.
         begins_with_assistant: A conversation may begin with the assistant.
         ends_with_assistant: It may end with the assistant, whose reply then goes on.
         alternates: User and assistant must take turns.

@@ -39,9 +39,9 @@ class Refusal:
     Attributes:
         kind: "too_long": a smaller prompt helps, or a shorter reply. "overloaded", "rate_limited", "outage": another model or a later time
             helps. "auth": the key, its rights or the account must be mended. "bad_request": the request must be another.
-        input_tokens: What the prompt really was, where the error says it.
+        input_tokens: The true size of the prompt, where the error says it.
         limit_tokens: What it may be, or prompt and reply together where `shrink` is "reply".
-        output_tokens: What the reply may have, where it is the reply that must shrink.
+        output_tokens: The most that the reply may have, where the reply must shrink.
         shrink: Which part must shrink; `None` where the request was not too long.
         retry_after_seconds: How long the provider asks to wait.
         status: The HTTP status, where the error has one.

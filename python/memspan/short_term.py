@@ -84,7 +84,7 @@ class Added:
     Attributes:
         index: Its index in the session.
         tokens: Tokens of the form that is sent, its frame included; 0 where it was rejected.
-        action: "added"; "duplicate": its id was added before, with the same content; "rejected": its id is that of a redacted message.
+        action: "added", "duplicate" (its id was added before, with the same content) or "rejected" (its id is that of a redacted message).
         turn: The number of its turn: `session.turn(added.turn)` has the reply, where there is one already.
     """
 
@@ -375,7 +375,7 @@ class Session:
 
         Args:
             response: What the SDK returned, or its dict: a chat completion, an Anthropic message, or the assistant's message alone.
-            prompt: What the model was sent: the ledger keeps it, and the turn gives it back for ever.
+            prompt: The prompt that the model was sent. The ledger keeps it, and the turn gives it back for ever.
             lease: Ends in the same transaction where the reply calls no tool.
 
         Returns:
@@ -573,7 +573,7 @@ class Session:
         """Captures a streamed reply as it comes; to be used in a `with` or `async with` block, whose end adds it.
 
         Args:
-            prompt: What the model was sent.
+            prompt: The prompt that the model was sent.
             lease: As in `add_response`.
         """
         if not isinstance(prompt, Prompt):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -813,7 +813,7 @@ class Session:
         Made of the newest summary and all messages since, with the same checks as `compact`. A pure read.
 
         Args:
-            task: What the other agent is to do.
+            task: The other agent's task.
             max_tokens: The most that the brief may have, the task included.
             llm: As for `compact`.
             timeout_seconds: As for `compact`.

@@ -4,7 +4,7 @@
 known by their first chunk: OpenAI's chat completions and whoever speaks them, Anthropic's messages, OpenAI's responses, Gemini's.
 
 Rules: a tool call counts once its arguments are whole, or the stream said that it ended; thinking without its signature is dropped; of
-several choices the first counts; the first finish counts; a chunk that says nothing known is passed over.
+several choices, and of several finishes, the first counts. A chunk that says nothing known is passed over.
 
 Not here: what becomes of the reply (`memspan.reply`).
 """

@@ -71,7 +71,7 @@ class Task:
             key: The key.
             change: Called with the value, or with `default` where there is none. It may be called several times, and outside of any
                 transaction.
-            default: What it is called with where there is no value.
+            default: The value that it is called with where there is none yet.
 
         Returns:
             The new value.

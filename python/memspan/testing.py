@@ -232,8 +232,8 @@ def openai_response(
         id: The id of the response; by default the same content has the same.
         model: The model that answers.
         finish: Why it ended; by default "tool_calls" or "stop".
-        input_tokens: What the prompt is billed.
-        output_tokens: What the reply is billed.
+        input_tokens: The bill of the prompt.
+        output_tokens: The bill of the reply.
         cached_tokens: How much of the prompt came from a cache.
 
     Examples:
@@ -370,7 +370,7 @@ def anthropic_response(
         model: The model that answers.
         finish: Why it ended; by default "tool_use" or "end_turn".
         input_tokens: What is billed of the prompt beside what came from a cache.
-        output_tokens: What the reply is billed.
+        output_tokens: The bill of the reply.
         cached_tokens: How much of the prompt came from a cache.
     """
     blocks: list[dict[str, Any]] = []

@@ -145,7 +145,7 @@ class ModelFactors:
     Attributes:
         model: The model.
         encoding: The reference encoding.
-        prior: What stands for a class that has fewer than five samples.
+        prior: The factor of a class that has fewer than five samples.
         factors: Of "prose", "code", "dense" (identifiers, numbers, encoded bytes) and "cjk".
         samples: How many there are of each; the last 64 are kept.
         exceeded: How often a prompt cost more than its bound.

@@ -68,7 +68,7 @@ class Grant:
     """What a section of the prompt may have.
 
     Attributes:
-        floor: Tokens that are set aside for it, whatever the others ask for. What it does not use goes to them.
+        floor: Tokens that are set aside for it, whatever the others ask for. The rest goes to them.
         weight: Its share of what is left when every floor is served, 0 to 1,000,000; 0 gives it its floor and no more.
         ceiling: The most it may have; `None` for no bound of its own.
 
@@ -344,7 +344,7 @@ class Section:
             what belongs to none.
         tokens: What it uses. The tokens of all sections add up to the prompt's.
         grant: What rules its size; `None` where it is as large as it is.
-        asked: What it could have used.
+        asked: The tokens that it could have used.
         granted: What it was given.
         items: How many things are in it: messages, memories, tools, chunks.
     """

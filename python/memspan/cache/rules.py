@@ -26,8 +26,8 @@ class CacheRule:
         granularity: A prefix is read in multiples of so many tokens.
         look_back_blocks: How many blocks before a breakpoint an older entry is looked for.
         ttl_seconds: How long an entry is kept after it was last used.
-        write_price: What a token costs that is written, as a multiple of the input price.
-        read_price: What a token costs that is read, as a multiple of the input price.
+        write_price: The price of a token that is written, as a multiple of the input price.
+        read_price: The price of a token that is read, as a multiple of the input price.
         model: The model whose price is taken where no other is named.
         source: Where the rule is published.
         date: When it was read there.

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["Flush", "flush"]
 
 Flush: TypeAlias = bool | Callable[[tuple[tuple[int, str, str], ...]], Iterable[str | Mapping[str, Any]] | None] | None
-"""`True` and `False` say whether `Scope.learn` reads the session first; `None` leaves it to the policy; a function learns by itself."""
+"""Whether `Scope.learn` reads the session first. `None` leaves it to the policy, and a function learns by itself."""
 
 
 def flush(session: Session, draft: _core.CompactionDraft | None, learn: Flush, *, policy: str) -> int:

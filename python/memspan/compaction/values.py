@@ -207,7 +207,7 @@ class Compaction:
         tokens_after: The same after it.
         identifiers: What became of the identifiers.
         refused: Lines of the model that say what their messages do not.
-        checked: "rules"; "model": a model wrote and was checked; "rules: ..." where the model failed, with why.
+        checked: "rules", or "model" where a model wrote and was checked. Where the model failed, "rules: " and why.
         learned: What was flushed to memory first.
         epoch: The epoch that began; `None` where nothing was written.
         prompt: Which prompt the model was given, by file name and hash; "" without one.

@@ -26,7 +26,7 @@ class Anthropic(Provider):
         timeout_seconds: How long one call may take; of a stream, how long it may be silent.
         cache_ttl: How long what stands before a lasting breakpoint is cached: five minutes, or an hour, which is dearer to write. What
             serves the tool rounds of one turn has five minutes.
-        names: What the server calls models, where that is another name than the registry's.
+        names: The server's names of models, where the registry has others.
         options: Given to the SDK with every request.
         client_options: Given to the SDK's client: `api_key`, `base_url`, `max_retries`.
 

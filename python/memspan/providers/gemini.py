@@ -29,7 +29,7 @@ class Gemini(Provider):
         cache_seconds: Keep what a session's prompts begin with in an explicit cache of so many seconds, a minute to a day, which Google
             bills by the hour; `None` leaves it to Gemini's own caching. `close` deletes what was made.
         cache_least_tokens: The fewest tokens that are worth a cache; a model's own least may be more.
-        names: What the server calls models, where that is another name than the registry's.
+        names: The server's names of models, where the registry has others.
         options: Fields of `GenerateContentConfig`, given with every request: `temperature`, `thinking_config`.
         client_options: Given to the SDK's client: `api_key`, `vertexai`, `project`, `location`, `http_options`.
 

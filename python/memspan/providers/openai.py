@@ -6,6 +6,7 @@ import hashlib
 from typing import TYPE_CHECKING, Any
 
 from memspan import InvalidInput, dialects
+from memspan._fence import is_whole
 from memspan.providers.provider import Provider
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ class OpenAI(Provider):
         client: An `openai.OpenAI`, `openai.AsyncOpenAI` or their kin of Azure; by default they are made, with `OPENAI_API_KEY`.
         timeout_seconds: How long one call may take; of a stream, how long it may be silent.
         cache_key: Send a key made of the session's id, so that its calls reach the machine that has its prefix.
-        names: What the server calls models, where that is another name than the registry's.
+        names: The server's names of models, where the registry has others.
         options: Given to the SDK with every request.
         client_options: Given to the SDK's client: `api_key`, `base_url`, `max_retries`.
 
@@ -126,7 +127,7 @@ class OpenAICompatible(OpenAI):
         slots: How many slots a llama.cpp server has (`--parallel`): each session is sent to one and the same, which has its prefix.
         session_header: The header by which a router before several servers tells sessions apart, `x-user-id` for instance (vLLM's
             production stack, `--routing-logic session --session-key x-user-id`): a key made of the session's id is sent in it.
-        names: What the server calls models, where that is another name than the registry's.
+        names: The server's names of models, where the registry has others.
         options: Given to the SDK with every request; `extra_body` takes what only this server knows.
         client_options: Given to the SDK's client. `api_key` is a word that says nothing where none is given: local servers take any.
 
@@ -151,7 +152,7 @@ class OpenAICompatible(OpenAI):
         options: Mapping[str, Any] | None = None,
         **client_options: Any,
     ) -> None:
-        if slots is not None and (not isinstance(slots, int) or slots < 1):  # pyright: ignore[reportUnnecessaryIsInstance]
+        if slots is not None and (not is_whole(slots) or slots < 1):
             raise InvalidInput(f"making a provider: slots must be a whole number of 1 or more, got {slots!r}: give the server's --parallel")
         if (base_url is None) == (client is None):
             raise InvalidInput("making a provider: it needs a base_url or a client, and one of them alone: give where the server is")

@@ -26,7 +26,7 @@ class Provider(ABC):
     Args:
         client: An SDK's client of your own, sync or async; by default one of each kind is made when it is needed.
         timeout_seconds: How long one call may take; of a stream, how long it may be silent.
-        names: What the server calls models, where that is another name than the registry's.
+        names: The server's names of models, where the registry has others.
         options: Given to the SDK with every request: `temperature`, `extra_headers`, `reasoning_effort`.
         client_options: Given to the SDK's client where one is made: `api_key`, `base_url`, `max_retries`.
     """

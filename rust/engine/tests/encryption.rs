@@ -78,6 +78,32 @@ fn files_of_an_encrypted_store_show_nothing_of_what_is_in_it() {
 }
 
 #[test]
+fn an_export_is_plain_and_what_is_loaded_is_encrypted() {
+    let (plain, encrypted, again, files) = (Folder::new(), Folder::new(), Folder::new(), Folder::new());
+    fill(&open(&plain.0, true));
+    std::fs::create_dir_all(&files.0).expect("made");
+    let (first, second) = (files.0.join("first.jsonl"), files.0.join("second.jsonl"));
+    let values = open(&plain.0, true).export(&first).expect("exported");
+    let engine = open_with(&encrypted.0, 1).expect("open");
+    assert_eq!(engine.load(&first).expect("loaded"), values);
+    assert_sound(&engine);
+    assert_eq!(ask(&engine, &user("u-42-visible-name"), "port 8443", 1, 9).expect("answered")[0], FACT);
+    for needle in needles() {
+        assert_eq!(seen(&encrypted.0, &needle), 0, "{:?}", String::from_utf8_lossy(&needle));
+    }
+    assert_eq!(engine.export(&second).expect("exported"), values);
+    assert_eq!(std::fs::read(&second).expect("read"), std::fs::read(&first).expect("read"), "keys are in neither");
+    engine.close().expect("closed");
+    let engine = open_with(&encrypted.0, 1).expect("opened again");
+    one(&engine, &user("other"), with_vector("It can be written to"), 10);
+    assert_sound(&engine);
+    let engine = open(&again.0, true);
+    engine.load(&second).expect("loaded");
+    assert_eq!(memories(&engine, &user("u-42-visible-name"), 9).len(), 2);
+    assert!(seen(&again.0, b"payments-api") > 0, "the control");
+}
+
+#[test]
 fn every_other_key_is_a_typed_error_and_changes_nothing() {
     let (store, plain) = (Folder::new(), Folder::new());
     let engine = open_with(&store.0, 1).expect("open");

@@ -34,7 +34,7 @@ impl Answered {
 ///     >>> _ = user.remember_many(["payments-api listens on port 8443", "Prefers tea"])
 ///     >>> recall = user.recall("payments-api port")
 ///     >>> len(recall), recall[0].memory.text, recall.degraded, recall.mode
-///     (2, 'payments-api listens on port 8443', False, 'hybrid')
+///     (1, 'payments-api listens on port 8443', False, 'hybrid')
 #[pyclass(frozen, eq, sequence, module = "memspan")]
 #[derive(Debug)]
 pub struct Recall {

@@ -9,7 +9,7 @@ use crate::from_json;
 use crate::memory::shortened;
 use crate::time;
 
-/// A message of a session, as it was given. What is not looked at is not made.
+/// A message of a session, as it was given. Fields are made when they are read.
 ///
 /// Examples:
 ///     >>> session = user.session("s-1", model="gpt-4o")

@@ -20,7 +20,7 @@ use crate::{Error, Result};
 
 impl Engine {
     /// Writes everything that the store holds to a file, one JSON object a line; how many values that are. Readable by its owner alone: it
-    /// has what everybody said, and what the store's hashes are keyed with.
+    /// has what everybody said, and what the store's hashes are keyed with. It is plain text where the store is encrypted, too.
     ///
     /// Cost: one read transaction; one line in memory at a time.
     pub fn export(&self, path: &Path) -> Result<u64> {

@@ -9,7 +9,7 @@
 //! NaN and infinity         {"$float": "nan" | "inf" | "-inf"}
 //! ```
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::io::Cursor;
 
 use rmp::{Marker, decode, encode};
@@ -173,7 +173,7 @@ fn write_float(number: f64, json: &mut String) {
         } else {
             "-inf"
         };
-        json.push_str(&format!("{{\"$float\":\"{name}\"}}"));
+        let _ = write!(json, "{{\"$float\":\"{name}\"}}");
     }
 }
 

@@ -7,7 +7,7 @@
 //! A body in `MessagePack` is an object of its fields where the table's fields have names, and else what it is; a packed or raw one is
 //! bytes, `"block"` or `"raw"`. `"schema"` is left out where it is 1. A body of several chunks is one line.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
@@ -52,10 +52,10 @@ fn write_as(stored: &Stored, line: &mut String, by_fields: bool) -> Option<()> {
     let shape = schema::of(table);
     let (partition, rest) = (stored.key.first_chunk::<4>()?, &stored.key[5..]);
     line.clear();
-    line.push_str(&format!("{{\"table\":\"{table:?}\",\"partition\":{}", Partition::from_be_bytes(*partition)));
+    let _ = write!(line, "{{\"table\":\"{table:?}\",\"partition\":{}", Partition::from_be_bytes(*partition));
     write_key(shape, rest, line)?;
     if stored.schema != 1 {
-        line.push_str(&format!(",\"schema\":{}", stored.schema));
+        let _ = write!(line, ",\"schema\":{}", stored.schema);
     }
     if stored.codec & CONTINUES != 0 {
         line.push_str(",\"continues\":true");
@@ -68,7 +68,9 @@ fn write_as(stored: &Stored, line: &mut String, by_fields: bool) -> Option<()> {
 fn write_key(shape: Schema, rest: &[u8], line: &mut String) -> Option<()> {
     if shape.key.iter().map(|(_, bytes)| bytes).sum::<usize>() != rest.len() {
         line.push_str(",\"key\":\"");
-        rest.iter().for_each(|byte| line.push_str(&format!("{byte:02x}")));
+        for byte in rest {
+            let _ = write!(line, "{byte:02x}");
+        }
         line.push('"');
         return Some(());
     }
@@ -76,12 +78,11 @@ fn write_key(shape: Schema, rest: &[u8], line: &mut String) -> Option<()> {
     for (name, bytes) in shape.key {
         let part = rest.get(at..at + bytes)?;
         let number = part.iter().fold(0_u128, |number, byte| number << 8 | u128::from(*byte));
-        let quoted = *bytes > 4; // a hash: other programs read such numbers as floats
-        line.push_str(&if quoted {
-            format!(",\"{name}\":\"{number:0width$x}\"", width = 2 * bytes)
-        } else {
-            format!(",\"{name}\":{number}")
-        });
+        // A hash is quoted: other programs read such numbers as floats.
+        let _ = match *bytes {
+            0..=4 => write!(line, ",\"{name}\":{number}"),
+            _ => write!(line, ",\"{name}\":\"{number:0width$x}\"", width = 2 * bytes),
+        };
         at += bytes;
     }
     Some(())
@@ -99,7 +100,7 @@ fn write_body(stored: &Stored, shape: Schema, by_fields: bool, line: &mut String
     }
     let known = [(Codec::MessagePack, "packed"), (Codec::Raw, "raw"), (Codec::Packed, "block")];
     let (_, name) = known.into_iter().find(|(one, _)| *one as u8 == codec)?;
-    line.push_str(&format!(",\"{name}\":"));
+    let _ = write!(line, ",\"{name}\":");
     write_bytes(&stored.body, line);
     Some(())
 }

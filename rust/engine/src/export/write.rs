@@ -11,6 +11,7 @@ use crate::store::envelope::{self, CONTINUES, damaged};
 use crate::store::keys::{Key, STORE, Table};
 use crate::store::meta::Meta;
 use crate::store::pages::Pages;
+use crate::store::vault::is_exempt;
 use crate::{Error, Result};
 
 /// Writes every value of a snapshot to `out`; how many lines have one. Holds one line at a time.
@@ -21,9 +22,9 @@ pub fn write(snapshot: &Snapshot, out: &mut dyn Write) -> Result<u64> {
     let (mut pending, mut line) = (None, String::new());
     snapshot.scan(&[0], &[u8::MAX; 32], &mut |key, value| {
         interrupt::check()?;
-        let table = line::table_of(key).ok_or_else(|| damaged(key, "its table is none of this format"))?;
-        if matches!(table, Table::Meta | Table::Retired | Table::DataKey) {
-            return Ok(ControlFlow::Continue(()));
+        line::table_of(key).ok_or_else(|| damaged(key, "its table is none of this format"))?;
+        if is_exempt(key) {
+            return Ok(ControlFlow::Continue(())); // records of the generation about itself, and keys
         }
         if let Some(whole) = join(&mut pending, key, value)? {
             line::write(&whole, &mut line).ok_or_else(|| damaged(key, "it is none of its table"))?;
@@ -39,7 +40,7 @@ pub fn write(snapshot: &Snapshot, out: &mut dyn Write) -> Result<u64> {
 
 fn header(snapshot: &Snapshot) -> Result<String> {
     let meta = Meta::read(snapshot)?.ok_or_else(|| damaged(Key::new(STORE, Table::Meta).as_slice(), "it is missing"))?;
-    Ok(Header::of(&Meta { secret: snapshot.secret(), ..meta }).write())
+    Ok(Header::of(&Meta { secret: snapshot.secret(), ..meta }).write()) // in an encrypted store the record has it sealed
 }
 
 /// The whole value at `key`, once its last chunk has come.

@@ -124,11 +124,11 @@ impl Parts {
         self.fixed = (self.relevance() * prior.share() * ONE) as i64;
     }
 
-    /// Whether the question speaks for it: it, or the event told beside it, has a word of it, or its meaning is near. Normalised scores do
-    /// not say that: among answers that have nothing to do with the question one is the best.
+    /// Whether the question speaks for it: it, or the event told beside it, has a word of it, its meaning is near, or relations lead to
+    /// it. Normalised scores do not say that: among answers that have nothing to do with the question one is the best.
     #[must_use]
     pub fn is_relevant(&self) -> bool {
-        self.lexical > 0 || self.around > 0.0 || self.cosine().is_some_and(|cosine| cosine >= NEAR)
+        self.lexical > 0 || self.around > 0.0 || self.related > 0.0 || self.cosine().is_some_and(|cosine| cosine >= NEAR)
     }
 
     /// The cosine, -1 to 1.

@@ -1,11 +1,10 @@
 //! The newest first: of memories that say something of the same thing, where no slot says so, the newest stands before those that it
 //! replaces, and each of these says when.
 //!
-//! Two are such a pair where both are of kinds that hold (facts, preferences, decisions, constraints, the profile), the newer one is trusted
-//! as much, is about the same person, and it answers the question by itself ([`answers`]). The same person: it has every name and identifier of
-//! the question that the older one has, speaks of "I" where the older one does, and names nobody else's. A question that names no person
-//! and says nothing of "I" asks about a thing: there the newer one has every word of the question that the older one has, since "the
-//! production server" is no newer "staging server", and more of its score.
+//! Two are such a pair where both are of kinds that hold (facts, preferences, decisions, constraints, the profile), the newer one is
+//! trusted as much, is about the same person, and it answers the question by itself ([`answers`]). The same person: it has every name
+//! and identifier of the question that the older one has, speaks of "I" where the older one does, and of nobody else's. A question that
+//! names nobody and says nothing of "I" is answered as it ranks: "the production server" is no newer "staging server".
 //!
 //! It forgets nothing and leaves nothing out: near is not the same, and the reader decides. What asks for the past, or for a time, is
 //! answered as it ranks.
@@ -16,12 +15,8 @@ use super::ranking::memories::newest::{CLOSENESS, LEAST, MEANING};
 use crate::memory::Kind;
 use crate::text::{Role, analyze, with_analyzer};
 
-/// So many hundredths of the older one's score has what is newer of a person, at least.
-const OF_PERSON: i64 = 33;
-/// The same of a thing.
-const OF_THING: i64 = 70;
-/// Words of a question about a thing: "tea" alone asks for all that is known of it.
-const LEAST_WORDS: usize = 2;
+/// So many hundredths of the older one's score has what is newer, at least.
+const LEAST_SHARE: i64 = 33;
 /// Words that ask for what was.
 const PAST: [&str; 14] = [
     "used",
@@ -49,7 +44,7 @@ pub(super) fn lift(question: &str, hits: &mut [Hit], near: impl Fn(&Hit) -> (f64
         return;
     }
     let asked = Asked::of(question);
-    if !asked.of_person && asked.required.len() < LEAST_WORDS {
+    if !asked.own && asked.names.is_empty() {
         return;
     }
     let seen: Vec<Option<Seen>> = hits.iter().map(|hit| Seen::of(&asked, hit, &near)).collect();
@@ -81,8 +76,6 @@ struct Asked {
     required: Vec<u64>,
     names: Vec<String>,
     own: bool,
-    /// It asks about somebody, who is named or asks.
-    of_person: bool,
 }
 
 impl Asked {
@@ -90,13 +83,12 @@ impl Asked {
         let names: Vec<String> = closer::names(question).into_iter().map(str::to_lowercase).collect();
         let own = speaks_of_own(question);
         let query = with_analyzer(|analyzer| analyzer.query(question, 0));
-        let of_person = own || !names.is_empty();
         let is_required = |term: &crate::text::QueryTerm| match term.role {
             Role::Whole => true,
-            Role::Word => !of_person || names.contains(&term.text),
+            Role::Word => names.contains(&term.text),
             _ => false,
         };
-        Self { required: query.terms.iter().filter(|term| is_required(term)).map(|term| term.hash).collect(), names, own, of_person }
+        Self { required: query.terms.iter().filter(|term| is_required(term)).map(|term| term.hash).collect(), names, own }
     }
 
     /// Whether one is newer than another and about the same person or thing.
@@ -106,7 +98,7 @@ impl Asked {
             && new.trust >= old.trust
             && (new.slot.is_none() || old.slot.is_none() || new.slot == old.slot)
             && old.required.iter().all(|hash| new.required.contains(hash))
-            && new.score.saturating_mul(100) >= old.score.saturating_mul(if self.of_person { OF_PERSON } else { OF_THING })
+            && new.score.saturating_mul(100) >= old.score.saturating_mul(LEAST_SHARE)
             && (!self.own || new.own == old.own)
             && (!new.others || old.others)
     }
@@ -181,11 +173,9 @@ mod tests {
     }
 
     #[test]
-    fn a_thing_needs_every_word_and_a_person_only_their_name() {
+    fn a_newer_one_needs_every_name_and_identifier() {
         let required = |question: &str| Asked::of(question).required.len();
-        assert_eq!(required("What is the port of the staging server?"), 3);
-        assert_eq!(required("Where does Anna work?"), 1);
-        assert_eq!(required("Where do I work?"), 0);
+        assert_eq!((required("Where does Anna work?"), required("Where do I work?")), (1, 0));
         assert!(required("Where do I deploy payments-api?") >= 1);
     }
 }

@@ -110,6 +110,13 @@ impl Environment {
         Self::map(path, number, mode, secret)
     }
 
+    /// The same generation, whose values are encrypted from now on.
+    #[must_use]
+    pub fn encrypted_by(mut self, vault: Vault) -> Self {
+        self.vault = Some(Arc::new(vault));
+        self
+    }
+
     /// Syncs a generation that was built, and vouches for what is in it.
     pub fn finish(self, id: StoreId) -> Result<()> {
         self.sync()?;

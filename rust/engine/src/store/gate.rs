@@ -339,6 +339,11 @@ impl Store {
         self.unforked(|| lock(&self.key).is_some())
     }
 
+    /// What this process opens the store with.
+    pub(super) fn key(&self) -> Option<Arc<StoreKey>> {
+        lock(&self.key).clone()
+    }
+
     /// Makes `key` the one that this process opens the store with from now on. To be called within [`Self::exclusively`].
     pub(super) fn exchange_key(&self, key: Option<Arc<StoreKey>>) {
         *lock(&self.key) = key;

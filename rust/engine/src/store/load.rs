@@ -11,9 +11,9 @@ use super::environment::{Environment, Mode, Snapshot};
 use super::folder::GenerationNumber;
 use super::gate::Store;
 use super::identity::{Secret, Seed, StoreId};
-use super::keys::{Key, STORE, Table};
 use super::meta::Meta;
-use super::pages::Pages;
+use super::pages::{Pages, PagesMut};
+use super::vault::{Vault, is_exempt};
 use crate::{Error, ErrorKind, Result};
 
 /// Where values come from.
@@ -32,14 +32,13 @@ pub fn load<V: Values>(
     open: impl Fn() -> Result<V>,
     check: impl Fn(&Snapshot) -> Result<()>,
 ) -> Result<u64> {
-    check_plain(store)?;
     let (loaded, next) = store.exclusively(busy_timeout, |environment| {
         let (folder, next) = (store.folder(), environment.number() + 1);
         let snapshot = environment.snapshot()?;
         check_empty(store, &snapshot)?;
         let (values, id) = (open()?, copy::identity(&snapshot)?);
         let workshop = folder.workshop(next)?;
-        let loaded = build(&workshop, next, store.format(), id, values, &check).inspect_err(|_| copy::discard(&workshop))?;
+        let loaded = build(store, &workshop, (next, id), values, &check).inspect_err(|_| copy::discard(&workshop))?;
         copy::switch(folder, environment, &snapshot, &workshop, next).inspect_err(|_| copy::discard(&workshop))?;
         folder.name_current(next)?;
         Ok((loaded, next))
@@ -61,52 +60,46 @@ pub fn check_seed(prepared: Seed, stored: Seed) -> Result<()> {
 }
 
 fn check_empty(store: &Store, snapshot: &Snapshot) -> Result<()> {
-    let (meta, mut other) = (Key::new(STORE, Table::Meta), None);
+    let mut is_empty = true;
     snapshot.scan(&[0], &[u8::MAX; 32], &mut |key, _| {
-        if key == meta.as_slice() {
-            return Ok(ControlFlow::Continue(()));
-        }
-        other = Some(key.to_vec());
-        Ok(ControlFlow::Break(()))
+        is_empty = is_exempt(key);
+        Ok(if is_empty { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
     })?;
-    match other {
-        None => Ok(()),
-        Some(_) => Err(Error::invalid(format!(
-            "loading into {}: the store must be empty, and something was written to it: load into a new one",
-            store.path().display()
-        ))),
-    }
-}
-
-fn check_plain(store: &Store) -> Result<()> {
-    if !store.is_encrypted() {
+    if is_empty {
         return Ok(());
     }
     Err(Error::invalid(format!(
-        "loading into {}: the store is encrypted, and what is loaded would not be: load into one without a key, and encrypt that with `memspan rekey`",
+        "loading into {}: the store must be empty, and something was written to it: load into a new one",
         store.path().display()
     )))
 }
 
 fn build<V: Values>(
+    store: &Store,
     workshop: &Path,
-    number: GenerationNumber,
-    format: u32,
-    id: StoreId,
+    (number, id): (GenerationNumber, StoreId),
     mut values: V,
     check: &impl Fn(&Snapshot) -> Result<()>,
 ) -> Result<u64> {
-    let (created_at, secret) = values.origin();
+    let ((created_at, secret), format) = (values.origin(), store.format());
     let mode = Mode { read_only: false, relaxed: false, building: true, format };
-    let environment = Environment::build(workshop, number, mode, id, secret)?;
+    let mut environment = Environment::build(workshop, number, mode, id, secret)?;
+    let mut sealed = None;
+    if let Some(key) = store.key() {
+        let vault = Vault::new()?;
+        sealed = Some(vault.seal_for(&key, secret)?);
+        environment = environment.encrypted_by(vault);
+    }
+    let is_encrypted = sealed.is_some();
     let mut txn = environment.write()?;
-    Meta { format, created_at, store: Some(id), generation: number, secret, sealed: None }.write(&mut txn)?;
+    Meta { format, created_at, store: Some(id), generation: number, secret, sealed }.write(&mut txn)?;
     let (mut bytes, mut loaded) = (0, 0);
     let mut goes_on = true;
     while goes_on {
         goes_on = values.next(&mut |key, value| {
             bytes += key.len() + value.len();
-            txn.append(key, value)
+            // Data keys are put between what is loaded, out of the order of keys.
+            if is_encrypted { txn.put(key, value) } else { txn.append(key, value) }
         })?;
         loaded += u64::from(goes_on);
         if bytes >= BATCH_BYTES || !goes_on {

@@ -44,10 +44,10 @@ impl Codes {
         let row = |at: usize| &self.bytes[at * self.padded..(at + 1) * self.padded];
         for from in (first..last).step_by(ROWS) {
             // Where fewer than four are left, the last stands in for those behind it.
-            let rows = std::array::from_fn(|place| row((from + place).min(last - 1)));
-            let dots = self.dots.of(row(one), self.sums[one], rows);
-            for (at, dot) in (from..last).zip(dots) {
-                visit(at, dot);
+            let at = |place: usize| row((from + place).min(last - 1));
+            let dots = self.dots.of(row(one), self.sums[one], [at(0), at(1), at(2), at(3)]);
+            for (place, dot) in dots.iter().enumerate().take(last - from) {
+                visit(from + place, *dot);
             }
         }
     }
