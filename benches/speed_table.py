@@ -37,13 +37,14 @@ if TYPE_CHECKING:
 
     from sides import Side
 
-MESSAGES = (50, 500, 5_000, 50_000)
-MEMORIES = (500, 5_000, 50_000)
-SHARED = 100_000
-TURNS = (400, 5_000)
-DISK = 10_000
+DIVIDED = int(os.environ.get("MEMSPAN_BENCH_DIVIDED", "1"))  # the tests make everything smaller by as much
+MESSAGES = tuple(size // DIVIDED or 1 for size in (50, 500, 5_000, 50_000))
+MEMORIES = tuple(size // DIVIDED or 1 for size in (500, 5_000, 50_000))
+SHARED = 100_000 // DIVIDED
+TURNS = tuple(size // DIVIDED for size in (400, 5_000))
+DISK = 10_000 // DIVIDED
 DISK_WORDS = 25
-ROUNDS = 200
+ROUNDS = max(200 // DIVIDED, 3)
 
 
 class Texts:
@@ -84,7 +85,7 @@ def made(folder: Path, texts: Texts) -> None:
     with memspan.open(folder / "histories", durability="relaxed") as engine:
         for length in MESSAGES:
             user = engine.user(f"user of {length}")
-            user.remember_many([texts.text(1_000_000 + number) for number in range(1_000)])
+            user.remember_many([texts.text(1_000_000 + number) for number in range(1_000 // DIVIDED)])
             session = user.session("s-1", model=MODEL, system=corpus.SYSTEM)
             for first in range(0, length, 1_000):
                 session.add_many(texts.conversation(min(1_000, length - first), first))
@@ -95,7 +96,7 @@ def made(folder: Path, texts: Texts) -> None:
         side = open_side(folder / f"shared-{name}")
         side.load(list(corpus.memories(SHARED)))
         for length in TURNS:
-            side.conversation("user07", f"t-{length}").load(corpus.conversation(length, first=50_000_000))
+            side.conversation(f"user{TURNS.index(length)}1", f"t-{length}").load(corpus.conversation(length, first=50_000_000))
         side.close()
 
 
@@ -114,13 +115,20 @@ def row(what: str, figures: list[str], asked: str) -> str:
 
 
 def assemble(folder: Path, texts: Texts) -> Iterator[str]:
-    """The longest history and the shortest in turn with the others."""
+    """A prompt that asks memories and transcripts, and one that asks nothing."""
     with memspan.open(folder / "histories") as engine:
         talks = {length: engine.user(f"user of {length}").session("s-1", model=MODEL) for length in MESSAGES}
-        found = {length: microseconds(lambda at, talk=talk: talk.assemble(texts.question(at), max_input_tokens=LIMIT)) for length, talk in talks.items()}
+        found = {
+            length: microseconds(lambda at, talk=talk: talk.assemble(texts.question(at), max_input_tokens=LIMIT))
+            for length, talk in talks.items()
+        }
         bare = {length: microseconds(lambda _, talk=talk: talk.assemble("", max_input_tokens=LIMIT)) for length, talk in talks.items()}
     sizes = " / ".join(f"{length:,}" for length in MESSAGES)
-    yield row(f"assemble {LIMIT:,} tokens with a question, 1,000 memories, {sizes} messages, us", [f"{one:.0f}" for one in found.values()], "110, flat within 1.4x")
+    yield row(
+        f"assemble {LIMIT:,} tokens with a question, 1,000 memories, {sizes} messages, us",
+        [f"{one:.0f}" for one in found.values()],
+        "110, flat within 1.4x",
+    )
     yield row("the same without a question", [f"{one:.0f}" for one in bare.values()], "")
 
 
@@ -141,19 +149,21 @@ def recall(folder: Path, texts: Texts) -> Iterator[str]:
         found = [microseconds(lambda at, user=user: user.recall(texts.question(at), limit=10)) for user in users]
     sizes = " / ".join(f"{length:,}" for length in MEMORIES)
     yield row(f"recall among {sizes} memories of one user, us", [f"{one:.0f}" for one in found], "50 / 110 / 600")
-    yield row("the first recall of each, beside a later one", [f"{first / later:.1f}x" for first, later in zip(firsts, found, strict=True)], "2x")
+    yield row(
+        "the first recall of each, beside a later one", [f"{first / later:.1f}x" for first, later in zip(firsts, found, strict=True)], "2x"
+    )
 
 
 def shared(folder: Path, _texts: Texts) -> Iterator[str]:
     """Each user's first recall, then another, by words and vectors of the caller's embedder, both sides in turn."""
     sides = {name: open_side(folder / f"shared-{name}") for name, open_side in SIDES.items()}
-    asked = corpus.questions(2 * corpus.USERS, SHARED)
+    asked = corpus.questions(2 * min(corpus.USERS, SHARED), SHARED)
     for side in sides.values():
         side.recall("nobody", asked[0].query)
     passes = []
     for turn in range(2):
         took: dict[str, list[float]] = {name: [] for name in sides}
-        for question in asked[turn * corpus.USERS :][: corpus.USERS]:
+        for question in asked[turn * len(asked) // 2 :][: len(asked) // 2]:
             for name, side in sides.items():
                 started = time.perf_counter()
                 side.recall(question.user, question.query)
@@ -164,7 +174,11 @@ def shared(folder: Path, _texts: Texts) -> Iterator[str]:
     embedding = microseconds(lambda at: embedder.embed([asked[at % len(asked)].query]))
     for side in sides.values():
         side.close()
-    yield row(f"hybrid recall, shared embedder ({embedding:.0f} us of both), {SHARED:,} memories of {corpus.USERS} users, first / again", passes, "12x / 15x")
+    yield row(
+        f"hybrid recall, shared embedder ({embedding:.0f} us of both), {SHARED:,} memories of {corpus.USERS} users, first / again",
+        passes,
+        "12x / 15x",
+    )
 
 
 def turn(folder: Path, _texts: Texts) -> Iterator[str]:
@@ -173,16 +187,16 @@ def turn(folder: Path, _texts: Texts) -> Iterator[str]:
     figures, fresh = [], count(70_000_000 + int(time.time()) % 1_000_000 * 10)
     for length in TURNS:
         took: dict[str, list[float]] = {name: [] for name in sides}
-        talks = {name: side.conversation("user07", f"t-{length}") for name, side in sides.items()}
-        for at in range(60):
+        talks = {name: side.conversation(f"user{TURNS.index(length)}1", f"t-{length}") for name, side in sides.items()}
+        for at in range(max(60 // DIVIDED, 2)):
             reply = corpus.memory(next(fresh)).text
             for name, talk in talks.items():
                 started = time.perf_counter()
-                talk.add({"role": "user", "content": corpus.question(at * corpus.USERS + 7).query})
+                talk.add({"role": "user", "content": corpus.question(at * corpus.USERS + TURNS.index(length) * 10 + 1).query})
                 talk.request()
                 talk.add({"role": "assistant", "content": reply})
                 took[name].append(1e3 * (time.perf_counter() - started))
-        ours, theirs = (median(took[name][10:]) for name in sides)
+        ours, theirs = (median(took[name][-50:]) for name in sides)
         figures.append(f"{ours:.2f} ms, {theirs / ours:.1f}x")
     for side in sides.values():
         side.close()
@@ -194,7 +208,9 @@ def memory(folder: Path, _texts: Texts) -> Iterator[str]:
     child = [sys.executable, __file__, "--folder", str(folder), "--child"]
     before, after, mapped = json.loads(subprocess.run(child, check=True, capture_output=True, text=True).stdout)
     figures = [f"{(after - before) / 1024:.1f} MB of {after / 1024:.1f}", f"{mapped / 1024:.1f} MB"]
-    yield row(f"memory of a process after 300 recalls at {SHARED:,}: private (of the recalls, of all) / mapped file pages", figures, "30 MB")
+    yield row(
+        f"memory of a process after 300 recalls at {SHARED:,}: private (of the recalls, of all) / mapped file pages", figures, "30 MB"
+    )
 
 
 def child(folder: Path) -> None:
@@ -202,7 +218,7 @@ def child(folder: Path) -> None:
     corpus.HashingEmbedder().embed(["warm"])
     before = _pages()["Anonymous"]
     side = SIDES["memspan"](folder / "shared-memspan")
-    for question in corpus.questions(300, SHARED):
+    for question in corpus.questions(min(300, SHARED), SHARED):
         side.recall(question.user, question.query)
     after = _pages()
     print(json.dumps([before, after["Anonymous"], after["Rss"] - after["Anonymous"]]))
@@ -231,10 +247,14 @@ def disk(folder: Path, _texts: Texts) -> Iterator[str]:
 
 KINDS: dict[str, Callable[[str, int], str]] = {
     "prose": lambda prose, _: prose,
-    "code": lambda prose, at: "".join(f"    def {word}(self, {word[:3]}: int) -> None:\n        self.{word}[{at}] = {word[:3]} + {len(word)}\n" for word in prose.split()),
+    "code": lambda prose, at: "".join(
+        f"    def {word}(self, {word[:3]}: int) -> None:\n        self.{word}[{at}] = {word[:3]} + {len(word)}\n" for word in prose.split()
+    ),
     "chat": lambda prose, at: " ".join(f"{word}{', ' if at % 3 else '! :) '}" for word in prose.split()),
     "identifiers": lambda prose, at: " ".join(f"prod-{word}-{at}/v{len(word)}.{at}" for word in prose.split()),
-    "CJK": lambda prose, at: "".join(chr(0x4E00 + (ord(one) * 131 + place * 7 + at * 977) % 0x4000) for place, one in enumerate(prose[:1_400])),
+    "CJK": lambda prose, at: "".join(
+        chr(0x4E00 + (ord(one) * 131 + place * 7 + at * 977) % 0x4000) for place, one in enumerate(prose[:1_400])
+    ),
 }
 
 
@@ -245,16 +265,23 @@ def counts(_folder: Path, _texts: Texts) -> Iterator[str]:
     yield row("cached count of 4 KB from Python, us", [f"{again:.2f}"], "0.6")
     figures, tiktoken = [], exact_count()
     for kind, of in KINDS.items():
-        texts = [of(corpus.prose(number, 4_096), number)[:4_096] for number in range(500, 600)]
-        theirs = microseconds(lambda at, texts=texts: tiktoken(texts[at]), rounds=90)
-        ours = microseconds(lambda at, texts=texts: memspan.count_tokens(texts[at]), rounds=90)
+        texts = [of(corpus.prose(number, 4_096), number)[:4_096] for number in range(500, 500 + ROUNDS // 2 + 10)]
+        theirs = microseconds(lambda at, texts=texts: tiktoken(texts[at]), rounds=ROUNDS // 2)
+        ours = microseconds(lambda at, texts=texts: memspan.count_tokens(texts[at]), rounds=ROUNDS // 2)
         figures.append(f"{kind} {theirs / ours:.1f}x")
     yield row("unseen count of 4 KB, o200k, beside tiktoken", figures, "9 / 7 / 8 / 7 / 2.3x")
 
 
 ROWS: dict[str, Callable[[Path, Texts], Iterator[str]]] = {
-    "assemble": assemble, "search": search, "recall": recall, "shared": shared, "turn": turn, "memory": memory, "disk": disk, "counts": counts,
-}  # fmt: skip
+    "assemble": assemble,
+    "search": search,
+    "recall": recall,
+    "shared": shared,
+    "turn": turn,
+    "memory": memory,
+    "disk": disk,
+    "counts": counts,
+}
 
 
 def main() -> None:
@@ -277,7 +304,8 @@ def main() -> None:
     if given.make is not None:
         made(given.folder, texts)
         return
-    print(f"{machine()}; texts of {'LoCoMo' if named else 'invented words'}; medians of {ROWS and ROUNDS}\n\n| what | measured | asked |\n|---|---|---|")
+    print(f"{machine()}; texts of {'LoCoMo' if named else 'invented words'}; medians\n")
+    print("| what | measured | asked |\n|---|---|---|")
     for name in given.only.split(","):
         for line in ROWS[name](given.folder, texts):
             print(line, flush=True)

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
 import pytest
 
 import memspan
+import memspan.testing
 from memspan import InvalidInput
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @pytest.fixture
@@ -55,6 +62,54 @@ def test_other_scopes_are_searched_along(user: memspan.Scope, memspan_engine: me
     acme.collection("rules").add("leave.md", "Parental leave is sixteen weeks.")
     assert not any("sixteen" in one.text for one in user.search("parental leave", sources=("collections",)))
     assert "sixteen" in user.search("parental leave", also=[acme], sources=("collections", "memories"))[0].text
+
+
+def test_the_order_is_that_of_the_single_searches_weighed_by_how_sure_they_are(user: memspan.Scope) -> None:
+    user.remember("The staging port is 9443")
+    user.collection("notes").add("ports.md", "Every port below 1024 needs a permit.")
+    question = "which port does payments-api use?"
+    singles: list[memspan.Answer[Any]] = [user.recall(question), user.search_transcripts(question)]
+    singles += [one.search(question) for one in user.collections()]
+    weighed = [(hit.score / answer[0].score * answer.confidence, hit.text) for answer in singles for hit in answer]
+    expected = sorted(weighed, key=lambda one: -one[0])[:10]
+    found = user.search(question)
+    assert [hit.text for hit in found] == [text for _, text in expected]
+    assert [hit.score for hit in found] == pytest.approx([score for score, _ in expected])
+    assert found.confidence == pytest.approx(max(answer.confidence for answer in singles))
+
+
+def test_times_hold_for_every_source(user: memspan.Scope) -> None:
+    now = next(iter(user.memories())).created_at
+    question = "payments-api dashboard deploy"
+    assert {hit.source for hit in user.search(question)} == {"memories", "transcripts", "collections"}
+    assert {hit.source for hit in user.search(question, since=now - timedelta(hours=1))} == {"memories", "transcripts", "collections"}
+    assert len(user.search(question, until=now - timedelta(hours=1))) == 0
+    assert len(user.collection("handbook").search("deploy", until=now - timedelta(hours=1))) == 0
+    assert len(user.collection("handbook").search("deploy", since=now - timedelta(hours=1))) == 1
+
+
+def test_metadata_holds_for_every_source(user: memspan.Scope) -> None:
+    for team in ("red", "blue"):
+        user.remember(f"the {team} deploy is on Monday", metadata={"team": team})
+        user.collection("plans").add(team, f"The {team} deploy is planned.", metadata={"team": team})
+        user.session(team, model="gpt-4o", metadata={"team": team}).add({"role": "user", "content": f"our {team} deploy failed"})
+    found = user.search("which deploy?", where={"team": "red"})
+    assert {hit.source for hit in found} == {"memories", "transcripts", "collections"}
+    assert all("red" in hit.text for hit in found)
+    assert [hit.session_id for hit in user.search_transcripts("deploy", where={"team": ["blue", "green"]})] == ["blue"]
+    assert len(user.search_transcripts("deploy", where={"team": "green"})) == 0
+
+
+def test_a_question_is_embedded_once_for_all_sources(tmp_path: Path) -> None:
+    embedder = memspan.testing.FakeEmbedder(64)
+    with memspan.open(tmp_path / "s.memspan", embedder=embedder) as engine:
+        user = engine.user("u")
+        user.remember("payments-api listens on 8443")
+        for name in ("a", "b", "c"):
+            user.collection(name).add("d", "ports and deploys")
+        before = embedder.calls
+        assert len(user.search("which port?")) > 0
+        assert embedder.calls == before + 1
 
 
 def test_limits_hold_over_all_sources(user: memspan.Scope) -> None:

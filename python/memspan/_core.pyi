@@ -80,6 +80,7 @@ __all__ = [
     "SessionInfo",
     "SessionStatus",
     "SharedSegments",
+    "SourcesCore",
     "StoredBudget",
     "StoredCall",
     "StoredGrant",
@@ -147,6 +148,7 @@ __all__ = [
     "restore_remembered",
     "screen",
     "screened",
+    "search_sources",
     "search_transcripts",
     "session_budget",
     "session_draft",
@@ -435,8 +437,6 @@ class Recalled:
     @property
     def scope(self) -> Scope:
         """Whose memory it is."""
-    def weighed(self, score: float) -> Recalled:
-        """The same hit with the score that compares it with hits of other sources. Private."""
     def explain(self) -> Explanation:
         """Where the score comes from. Cost: the text is analysed again."""
     def __copy__(self) -> Recalled: ...
@@ -866,6 +866,8 @@ class CollectionCore:
         query: str,
         limit: int,
         conditions_given: Mapping[str, Any] | None,
+        since: datetime | None,
+        until: datetime | None,
         documents: str | Iterable[str] | None,
         min_score: float | None,
         relevant_only: bool,
@@ -919,8 +921,6 @@ class Passage:
         """Tokens of its text, exact for `o200k_base` (GPT-4o and later). Counted at each use."""
     def explain(self) -> Explanation:
         """Where the score comes from. Cost: the text is analysed again."""
-    def weighed(self, score: float) -> Passage:
-        """The same hit with the score that compares it with hits of other sources. Private."""
     def __copy__(self) -> Passage: ...
     def __deepcopy__(self, _memo: object, /) -> Passage: ...
     def __eq__(self, other: object, /) -> bool: ...
@@ -1088,8 +1088,6 @@ class TranscriptHit(_Value):
             >>> hit.explain().parts["words"], hit.explain().parts["identified"]
             (1.0, 1.0)
         """
-    def weighed(self, score: float) -> TranscriptHit:
-        """The same hit with the score that compares it with hits of other sources. Private."""
 
 @final
 class UsedGrant(_Value):
@@ -1771,9 +1769,45 @@ def session_instructions(of: SessionCore) -> tuple[str | None, Any]:
     """The system prompt and the tools of a session. Private."""
 
 def search_transcripts(
-    scope: ScopeCore, query: str, limit: int, since: datetime | None, until: datetime | None
+    scope: ScopeCore,
+    query: str,
+    limit: int,
+    conditions_given: Mapping[str, Any] | None,
+    since: datetime | None,
+    until: datetime | None,
 ) -> tuple[list[TranscriptHit], float]:
     """Messages that answer a question, the best first, and how sure the engine is of the best. Private."""
+
+@final
+class SourcesCore:
+    """What several sources answered: their hits in one order, and what is known of them. Private."""
+
+    @property
+    def hits(self) -> tuple[Recalled | TranscriptHit | Passage, ...]: ...
+    @property
+    def confidence(self) -> float: ...
+    @property
+    def degraded_reason(self) -> str | None: ...
+    @property
+    def mode(self) -> Literal["hybrid", "lexical"]: ...
+
+def search_sources(
+    scope: ScopeCore,
+    scopes: tuple[Scope, ...],
+    query: str,
+    limit: int,
+    asked: Sequence[int],
+    conditions: Mapping[str, Any] | None,
+    since: datetime | None,
+    until: datetime | None,
+    min_score: float | None,
+    max_tokens: int | None,
+    relevant_only: bool,
+    zone: tzinfo | None,
+    vector: Vectors | None,
+    degraded: str | None,
+) -> SourcesCore:
+    """Asks several sources one question."""
 
 def check_memory_text(text: str) -> None:
     """Raises `InvalidInput` where a text cannot be a memory's. Private."""

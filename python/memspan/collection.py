@@ -306,6 +306,8 @@ class Collection:
         limit: int = 10,
         *,
         where: Mapping[str, Any] | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
         documents: str | Iterable[str] | None = None,
         min_score: float | None = None,
         relevant_only: bool = True,
@@ -318,6 +320,8 @@ class Collection:
             query: The question. An empty one finds nothing.
             limit: At most so many chunks, 0 or more.
             where: Only documents whose metadata has these keys with these values; a list, tuple or set names alternatives.
+            since: Only documents whose version was added at or after this. A naive time is UTC.
+            until: Only those whose version was added before this.
             documents: Only these documents, by id.
             min_score: Only what scores at least this, 0 to 1.
             relevant_only: Leave out what shares no word with the question and is not near its meaning (a cosine of 0.3). `False` fills the
@@ -336,7 +340,7 @@ class Collection:
             True
         """
         vector, why = self._store.query_vector(query, self._scope)
-        found = self._core.search(query, limit, where, documents, min_score, relevant_only, vector, why)
+        found = self._core.search(query, limit, where, since, until, documents, min_score, relevant_only, vector, why)
         return Answer(found.passages(), found)
 
     def get(self, id: str) -> Document:  # noqa: A002

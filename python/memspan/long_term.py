@@ -326,6 +326,8 @@ class Scope:
         *,
         sources: Sequence[SourceName] = ("memories", "transcripts", "collections"),
         where: Mapping[str, Any] | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
         min_score: float | None = None,
         max_tokens: int | None = None,
         relevant_only: bool = True,
@@ -334,13 +336,16 @@ class Scope:
     ) -> Answer[AnyHit]:
         """Finds what answers a question in memories, transcripts and collections, all in one order.
 
-        Each hit's score is its own, weighed by how sure its source is. Cost: that of one search per source, scope and collection.
+        Each hit's score is its own, weighed by how sure its source is. Cost: one read transaction and one vector of the question; in it a
+        search per source, scope and collection.
 
         Args:
             query: The question. An empty one finds nothing.
             limit: At most this many hits, 0 or more.
             sources: What to search.
-            where: Only memories and documents whose metadata has these keys with these values.
+            where: Only memories, documents and sessions whose metadata has these keys with these values; a list names alternatives.
+            since: Only what happened, was said, or was added as this version of a document, at or after this. A naive time is UTC.
+            until: Only what did before this.
             min_score: Only hits that score at least this, 0 to 1.
             max_tokens: Stops before the texts together exceed this many tokens (`o200k_base`).
             relevant_only: See `recall`. Messages that have nothing to do with the question are never hits.
@@ -359,9 +364,8 @@ class Scope:
         """
         from memspan.search import Conditions, checked_sources, search  # noqa: PLC0415  for programs that ask several sources at once
 
-        return search(
-            self._with(also), query, limit, checked_sources(sources), Conditions(where, min_score, max_tokens, relevant_only, timezone)
-        )
+        conditions = Conditions(where, since, until, min_score, max_tokens, relevant_only, _zone(timezone))
+        return search(self._with(also), query, limit, checked_sources(sources), conditions)
 
     def _with(self, also: Sequence[Scope]) -> tuple[Scope, ...]:
         if isinstance(also, Scope) or not isinstance(also, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]  callers without types
@@ -943,7 +947,13 @@ class Scope:
         return map(self.collection, _core.collection_names(self._core))
 
     def search_transcripts(
-        self, query: str, limit: int = 10, *, since: datetime | None = None, until: datetime | None = None
+        self,
+        query: str,
+        limit: int = 10,
+        *,
+        where: Mapping[str, Any] | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
     ) -> Answer[TranscriptHit]:
         """Finds what was said in this scope's sessions, also what is in no prompt any more.
 
@@ -956,6 +966,7 @@ class Scope:
         Args:
             query: The question; one without a word finds nothing.
             limit: At most so many hits.
+            where: Only sessions whose metadata has these keys with these values; a list, tuple or set names alternatives.
             since: Only what was said at or after this (`created_at` of the message, else when it was added). A naive time is UTC.
             until: Only what was said before this.
 
@@ -967,7 +978,7 @@ class Scope:
             >>> [(hit.session_id, hit.index, hit.text) for hit in user.search_transcripts("port 8443")]
             [('s-1', 0, 'payments-api listens on port 8443')]
         """
-        hits, confidence = _core.search_transcripts(self._core, query, limit, since, until)
+        hits, confidence = _core.search_transcripts(self._core, query, limit, where, since, until)
         return Answer(tuple(hits), Known(confidence, None, "hybrid"))
 
     def __eq__(self, other: object) -> bool:

@@ -152,6 +152,16 @@ def test_the_comparison_runs_on_a_small_corpus() -> None:
     assert done.stdout.count("\n| ") >= 18
 
 
+@pytest.mark.timeout(300)
+def test_the_table_of_speed_has_every_row_on_small_stores(tmp_path: Path) -> None:
+    command = [sys.executable, str(BENCHES / "speed_table.py"), "--folder", str(tmp_path / "stores")]
+    environment = os.environ | {"MEMSPAN_BENCH_DIVIDED": "200"}
+    subprocess.run([*command, "--make"], env=environment, check=True, timeout=200)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True, timeout=200)
+    assert done.stdout.count("\n| ") >= 12, done.stdout
+    assert "assemble" in done.stdout
+
+
 def test_a_debug_build_is_refused() -> None:
     code = (
         "import sys, runpy, memspan; sys.path.insert(0, 'benches'); memspan.build_info = lambda: {'profile': 'debug'};"

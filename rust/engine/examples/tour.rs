@@ -13,7 +13,6 @@ use memspan_engine::memory::embedding::Embedding;
 use memspan_engine::memory::maintain::Pending;
 use memspan_engine::memory::{NewMemory, Remembered};
 use memspan_engine::models::Model;
-use memspan_engine::recall::when::Range;
 use memspan_engine::recall::{self, Filter, Fusion, Request};
 use memspan_engine::scope::{Scope, ScopeType};
 use memspan_engine::session::{Ask, NewMessage, Options, Session, TranscriptRequest, WindowWatch};
@@ -74,7 +73,7 @@ fn conversation(engine: &Engine, user: &Scope) -> Result<()> {
     for one in WindowWatch::default().look(&session, Some(100_000))? {
         println!("a prompt of {} tokens reaches {} % of the window of {}", one.tokens, one.percent, one.window);
     }
-    let request = TranscriptRequest { text: "editor".into(), limit: 5, now: NOW + 5, said: Range::default() };
+    let request = TranscriptRequest::new("editor", 5, NOW + 5);
     for hit in memspan_engine::session::search(engine, user, &request)? {
         println!("{}: {:?}", hit.session_id, hit.message.text);
     }

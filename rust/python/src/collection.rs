@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use memspan_engine::collection::{self, Added, CollectionName, Format, NewDocument, Prepared, Request, remove, search};
 use memspan_engine::index::vectors::UnitVector;
-use memspan_engine::recall;
+use memspan_engine::recall::{self, when::Range};
 use pyo3::prelude::*;
 
 use crate::arguments::{conditions, maybe_text, number, text_of, whole};
@@ -235,6 +235,8 @@ impl CollectionCore {
         query: &Bound<'py, PyAny>,
         limit: &Bound<'py, PyAny>,
         conditions_given: Option<&Bound<'py, PyAny>>,
+        since: Option<&Bound<'py, PyAny>>,
+        until: Option<&Bound<'py, PyAny>>,
         documents: Option<&Bound<'py, PyAny>>,
         min_score: Option<&Bound<'py, PyAny>>,
         relevant_only: bool,
@@ -245,6 +247,7 @@ impl CollectionCore {
         let limit = whole("limit", limit, 0, i64::MAX)? as usize;
         let mut request = Request::new(text_of("query", query)?, vec![self.name.clone()], limit, now);
         request.metadata = conditions(conditions_given)?;
+        request.updated = Range { since: time::maybe_from_python("since", since)?, until: time::maybe_from_python("until", until)? };
         request.documents = documents.map(ids).transpose()?;
         request.min_score = min_score.map_or(Ok(0.0), |value| number("min_score", value))?;
         request.relevant_only = relevant_only;
@@ -297,6 +300,11 @@ pub struct Passage {
 }
 
 impl Passage {
+    /// A hit among those of other sources.
+    pub(crate) fn among(found: &Arc<collection::Search>, rank: usize, score: f64) -> Self {
+        Self { found: Arc::clone(found), rank, weighed: Some(score) }
+    }
+
     fn hit(&self) -> &collection::Hit {
         &self.found.hits[self.rank]
     }
@@ -342,11 +350,6 @@ shows! {
         let query = &self.found.queries[hit.collection];
         let why = run(py, hold_for(&hit.text), || Ok(query.explain(hit.parts, &hit.indexed())))?;
         Ok(Explanation::new(why, Vec::new()))
-    }
-
-    /// The same hit with the score that compares it with hits of other sources. Private.
-    fn weighed(&self, score: f64) -> Self {
-        Self { weighed: Some(score), ..self.clone() }
     }
 
     fn __copy__(&self) -> Self {

@@ -43,6 +43,7 @@ mod scope;
 mod session;
 mod session_budget;
 mod session_info;
+mod sources;
 mod task;
 mod time;
 mod tokenizers;
@@ -123,6 +124,8 @@ mod _core {
     use super::session_budget::{StoredBudget, StoredGrant, session_budget};
     #[pymodule_export]
     use super::session_info::{SessionInfo, session_infos, session_instructions, session_metadata, set_session_metadata};
+    #[pymodule_export]
+    use super::sources::{SourcesCore, search_sources};
     #[pymodule_export]
     use super::task::TaskCore;
     #[pymodule_export]

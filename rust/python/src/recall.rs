@@ -58,6 +58,11 @@ impl Recall {
         Self { answer: Arc::new(Answered { answer, confidence: OnceLock::new(), tokens, scopes }), places }
     }
 
+    /// A hit among those of other sources.
+    pub(crate) fn weighed(&self, at: usize, score: f64) -> Recalled {
+        Recalled { weighed: Some(score), ..self.hit(at) }
+    }
+
     fn hit(&self, at: usize) -> Recalled {
         Recalled { answer: Arc::clone(&self.answer), place: self.places[at], weighed: None }
     }
@@ -188,11 +193,6 @@ shows! {
         memory: Memory = Memory(Arc::clone(&it.found().named));
         /// 0 to 1: how it compares with the other answers to this question. Not comparable between questions.
         score: f64 = it.weighed.unwrap_or_else(|| it.found().parts.score());
-    }
-
-    /// The same hit with the score that compares it with hits of other sources. Private.
-    fn weighed(&self, score: f64) -> Self {
-        Self { weighed: Some(score), ..self.clone() }
     }
 
     /// Tokens of its text, exact for `o200k_base` (GPT-4o and later). Counted on first use.

@@ -293,7 +293,7 @@ impl ScopeCore {
     }
 
     /// The scopes behind `Scope` objects, the first of which is this one.
-    fn searched(&self, scopes: &Bound<'_, PyTuple>) -> PyResult<Vec<Scope>> {
+    pub fn searched(&self, scopes: &Bound<'_, PyTuple>) -> PyResult<Vec<Scope>> {
         let mut searched = vec![Scope::clone(&self.scope)];
         for scope in scopes.iter().skip(1) {
             let other = crate::rows::scope_core(&scope, "also")?;

@@ -5,7 +5,7 @@ use memspan_engine::recall::when::Range;
 use memspan_engine::session;
 use pyo3::prelude::*;
 
-use crate::arguments::{text_of, whole};
+use crate::arguments::{conditions, text_of, whole};
 use crate::errors::{Hold, hold_for, run};
 use crate::explanation::Explanation;
 use crate::scope::ScopeCore;
@@ -75,10 +75,6 @@ value! {
         Explanation::of_message(self.score, session::FEATURES.iter().copied().zip(self.parts.0.iter().copied()).collect())
     }
 
-    /// The same hit with the score that compares it with hits of other sources. Private.
-    fn weighed(&self, score: f64) -> Self {
-        Self { score, ..self.clone() }
-    }
 }
 
 /// Messages of a scope's sessions that answer a question, the best first, and how sure the engine is of the best.
@@ -88,20 +84,28 @@ pub fn search_transcripts(
     scope: &Bound<'_, ScopeCore>,
     query: &Bound<'_, PyAny>,
     limit: &Bound<'_, PyAny>,
+    conditions_given: Option<&Bound<'_, PyAny>>,
     since: Option<&Bound<'_, PyAny>>,
     until: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<(Vec<TranscriptHit>, f64)> {
     let owner = scope.get();
     let said = Range { since: time::maybe_from_python("since", since)?, until: time::maybe_from_python("until", until)? };
     let (text, limit) = (text_of("query", query)?, whole("limit", limit, 0, 1 << 20)? as usize);
-    let request = session::TranscriptRequest { text, limit, now: owner.handle.clock.now(py)?, said };
+    let metadata = conditions(conditions_given)?;
+    let request =
+        session::TranscriptRequest { said, metadata, ..session::TranscriptRequest::new(&text, limit, owner.handle.clock.now(py)?) };
     let hits = run(py, Hold::Detached, || session::search(owner.handle.engine()?, &owner.scope, &request))?;
     let confidence = hits.first().map_or(0.0, |best| best.confidence);
-    let hit = |hit: session::TranscriptHit| TranscriptHit {
-        session_id: hit.session_id,
-        score: hit.score as f64 / session::TRANSCRIPT_SCORE_ONE as f64,
-        parts: hit.features.values().into_iter().collect(),
-        message: Message::from(hit.message),
-    };
-    Ok((hits.into_iter().map(hit).collect(), confidence))
+    Ok((hits.into_iter().map(TranscriptHit::from).collect(), confidence))
+}
+
+impl From<session::TranscriptHit> for TranscriptHit {
+    fn from(hit: session::TranscriptHit) -> Self {
+        Self {
+            session_id: hit.session_id,
+            score: hit.score as f64 / session::TRANSCRIPT_SCORE_ONE as f64,
+            parts: hit.features.values().into_iter().collect(),
+            message: Message::from(hit.message),
+        }
+    }
 }

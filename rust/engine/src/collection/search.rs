@@ -22,11 +22,12 @@ use crate::index::vectors::{Query, VectorSet};
 use crate::memory::Core;
 use crate::recall::candidates::Candidate;
 use crate::recall::explain::LexicalQuery;
-use crate::recall::filter::Filter;
+use crate::recall::filter::has_metadata;
 use crate::recall::fusion::{self, Fusion, Parts};
 use crate::recall::priors::{Attributes, Moment};
 use crate::recall::ranking::WINDOW;
 use crate::recall::ranking::passages::{FEWEST, HOLDERS, LEXICAL, PER_ANSWER};
+use crate::recall::when::Range;
 use crate::recall::{check_conditions, check_min_score, confidence, question_vector, why_degraded};
 use crate::store::identity::Seed;
 use crate::store::keys::Partition;
@@ -49,6 +50,8 @@ pub struct Request {
     pub limit: usize,
     /// Keys of documents' metadata with the values (MessagePack) of which one must stand there.
     pub metadata: Vec<(String, Vec<Vec<u8>>)>,
+    /// Only documents whose version was added then.
+    pub updated: Range,
     /// Only documents of these ids.
     pub documents: Option<Vec<String>>,
     /// How words and vectors are weighed.
@@ -72,6 +75,7 @@ impl Request {
             collections,
             limit,
             metadata: Vec::new(),
+            updated: Range::default(),
             documents: None,
             fusion: Fusion { lexical: LEXICAL },
             min_score: 0.0,
@@ -322,10 +326,10 @@ impl<P: Pages> Sight<'_, P> {
     }
 
     fn lets_through(&self, document: &Document) -> bool {
-        let filter = Filter { metadata: self.request.metadata.clone(), ..Filter::all(self.request.now) };
         !document.is_expired(self.request.now)
+            && self.request.updated.contains(document.updated_at)
             && self.only.as_ref().is_none_or(|only| only.binary_search(&document.number).is_ok())
-            && (filter.metadata.is_empty() || filter.keeps_metadata(&document.metadata))
+            && has_metadata(&self.request.metadata, &document.metadata)
     }
 }
 

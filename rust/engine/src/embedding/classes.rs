@@ -41,6 +41,21 @@ fn run(at: usize) -> u32 {
     RUNS.get(at * 4..at * 4 + 4).and_then(|bytes| bytes.try_into().ok()).map_or(0, u32::from_le_bytes)
 }
 
+/// Whether a byte is an ASCII character of class [`Class::Letter`].
+#[inline]
+pub(super) fn is_ascii_letter(byte: u8) -> bool {
+    const IS: [bool; 256] = {
+        let mut is = [false; 256];
+        let mut byte = 0;
+        while byte < 128 {
+            is[byte] = (byte as u8).is_ascii_alphanumeric();
+            byte += 1;
+        }
+        is
+    };
+    IS[byte as usize]
+}
+
 /// The class of an ASCII character, without a search.
 #[inline]
 pub(super) fn of_ascii(byte: u8) -> Class {
@@ -79,6 +94,7 @@ mod tests {
     fn ascii_is_as_in_the_table() {
         for byte in 0..128u8 {
             assert_eq!(of_ascii(byte), of(char::from(byte)), "{byte}");
+            assert_eq!(is_ascii_letter(byte), of_ascii(byte) == Class::Letter, "{byte}");
         }
     }
 }

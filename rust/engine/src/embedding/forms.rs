@@ -30,6 +30,17 @@ pub(crate) fn forms(tokens: &[u8]) -> impl Iterator<Item = u8> {
     tokens.as_chunks::<2>().0.iter().map(|token| forms.get(Token::from_le_bytes(*token) as usize).copied().unwrap_or(0))
 }
 
+/// How many tokens of a text are of the first person, of the second, and of time.
+pub(crate) fn count_forms(tokens: &[u8]) -> [usize; 3] {
+    let mut counts = [0; 3];
+    for form in forms(tokens).filter(|form| *form != 0) {
+        for (count, wanted) in counts.iter_mut().zip([FIRST_PERSON, SECOND_PERSON, TIME]) {
+            *count += usize::from(form & wanted != 0);
+        }
+    }
+    counts
+}
+
 fn of_vocabulary() -> Vec<u8> {
     let mut forms = vec![0; wordpiece::count()];
     for (form, words) in WORDS {

@@ -25,7 +25,11 @@ mod wordpiece;
 mod tests;
 
 pub(crate) use closeness::{Content, Nearness, Wanted};
-pub(crate) use forms::{FIRST_PERSON, SECOND_PERSON, TIME, forms};
+#[cfg(test)]
+pub(crate) use forms::{FIRST_PERSON, SECOND_PERSON};
+pub(crate) use forms::{TIME, count_forms, forms};
+
+use std::cell::Cell;
 
 use crate::index::vectors::UnitVector;
 
@@ -106,13 +110,21 @@ pub fn embed_question(question: &str) -> UnitVector {
 /// The distinct tokens of a text in the order of its words, at most `most`, each as two bytes, little-endian.
 #[must_use]
 pub(crate) fn distinct_tokens(text: &str, most: usize) -> Vec<u8> {
-    let (mut seen, mut found) = (vec![false; wordpiece::count()], Vec::new());
+    let mut seen = SEEN.take().unwrap_or_else(|| vec![false; wordpiece::count()]);
+    let mut found = Vec::with_capacity(2 * most.min(text.len() / 2 + 1));
     wordpiece::each_token(text, &mut |token| {
         if found.len() < most * 2 && !std::mem::replace(&mut seen[token as usize], true) {
             found.extend(token.to_le_bytes());
         }
     });
+    found.as_chunks::<2>().0.iter().for_each(|token| seen[u16::from_le_bytes(*token) as usize] = false);
+    SEEN.set(Some(seen));
     found
+}
+
+thread_local! {
+    /// Which tokens a text has had; all false between two texts.
+    static SEEN: Cell<Option<Vec<bool>>> = const { Cell::new(None) };
 }
 
 /// The tokens of a text as the vocabulary spells them: `##` before a piece that continues a word, `[UNK]` for an unknown word.

@@ -49,6 +49,14 @@ impl Word {
         }
     }
 
+    /// ASCII letters and digits, in lower case.
+    fn push_letters(&mut self, letters: &[u8]) {
+        let room = MAX_WORD_CHARS.saturating_sub(self.chars).min(letters.len());
+        self.bytes[self.len..self.len + room].copy_from_slice(&letters[..room]);
+        self.bytes[self.len..self.len + room].make_ascii_lowercase();
+        (self.len, self.chars) = (self.len + room, self.chars + letters.len());
+    }
+
     /// Hands it over, if there is one, and begins the next.
     fn finish(&mut self, each: &mut impl FnMut(&Word)) {
         if self.chars > 0 {
@@ -62,8 +70,14 @@ impl Word {
 pub(super) fn each_word(text: &str, each: &mut impl FnMut(&Word)) {
     let mut word = Word::new();
     if text.is_ascii() {
-        for byte in text.bytes() {
-            ascii(&mut word, byte, each);
+        let mut rest = text.as_bytes();
+        while let Some(&byte) = rest.first() {
+            let letters = rest.iter().take_while(|byte| classes::is_ascii_letter(**byte)).count();
+            if letters == 0 {
+                ascii(&mut word, byte, each);
+            }
+            word.push_letters(&rest[..letters]);
+            rest = &rest[letters.max(1)..];
         }
     } else {
         let cleaned = text.chars().flat_map(cleaned);

@@ -50,8 +50,11 @@ pub(super) fn each_token_of_word(text: &str, each: &mut impl FnMut(&[u8], Token)
 
 /// The pieces of one word, or the unknown token: a word is never cut in part.
 fn pieces(word: &Word, each: &mut impl FnMut(Token)) {
-    let (mut found, mut count, mut start) = ([UNKNOWN; MAX_WORD_CHARS], 0, 0);
     let bytes = word.bytes().unwrap_or_default();
+    if let Some((token, _)) = longest(bytes, false).filter(|(_, len)| *len == bytes.len()) {
+        return each(token); // most words are tokens
+    }
+    let (mut found, mut count, mut start) = ([UNKNOWN; MAX_WORD_CHARS], 0, 0);
     while start < bytes.len() {
         let Some((token, len)) = longest(&bytes[start..], start > 0) else { return each(UNKNOWN) };
         found[count] = token;

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use super::filter::check_conditions;
 use super::fusion::Parts;
 use super::when::{self, Range};
-use super::{Beside, LexicalQuery, Request, about, answer, confidence, note};
+use super::{Beside, LexicalQuery, Recall, Request, about, answer, confidence, note};
 use crate::memory::{Core, Named};
 use crate::scope::Head;
+use crate::store::pages::Pages;
 use crate::{Error, Result};
 
 /// A memory that was found, with the ids that it names.
@@ -111,28 +112,36 @@ pub fn why_degraded(text: &str, engine: Option<String>, embedder: Option<&str>) 
 pub fn ask(core: &Core, mut request: Request, embedder_failed: Option<&str>) -> Result<Answer> {
     request.check()?;
     request.vector = request.vector.take().or_else(|| about(core, &request.text));
-    let (mut asked, recall) = core.store().read(|pages| {
-        let mut recall = answer(core, pages, &request)?;
-        let mut asked = Answer::default();
-        for partition in recall.partitions.iter().flatten() {
-            asked.documents += Head::read(pages, *partition)?.documents;
-        }
-        for hit in &mut recall.hits {
-            let partition = recall.partitions.get(hit.scope).copied().flatten().unwrap_or_default();
-            let (named, duplicates) = (Named::read(pages, partition, hit.memory.clone())?, std::mem::take(&mut hit.duplicates));
-            let related = hit.related.take();
-            asked.found.push(Found { named: Arc::new(named), scope: hit.scope, parts: hit.parts, duplicates, related });
-        }
-        Ok((asked, recall))
-    })?;
+    let (mut asked, recall) = core.store().read(|pages| ask_in(core, pages, &request, embedder_failed))?;
+    add_recalls(core, &mut asked, &recall);
+    note(core, &request, &recall);
+    Ok(asked)
+}
+
+/// Adds the recalls that are not stored yet to those of what was found.
+pub(crate) fn add_recalls(core: &Core, asked: &mut Answer, recall: &Recall) {
     for found in &mut asked.found {
         let partition = recall.partitions.get(found.scope).copied().flatten().unwrap_or_default();
         core.add_recalls(partition, Arc::get_mut(&mut found.named).into_iter());
     }
-    note(core, &request, &recall);
+}
+
+/// The same from a snapshot that the caller holds, who [notes](note) what was recalled.
+pub(crate) fn ask_in<P: Pages>(core: &Core, pages: &P, request: &Request, embedder_failed: Option<&str>) -> Result<(Answer, Recall)> {
+    let mut recall = answer(core, pages, request)?;
+    let mut asked = Answer::default();
+    for partition in recall.partitions.iter().flatten() {
+        asked.documents += Head::read(pages, *partition)?.documents;
+    }
+    for hit in &mut recall.hits {
+        let partition = recall.partitions.get(hit.scope).copied().flatten().unwrap_or_default();
+        let (named, duplicates) = (Named::read(pages, partition, hit.memory.clone())?, std::mem::take(&mut hit.duplicates));
+        let related = hit.related.take();
+        asked.found.push(Found { named: Arc::new(named), scope: hit.scope, parts: hit.parts, duplicates, related });
+    }
     asked.hybrid = request.vector.is_some() || recall.by_vectors;
-    asked.degraded = why_degraded(&request.text, recall.degraded, embedder_failed);
-    asked.queries = recall.queries;
+    asked.degraded = why_degraded(&request.text, recall.degraded.clone(), embedder_failed);
+    asked.queries = std::mem::take(&mut recall.queries);
     asked.beside = recall.beside;
-    Ok(asked)
+    Ok((asked, recall))
 }

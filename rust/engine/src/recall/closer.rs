@@ -9,7 +9,7 @@ use super::explain::LexicalQuery;
 use super::fusion::Parts;
 use super::ranking::PRONOUNS_BESIDE;
 use super::ranking::memories::{Features, IDENTIFIED_LEXICAL, WEIGHTS};
-use crate::embedding::{Content, FIRST_PERSON, SECOND_PERSON, TIME, Wanted, distinct_tokens, embed, forms, knows};
+use crate::embedding::{Content, TIME, Wanted, count_forms, distinct_tokens, embed, forms};
 use crate::index::bm25::{Formula, Parameters, Statistics};
 use crate::index::vectors::UnitVector;
 use crate::text::{Role, asks_when, is_filler};
@@ -34,11 +34,8 @@ pub(super) struct Look {
 impl Look {
     /// `None` where the table knows too little of the question.
     pub fn new(question: &str, queries: &[LexicalQuery], identified: bool) -> Option<Self> {
-        if !knows(question) {
-            return None;
-        }
         let (names, content) = (name_tokens(question), content(question));
-        if content.words.is_empty() {
+        if !content.is_known || content.words.is_empty() {
             return None;
         }
         let rarity = rarity(&content, queries);
@@ -80,8 +77,8 @@ impl Look {
         let tokens = distinct_tokens(text, MOST_TOKENS);
         let (count, nearness) = (tokens.len() / 2, self.wanted.nearness(&tokens));
         let is = |is: bool| f64::from(u8::from(is));
-        let of = |form: u8| forms(&tokens).filter(|other| other & form != 0).count();
-        let share = |form: u8| of(form) as f64 / (count as f64 + PRONOUNS_BESIDE);
+        let [first_person, second_person, times] = count_forms(&tokens);
+        let share = |of: usize| of as f64 / (count as f64 + PRONOUNS_BESIDE);
         let has = |name: &Vec<u8>| name.as_chunks::<2>().0.iter().all(|token| tokens.as_chunks::<2>().0.contains(token));
         let subject = self.names.iter().any(|name| !name.is_empty() && tokens.starts_with(name));
         let cosine = parts.cosine().unwrap_or(0.0).max(0.0);
@@ -93,9 +90,9 @@ impl Look {
             phrase: nearness.phrase,
             name: self.names.iter().filter(|name| has(name)).count() as f64 / self.names.len().max(1) as f64,
             subject: is(subject),
-            own_words: if subject { share(FIRST_PERSON) } else { 0.0 },
-            second_person: share(SECOND_PERSON),
-            time_asked: is(self.asks_when && of(TIME) > 0),
+            own_words: if subject { share(first_person) } else { 0.0 },
+            second_person: share(second_person),
+            time_asked: is(self.asks_when && times > 0),
         }
     }
 

@@ -107,8 +107,13 @@ impl Filter {
     /// Whether metadata has one of the wanted values under each wanted key.
     #[must_use]
     pub fn keeps_metadata(&self, metadata: &[u8]) -> bool {
-        self.metadata.iter().all(|(key, wanted)| lookup(metadata, key).is_some_and(|value| wanted.iter().any(|one| same_value(one, value))))
+        has_metadata(&self.metadata, metadata)
     }
+}
+
+/// The same of keys with the values of which one must stand there.
+pub(crate) fn has_metadata(wanted: &[(String, Vec<Vec<u8>>)], metadata: &[u8]) -> bool {
+    wanted.iter().all(|(key, wanted)| lookup(metadata, key).is_some_and(|value| wanted.iter().any(|one| same_value(one, value))))
 }
 
 /// Refuses conditions on metadata that no equality can mean: operators, and values that hold others. `doing` begins the message.

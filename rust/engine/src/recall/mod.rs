@@ -30,8 +30,8 @@ mod table;
 mod typos;
 pub mod when;
 
-pub(crate) use ask::check_min_score;
 pub use ask::{Answer, Found, ask, why_degraded};
+pub(crate) use ask::{add_recalls, ask_in, check_min_score};
 pub use explain::{Explanation, TermScore};
 pub use filter::Filter;
 pub(crate) use filter::check_conditions;

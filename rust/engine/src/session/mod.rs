@@ -34,6 +34,7 @@ mod session;
 mod shown;
 #[cfg(test)]
 mod simulation;
+pub mod sources;
 mod summary;
 mod sweep;
 mod task;

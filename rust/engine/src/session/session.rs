@@ -31,6 +31,7 @@ use crate::scope::Scope;
 use crate::store::Snapshot;
 use crate::store::environment::WriteTransaction;
 use crate::store::metrics::add;
+use crate::store::pages::Pages;
 use crate::store::reserve;
 use crate::units::clip::first_chars;
 use crate::{Error, ErrorKind, Result};
@@ -643,7 +644,7 @@ fn no_result(key: &str) -> Error {
     .with("key", shown)
 }
 
-pub(super) fn stored_message(pages: &Snapshot, place: Place, index: u64) -> Result<StoredMessage> {
+pub(super) fn stored_message<P: Pages>(pages: &P, place: Place, index: u64) -> Result<StoredMessage> {
     let record = MessageRecord::expect(pages, place, index)?;
     let given = record.given(pages, place)?;
     let text = super::transcript::words::text_of(&record.parse(&given)?);

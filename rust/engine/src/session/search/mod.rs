@@ -33,6 +33,7 @@ use super::transcript::words::index;
 use crate::Result;
 use crate::index::bm25::runs::Runs;
 use crate::memory::Core;
+use crate::recall::check_conditions;
 use crate::recall::when::Range;
 use crate::scope::Scope;
 use crate::store::identity::Seed;
@@ -50,13 +51,15 @@ pub struct Request {
     pub now: i64,
     /// Only what was said then. Where it is open on both sides the question is read for a time that it prefers.
     pub said: Range,
+    /// Only sessions whose metadata has these keys with one of these values (MessagePack).
+    pub metadata: Vec<(String, Vec<Vec<u8>>)>,
 }
 
 impl Request {
     /// A search at a time, in all that was said.
     #[must_use]
     pub fn new(text: &str, limit: usize, now: i64) -> Self {
-        Self { text: text.to_owned(), limit, now, said: Range::default() }
+        Self { text: text.to_owned(), limit, now, said: Range::default(), metadata: Vec::new() }
     }
 }
 
@@ -77,23 +80,21 @@ pub struct TranscriptHit {
 
 /// The messages of a scope's sessions that answer the question, best first; of equals the newest.
 pub fn search(engine: &Core, scope: &Scope, request: &Request) -> Result<Vec<TranscriptHit>> {
-    engine.store().read(|pages| {
-        let Some(partition) = scope.find(pages)? else { return Ok(Vec::new()) };
-        let mut hits = Vec::with_capacity(request.limit.min(64));
-        let mut ids = SessionIds::default();
-        for found in found(pages, partition, scope.seed(pages.secret()), request)? {
-            let Some(session_id) = ids.of(pages, found.place)? else { continue };
-            let message = stored_message(pages, found.place, found.index)?;
-            hits.push(TranscriptHit {
-                session_id: session_id.to_string(),
-                message,
-                score: found.score,
-                confidence: found.confidence,
-                features: found.features,
-            });
-        }
-        Ok(hits)
-    })
+    check_conditions("searching transcripts", &request.metadata)?;
+    engine.store().read(|pages| search_in(pages, scope, request))
+}
+
+/// The same from a snapshot that the caller holds.
+pub(super) fn search_in<P: Pages>(pages: &P, scope: &Scope, request: &Request) -> Result<Vec<TranscriptHit>> {
+    let Some(partition) = scope.find(pages)? else { return Ok(Vec::new()) };
+    let (mut hits, mut ids) = (Vec::with_capacity(request.limit.min(64)), SessionIds::default());
+    for found in found(pages, partition, scope.seed(pages.secret()), request)? {
+        let Some(session_id) = ids.of(pages, found.place)? else { continue };
+        let message = stored_message(pages, found.place, found.index)?;
+        let Found { score, confidence, features, .. } = found;
+        hits.push(TranscriptHit { session_id: session_id.to_string(), message, score, confidence, features });
+    }
+    Ok(hits)
 }
 
 /// The same from a snapshot that the caller holds, without the messages themselves.

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
+use super::super::metadata;
 use super::super::place::{Place, SessionsHead};
 use super::super::record::{SessionRecord, SessionState};
 use super::super::transcript::message::MessageRecord;
@@ -14,9 +15,10 @@ use super::score::Features;
 use super::sight::{Dated, Field};
 use super::{Found, Request};
 use crate::Result;
-use crate::embedding::{FIRST_PERSON, Nearness, SECOND_PERSON, TIME, forms};
+use crate::embedding::{Nearness, count_forms};
 use crate::index::bm25::runs::Runs;
 use crate::index::bm25::{Parameters, QueryTerm};
+use crate::recall::filter::has_metadata;
 use crate::recall::ranking::{BEHIND, BESIDE, BEST, BEYOND, MEANING_BESIDE, OPENING, SPEAKERS_FROM};
 use crate::recall::when::{self, Range};
 use crate::store::envelope::damaged;
@@ -200,10 +202,14 @@ impl<'r, P: Pages> Ranking<'r, P> {
         }
         let glance = SessionRecord::glance(self.pages, Place { partition: self.partition, session })?;
         // A session that is being deleted or copied is in no answer: its messages go, or come, step by step.
-        let made = glance.map_or(Known { is_visible: false, messages: 0 }, |(state, messages)| Known {
+        let mut made = glance.map_or(Known { is_visible: false, messages: 0 }, |(state, messages)| Known {
             is_visible: state != SessionState::Hidden,
             messages,
         });
+        if made.is_visible && !self.request.metadata.is_empty() {
+            let kept = metadata::read(self.pages, Place { partition: self.partition, session })?;
+            made.is_visible = has_metadata(&self.request.metadata, &kept);
+        }
         known.insert(session, made);
         Ok(made)
     }
@@ -334,17 +340,6 @@ impl<'b, 'r> Beside<'b, 'r> {
         let beside = i64::from(BESIDE);
         (-beside..=beside).any(|by| self.other(by).is_some_and(|(number, _)| field.words(number) > 0.0))
     }
-}
-
-/// How many tokens of a text are of the first person, of the second, and of time.
-fn count_forms(tokens: &[u8]) -> [usize; 3] {
-    let mut counts = [0; 3];
-    for form in forms(tokens).filter(|form| *form != 0) {
-        for (count, wanted) in counts.iter_mut().zip([FIRST_PERSON, SECOND_PERSON, TIME]) {
-            *count += usize::from(form & wanted != 0);
-        }
-    }
-    counts
 }
 
 /// Adds what only all candidates together tell, and puts them in order.

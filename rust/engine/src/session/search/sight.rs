@@ -23,6 +23,8 @@ const COSINE_ONE: f64 = (1 << 30) as f64;
 const NEAR: i32 = (ranking::NEAR * COSINE_ONE) as i32;
 /// Documents that are estimated at once.
 const CHUNK: usize = 64;
+/// Numbers that a processor compares at once, or a multiple of them.
+const LANES: usize = 8;
 /// Places before and behind the words of all documents, so that each has two on either side.
 const PAD: usize = 2;
 /// More than an estimate of a sum of a few dozens can be wrong by.
@@ -126,9 +128,16 @@ impl Field {
         self.best_own = best(own.iter().copied().max().unwrap_or(0));
         let (mut most, [of_own, of_before, of_after]) = (0, WINDOW.map(|share| share as f32));
         for first in (0..own.len()).step_by(CHUNK) {
-            let near = &near_own[first + PAD - 1..first + PAD + CHUNK + 1];
-            let estimates = (0..CHUNK).map(|at| of_own * near[at + 1] + of_before * near[at] + of_after * near[at + 2]);
-            if f64::from(estimates.fold(0.0, f32::max)) * (1.0 + f64::from(SLACK)) >= most as f64 {
+            let (mut highest, near) = ([0.0_f32; LANES], &near_own[first + PAD - 1..][..CHUNK + 2]);
+            for at in (0..CHUNK).step_by(LANES) {
+                for (lane, highest) in highest.iter_mut().enumerate() {
+                    let at = at + lane;
+                    let estimate = of_own * near[at + 1] + of_before * near[at] + of_after * near[at + 2];
+                    *highest = if estimate > *highest { estimate } else { *highest };
+                }
+            }
+            let highest = highest.into_iter().fold(0.0, f32::max);
+            if f64::from(highest) * (1.0 + f64::from(SLACK)) >= most as f64 {
                 most = (first..own.len().min(first + CHUNK)).map(|at| window(own, at)).max().unwrap_or(0).max(most);
             }
         }
@@ -231,7 +240,8 @@ impl Field {
         for first in (0..=self.last()).step_by(CHUNK) {
             let (estimates, more) = (self.estimates(first as usize), self.more_than_estimated(first));
             let bar = (best.bar.0 as f64 / f64::from(SCORE_ONE)) as f32 - more - SLACK;
-            if estimates.iter().all(|estimate| *estimate < bar) {
+            let is_below = estimates.iter().fold(true, |all, estimate| all & (*estimate < bar)); // of all: no branch
+            if is_below {
                 continue;
             }
             for (number, estimate) in (first..=self.last()).zip(estimates).skip(usize::from(first == 0)) {
@@ -259,8 +269,9 @@ impl Field {
         ]
         .map(|share| share as f32);
         let (name, meaning) = (SIGHT.name as f32, (SIGHT.meaning / COSINE_ONE) as f32);
-        let (own, names, cosines) = (&near_own[first..][..CHUNK + 2 * PAD], &near_names[first..][..CHUNK], &cosines[first..][..CHUNK]);
         let mut estimates = [0.0; CHUNK];
+        let of_chunk = (near_own[first..].first_chunk(), near_names[first..].first_chunk(), cosines[first..].first_chunk());
+        let (Some(own), Some(names), Some(cosines)): Chunks<'_> = of_chunk else { return estimates };
         for (at, estimate) in estimates.iter_mut().enumerate() {
             let named = if names[at] > 0.0 { name } else { 0.0 };
             let around = shares[0] * own[at] + shares[1] * own[at + 1] + shares[3] * own[at + 3] + shares[4] * own[at + 4];
@@ -280,6 +291,9 @@ impl Field {
         each.into_iter().map(|(is, more)| if is { more as f32 } else { 0.0 }).sum()
     }
 }
+
+/// The words around the documents of a chunk, their names and their cosines.
+type Chunks<'a> = (Option<&'a [f32; CHUNK + 2 * PAD]>, Option<&'a [f32; CHUNK]>, Option<&'a [i32; CHUNK]>);
 
 /// The greatest of what it is offered.
 struct Best {

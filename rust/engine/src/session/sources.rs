@@ -1,0 +1,192 @@
+//! One question to memories, transcripts and collections of several scopes: asked once, answered from one snapshot, in one order.
+//!
+//! ```text
+//! question   one text, one vector, one time, one set of filters for every source
+//! weighed    score of a hit / score of the best of its answer * how sure that answer is (docs/ranking.md)
+//! order      weighed score descending; of equals the source that comes first, then the answer, then the place in it
+//! ```
+//!
+//! It ranks nothing itself: [`recall`], [`search`](super::search) and [`collection`] do, each within its own source.
+
+use super::search::{self, SCORE_ONE, TranscriptHit};
+use crate::Result;
+use crate::collection::{self, CollectionName};
+use crate::index::vectors::Query;
+use crate::memory::Core;
+use crate::recall::when::Range;
+use crate::recall::{self, about, question_vector, tokens_of};
+use crate::store::metrics::add;
+use crate::store::pages::Pages;
+
+/// A kind of text that is searched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Source {
+    /// What was remembered.
+    Memories,
+    /// What was said.
+    Transcripts,
+    /// Documents.
+    Collections,
+}
+
+/// A question to several sources.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// The question with its scopes, limit and filters, which hold for every source: a document's time is that of its version, a
+    /// message's metadata that of its session.
+    pub question: recall::Request,
+    /// Which are asked.
+    pub sources: Vec<Source>,
+    /// Why the question has no vector, where a caller's embedder made none.
+    pub embedder_failed: Option<String>,
+}
+
+/// A hit: where it stands among the answers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Ranked {
+    /// What it is.
+    pub source: Source,
+    /// Which answer of its source has it: of transcripts one a scope, of collections one each.
+    pub answer: usize,
+    /// Its place there.
+    pub place: usize,
+    /// 0 to 1: what compares it with hits of other sources.
+    pub score: f64,
+}
+
+/// What was found.
+#[derive(Debug, Default)]
+pub struct Answer {
+    /// Of memories.
+    pub memories: Option<recall::Answer>,
+    /// Of the transcripts of each scope.
+    pub transcripts: Vec<Vec<TranscriptHit>>,
+    /// Of each collection.
+    pub passages: Vec<collection::Search>,
+    /// The hits, best first.
+    pub order: Vec<Ranked>,
+    /// 0 to 1: how sure the surest source is.
+    pub confidence: f64,
+    /// Why vectors are missing that could have been used.
+    pub degraded: Option<String>,
+    /// Whether vectors were used.
+    pub hybrid: bool,
+}
+
+/// Asks them.
+pub fn ask(core: &Core, request: &Request) -> Result<Answer> {
+    let asked = &request.question;
+    asked.check()?;
+    let vector = asked.vector.clone().or_else(|| about(core, &asked.text));
+    // The least score and the most tokens are of the order of all, not of one source.
+    let every = recall::Request { vector, min_score: 0.0, max_tokens: None, ..asked.clone() };
+    let has = |source: Source| request.sources.contains(&source);
+    let (mut answer, recalled) = core.store().read(|pages| {
+        let (mut answer, mut recalled) = (Answer::default(), None);
+        if has(Source::Memories) {
+            let (memories, recall) = recall::ask_in(core, pages, &every, request.embedder_failed.as_deref())?;
+            (answer.memories, recalled) = (Some(memories), Some(recall));
+        }
+        if has(Source::Transcripts) {
+            let of = |scope| search::search_in(pages, scope, &transcript_request(&every));
+            answer.transcripts = every.scopes.iter().map(of).collect::<Result<_>>()?;
+        }
+        if has(Source::Collections) {
+            answer.passages = passages(core, pages, &every, (asked.vector.clone(), request.embedder_failed.as_deref()))?;
+        }
+        Ok((answer, recalled))
+    })?;
+    if let (Some(recall), Some(memories)) = (recalled, &mut answer.memories) {
+        recall::add_recalls(core, memories, &recall);
+        recall::note(core, &every, &recall);
+    }
+    let metrics = core.store().metrics();
+    add(&metrics.searches, answer.passages.len() as u64);
+    add(&metrics.searches_degraded, answer.passages.iter().filter(|one| one.degraded.is_some()).count() as u64);
+    answer.put_in_order(asked);
+    Ok(answer)
+}
+
+fn transcript_request(every: &recall::Request) -> search::Request {
+    let (filter, limit) = (&every.filter, every.limit);
+    let said = Range { since: filter.since, until: filter.until };
+    search::Request { said, metadata: filter.metadata.clone(), ..search::Request::new(&every.text, limit, filter.now) }
+}
+
+fn passages<P: Pages>(
+    core: &Core,
+    pages: &P,
+    every: &recall::Request,
+    (vector, embedder_failed): (Option<Query>, Option<&str>),
+) -> Result<Vec<collection::Search>> {
+    let (mut answers, asked_vector) = (Vec::new(), vector.or_else(|| question_vector(core, &every.text)));
+    for scope in &every.scopes {
+        for (_, name) in collection::list(pages, scope)? {
+            let named = vec![CollectionName::new(scope, &name)?];
+            let mut request = collection::Request::new(every.text.as_str(), named, every.limit, every.filter.now);
+            request.vector.clone_from(&asked_vector);
+            request.embedder_failed = embedder_failed.map(str::to_owned);
+            request.metadata.clone_from(&every.filter.metadata);
+            request.relevant_only = every.filter.relevant_only;
+            request.updated = Range { since: every.filter.since, until: every.filter.until };
+            answers.push(collection::search::search(core, pages, &request)?);
+        }
+    }
+    Ok(answers)
+}
+
+impl Answer {
+    fn put_in_order(&mut self, asked: &recall::Request) {
+        let sure = self.sureness();
+        self.confidence = sure.iter().map(|(_, _, confidence, _)| *confidence).fold(0.0, f64::max);
+        self.hybrid = !self.transcripts.is_empty()
+            || self.memories.as_ref().is_some_and(|one| one.hybrid)
+            || self.passages.iter().any(|one| one.hybrid);
+        let degraded = self.memories.iter().map(|one| &one.degraded).chain(self.passages.iter().map(|one| &one.degraded));
+        self.degraded = degraded.flatten().next().cloned();
+        let mut order: Vec<Ranked> =
+            sure.into_iter().flat_map(|(source, answer, confidence, scores)| weighed(source, answer, confidence, &scores)).collect();
+        order.sort_by(|a, b| b.score.total_cmp(&a.score)); // stable: of equals the source that comes first
+        order.truncate(asked.limit);
+        let mut left = asked.max_tokens;
+        let mut fits = |one: &Ranked| {
+            left = left.and_then(|left| left.checked_sub(tokens_of(self.text(*one))));
+            one.score >= asked.min_score && left.is_some() == asked.max_tokens.is_some()
+        };
+        let count = order.iter().take_while(|one| fits(one)).count();
+        order.truncate(count);
+        self.order = order;
+    }
+
+    /// Each answer: its source, its number, how sure it is, the scores of its hits.
+    fn sureness(&self) -> Vec<(Source, usize, f64, Vec<f64>)> {
+        let memories = self
+            .memories
+            .iter()
+            .map(|one| (Source::Memories, 0, one.confidence(), one.found.iter().map(|hit| hit.parts.score()).collect()));
+        let transcripts = self.transcripts.iter().enumerate().map(|(at, hits)| {
+            let scores = hits.iter().map(|hit| hit.score as f64 / SCORE_ONE as f64).collect();
+            (Source::Transcripts, at, hits.first().map_or(0.0, |hit| hit.confidence), scores)
+        });
+        let passages = self
+            .passages
+            .iter()
+            .enumerate()
+            .map(|(at, one)| (Source::Collections, at, one.confidence(), one.hits.iter().map(|hit| hit.score).collect()));
+        memories.chain(transcripts).chain(passages).collect()
+    }
+
+    /// The text of a hit.
+    fn text(&self, one: Ranked) -> &str {
+        match one.source {
+            Source::Memories => self.memories.as_ref().map_or("", |all| &all.found[one.place].named.memory.text),
+            Source::Transcripts => &self.transcripts[one.answer][one.place].message.text,
+            Source::Collections => &self.passages[one.answer].hits[one.place].text,
+        }
+    }
+}
+
+fn weighed(source: Source, answer: usize, confidence: f64, scores: &[f64]) -> Vec<Ranked> {
+    let best = scores.first().copied().filter(|best| *best > 0.0).unwrap_or(1.0);
+    scores.iter().enumerate().map(|(place, score)| Ranked { source, answer, place, score: score / best * confidence }).collect()
+}
