@@ -18,7 +18,7 @@ WAITING = {
     memspan.Scope: [
         *["remember", "remember_many", "revise", "recall", "get", "history", "memories", "forget", "forget_stale", "export"],
         *["session", "open_session", "sessions", "collections", "search_transcripts", "search", "forget_from", "learn", "quarantined"],
-        *["approve", "reject", "consolidate", "profile", "relate", "neighbors", "paths", "call_tool", "erase"],
+        *["approve", "reject", "consolidate", "profile", "relate", "neighbors", "paths", "call_tool", "erase", "summaries"],
     ],
     memspan.Collection: ["add", "add_many", "add_path", "note", "search", "get", "documents", "delete", "expire", "delete_all"],
     memspan.Session: [
@@ -27,7 +27,9 @@ WAITING = {
         *["compact", "brief", "note", "remove_note"],
     ],
     memspan.Task: ["set", "get", "update", "remove", "items", "clear"],
-    memspan.Engine: ["users", "scopes", "remember_many", "backup", "maintain", "reembed", "check", "metrics", "close"],
+    memspan.Engine: [
+        *["users", "scopes", "remember_many", "backup", "maintain", "reembed", "check", "metrics", "close", "export", "load", "rekey"],
+    ],
     memspan.long_term.Slots: ["declare"],
 }
 
@@ -47,6 +49,7 @@ def test_nothing_public_that_waits_was_forgotten() -> None:
     instant |= {"scope", "model", "ended", "created_at", "epoch", "messages", "turns", "pending_tool_calls", "task"}
     instant |= {"partial_reply", "lease", "reply", "summary", "compaction_due", "notes"}
     instant |= {"maintenance"}  # a context manager that works in its own thread
+    instant |= {"encrypted", "versions", "budget"}
     instant |= {"last_added_at", "system", "tools", "metadata"}
     instant |= {"collection", "chunks", "token_factors"}
     for owner in (memspan.Scope, memspan.Engine, memspan.Session, memspan.Task, memspan.Collection):

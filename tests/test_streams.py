@@ -206,7 +206,7 @@ def test_cut_at_every_byte_nothing_is_torn(dialect: str) -> None:
 
 def check_parts(response: dict[str, Any], text: str) -> None:
     """No torn text, no torn arguments, no unsigned thinking."""
-    assert text.startswith(memspan.stream.said(response))
+    assert text.startswith(memspan.stream.response_text(response))
     blocks = list(response.get("content") or response.get("output") or ())
     for choice in response.get("choices", ()):
         blocks += [{"type": "call", "arguments": call["function"]["arguments"]} for call in choice["message"].get("tool_calls", ())]

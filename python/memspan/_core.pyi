@@ -458,8 +458,8 @@ class Explanation:
     Examples:
         >>> _ = user.remember("payments-api listens on port 8443")
         >>> why = user.recall("payments-api port")[0].explain()
-        >>> why.lexical_weight, why.cosine > 0.5, [term.text for term in why.terms if term.role == "identifier"]
-        (0.85, True, ['payments-api'])
+        >>> why.lexical_weight >= 0.85, why.cosine > 0.5, [term.text for term in why.terms if term.role == "identifier"]
+        (True, True, ['payments-api'])
     """
 
     @property

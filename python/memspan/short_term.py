@@ -22,7 +22,7 @@ from memspan.lease import Lease
 from memspan.refusals import Refusal
 from memspan.reply import PartialReply, Reply, ToolCall
 from memspan.session_tools import SessionTools, run_call
-from memspan.stream import said
+from memspan.stream import response_text
 from memspan.task import Task
 from memspan.transcript import Messages, Turn, Turns
 from memspan.usage import SessionUsage
@@ -940,7 +940,7 @@ def _words(error: BaseException) -> str:
 
 def _partial(stored: _core.StoredPartial) -> PartialReply:
     response: dict[str, Any] = stored.response
-    return PartialReply(said(response), stored.messages, stored.began_at, stored.written_at, stored.error, response)
+    return PartialReply(response_text(response), stored.messages, stored.began_at, stored.written_at, stored.error, response)
 
 
 def _model_after(failed: str, models: tuple[str | Model, ...]) -> str | Model | None:

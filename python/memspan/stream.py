@@ -22,7 +22,7 @@ from memspan.refusals import Refusal
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Gatherer", "get", "json_object", "plain", "said"]
+__all__ = ["Gatherer", "get", "json_object", "plain", "response_text"]
 
 _MOST_LINE = 64 << 20
 _NOT_PYDANTIC = object()
@@ -68,7 +68,7 @@ def _finite(digits: str) -> float:
     return value
 
 
-def said(response: Any) -> str:
+def response_text(response: Any) -> str:
     """The texts of a whole response, of any dialect; of an assistant's message alone too."""
     choices, candidates, output = get(response, "choices"), get(response, "candidates"), get(response, "output")
     if choices:

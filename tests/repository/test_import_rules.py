@@ -14,6 +14,7 @@ import memspan
 ROOT = Path(__file__).parent.parent.parent
 PACKAGE = ROOT / "python" / "memspan"
 FILES = sorted(PACKAGE.rglob("*.py"))
+SEAMS = {"memspan.stream.response_text"}  # what providers take of the inside: one reading of a vendor's response, for all
 
 
 def imports(source: str, package: str) -> set[str]:
@@ -36,7 +37,7 @@ def imports_of(path: Path) -> set[str]:
 def is_public(name: str) -> bool:
     """Whether an imported `memspan...` name is on the package's face, or is a value type's module without a private part."""
     parts = name.split(".")[1:]
-    return not parts or (parts[0] in memspan.__all__ and not any(part.startswith("_") for part in parts))
+    return not parts or name in SEAMS or (parts[0] in memspan.__all__ and not any(part.startswith("_") for part in parts))
 
 
 def breaches(source: str, package: str) -> set[str]:
@@ -64,7 +65,7 @@ def test_the_outer_packages_use_the_public_api_alone(folder: str) -> None:
         assert not breaches(path.read_text(), package), path
 
 
-@pytest.mark.parametrize("path", FILES, ids=[str(path.relative_to(PACKAGE)) for path in FILES])
+@pytest.mark.parametrize("path", [path for path in FILES if path.name != "__main__.py"], ids=str)
 def test_nothing_imports_the_command_line(path: Path) -> None:
     assert not {name for name in imports_of(path) if name == "memspan.cli" or name.startswith("memspan.cli.")}
 

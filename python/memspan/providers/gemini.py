@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from memspan import InvalidInput
-from memspan.providers.gemini_caches import Caches
+from memspan.providers import gemini_caches
 from memspan.providers.provider import Provider, in_thread
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Gemini(Provider):
             )
         super().__init__(client, **options)
         self._own = True  # its one client has both kinds of calls
-        self._caches = None if cache_seconds is None else Caches(int(cache_seconds), cache_least_tokens)
+        self._caches = None if cache_seconds is None else gemini_caches.Caches(int(cache_seconds), cache_least_tokens)
 
     def complete(self, prompt: Prompt, **options: Any) -> Any:
         """Asks the model; what the SDK returns. A cache that somebody deleted is made anew, once."""

@@ -6,7 +6,6 @@ import hashlib
 from typing import TYPE_CHECKING, Any
 
 from memspan import InvalidInput, dialects
-from memspan._fence import is_whole
 from memspan.providers.provider import Provider
 
 if TYPE_CHECKING:
@@ -152,7 +151,7 @@ class OpenAICompatible(OpenAI):
         options: Mapping[str, Any] | None = None,
         **client_options: Any,
     ) -> None:
-        if slots is not None and (not is_whole(slots) or slots < 1):
+        if slots is not None and (type(slots) is not int or slots < 1):  # pyright: ignore[reportUnnecessaryComparison]  callers without types
             raise InvalidInput(f"making a provider: slots must be a whole number of 1 or more, got {slots!r}: give the server's --parallel")
         if (base_url is None) == (client is None):
             raise InvalidInput("making a provider: it needs a base_url or a client, and one of them alone: give where the server is")

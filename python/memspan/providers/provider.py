@@ -8,14 +8,14 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 from memspan import InvalidInput, MissingExtra, UnknownModel, models
-from memspan.stream import said
+from memspan.stream import response_text
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 
     from memspan import Prompt
 
-__all__ = ["Provider", "in_thread", "provider_for"]
+__all__ = ["Provider", "Writer", "in_thread", "provider_for"]
 
 _MOST_SECONDS = 86_400
 
@@ -158,7 +158,7 @@ class Provider(ABC):
 
     def _text(self, response: Any) -> str:
         """The text of what the SDK returned; "" where it has none."""
-        return said(response)
+        return response_text(response)
 
     def _count(self, client: Any, request: dict[str, Any], prompt: Prompt) -> int:
         del client, request

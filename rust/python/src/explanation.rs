@@ -67,8 +67,8 @@ shows! {
 /// Examples:
 ///     >>> _ = user.remember("payments-api listens on port 8443")
 ///     >>> why = user.recall("payments-api port")[0].explain()
-///     >>> why.lexical_weight, why.cosine > 0.5, [term.text for term in why.terms if term.role == "identifier"]
-///     (0.85, True, ['payments-api'])
+///     >>> why.lexical_weight >= 0.85, why.cosine > 0.5, [term.text for term in why.terms if term.role == "identifier"]
+///     (True, True, ['payments-api'])
 #[pyclass(frozen, eq, module = "memspan")]
 #[derive(Debug, Clone, PartialEq)]
 pub struct Explanation(recall::Explanation, Vec<String>, Vec<(&'static str, f64)>, Option<String>);
@@ -145,8 +145,9 @@ shows! {
         certainty: f64 = it.prior().certainty;
         /// What the score was raised by, because the memory says something newer of what a better one says; mostly 0.
         raised: f64 = it.0.parts.raised as f64 / f64::from(SCORE_ONE);
-        /// What a closer look at a memory adds: by name its value and what it weighs. Empty for passages, without vectors, and where
-        /// the built-in embedding knows too little of the question.
+        /// What a closer look at a memory adds: by name its value and what it weighs.
+        ///
+        /// Empty for passages, without vectors, and where the built-in embedding knows too little of the question.
         further: BTreeMap<&'static str, (f64, f64)> = it.0.parts.further().map(|(name, weight, value)| (name, (value, weight))).collect();
         /// The highest product of time, recency, importance and usage among the candidates.
         highest_prior: f64 = it.prior().highest;
@@ -174,8 +175,10 @@ shows! {
         average_length: f64 = it.0.average_length;
     }
 
-    /// What the score is made of, by name, each before its weight: of a memory or a passage "words", "meaning", those
-    /// of `further`, "time", "recency", "importance", "usage" and "certainty"; of a message what `TranscriptHit.explain` says.
+    /// What the score is made of, by name, each before its weight.
+    ///
+    /// Of a memory or a passage "words", "meaning", those of `further`, "time", "recency", "importance", "usage" and "certainty"; of a
+    /// message what `TranscriptHit.explain` says.
     #[getter]
     fn parts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         self.2.clone().into_py_dict(py)
