@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import memspan
 from memspan import _core
+from memspan._learning import Heard
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -258,7 +259,7 @@ def secrets(most: int = 10_000) -> list[Row]:
     ]
     texts = [(luhn(digits), "payment card") for digits in cards] + [(iban(chance), "IBAN") for _ in range(1000)]
     forms = ("please charge {}", "my number is {}.", "{}", "use {} for the booking", "It's {}, thanks!")
-    seen = sum(any(what == kind for what, _, _ in _core.screen(chance.choice(forms).format(text))) for text, kind in texts)
+    seen = sum(any(part.what == kind for part in _core.screen(chance.choice(forms).format(text))) for text, kind in texts)
     clean = [benign(chance) for _ in range(most)]
     false = [text for text in clean if _core.screen(text)]
     for text in false[:5]:
@@ -293,12 +294,12 @@ def clock(work: Callable[[], object], rounds: int = 5) -> float:
 
 def turn_time(user: memspan.Scope, path: Path) -> list[Row]:
     texts = [turn["text"] for dialogue, _ in zip(dialogues(path), range(100), strict=False) for turn in dialogue["turns"]]
-    heard = [("user" if at % 2 == 0 else "assistant", text, None) for at, text in enumerate(texts)]
+    heard = [Heard(at, "user" if at % 2 == 0 else "assistant", text, None, None) for at, text in enumerate(texts)]
     core = user._core  # noqa: SLF001  the seam that learn() calls, one turn at a time
 
     def one(at: int) -> None:
         _core.judge(core, heard[max(0, at - 1) : at + 1], min(at, 1))
-        _core.screened(heard[at][1], "reject", "redact")
+        _core.screened(heard[at].text, "reject", "redact")
 
     for at in range(0, len(heard), 2):
         one(at)

@@ -100,7 +100,7 @@ def made(folder: Path, texts: Texts) -> None:
         side.close()
 
 
-def microseconds(work: Callable[[int], object], rounds: int = ROUNDS, warm: int = 10) -> float:
+def microseconds(work: Callable[..., object], rounds: int = ROUNDS, warm: int = 10) -> float:
     """The median of `rounds` calls after `warm` others."""
     took = []
     for number in range(warm + rounds):

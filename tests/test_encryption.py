@@ -46,8 +46,13 @@ def test_files_show_nothing_without_the_key(tmp_path: Path, text: str) -> None:
 
 
 def test_a_key_may_come_from_a_function(tmp_path: Path) -> None:
-    calls = []
-    with memspan.open(fill(tmp_path / "s", lambda: calls.append(1) or KEY), key=lambda: KEY) as engine:
+    calls: list[int] = []
+
+    def key() -> bytes:
+        calls.append(1)
+        return KEY
+
+    with memspan.open(fill(tmp_path / "s", key), key=lambda: KEY) as engine:
         assert engine.encrypted
         assert [one.text for one in engine.user("u-42-visible-name").memories()] == [FACT]
     assert calls == [1], "once for each opening"

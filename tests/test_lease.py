@@ -35,7 +35,7 @@ HOLDER = """
 def test_it_is_taken_with_the_message_and_ends_with_the_reply(user: memspan.Scope) -> None:
     session = user.session("s", model="gpt-4o")
     with session.lease(message=HI, id="w-1") as lease:
-        assert lease.added == memspan.short_term.Added(0, 5, "added")
+        assert lease.added == memspan.Added(0, 5, "added", 0)
         with pytest.raises(memspan.StoreBusy), session.lease(wait_seconds=0, message=HI):
             pass
         assert len(session.messages) == 1, "whoever does not get the lease adds nothing"

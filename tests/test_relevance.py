@@ -123,7 +123,7 @@ def test_a_session_says_its_budget(user: memspan.Scope) -> None:
 
 def test_every_hit_explains_itself_alike(noisy: memspan.Scope) -> None:
     noisy.session("s", model="gpt-4o").add({"role": "user", "content": "payments-api listens on port 8443"})
-    hits = [noisy.recall(ASKED)[0], noisy.search_transcripts(ASKED)[0], noisy.collection("notes").search(ASKED)[0]]
+    hits: list[memspan.Hit] = [noisy.recall(ASKED)[0], noisy.search_transcripts(ASKED)[0], noisy.collection("notes").search(ASKED)[0]]
     for hit in hits:
         why = hit.explain()
         assert isinstance(why, memspan.Explanation)

@@ -41,7 +41,7 @@ def test_the_source_that_has_the_answer_comes_first(user: memspan.Scope, questio
     assert found[0].source == source
     assert part in found[0].text
     assert found[0].tokens == memspan.count_tokens(found[0].text)
-    assert found[0].explain()
+    assert isinstance(found[0].explain(), memspan.Explanation)
     assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
     assert 0 < found.confidence <= 1
 

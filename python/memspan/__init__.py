@@ -20,13 +20,8 @@ from memspan.collection import Collection, NewDocument, Passage
 from memspan.compaction import compact
 from memspan.counting import TokenCounter, count_tokens, fit, truncate
 from memspan.embedding import Embedder, Event
-from memspan.engine import (
-    Engine,
-    GraphOptions,
-    aopen,
-    build_info,
-    open,  # noqa: A004  `memspan.open`
-)
+from memspan.engine import Engine, GraphOptions, aopen, build_info
+from memspan.engine import open as open  # noqa: A004  on the face, though a star import must leave the built-in alone
 from memspan.exceptions import (
     BudgetExceeded,
     Closed,
@@ -56,8 +51,8 @@ from memspan.exceptions import (
     WrongKey,
 )
 from memspan.function_tools import Function
-from memspan.long_term import NewMemory, Scope
 from memspan.life import KindRule, Policy
+from memspan.long_term import NewMemory, Scope
 from memspan.model import CacheRules, Model, Prices, dialects, models
 from memspan.refusals import Refusal
 from memspan.short_term import Added, NewMessage, Session
@@ -71,6 +66,7 @@ if TYPE_CHECKING:
     from memspan import providers as providers
     from memspan import testing as testing
     from memspan.assistant import Assistant
+    from memspan.erasure import Retention as Retention
     from memspan.evaluation import evaluate as evaluate
     from memspan.reply import ToolCall as ToolCall
 
@@ -164,7 +160,7 @@ def __getattr__(name: str) -> Any:
     # Programs that use one of these pay for its import; nobody else does.
     import importlib  # noqa: PLC0415
 
-    homes = {"Assistant": "assistant", "evaluate": "evaluation", "ToolCall": "reply"}
+    homes = {"Assistant": "assistant", "Retention": "erasure", "evaluate": "evaluation", "ToolCall": "reply"}
     if name in homes:
         return getattr(importlib.import_module(f"memspan.{homes[name]}"), name)
     if name in {"cache", "embedders", "providers", "testing"}:

@@ -510,8 +510,9 @@ class Explanation:
         """What the score was raised by, because the memory says something newer of what a better one says; mostly 0."""
     @property
     def further(self) -> dict[str, tuple[float, float]]:
-        """What a closer look at a memory adds: by name its value and what it weighs. Empty for passages, without vectors, and where
-        the built-in embedding knows too little of the question.
+        """What a closer look at a memory adds: by name its value and what it weighs.
+
+        Empty for passages, without vectors, and where the built-in embedding knows too little of the question.
         """
     @property
     def highest_prior(self) -> float:

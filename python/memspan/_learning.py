@@ -207,7 +207,7 @@ def _unrepeated(work: Work, session_id: str, claims: list[Claim]) -> list[Claim]
 
 def _repeated(claim: Claim, turns: list[tuple[int, list[str]]]) -> Claim:
     one = claim.decision
-    texts = next((texts for start, texts in turns if start <= one.index), [])
+    texts = next((texts for start, texts in turns if start <= one.index), list[str]())
     if one.category == "discard" or not any(borne_out(one.text, text) for text in texts):
         return claim
     return replace(claim, decision=replace(one, category="discard", action="discarded", reason="it repeats what the prompt showed"))

@@ -351,7 +351,8 @@ class Engine:
             ReadOnly: The engine was opened with `read_only=True`.
 
         Examples:
-            >>> engine.rekey(os.urandom(32))
+            >>> import secrets
+            >>> engine.rekey(secrets.token_bytes(32))
             >>> engine.encrypted
             True
         """
@@ -447,10 +448,8 @@ class Engine:
             return 0, 0
         from memspan.erasure import Retention, delete_old  # noqa: PLC0415  what few calls need is not paid for at import
 
-        if not isinstance(retention, Retention):
-            raise InvalidInput(
-                f"maintaining a store: retention must be a memspan.erasure.Retention, not a {type(retention).__name__}: make one"
-            )
+        if not isinstance(retention, Retention):  # pyright: ignore[reportUnnecessaryIsInstance]  callers without types
+            raise InvalidInput(f"maintaining a store: retention must be a memspan.Retention, not a {type(retention).__name__}: make one")
         return delete_old(self.scopes(), retention, self._clock())
 
     def maintenance(self, every: timedelta | float = 86_400.0, *, compact: bool = False, retention: Retention | None = None) -> Maintenance:
@@ -706,9 +705,9 @@ def _folder(doing: str, path: object) -> Path:
             from pathlib import Path  # noqa: PLC0415  what `open` needs is not paid for at import
 
             return Path(text)
+    kind = type(path).__name__  # pyright: ignore[reportUnknownArgumentType]
     raise InvalidInput(
-        f"{doing}: the path must be that of a folder on this machine, a str or a pathlib.Path, and it is {type(path).__name__}: "
-        "pass one of them"
+        f"{doing}: the path must be that of a folder on this machine, a str or a pathlib.Path, and it is {kind}: pass one of them"
     )
 
 

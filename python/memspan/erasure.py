@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from memspan._fence import is_mapping, is_number
 from memspan._values import dataclass, field
@@ -34,12 +34,12 @@ class Retention:
             `{"episodic": 90}`. Kinds that are not named are kept.
 
     Examples:
-        >>> engine.maintain(retention=memspan.erasure.Retention(sessions_days=365, kinds={"episodic": 90})).sessions_deleted
+        >>> engine.maintain(retention=memspan.Retention(sessions_days=365, kinds={"episodic": 90})).sessions_deleted
         0
     """
 
     sessions_days: float | None = None
-    kinds: Mapping[str, float] = field(default_factory=dict)
+    kinds: Mapping[str, float] = field(default_factory=dict[str, float])
 
     def __post_init__(self) -> None:
         if not is_mapping(self.kinds) or not set(self.kinds) <= set(_KINDS):
@@ -115,6 +115,6 @@ def receipt(erased: ErasedCounts, reason: str | None) -> ErasureReceipt:
     """The receipt of an erasure."""
     import hashlib  # noqa: PLC0415  what few calls need is not paid for at import
 
-    counts: tuple[int, ...] = erased.__reduce__()[1]
-    digest = hashlib.sha256(repr((counts, reason)).encode("utf-8", "replace")).hexdigest()
-    return ErasureReceipt(*counts, reason=reason, digest=digest)
+    counts: dict[str, Any] = {name: getattr(erased, name) for name in erased.__match_args__}
+    digest = hashlib.sha256(repr((tuple(counts.values()), reason)).encode("utf-8", "replace")).hexdigest()
+    return ErasureReceipt(**counts, reason=reason, digest=digest)

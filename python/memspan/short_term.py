@@ -927,8 +927,8 @@ def set_policy(core: _core.SessionCore, budget: Budget) -> None:
 
 def _switched(plan: _core.PlannedSwitch, draft: _core.CompactionDraft | None, written: Written) -> ModelSwitch:
     summary = None if draft is None else summary_of(draft.make().summary, plan.to_model)
-    fields: tuple[Any, ...] = plan.__reduce__()[1]
-    return ModelSwitch(*fields, summary, written.refused, written.checked)
+    kept: dict[str, Any] = {name: getattr(plan, name) for name in plan.__match_args__}
+    return ModelSwitch(**kept, summary=summary, refused=written.refused, checked=written.checked)
 
 
 def _words(error: BaseException) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -136,7 +136,8 @@ def answers(engine: memspan.Engine) -> list[Any]:
 @given(embed=st.booleans(), taken=st.lists(steps, max_size=25))
 def test_an_export_comes_back_to_the_byte(embed: bool, taken: list[tuple[Any, ...]]) -> None:
     place = str(SHARED_MEMORY) if SHARED_MEMORY.is_dir() else None
-    embedder, clock = (FakeEmbedder(16) if embed else "default"), FakeClock()
+    embedder: memspan.Embedder | Literal["default"] = FakeEmbedder(16) if embed else "default"
+    clock = FakeClock()
     with tempfile.TemporaryDirectory(dir=place) as name:
         folder = Path(name)
         with memspan.open(folder / "a", clock=clock, embedder=embedder) as engine:

@@ -52,7 +52,6 @@ impl DocumentDraft {
 impl DocumentDraft {
     #[new]
     #[pyo3(signature = (id, text, version, metadata, format, source, ttl_seconds, chunk_tokens, expected=None))]
-    #[allow(clippy::too_many_arguments)] // those of `add()`, one by one
     fn new(
         id: &Bound<'_, PyAny>,
         text: &Bound<'_, PyAny>,
@@ -228,7 +227,6 @@ impl CollectionCore {
         time::to_python(py, self.handle.clock.now(py)?)
     }
 
-    #[allow(clippy::too_many_arguments)] // those of `search()`, one by one
     fn search<'py>(
         &self,
         py: Python<'py>,

@@ -81,7 +81,6 @@ impl EngineCore {
     /// has met another.
     #[new]
     #[pyo3(signature = (path, durability, read_only, busy_timeout_seconds, clock, embedding, by_default=false, graph=None, policy=None, kinds=None, key=None))]
-    #[allow(clippy::too_many_arguments)] // those of `open()`, one by one
     fn new(
         py: Python<'_>,
         path: PathBuf,

@@ -178,7 +178,7 @@ shows! {
     /// of `further`, "time", "recency", "importance", "usage" and "certainty"; of a message what `TranscriptHit.explain` says.
     #[getter]
     fn parts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        self.2.iter().copied().collect::<Vec<_>>().into_py_dict(py)
+        self.2.clone().into_py_dict(py)
     }
 
     /// The time that the question asks about; `None` where it names none.

@@ -8,6 +8,9 @@
 //! the interpreter, what takes microseconds stays attached; a panic becomes `memspan.Error`.
 
 #![allow(clippy::doc_markdown, clippy::doc_link_with_quotes)] // docstrings: written for Python's tools
+#![allow(clippy::struct_field_names)] // named as Python has them
+#![allow(clippy::too_many_arguments)] // Python's keywords, one by one, and the fields of values
+#![allow(clippy::unused_self)] // a constant may be a property
 #![allow(clippy::needless_pass_by_value)] // what pyo3 converts an argument into is made for the call and belongs to it
 
 mod arguments;

@@ -352,7 +352,6 @@ fn related(py: Python<'_>, scope: &ScopeCore, found: Vec<memory::Relation>) -> P
 
 /// Says that something stands to something, or no longer does; the relation, and whether it is new.
 #[pyfunction]
-#[allow(clippy::too_many_arguments)] // those of `relate()`, one by one
 pub fn relate(
     py: Python<'_>,
     scope: &Bound<'_, ScopeCore>,

@@ -111,7 +111,6 @@ impl ScopeCore {
         self.write(py, |engine| Remembered::new(engine, &self.scope, engine.remember(&self.scope, new, now)?))
     }
 
-    #[allow(clippy::too_many_arguments)] // those of `revise()`, one by one
     fn revise<'py>(
         &self,
         py: Python<'py>,
@@ -137,7 +136,6 @@ impl ScopeCore {
         self.write(py, |engine| Remembered::new(engine, &self.scope, engine.revise(&self.scope, &id, revision, now)?))
     }
 
-    #[allow(clippy::too_many_arguments)] // those of `recall()`, one by one
     fn recall<'py>(
         &self,
         py: Python<'py>,
@@ -198,7 +196,6 @@ impl ScopeCore {
     }
 
     /// Memories from number `from` on, and the number to go on from; `None` after the last.
-    #[allow(clippy::too_many_arguments)] // those of `memories()`, one by one
     fn memories(
         &self,
         py: Python<'_>,

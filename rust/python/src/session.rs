@@ -114,7 +114,6 @@ value! {
 impl SessionCore {
     /// Opens a session of a scope, or makes it.
     #[staticmethod]
-    #[allow(clippy::too_many_arguments)] // those of `Scope.session()`, one by one
     fn open<'py>(
         py: Python<'py>,
         scope: &Bound<'py, ScopeCore>,
@@ -229,7 +228,6 @@ impl SessionCore {
     }
 
     /// Assembles a prompt; `degraded` is why the question has no vector, where there is an embedder.
-    #[allow(clippy::too_many_arguments)] // those of `assemble()`, one by one
     fn assemble<'py>(
         &self,
         py: Python<'py>,

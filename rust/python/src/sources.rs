@@ -47,7 +47,6 @@ fn hits<'py>(py: Python<'py>, answer: Answer, scopes: &Bound<'py, PyTuple>) -> P
 /// Asks several sources one question.
 #[pyfunction]
 #[pyo3(signature = (scope, scopes, query, limit, asked, conditions, since, until, min_score, max_tokens, relevant_only, zone, vector, degraded))]
-#[allow(clippy::too_many_arguments)] // those of `search()`, one by one
 pub fn search_sources<'py>(
     py: Python<'py>,
     scope: &Bound<'py, ScopeCore>,

@@ -108,7 +108,7 @@ impl Values for Lines {
         (self.0.created_at(), self.0.secret())
     }
 
-    fn next(&mut self, put: &mut dyn FnMut(&[u8], &[u8]) -> Result<()>) -> Result<bool> {
+    fn next(&mut self, put: &mut load::Put<'_>) -> Result<bool> {
         self.0.next(put)
     }
 }

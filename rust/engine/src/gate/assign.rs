@@ -92,7 +92,7 @@ fn plain(s: &Sentence<'_>) -> Option<Reading> {
     let reading = given(s, &named, at + 1)?;
     let valued = s.words[at + 1..].iter().any(|word| word.capital || word.is_number());
     let short = s.words.len() - at <= 5;
-    (short && (valued || named.to - named.from > 1)).then(|| Reading { slot: None, rule: "a plain statement", ..reading })
+    (short && (valued || named.to - named.from > 1)).then_some(Reading { slot: None, rule: "a plain statement", ..reading })
 }
 
 /// Words behind which such a value is over. A time is one: "the show date is Friday next week".

@@ -36,7 +36,9 @@ struct Seen {
 
 /// Remembers what was told of which session.
 #[derive(Debug, Default)]
-pub struct WindowWatch(Mutex<(u64, HashMap<(Scope, String), Seen>)>);
+pub struct WindowWatch(Mutex<(u64, SeenBySession)>);
+
+type SeenBySession = HashMap<(Scope, String), Seen>;
 
 impl WindowWatch {
     /// Looks at a session after something was added to it, or a prompt of so many tokens was made: the shares that it reaches for the

@@ -16,12 +16,15 @@ use super::pages::{Pages, PagesMut};
 use super::vault::{Vault, is_exempt};
 use crate::{Error, ErrorKind, Result};
 
+/// Takes a key and its value.
+pub type Put<'p> = dyn FnMut(&[u8], &[u8]) -> Result<()> + 'p;
+
 /// Where values come from.
 pub trait Values {
     /// When their store was made, microseconds since 1970 (UTC), and what its hashes are keyed with.
     fn origin(&self) -> (i64, Secret);
     /// Gives the next values to `put`, in the order of their keys; whether there were any.
-    fn next(&mut self, put: &mut dyn FnMut(&[u8], &[u8]) -> Result<()>) -> Result<bool>;
+    fn next(&mut self, put: &mut Put<'_>) -> Result<bool>;
 }
 
 /// Replaces what is in an empty store; how many values it has then, a body of several chunks being one. `open` begins to read, more than once where another process

@@ -76,7 +76,9 @@ mod tests {
         for dims in [1, 16, 64, 100, 256] {
             let rows: Vec<Vec<i8>> = (0..11).map(|_| (0..dims).map(|_| (random.next() as i8).max(-127)).collect()).collect();
             let mut codes = Codes::new(dims);
-            rows.iter().for_each(|row| codes.push(row.iter().copied()));
+            for row in &rows {
+                codes.push(row.iter().copied());
+            }
             for one in 0..rows.len() {
                 let mut seen = Vec::new();
                 codes.each_dot(one, one, rows.len(), |at, dot| seen.push((at, dot)));

@@ -240,7 +240,8 @@ impl Field {
         for first in (0..=self.last()).step_by(CHUNK) {
             let (estimates, more) = (self.estimates(first as usize), self.more_than_estimated(first));
             let bar = (best.bar.0 as f64 / f64::from(SCORE_ONE)) as f32 - more - SLACK;
-            let is_below = estimates.iter().fold(true, |all, estimate| all & (*estimate < bar)); // of all: no branch
+            let highest = estimates.iter().fold(f32::MIN, |highest, estimate| highest.max(*estimate)); // without a branch
+            let is_below = highest < bar;
             if is_below {
                 continue;
             }
