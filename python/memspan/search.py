@@ -27,7 +27,7 @@ AnyHit: TypeAlias = Recalled | TranscriptHit | Passage
 _SOURCES: tuple[SourceName, ...] = ("memories", "transcripts", "collections")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Conditions:
     """What limits every source alike."""
 
