@@ -336,6 +336,15 @@ fn assert_conversation(found: &str, expected: &str) {
     assert!(lost.is_empty(), "{lost:?} of {before} are not in {hits}");
 }
 
+/// Documents and the hits of every question are what they were. How much a hit scores may become better: it is compared in the newest.
+fn assert_collection(format: u32, found: &str, expected: &str) {
+    let without_score = |line: &str| match line.splitn(4, ' ').collect::<Vec<_>>()[..] {
+        [id, characters, _, hit] if format < NEWEST && characters.contains("..") => format!("{id} {characters} {hit}"),
+        _ => line.to_owned(),
+    };
+    assert_eq!(list(found.lines().map(without_score)), list(expected.lines().map(without_score)));
+}
+
 fn everything_is_found(format: u32) {
     let copy = Folder::new();
     copy_folder(&place(format).join("store"), &copy.0);
@@ -352,7 +361,7 @@ fn everything_is_found(format: u32) {
     }
     if format > 2 {
         let expected = std::fs::read_to_string(place(format).join("collection.txt")).expect("collection.txt");
-        assert_eq!(collection_lines(&engine), expected);
+        assert_collection(format, &collection_lines(&engine), &expected);
     }
     if format > 3 {
         let expected = std::fs::read_to_string(place(format).join("life.txt")).expect("life.txt");

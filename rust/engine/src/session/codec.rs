@@ -184,7 +184,8 @@ fn numbered(w: &mut Writer, number: u64, fields: &[u64]) {
     }
 }
 
-/// `[order, cut step, [[section, floor, weight, ceiling]], least score, share of the best]`; shares in millionths.
+/// `[order, cut step, [[section, floor, weight, ceiling]], least score, share of the best, rounds kept]`.
+/// Shares in millionths; the last field only where it is above 1.
 pub(super) fn write_budget(w: &mut Writer, budget: &Budget) {
     w.nested(5 + u32::from(budget.keep_rounds > 1));
     w.uint(match budget.order {

@@ -80,7 +80,8 @@ fn budget(random: &mut Random) -> Budget {
         cut_step: Share::new(number(random) as u32),
         grants: some(random, |random| (text(random).into(), grant(random))),
         relevance: RelevanceFloor { min_score: random.next() as i64, of_best: Share::new(number(random) as u32) },
-        keep_rounds: number(random).max(1),
+        // A version that adds a field writes this before it, whatever it is; here only 2 and more are written.
+        keep_rounds: number(random).max(2),
     }
 }
 
@@ -262,7 +263,7 @@ fn an_item_comes_back_but_what_is_referred_to_leaves_its_text_where_it_is() {
 #[test]
 fn a_missing_field_is_its_default_and_an_unknown_number_is_damage() {
     let budget = read_budget(&mut Reader::array(KEY, &[0x91, 0x91, 0]).unwrap(), KEY).unwrap();
-    assert_eq!((budget.order, budget.cut_step.millionths(), budget.grants.len()), (Order::CacheFirst, 0, 0));
+    assert_eq!((budget.order, budget.cut_step.millionths(), budget.grants.len(), budget.keep_rounds), (Order::CacheFirst, 0, 0, 1));
     assert_eq!(read_tally(&mut Reader::array(KEY, &[0x90]).unwrap(), KEY).unwrap(), Tally::default());
     let read = |body: &[u8], what: fn(&mut Reader<'_>, &[u8]) -> Result<()>| what(&mut Reader::array(KEY, body).unwrap(), KEY);
     let wrong = [
@@ -275,6 +276,14 @@ fn a_missing_field_is_its_default_and_an_unknown_number_is_damage() {
     for wrong in wrong {
         assert_eq!(wrong.unwrap_err().kind(), ErrorKind::StoreCorrupt);
     }
+}
+
+#[test]
+fn a_budget_that_keeps_one_round_is_written_as_before_0_5_0() {
+    let mut w = Writer::array(1);
+    write_budget(&mut w, &Budget::default());
+    assert_eq!(w.bytes()[1], 0x95, "five fields");
+    assert_eq!(read_budget(&mut Reader::array(KEY, w.bytes()).unwrap(), KEY).unwrap(), Budget::default());
 }
 
 #[test]

@@ -54,6 +54,12 @@ impl Limit {
     }
 }
 
+/// The most that the session's prompts may have: `limit`, or less where as much was refused.
+pub(in crate::session) fn limit<P: Pages>(pages: &P, place: Place, model: &str, limit: u64) -> Result<u64> {
+    let learned = Limit::read(pages, place)?.filter(|learned| learned.model == model);
+    Ok(learned.and_then(|learned| learned.input_tokens).map_or(limit, |most| most.min(limit)))
+}
+
 /// Composes a prompt within what was learned of its session; the prompt, and what its reply may have.
 pub(in crate::session) fn compose_within<P: Pages>(pages: &P, place: Place, model: &str, inputs: &Inputs<'_>) -> Result<(Prompt, u64)> {
     let Some(learned) = Limit::read(pages, place)?.filter(|limit| limit.model == model) else {

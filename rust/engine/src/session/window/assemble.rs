@@ -130,7 +130,9 @@ pub(in crate::session) fn assemble<P: Pages>(
     let mut budget = effective(&record.budget, ask);
     budget.sections = record.recalls.floored(budget.sections);
     let (limit, output_tokens) = budget.limit(&epoch.model)?;
-    let space = epoch.epoch.factor.room(limit).saturating_sub(fixed.fixed.tokens(&epoch.model.framing));
+    // What is kept for recalled text is a share of what there will be: the history has the rest.
+    let least = refused::limit(pages, place, &epoch.model.name, limit)?;
+    let space = epoch.epoch.factor.room(least).saturating_sub(fixed.fixed.tokens(&epoch.model.framing));
     room::bound(&mut budget.sections, space, most_recalled);
     let bounds = bounds_of(pages, &record, &epoch, frozen)?;
     let counter = CachedCounter::new(epoch.model.encoding);

@@ -80,9 +80,12 @@ pub(in crate::session) fn messages<P: Pages>(pages: &P, asked: &Asked<'_>, histo
     let limit = (wanted + BEYOND) as usize;
     let request = search::Request::new(asked.question, limit, asked.now);
     let hits = search::found(pages, asked.place.partition, asked.scope.seed(pages.secret()), &request)?;
-    let newest = |found: &Found| found.place.session == asked.place.session && found.index + 1 >= asked.record.tally.messages;
-    let outside = |found: &&Found| asked.is_asked(found) && !newest(found);
-    let surest = hits.iter().filter(outside).map(|found| asked.sureness(found)).fold(0.0, f64::max);
+    let mut surest = 0.0;
+    for found in hits.iter().filter(|found| asked.is_asked(found)) {
+        if asked.sureness(found) > surest && asked.is_outside(found, history)? {
+            surest = asked.sureness(found);
+        }
+    }
     if surest < recalls.sure_enough(LEAST) {
         return Ok(Vec::new());
     }
@@ -115,11 +118,18 @@ impl Asked<'_> {
     /// Whether the window shows tool results shorter than they are.
     fn shortened(&self, history: &dyn History) -> Result<bool> {
         for index in self.start..history.messages() {
-            if history.message(index)?.message.tool_results().any(|result| result.key.is_some()) {
+            if is_shortened(history, index)? {
                 return Ok(true);
             }
         }
         Ok(false)
+    }
+
+    /// Whether the window does not show a message, or shows it shorter than it is. What it shows whole answers a question already, and says
+    /// nothing of how sure the others are.
+    fn is_outside(&self, found: &Found, history: &dyn History) -> Result<bool> {
+        let is_newest = found.index + 1 >= self.record.tally.messages;
+        Ok(found.place.session != self.place.session || found.index < self.start || !is_newest && is_shortened(history, found.index)?)
     }
 
     /// Whether a message, or what stands around it, is sure enough, and it is of a session that is asked.
@@ -169,6 +179,11 @@ impl Asked<'_> {
         }
         Ok(Some(told.item(score, Form { span, ..Form::dated() })))
     }
+}
+
+/// Whether a tool result of a message is shown shorter than it is.
+fn is_shortened(history: &dyn History, index: u64) -> Result<bool> {
+    Ok(history.message(index)?.message.tool_results().any(|result| result.key.is_some()))
 }
 
 /// The record of a message that is there as it was given; `None` where it is not there any more, or not what it was.
