@@ -201,7 +201,7 @@ pub(crate) fn answer<P: Pages>(engine: &Core, snapshot: &P, request: &Request) -
     recall.by_vectors = found.sets.iter().any(Option::is_some);
     if let Some(look) = Look::new(&request.text, &recall.queries, found.identified) {
         if recall.by_vectors {
-            look.weigh(&mut hits);
+            look.weigh(engine.recent_tokens(), &mut hits);
             sort(&mut hits);
             recall.beside = Beside::of(&hits, look.names_somebody());
         }
