@@ -69,9 +69,10 @@ impl Look {
         let features: Vec<Features> = hits.iter().zip(tokens).map(|(hit, tokens)| self.features(&tokens, &hit.parts, best)).collect();
         let weights = self.weights(&features);
         let holds: Vec<bool> = hits.iter().map(|hit| hit.parts.identified).collect();
-        let behind = weights.map(|weight| weight * share_behind(&features, &holds, &weights));
+        let share = share_behind(&features, &holds, &weights);
+        let behind = weights.map(|weight| weight * share);
         for (hit, features) in hits.iter_mut().zip(features) {
-            hit.parts.look_closer(features, if self.identified && !hit.parts.identified { behind } else { weights });
+            hit.parts.look_closer(features, if hit.parts.identified { weights } else { behind });
             hit.score = hit.parts.score();
         }
     }
@@ -107,8 +108,8 @@ impl Look {
             weights.iter_mut().skip(1).for_each(|weight| *weight *= rest);
             weights[0] = IDENTIFIED_LEXICAL;
         }
-        let whole = sum(&Features { words: 1.0, meaning: 1.0, closeness: 1.0, ..Features::default() }, &weights);
-        let unit = features.iter().map(|one| sum(one, &weights)).fold(whole, f64::max);
+        let whole = Features { words: 1.0, meaning: 1.0, closeness: 1.0, ..Features::default() }.weighed(&weights);
+        let unit = features.iter().map(|one| one.weighed(&weights)).fold(whole, f64::max);
         weights.map(|weight| weight / unit)
     }
 }
@@ -116,13 +117,9 @@ impl Look {
 /// The share of its weights that a memory which lacks an identifier of the question keeps: so much that the best of these stays clearly
 /// behind the last that holds them all, and all of it where it does so anyway.
 fn share_behind(features: &[Features], holds: &[bool], weights: &[f64; WEIGHTS.len()]) -> f64 {
-    let relevance = |of: bool| features.iter().zip(holds).filter(move |(_, holds)| **holds == of).map(|(one, _)| sum(one, weights));
+    let relevance = |of: bool| features.iter().zip(holds).filter(move |(_, holds)| **holds == of).map(|(one, _)| one.weighed(weights));
     let (last, best) = (relevance(true).fold(f64::INFINITY, f64::min), relevance(false).fold(0.0, f64::max));
     if best > 0.0 { (BEHIND_IDENTIFIED * last.max(0.0) / best).min(1.0) } else { 1.0 }
-}
-
-fn sum(features: &Features, weights: &[f64; WEIGHTS.len()]) -> f64 {
-    features.values().into_iter().zip(weights).map(|(value, weight)| value * weight).sum()
 }
 
 /// What a question is about, beside those whom it names.
@@ -187,8 +184,8 @@ mod tests {
         let of = |words: f64, around: f64| Features { words, around, ..Features::default() };
         let (features, weights) = ([of(1.0, 0.0), of(0.5, 0.0), of(0.4, 1.0)], WEIGHTS);
         let share = share_behind(&features, &[true, true, false], &weights);
-        assert!(sum(&features[2], &weights) > sum(&features[0], &weights), "without it");
-        assert!(share * sum(&features[2], &weights) < sum(&features[1], &weights));
+        assert!(features[2].weighed(&weights) > features[0].weighed(&weights), "without it");
+        assert!(share * features[2].weighed(&weights) < features[1].weighed(&weights));
         assert!((share_behind(&features[..2], &[true, false], &weights) - 1.0).abs() < 1e-12, "it is far behind anyway");
         assert!((share_behind(&features, &[false; 3], &weights) - 1.0).abs() < 1e-12, "nothing holds it");
     }

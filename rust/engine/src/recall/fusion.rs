@@ -84,10 +84,7 @@ impl Parts {
     /// What words, vectors and a closer look give together, or relations where that is more: 0 to 1.
     #[must_use]
     pub fn relevance(&self) -> f64 {
-        let sum = |(features, weights): &(Features, [f64; WEIGHTS.len()])| -> f64 {
-            let of_each = features.values().into_iter().zip(weights).map(|(value, weight)| value * weight);
-            of_each.sum()
-        };
+        let sum = |(features, weights): &(Features, [f64; WEIGHTS.len()])| features.weighed(weights);
         let indexed = || self.lexical_weight * self.lexical_normalised + self.dense_weight * self.dense_normalised;
         self.closer.as_ref().map_or_else(indexed, sum).max(self.related)
     }

@@ -91,7 +91,7 @@ impl Asked {
         let query = with_analyzer(|analyzer| analyzer.query(question, 0));
         let is_required = |term: &crate::text::QueryTerm| match term.role {
             Role::Whole => true,
-            Role::Word => names.contains(&term.text),
+            Role::Word => names.contains(&term.text) || term.text.bytes().any(|byte| byte.is_ascii_digit()), // "20dfcccfde" is a word
             _ => false,
         };
         Self { required: query.terms.iter().filter(|term| is_required(term)).map(|term| term.hash).collect(), names, own }
@@ -209,5 +209,6 @@ mod tests {
         let required = |question: &str| Asked::of(question).required.len();
         assert_eq!((required("Where does Anna work?"), required("Where do I work?")), (1, 0));
         assert!(required("Where do I deploy payments-api?") >= 1);
+        assert_eq!(required("what did we say about 20dfcccfde in the meeting?"), 1);
     }
 }

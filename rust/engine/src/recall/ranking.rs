@@ -21,6 +21,12 @@ macro_rules! features {
             /// In the order of [`FEATURES`].
             #[must_use]
             pub fn values(&self) -> [f64; COUNT] { [$(self.$name),*] }
+
+            /// All of them by their weights.
+            #[must_use]
+            pub fn weighed(&self, weights: &[f64; COUNT]) -> f64 {
+                self.values().iter().zip(weights).map(|(value, weight)| value * weight).sum()
+            }
         }
     };
 }
