@@ -259,6 +259,7 @@ fn nominate<P: Pages>(
             lexical: score,
             window: WINDOW[0] * score,
             dense: compared.map_or(Ok(None), |(set, vector)| nearest.score(set, pages, vector, number))?,
+            identified: false,
             attributes: Attributes::NONE,
             past: None,
             related: None,

@@ -85,10 +85,9 @@ impl Content {
 
     /// The direction of the sum of their rows; `None` where the table says nothing of any, or does not know the question.
     pub fn vector(&self) -> Option<UnitVector> {
-        let known = || self.tokens.iter().filter(|token| **token != wordpiece::UNKNOWN && table::length(**token) > 0.0);
-        known().next().filter(|_| self.is_known)?;
+        self.tokens.first().filter(|_| self.is_known)?;
         let mut sum = table::Sum::new();
-        known().for_each(|token| sum.add(*token));
+        self.tokens.iter().for_each(|token| sum.add(*token)); // every one of them says something
         Some(sum.finish())
     }
 }

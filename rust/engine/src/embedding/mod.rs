@@ -18,6 +18,7 @@ mod classes;
 mod closeness;
 mod forms;
 mod normalise;
+mod recent;
 mod table;
 mod wordpiece;
 
@@ -28,6 +29,7 @@ pub(crate) use closeness::{Content, Nearness, Wanted};
 #[cfg(test)]
 pub(crate) use forms::{FIRST_PERSON, SECOND_PERSON};
 pub(crate) use forms::{TIME, count_forms, forms};
+pub(crate) use recent::RecentTokens;
 
 use std::cell::Cell;
 

@@ -35,6 +35,7 @@ impl Engine {
                     Some(Row::Dropped { .. }) | None => 0,
                 };
             }
+            self.forget_tokens();
             if expired == before {
                 return Ok(expired); // another process was faster, or the index names what is not there: the doctor says which
             }

@@ -24,6 +24,7 @@ use super::record::{self, Memory};
 use super::remember::{self, Action, NewMemory, Prepared, Remembered, Verdict};
 use super::revise::{self, Revision};
 use super::slots::{self, Slot};
+use crate::embedding::RecentTokens;
 use crate::gate::Category;
 use crate::index::vectors::graph::GraphOptions;
 use crate::index::vectors::{UnitVector, VectorSet};
@@ -70,6 +71,7 @@ pub struct Core {
     screening: Screening,
     rules: [KindRule; 7],
     accesses: Arc<AccessBuffer>,
+    recent_tokens: RecentTokens,
     witness: Option<Arc<dyn Witness>>,
 }
 
@@ -113,6 +115,7 @@ impl Core {
             screening: Screening::default(),
             rules: [KindRule::default(); 7],
             accesses: Arc::default(),
+            recent_tokens: RecentTokens::default(),
             witness: None,
         })
     }
@@ -280,6 +283,7 @@ impl Core {
 
     fn leave(&self) {
         if !self.left.swap(true, Ordering::Relaxed) {
+            self.forget_tokens();
             self.store.leave();
         }
     }
@@ -448,7 +452,9 @@ impl Core {
     /// Forgets a memory; `false` where it was forgotten before.
     pub fn forget(&self, scope: &Scope, id: &str, reason: Option<&str>, now: i64) -> Result<bool> {
         let (scope, id, reason) = (scope.clone(), id.to_owned(), reason.map(str::to_owned));
-        reserve::freeing(|| self.write(move |txn| forget::forget(txn, &scope, &id, reason.as_deref(), now)))
+        let forgotten = reserve::freeing(|| self.write(move |txn| forget::forget(txn, &scope, &id, reason.as_deref(), now)));
+        self.forget_tokens();
+        forgotten
     }
 
     /// Stores claims of one scope in one transaction, with how far their session was learnt from. Nothing is stored where another
@@ -574,6 +580,7 @@ impl Core {
             let step = step.to_vec();
             forgotten.extend(self.write(move |txn| forget::forget_many(txn, partition, seed, (&step, which), reason, now))?);
         }
+        self.forget_tokens();
         Ok(forgotten)
     }
 
@@ -687,6 +694,16 @@ impl Core {
     /// Drops the recalls of a partition that are still buffered: it is erased.
     pub(crate) fn forget_recalled(&self, partition: Partition) {
         self.store.unforked(|| self.accesses.forget(partition));
+    }
+
+    /// The tokens of texts that were cut lately. Within a read, when no fork can come.
+    pub(crate) fn recent_tokens(&self) -> &RecentTokens {
+        &self.recent_tokens
+    }
+
+    /// Drops the tokens of all texts: some were erased. Not within a read: it takes its lock.
+    pub(crate) fn forget_tokens(&self) {
+        self.store.unforked(|| self.recent_tokens.forget());
     }
 
     /// Whether nothing may be written through it.

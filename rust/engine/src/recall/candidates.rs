@@ -38,6 +38,8 @@ pub struct Candidate {
     pub window: i64,
     /// Its cosine in units of 2^-30, from int8; `None` without a vector.
     pub dense: Option<i32>,
+    /// It holds every identifier of the question, and there is one.
+    pub identified: bool,
     /// What its prior is made of.
     pub attributes: Attributes,
     /// What it said, where it is not current any more.
@@ -108,9 +110,10 @@ pub fn nominate<P: Pages>(
         scope.within = None;
     }
     numbers.extend(scope.told_beside(&mut reader, &lexical.best)?);
-    let holders = scope.with_every_identifier(&mut reader, &query)?;
-    let identified = !holders.is_empty();
-    numbers.extend(holders);
+    let holders = with_every_identifier(&mut reader, &query)?;
+    let found_holders = scope.first_found(&mut reader, &holders)?;
+    let identified = !found_holders.is_empty();
+    numbers.extend(found_holders);
     let mut by_relation = related::nominate(snapshot, partition, request.scopes[place].seed(snapshot.secret()), &request.text)?;
     scope.retain_found(&mut reader, &mut by_relation)?;
     numbers.extend(by_relation.keys());
@@ -128,7 +131,18 @@ pub fn nominate<P: Pages>(
         let [of_own, of_before, of_behind] = WINDOW;
         let window = of_own * own + of_before * before + of_behind * behind;
         let related = by_relation.remove(&number).map(Box::new);
-        candidates.push(Candidate { scope: place, number, lexical: own, window, dense, attributes, past: None, related });
+        let holds = holders.binary_search(&number).is_ok();
+        candidates.push(Candidate {
+            scope: place,
+            number,
+            lexical: own,
+            window,
+            dense,
+            identified: holds,
+            attributes,
+            past: None,
+            related,
+        });
     }
     found.identified |= identified;
     found.candidates.append(&mut candidates);
@@ -342,16 +356,10 @@ impl<P: Pages> ScopeSearch<'_, P> {
         self.checked(numbers)
     }
 
-    /// The memories that hold every identifier of the question: always candidates, however they score.
-    fn with_every_identifier(&mut self, reader: &mut Reader<'_, P>, query: &LexicalQuery) -> Result<Vec<u32>> {
-        let Some((first, others)) = query.identifiers.split_first() else { return Ok(Vec::new()) };
-        let mut holders = reader.find(*first)?;
-        for identifier in others {
-            let these = reader.find(*identifier)?;
-            holders.retain(|number| these.binary_search(number).is_ok());
-        }
+    /// The first of those who hold every identifier that may be found: always candidates, however they score.
+    fn first_found(&mut self, reader: &mut Reader<'_, P>, holders: &[u32]) -> Result<Vec<u32>> {
         let mut kept = Vec::new();
-        for number in holders {
+        for &number in holders {
             if kept.len() == FEWEST {
                 break;
             }
@@ -363,6 +371,17 @@ impl<P: Pages> ScopeSearch<'_, P> {
         }
         self.checked(kept)
     }
+}
+
+/// The memories that hold every identifier of the question, by number.
+fn with_every_identifier<P: Pages>(reader: &mut Reader<'_, P>, query: &LexicalQuery) -> Result<Vec<u32>> {
+    let Some((first, others)) = query.identifiers.split_first() else { return Ok(Vec::new()) };
+    let mut holders = reader.find(*first)?;
+    for identifier in others {
+        let these = reader.find(*identifier)?;
+        holders.retain(|number| these.binary_search(number).is_ok());
+    }
+    Ok(holders)
 }
 
 /// Score descending, then number ascending.

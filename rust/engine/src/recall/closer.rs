@@ -8,8 +8,8 @@ use super::Hit;
 use super::explain::LexicalQuery;
 use super::fusion::Parts;
 use super::ranking::PRONOUNS_BESIDE;
-use super::ranking::memories::{Features, IDENTIFIED_LEXICAL, WEIGHTS};
-use crate::embedding::{Content, TIME, Wanted, count_forms, distinct_tokens, embed, forms};
+use super::ranking::memories::{BEHIND_IDENTIFIED, Features, IDENTIFIED_LEXICAL, WEIGHTS};
+use crate::embedding::{Content, RecentTokens, TIME, Wanted, count_forms, distinct_tokens, embed, forms};
 use crate::index::bm25::{Formula, Parameters, Statistics};
 use crate::index::vectors::UnitVector;
 use crate::text::{Role, asks_when, is_filler};
@@ -63,21 +63,24 @@ impl Look {
     }
 
     /// Scores the hits anew.
-    pub fn weigh(&self, hits: &mut [Hit]) {
+    pub fn weigh(&self, recent: &RecentTokens, hits: &mut [Hit]) {
         let best = hits.iter().filter_map(|hit| hit.parts.cosine()).fold(0.0, f64::max);
-        let features: Vec<Features> = hits.iter().map(|hit| self.features(&hit.memory.text, &hit.parts, best)).collect();
+        let tokens = recent.of(hits.iter().map(|hit| hit.memory.text.as_str()));
+        let features: Vec<Features> = hits.iter().zip(tokens).map(|(hit, tokens)| self.features(&tokens, &hit.parts, best)).collect();
         let weights = self.weights(&features);
+        let holds: Vec<bool> = hits.iter().map(|hit| hit.parts.identified).collect();
+        let share = share_behind(&features, &holds, &weights);
+        let behind = weights.map(|weight| weight * share);
         for (hit, features) in hits.iter_mut().zip(features) {
-            hit.parts.look_closer(features, weights);
+            hit.parts.look_closer(features, if hit.parts.identified { weights } else { behind });
             hit.score = hit.parts.score();
         }
     }
 
-    fn features(&self, text: &str, parts: &Parts, best_cosine: f64) -> Features {
-        let tokens = distinct_tokens(text, MOST_TOKENS);
-        let (count, nearness) = (tokens.len() / 2, self.wanted.nearness(&tokens));
+    fn features(&self, tokens: &[u8], parts: &Parts, best_cosine: f64) -> Features {
+        let (count, nearness) = (tokens.len() / 2, self.wanted.nearness(tokens));
         let is = |is: bool| f64::from(u8::from(is));
-        let [first_person, second_person, times] = count_forms(&tokens);
+        let [first_person, second_person, times] = count_forms(tokens);
         let share = |of: usize| of as f64 / (count as f64 + PRONOUNS_BESIDE);
         let has = |name: &Vec<u8>| name.as_chunks::<2>().0.iter().all(|token| tokens.as_chunks::<2>().0.contains(token));
         let subject = self.names.iter().any(|name| !name.is_empty() && tokens.starts_with(name));
@@ -105,11 +108,18 @@ impl Look {
             weights.iter_mut().skip(1).for_each(|weight| *weight *= rest);
             weights[0] = IDENTIFIED_LEXICAL;
         }
-        let of = |one: &Features| one.values().into_iter().zip(weights).map(|(value, weight)| value * weight).sum::<f64>();
-        let whole = of(&Features { words: 1.0, meaning: 1.0, closeness: 1.0, ..Features::default() });
-        let unit = features.iter().map(of).fold(whole, f64::max);
+        let whole = Features { words: 1.0, meaning: 1.0, closeness: 1.0, ..Features::default() }.weighed(&weights);
+        let unit = features.iter().map(|one| one.weighed(&weights)).fold(whole, f64::max);
         weights.map(|weight| weight / unit)
     }
+}
+
+/// The share of its weights that a memory which lacks an identifier of the question keeps: so much that the best of these stays clearly
+/// behind the last that holds them all, and all of it where it does so anyway.
+fn share_behind(features: &[Features], holds: &[bool], weights: &[f64; WEIGHTS.len()]) -> f64 {
+    let relevance = |of: bool| features.iter().zip(holds).filter(move |(_, holds)| **holds == of).map(|(one, _)| one.weighed(weights));
+    let (last, best) = (relevance(true).fold(f64::INFINITY, f64::min), relevance(false).fold(0.0, f64::max));
+    if best > 0.0 { (BEHIND_IDENTIFIED * last.max(0.0) / best).min(1.0) } else { 1.0 }
 }
 
 /// What a question is about, beside those whom it names.
@@ -170,9 +180,20 @@ mod tests {
     }
 
     #[test]
+    fn what_lacks_an_identifier_stays_behind() {
+        let of = |words: f64, around: f64| Features { words, around, ..Features::default() };
+        let (features, weights) = ([of(1.0, 0.0), of(0.5, 0.0), of(0.4, 1.0)], WEIGHTS);
+        let share = share_behind(&features, &[true, true, false], &weights);
+        assert!(features[2].weighed(&weights) > features[0].weighed(&weights), "without it");
+        assert!(share * features[2].weighed(&weights) < features[1].weighed(&weights));
+        assert!((share_behind(&features[..2], &[true, false], &weights) - 1.0).abs() < 1e-12, "it is far behind anyway");
+        assert!((share_behind(&features, &[false; 3], &weights) - 1.0).abs() < 1e-12, "nothing holds it");
+    }
+
+    #[test]
     fn who_is_named_and_comes_close_is_seen() {
         let look = Look::new("Where does Anna work?", &[LexicalQuery::default()], false).expect("it is English");
-        let of = |text: &str| look.features(text, &Parts::default(), 0.0);
+        let of = |text: &str| look.features(&distinct_tokens(text, MOST_TOKENS), &Parts::default(), 0.0);
         let (hers, his) = (of("Anna works at Acme."), of("Bob works at Initech."));
         assert!(hers.subject > 0.5 && hers.name > 0.5 && his.subject < 0.5 && his.name < 0.5);
         assert!(hers.closeness > 0.5 && of("The invoice is due.").closeness < 0.3);

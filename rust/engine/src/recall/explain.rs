@@ -87,6 +87,16 @@ impl LexicalQuery {
         self.score(&analyze(text, self.key))
     }
 
+    /// Whether a text holds every identifier of the question, and there is one.
+    #[must_use]
+    pub fn has_every_identifier(&self, text: &str) -> bool {
+        if self.identifiers.is_empty() {
+            return false;
+        }
+        let terms = analyze(text, self.key).terms;
+        self.identifiers.iter().all(|hash| terms.binary_search_by_key(hash, |term| term.hash).is_ok())
+    }
+
     fn score(&self, analysis: &Analysis) -> Vec<TermScore> {
         let formula = self.formula();
         let count_of = |hash| analysis.terms.binary_search_by_key(&hash, |term| term.hash).map_or(0, |at| analysis.terms[at].count);

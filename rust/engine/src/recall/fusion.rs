@@ -60,6 +60,8 @@ pub struct Parts {
     pub around: f64,
     /// What a closer look at a memory gave, and what each part of it weighs; `None` where there was none.
     pub closer: Option<(Features, [f64; WEIGHTS.len()])>,
+    /// It holds every identifier of the question, and there is one.
+    pub identified: bool,
     /// The relevance that relations give it; 0 where there are none.
     pub related: f64,
     /// What counts besides relevance.
@@ -82,10 +84,7 @@ impl Parts {
     /// What words, vectors and a closer look give together, or relations where that is more: 0 to 1.
     #[must_use]
     pub fn relevance(&self) -> f64 {
-        let sum = |(features, weights): &(Features, [f64; WEIGHTS.len()])| -> f64 {
-            let of_each = features.values().into_iter().zip(weights).map(|(value, weight)| value * weight);
-            of_each.sum()
-        };
+        let sum = |(features, weights): &(Features, [f64; WEIGHTS.len()])| features.weighed(weights);
         let indexed = || self.lexical_weight * self.lexical_normalised + self.dense_weight * self.dense_normalised;
         self.closer.as_ref().map_or_else(indexed, sum).max(self.related)
     }
@@ -148,13 +147,17 @@ pub fn rank(
 ) -> Result<Vec<(Candidate, Parts)>> {
     let scale = Scale::of(&candidates, moment);
     let mut ranked = score_all(fusion, &scale, candidates);
-    let mut vouched = 0;
+    let (mut vouched, mut holders) = (0, 0);
     let mut place = 0;
-    // However many of nobody's stand before them, those that somebody vouches for are among those to choose from.
+    // However many of nobody's stand before them, those that somebody vouches for are among those to choose from. So are those that
+    // hold every identifier.
     ranked.retain(|(candidate, _)| {
         place += 1;
         vouched += usize::from(candidate.attributes.trust > 0);
-        place <= limit.saturating_add(BEYOND) || candidate.attributes.trust > 0 && vouched <= limit
+        holders += usize::from(candidate.identified);
+        place <= limit.saturating_add(BEYOND)
+            || candidate.attributes.trust > 0 && vouched <= limit
+            || candidate.identified && holders <= limit
     });
     if scale.any_dense {
         for (candidate, parts) in &mut ranked {
@@ -240,6 +243,7 @@ fn weighted(fusion: Fusion, scale: &Scale, candidate: &Candidate) -> Parts {
         dense_weight,
         window: scale.window(candidate.window),
         around: scale.window(candidate.window - WINDOW[0] * candidate.lexical),
+        identified: candidate.identified,
         related: candidate.related.as_ref().map_or(0.0, |related| related.relevance),
         ..Parts::default()
     };
@@ -267,7 +271,17 @@ mod tests {
     fn candidate(number: u32, lexical: i64, dense: i32) -> Candidate {
         let attributes =
             Attributes { kind: Kind::Episodic, importance: 128, occurred_at: 0, recalls: 0, doubt: 0, said_again: 0, trust: 3 };
-        Candidate { scope: 0, number, lexical, window: 10 * lexical, dense: Some(dense), attributes, past: None, related: None }
+        Candidate {
+            scope: 0,
+            number,
+            lexical,
+            window: 10 * lexical,
+            dense: Some(dense),
+            identified: false,
+            attributes,
+            past: None,
+            related: None,
+        }
     }
 
     fn order(fusion: Fusion) -> Vec<u32> {

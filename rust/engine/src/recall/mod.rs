@@ -165,7 +165,9 @@ pub fn question_vector(engine: &Core, text: &str) -> Option<vectors::Query> {
 /// The same for memories: of what is asked about those whom it names, where it asks anything. Who they are the words know better.
 #[must_use]
 pub fn about(engine: &Core, text: &str) -> Option<vectors::Query> {
-    question_vector(engine, text)?;
+    if !is_built_in(engine) {
+        return None;
+    }
     Some(vectors::Query::from_unit(closer::content(text).vector()?).made_by(engine.embedding_place()))
 }
 
@@ -201,7 +203,7 @@ pub(crate) fn answer<P: Pages>(engine: &Core, snapshot: &P, request: &Request) -
     recall.by_vectors = found.sets.iter().any(Option::is_some);
     if let Some(look) = Look::new(&request.text, &recall.queries, found.identified) {
         if recall.by_vectors {
-            look.weigh(&mut hits);
+            look.weigh(engine.recent_tokens(), &mut hits);
             sort(&mut hits);
             recall.beside = Beside::of(&hits, look.names_somebody());
         }

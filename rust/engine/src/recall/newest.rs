@@ -9,6 +9,8 @@
 //! It forgets nothing and leaves nothing out: near is not the same, and the reader decides. What asks for the past, or for a time, is
 //! answered as it ranks.
 
+use std::cell::OnceCell;
+
 use super::Hit;
 use super::closer;
 use super::ranking::memories::newest::{CLOSENESS, LEAST, MEANING};
@@ -37,6 +39,9 @@ const PAST: [&str; 14] = [
 /// Words of who asks, and of how others write of them.
 const OWN: [&str; 12] = ["i", "me", "my", "mine", "we", "us", "our", "ours", "i'm", "i've", "user", "user's"];
 
+/// Bytes of the longest of them, with a typographic apostrophe.
+const LONGEST_OWN: usize = "user\u{2019}s".len();
+
 /// Puts the newest of each thing before what it replaces, by its score, and notes at the older ones when something newer was said.
 /// `near` has the closeness of a hit, and its cosine by the built-in embedding.
 pub(super) fn lift(question: &str, hits: &mut [Hit], near: impl Fn(&Hit) -> (f64, f64)) {
@@ -47,8 +52,8 @@ pub(super) fn lift(question: &str, hits: &mut [Hit], near: impl Fn(&Hit) -> (f64
     if !asked.own && asked.names.is_empty() {
         return;
     }
-    let seen: Vec<Option<Seen>> = hits.iter().map(|hit| Seen::of(&asked, hit, &near)).collect();
-    let newest: Vec<Option<usize>> = (0..hits.len()).map(|older| newest_of(older, &asked, &seen, hits)).collect();
+    let seen: Vec<Option<Seen>> = hits.iter().map(|hit| Seen::of(hit, &near)).collect();
+    let newest: Vec<Option<usize>> = (0..hits.len()).map(|older| newest_of(older, &asked, &seen)).collect();
     for (older, newest) in newest.into_iter().enumerate() {
         let Some(newest) = newest else { continue };
         hits[older].newer_at = Some(hits[newest].memory.occurred_at);
@@ -59,10 +64,11 @@ pub(super) fn lift(question: &str, hits: &mut [Hit], near: impl Fn(&Hit) -> (f64
 }
 
 /// The newest of what replaces one.
-fn newest_of(older: usize, asked: &Asked, seen: &[Option<Seen>], hits: &[Hit]) -> Option<usize> {
+fn newest_of(older: usize, asked: &Asked, seen: &[Option<Seen>]) -> Option<usize> {
     let old = seen[older].as_ref()?;
-    let replaces = |newer: &usize| seen[*newer].as_ref().is_some_and(|new| asked.is_newer(new, old));
-    (0..hits.len()).filter(replaces).max_by_key(|newer| hits[*newer].memory.occurred_at)
+    let newer =
+        seen.iter().enumerate().filter_map(|(place, new)| new.as_ref().filter(|new| asked.is_newer(new, old)).map(|new| (place, new)));
+    newer.max_by_key(|(_, new)| new.occurred_at).map(|(place, _)| place)
 }
 
 /// Whether a memory answers the question by itself.
@@ -85,56 +91,73 @@ impl Asked {
         let query = with_analyzer(|analyzer| analyzer.query(question, 0));
         let is_required = |term: &crate::text::QueryTerm| match term.role {
             Role::Whole => true,
-            Role::Word => names.contains(&term.text),
+            Role::Word => names.contains(&term.text) || term.text.bytes().any(|byte| byte.is_ascii_digit()), // "20dfcccfde" is a word
             _ => false,
         };
         Self { required: query.terms.iter().filter(|term| is_required(term)).map(|term| term.hash).collect(), names, own }
     }
 
-    /// Whether one is newer than another and about the same person or thing.
+    /// Whether one is newer than another and about the same person or thing. What is cheap comes first: mostly no text is read.
     fn is_newer(&self, new: &Seen, old: &Seen) -> bool {
         new.occurred_at > old.occurred_at
             && new.scope == old.scope
             && new.trust >= old.trust
             && (new.slot.is_none() || old.slot.is_none() || new.slot == old.slot)
-            && old.required.iter().all(|hash| new.required.contains(hash))
             && new.score.saturating_mul(100) >= old.score.saturating_mul(LEAST_SHARE)
-            && (!self.own || new.own == old.own)
-            && (!new.others || old.others)
+            && (!self.own || new.own() == old.own())
+            && (!new.others(self) || old.others(self))
+            && old.required(self).iter().all(|hash| new.required(self).contains(hash))
     }
 }
 
 /// What is known of a memory that holds and answers the question.
-struct Seen {
+struct Seen<'h> {
+    text: &'h str,
     scope: usize,
-    slot: Option<String>,
+    slot: Option<&'h str>,
     occurred_at: i64,
     trust: u8,
     score: i64,
-    required: Vec<u64>,
-    own: bool,
-    /// It speaks of what is somebody's whom the question does not name.
-    others: bool,
+    required: OnceCell<Vec<u64>>,
+    own: OnceCell<bool>,
+    others: OnceCell<bool>,
 }
 
-impl Seen {
-    fn of(asked: &Asked, hit: &Hit, near: impl Fn(&Hit) -> (f64, f64)) -> Option<Self> {
+impl<'h> Seen<'h> {
+    fn of(hit: &'h Hit, near: impl Fn(&Hit) -> (f64, f64)) -> Option<Self> {
         let memory = &hit.memory;
         if !holds(memory.kind) || memory.ending.is_some() || !answers(near(hit)) {
             return None;
         }
-        let analysis = analyze(&memory.text, 0);
-        let has = |hash: &u64| analysis.terms.binary_search_by_key(hash, |term| term.hash).is_ok();
         Some(Self {
+            text: &memory.text,
             scope: hit.scope,
-            slot: memory.slot.clone(),
+            slot: memory.slot.as_deref(),
             occurred_at: memory.occurred_at,
             trust: memory.trust,
             score: hit.parts.fixed,
-            required: asked.required.iter().copied().filter(has).collect(),
-            own: speaks_of_own(&memory.text),
-            others: owners(&memory.text).any(|owner| !asked.names.contains(&owner)),
+            required: OnceCell::new(),
+            own: OnceCell::new(),
+            others: OnceCell::new(),
         })
+    }
+
+    /// What it has of the names and identifiers of the question.
+    fn required(&self, asked: &Asked) -> &[u64] {
+        self.required.get_or_init(|| {
+            let analysis = analyze(self.text, 0);
+            let has = |hash: &u64| analysis.terms.binary_search_by_key(hash, |term| term.hash).is_ok();
+            asked.required.iter().copied().filter(has).collect()
+        })
+    }
+
+    fn own(&self) -> bool {
+        *self.own.get_or_init(|| speaks_of_own(self.text))
+    }
+
+    /// Whether it speaks of what is somebody's whom the question does not name.
+    fn others(&self, asked: &Asked) -> bool {
+        *self.others.get_or_init(|| owners(self.text).any(|owner| !asked.names.contains(&owner)))
     }
 }
 
@@ -144,7 +167,16 @@ pub(super) fn holds(kind: Kind) -> bool {
 }
 
 fn speaks_of_own(text: &str) -> bool {
-    words(text).any(|word| OWN.contains(&word.as_str()))
+    let is_own = |word: &str| OWN.iter().any(|own| word.chars().map(plain).eq(own.chars()));
+    text.split_whitespace().map(bare).filter(|word| word.len() <= LONGEST_OWN).any(is_own)
+}
+
+fn plain(letter: char) -> char {
+    if letter == '\u{2019}' { '\'' } else { letter.to_ascii_lowercase() }
+}
+
+fn bare(word: &str) -> &str {
+    word.trim_matches(|letter: char| !letter.is_alphanumeric())
 }
 
 /// Those with a capital letter whose something is spoken of.
@@ -157,8 +189,7 @@ fn owners(text: &str) -> impl Iterator<Item = String> + '_ {
 }
 
 fn words(text: &str) -> impl Iterator<Item = String> + '_ {
-    let bare = |word: &str| word.trim_matches(|letter: char| !letter.is_alphanumeric()).to_lowercase().replace('\u{2019}', "'");
-    text.split_whitespace().map(bare)
+    text.split_whitespace().map(|word| bare(word).to_lowercase().replace('\u{2019}', "'"))
 }
 
 #[cfg(test)]
@@ -167,6 +198,7 @@ mod tests {
 
     #[test]
     fn whose_something_is_told_by_words() {
+        assert!(speaks_of_own("I\u{2019}ve moved") && speaks_of_own("The USER\u{2019}S editor"));
         assert!(speaks_of_own("Where do I work?") && speaks_of_own("My job") && speaks_of_own("The user's editor is Vim."));
         assert!(!speaks_of_own("MySQL runs on port 3306") && !speaks_of_own("Anna works at Acme."));
         assert_eq!(owners("Bob's project uses it, and it's Anna's.").collect::<Vec<_>>(), ["bob"]);
@@ -177,5 +209,6 @@ mod tests {
         let required = |question: &str| Asked::of(question).required.len();
         assert_eq!((required("Where does Anna work?"), required("Where do I work?")), (1, 0));
         assert!(required("Where do I deploy payments-api?") >= 1);
+        assert_eq!(required("what did we say about 20dfcccfde in the meeting?"), 1);
     }
 }

@@ -52,9 +52,20 @@ pub(super) fn nominate<P: Pages>(
                 said_again: said_again(&memory),
                 trust: memory.trust,
             };
+            let identified = query.has_every_identifier(&memory.text);
             let (number, past) = (memory.number, Some(Box::new(memory)));
             let window = WINDOW[0] * lexical;
-            found.candidates.push(Candidate { scope: place, number, lexical, window, dense: None, attributes, past, related: None });
+            found.candidates.push(Candidate {
+                scope: place,
+                number,
+                lexical,
+                window,
+                dense: None,
+                identified,
+                attributes,
+                past,
+                related: None,
+            });
         }
     }
     Ok(())

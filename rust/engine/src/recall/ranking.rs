@@ -21,6 +21,12 @@ macro_rules! features {
             /// In the order of [`FEATURES`].
             #[must_use]
             pub fn values(&self) -> [f64; COUNT] { [$(self.$name),*] }
+
+            /// All of them by their weights.
+            #[must_use]
+            pub fn weighed(&self, weights: &[f64; COUNT]) -> f64 {
+                self.values().iter().zip(weights).map(|(value, weight)| value * weight).sum()
+            }
         }
     };
 }
@@ -192,6 +198,9 @@ pub mod memories {
     /// over 6,000 generated memories the one that was asked for ranked first for 88 % of the questions at weight 0.5 and for all 500 at this
     /// one, and the rest of the question still decides among several that hold it (2026-11-22).
     pub const IDENTIFIED_LEXICAL: f64 = 0.85;
+    /// Where a memory holds every identifier of the question, the relevance of what lacks one is at most this share of the least of those
+    /// that hold them. Set: more than recency, importance and use can make up for.
+    pub const BEHIND_IDENTIFIED: f64 = 0.75;
     /// Candidates beyond the limit that are looked at closer. Measured.
     pub const BEYOND: usize = 30;
     /// What a memory just outside the asked time loses: enough to come behind its like from within.

@@ -29,7 +29,7 @@ impl Sight {
 impl Features {
     /// The sum of its parts by their weights, which a softmax turns into shares.
     pub(super) fn sum(&self) -> f64 {
-        self.values().iter().zip(WEIGHTS).map(|(feature, weight)| feature * weight).sum()
+        self.weighed(&WEIGHTS)
     }
 
     /// From 0 (nothing speaks for it) to [`SCORE_ONE`], in whole numbers, so that they compare alike everywhere.
