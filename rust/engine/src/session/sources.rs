@@ -6,7 +6,7 @@
 //! order      weighed score descending; of equals the source that comes first, then the answer, then the place in it
 //! ```
 //!
-//! It ranks nothing itself: [`recall`], [`search`](super::search) and [`collection`] do, each within its own source.
+//! It ranks nothing itself: `recall`, `session/search` and `collection` do, each within its own source.
 
 use super::search::{self, SCORE_ONE, TranscriptHit};
 use crate::Result;
