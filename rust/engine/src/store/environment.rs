@@ -29,6 +29,7 @@ use super::tree::{Root, Tree, free};
 use super::vault::cipher::Cipher;
 use super::vault::kept::Kept;
 use super::vault::{StoreKey, Vault, is_exempt, record_of, wrong_key};
+use super::verified;
 use crate::{Error, ErrorKind, Result};
 
 /// Room in the address space, reserved once; the file grows as it is used. Halved where the system refuses.
@@ -462,7 +463,7 @@ impl Environment {
     pub fn close(self) {
         drop(self.data);
         self.env.prepare_for_closing().wait();
-        super::verified::forget_all(); // its addresses may hold another file next
+        verified::forget_all(); // its addresses may hold another file next
     }
 }
 
@@ -707,7 +708,7 @@ impl Pages for Snapshot {
         to: &[u8],
         visit: &mut dyn FnMut(&'p [u8], &'p [u8]) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
-        self.pages.scan(from, to, visit)
+        self.pages.scan_stored(from, to, visit)
     }
 
     fn authenticate(&self, key: &[u8], stored: &[u8]) -> Result<()> {
@@ -744,10 +745,10 @@ impl Pages for WriteTransaction<'_> {
     }
 
     fn scan<'p>(&'p self, from: &[u8], to: &[u8], visit: &mut dyn FnMut(&'p [u8], &'p [u8]) -> Result<ControlFlow<()>>) -> Result<()> {
-        match self.vault() {
-            None => self.scan_stored(from, to, visit),
-            Some(vault) => self.scan_stored(from, to, &mut |key, stored| visit(key, self.reveal(vault, key, stored)?)),
-        }
+        self.scan_stored(from, to, &mut |key, stored| {
+            verified::intact(key, stored)?;
+            visit(key, self.vault().map_or(Ok(stored), |vault| self.reveal(vault, key, stored))?)
+        })
     }
 
     fn scan_stored<'p>(
@@ -757,7 +758,7 @@ impl Pages for WriteTransaction<'_> {
         visit: &mut dyn FnMut(&'p [u8], &'p [u8]) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
         if self.changes == 0 {
-            return self.base.scan(from, to, visit);
+            return self.base.scan_stored(from, to, visit);
         }
         self.base.secure_range(from, to)?;
         for entry in self.tree.range(&self.txn, &(Included(from), Excluded(to))).map_err(read_error)? {
