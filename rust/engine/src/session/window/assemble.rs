@@ -26,7 +26,7 @@ use crate::session::reply::refused;
 use crate::session::session::Status;
 use crate::session::task;
 use crate::session::transcript::view::{Extent, View};
-use crate::session::writer::{fixed, scopes};
+use crate::session::window::fixed::{fixed, scopes};
 use crate::store::keys::Partition;
 use crate::store::pages::Pages;
 use crate::tokens::CachedCounter;

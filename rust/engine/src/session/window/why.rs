@@ -7,7 +7,7 @@ use crate::memory::{Memory, State};
 use crate::recall;
 use crate::scope::{Scope, ScopeType};
 use crate::session::session::Session;
-use crate::session::writer::scopes;
+use crate::session::window::fixed::scopes;
 
 /// Ranks that are looked through.
 const RANKS: usize = 2_000;
