@@ -19,7 +19,9 @@ KINDS: dict[str, tuple[Any, str, str]] = {
 HANDBOOK = "The service payments-api runs on node-9 and listens on port 8443. " * 90
 
 
-def talk(user: memspan.Scope, kind: str, *, system: str, turns: int, name: str = "s-1") -> tuple[list[tuple[int, int, int]], memspan.Session]:
+def talk(
+    user: memspan.Scope, kind: str, *, system: str, turns: int, name: str = "s-1"
+) -> tuple[list[tuple[int, int, int]], memspan.Session]:
     """The bills of a conversation, and the session."""
     made, path, model = KINDS[kind]
     vendor = CachingVendor()
@@ -59,6 +61,15 @@ def test_a_short_prefix_is_not_kept_and_nothing_is_said_of_it(user: memspan.Scop
 def test_another_beginning_is_not_read() -> None:
     vendor = CachingVendor()
     body = {"messages": [{"role": "user", "content": HANDBOOK}], "prompt_cache_key": "k"}
-    assert [vendor._openai(one)[1] > 0 for one in (body, body, {**body, "prompt_cache_key": "j"}, {**body, "tools": [1]})] == [False, True, False, False]
+    assert [vendor._openai(one)[1] > 0 for one in (body, body, {**body, "prompt_cache_key": "j"}, {**body, "tools": [1]})] == [
+        False,
+        True,
+        False,
+        False,
+    ]
     marked = {"messages": [{"role": "user", "content": [{"type": "text", "text": HANDBOOK, "cache_control": {"type": "ephemeral"}}]}]}
-    assert [vendor._anthropic(one)[1] > 0 for one in (marked, marked, {**marked, "system": [{"type": "text", "text": "x"}]})] == [False, True, False]
+    assert [vendor._anthropic(one)[1] > 0 for one in (marked, marked, {**marked, "system": [{"type": "text", "text": "x"}]})] == [
+        False,
+        True,
+        False,
+    ]

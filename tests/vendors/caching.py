@@ -43,7 +43,12 @@ class CachingVendor(Vendor):
         number = f"r-{len(self.bills)}"
         if not marked:
             return openai_response("ok", id=number, input_tokens=whole, output_tokens=1, cached_tokens=read)
-        usage = {"input_tokens": whole - read - written, "output_tokens": 1, "cache_read_input_tokens": read, "cache_creation_input_tokens": written}
+        usage = {
+            "input_tokens": whole - read - written,
+            "output_tokens": 1,
+            "cache_read_input_tokens": read,
+            "cache_creation_input_tokens": written,
+        }
         return {**anthropic_response("ok", id=number), "usage": usage}
 
     def _openai(self, body: dict[str, Any]) -> tuple[int, int, int]:

@@ -159,7 +159,9 @@ def anthropic(body: dict[str, Any]) -> str | None:
     for block in [*blocks_of, *body.get("system", ())]:
         if unknown := set(block) - ANTHROPIC_BLOCKS[block["type"]] - {"type"}:
             return f"{block['type']}.{sorted(unknown)[0]}: Extra inputs are not permitted"
-    controls = [block["cache_control"] for block in [*body.get("tools", ()), *body.get("system", ()), *blocks_of] if "cache_control" in block]
+    controls = [
+        block["cache_control"] for block in [*body.get("tools", ()), *body.get("system", ()), *blocks_of] if "cache_control" in block
+    ]
     if any(set(one) - {"type", "ttl"} or one["type"] != "ephemeral" or one.get("ttl", "5m") not in {"5m", "1h"} for one in controls):
         return "cache_control: Input should be 'ephemeral'"
     if [one.get("ttl", "5m") for one in controls] != sorted((one.get("ttl", "5m") for one in controls)):
