@@ -93,7 +93,9 @@ def test_a_session_keeps_its_slot_and_its_prefix(user: memspan.Scope, base: str)
 
 
 def test_tools_by_the_servers_grammar(memspan_engine: memspan.Engine, base: str) -> None:
-    """The server makes even noise keep to a tool's schema, and streams the call letter by letter."""
+    """The server makes even noise keep to a tool's schema, and streams calls letter by letter; the last one is cut by the reply's end.
+
+    The bug: the arguments "{" of a cut call went back as they came, and the server answered 500 to every later prompt."""
     asked: list[str] = []
 
     def port_of(service: Literal["payments-api", "billing"]) -> int:
@@ -101,16 +103,18 @@ def test_tools_by_the_servers_grammar(memspan_engine: memspan.Engine, base: str)
         asked.append(service)
         return 8443
 
-    calls = {"tool_choice": "required", "parallel_tool_calls": False, "max_tokens": 200, "extra_body": {"logit_bias": [[CALL_TOKEN, 100]]}}
+    calls = {"tool_choice": "required", "max_tokens": 120, "extra_body": {"logit_bias": [[CALL_TOKEN, 100]]}}
     assistant = memspan.Assistant(memspan_engine, provider(base, options=calls), model=MODEL, tools=[port_of], max_rounds=2)
     events = list(assistant.stream("u", "Which port?", session="s-1"))
-    assert [event.kind for event in events] == ["tool_call", "tool_result"] * 2 + ["reply"]
+    kinds = [event.kind for event in events if event.kind != "text"]
+    assert (kinds.count("tool_call"), kinds[-1]) == (kinds.count("tool_result"), "reply")
     assert events[-1].reply is not None
-    assert (events[-1].reply.stopped, len(asked), set(asked) <= {"payments-api", "billing"}) == ("max_rounds", 2, True)
+    assert (events[-1].reply.stopped, len(asked) > 1, set(asked) <= {"payments-api", "billing"}) == ("max_rounds", True, True)
     session = memspan_engine.user("u").session("s-1")
     assert session.pending_tool_calls == ()
     session.add({"role": "user", "content": "thanks"})
-    assert provider(base).complete(session.assemble()).choices[0].message.role == "assistant"
+    silent = provider(base, options={"tool_choice": "none"})
+    assert silent.complete(session.assemble()).choices[0].message.role == "assistant"
 
 
 def test_a_prompt_that_is_too_long_is_made_smaller(user: memspan.Scope, base: str) -> None:

@@ -71,7 +71,9 @@ def make_model(path: Path) -> None:
         getattr(writer, f"add_{name}")(value)
     for name, shape in _shapes(len(tokens)).items():
         ones = len(shape) == 1
-        writer.add_tensor(f"{name}.weight", np.ones(shape, np.float32) if ones else (random.standard_normal(shape) * 0.3).astype(np.float32))
+        writer.add_tensor(
+            f"{name}.weight", np.ones(shape, np.float32) if ones else (random.standard_normal(shape) * 0.3).astype(np.float32)
+        )
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
@@ -80,7 +82,14 @@ def make_model(path: Path) -> None:
 
 def _vocabulary(kinds: Any) -> tuple[list[bytes], list[Any]]:
     letters = ["\u2581", *(chr(code) for code in range(33, 127))]
-    tokens = [b"<unk>", b"<s>", b"</s>", b"<tool_call>\n", *(f"<0x{byte:02X}>".encode() for byte in range(256)), *(one.encode() for one in letters)]
+    tokens = [
+        b"<unk>",
+        b"<s>",
+        b"</s>",
+        b"<tool_call>\n",
+        *(f"<0x{byte:02X}>".encode() for byte in range(256)),
+        *(one.encode() for one in letters),
+    ]
     return tokens, [kinds.UNKNOWN, *[kinds.CONTROL] * 2, kinds.USER_DEFINED, *[kinds.BYTE] * 256, *[kinds.NORMAL] * len(letters)]
 
 
