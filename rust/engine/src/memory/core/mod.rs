@@ -10,7 +10,7 @@ mod remember;
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU16, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use crate::embedding::RecentTokens;
@@ -69,6 +69,8 @@ pub struct Core {
     rules: [KindRule; 7],
     accesses: Arc<AccessBuffer>,
     recent_tokens: RecentTokens,
+    /// As of which opening of the store's files.
+    tokens_of: AtomicUsize,
     witness: Option<Arc<dyn Witness>>,
 }
 
@@ -104,6 +106,7 @@ impl Core {
             rules: [KindRule::default(); 7],
             accesses: Arc::default(),
             recent_tokens: RecentTokens::default(),
+            tokens_of: AtomicUsize::default(),
             witness: None,
         })
     }
@@ -312,6 +315,9 @@ impl Core {
 
     /// The tokens of texts that were cut lately. Within a read, when no fork can come.
     pub(crate) fn recent_tokens(&self) -> &RecentTokens {
+        if self.store.is_reopened(&self.tokens_of) {
+            self.recent_tokens.forget();
+        }
         &self.recent_tokens
     }
 
