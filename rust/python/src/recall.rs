@@ -136,7 +136,7 @@ impl Recall {
         let wanted = value.cast::<Recalled>().ok();
         (start..stop.unwrap_or(usize::MAX).min(self.places.len()))
             .find(|at| wanted.is_some_and(|wanted| self.hit(*at) == *wanted.get()))
-            .ok_or_else(|| PyValueError::new_err("that is no hit of this recall"))
+            .ok_or_else(|| PyValueError::new_err("this recall has no such hit"))
     }
 
     #[pyo3(signature = (value, /))]
