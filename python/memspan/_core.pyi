@@ -389,7 +389,7 @@ class Recall(Sequence[Recalled]):
         """0 to 1: how sure the engine is that the best answers the question.
 
         The mean of its cosine and of the share of the question's words, by their rarity, that it has; that share alone where there is no
-        vector. 0 where nothing was found. It orders answers by how far to trust them, and is not a probability: docs/ranking.md measures it.
+        vector. 0 where nothing was found. It orders answers by how far to trust them and is not a probability: docs/ranking.md measures it.
         """
     @property
     def degraded(self) -> bool:
@@ -1138,7 +1138,7 @@ class Breakpoint(_Value):
     """A place where a provider may keep what stands before it.
 
     Attributes:
-        segments: It stands after so many segments.
+        segments: The number of segments before it.
         tokens: Tokens before it.
         hash: Equal hashes, equal bytes before it: 32 hexadecimal digits.
         lasting: Later prompts of the epoch begin with the same bytes. One that does not last serves the tool rounds of this turn.

@@ -176,7 +176,7 @@ class Assistant:
         Args:
             user: Whose memory it is.
             message: The text, or a message with parts.
-            session: The conversation; made where there is none.
+            session: The conversation, which is created if it is new.
             id: Makes a retry harmless: the same id returns the stored answer. Give the webhook's.
 
         Raises:

@@ -81,9 +81,9 @@ class Compact:
     """When a session should be compacted: what `Session.compaction_due` goes by. Nothing is compacted behind the caller's back.
 
     Attributes:
-        at: From this share of a prompt's limit on, above 0 and at most 1; `None` for never. The share is that of the prompt as it would be if
-            nothing were cut: the fixed sections and everything since the last compaction.
-        every_turns: After so many turns since the last compaction; `None` for never.
+        at: From this share of a prompt's limit on, above 0 and at most 1; `None` for never. The prompt is taken as it would be if nothing
+            were cut: the fixed sections and everything since the last compaction.
+        every_turns: After this many turns since the last compaction; `None` for never.
 
     Raises:
         InvalidInput: A number is out of its range.

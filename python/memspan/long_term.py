@@ -234,7 +234,7 @@ class Scope:
 
         Args:
             query: The question. An empty one finds nothing.
-            limit: At most so many memories, 0 or more.
+            limit: The most memories to return, 0 or more.
             kinds: Only these kinds; all by default.
             where: Only memories whose metadata has these keys with these values; a list, tuple or set names alternatives.
             since: Only what happened at or after this. A naive time is UTC, here as below.
@@ -243,7 +243,7 @@ class Scope:
             known_at: What the store knew at this time: revisions that were current then.
             min_score: Only what scores at least this, 0 to 1. Scores compare the answers to one question with each other.
             min_trust: Only what is trusted at least so much, 0 to 3.
-            max_tokens: Ends before the texts have together more than so many tokens (`o200k_base`).
+            max_tokens: The most tokens that the texts may have together (`o200k_base`).
             relevant_only: Leave out what shares no word with the question and is not near its meaning (a cosine of 0.3). An answer then has
                 fewer than `limit` memories, or none. `False` fills it up with the best of the rest, whose scores may be 0.
             timezone: Whose days "yesterday" and "on 7 May" are: a `tzinfo`, or a name such as "Europe/Berlin". UTC by default.
@@ -908,7 +908,7 @@ class Scope:
 
         Args:
             query: The question; one without a word finds nothing.
-            limit: At most so many hits.
+            limit: The most hits to return.
             where: Only sessions whose metadata has these keys with these values; a list, tuple or set names alternatives.
             since: Only what was said at or after this (`created_at` of the message, else when it was added). A naive time is UTC.
             until: Only what was said before this.

@@ -649,7 +649,7 @@ class Session:
     def compaction_due(self) -> Literal["threshold", "turns", "task_end", "session_end"] | None:
         """Why the session should be compacted now, by its `Budget.compact`; `None` where it need not be. A pure read.
 
-        "threshold": its prompts are as full as the budget says. "turns": so many went by. "task_end": a task ended since. "session_end":
+        "threshold": its prompts are as full as the budget says. "turns": that many went by. "task_end": a task ended since. "session_end":
         it ended and was not compacted whole.
 
         Examples:
@@ -753,7 +753,7 @@ class Session:
         return Brief(task, text, _core.count_tokens(text, model, None), summary, written.checked, written.refused)
 
     def note(self, text: str) -> int:
-        """Adds a note that every prompt of this session shows, whatever leaves its window. It is not a memory, and is deleted with the session.
+        """Adds a note that every prompt of this session shows, whatever leaves its window. It is deleted with the session.
 
         Returns:
             Its number, for `remove_note`. A note that is there already is not added twice.
@@ -798,7 +798,8 @@ class Session:
     ) -> ModelSwitch:
         """Moves the session to another model: what does not fit is compacted, the rest recounted, under a new budget, in a new epoch.
 
-        Messages that leave the prompt stay in the transcript, and `Scope.search_transcripts` still finds them. Summary and switch are one transaction.
+        Messages that leave the prompt stay in the transcript, and `Scope.search_transcripts` still finds them. Summary and switch are one
+        transaction.
 
         Args:
             model: Its name in `memspan.models`, or a `Model`.

@@ -49,7 +49,7 @@ def plain(value: Any) -> Any:
 
 
 def json_object(text: str) -> dict[str, Any] | None:
-    """The object that a text is in JSON, `None` where it is not one. A number that JSON cannot have (NaN) or no computer can hold (1e999) makes it not one."""
+    """The object that a text is in JSON; `None` for anything else, and for an object with NaN or a number too large to hold (1e999)."""
     try:
         value = json.loads(text, parse_constant=_no_number, parse_float=_finite)
     except (ValueError, RecursionError):

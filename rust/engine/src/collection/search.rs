@@ -236,9 +236,7 @@ fn nominate<P: Pages>(
     if !query.identifiers().is_empty() {
         let named: Vec<QueryTerm> = query.identifiers().iter().map(|hash| QueryTerm { hash: *hash, weight: 1.0 }).collect();
         for hit in runs.search(pages, &named, query.parameters, HOLDERS, &mut |number| sight.shows(number))? {
-            let text = ChunkRecord::read(pages, partition, hit.number)?.indexed(pages, partition)?;
-            let terms = analyze(&text, seed.terms).terms;
-            if query.identifiers().iter().all(|hash| terms.binary_search_by_key(hash, |term| term.hash).is_ok()) {
+            if holds_all(pages, (partition, seed), hit.number, query.identifiers())? {
                 found.identified = true;
                 all.push(hit.number);
             }
@@ -266,6 +264,13 @@ fn nominate<P: Pages>(
         });
     }
     Ok(query)
+}
+
+/// Whether a chunk has every one of these terms.
+fn holds_all<P: Pages>(pages: &P, (partition, seed): (Partition, Seed), number: u32, hashes: &[u64]) -> Result<bool> {
+    let text = ChunkRecord::read(pages, partition, number)?.indexed(pages, partition)?;
+    let terms = analyze(&text, seed.terms).terms;
+    Ok(hashes.iter().all(|hash| terms.binary_search_by_key(hash, |term| term.hash).is_ok()))
 }
 
 /// The numbers of documents by their ids, ascending.

@@ -28,7 +28,7 @@ pub(super) fn message(object: &Object<'_>, arguments: Arguments) -> Result<Messa
 
 /// The output of a call.
 fn output(object: &Object<'_>, id: &str) -> Result<Message> {
-    let raw = object.get("output").ok_or_else(|| MESSAGE.wrong("output", "must be there", "nothing"))?;
+    let raw = object.get("output").ok_or_else(|| MESSAGE.wrong("output", "must be present", "nothing"))?;
     let parts = match json::text(raw) {
         Some(text) => vec![Part::Text(boxed(&text))],
         None => content(raw, "output", Arguments::MustBeJson)?,

@@ -125,7 +125,7 @@ mod tests {
         for (raw, part) in [
             ("{}", "JSON list"),
             ("[1]", "tools[0]"),
-            (r#"[{"type":"function"}]"#, "\"function\" must be there"),
+            (r#"[{"type":"function"}]"#, "\"function\" must be present"),
             (r#"[{"name":"a","input_schema":{}},{"name":"a","input_schema":{}}]"#, "must differ"),
             (r#"[{"name":"a","input_schema":[]}]"#, "JSON Schema object"),
         ] {

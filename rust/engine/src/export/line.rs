@@ -172,9 +172,7 @@ fn read_body(shape: Schema, fields: &Fields<'_>) -> Result<(Codec, Vec<u8>), Str
         if let Some(json) = fields.get(name) {
             let packed = packed_of_json(json).map_err(|error| format!("its {name} cannot be read: {error}"))?;
             let bytes = rmp::decode::read_bin_len(&mut packed.as_slice()).map(|length| packed[packed.len() - length as usize..].to_vec());
-            return bytes
-                .map(|bytes| (codec, bytes))
-                .map_err(|_| format!("its {name} is no {{\"$bytes\": ...}} and no {{\"$utf8\": ...}}"));
+            return bytes.map(|bytes| (codec, bytes)).map_err(|_| format!("its {name} must be {{\"$bytes\": ...}} or {{\"$utf8\": ...}}"));
         }
     }
     Err("it has none of value, packed, raw, block".to_owned())
@@ -310,8 +308,8 @@ mod tests {
     #[test]
     fn a_wrong_line_is_told() {
         for (line, why) in [
-            ("", "no JSON object"),
-            ("[]", "no JSON object"),
+            ("", "not a JSON object"),
+            ("[]", "not a JSON object"),
             (r#"{"table":"Nothing","partition":1,"value":1}"#, "no table"),
             (r#"{"table":"Head","value":1}"#, "partition"),
             (r#"{"table":"Note","partition":1,"session":1,"value":{"text":""}}"#, "number"),
