@@ -42,6 +42,21 @@ def test_memories_travel_to_other_processes(values: list[object], tmp_path: Path
     assert done.stdout == "Lives in Lisbon mem-2 {'a': [1, b'x']}\n"
 
 
+def test_a_pickle_keeps_what_it_names_and_its_recalls(user: memspan.Scope) -> None:
+    for day in ("Monday", "Tuesday", "Friday"):
+        user.remember(f"Ana ran 5 km along the river on {day}", "episodic")
+    user.consolidate(llm=lambda _messages, **_options: "Ana ran 5 km along the river on Monday Tuesday Friday.", closeness=0.7)
+    for claim in ("blue", "vast"):
+        user.learn([{"role": "user", "content": f"Remember that the sky is {claim}."}])
+    user.recall("what is known of the sky and of Ana's run along the river?")
+    memories = list(user.memories())
+    assert sorted((len(memory.derived_from), len(memory.disputes)) for memory in memories) == [(0, 1), (0, 1), (3, 0)]
+    for memory in memories:
+        again = pickle.loads(pickle.dumps(memory))  # noqa: S301  our own bytes
+        assert again == memory
+        assert (again.access_count, again.last_recalled_at) == (1, memory.last_recalled_at)
+
+
 def test_a_pickle_that_is_cut_is_an_error(user: memspan.Scope) -> None:
     restore, (number, body, *ids) = user.remember("Lives in Porto", slot="home", metadata={"k": "v"}).memory.__reduce__()
     for cut in range(len(body)):

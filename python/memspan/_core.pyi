@@ -389,7 +389,7 @@ class Recall(Sequence[Recalled]):
         """0 to 1: how sure the engine is that the best answers the question.
 
         The mean of its cosine and of the share of the question's words, by their rarity, that it has; that share alone where there is no
-        vector. 0 where nothing was found. It orders answers by how far to trust them, and is no probability: docs/ranking.md measures it.
+        vector. 0 where nothing was found. It orders answers by how far to trust them, and is not a probability: docs/ranking.md measures it.
         """
     @property
     def degraded(self) -> bool:
@@ -1706,7 +1706,13 @@ class Vectors:
     def __len__(self) -> int: ...
 
 def build_info() -> BuildInfo: ...
-def restore_memory(number: int, body: bytes, supersedes: str | None, superseded_by: str | None) -> Memory:
+def restore_memory(
+    number: int,
+    body: bytes,
+    slot: tuple[str | None, str | None],
+    others: tuple[list[str], list[str]],
+    access: tuple[int, int],
+) -> Memory:
     """What `Memory` is unpickled by. Private."""
 
 def restore_remembered(action: str, memory: Memory, reason: str | None) -> Remembered:

@@ -105,7 +105,7 @@ class Assistant:
         engine: An engine, or where its store is; then `close` closes it.
         provider: The way to the model, and to those of `fallbacks` that it serves; other vendors are asked with the environment's keys.
         model: The model of new sessions.
-        fallbacks: Models to go on with, in their order, where the provider does not answer.
+        fallbacks: Models to continue with, in this order, where the provider does not answer.
         system: The system prompt.
         tools: The application's own: functions with type hints, or `memspan.Function`s.
         memory_tools: Which of "remember", "recall", "forget" and "read_result" the model is given.

@@ -100,7 +100,7 @@ def _parser() -> argparse.ArgumentParser:  # noqa: PLR0915  one block for each c
     load = add(_load, "load", "Read a file that `export` wrote into a new store.")
     load.add_argument("file", metavar="FILE", type=Path, help="the file to be read")
     maintain = add(_maintain, "maintain", "Fill in pending vectors, merge, remove what expired.")
-    maintain.add_argument("--every", metavar="TIME", help="go on until interrupted, each 90s, 30m, 24h or 7d")
+    maintain.add_argument("--every", metavar="TIME", help="run until interrupted, every 90s, 30m, 24h or 7d")
     evaluation = add(_eval, "eval", "Ask questions of a file and print what recall found: precision, coverage, freshness, duplicates.")
     evaluation.add_argument(
         "questions", metavar="QUESTIONS.jsonl", type=Path, help='"user", "question" and "answers" (ids or texts) a line'

@@ -221,7 +221,7 @@ class Engine:
             key: 32 bytes, or a function that returns them.
 
         Raises:
-            InvalidInput: The key is no key.
+            InvalidInput: The key is not 32 bytes.
             ReadOnly: The engine was opened with `read_only=True`.
 
         Examples:
@@ -274,7 +274,7 @@ class Engine:
             How many values the store has.
 
         Raises:
-            InvalidInput: A line is none, is missing or was changed (`error.line` says which); the store is not empty; or the file's vectors
+            InvalidInput: A line is missing, malformed or was changed (`error.line` says which); the store is not empty; or the file's vectors
                 are of other embedders than the one this engine was opened with. Nothing was loaded.
             StoreVersion: The file was exported by a memspan whose stores have another format.
         """
@@ -353,8 +353,8 @@ class Engine:
 
         The new vectors of a scope are made beside the old ones, by which its questions are answered meanwhile (with the embedder that
         this engine had before, or the built-in one; else by words alone, marked degraded). When they are whole, one short transaction
-        makes them those that are searched, and the old ones are removed in steps. What was made stays when it is interrupted, or the
-        process dies: the next call goes on behind it. `maintain` does the same without a report.
+        makes them those that are searched, and the old ones are removed in steps. Finished vectors stay when the call is interrupted, or the
+        process dies: the next call continues from there. `maintain` does the same without a report.
 
         May be run in a thread or a process of its own; `areembed` waits for it without blocking an event loop.
 
@@ -364,7 +364,7 @@ class Engine:
             progress: Called with how many vectors were made, and how many were missing at the begin, after each step of at most 256.
 
         Raises:
-            InvalidInput: The engine has no embedder and none is given, or it is none.
+            InvalidInput: The engine has no embedder and none is given, or the object given is not an embedder.
             EmbedderError: It failed, as its attribute `reason` says; `made` says how far it came. The old vectors serve on.
 
         Examples:
@@ -595,7 +595,7 @@ def _check_path(doing: str, text: str) -> None:
         )
     if "://" in text or "\0" in text or text.startswith("file:"):
         raise InvalidInput(
-            f"{doing}: the path must be that of a folder on this machine, and {text!r} is none: URLs are not available in this version, "
+            f"{doing}: the path must be that of a folder on this machine, and {text!r} is a URL: URLs are not available in this version, "
             "pass a path",
             path=text,
         )

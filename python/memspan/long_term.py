@@ -263,7 +263,7 @@ class Scope:
             ('payments-api listens on port 8443 in prod-eu-west-1', 'hybrid')
         """
         if also is None:  # pyright: ignore[reportUnnecessaryComparison]
-            raise InvalidInput("recalling: also= takes scopes that are asked along, and it is None: leave it out, or give an empty list")
+            raise InvalidInput("recalling: also= takes further scopes to search, and it is None: leave it out, or give an empty list")
         scopes, zone = self._with(also), _zone(timezone)
         vector, why = self._store.query_vector(query, self)
         found = self._core.recall(
@@ -457,7 +457,7 @@ class Scope:
         derived: bool = True,
         dry_run: bool = False,
     ) -> tuple[Memory, ...]:
-        """Forgets all that comes from somewhere, current or not, and what was made of it. What is given must all hold.
+        """Forgets everything from an origin, current or not, and what was derived from it. A memory must match all arguments given.
 
         Args:
             source: Who said it: "user", "tool", "assistant", or the caller's own word.
@@ -684,7 +684,7 @@ class Scope:
     def call_tool(self, name: str, arguments: Mapping[str, Any] | str, *, allow: Iterable[str] = ()) -> str:
         """Does what a model asks for by one of `tools`; JSON that it can read. Arguments are checked first; a mistake is its reply.
 
-        What it remembers is the assistant's word (trust 1), follows the policy and takes no slot from what the user said.
+        The model's memories count as the assistant's word (trust 1), follow the policy, and never take a slot from the user's.
 
         Args:
             name: Of the tool.
@@ -705,7 +705,7 @@ class Scope:
         """Erases the scope: memories, history, sessions, collections, ledgers, vectors, words, and its name. Other scopes are untouched.
 
         Nobody finds it from the first commit on. Then its values are removed, and the store is rewritten into a new file without their
-        bytes. Where the process dies in between, the next `memspan.open` goes on. What is written to the scope afterwards begins anew.
+        bytes. Where the process dies in between, the next `memspan.open` finishes the work. A later write begins the scope anew.
 
         Backups and exports are files of their own: erase there, too. Sessions of other scopes that read this one keep what their models
         were sent by reference, and show it no more.
@@ -764,7 +764,7 @@ class Scope:
         recalls: Recalls | None = None,
         metadata: Metadata | None = None,
     ) -> Session:
-        """Opens a session of this scope, or makes it. What is `None` stays as it is stored.
+        """Opens a session of this scope, or makes it. An argument that is `None` leaves the stored value.
 
         Cost: one read transaction; a write transaction where something is new. Another system prompt, other tools, scopes or another budget
         begin a new epoch.
@@ -810,7 +810,7 @@ class Scope:
         Args:
             session_id: See `session`.
             default_model: The model of a session that is new.
-            **options: What else `session` takes.
+            **options: Further arguments of `session`.
 
         Examples:
             >>> user.open_session("s-1", default_model="gpt-4o").switch_model("gpt-4.1").to_model
@@ -903,7 +903,7 @@ class Scope:
         Messages are found by their words, by the built-in embedding whatever embedder memories have, by who spoke (`name` of the
         message, else `author` of `add`) and by when: what stands beside a message that has the words counts too, and whom and which time
         a question names is preferred. A message that holds every identifier of the question comes first. One that shares no word with
-        the question, stands within two messages of none that does and is not near its meaning is no hit. `TranscriptHit.explain` names
+        the question, has none within two messages that does, and is not near its meaning is not a hit. `TranscriptHit.explain` names
         the parts of a score. Cost: one read transaction, a scan of one vector a message.
 
         Args:

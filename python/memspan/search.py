@@ -1,4 +1,4 @@
-"""One question to several sources: `Scope.search`. What is asked, ordered and left out is the engine's (`session/sources.rs`)."""
+"""One question to several sources: `Scope.search`. The engine decides what is searched, its order and what is left out (`session/sources.rs`)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Tools by which a model uses its session's memory, and the running of a call: what `Session.tools` offers and `Session.answer` runs.
 
 The scope is the session's own: a model reads and writes the memory of the user it talks to, and of nobody else. Arguments are checked
-here; what is wrong with them is the tool's result, because it is the model that can mend it.
+here; what is wrong with them is the tool's result, because the model can correct it.
 """
 
 from __future__ import annotations

@@ -428,7 +428,7 @@ class Session:
         Args:
             prompt: What was sent.
             error: What the SDK raised, its message, or the body of the error.
-            models: Models to go on with, in their order. The one that failed and those before it are passed over.
+            models: Models to continue with, in this order. The one that failed and those before it are passed over.
             compact: What makes a summary of the old turns that a smaller prompt leaves out, `memspan.Session.compact` for instance. What
                 it raises leaves them out without one, and `on_event` is told.
 
@@ -529,7 +529,7 @@ class Session:
         return self.add(run_call(self, call, functions))
 
     def usage(self) -> SessionUsage:
-        """What its calls were planned to cost and did cost, call by call, with totals. Cost: one read of each ledger entry.
+        """The planned and the billed cost of its calls, call by call, with totals. Cost: one read of each ledger entry.
 
         Examples:
             >>> session = user.session("s-1", model="gpt-4o")
@@ -753,7 +753,7 @@ class Session:
         return Brief(task, text, _core.count_tokens(text, model, None), summary, written.checked, written.refused)
 
     def note(self, text: str) -> int:
-        """Adds a note that every prompt of this session shows, whatever leaves its window. It is no memory, and goes with the session.
+        """Adds a note that every prompt of this session shows, whatever leaves its window. It is not a memory, and is deleted with the session.
 
         Returns:
             Its number, for `remove_note`. A note that is there already is not added twice.
@@ -798,7 +798,7 @@ class Session:
     ) -> ModelSwitch:
         """Moves the session to another model: what does not fit is compacted, the rest recounted, under a new budget, in a new epoch.
 
-        What leaves stays in the transcript and is still found by `Scope.search_transcripts`. Summary and switch are one transaction.
+        Messages that leave the prompt stay in the transcript, and `Scope.search_transcripts` still finds them. Summary and switch are one transaction.
 
         Args:
             model: Its name in `memspan.models`, or a `Model`.

@@ -35,7 +35,7 @@ def get(place: Any, name: str) -> Any:
     extra: Any = getattr(place, "__pydantic_extra__", _NOT_PYDANTIC)
     if extra is _NOT_PYDANTIC:
         return getattr(place, name, None)
-    # What a model of pydantic lacks costs 5 us to ask for by getattr, and a chunk lacks most of what is asked for.
+    # Asking a pydantic model for a missing field by getattr costs 5 us, and a chunk lacks most of the fields that are asked for.
     value = place.__dict__.get(name)
     return value if value is not None or not extra else extra.get(name)
 
@@ -49,7 +49,7 @@ def plain(value: Any) -> Any:
 
 
 def json_object(text: str) -> dict[str, Any] | None:
-    """The object that a text is in JSON, `None` where it is none. Numbers that no JSON has (NaN) or no computer (1e999) make it none."""
+    """The object that a text is in JSON, `None` where it is not one. A number that JSON cannot have (NaN) or no computer can hold (1e999) makes it not one."""
     try:
         value = json.loads(text, parse_constant=_no_number, parse_float=_finite)
     except (ValueError, RecursionError):
@@ -129,7 +129,7 @@ class Gatherer:
 
         Raises:
             ProviderError: The chunk says that the reply failed.
-            InvalidInput: It is no chunk of a stream.
+            InvalidInput: It is not a chunk of a stream.
         """
         if isinstance(chunk, bytes | bytearray | str):
             return "".join(self._take(event) for event in self._events.split(chunk))

@@ -77,7 +77,7 @@ impl Recall {
     /// 0 to 1: how sure the engine is that the best answers the question.
     ///
     /// The mean of its cosine and of the share of the question's words, by their rarity, that it has; that share alone where there is no
-    /// vector. 0 where nothing was found. It orders answers by how far to trust them, and is no probability: docs/ranking.md measures it.
+    /// vector. 0 where nothing was found. It orders answers by how far to trust them, and is not a probability: docs/ranking.md measures it.
     #[getter]
     fn confidence(&self) -> f64 {
         self.answer.confidence()

@@ -152,7 +152,7 @@ pub fn ask(engine: &Core, request: &Request) -> Result<Search> {
 /// Answers a question from the snapshot that its caller holds.
 pub fn search<P: Pages>(engine: &Core, pages: &P, request: &Request) -> Result<Search> {
     let vector = request.vector.clone().or_else(|| question_vector(engine, &request.text));
-    let mut found = Found::default();
+    let mut found = Nominated::default();
     let mut answer = Search::default();
     for (place, name) in request.collections.iter().enumerate() {
         let query = match name.find(pages)? {
@@ -187,7 +187,7 @@ pub fn search<P: Pages>(engine: &Core, pages: &P, request: &Request) -> Result<S
 
 /// What was nominated so far.
 #[derive(Default)]
-struct Found {
+struct Nominated {
     candidates: Vec<Candidate>,
     sets: BTreeMap<usize, VectorSet>,
     partitions: BTreeMap<usize, Partition>,
@@ -204,7 +204,7 @@ fn nominate<P: Pages>(
     vector: Option<&Query>,
     place: usize,
     (partition, seed): (Partition, Seed),
-    found: &mut Found,
+    found: &mut Nominated,
 ) -> Result<LexicalQuery> {
     found.partitions.insert(place, partition);
     let runs = Runs::open(pages, writer::index(partition))?;
