@@ -20,7 +20,7 @@ struct Messages<'p, P> {
 impl<P: Pages> Frequencies for Messages<'_, P> {
     fn has_form(&mut self, word: &str) -> Result<bool> {
         let hashes: Vec<u64> = with_analyzer(|analyzer| analyzer.query(word, self.key)).terms.iter().map(|term| term.hash).collect();
-        if let Some(known) = hashes.iter().map(|hash| self.known.frequency(*hash)).sum::<Option<_>>() {
+        if let Some(known) = hashes.iter().map(|hash| self.known.frequency(*hash)).sum::<Option<u64>>() {
             return Ok(known > 0);
         }
         Ok(self.runs.frequencies(self.pages, &hashes)?.iter().any(|frequency| *frequency > 0))
