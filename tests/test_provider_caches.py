@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -39,7 +40,7 @@ def talk(
 def test_a_long_prefix_is_read_from_the_second_call_on(user: memspan.Scope, kind: str) -> None:
     bills, session = talk(user, kind, system=HANDBOOK, turns=12)
     assert bills[0][1] == 0
-    for (before, *_), (whole, read, written) in zip(bills, bills[1:], strict=False):
+    for (before, *_), (whole, read, written) in pairwise(bills):
         assert read >= before - STEP - 60, "all that was sent before, but for the last step or the newest message"
         assert read + written <= whole
     usages = [turn.usage for turn in session.turns]

@@ -1,7 +1,7 @@
-"""Servers that bill as a cache of theirs would: what stood in an earlier request is read, and nothing shorter than the published least is kept.
+"""Servers that bill as a cache of theirs would: what stood in an earlier request is read, and nothing below the published least is kept.
 
-Anthropic: at most four marks; a prefix up to a mark is written where it has `LEAST` tokens, and read where one of the twenty blocks before a
-mark ends what was written. OpenAI: what two requests with one `prompt_cache_key` begin with alike, from `LEAST` tokens on, in steps of 128.
+Anthropic: a prefix up to a mark is written where it has `LEAST` tokens, and read where one of the twenty blocks before a mark ends what
+was written. OpenAI: what two requests with one `prompt_cache_key` begin with alike, from `LEAST` tokens on, in steps of 128.
 Sources: docs.anthropic.com "Prompt caching", platform.openai.com "Prompt caching".
 """
 
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from itertools import accumulate
-from os.path import commonprefix
 from typing import Any
 
 from tests.vendors.server import Vendor
@@ -24,6 +23,11 @@ _BYTES_A_TOKEN = 4
 
 def tokens(text: str) -> int:
     return len(text.encode()) // _BYTES_A_TOKEN
+
+
+def _same(one: str, other: str) -> str:
+    """What both begin with."""
+    return one[: next((at for at, (left, right) in enumerate(zip(one, other, strict=False)) if left != right), min(len(one), len(other)))]
 
 
 class CachingVendor(Vendor):
@@ -54,7 +58,7 @@ class CachingVendor(Vendor):
     def _openai(self, body: dict[str, Any]) -> tuple[int, int, int]:
         text = json.dumps([body.get("tools"), body["messages"]], ensure_ascii=False)
         before = self._kept.setdefault(body["prompt_cache_key"], [])
-        read = max((tokens(commonprefix([text, one])) for one in before), default=0) // STEP * STEP
+        read = max((tokens(_same(text, one)) for one in before), default=0) // STEP * STEP
         before.append(text)
         return tokens(text), read if read >= LEAST else 0, 0
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 
-def rules(body: dict[str, Any]) -> str | None:  # noqa: C901, PLR0911, PLR0912  a rule a line
+def rules(body: dict[str, Any]) -> str | None:  # noqa: C901, PLR0911  a rule a line
     """What the API reference of Converse says of requests, and the models behind it; what a field is called, boto3 checks."""
     messages = body["messages"]
     if not messages or messages[0]["role"] != "user":
@@ -115,7 +115,7 @@ def serving_converse(vendor: Converse) -> Iterator[str]:
             self.end_headers()
             self.wfile.write(raw)
 
-        def stream(self, events: list[tuple[str, ...]]) -> None:
+        def stream(self, events: list[tuple[Any, ...]]) -> None:
             self.send_response(200)
             self.send_header("content-type", "application/vnd.amazon.eventstream")
             self.send_header("x-amzn-requestid", f"req-{len(vendor.requests)}")

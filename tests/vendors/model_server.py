@@ -56,15 +56,15 @@ def serving_a_model(folder: Path) -> Iterator[str]:
 
 def make_model(path: Path) -> None:
     """Writes a model of random weights, always the same, with a vocabulary of bytes and letters."""
-    import gguf
+    import gguf  # type: ignore[import-not-found,unused-ignore]
     import numpy as np
 
     random = np.random.default_rng(0)
     writer: Any = gguf.GGUFWriter(str(path), "llama")
     tokens, types = _vocabulary(gguf.TokenType)
     for name, value in {
-        "context_length": SLOT_TOKENS, "embedding_length": _WIDTH, "block_count": _LAYERS, "feed_forward_length": _INNER, "head_count": _HEADS,
-        "head_count_kv": _HEADS, "layer_norm_rms_eps": 1e-5, "rope_dimension_count": _WIDTH // _HEADS, "vocab_size": len(tokens),
+        "context_length": SLOT_TOKENS, "embedding_length": _WIDTH, "block_count": _LAYERS, "feed_forward_length": _INNER,
+        "head_count": _HEADS, "head_count_kv": _HEADS, "layer_norm_rms_eps": 1e-5, "rope_dimension_count": _WIDTH // _HEADS, "vocab_size": len(tokens),
         "tokenizer_model": "llama", "token_list": tokens, "token_scores": [0.0] * len(tokens), "token_types": types,
         "unk_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "add_bos_token": True, "chat_template": _TEMPLATE,
     }.items():  # fmt: skip
@@ -103,7 +103,7 @@ def _shapes(tokens: int) -> dict[str, tuple[int, ...]]:
 
 def main(folder: Path) -> None:
     """Serves until the input ends."""
-    import xllamacpp
+    import xllamacpp  # type: ignore[import-not-found,unused-ignore]
 
     model = folder / "tiny.gguf"
     make_model(model)
@@ -111,7 +111,7 @@ def main(folder: Path) -> None:
     about.model.path, about.n_ctx, about.n_parallel, about.port, about.warmup = str(model), SLOTS * SLOT_TOKENS, SLOTS, 0, False
     about.cpuparams.n_threads = 1
     server: Any = xllamacpp.Server(about)
-    print(f"\n{_ADDRESS}{server.listening_address}", flush=True)
+    print(f"\n{_ADDRESS}{server.listening_address}", flush=True)  # noqa: T201  what the parent reads
     sys.stdin.read()
 
 

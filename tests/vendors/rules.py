@@ -87,8 +87,8 @@ def chat(body: dict[str, Any], name: str = "openai") -> str | None:
         return "Conversation roles must alternate user/assistant/user/assistant/..."
     if body[rules.output_parameter] < 1:
         return f"{rules.output_parameter} must be at least 1"
-    if unknown := [found for message in messages if (found := _unknown_in_chat(message))]:
-        return f"Extra inputs are not permitted: {unknown[0]}"
+    if strange := [found for message in messages if (found := _unknown_in_chat(message))]:
+        return f"Extra inputs are not permitted: {strange[0]}"
     if name != "openai" and (torn := [call for message in messages for call in message.get("tool_calls") or () if not _is_object(call)]):
         return f"Failed to parse tool call arguments as JSON: {torn[0]}"
     return _chat_messages(messages, rules.text_parts, _CALL_IDS.get(name, r".{1,64}"))
@@ -158,13 +158,13 @@ def anthropic(body: dict[str, Any]) -> str | None:
     blocks_of = [block for message in messages for block in message["content"]]
     for block in [*blocks_of, *body.get("system", ())]:
         if unknown := set(block) - ANTHROPIC_BLOCKS[block["type"]] - {"type"}:
-            return f"{block['type']}.{sorted(unknown)[0]}: Extra inputs are not permitted"
+            return f"{block['type']}.{min(unknown)}: Extra inputs are not permitted"
     controls = [
         block["cache_control"] for block in [*body.get("tools", ()), *body.get("system", ()), *blocks_of] if "cache_control" in block
     ]
     if any(set(one) - {"type", "ttl"} or one["type"] != "ephemeral" or one.get("ttl", "5m") not in {"5m", "1h"} for one in controls):
         return "cache_control: Input should be 'ephemeral'"
-    if [one.get("ttl", "5m") for one in controls] != sorted((one.get("ttl", "5m") for one in controls)):
+    if [one.get("ttl", "5m") for one in controls] != sorted(one.get("ttl", "5m") for one in controls):
         return "a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block"
     marks, known = 0, set[str]()
     for block in [*body.get("system", ()), *body.get("tools", ())]:
@@ -223,7 +223,7 @@ def responses(body: dict[str, Any]) -> str | None:
     for item in body["input"]:
         kind = item["type"]
         if unknown := set(item) - RESPONSES_ITEMS[kind] - {"type"}:
-            return f"Unknown parameter: 'input[0].{sorted(unknown)[0]}'."
+            return f"Unknown parameter: 'input[0].{min(unknown)}'."
         if kind in {"function_call_output", "custom_tool_call_output"}:
             if item["call_id"] not in open_calls:
                 return f"No tool call found for function call output with call_id {item['call_id']}."
@@ -263,7 +263,7 @@ def gemini(body: dict[str, Any]) -> str | None:
         if not parts:
             return "contents.parts must not be empty."
         if unknown := set[str]().union(*parts) - GEMINI_PARTS:
-            return f"Unknown name {sorted(unknown)[0]!r} at 'contents.parts': Cannot find field."
+            return f"Unknown name {min(unknown)!r} at 'contents.parts': Cannot find field."
         if any("text" in part and not part["text"].strip() for part in parts):
             return "Unable to submit request because it must have a text parameter."
         results = [(part["function_response"]["id"], part["function_response"]["name"]) for part in parts if "function_response" in part]

