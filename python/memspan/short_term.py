@@ -7,6 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
 from memspan import _core
+from memspan._characters import whole
 from memspan._core import Added, Limits, ToolText
 from memspan._fence import fenced
 from memspan._screening import screened_message
@@ -21,7 +22,7 @@ from memspan.exceptions import BudgetExceeded, Error, InvalidInput, NotFound, Se
 from memspan.lease import Lease
 from memspan.reply import PartialReply, Reply, ToolCall
 from memspan.session_tools import SessionTools, run_call
-from memspan.stream import response_text
+from memspan.stream import plain, response_text
 from memspan.task import Task
 from memspan.transcript import Messages, Turn, Turns
 from memspan.usage import SessionUsage
@@ -352,7 +353,14 @@ class Session:
                 f"adding a response: prompt is what assemble() returned, got a {type(prompt).__name__} (prompt=): pass the Prompt itself"
             )
         core = None if prompt is None else prompt._core  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  its core is the engine's
-        replied = self._core.add_response(response, core) if lease is None else lease.add_response(response, core)
+        add = self._core.add_response if lease is None else lease.add_response
+        try:
+            replied = add(response, core)
+        except InvalidInput:
+            mended = whole(given := plain(response))  # an SDK may hand out half a character, which no store can hold
+            if mended == given:
+                raise
+            replied = add(mended, core)
         if replied.usage_ignored:
             reason = "the usage of a reply contradicts itself: the reply is stored, and the usage is kept as it came and not counted"
             self._store.reporter.report(Event("usage", reason, self._scope, session=self.id))
