@@ -24,6 +24,7 @@ pub mod remember;
 pub mod revise;
 mod revisions;
 pub mod slots;
+mod to_embed;
 mod writer;
 
 pub use core::{Core, EngineOptions, Written};
@@ -36,4 +37,5 @@ pub use read::Listing;
 pub use record::{Ending, Memory, State};
 pub use relation::Relation;
 pub use remember::{Action, NewMemory, Remembered, Verdict};
+pub use to_embed::ToEmbed;
 pub(crate) use writer::{MEMORIES, PINNED_KINDS, doubt_of, importance_of, kind_key, said_again};

@@ -54,6 +54,15 @@ pub fn framing_name(framing: Framing) -> Option<&'static str> {
     FRAMINGS.iter().find(|(_, known)| *known == bare).map(|(name, _)| *name)
 }
 
+/// The same; of one that was put together by hand, its vendor's.
+#[must_use]
+pub fn nearest_framing_name(framing: Framing) -> &'static str {
+    framing_name(framing).unwrap_or(match framing.format {
+        Format::Anthropic => "claude",
+        Format::OpenAi | Format::Responses | Format::Gemini => "gpt-4o",
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -22,9 +22,9 @@ use super::window::recount::{self, Kept};
 use super::writer::{AddAction, Added, KnownId, SessionWriter, moved};
 use crate::collection::CollectionName;
 use crate::context::message::Part;
-use crate::context::{Arguments, Format, Reason, carries_block};
-use crate::limits::{MAX_BATCH_BYTES, MAX_BATCH_ROWS};
-use crate::memory::learn;
+use crate::context::{Arguments, Format, Message, Reason, Role, carries_block};
+use crate::limits::{self, MAX_BATCH_BYTES, MAX_BATCH_ROWS};
+use crate::memory::{LearnMark, learn};
 use crate::models::Model;
 use crate::recall;
 use crate::scope::Scope;
@@ -82,6 +82,14 @@ pub struct Status {
     pub epoch: StoredEpoch,
 }
 
+impl Status {
+    /// How far it can be learnt from now.
+    #[must_use]
+    pub fn learn_mark(&self) -> LearnMark {
+        LearnMark { next: self.record.tally.messages, edits: self.record.edits, created_at: self.record.created_at }
+    }
+}
+
 /// A message with the JSON it was given as.
 #[derive(Debug, Clone)]
 pub struct StoredMessage {
@@ -91,6 +99,13 @@ pub struct StoredMessage {
     pub given: String,
     /// Its texts.
     pub text: String,
+}
+
+impl StoredMessage {
+    /// Who speaks.
+    pub fn role(&self) -> Result<Role> {
+        Message::parse(self.given.as_bytes(), Some(self.record.format), Arguments::Keep).map(|message| message.role)
+    }
 }
 
 /// A turn.
@@ -386,6 +401,7 @@ impl Session<'_> {
     /// # Errors
     /// `SessionMoved` where the session went on since the prompt was assembled.
     pub fn learn_cost(&self, prompt: &Assembled, cost: u64, now: i64) -> Result<bool> {
+        limits::within("the provider's count", cost, 1..=limits::MAX_TOKENS)?;
         let prompt = Arc::new(prompt.clone());
         let exceeded = self.edit("learning what a prompt costs", now, move |writer| {
             check_prompt(writer, prompt.place, &prompt.sent)?;
@@ -411,6 +427,7 @@ impl Session<'_> {
     /// `BudgetExceeded` where the fixed sections and the newest message do not fit, with every number.
     pub fn assemble(&self, ask: &Ask) -> Result<Assembled> {
         check_items(&ask.items)?;
+        ask.max_output_tokens.map(|most| limits::within("max_output_tokens", most, 1..=limits::MAX_TOKENS)).transpose()?;
         let (store, key) = (self.engine.store(), self.scope.seed(self.engine.store().secret()).hash128(self.id.as_bytes()));
         let kept = store.unforked(|| self.engine.warm().get(key));
         let done = store.read(|pages| {
@@ -540,6 +557,7 @@ impl Session<'_> {
 
     /// The text of a tool result by the key that its shortened form shows, from character `offset` on.
     pub fn tool_result(&self, key: &str, offset: usize, max_tokens: usize) -> Result<ResultText> {
+        limits::within("max_tokens", max_tokens as u64, 1..=u64::MAX)?;
         let (text, encoding) = self.engine.store().read(|pages| {
             let status = self.expect(pages)?;
             let found = read_result_key(key).filter(|(index, _)| *index < status.record.tally.messages);
