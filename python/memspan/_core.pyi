@@ -3,17 +3,65 @@
 The values are frozen and may be shared between threads. A field is made when it is read. A text is copied when it is read.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime, tzinfo
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
-from typing import Any, ClassVar, Final, Literal, Self, SupportsIndex, dataclass_transform, final, overload
+from typing import Any, ClassVar, Final, Literal, final
 
 from memspan._embedding import Embedding
 from memspan._learning import Heard
+from memspan._records import (
+    Beside,
+    CacheMetrics,
+    CheckedReply,
+    CommittedCompaction,
+    Counts,
+    ErasedCounts,
+    FailedRow,
+    Fill,
+    Fitted,
+    FoundCluster,
+    HeldSlot,
+    Judged,
+    LearnedFrom,
+    LearnedTokens,
+    LearnState,
+    LeaseHolder,
+    LeavingMessage,
+    MadeSummary,
+    Maintained,
+    PendingCall,
+    PlannedSwitch,
+    Reached,
+    Replied,
+    SensitivePart,
+    SessionStatus,
+    SharedSegments,
+    StoredBudget,
+    StoredPartial,
+    StoredTurn,
+    StoredUsage,
+    StoredVersion,
+    SummaryText,
+    UsedSection,
+)
+from memspan._results import (
+    Added,
+    AddedDocument,
+    Breakpoint,
+    Document,
+    DocumentInfo,
+    Explained,
+    Explanation,
+    Relation,
+    SessionInfo,
+    ToolText,
+    TranscriptHit,
+)
+from memspan.answer import SourceName
 from memspan.compaction.writing import Written
-from memspan.engine import BuildInfo, GraphOptions
+from memspan.engine import BuildInfo
 from memspan.exceptions import Error
-from memspan.life import KindRule, Policy
 from memspan.long_term import Scope
 from memspan.model import Model
 from memspan.short_term import NewMessage
@@ -32,96 +80,41 @@ __all__ = [
     "Message",
     "Passage",
     "PromptCore",
-    "Recall",
     "Recalled",
     "Remembered",
-    "ReplyCore",
     "Rows",
     "ScopeCore",
     "SessionCore",
-    "SourcesCore",
     "TaskCore",
     "ToEmbed",
     "TokenCounterCore",
     "Vectors",
     "WindowWatch",
-    "add_leased",
-    "add_note",
-    "add_response_leased",
-    "add_shortened",
-    "approve",
-    "brief_draft",
     "build_info",
     "check_memory_text",
     "check_text",
-    "clusters",
-    "collection_names",
-    "commit_compaction",
     "compaction_draft",
-    "compaction_due",
     "count_by_encoding",
     "count_cache_metrics",
     "count_tokens",
     "dbscan",
     "dialect_fields",
-    "export_store",
+    "explain_message",
     "fit",
-    "forget_from",
     "gate_features",
-    "is_encrypted",
-    "judge",
-    "learn",
-    "learn_mark",
-    "load_store",
     "load_tokenizer",
-    "long_results",
-    "merge",
     "model_fields",
     "model_names",
-    "neighbors",
-    "paths",
-    "plan_switch",
-    "quarantined",
     "read_summary",
     "register_model",
-    "rekey",
-    "relate",
-    "release_lease",
-    "remove_note",
     "repair",
     "restore_memory",
     "restore_remembered",
     "screen",
     "screened",
-    "search_sources",
-    "search_transcripts",
-    "session_budget",
-    "session_draft",
-    "session_infos",
-    "session_instructions",
-    "session_metadata",
-    "session_notes",
-    "session_summary",
-    "session_versions",
-    "set_policy",
-    "set_session_metadata",
-    "shown_texts",
-    "switch_draft",
-    "switch_model",
-    "take_lease",
-    "task_ended",
     "truncate",
     "unsaid",
 ]
-
-@dataclass_transform(frozen_default=True, eq_default=True)
-class _Value:
-    """A frozen value: compared, hashed, printed, copied, pickled and matched field by field."""
-
-    def __copy__(self) -> Self: ...
-    def __deepcopy__(self, _memo: object, /) -> Self: ...
-    def __reduce__(self) -> tuple[type[Self], tuple[Any, ...]]: ...
-    def __hash__(self) -> int: ...
 
 @final
 class _Limits:
@@ -302,48 +295,6 @@ class Remembered:
     def __hash__(self) -> int: ...
 
 @final
-class Recall(Sequence[Recalled]):
-    """An answer: a frozen sequence of `Recalled`, the best first. A slice of it is one too.
-
-    Examples:
-        >>> _ = user.remember_many(["payments-api listens on port 8443", "Prefers tea"])
-        >>> recall = user.recall("payments-api port")
-        >>> len(recall), recall[0].memory.text, recall.degraded, recall.mode
-        (1, 'payments-api listens on port 8443', False, 'hybrid')
-    """
-
-    @property
-    def confidence(self) -> float:
-        """0 to 1: how sure the engine is that the best answers the question.
-
-        The mean of its cosine and of the share of the question's words, by their rarity, that it has; that share alone where there is no
-        vector. 0 where nothing was found. It orders answers by how far to trust them, and is no probability: docs/ranking.md measures it.
-        """
-    @property
-    def degraded(self) -> bool:
-        """Whether vectors are missing that could have been used."""
-    @property
-    def degraded_reason(self) -> str | None:
-        """Why they are."""
-    @property
-    def mode(self) -> Literal["hybrid", "lexical"]:
-        """"hybrid" where words and vectors were searched, "lexical" where words alone."""  # fmt: skip
-    def __len__(self) -> int: ...
-    @overload
-    def __getitem__(self, index: SupportsIndex, /) -> Recalled: ...
-    @overload
-    def __getitem__(self, index: slice, /) -> Recall: ...
-    def __iter__(self) -> Iterator[Recalled]: ...
-    def __reversed__(self) -> Iterator[Recalled]: ...
-    def __contains__(self, value: object, /) -> bool: ...
-    def index(self, value: Any, start: int = 0, stop: int | None = None, /) -> int: ...
-    def count(self, value: Any, /) -> int: ...
-    def __copy__(self) -> Recall: ...
-    def __deepcopy__(self, _memo: object, /) -> Recall: ...
-    def __eq__(self, other: object, /) -> bool: ...
-    __hash__: None  # type: ignore[assignment]
-
-@final
 class Recalled:
     """One hit of a recall."""
 
@@ -457,13 +408,7 @@ class EngineCore:
         durability: str,
         read_only: bool,
         busy_timeout_seconds: float,
-        clock: Callable[[], datetime] | None,
-        embedding: Embedding | None,
-        by_default: bool = False,
-        graph: GraphOptions | None = None,
-        policy: Policy | None = None,
-        kinds: dict[str, KindRule] | None = None,
-        key: bytes | None = None,
+        **options: Any,
     ) -> EngineCore: ...
     @property
     def path(self) -> Path: ...
@@ -481,6 +426,10 @@ class EngineCore:
     def remember_many(self, rows: Rows, embedded: Vectors | None, all_or_nothing: bool) -> tuple[list[Remembered | Error], int]: ...
     def forget_over_cap(self) -> int: ...
     def backup(self, path: Path) -> int: ...
+    def export(self, path: Path) -> int: ...
+    def load(self, path: Path) -> int: ...
+    def is_encrypted(self) -> bool: ...
+    def rekey(self, key: bytes | None) -> None: ...
     def maintain(self, embed: Callable[[list[str]], Vectors] | None) -> Maintained: ...
     def reembed(self, embed: Callable[[list[str]], Vectors] | None, progress: Callable[[int], object]) -> int: ...
     def compact(self) -> int: ...
@@ -515,34 +464,42 @@ class ScopeCore:
         vector: Vectors | None,
     ) -> Remembered: ...
     def recall(
-        self,
-        scopes: tuple[Scope, ...],
-        query: str,
-        limit: int,
-        kinds: str | Iterable[str] | None,
-        conditions: Mapping[str, Any] | None,
-        since: datetime | None,
-        until: datetime | None,
-        valid_at: datetime | None,
-        known_at: datetime | None,
-        min_score: float | None,
-        min_trust: int | None,
-        max_tokens: int | None,
-        relevant_only: bool,
-        zone: tzinfo | None,
-        vector: Vectors | None,
-        degraded: str | None,
-    ) -> Recall: ...
+        self, scopes: tuple[Scope, ...], query: str, vector: Vectors | None, degraded: str | None, **options: Any
+    ) -> Found[Recalled]: ...
+    def search(
+        self, scopes: tuple[Scope, ...], query: str, sources: list[SourceName], vector: Vectors | None, degraded: str | None, **options: Any
+    ) -> Found[Recalled | TranscriptHit | Passage]: ...
+    def search_transcripts(self, query: str, **options: Any) -> Found[TranscriptHit]: ...
     def get(self, memory_id: str) -> Memory | None: ...
     def history(self, memory_id: str) -> list[Memory]: ...
     def memories(
-        self, kinds: int, newest_first: bool, all: bool, since: datetime | None, from_: int | None, limit: int, /
+        self, kinds: int, newest_first: bool, all: bool, since: datetime | None, first: int | None, limit: int
     ) -> tuple[list[Memory], int | None]: ...
     def slots(self, only: str | None) -> list[HeldSlot]: ...
     def declare_slot(self, name: str, multi: bool) -> None: ...
     def forget(self, memory_id: str, reason: str | None) -> bool: ...
     def erase(self) -> ErasedCounts: ...
     def forget_stale(self, unused_days: float, max_importance: float, dry_run: bool) -> list[Memory]: ...
+    def forget_from(
+        self, source: str | None, session: str | None, since: datetime | None, derived: bool, dry_run: bool
+    ) -> list[Memory]: ...
+    def quarantined(self) -> list[Memory]: ...
+    def approve(self, memory_id: str) -> Remembered: ...
+    def judge(self, heard: Sequence[Heard], first: int) -> list[Judged]: ...
+    def learn_mark(self, session: str) -> LearnState: ...
+    def shown_texts(self, session: str, first: int, end: int) -> list[tuple[int, list[str]]]: ...
+    def learn(
+        self, drafts: Sequence[Draft], beside: Sequence[Beside], session: LearnedFrom | None, embedded: Vectors | None
+    ) -> list[Remembered] | None: ...
+    def clusters(self, closeness: float, min_points: int) -> list[FoundCluster]: ...
+    def merge(self, originals: Sequence[Memory], keep: int | None, draft: Draft | None) -> Remembered | None: ...
+    def relate(
+        self, subject: str, relation: str, object: str, since: datetime | None, memory: Memory | None, holds: bool
+    ) -> tuple[Relation, bool]: ...
+    def neighbors(self, entity: str, at: datetime | None) -> list[Relation]: ...
+    def paths(self, a: str, b: str, max_hops: int, at: datetime | None) -> list[list[Relation]]: ...
+    def sessions(self, after: int, limit: int, newest_first: bool, since: datetime | None) -> list[tuple[int, SessionInfo]]: ...
+    def collections(self) -> list[str]: ...
     @staticmethod
     def kind_bits(kinds_given: str | Iterable[str] | None) -> int: ...
     def is_same(self, other: ScopeCore) -> bool: ...
@@ -551,18 +508,7 @@ class ScopeCore:
 class DocumentDraft:
     """A document on its way into the store: checked. Frozen."""
 
-    def __new__(
-        cls,
-        id: str,
-        text: str,
-        version: str | None,
-        metadata: Mapping[str, Any] | None,
-        format: str | None,
-        source: str | None,
-        ttl_seconds: float | None,
-        chunk_tokens: int,
-        expected: tuple[str | None] | None = None,
-    ) -> DocumentDraft: ...
+    def __new__(cls, id: str, text: str, **options: Any) -> DocumentDraft: ...
 
 @final
 class CollectionCore:
@@ -598,16 +544,17 @@ class CollectionCore:
     def is_same(self, other: CollectionCore) -> bool: ...
 
 @final
-class Found:
+class Found(Generic[_HitT]):
     """What is known of an answer besides its hits, and the hits. Private."""
 
+    @property
+    def hits(self) -> tuple[_HitT, ...]: ...
     @property
     def degraded_reason(self) -> str | None: ...
     @property
     def mode(self) -> Literal["hybrid", "lexical"]: ...
     @property
     def confidence(self) -> float: ...
-    def passages(self) -> tuple[Passage, ...]: ...
 
 @final
 class Passage:
@@ -647,16 +594,7 @@ class Passage:
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
-def rekey(core: EngineCore, key: bytes | None) -> None: ...
-def is_encrypted(core: EngineCore) -> bool: ...
-def export_store(engine: EngineCore, path: Path) -> int:
-    """Writes everything that the store of an engine holds; how many values that are. Private."""
-
-def load_store(engine: EngineCore, path: Path) -> int:
-    """Reads an export into the empty store of an engine; how many values it has then. Private."""
-
 def repair(source: Path, target: Path) -> tuple[int, list[str]]: ...
-def collection_names(scope: ScopeCore) -> list[str]: ...
 
 @final
 class SessionCore:
@@ -677,11 +615,28 @@ class SessionCore:
     @property
     def id(self) -> str: ...
     def status(self) -> SessionStatus: ...
+    def budget(self) -> StoredBudget: ...
+    def metadata(self) -> dict[str, Any]: ...
+    def set_metadata(self, given: Mapping[str, Any]) -> None: ...
+    def instructions(self) -> tuple[str | None, Any]: ...
+    def versions(self) -> list[StoredVersion]: ...
     def add(self, row: NewMessage, expect_index: int | None) -> Added: ...
+    def add_shortened(self, row: NewMessage, shortened: list[tuple[int, str]], expect_index: int | None) -> Added: ...
+    def long_results(self, row: NewMessage) -> list[tuple[int, str]]: ...
     def add_many(self, rows: list[NewMessage]) -> list[Added]: ...
-    def add_response(self, response: object, prompt: PromptCore | None) -> Replied: ...
-    def too_large(self, prompt: PromptCore, tokens: int, limit: int) -> PromptCore: ...
-    def learn_cost(self, prompt: PromptCore, tokens: int) -> None: ...
+    def add_response(self, response: object, prompt: PromptCore | None, holder: str | None) -> Replied: ...
+    def take_lease(self, holder: str, seconds: float, dead: str | None) -> LeaseHolder | None: ...
+    def add_leased(
+        self, row: NewMessage, holder: str, seconds: float, dead: str | None
+    ) -> tuple[Added | None, LeaseHolder | None]: ...
+    def release_lease(self, holder: str) -> bool: ...
+    def keep_partial(self, response: str, messages: int, began_at: datetime, error: str | None) -> None: ...
+    def partial(self) -> StoredPartial | None: ...
+    def drop_partial(self) -> bool: ...
+    def open_calls(self) -> list[PendingCall]: ...
+    def refused(self, prompt: PromptCore, input_tokens: int | None, limit_tokens: int | None, output_tokens: int | None) -> PromptCore: ...
+    def again(self, prompt: PromptCore) -> PromptCore: ...
+    def learn_cost(self, prompt: PromptCore, tokens: int) -> bool: ...
     def usage(self, first: int, limit: int) -> list[StoredUsage]: ...
     def fill(self) -> Fill: ...
     def question(self) -> str | None: ...
@@ -705,26 +660,27 @@ class SessionCore:
     def fork(self, new_id: str, at: int | None) -> SessionCore: ...
     def cancel_tool_calls(self, reason: str) -> list[str]: ...
     def tool_result(self, key: str, offset: int, max_tokens: int) -> ToolText: ...
+    def notes(self) -> list[tuple[int, str]]: ...
+    def add_note(self, text: str) -> int: ...
+    def remove_note(self, number: int) -> bool: ...
+    def set_policy(self, at: float | None, every_turns: int, result_tokens: int) -> None: ...
+    def task_ended(self) -> None: ...
+    def compaction_due(self) -> Literal["threshold", "turns", "task_end", "session_end"] | None: ...
+    def draft(self, keep_exchanges: int, max_tokens: int | None) -> CompactionDraft | None: ...
+    def brief_draft(self, max_tokens: int) -> CompactionDraft: ...
+    def commit(self, draft: CompactionDraft, written: Written) -> CommittedCompaction: ...
+    def summary(self) -> SummaryText | None: ...
+    def switch_draft(self, to: str | Model) -> CompactionDraft | None: ...
+    def plan_switch(self, to: str | Model, draft: CompactionDraft | None) -> PlannedSwitch: ...
+    def switch_model(
+        self,
+        to: str | Model,
+        system: str | None,
+        tools: object | None,
+        draft: CompactionDraft | None,
+        written: Written,
+    ) -> PlannedSwitch: ...
     def is_same(self, other: SessionCore) -> bool: ...
-
-def take_lease(session: SessionCore, holder: str, seconds: float, dead: str | None) -> LeaseHolder | None: ...
-def add_leased(
-    session: SessionCore, row: NewMessage, holder: str, seconds: float, dead: str | None
-) -> tuple[Added | None, LeaseHolder | None]: ...
-def add_response_leased(session: SessionCore, response: object, prompt: PromptCore | None, holder: str) -> LastReply: ...
-def release_lease(session: SessionCore, holder: str) -> bool: ...
-
-@final
-class ReplyCore:
-    """What stands around a call of a model, as `memspan.Session` calls it. Private."""
-
-    def __new__(cls, session: SessionCore) -> ReplyCore: ...
-    def keep_partial(self, response: str, messages: int, began_at: datetime, error: str | None) -> None: ...
-    def partial(self) -> StoredPartial | None: ...
-    def drop_partial(self) -> bool: ...
-    def open_calls(self) -> list[PendingCall]: ...
-    def refused(self, prompt: PromptCore, input_tokens: int | None, limit_tokens: int | None, output_tokens: int | None) -> PromptCore: ...
-    def again(self, prompt: PromptCore) -> PromptCore: ...
 
 @final
 class CompactionDraft:
@@ -745,30 +701,7 @@ def read_summary(json: str, model: str | Model) -> SummaryText: ...
 def compaction_draft(
     given: Iterable[object], model: str | Model, previous: str | None, keep_exchanges: int, max_tokens: int
 ) -> tuple[CompactionDraft, int]: ...
-def session_draft(core: SessionCore, keep_exchanges: int, max_tokens: int | None) -> CompactionDraft | None: ...
-def brief_draft(core: SessionCore, max_tokens: int) -> CompactionDraft: ...
-def commit_compaction(core: SessionCore, draft: CompactionDraft, written: Written) -> CommittedCompaction: ...
-def session_summary(core: SessionCore) -> SummaryText | None: ...
-def compaction_due(core: SessionCore) -> Literal["threshold", "turns", "task_end", "session_end"] | None: ...
-def session_versions(core: SessionCore) -> list[StoredVersion]: ...
-def long_results(core: SessionCore, row: NewMessage) -> list[tuple[int, str]]: ...
 def unsaid(summary: str, text: str) -> str | None: ...
-def add_shortened(core: SessionCore, row: NewMessage, shortened: list[tuple[int, str]], expect_index: int | None) -> Added: ...
-def set_policy(core: SessionCore, at: float | None, every_turns: int, result_tokens: int) -> None: ...
-def task_ended(core: SessionCore) -> None: ...
-def session_notes(core: SessionCore) -> list[tuple[int, str]]: ...
-def add_note(core: SessionCore, text: str) -> int: ...
-def remove_note(core: SessionCore, number: int) -> bool: ...
-def switch_draft(core: SessionCore, to: str | Model) -> CompactionDraft | None: ...
-def plan_switch(core: SessionCore, to: str | Model, draft: CompactionDraft | None) -> PlannedSwitch: ...
-def switch_model(
-    core: SessionCore,
-    to: str | Model,
-    system: str | None,
-    tools: object | None,
-    draft: CompactionDraft | None,
-    written: Written,
-) -> PlannedSwitch: ...
 
 @final
 class TaskCore:
@@ -780,7 +713,7 @@ class TaskCore:
     def touch(self) -> None: ...
     def set(self, key: str, value: object, version: int | None) -> bool: ...
     def remove(self, key: str) -> None: ...
-    def get(self, key: str) -> tuple[int, tuple[Any] | None]: ...
+    def get(self, key: str) -> tuple[int, list[Any] | None]: ...
     def items(self) -> list[tuple[str, Any]]: ...
     def clear(self) -> bool: ...
 
@@ -817,6 +750,7 @@ class PromptCore:
     def prefix_hash(self) -> str: ...
     @property
     def prefix_tokens(self) -> int: ...
+    @property
     def digest(self) -> str: ...
     def breakpoints(self) -> tuple[Breakpoint, ...]: ...
     def sections(self) -> tuple[UsedSection, ...]: ...
@@ -880,9 +814,6 @@ def restore_memory(number: int, body: bytes, supersedes: str | None, superseded_
 def restore_remembered(action: str, memory: Memory, reason: str | None) -> Remembered:
     """What `Remembered` is unpickled by. Private."""
 
-def session_infos(scope: ScopeCore, after: int, limit: int, newest_first: bool, since: datetime | None) -> list[tuple[int, SessionInfo]]:
-    """Sessions of a scope, a page of them: number and what each is. Private."""
-
 @final
 class WindowWatch:
     """Tells when the prompts of sessions reach a share of their model's window. Private."""
@@ -891,58 +822,8 @@ class WindowWatch:
     def look(self, of: SessionCore, prompt_tokens: int | None) -> list[Reached]:
         """The shares that a session reaches for the first time in its epoch."""
 
-def session_budget(of: SessionCore) -> StoredBudget:
-    """The budget of a session. Private."""
-
-def session_metadata(of: SessionCore) -> dict[str, Any]:
-    """What a caller keeps with a session. Private."""
-
-def set_session_metadata(of: SessionCore, given: Mapping[str, Any]) -> None:
-    """Replaces it. Private."""
-
-def session_instructions(of: SessionCore) -> tuple[str | None, Any]:
-    """The system prompt and the tools of a session. Private."""
-
-def search_transcripts(
-    scope: ScopeCore,
-    query: str,
-    limit: int,
-    conditions_given: Mapping[str, Any] | None,
-    since: datetime | None,
-    until: datetime | None,
-) -> tuple[list[TranscriptHit], float]:
-    """Messages that answer a question, the best first, and how sure the engine is of the best. Private."""
-
-@final
-class SourcesCore:
-    """What several sources answered: their hits in one order, and what is known of them. Private."""
-
-    @property
-    def hits(self) -> tuple[Recalled | TranscriptHit | Passage, ...]: ...
-    @property
-    def confidence(self) -> float: ...
-    @property
-    def degraded_reason(self) -> str | None: ...
-    @property
-    def mode(self) -> Literal["hybrid", "lexical"]: ...
-
-def search_sources(
-    scope: ScopeCore,
-    scopes: tuple[Scope, ...],
-    query: str,
-    limit: int,
-    asked: Sequence[int],
-    conditions: Mapping[str, Any] | None,
-    since: datetime | None,
-    until: datetime | None,
-    min_score: float | None,
-    max_tokens: int | None,
-    relevant_only: bool,
-    zone: tzinfo | None,
-    vector: Vectors | None,
-    degraded: str | None,
-) -> SourcesCore:
-    """Asks several sources one question."""
+def explain_message(score: float, parts: list[float]) -> Explanation:
+    """What the score of a message is made of. Private."""
 
 def check_memory_text(text: str) -> None:
     """Raises `InvalidInput` where a text cannot be a memory's. Private."""
@@ -956,60 +837,8 @@ def screened(text: str, secrets: str, personal_data: str) -> tuple[str | None, l
 def gate_features(text: str, before: str) -> tuple[list[str], list[float]]:
     """What the gate's models see of a message. Private: `tools/gate/fit.py` fits their weights."""
 
-def judge(scope: ScopeCore, heard: Sequence[Heard], first: int) -> list[Judged]:
-    """What messages claim. Private."""
-
-def learn_mark(scope: ScopeCore, session: str) -> LearnState:
-    """From where on a session is to be learnt from, its mark, and what it is now. Private."""
-
-def shown_texts(scope: ScopeCore, session: str, first: int, end: int) -> list[tuple[int, list[str]]]:
-    """What the calls of a session showed: of each turn its first message and the texts, newest turn first. Private."""
-
-def learn(
-    scope: ScopeCore,
-    drafts: Sequence[Draft],
-    beside: Sequence[Beside],
-    session: LearnedFrom | None,
-    embedded: Vectors | None,
-) -> list[Remembered] | None:
-    """Stores claims in one transaction. Private."""
-
-def quarantined(scope: ScopeCore) -> list[Memory]:
-    """What waits to be approved. Private."""
-
-def approve(scope: ScopeCore, memory_id: str) -> Remembered:
-    """Remembers what waited. Private."""
-
-def forget_from(
-    scope: ScopeCore, source: str | None, session: str | None, since: datetime | None, derived: bool, dry_run: bool
-) -> list[Memory]:
-    """Forgets what comes from there. Private."""
-
-def clusters(scope: ScopeCore, closeness: float, min_points: int) -> list[FoundCluster]:
-    """Clusters of memories, and the groups that rules merge. Private."""
-
 def dbscan(vectors: Sequence[Sequence[float]], closeness: float, min_points: int) -> list[int | None]:
     """The cluster of each vector. Private."""
-
-def merge(scope: ScopeCore, originals: Sequence[Memory], keep: int | None, draft: Draft | None) -> Remembered | None:
-    """Puts one memory in the place of several. Private."""
-
-def relate(
-    scope: ScopeCore,
-    subject: str,
-    relation: str,
-    object: str,
-    since: datetime | None,
-    memory: Memory | None,
-    holds: bool,
-) -> tuple[Relation, bool]:
-    """Says that something stands to something. Private."""
-
-def neighbors(scope: ScopeCore, entity: str, at: datetime | None) -> list[Relation]:
-    """The relations of an entity. Private."""
-
-def paths(scope: ScopeCore, a: str, b: str, max_hops: int, at: datetime | None) -> list[list[Relation]]:
-    """The shortest paths between two entities. Private."""
 
 def check_text(name: str, text: str) -> bool:
     """Raises `InvalidInput` where a text is none; whether it has more than white space. Private."""

@@ -34,6 +34,11 @@ __all__ = [
 ]
 
 
+def _quoted(text: str) -> str:
+    """A text as reprs of the core show it."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
 @of_module("memspan")
 @fresh("parts", "further")
 @dataclass(frozen=True)
@@ -133,6 +138,13 @@ class TermScore:
     idf: float
     count: int
     score: float
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        numbers = f"weight={self.weight:.2f}, frequency={self.frequency}, idf={self.idf:.3f}, count={self.count}, score={self.score:.3f}"
+        return f"TermScore({_quoted(self.text)}, role={_quoted(self.role)}, {numbers})"
+
     __hash__: None
 
 
@@ -262,22 +274,27 @@ class TranscriptHit:
     @property
     def source(self) -> Literal["transcripts"]:
         """"transcripts"."""  # fmt: skip
+        return "transcripts"
 
     @property
     def tokens(self) -> int:
         """Tokens of the text (`o200k_base`). Counted at each use."""
+        return _core.count_by_encoding("o200k_base", self.text)
 
     @property
     def index(self) -> int:
         """The message's index in its session."""
+        return self.message.index
 
     @property
     def role(self) -> str:
         """Whose words they are."""
+        return self.message.role
 
     @property
     def text(self) -> str:
         """The message's texts."""
+        return self.message.text
 
     def explain(self) -> Explanation:
         """What the score is made of: `parts` has each part from 0 to 1, before its weight.
@@ -298,6 +315,7 @@ class TranscriptHit:
             >>> hit.explain().parts["words"], hit.explain().parts["identified"]
             (1.0, 1.0)
         """
+        return _core.explain_message(self.score, list(self.parts))
 
 
 @of_module("memspan.working")
@@ -324,6 +342,11 @@ class Explained:
     score: float | None
     memory: str | None
     revision: int | None
+
+    def __str__(self) -> str:
+        score = "" if self.score is None else f", score {self.score:.3f}"
+        fate = "included" if self.included else "left out"
+        return f"{self.section} {self.id}: {fate}, {self.tokens:,} tokens{score}: {self.why}"
 
 
 @of_module("memspan.working")
@@ -429,3 +452,6 @@ class SessionInfo:
     last_added_at: datetime
     ended: bool
     metadata: dict[str, Any] = field(hash=False)
+
+    def __repr__(self) -> str:
+        return f"SessionInfo({_quoted(self.id)}, model={_quoted(self.model)}, messages={self.messages}, ended={str(self.ended).lower()})"

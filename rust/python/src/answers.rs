@@ -2,33 +2,33 @@
 
 use std::sync::{Arc, OnceLock};
 
+use memspan_engine::collection;
 use memspan_engine::recall::filter::ALL_KINDS;
 use memspan_engine::recall::when::Range;
 use memspan_engine::recall::{self, Filter, Fusion, explain::lexical_score, tokens_of};
 use memspan_engine::scope::Scope;
 use memspan_engine::session::{self, TranscriptHit, sources};
 use memspan_engine::units::score::SCORE_ONE;
-use memspan_engine::collection;
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::PyTuple;
 
-use crate::arguments::{self, Argument, Conditions, Kinds, Trust, option};
+use crate::arguments::{self, Argument, Conditions, Kinds, Options, Trust, option};
 use crate::errors::{hold_for, run};
 use crate::memory::{Memory, shortened};
 use crate::time;
 use crate::value::{Moment, Named, Show, Tuple, properties, shows};
 use crate::vectors::Vectors;
 
-fn time_of(options: &Bound<'_, PyDict>, name: &str) -> PyResult<Option<i64>> {
+fn time_of(options: Options<'_, '_>, name: &str) -> PyResult<Option<i64>> {
     Ok(option::<arguments::Moment>(options, name)?.map(|at| at.0))
 }
 
-fn conditions(options: &Bound<'_, PyDict>) -> PyResult<Vec<(String, Vec<Vec<u8>>)>> {
+fn conditions(options: Options<'_, '_>) -> PyResult<Vec<(String, Vec<Vec<u8>>)>> {
     Ok(option::<Conditions>(options, "where")?.unwrap_or_default().0)
 }
 
-fn range(options: &Bound<'_, PyDict>) -> PyResult<Range> {
+fn range(options: Options<'_, '_>) -> PyResult<Range> {
     Ok(Range { since: time_of(options, "since")?, until: time_of(options, "until")? })
 }
 
@@ -37,7 +37,7 @@ pub fn question(
     scopes: Vec<Scope>,
     query: &Bound<'_, PyAny>,
     vector: Option<&Bound<'_, Vectors>>,
-    options: &Bound<'_, PyDict>,
+    options: Options<'_, '_>,
     now: i64,
 ) -> PyResult<recall::Request> {
     let Range { since, until } = range(options)?;
@@ -70,7 +70,7 @@ pub fn question(
 }
 
 /// What is asked of transcripts.
-pub fn transcripts(query: &Bound<'_, PyAny>, options: &Bound<'_, PyDict>, now: i64) -> PyResult<session::TranscriptRequest> {
+pub fn transcripts(query: &Bound<'_, PyAny>, options: Options<'_, '_>, now: i64) -> PyResult<session::TranscriptRequest> {
     let (said, metadata) = (range(options)?, conditions(options)?);
     let limit = option(options, "limit")?.unwrap_or_default();
     Ok(session::TranscriptRequest { said, metadata, ..session::TranscriptRequest::new(&String::read("query", query)?, limit, now) })
@@ -82,7 +82,7 @@ pub fn passages(
     query: &Bound<'_, PyAny>,
     vector: Option<&Bound<'_, Vectors>>,
     degraded: Option<String>,
-    options: &Bound<'_, PyDict>,
+    options: Options<'_, '_>,
     now: i64,
 ) -> PyResult<collection::Request> {
     let limit = option(options, "limit")?.unwrap_or_default();
@@ -145,7 +145,9 @@ impl Found {
         let memories = answer.memories.map(|answer| Arc::new(Answered { answer, scopes: scopes.clone().unbind() }));
         let passages: Vec<_> = answer.passages.into_iter().map(Arc::new).collect();
         let one = |hit: &sources::Ranked| match hit.source {
-            sources::Source::Memories => memories.as_ref().map(|answer| Recalled::new(answer, hit.place, Some(hit.score))).into_bound_py_any(py),
+            sources::Source::Memories => {
+                memories.as_ref().map(|answer| Recalled::new(answer, hit.place, Some(hit.score))).into_bound_py_any(py)
+            }
             sources::Source::Transcripts => Said(answer.transcripts[hit.answer][hit.place].clone(), hit.score).show(py),
             sources::Source::Collections => {
                 Passage { found: Arc::clone(&passages[hit.answer]), rank: hit.place, weighed: Some(hit.score) }.into_bound_py_any(py)

@@ -110,9 +110,13 @@ impl Tokens {
 /// How far a source is trusted.
 pub struct Trust(pub u8);
 
+/// Arguments that are given by name.
+pub type Options<'a, 'py> = Option<&'a Bound<'py, PyDict>>;
+
 /// An argument among several that are given by name; `None` where it is left out.
-pub fn option<'py, T: Argument<'py>>(options: &Bound<'py, PyDict>, name: &str) -> PyResult<Option<T>> {
-    options.get_item(name)?.map_or(Ok(None), |value| Option::<T>::read(name, &value))
+pub fn option<'py, T: Argument<'py>>(options: Options<'_, 'py>, name: &str) -> PyResult<Option<T>> {
+    let value = options.map_or(Ok(None), |options| options.get_item(name))?;
+    value.map_or(Ok(None), |value| Option::<T>::read(name, &value))
 }
 
 macro_rules! reads {

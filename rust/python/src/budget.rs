@@ -17,7 +17,8 @@ impl<'py> Argument<'py> for SessionBudget {
             results if results.is_none() => 1,
             results => checked(value, within("keep_rounds", field(&results, "keep_rounds")?, 1..=MAX_KEPT_ROUNDS))?,
         };
-        let mut grants: Vec<(Box<str>, Grant)> = value.getattr("sections")?.call_method0("items")?.try_iter()?.map(grant).collect::<PyResult<_>>()?;
+        let mut grants: Vec<(Box<str>, Grant)> =
+            value.getattr("sections")?.call_method0("items")?.try_iter()?.map(grant).collect::<PyResult<_>>()?;
         grants.sort_by(|(one, _), (other, _)| one.cmp(other)); // the same budget, whatever the order of its dict
         let sections = Budget {
             order: field(value, "order")?,

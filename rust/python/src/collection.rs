@@ -2,10 +2,10 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use memspan_engine::Result;
 use memspan_engine::collection::{self, Added, CollectionName, Document, Format, Head, NewDocument, Prepared, remove, search};
 use memspan_engine::engine::Engine;
 use memspan_engine::store::Snapshot;
-use memspan_engine::Result;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -45,7 +45,7 @@ extracted!(Py<DocumentDraft>);
 impl DocumentDraft {
     #[new]
     #[pyo3(signature = (id, text, **options))]
-    fn new(id: &Bound<'_, PyAny>, text: &Bound<'_, PyAny>, options: &Bound<'_, PyDict>) -> PyResult<Self> {
+    fn new(id: &Bound<'_, PyAny>, text: &Bound<'_, PyAny>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
         let new = NewDocument {
             id: String::read("a document's id", id)?,
             text: String::read("text", text)?,
@@ -55,7 +55,10 @@ impl DocumentDraft {
             source: option(options, "source")?,
             ttl: option::<Ttl>(options, "ttl_seconds")?.map(|ttl| ttl.0),
             chunk_tokens: option(options, "chunk_tokens")?.unwrap_or_default(),
-            if_version: options.get_item("expected")?.map(|expected| expected.extract::<(Option<String>,)>()).transpose()?.map(|one| one.0),
+            if_version: option::<Bound<'_, PyAny>>(options, "expected")?
+                .map(|given| given.extract::<(Option<String>,)>())
+                .transpose()?
+                .map(|one| one.0),
         };
         run(id.py(), Hold::Long, || Prepared::new(new)).map(|prepared| Self(Mutex::new(prepared)))
     }
@@ -76,7 +79,7 @@ struct Named<'a> {
 }
 
 impl Named<'_> {
-    fn read<T>(&self, work: impl FnOnce(&Snapshot<'_>) -> Result<T>) -> Result<T> {
+    fn read<T>(&self, work: impl FnOnce(&Snapshot) -> Result<T>) -> Result<T> {
         self.engine.store().read(work)
     }
 }
@@ -115,8 +118,9 @@ calls! {
     #[staticmethod]
     fn open(scope: &Bound<'_, ScopeCore>, name: &Bound<'_, PyAny>) -> PyResult<Self> {
         let name = String::read("a collection's name", name)?;
-        let name = run(scope.py(), Hold::Attached, || CollectionName::new(&scope.get().scope, &name))?;
-        Ok(Self { handle: Arc::clone(&scope.get().handle), name })
+        let owner = scope.get();
+        let name = run(scope.py(), Hold::Attached, || CollectionName::new(&owner.scope, &name))?;
+        Ok(Self { handle: Arc::clone(&owner.handle), name })
     }
 
     #[getter]
@@ -136,7 +140,7 @@ calls! {
         query: &Bound<'py, PyAny>,
         vector: Option<&Bound<'py, Vectors>>,
         degraded: Option<String>,
-        options: &Bound<'py, PyDict>,
+        options: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Found> {
         let py = query.py();
         let request = passages(&self.name, query, vector, degraded, options, self.now(py)?)?;

@@ -99,7 +99,8 @@ impl<'py> Argument<'py> for Rules {
         let mut rules = [KindRule::default(); 7];
         for (kind, rule) in Bound::<PyDict>::read(name, value)? {
             let days = |name: &str| -> PyResult<Option<f64>> { field(&rule, name) };
-            rules[Kind::read("kind", &kind)? as usize] = KindRule::of_days(days("ttl_days")?, days("half_life_days")?, field(&rule, "cap")?);
+            rules[Kind::read("kind", &kind)? as usize] =
+                KindRule::of_days(days("ttl_days")?, days("half_life_days")?, field(&rule, "cap")?);
         }
         Ok(Self(rules))
     }
@@ -185,11 +186,12 @@ calls! {
         durability: &Bound<'_, PyAny>,
         read_only: bool,
         busy_timeout_seconds: &Bound<'_, PyAny>,
-        options: &Bound<'_, PyDict>,
+        options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         let clock = Clock::new(option(options, "clock")?)?;
         let by_default = option(options, "by_default")?.unwrap_or_default();
-        let key = store_key(py, options.get_item("key")?.map(|key| key.extract::<Option<Vec<u8>>>()).transpose()?.flatten().as_deref())?;
+        let key = option::<Bound<'_, PyAny>>(options, "key")?.map(|key| key.extract::<Vec<u8>>()).transpose()?;
+        let key = store_key(py, key.as_deref())?;
         let screening: Screening = option(options, "policy")?.unwrap_or_default();
         let rules = option::<Rules>(options, "kinds")?.map_or([KindRule::default(); 7], |rules| rules.0);
         let graph: GraphOptions = option(options, "graph")?.unwrap_or_default();

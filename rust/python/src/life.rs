@@ -89,12 +89,8 @@ pub struct Beside(Provenance, Learning);
 impl<'py> Argument<'py> for Beside {
     fn read(_: &str, value: &Bound<'py, PyAny>) -> PyResult<Self> {
         let (session, message, writer) = (field(value, "session")?, field(value, "message")?, field(value, "writer")?);
-        let learning = Learning {
-            near: Vec::new(),
-            replaces: field(value, "replaces")?,
-            ends: field(value, "ends")?,
-            doubt: field(value, "doubt")?,
-        };
+        let learning =
+            Learning { near: Vec::new(), replaces: field(value, "replaces")?, ends: field(value, "ends")?, doubt: field(value, "doubt")? };
         Ok(Self(Provenance { session, message, writer, ..Provenance::default() }, learning))
     }
 }

@@ -64,7 +64,8 @@ impl PromptCore {
     fn render(&self, py: Python<'_>, format: &Bound<'_, PyAny>, dialect: Option<&str>, stream: bool) -> PyResult<String> {
         let format = Option::<Format>::read("format", format)?.unwrap_or(self.assembled.model.framing.format);
         let hold = if self.prompt().total_tokens > ATTACHED_TOKENS { Hold::Detached } else { Hold::Attached };
-        let damaged = |_| Error::new(ErrorKind::StoreCorrupt, "rendering a prompt: a text in it is not UTF-8: restore the store from a backup");
+        let damaged =
+            |_| Error::new(ErrorKind::StoreCorrupt, "rendering a prompt: a text in it is not UTF-8: restore the store from a backup");
         run(py, hold, || String::from_utf8(self.assembled.request(format, dialect, stream)?).map_err(damaged))
     }
 }

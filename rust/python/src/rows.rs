@@ -182,7 +182,7 @@ fn read(owner: &EngineCore, default: Option<Arc<Scope>>, row: &Bound<'_, PyAny>)
         new_memory(row, None, space)?
     } else {
         let fields = as_mapping(row)?.copy()?;
-        let mut take = |name| -> PyResult<Option<Bound<'_, PyAny>>> {
+        let take = |name| -> PyResult<Option<Bound<'_, PyAny>>> {
             let value = fields.get_item(name)?;
             if value.is_some() {
                 fields.del_item(name)?;

@@ -51,7 +51,8 @@ pub struct GivenScope(pub Py<ScopeCore>);
 impl<'py> Argument<'py> for GivenScope {
     fn read(name: &str, value: &Bound<'py, PyAny>) -> PyResult<Self> {
         let core = value.getattr("_core").ok().and_then(|core| core.cast_into::<ScopeCore>().ok());
-        let message = || format!("reading {name}: it must be a Scope, and it is {}: pass engine.user(...) or engine.shared(...)", type_name(value));
+        let message =
+            || format!("reading {name}: it must be a Scope, and it is {}: pass engine.user(...) or engine.shared(...)", type_name(value));
         core.map(|core| Self(core.unbind())).ok_or_else(|| invalid(value.py(), message()))
     }
 }
@@ -235,7 +236,7 @@ calls! {
         query: &Bound<'py, PyAny>,
         vector: Option<&Bound<'py, Vectors>>,
         degraded: Option<&str>,
-        options: &Bound<'py, PyDict>,
+        options: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Found> {
         let py = scopes.py();
         let request = answers::question(self.searched(scopes)?, query, vector, options, self.now(py)?)?;
@@ -255,7 +256,7 @@ calls! {
         sources: Vec<String>,
         vector: Option<&Bound<'py, Vectors>>,
         degraded: Option<String>,
-        options: &Bound<'py, PyDict>,
+        options: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Found> {
         let py = scopes.py();
         let question = answers::question(self.searched(scopes)?, query, vector, options, self.now(py)?)?;
@@ -266,7 +267,7 @@ calls! {
 
     /// Messages that answer a question, the best first.
     #[pyo3(signature = (query, **options))]
-    fn search_transcripts<'py>(&self, query: &Bound<'py, PyAny>, options: &Bound<'py, PyDict>) -> PyResult<Found> {
+    fn search_transcripts<'py>(&self, query: &Bound<'py, PyAny>, options: Option<&Bound<'py, PyDict>>) -> PyResult<Found> {
         let py = query.py();
         let request = answers::transcripts(query, options, self.now(py)?)?;
         Found::of_transcripts(py, self.run(py, Hold::Detached, |own| session::search(own.engine, own.scope, &request))?)
@@ -333,6 +334,9 @@ impl ScopeCore {
     pub fn own_collections(&self, py: Python<'_>, collections: &[Py<CollectionCore>]) -> PyResult<Vec<collection::CollectionName>> {
         let rule = "takes collections of the same engine, and one belongs to another: take it from a scope of this engine";
         let own = |other: &CollectionCore| Arc::ptr_eq(&other.handle, &self.handle).then(|| other.name.clone());
-        collections.iter().map(|other| own(other.get()).ok_or_else(|| invalid(py, format!("opening a session: collections= {rule}")))).collect()
+        collections
+            .iter()
+            .map(|other| own(other.get()).ok_or_else(|| invalid(py, format!("opening a session: collections= {rule}"))))
+            .collect()
     }
 }

@@ -23,7 +23,7 @@ use crate::errors::{Hold, run};
 use crate::messages::{Given, Messages, ToolsJson};
 use crate::prompt::{ATTACHED_TOKENS, PromptCore};
 use crate::scope::{GivenScope, ScopeCore};
-use crate::value::{Json, Show};
+use crate::value::{Json, Show, plain};
 use crate::vectors::Vectors;
 
 /// The largest items, together, with which an assembly is still short.
@@ -52,6 +52,7 @@ pub struct SessionCore {
     /// Tokens of the last prompt; more than any before the first.
     last_tokens: AtomicU64,
 }
+plain!(SessionCore);
 
 calls! {
     SessionCore |it| {

@@ -1,6 +1,6 @@
 //! Values on their way out: each of the engine's that Python sees has one line that names the fields of its frozen class.
 //!
-//! The classes are declared in `memspan/_results.py` and `memspan/_stored.py`; here they are filled by name.
+//! The classes are declared in `memspan/_results.py` and `memspan._records.py`; here they are filled by name.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -27,7 +27,18 @@ macro_rules! plain {
     };
 }
 pub(crate) use plain;
-plain!((), bool, u8, u16, u32, u64, usize, i64, f64, &str, String, Box<str>, Arc<str>, PathBuf, PyErr);
+plain!((), bool, u8, u16, u32, u64, usize, i64, f64, &str, String, PathBuf, PyErr);
+
+macro_rules! texts {
+    ($($kind:ty),*) => {
+        $(impl Show for $kind {
+            fn show(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+                (&*self).into_bound_py_any(py)
+            }
+        })*
+    };
+}
+texts!(Box<str>, Arc<str>);
 
 impl<'a> Show for Bound<'a, PyAny> {
     fn show(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
@@ -117,7 +128,7 @@ macro_rules! shows {
                 static CLASS: pyo3::sync::PyOnceLock<pyo3::Py<pyo3::types::PyType>> = pyo3::sync::PyOnceLock::new();
                 let (made, fields) = $crate::value::new(py, &CLASS, stringify!($class))?;
                 let $it = self;
-                $(fields.set_item(pyo3::intern!(py, stringify!($field)), $crate::value::Show::show(shows!(@ $it $field $($shown)?), py)?)?;)*
+                $(pyo3::types::PyDictMethods::set_item(&fields, pyo3::intern!(py, stringify!($field)), $crate::value::Show::show(shows!(@ $it $field $($shown)?), py)?)?;)*
                 Ok(made)
             }
         })*
@@ -131,21 +142,17 @@ pub(crate) use shows;
 macro_rules! dict {
     ($py:expr; $($name:ident = $value:expr),* $(,)?) => {{
         let values = pyo3::types::PyDict::new($py);
-        $(values.set_item(stringify!($name), $crate::value::Show::show($value, $py)?)?;)*
+        $(pyo3::types::PyDictMethods::set_item(&values, stringify!($name), $crate::value::Show::show($value, $py)?)?;)*
         values
     }};
 }
 pub(crate) use dict;
 
 /// A value of a class, and the fields that it is to be given.
-pub fn new<'py>(
-    py: Python<'py>,
-    class: &'static PyOnceLock<Py<PyType>>,
-    name: &str,
-) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyDict>)> {
+pub fn new<'py>(py: Python<'py>, class: &'static PyOnceLock<Py<PyType>>, name: &str) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyDict>)> {
     let find = || -> PyResult<Py<PyType>> {
         let public = py.import("memspan._results")?.getattr(name);
-        Ok(public.or_else(|_| py.import("memspan._stored")?.getattr(name))?.cast_into::<PyType>()?.unbind())
+        Ok(public.or_else(|_| py.import("memspan._records")?.getattr(name))?.cast_into::<PyType>()?.unbind())
     };
     let class = class.get_or_try_init(py, find)?.bind(py);
     let made = class.call_method1(pyo3::intern!(py, "__new__"), (class,))?;

@@ -9,7 +9,7 @@ use super::explain::{Explained, SectionUse};
 use super::image::ImageRule;
 use super::lower;
 use super::message::Shape;
-use super::segment::{Body, Segment};
+use super::segment::{Body, Segment, shared_segments};
 use crate::tokens::Factor;
 
 /// A place where a provider may keep what stands before it.

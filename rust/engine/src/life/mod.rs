@@ -9,7 +9,7 @@ pub mod relations;
 
 use crate::Result;
 use crate::memory::{Core, LearnMark, NewMemory, Remembered};
-use crate::recall::{self, Filter, Fusion, Request};
+use crate::recall::{self, Filter, Fusion, Question, Request};
 use crate::scope::{Head, Scope};
 
 /// Memories that a claim is compared with.
@@ -51,7 +51,7 @@ pub fn near(engine: &Core, scope: &Scope, texts: &[String], now: i64) -> Result<
                 min_score: 0.0,
                 max_tokens: None,
             };
-            let answer = recall::answer(engine, snapshot, &request)?;
+            let answer = recall::answer(engine, snapshot, &request, &Question::new(text))?;
             Ok(answer.hits.into_iter().map(|hit| hit.memory.number).collect())
         };
         texts.iter().map(ask).collect()

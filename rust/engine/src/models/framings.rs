@@ -4,9 +4,9 @@
 //! Llama 3 puts four tokens and the role around a message, `ChatML` (Qwen) the same, Mistral and `DeepSeek` two, that of the role
 //! included. Their tools are counted by `OpenAI`'s recipe, which their templates exceed: leave room for many or large ones.
 
-use crate::context::Framing;
 use crate::context::image::ImageRule;
 use crate::context::message::Media;
+use crate::context::{Format, Framing};
 use crate::{Error, Result};
 
 const FRAMINGS: &[(&str, Framing)] = &[

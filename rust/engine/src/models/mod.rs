@@ -63,9 +63,9 @@ impl Keep {
         match name {
             "start" => Ok(Self::Start),
             "end" => Ok(Self::End),
-            other => Err(Error::invalid(format!(
-                "reading keep: it must be \"start\" or \"end\", and it is {other:?}: say which part stays"
-            ))),
+            other => {
+                Err(Error::invalid(format!("reading keep: it must be \"start\" or \"end\", and it is {other:?}: say which part stays")))
+            }
         }
     }
 }

@@ -11,11 +11,11 @@
 
 use std::cell::OnceCell;
 
-use super::Hit;
-use super::closer;
 use super::ranking::memories::newest::{CLOSENESS, LEAST, MEANING};
+use super::{Hit, Question};
 use crate::memory::Kind;
-use crate::text::{Role, analyze, with_analyzer};
+use crate::text::{Role, analyze};
+use crate::units::term_key::TermKey;
 
 /// So many hundredths of the older one's score has what is newer, at least.
 const LEAST_SHARE: i64 = 33;
@@ -44,8 +44,8 @@ const LONGEST_OWN: usize = "user\u{2019}s".len();
 
 /// Puts the newest of each thing before what it replaces, by its score, and notes at the older ones when something newer was said.
 /// `near` has the closeness of a hit, and its cosine by the built-in embedding.
-pub(super) fn lift(question: &str, hits: &mut [Hit], near: impl Fn(&Hit) -> (f64, f64)) {
-    if words(question).any(|word| PAST.contains(&word.as_str())) {
+pub(super) fn lift(question: &Question, hits: &mut [Hit], near: impl Fn(&Hit) -> (f64, f64)) {
+    if words(question.text()).any(|word| PAST.contains(&word.as_str())) {
         return;
     }
     let asked = Asked::of(question);
@@ -80,21 +80,22 @@ fn answers((closeness, cosine): (f64, f64)) -> bool {
 struct Asked {
     /// Hashes of what a newer memory must have if the older one has it.
     required: Vec<u64>,
+    key: TermKey,
     names: Vec<String>,
     own: bool,
 }
 
 impl Asked {
-    fn of(question: &str) -> Self {
-        let names: Vec<String> = closer::names(question).into_iter().map(str::to_lowercase).collect();
-        let own = speaks_of_own(question);
-        let query = with_analyzer(|analyzer| analyzer.query(question, 0));
+    fn of(question: &Question) -> Self {
+        let names: Vec<String> = question.names().iter().map(|name| name.to_lowercase()).collect();
+        let own = speaks_of_own(question.text());
+        let (key, query) = question.known_terms();
         let is_required = |term: &crate::text::QueryTerm| match term.role {
             Role::Whole => true,
             Role::Word => names.contains(&term.text) || term.text.bytes().any(|byte| byte.is_ascii_digit()), // "20dfcccfde" is a word
             _ => false,
         };
-        Self { required: query.terms.iter().filter(|term| is_required(term)).map(|term| term.hash).collect(), names, own }
+        Self { required: query.terms.iter().filter(|term| is_required(term)).map(|term| term.hash).collect(), key, names, own }
     }
 
     /// Whether one is newer than another and about the same person or thing. What is cheap comes first: mostly no text is read.
@@ -145,7 +146,7 @@ impl<'h> Seen<'h> {
     /// What it has of the names and identifiers of the question.
     fn required(&self, asked: &Asked) -> &[u64] {
         self.required.get_or_init(|| {
-            let analysis = analyze(self.text, 0);
+            let analysis = analyze(self.text, asked.key);
             let has = |hash: &u64| analysis.terms.binary_search_by_key(hash, |term| term.hash).is_ok();
             asked.required.iter().copied().filter(has).collect()
         })
@@ -206,7 +207,7 @@ mod tests {
 
     #[test]
     fn a_newer_one_needs_every_name_and_identifier() {
-        let required = |question: &str| Asked::of(question).required.len();
+        let required = |question: &str| Asked::of(&Question::new(question)).required.len();
         assert_eq!((required("Where does Anna work?"), required("Where do I work?")), (1, 0));
         assert!(required("Where do I deploy payments-api?") >= 1);
         assert_eq!(required("what did we say about 20dfcccfde in the meeting?"), 1);

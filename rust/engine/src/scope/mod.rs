@@ -41,7 +41,9 @@ impl ScopeType {
         match name {
             "user" => Ok(Self::User),
             "shared" => Ok(Self::Shared),
-            other => Err(Error::invalid(format!("reading a scope: its type must be \"user\" or \"shared\", and it is {other:?}: choose one"))),
+            other => {
+                Err(Error::invalid(format!("reading a scope: its type must be \"user\" or \"shared\", and it is {other:?}: choose one")))
+            }
         }
     }
 }

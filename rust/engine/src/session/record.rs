@@ -207,7 +207,6 @@ impl SessionRecord {
         self.state == SessionState::Ended
     }
 
-
     fn encode(&self) -> Vec<u8> {
         let recalls = self.recalls != Recalls::default();
         let collections = recalls || !self.collections.is_empty();

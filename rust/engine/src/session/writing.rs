@@ -2,8 +2,9 @@
 
 use std::sync::{Mutex, OnceLock};
 
+use super::SwitchPlan;
 use super::compact::Draft;
-use super::session::{Session, SwitchPlan};
+use super::session::Session;
 use super::summary::StoredSummary;
 use crate::Result;
 use crate::compaction::check::{Refused, check};

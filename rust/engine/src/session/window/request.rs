@@ -26,7 +26,7 @@ pub struct Candidate {
     /// The id of the memory, if it is one.
     pub memory: Option<String>,
     /// Which revision of it.
-    pub revision: Option<u32>,
+    pub revision: Option<u64>,
 }
 
 impl Assembled {
@@ -41,7 +41,7 @@ impl Assembled {
             tokens: one.tokens,
             score: one.score.map(|score| score as f64 / SCORE_UNIT),
             memory: one.memory.map(|_| one.id.to_string()),
-            revision: one.memory.map(|memory| memory.revision as u32),
+            revision: one.memory.map(|memory| memory.revision),
         };
         let as_text = |(index, what): (Option<u64>, Vec<&str>)| Candidate {
             section: "history".to_owned(),

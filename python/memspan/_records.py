@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from memspan._core import Memory
-    from memspan._results import DocumentInfo, RefusedLine, SummaryIdentifier
+    from memspan._results import RefusedLine, SummaryIdentifier
     from memspan.exceptions import Error
 
 __all__ = [
@@ -28,7 +28,6 @@ __all__ = [
     "Group",
     "HeldSlot",
     "Judged",
-    "LastReply",
     "LearnState",
     "LearnedClass",
     "LearnedFrom",
@@ -60,7 +59,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Maintained:
-    """What maintenance did. Private."""
+    """What maintenance did."""
 
     expired: int
     made: int
@@ -72,7 +71,7 @@ class Maintained:
 
 @dataclass(frozen=True)
 class Counts:
-    """Documents, chunks and bytes of text. Private."""
+    """Documents, chunks and bytes of text."""
 
     documents: int
     chunks: int
@@ -81,7 +80,7 @@ class Counts:
 
 @dataclass(frozen=True)
 class SessionStatus:
-    """What a session is now. Private."""
+    """What a session is now."""
 
     model: str
     ended: bool
@@ -94,16 +93,17 @@ class SessionStatus:
 
 @dataclass(frozen=True)
 class Replied:
-    """A reply that was added: its turn, its place there, and whether its usage contradicts itself. Private."""
+    """A reply that was added: its turn, its place there, whether its usage contradicts itself, whether a lease is over with it."""
 
     turn: int
     call: int
     usage_ignored: bool
+    is_last: bool
 
 
 @dataclass(frozen=True)
 class Fill:
-    """How full the model's window is. Private."""
+    """How full the model's window is."""
 
     epoch: int
     tokens: int
@@ -113,7 +113,7 @@ class Fill:
 @fresh("raw")
 @dataclass(frozen=True)
 class Billed:
-    """What a provider billed for a call, and its own words for it. Private."""
+    """What a provider billed for a call, and its own words for it."""
 
     input_tokens: int
     output_tokens: int
@@ -124,7 +124,7 @@ class Billed:
 
 @dataclass(frozen=True)
 class StoredCall:
-    """A call as it is stored: what `memspan.transcript.Call` shows. Private."""
+    """A call as it is stored: what `memspan.transcript.Call` shows."""
 
     number: int
     reply: int
@@ -138,7 +138,7 @@ class StoredCall:
 
 @dataclass(frozen=True)
 class StoredTurn:
-    """A turn as it is stored: what `memspan.transcript.Turn` shows. Private."""
+    """A turn as it is stored: what `memspan.transcript.Turn` shows."""
 
     number: int
     start: int
@@ -148,7 +148,7 @@ class StoredTurn:
 
 @dataclass(frozen=True)
 class StoredUsage:
-    """What one call was planned to cost, and what it did, in tokens: `memspan.usage.CallUsage` without prices. Private."""
+    """What one call was planned to cost, and what it did, in tokens: `memspan.usage.CallUsage` without prices."""
 
     turn: int
     call: int
@@ -160,7 +160,7 @@ class StoredUsage:
 
 @dataclass(frozen=True)
 class UsedGrant:
-    """What rules the size of a section: `memspan.Grant`, as a prompt used it. Private."""
+    """What rules the size of a section: `memspan.Grant`, as a prompt used it."""
 
     floor: int
     weight: int
@@ -169,7 +169,7 @@ class UsedGrant:
 
 @dataclass(frozen=True)
 class UsedSection:
-    """A part of a prompt: what `memspan.working.Section` shows. Private."""
+    """A part of a prompt: what `memspan.working.Section` shows."""
 
     name: str
     tokens: int
@@ -181,7 +181,7 @@ class UsedSection:
 
 @dataclass(frozen=True)
 class SharedSegments:
-    """Leading segments that two prompts share, their tokens, and what the newer one has where they part. Private."""
+    """Leading segments that two prompts share, their tokens, and what the newer one has where they part."""
 
     segments: int
     tokens: int
@@ -190,7 +190,7 @@ class SharedSegments:
 
 @dataclass(frozen=True)
 class SummaryText:
-    """A summary: as JSON, as text, as a prompt shows it, with the tokens of the text. Private."""
+    """A summary: as JSON, as text, as a prompt shows it, with the tokens of the text."""
 
     json: str
     text: str
@@ -201,7 +201,7 @@ class SummaryText:
 
 @dataclass(frozen=True)
 class MadeSummary:
-    """A summary that was made: its messages' identifiers, how many it has, how many of those the model had left out. Private."""
+    """A summary that was made: its messages' identifiers, how many it has, how many of those the model had left out."""
 
     summary: SummaryText
     identifiers: int
@@ -211,7 +211,7 @@ class MadeSummary:
 
 @dataclass(frozen=True)
 class CheckedReply:
-    """A reply held against the messages: what is wrong with its shape, lines taken, lines refused. Private."""
+    """A reply held against the messages: what is wrong with its shape, lines taken, lines refused."""
 
     wrong: str | None
     taken: int
@@ -220,7 +220,7 @@ class CheckedReply:
 
 @dataclass(frozen=True)
 class LeavingMessage:
-    """A message that leaves. Private."""
+    """A message that leaves."""
 
     index: int
     id: str | None
@@ -230,7 +230,7 @@ class LeavingMessage:
 
 @dataclass(frozen=True)
 class CommittedCompaction:
-    """A compaction that was committed. Private."""
+    """A compaction that was committed."""
 
     epoch: int
     version: int
@@ -240,7 +240,7 @@ class CommittedCompaction:
 
 @dataclass(frozen=True)
 class PlannedSwitch:
-    """What a switch of models keeps. Private."""
+    """What a switch of models keeps."""
 
     from_model: str
     to_model: str
@@ -254,7 +254,7 @@ class PlannedSwitch:
 
 @dataclass(frozen=True)
 class LearnedClass:
-    """What was learned of one class of text. Private."""
+    """What was learned of one class of text."""
 
     name: str
     factor: float
@@ -263,7 +263,7 @@ class LearnedClass:
 
 @dataclass(frozen=True)
 class LearnedTokens:
-    """What was learned of a closed tokenizer. Private."""
+    """What was learned of a closed tokenizer."""
 
     model: str
     encoding: str
@@ -274,7 +274,7 @@ class LearnedTokens:
 
 @dataclass(frozen=True)
 class Judged:
-    """What a message claims, with the letters of it that say so. Private."""
+    """What a message claims, with the letters of it that say so."""
 
     index: int
     category: str
@@ -291,7 +291,7 @@ class Judged:
 
 @dataclass(frozen=True)
 class Beside:
-    """What a draft says of others, and where it comes from. Private."""
+    """What a draft says of others, and where it comes from."""
 
     replaces: str | None
     ends: str | None
@@ -303,7 +303,7 @@ class Beside:
 
 @dataclass(frozen=True)
 class Mark:
-    """How far a session was learnt from: the next message, its changes, when it was made. Private."""
+    """How far a session was learnt from: the next message, its changes, when it was made."""
 
     next: int
     edits: int
@@ -312,7 +312,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class LearnState:
-    """From where on a session is to be learnt from, its mark, and what it is now. Private."""
+    """From where on a session is to be learnt from, its mark, and what it is now."""
 
     first: int
     before: Mark
@@ -321,7 +321,7 @@ class LearnState:
 
 @dataclass(frozen=True)
 class Group:
-    """Memories of a cluster that say the same, by their places, and the place that stands for them. Private."""
+    """Memories of a cluster that say the same, by their places, and the place that stands for them."""
 
     places: list[int]
     stands: int
@@ -329,7 +329,7 @@ class Group:
 
 @dataclass(frozen=True)
 class FoundCluster:
-    """Memories that are near each other, and the groups of them that rules merge. Private."""
+    """Memories that are near each other, and the groups of them that rules merge."""
 
     memories: list[Memory]
     groups: list[Group]
@@ -338,7 +338,7 @@ class FoundCluster:
 @fresh("response")
 @dataclass(frozen=True)
 class StoredPartial:
-    """What came of a reply that is not whole. Private."""
+    """What came of a reply that is not whole."""
 
     messages: int
     began_at: datetime
@@ -349,7 +349,7 @@ class StoredPartial:
 
 @dataclass(frozen=True)
 class PendingCall:
-    """A tool call that waits, its arguments as the model wrote them. Private."""
+    """A tool call that waits, its arguments as the model wrote them."""
 
     id: str
     name: str
@@ -359,7 +359,7 @@ class PendingCall:
 
 @dataclass(frozen=True)
 class ErasedCounts:
-    """What was erased. Private."""
+    """What was erased."""
 
     memories: int
     revisions: int
@@ -374,7 +374,7 @@ class ErasedCounts:
 
 @dataclass(frozen=True)
 class HeldSlot:
-    """A slot with its current memories. Private."""
+    """A slot with its current memories."""
 
     name: str
     multi: bool
@@ -383,7 +383,7 @@ class HeldSlot:
 
 @dataclass(frozen=True)
 class StoredVersion:
-    """A version of the tools or of the system prompt: its number, the first epoch with it, since when. Private."""
+    """A version of the tools or of the system prompt: its number, the first epoch with it, since when."""
 
     is_tools: bool
     number: int
@@ -394,7 +394,7 @@ class StoredVersion:
 
 @dataclass(frozen=True)
 class LearnedFrom:
-    """A session that claims come from: how far it was learnt from before, and after. Private."""
+    """A session that claims come from: how far it was learnt from before, and after."""
 
     session: str
     before: Mark
@@ -403,7 +403,7 @@ class LearnedFrom:
 
 @dataclass(frozen=True)
 class SensitivePart:
-    """A part of a text that is a secret or personal, by its letters. Private."""
+    """A part of a text that is a secret or personal, by its letters."""
 
     what: str
     start: int
@@ -412,7 +412,7 @@ class SensitivePart:
 
 @dataclass(frozen=True)
 class CacheMetrics:
-    """Hits, misses and capacity of the cache of counts that the process shares. Private."""
+    """Hits, misses and capacity of the cache of counts that the process shares."""
 
     hits: int
     misses: int
@@ -421,7 +421,7 @@ class CacheMetrics:
 
 @dataclass(frozen=True)
 class LeaseHolder:
-    """Whoever holds a lease. Private."""
+    """Whoever holds a lease."""
 
     holder: str
     since: datetime
@@ -429,17 +429,8 @@ class LeaseHolder:
 
 
 @dataclass(frozen=True)
-class LastReply:
-    """A reply under a lease: its turn, whether its usage contradicts itself, whether the lease is over with it. Private."""
-
-    turn: int
-    usage_ignored: bool
-    is_last: bool
-
-
-@dataclass(frozen=True)
 class FailedRow:
-    """A row that cannot be written: its place among those that were given, its id, what is wrong. Private."""
+    """A row that cannot be written: its place among those that were given, its id, what is wrong."""
 
     place: int
     id: str | None
@@ -448,7 +439,7 @@ class FailedRow:
 
 @dataclass(frozen=True)
 class Fitted:
-    """What `fit` kept: the very objects, the tokens of a request with them, and whether that is exact. Private."""
+    """What `fit` kept: the very objects, the tokens of a request with them, and whether that is exact."""
 
     messages: tuple[Any, ...]
     tokens: int
@@ -457,7 +448,7 @@ class Fitted:
 
 @dataclass(frozen=True)
 class StoredGrant:
-    """What a section of the prompt may have. Private."""
+    """What a section of the prompt may have."""
 
     section: str
     floor: int
@@ -467,7 +458,7 @@ class StoredGrant:
 
 @dataclass(frozen=True)
 class StoredBudget:
-    """A session's budget as it is stored; `None` is the engine's own rule. Private."""
+    """A session's budget as it is stored; `None` is the engine's own rule."""
 
     max_input_tokens: int | None
     order: Literal["cache_first", "classic"]
@@ -482,7 +473,7 @@ class StoredBudget:
 
 @dataclass(frozen=True)
 class Reached:
-    """A share of a model's window that a session's prompt reached. Private."""
+    """A share of a model's window that a session's prompt reached."""
 
     fraction: float
     tokens: int
