@@ -52,6 +52,13 @@ impl Action {
         Self::Quarantined,
     ];
 
+    /// That of a name.
+    pub fn parse(name: &str) -> Result<Self> {
+        Self::ALL.into_iter().find(|known| known.name() == name).ok_or_else(|| {
+            Error::invalid("restoring a pickled Remembered: its action must be one of this version: pickle and restore with the same one")
+        })
+    }
+
     /// Whether something of the text is stored now that was not before, or counts for more.
     #[must_use]
     pub fn keeps(self) -> bool {
