@@ -49,7 +49,7 @@ def count_by(
             store.reporter.report(Event("count", reason, session.scope, session=session.id))
             return prompt
         if tokens > prompt.max_input_tokens:
-            prompt = Prompt(session_core.too_large(core, tokens, prompt.max_input_tokens))
+            prompt = Prompt(session_core.refused(core, tokens, prompt.max_input_tokens, None))
             continue
         try:
             session_core.learn_cost(core, tokens)
@@ -64,7 +64,7 @@ def count_by(
 
 
 def recover(
-    core: _core.ReplyCore,
+    core: _core.SessionCore,
     session: Session,
     store: OpenStore,
     prompt: Prompt,
@@ -91,7 +91,7 @@ def recover(
 
 
 def _compacted(
-    core: _core.ReplyCore, session: Session, store: OpenStore, smaller: Prompt, compact: Callable[[Session], Compaction]
+    core: _core.SessionCore, session: Session, store: OpenStore, smaller: Prompt, compact: Callable[[Session], Compaction]
 ) -> Prompt:
     """A smaller prompt with a summary of what it leaves out; the smaller one itself where there is nothing to sum up."""
     try:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias, Ty
 from memspan._values import dataclass
 
 if TYPE_CHECKING:
-    from memspan._core import Explanation
+    from memspan._results import Explanation
 
 __all__ = ["About", "Answer", "Hit", "Known", "SourceName"]
 

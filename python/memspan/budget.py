@@ -16,7 +16,7 @@ from memspan.exceptions import InvalidInput
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from memspan._core import StoredBudget
+    from memspan._records import StoredBudget
 
 __all__ = ["Budget", "Compact", "Grant", "Item", "Order", "Recalls", "ToolResults", "stored_budget"]
 

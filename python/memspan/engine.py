@@ -209,7 +209,7 @@ class Engine:
     @property
     def encrypted(self) -> bool:
         """Whether the values of the store are encrypted."""
-        return _core.is_encrypted(self._core)
+        return self._core.is_encrypted()
 
     def rekey(self, key: Key | None) -> None:
         """Gives the store another key, encrypts one that is plain, or makes it plain with `None`; the store is rewritten on the way.
@@ -230,7 +230,7 @@ class Engine:
             >>> engine.encrypted
             True
         """
-        _core.rekey(self._core, key_bytes("changing the key of a store", key))
+        self._core.rekey(key_bytes("changing the key of a store", key))
 
     def export(self, path: str | os.PathLike[str]) -> int:
         """Writes everything that the store holds to a file of JSON lines, which `load` reads back.
@@ -259,7 +259,7 @@ class Engine:
             ...     copy.load("all.jsonl") == lines, copy.user("u-42").recall("tea")[0].text
             (True, 'Prefers tea')
         """
-        return _core.export_store(self._core, _folder("exporting the store", path))
+        return self._core.export(_folder("exporting the store", path))
 
     def load(self, path: str | os.PathLike[str]) -> int:
         """Reads what `export` wrote into this store, which must be empty. Exporting it again gives the same bytes.
@@ -278,7 +278,7 @@ class Engine:
                 embedder than this engine's made the file's vectors. Nothing was loaded.
             StoreVersion: The file was exported by a memspan whose stores have another format.
         """
-        return _core.load_store(self._core, _folder("loading an export", path))
+        return self._core.load(_folder("loading an export", path))
 
     def maintain(self, *, compact: bool = False, retention: Retention | None = None) -> MaintenanceReport:
         """Does what can wait: forgets what expired, makes missing vectors, stores buffered recalls, clears up after interrupted deletes.
@@ -540,13 +540,13 @@ def open(  # noqa: A001  `memspan.open` reads like what it does
         durability,
         read_only,
         busy_timeout_seconds,
-        clock,
-        embedding,
-        by_default,
-        graph,
-        policy,
-        None if kinds is None else dict(kinds),
-        key_bytes("opening a store", key),
+        clock=clock,
+        embedding=embedding,
+        by_default=by_default,
+        graph=graph,
+        policy=policy,
+        kinds=None if kinds is None else dict(kinds),
+        key=key_bytes("opening a store", key),
     )
     if by_default and core.space is None:
         note_unused(folder, core.embeddings())

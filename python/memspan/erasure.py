@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from datetime import datetime
 
-    from memspan._core import ErasedCounts
+    from memspan._records import ErasedCounts
     from memspan.long_term import Scope
 
 __all__ = ["ErasureReceipt", "Retention", "delete_old", "receipt"]

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, overload
 
-from memspan._core import Relation
 from memspan._fence import is_number
+from memspan._results import Relation
 from memspan._values import dataclass, field
 from memspan.exceptions import InvalidInput
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from memspan import _core
 from memspan._fence import fenced, is_whole
 from memspan._twins import async_iterable, awaitable
-from memspan.answer import Answer, Known
+from memspan.answer import Answer
 from memspan.collection import Collection, cores
 from memspan.exceptions import InvalidInput, ModelMismatch, NotFound
 from memspan.life import Consolidation, Learned, Profile, Relation
@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from datetime import datetime
 
-    from memspan._core import Memory, Recalled, Remembered, SessionInfo
+    from memspan._core import Memory, Recalled, Remembered
     from memspan._learning import Work
+    from memspan._results import SessionInfo
     from memspan._store import OpenStore
     from memspan.answer import SourceName
     from memspan.compaction.sessions import SessionSummary
@@ -269,22 +270,22 @@ class Scope:
         found = self._core.recall(
             scopes,
             query,
-            limit,
-            kinds,
-            where,
-            since,
-            until,
-            valid_at,
-            known_at,
-            min_score,
-            min_trust,
-            max_tokens,
-            relevant_only,
-            zone,
             vector,
             why,
+            limit=limit,
+            kinds=kinds,
+            where=where,
+            since=since,
+            until=until,
+            valid_at=valid_at,
+            known_at=known_at,
+            min_score=min_score,
+            min_trust=min_trust,
+            max_tokens=max_tokens,
+            relevant_only=relevant_only,
+            timezone=zone,
         )
-        return Answer(found, found)
+        return Answer(found.hits, found)
 
     def search(
         self,
@@ -479,7 +480,7 @@ class Scope:
         """
         if source is None and session is None and since is None:
             raise InvalidInput("forgetting by origin: at least one of source=, session= and since= is given, and none is: name one")
-        return tuple(_core.forget_from(self._core, source, session, since, derived, dry_run))
+        return tuple(self._core.forget_from(source, session, since, derived, dry_run))
 
     def learn(
         self,
@@ -536,7 +537,7 @@ class Scope:
             >>> [memory.text for memory in user.quarantined()]
             ['My boss said I hate Python.']
         """
-        return tuple(_core.quarantined(self._core))
+        return tuple(self._core.quarantined())
 
     def approve(self, memory_id: str) -> Remembered:
         """Remembers what waits in quarantine, trusted as the user's own word. It gets a new id, and takes its slot as any new value does.
@@ -545,7 +546,7 @@ class Scope:
             NotFound: No memory of the scope has the id.
             InvalidInput: It is not in quarantine.
         """
-        return _core.approve(self._core, memory_id)
+        return self._core.approve(memory_id)
 
     def reject(self, memory_id: str) -> bool:
         """Drops what waits in quarantine. Learning the same message again does not bring it back.
@@ -639,7 +640,7 @@ class Scope:
             >>> [(one.relation, one.object) for one in user.neighbors("Payments-API")]
             [('runs on', 'prod-eu-west-1')]
         """
-        return _core.relate(self._core, subject, relation, object, since, memory, holds)[0]
+        return self._core.relate(subject, relation, object, since, memory, holds)[0]
 
     def neighbors(self, entity: str, *, at: datetime | None = None) -> tuple[Relation, ...]:
         """The relations that an entity stands in, at either end, in the order in which they were given.
@@ -648,7 +649,7 @@ class Scope:
             entity: Its name; letter case does not count.
             at: Those that held at this time; by default those that hold.
         """
-        return tuple(_core.neighbors(self._core, entity, at))
+        return tuple(self._core.neighbors(entity, at))
 
     def paths(self, a: str, b: str, *, max_hops: int = 3, at: datetime | None = None) -> tuple[tuple[Relation, ...], ...]:
         """The shortest paths from one entity to another along relations in either direction; at most 100, none where there is none.
@@ -664,7 +665,7 @@ class Scope:
             >>> [[one.relation for one in path] for path in user.paths("checkout", "prod-eu-west-1")]
             [['depends on', 'runs on']]
         """
-        return tuple(map(tuple, _core.paths(self._core, a, b, max_hops, at)))
+        return tuple(map(tuple, self._core.paths(a, b, max_hops, at)))
 
     def tools(self, *, format: ToolFormat = "openai", allow: Iterable[str] = ()) -> list[dict[str, Any]]:  # noqa: A002
         """Schemas of tools by which a model remembers, recalls, forgets and lists: `call_tool` does what it asks for.
@@ -801,7 +802,7 @@ class Scope:
         if budget is not None:
             set_policy(core, budget)
         if metadata is not None:
-            _core.set_session_metadata(core, metadata)
+            core.set_metadata(metadata)
         return Session(self._store, self, core, None if budget is None else budget.tool_results)
 
     def open_session(self, session_id: str, *, default_model: str | Model, **options: Any) -> Session:
@@ -840,7 +841,7 @@ class Scope:
             ['s-2', 's-1']
         """
         after = 0
-        while page := _core.session_infos(self._core, after, _PAGE, newest_first, since):
+        while page := self._core.sessions(after, _PAGE, newest_first, since):
             for after, info in page:  # noqa: B007  the last one is where the next page begins
                 yield info
 
@@ -887,7 +888,7 @@ class Scope:
             >>> list(user.collections())
             [Collection('notes' of Scope(user 'u-42'))]
         """
-        return map(self.collection, _core.collection_names(self._core))
+        return map(self.collection, self._core.collections())
 
     def search_transcripts(
         self,
@@ -921,8 +922,8 @@ class Scope:
             >>> [(hit.session_id, hit.index, hit.text) for hit in user.search_transcripts("port 8443")]
             [('s-1', 0, 'payments-api listens on port 8443')]
         """
-        hits, confidence = _core.search_transcripts(self._core, query, limit, where, since, until)
-        return Answer(tuple(hits), Known(confidence, None, "hybrid"))
+        found = self._core.search_transcripts(query, limit=limit, where=where, since=since, until=until)
+        return Answer(found.hits, found)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Scope) and self._core.is_same(other._core)

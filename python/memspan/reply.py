@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from types import TracebackType
 
-    from memspan import _core
+    from memspan import _core, _records
     from memspan.lease import Lease
     from memspan.short_term import Session
     from memspan.transcript import Turn
@@ -47,7 +47,7 @@ class ToolCall:
     message_index: int
 
     @classmethod
-    def _of(cls, call: _core.PendingCall) -> ToolCall:
+    def _of(cls, call: _records.PendingCall) -> ToolCall:
         text = call.arguments
         value = json_object(text) if text.strip() else {}
         return cls(call.id, call.name, text if value is None else value, call.message_index)
@@ -98,7 +98,7 @@ class Reply:
 
     turn: Turn | None
 
-    def __init__(self, session: Session, core: _core.ReplyCore, prompt: Prompt, lease: Lease | None = None) -> None:
+    def __init__(self, session: Session, core: _core.SessionCore, prompt: Prompt, lease: Lease | None = None) -> None:
         self._session, self._core, self._prompt, self._lease = session, core, prompt, lease
         self._gatherer = Gatherer()
         self._began: datetime | None = None

@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, cast
 
+from memspan._characters import Halves, whole, whole_text
 from memspan._fence import is_mapping
 from memspan._values import dataclass, field
 from memspan.exceptions import Error, InvalidInput, ProviderError
@@ -97,17 +98,17 @@ class Gatherer:
         finish: Why the reply ended, in the provider's word; `None` while it goes on.
     """
 
-    __slots__ = ("_dialect", "_events", "_open")
+    __slots__ = ("_dialect", "_events", "_halves")
 
     def __init__(self) -> None:
         self._dialect: _Dialect | None = None
         self._events = _Events()
-        self._open = True
+        self._halves = Halves()
 
     @property
     def text(self) -> str:
         """What the model said so far."""
-        return "" if self._dialect is None else "".join(self._dialect.said)
+        return "" if self._dialect is None else whole_text("".join(self._dialect.said))
 
     @property
     def finish(self) -> str | None:
@@ -139,7 +140,8 @@ class Gatherer:
         """The response as far as it came, in its provider's shape."""
         if self._dialect is None:
             raise InvalidInput("ending a stream: at least one chunk must have come, and none has: send the request again")
-        return self._dialect.response()
+        response: dict[str, Any] = whole(self._dialect.response())
+        return response
 
     def _take(self, chunk: Any) -> str:
         if self._dialect is None:
@@ -154,7 +156,7 @@ class Gatherer:
                 refusal=Refusal.of(said if is_mapping(said) else str(said)),
             )
         try:
-            return "" if self._dialect is None else self._dialect.take(chunk)
+            return "" if self._dialect is None else self._halves.take(self._dialect.take(chunk))
         except (TypeError, AttributeError, KeyError, ValueError) as wrong:
             if isinstance(wrong, Error):
                 raise
@@ -176,7 +178,7 @@ class _Events:
         self._rest = b""
 
     def split(self, piece: bytes | bytearray | str) -> Iterator[Any]:
-        self._rest += piece.encode() if isinstance(piece, str) else bytes(piece)
+        self._rest += whole_text(piece).encode() if isinstance(piece, str) else bytes(piece)
         if len(self._rest) > _MOST_LINE:
             raise InvalidInput(f"reading a streamed reply: an event may have {_MOST_LINE:,} bytes, and one has more: end the stream")
         if b"\n" not in piece if not isinstance(piece, str) else "\n" not in piece:

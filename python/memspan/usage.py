@@ -13,7 +13,7 @@ from memspan.model import models
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from memspan import _core
+    from memspan import _core, _records
 
 __all__ = ["CallUsage", "ModelFactors", "SessionUsage", "TokenFactors"]
 
@@ -57,7 +57,7 @@ class SessionUsage(tuple[CallUsage, ...]):
     __slots__ = ()
 
     @staticmethod
-    def _of(rows: Iterable[_core.StoredUsage]) -> SessionUsage:
+    def _of(rows: Iterable[_records.StoredUsage]) -> SessionUsage:
         return SessionUsage(map(_call, rows))
 
     @property
@@ -116,7 +116,7 @@ def _cells(call: CallUsage) -> tuple[str, ...]:
     return (str(call.turn), str(call.call), call.model or "", *map(number, numbers), dollars)
 
 
-def _call(call: _core.StoredUsage) -> CallUsage:
+def _call(call: _records.StoredUsage) -> CallUsage:
     turn, number, model, planned, counted, billed = call.turn, call.call, call.model, call.planned, call.counted, call.billed
     if billed is None:
         return CallUsage(turn, number, model, planned, counted)

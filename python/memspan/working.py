@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from memspan._core import Breakpoint, Explained
 from memspan._fence import fenced
+from memspan._results import Breakpoint, Explained
 from memspan._values import dataclass
 from memspan.budget import Budget, Compact, Grant, Item, Order, Recalls, ToolResults, stored_budget
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from memspan import _core
+    from memspan import _core, _records
 
 __all__ = [
     "Breakpoint",
@@ -347,7 +347,7 @@ class Prompt:
         return hash(self._same())
 
     def _same(self) -> tuple[str, str, int, int]:
-        return (self._core.digest(), self.model, self.max_input_tokens, self.max_output_tokens)
+        return (self._core.digest, self.model, self.max_input_tokens, self.max_output_tokens)
 
     def __repr__(self) -> str:
         about = "" if self.exact else "at most "
@@ -396,7 +396,7 @@ def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
     return "\n".join(line(row) for row in [head, *rows])
 
 
-def _section(used: _core.UsedSection) -> Section:
+def _section(used: _records.UsedSection) -> Section:
     grant = used.grant and Grant(used.grant.floor, used.grant.weight, used.grant.ceiling)
     return Section(used.name, used.tokens, grant, used.asked, used.granted, used.items)
 

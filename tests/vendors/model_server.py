@@ -64,7 +64,8 @@ def make_model(path: Path) -> None:
     tokens, types = _vocabulary(gguf.TokenType)
     for name, value in {
         "context_length": SLOT_TOKENS, "embedding_length": _WIDTH, "block_count": _LAYERS, "feed_forward_length": _INNER,
-        "head_count": _HEADS, "head_count_kv": _HEADS, "layer_norm_rms_eps": 1e-5, "rope_dimension_count": _WIDTH // _HEADS, "vocab_size": len(tokens),
+        "head_count": _HEADS,
+        "head_count_kv": _HEADS, "layer_norm_rms_eps": 1e-5, "rope_dimension_count": _WIDTH // _HEADS, "vocab_size": len(tokens),
         "tokenizer_model": "llama", "token_list": tokens, "token_scores": [0.0] * len(tokens), "token_types": types,
         "unk_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "add_bos_token": True, "chat_template": _TEMPLATE,
     }.items():  # fmt: skip

@@ -76,6 +76,18 @@ pub enum Speaker {
     Other,
 }
 
+impl Speaker {
+    /// That of a role.
+    #[must_use]
+    pub fn of_role(role: &str) -> Self {
+        match role {
+            "user" => Self::User,
+            "assistant" => Self::Assistant,
+            _ => Self::Other,
+        }
+    }
+}
+
 /// One message, as the gate reads it.
 #[derive(Debug, Clone, Copy)]
 pub struct Utterance<'a> {

@@ -1,6 +1,7 @@
 //! What became of a write: one word for it, the memory as it is stored now, and why.
 
 use super::record::Memory;
+use crate::{Error, Result};
 
 /// What became of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +36,13 @@ impl Action {
         Self::Redacted,
         Self::Quarantined,
     ];
+
+    /// That of a name.
+    pub fn parse(name: &str) -> Result<Self> {
+        Self::ALL.into_iter().find(|known| known.name() == name).ok_or_else(|| {
+            Error::invalid("restoring a pickled Remembered: its action must be one of this version: pickle and restore with the same one")
+        })
+    }
 
     /// Whether something of the text is stored now that was not before, or counts for more.
     #[must_use]

@@ -47,6 +47,7 @@ mod versions;
 mod watch;
 pub(crate) mod window;
 mod writer;
+mod writing;
 
 pub use add::NewMessage;
 pub use compact::{Committed, Draft, Due};
@@ -81,5 +82,7 @@ pub use watch::{Reached, WindowWatch};
 pub use window::assemble::{Ask, Assembled};
 pub use window::bounds::{LearnedModel, StoredAnchor, WindowContent, forget_learned, learned};
 pub use window::recount::Kept;
+pub use window::request::Candidate;
 pub use window::warm::WarmSessions;
 pub use writer::{AddAction, Added};
+pub use writing::{CheckedReply, MadeSummary, SummaryText, Writing, Written};

@@ -195,6 +195,18 @@ fn read_output(schema: u8, stored: u64) -> Option<u64> {
 }
 
 impl SessionRecord {
+    /// When something was last added; when it was made where nothing was.
+    #[must_use]
+    pub fn last_added_at(&self) -> i64 {
+        self.last_time.max(self.created_at)
+    }
+
+    /// Whether it was ended.
+    #[must_use]
+    pub fn is_ended(&self) -> bool {
+        self.state == SessionState::Ended
+    }
+
     fn encode(&self) -> Vec<u8> {
         let recalls = self.recalls != Recalls::default();
         let collections = recalls || !self.collections.is_empty();

@@ -7,8 +7,8 @@
 use std::ops::ControlFlow;
 
 use super::block::{Entry, encode, vectors_per_block};
-use super::query::quantise;
 use super::exact::Rounded;
+use super::query::quantise;
 use super::{UnitVector, VectorSet};
 use crate::Result;
 use crate::store::keys::Key;

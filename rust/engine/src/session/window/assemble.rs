@@ -14,6 +14,7 @@ use crate::context::message::Part;
 use crate::context::{Bounds, Factor, Fixed, Form, History, Inputs, Item, KnownWindow, Message, Prompt, Role, Volatile, carries_block};
 use crate::embedding::knows;
 use crate::index::vectors;
+use crate::limits;
 use crate::memory::{Core, Memory, record};
 use crate::models::Model;
 use crate::recall::{self, Filter, Fusion, Question, Recall, Request};
@@ -80,14 +81,14 @@ pub struct Assembled {
 
 impl Assembled {
     /// The same, now that its provider has counted it: so many tokens, exactly.
-    #[must_use]
-    pub fn costing(&self, tokens: u64) -> Self {
+    pub fn costing(&self, tokens: u64) -> Result<Self> {
+        limits::within("the provider's count", tokens, 1..=limits::MAX_TOKENS)?;
         let mut counted = self.clone();
         counted.prompt.costs(tokens);
         let sent = Arc::make_mut(&mut counted.sent);
         (sent.planned, sent.exact) = (tokens, true);
         sent.sections.clone_from(&counted.prompt.sections);
-        counted
+        Ok(counted)
     }
 }
 
