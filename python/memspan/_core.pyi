@@ -812,7 +812,13 @@ class Vectors:
     def __len__(self) -> int: ...
 
 def build_info() -> BuildInfo: ...
-def restore_memory(number: int, body: bytes, supersedes: str | None, superseded_by: str | None) -> Memory:
+def restore_memory(
+    number: int,
+    body: bytes,
+    slot: tuple[str | None, str | None],
+    others: tuple[list[str], list[str]],
+    access: tuple[int, int],
+) -> Memory:
     """What `Memory` is unpickled by. Private."""
 
 def restore_remembered(action: str, memory: Memory, reason: str | None) -> Remembered:

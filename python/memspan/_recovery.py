@@ -24,12 +24,12 @@ _MOST_COUNTS = 4
 _MAX_REASON = 500
 _ELSEWHERE = frozenset({"overloaded", "rate_limited", "outage"})
 _CURES = {
-    "auth": "the provider refuses the key, its rights or the account: mend them, no other prompt helps",
+    "auth": "the provider refuses the key, its rights or the account: correct them, because no other prompt helps",
     "bad_request": "the provider refuses the request itself: its message says what to change",
     "overloaded": "the provider has no room now, and no other model is left: try again later, or name more models (models=)",
     "rate_limited": "the provider's rate limit is reached, and no other model is left: wait, or name more models (models=)",
     "outage": "the provider does not answer, and no other model is left: try again later, or name more models (models=)",
-    "": "the error is none that memspan.Refusal knows: handle it, or assemble again with another max_input_tokens=",
+    "": "memspan.Refusal does not know this error: handle it, or assemble again with another max_input_tokens=",
 }
 _OF_A_CALL = frozenset({"max_tokens", "max_completion_tokens", "stream", "stream_options"})
 

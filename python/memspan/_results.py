@@ -365,7 +365,7 @@ class Breakpoint:
     """A place where a provider may keep what stands before it.
 
     Attributes:
-        segments: It stands after so many segments.
+        segments: The number of segments before it.
         tokens: Tokens before it.
         hash: Equal hashes, equal bytes before it: 32 hexadecimal digits.
         lasting: Later prompts of the epoch begin with the same bytes. One that does not last serves the tool rounds of this turn.

@@ -85,7 +85,7 @@ class Answer(Sequence[_HitT_co], Generic[_HitT_co]):
 
     @property
     def confidence(self) -> float:
-        """0 to 1: how sure the engine is that the best hit answers the question; 0 without a hit. It is no probability."""
+        """0 to 1: how sure the engine is that the best hit answers the question; 0 without a hit. It is not a probability."""
         return self._about.confidence
 
     @property

@@ -336,7 +336,7 @@ class Collection:
 
         Args:
             query: The question. An empty one finds nothing.
-            limit: At most so many chunks, 0 or more.
+            limit: The most chunks to return, 0 or more.
             where: Only documents whose metadata has these keys with these values; a list, tuple or set names alternatives.
             since: Only documents whose version was added at or after this. A naive time is UTC.
             until: Only those whose version was added before this.

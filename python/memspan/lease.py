@@ -70,7 +70,7 @@ class Lease:
         return self._held
 
     def renew(self, seconds: float | None = None) -> None:
-        """Prolongs it: so many seconds from now, as many as at first by default.
+        """Prolongs the lease to this many seconds from now; by default to the original length.
 
         Raises:
             StoreBusy: Its time was over, and another worker answers now.

@@ -91,7 +91,7 @@ class KindRule:
     Attributes:
         ttl_days: Days until one is forgotten that was remembered without `ttl_seconds`; `None` keeps it.
         half_life_days: Days in which its value halves, where a cap makes the least valuable leave; `None` keeps the value.
-        cap: Memories of the kind that a scope has at most; `Engine.maintain` forgets the least valuable above it. `None` is no limit.
+        cap: Memories of the kind that a scope has at most; `Engine.maintain` forgets the least valuable above it. `None` sets no limit.
     """
 
     ttl_days: float | None = None

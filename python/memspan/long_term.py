@@ -235,7 +235,7 @@ class Scope:
 
         Args:
             query: The question. An empty one finds nothing.
-            limit: At most so many memories, 0 or more.
+            limit: The most memories to return, 0 or more.
             kinds: Only these kinds; all by default.
             where: Only memories whose metadata has these keys with these values; a list, tuple or set names alternatives.
             since: Only what happened at or after this. A naive time is UTC, here as below.
@@ -244,7 +244,7 @@ class Scope:
             known_at: What the store knew at this time: revisions that were current then.
             min_score: Only what scores at least this, 0 to 1. Scores compare the answers to one question with each other.
             min_trust: Only what is trusted at least so much, 0 to 3.
-            max_tokens: Ends before the texts have together more than so many tokens (`o200k_base`).
+            max_tokens: The most tokens that the texts may have together (`o200k_base`).
             relevant_only: Leave out what shares no word with the question and is not near its meaning (a cosine of 0.3). An answer then has
                 fewer than `limit` memories, or none. `False` fills it up with the best of the rest, whose scores may be 0.
             timezone: Whose days "yesterday" and "on 7 May" are: a `tzinfo`, or a name such as "Europe/Berlin". UTC by default.
@@ -264,7 +264,7 @@ class Scope:
             ('payments-api listens on port 8443 in prod-eu-west-1', 'hybrid')
         """
         if also is None:  # pyright: ignore[reportUnnecessaryComparison]
-            raise InvalidInput("recalling: also= takes scopes that are asked along, and it is None: leave it out, or give an empty list")
+            raise InvalidInput("recalling: also= takes further scopes to search, and it is None: leave it out, or give an empty list")
         scopes, zone = self._with(also), _zone(timezone)
         vector, why = self._store.query_vector(query, self)
         found = self._core.recall(
@@ -458,7 +458,7 @@ class Scope:
         derived: bool = True,
         dry_run: bool = False,
     ) -> tuple[Memory, ...]:
-        """Forgets all that comes from somewhere, current or not, and what was made of it. What is given must all hold.
+        """Forgets everything from an origin, current or not, and what was derived from it. A memory must match all arguments given.
 
         Args:
             source: Who said it: "user", "tool", "assistant", or the caller's own word.
@@ -685,7 +685,7 @@ class Scope:
     def call_tool(self, name: str, arguments: Mapping[str, Any] | str, *, allow: Iterable[str] = ()) -> str:
         """Does what a model asks for by one of `tools`; JSON that it can read. Arguments are checked first; a mistake is its reply.
 
-        What it remembers is the assistant's word (trust 1), follows the policy and takes no slot from what the user said.
+        The model's memories count as the assistant's word (trust 1), follow the policy, and never take a slot from the user's.
 
         Args:
             name: Of the tool.
@@ -706,7 +706,7 @@ class Scope:
         """Erases the scope: memories, history, sessions, collections, ledgers, vectors, words, and its name. Other scopes are untouched.
 
         Nobody finds it from the first commit on. Then its values are removed, and the store is rewritten into a new file without their
-        bytes. Where the process dies in between, the next `memspan.open` goes on. What is written to the scope afterwards begins anew.
+        bytes. Where the process dies in between, the next `memspan.open` finishes the work. A later write begins the scope anew.
 
         Backups and exports are files of their own: erase there, too. Sessions of other scopes that read this one keep what their models
         were sent by reference, and show it no more.
@@ -765,7 +765,7 @@ class Scope:
         recalls: Recalls | None = None,
         metadata: Metadata | None = None,
     ) -> Session:
-        """Opens a session of this scope, or makes it. What is `None` stays as it is stored.
+        """Opens a session of this scope, or makes it. An argument that is `None` leaves the stored value.
 
         Cost: one read transaction; a write transaction where something is new. Another system prompt, other tools, scopes or another budget
         begin a new epoch.
@@ -811,7 +811,7 @@ class Scope:
         Args:
             session_id: See `session`.
             default_model: The model of a session that is new.
-            **options: What else `session` takes.
+            **options: Further arguments of `session`.
 
         Examples:
             >>> user.open_session("s-1", default_model="gpt-4o").switch_model("gpt-4.1").to_model
@@ -904,12 +904,12 @@ class Scope:
         Messages are found by their words, by the built-in embedding whatever embedder memories have, by who spoke (`name` of the
         message, else `author` of `add`) and by when: what stands beside a message that has the words counts too, and whom and which time
         a question names is preferred. A message that holds every identifier of the question comes first. One that shares no word with
-        the question, stands within two messages of none that does and is not near its meaning is no hit. `TranscriptHit.explain` names
+        the question, has none within two messages that does, and is not near its meaning is not a hit. `TranscriptHit.explain` names
         the parts of a score. Cost: one read transaction, a scan of one vector a message.
 
         Args:
             query: The question; one without a word finds nothing.
-            limit: At most so many hits.
+            limit: The most hits to return.
             where: Only sessions whose metadata has these keys with these values; a list, tuple or set names alternatives.
             since: Only what was said at or after this (`created_at` of the message, else when it was added). A naive time is UTC.
             until: Only what was said before this.

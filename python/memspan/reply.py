@@ -37,7 +37,7 @@ class ToolCall:
     Attributes:
         id: The id that the result must name.
         name: The tool.
-        arguments: What the model gave, a dict; the text itself where it is no JSON object, or has numbers that none can hold (1e999).
+        arguments: What the model gave, a dict; the text itself where it is not a JSON object, or has numbers that none can hold (1e999).
         message_index: The message that makes the call.
     """
 
@@ -123,7 +123,7 @@ class Reply:
 
         Raises:
             ProviderError: The chunk says that the reply failed; `error.refusal` says how.
-            InvalidInput: It is no chunk.
+            InvalidInput: It is not a chunk.
         """
         said = self._gatherer.feed(chunk)
         now = time.monotonic()

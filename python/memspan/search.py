@@ -1,4 +1,4 @@
-"""One question to several sources: `Scope.search`. What is asked, ordered and left out is the engine's (`session/sources.rs`)."""
+"""One question to several sources: `Scope.search`. The engine searches, orders and leaves out (`session/sources.rs`)."""
 
 from __future__ import annotations
 

@@ -6,8 +6,14 @@ from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
+<<<<<<< HEAD
+from memspan import _core
+from memspan._characters import whole
+from memspan._core import Added, Limits, ToolText
+=======
 from memspan import _core, _records
 from memspan._core import Limits
+>>>>>>> border
 from memspan._fence import fenced
 from memspan._results import Added, ToolText
 from memspan._screening import screened_message
@@ -22,7 +28,7 @@ from memspan.exceptions import BudgetExceeded, Error, InvalidInput, NotFound, Se
 from memspan.lease import Lease
 from memspan.reply import PartialReply, Reply, ToolCall
 from memspan.session_tools import SessionTools, run_call
-from memspan.stream import response_text
+from memspan.stream import plain, response_text
 from memspan.task import Task
 from memspan.transcript import Messages, Turn, Turns
 from memspan.usage import SessionUsage
@@ -353,7 +359,18 @@ class Session:
                 f"adding a response: prompt is what assemble() returned, got a {type(prompt).__name__} (prompt=): pass the Prompt itself"
             )
         core = None if prompt is None else prompt._core  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  its core is the engine's
+<<<<<<< HEAD
+        add = self._core.add_response if lease is None else lease.add_response
+        try:
+            replied = add(response, core)
+        except InvalidInput:
+            mended = whole(given := plain(response))  # an SDK may hand out half a character, which no store can hold
+            if mended == given:
+                raise
+            replied = add(mended, core)
+=======
         replied = self._core.add_response(response, core, None) if lease is None else lease.add_response(response, core)
+>>>>>>> border
         if replied.usage_ignored:
             reason = "the usage of a reply contradicts itself: the reply is stored, and the usage is kept as it came and not counted"
             self._store.reporter.report(Event("usage", reason, self._scope, session=self.id))
@@ -429,7 +446,7 @@ class Session:
         Args:
             prompt: What was sent.
             error: What the SDK raised, its message, or the body of the error.
-            models: Models to go on with, in their order. The one that failed and those before it are passed over.
+            models: Models to continue with, in this order. The one that failed and those before it are passed over.
             compact: What makes a summary of the old turns that a smaller prompt leaves out, `memspan.Session.compact` for instance. What
                 it raises leaves them out without one, and `on_event` is told.
 
@@ -530,7 +547,7 @@ class Session:
         return self.add(run_call(self, call, functions))
 
     def usage(self) -> SessionUsage:
-        """What its calls were planned to cost and did cost, call by call, with totals. Cost: one read of each ledger entry.
+        """The planned and the billed cost of its calls, call by call, with totals. Cost: one read of each ledger entry.
 
         Examples:
             >>> session = user.session("s-1", model="gpt-4o")
@@ -650,7 +667,7 @@ class Session:
     def compaction_due(self) -> Literal["threshold", "turns", "task_end", "session_end"] | None:
         """Why the session should be compacted now, by its `Budget.compact`; `None` where it need not be. A pure read.
 
-        "threshold": its prompts are as full as the budget says. "turns": so many went by. "task_end": a task ended since. "session_end":
+        "threshold": its prompts are as full as the budget says. "turns": that many went by. "task_end": a task ended since. "session_end":
         it ended and was not compacted whole.
 
         Examples:
@@ -754,7 +771,7 @@ class Session:
         return Brief(task, text, _core.count_tokens(text, model, None), summary, written.checked, written.refused)
 
     def note(self, text: str) -> int:
-        """Adds a note that every prompt of this session shows, whatever leaves its window. It is no memory, and goes with the session.
+        """Adds a note that every prompt of this session shows, whatever leaves its window. It is deleted with the session.
 
         Returns:
             Its number, for `remove_note`. A note that is there already is not added twice.
@@ -799,7 +816,8 @@ class Session:
     ) -> ModelSwitch:
         """Moves the session to another model: what does not fit is compacted, the rest recounted, under a new budget, in a new epoch.
 
-        What leaves stays in the transcript and is still found by `Scope.search_transcripts`. Summary and switch are one transaction.
+        Messages that leave the prompt stay in the transcript, and `Scope.search_transcripts` still finds them. Summary and switch are one
+        transaction.
 
         Args:
             model: Its name in `memspan.models`, or a `Model`.

@@ -1,4 +1,4 @@
-"""What calls were planned to cost and did cost (`SessionUsage`), and what was learned of closed tokenizers (`TokenFactors`)."""
+"""The planned and the billed cost of calls (`SessionUsage`), and what was learned of closed tokenizers (`TokenFactors`)."""
 
 from __future__ import annotations
 
@@ -199,7 +199,7 @@ class TokenFactors(Mapping[str, ModelFactors]):
         return len(self._read())
 
     def reset(self, model: str) -> bool:
-        """Forgets what was learned of a model: its sessions go on with their epoch's factor, and begin the next with the prior.
+        """Forgets what was learned of a model: its sessions keep their epoch's factor, and begin the next with the prior.
 
         Returns:
             Whether there was something.

@@ -1,4 +1,4 @@
-"""Working memory: the `Prompt` with its reasons. What a caller asks of one is `budget.py`.
+"""Working memory: the `Prompt` with its reasons. `budget.py` has what a caller asks of one.
 
 A prompt is a value: neutral segments under a limit. It opens no store any more, and renders only when it is asked to.
 `Session.assemble` makes one; the rules by which it is laid out are in `docs/prompt.md`.
@@ -237,13 +237,13 @@ class Prompt:
         return Explanations(self._core.explained())
 
     def why(self, memory_id: str) -> Explained:
-        """Why a memory is in this prompt or is not, also of one that was no candidate of it.
+        """Why a memory is in this prompt or is not, even where it was not a candidate.
 
-        What the prompt itself does not say is asked of the store as it is now: another scope, forgotten, expired, replaced, below the
+        Where the prompt itself does not know, the store is asked as it is now: another scope, forgotten, expired, replaced, below the
         number that is recalled, the same as another. Cost: none for a candidate; else a look-up and one recall.
 
         Raises:
-            Closed: The memory was no candidate, and the engine is closed.
+            Closed: The memory was not a candidate, and the engine is closed.
 
         Examples:
             >>> session = user.session("s-1", model="gpt-4o", recalls=memspan.Recalls(memories=0))

@@ -121,7 +121,9 @@ properties! {
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Pickled<'py>)> {
         let body = PyBytes::new(py, &self.inner().encode());
         let restore = py.import("memspan._core")?.getattr("restore_memory")?;
-        Ok((restore, (self.inner().number, body, self.0.supersedes.clone(), self.0.superseded_by.clone())))
+        let slot = (self.0.supersedes.clone(), self.0.superseded_by.clone());
+        let others = (self.0.derived_from.clone(), self.0.disputes.clone());
+        Ok((restore, (self.inner().number, body, slot, others, (self.0.access.recalls, self.0.access.last_seconds))))
     }
 
     fn __hash__(&self) -> u64 {
@@ -138,8 +140,12 @@ properties! {
     }
 }
 
-/// What a pickled memory is: its number, its record as a store has it, the ids that it names.
-type Pickled<'py> = (u32, Bound<'py, PyBytes>, Option<String>, Option<String>);
+/// The ids of the memory whose slot it took, and of the one that took its own.
+type InSlot = (Option<String>, Option<String>);
+
+/// What a pickled memory is: its number, its record as a store has it, its neighbours in the slot, the ids that it was made from and that
+/// say otherwise, how often and when it was recalled.
+type Pickled<'py> = (u32, Bound<'py, PyBytes>, InSlot, (Vec<String>, Vec<String>), (u32, u32));
 
 /// What a pickled `Remembered` is.
 type PickledAnswer = (&'static str, Memory, Option<String>);
@@ -150,12 +156,14 @@ pub fn restore_memory(
     py: Python<'_>,
     number: u32,
     body: &[u8],
-    supersedes: Option<String>,
-    superseded_by: Option<String>,
+    slot: InSlot,
+    others: (Vec<String>, Vec<String>),
+    access: (u32, u32),
 ) -> PyResult<Memory> {
     let memory = run(py, Hold::Attached, || memory::Memory::decode(b"pickle", number, body))?;
-    let (derived_from, disputes) = (Vec::new(), Vec::new());
-    Ok(Memory::new(Named { id: memory.id(), supersedes, superseded_by, derived_from, disputes, access: Access::default(), memory }))
+    let ((supersedes, superseded_by), (derived_from, disputes)) = (slot, others);
+    let access = Access { recalls: access.0, last_seconds: access.1 };
+    Ok(Memory::new(Named { id: memory.id(), supersedes, superseded_by, derived_from, disputes, access, memory }))
 }
 
 /// Makes an answer of what `Remembered.__reduce__` gave.

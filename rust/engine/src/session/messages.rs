@@ -178,7 +178,7 @@ fn no_result(key: &str) -> Error {
     let shown = first_chars(key, 80);
     Error::new(
         ErrorKind::NotFound,
-        format!("reading a tool result: the key must be one that a shortened result shows, and {shown:?} is none of this session: copy it from the marker"),
+        format!("reading a tool result: the key must be one that a shortened result shows, and this session has no result {shown:?}: copy the key from the marker"),
     )
     .with("key", shown)
 }

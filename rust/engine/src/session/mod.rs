@@ -23,6 +23,7 @@ mod notes;
 mod open;
 mod place;
 mod policy;
+mod prompt_texts;
 #[cfg(test)]
 mod properties;
 mod recalls;
@@ -33,7 +34,6 @@ mod scope_sessions;
 mod search;
 #[allow(clippy::module_inception)] // the type is looked for under its name
 mod session;
-mod shown;
 #[cfg(test)]
 mod simulation;
 pub mod sources;
@@ -60,6 +60,7 @@ pub use ledger::{Call, SentPrompt};
 pub use messages::{ResultText, StoredMessage, format_named};
 pub use place::Place;
 pub use policy::Policy;
+pub use prompt_texts::PromptTexts;
 pub use recalls::{Recalls, Roles};
 pub use record::{SessionBudget, SessionRecord, SessionState, StoredEpoch};
 pub use reply::lease::{Claim, Lease, Leased};
@@ -70,7 +71,6 @@ pub use responses::Replied;
 pub use scope_sessions::{Listed, Listing, list};
 pub use search::{FEATURES, Features, Request as TranscriptRequest, SCORE_ONE as TRANSCRIPT_SCORE_ONE, TranscriptHit, fill_rows, search};
 pub use session::{Options, Session, Status, TurnView};
-pub use shown::ShownTexts;
 pub use summary::StoredSummary;
 pub use sweep::sweep;
 pub use switch::{NewInstructions, SwitchPlan};

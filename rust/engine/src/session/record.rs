@@ -477,5 +477,5 @@ fn read_blob_ref<'b>(r: &mut Reader<'b>, key: &'b [u8]) -> Result<Option<BlobRef
 /// A 128-bit hash.
 pub(super) fn read_hash(r: &mut Reader<'_>, key: &[u8]) -> Result<u128> {
     let bytes = r.bin()?;
-    bytes.try_into().map(u128::from_be_bytes).map_err(|_| damaged(key, "a hash in it has not 16 bytes"))
+    bytes.try_into().map(u128::from_be_bytes).map_err(|_| damaged(key, "a hash in it does not have 16 bytes"))
 }

@@ -239,7 +239,9 @@ fn gather<'s, P: Pages>(
     let (mut degraded, mut most_recalled) = (None, u64::MAX);
     if let Some((request, _)) = &recalled {
         let passages = retrieved::passages(engine, pages, &record, request)?;
-        let room = RoomLeft::of(&effective(&record.budget, ask), &epoch, &fixed.fixed, &view)?;
+        let budget = effective(&record.budget, ask);
+        let limit = refused::limit(pages, place, &epoch.model.name, budget.limit(&epoch.model)?.0)?;
+        let room = RoomLeft::of(limit, &budget.sections, &epoch, &fixed.fixed, &view)?;
         most_recalled = room.most_recalled;
         let asked = Asked {
             scope,
