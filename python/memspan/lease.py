@@ -12,13 +12,13 @@ import time
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Self
 
-from memspan import _core, _records
 from memspan._fence import is_number
 from memspan.exceptions import InvalidInput, StoreBusy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
+    from memspan import _core, _records
     from memspan.short_term import Added, NewMessage
 
 __all__ = ["Lease"]

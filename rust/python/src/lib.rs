@@ -26,7 +26,6 @@ mod engine;
 mod errors;
 mod fit;
 mod from_json;
-mod json;
 mod life;
 mod limits;
 mod memory;
@@ -44,6 +43,7 @@ mod tokens;
 mod value;
 mod vectors;
 mod window;
+mod written;
 
 use pyo3::prelude::*;
 

@@ -12,7 +12,7 @@ use pyo3::types::{PyDict, PyList, PyMapping, PyString};
 use crate::arguments::{self, Argument, Attached, Trust, Ttl, checked, extracted};
 use crate::engine::EngineCore;
 use crate::errors::{Hold, invalid, run, type_name};
-use crate::metadata;
+use crate::written;
 use crate::scope::{GivenScope, ScopeCore};
 use crate::value::shows;
 use crate::vectors::{Space, Vectors, given_vector};
@@ -215,7 +215,7 @@ fn scope_of(owner: &EngineCore, value: &Bound<'_, PyAny>) -> PyResult<Arc<Scope>
 /// A mapping as a `dict`, or the fields of a `NewMemory`.
 fn as_mapping<'py>(row: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
     if row.cast::<PyMapping>().is_ok() {
-        return metadata::mapping("a row", row);
+        return written::mapping("a row", row);
     }
     let fields = row.getattr("__dict__").ok().and_then(|fields| fields.cast_into::<PyDict>().ok());
     fields.ok_or_else(|| {
