@@ -28,7 +28,7 @@ use crate::recall::priors::{Attributes, Moment};
 use crate::recall::ranking::WINDOW;
 use crate::recall::ranking::passages::{FEWEST, HOLDERS, LEXICAL, PER_ANSWER};
 use crate::recall::when::Range;
-use crate::recall::{check_conditions, check_min_score, confidence, question_vector, why_degraded};
+use crate::recall::{Question, check_conditions, check_min_score, confidence, question_vector, why_degraded};
 use crate::store::identity::Seed;
 use crate::store::keys::Partition;
 use crate::store::metrics::add;
@@ -152,7 +152,7 @@ pub fn ask(engine: &Core, request: &Request) -> Result<Search> {
 /// Answers a question from the snapshot that its caller holds.
 pub fn search<P: Pages>(engine: &Core, pages: &P, request: &Request) -> Result<Search> {
     let vector = request.vector.clone().or_else(|| question_vector(engine, &request.text));
-    let mut found = Found::default();
+    let mut found = Nominated::default();
     let mut answer = Search::default();
     for (place, name) in request.collections.iter().enumerate() {
         let query = match name.find(pages)? {
@@ -187,7 +187,7 @@ pub fn search<P: Pages>(engine: &Core, pages: &P, request: &Request) -> Result<S
 
 /// What was nominated so far.
 #[derive(Default)]
-struct Found {
+struct Nominated {
     candidates: Vec<Candidate>,
     sets: BTreeMap<usize, VectorSet>,
     partitions: BTreeMap<usize, Partition>,
@@ -204,11 +204,11 @@ fn nominate<P: Pages>(
     vector: Option<&Query>,
     place: usize,
     (partition, seed): (Partition, Seed),
-    found: &mut Found,
+    found: &mut Nominated,
 ) -> Result<LexicalQuery> {
     found.partitions.insert(place, partition);
     let runs = Runs::open(pages, writer::index(partition))?;
-    let mut query = LexicalQuery::new(&request.text, seed.terms, runs.statistics(pages)?).by(Parameters::OF_DOCUMENTS);
+    let mut query = LexicalQuery::new(&Question::new(&request.text), seed.terms, runs.statistics(pages)?).by(Parameters::OF_DOCUMENTS);
     let terms: Vec<QueryTerm> = query.question().terms.to_vec();
     let hashes: Vec<u64> = terms.iter().map(|term| term.hash).collect();
     query.frequencies = runs.frequencies(pages, &hashes)?;
@@ -233,12 +233,10 @@ fn nominate<P: Pages>(
     let nearest = compared.map_or(Ok(Nearest::default()), |(set, vector)| set.nearest(pages, vector, wanted, &mut shows))?;
     failed?;
     all.extend(nearest.best.iter().map(|scored| scored.number));
-    if !query.identifiers.is_empty() {
-        let named: Vec<QueryTerm> = query.identifiers.iter().map(|hash| QueryTerm { hash: *hash, weight: 1.0 }).collect();
+    if !query.identifiers().is_empty() {
+        let named: Vec<QueryTerm> = query.identifiers().iter().map(|hash| QueryTerm { hash: *hash, weight: 1.0 }).collect();
         for hit in runs.search(pages, &named, query.parameters, HOLDERS, &mut |number| sight.shows(number))? {
-            let text = ChunkRecord::read(pages, partition, hit.number)?.indexed(pages, partition)?;
-            let terms = analyze(&text, seed.terms).terms;
-            if query.identifiers.iter().all(|hash| terms.binary_search_by_key(hash, |term| term.hash).is_ok()) {
+            if holds_all(pages, (partition, seed), hit.number, query.identifiers())? {
                 found.identified = true;
                 all.push(hit.number);
             }
@@ -266,6 +264,13 @@ fn nominate<P: Pages>(
         });
     }
     Ok(query)
+}
+
+/// Whether a chunk has every one of these terms.
+fn holds_all<P: Pages>(pages: &P, (partition, seed): (Partition, Seed), number: u32, hashes: &[u64]) -> Result<bool> {
+    let text = ChunkRecord::read(pages, partition, number)?.indexed(pages, partition)?;
+    let terms = analyze(&text, seed.terms).terms;
+    Ok(hashes.iter().all(|hash| terms.binary_search_by_key(hash, |term| term.hash).is_ok()))
 }
 
 /// The numbers of documents by their ids, ascending.

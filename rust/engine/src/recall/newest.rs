@@ -2,7 +2,7 @@
 //! replaces, and each of these says when.
 //!
 //! Two are such a pair where both are of kinds that hold (facts, preferences, decisions, constraints, the profile), the newer one is
-//! trusted as much, is about the same person, and it answers the question by itself ([`answers`]). The same person: it has every name
+//! trusted as much, is about the same person, and it answers the question by itself ([`answers_by`]). The same person: it has every name
 //! and identifier of the question that the older one has, speaks of "I" where the older one does, and of nobody else's. A question that
 //! names nobody and says nothing of "I" is answered as it ranks: "the production server" is no newer "staging server".
 //!
@@ -11,11 +11,11 @@
 
 use std::cell::OnceCell;
 
-use super::Hit;
-use super::closer;
 use super::ranking::memories::newest::{CLOSENESS, LEAST, MEANING};
+use super::{Hit, Question};
 use crate::memory::Kind;
-use crate::text::{Role, analyze, with_analyzer};
+use crate::text::{Role, analyze};
+use crate::units::term_key::TermKey;
 
 /// So many hundredths of the older one's score has what is newer, at least.
 const LEAST_SHARE: i64 = 33;
@@ -44,16 +44,18 @@ const LONGEST_OWN: usize = "user\u{2019}s".len();
 
 /// Puts the newest of each thing before what it replaces, by its score, and notes at the older ones when something newer was said.
 /// `near` has the closeness of a hit, and its cosine by the built-in embedding.
-pub(super) fn lift(question: &str, hits: &mut [Hit], near: impl Fn(&Hit) -> (f64, f64)) {
-    if words(question).any(|word| PAST.contains(&word.as_str())) {
+pub(super) fn lift(question: &Question, hits: &mut [Hit], near: impl Fn(&Hit) -> (f64, f64)) {
+    if words(question.text()).any(|word| PAST.contains(&word.as_str())) {
         return;
     }
     let asked = Asked::of(question);
     if !asked.own && asked.names.is_empty() {
         return;
     }
-    let seen: Vec<Option<Seen>> = hits.iter().map(|hit| Seen::of(hit, &near)).collect();
-    let newest: Vec<Option<usize>> = (0..hits.len()).map(|older| newest_of(older, &asked, &seen)).collect();
+    let seen: Vec<Option<Seen>> = hits.iter().map(Seen::of).collect();
+    let answers: Vec<OnceCell<bool>> = vec![OnceCell::new(); hits.len()];
+    let answers = |at: usize| *answers[at].get_or_init(|| answers_by(near(&hits[at])));
+    let newest: Vec<Option<usize>> = (0..hits.len()).map(|older| newest_of(older, &asked, &seen, answers)).collect();
     for (older, newest) in newest.into_iter().enumerate() {
         let Some(newest) = newest else { continue };
         hits[older].newer_at = Some(hits[newest].memory.occurred_at);
@@ -64,15 +66,15 @@ pub(super) fn lift(question: &str, hits: &mut [Hit], near: impl Fn(&Hit) -> (f64
 }
 
 /// The newest of what replaces one.
-fn newest_of(older: usize, asked: &Asked, seen: &[Option<Seen>]) -> Option<usize> {
+fn newest_of(older: usize, asked: &Asked, seen: &[Option<Seen>], answers: impl Fn(usize) -> bool) -> Option<usize> {
     let old = seen[older].as_ref()?;
-    let newer =
-        seen.iter().enumerate().filter_map(|(place, new)| new.as_ref().filter(|new| asked.is_newer(new, old)).map(|new| (place, new)));
+    let newer = seen.iter().enumerate().filter_map(|(place, new)| Some((place, new.as_ref()?)));
+    let newer = newer.filter(|(place, new)| asked.is_newer(new, old) && answers(older) && answers(*place));
     newer.max_by_key(|(_, new)| new.occurred_at).map(|(place, _)| place)
 }
 
 /// Whether a memory answers the question by itself.
-fn answers((closeness, cosine): (f64, f64)) -> bool {
+fn answers_by((closeness, cosine): (f64, f64)) -> bool {
     MEANING * cosine + CLOSENESS * closeness > LEAST
 }
 
@@ -80,21 +82,22 @@ fn answers((closeness, cosine): (f64, f64)) -> bool {
 struct Asked {
     /// Hashes of what a newer memory must have if the older one has it.
     required: Vec<u64>,
+    key: TermKey,
     names: Vec<String>,
     own: bool,
 }
 
 impl Asked {
-    fn of(question: &str) -> Self {
-        let names: Vec<String> = closer::names(question).into_iter().map(str::to_lowercase).collect();
-        let own = speaks_of_own(question);
-        let query = with_analyzer(|analyzer| analyzer.query(question, 0));
+    fn of(question: &Question) -> Self {
+        let names: Vec<String> = question.names().iter().map(|name| name.to_lowercase()).collect();
+        let own = speaks_of_own(question.text());
+        let (key, query) = question.known_terms();
         let is_required = |term: &crate::text::QueryTerm| match term.role {
             Role::Whole => true,
             Role::Word => names.contains(&term.text) || term.text.bytes().any(|byte| byte.is_ascii_digit()), // "20dfcccfde" is a word
             _ => false,
         };
-        Self { required: query.terms.iter().filter(|term| is_required(term)).map(|term| term.hash).collect(), names, own }
+        Self { required: query.terms.iter().filter(|term| is_required(term)).map(|term| term.hash).collect(), key, names, own }
     }
 
     /// Whether one is newer than another and about the same person or thing. What is cheap comes first: mostly no text is read.
@@ -110,7 +113,7 @@ impl Asked {
     }
 }
 
-/// What is known of a memory that holds and answers the question.
+/// What is known of a memory that holds.
 struct Seen<'h> {
     text: &'h str,
     scope: usize,
@@ -124,9 +127,9 @@ struct Seen<'h> {
 }
 
 impl<'h> Seen<'h> {
-    fn of(hit: &'h Hit, near: impl Fn(&Hit) -> (f64, f64)) -> Option<Self> {
+    fn of(hit: &'h Hit) -> Option<Self> {
         let memory = &hit.memory;
-        if !holds(memory.kind) || memory.ending.is_some() || !answers(near(hit)) {
+        if !holds(memory.kind) || memory.ending.is_some() {
             return None;
         }
         Some(Self {
@@ -145,7 +148,7 @@ impl<'h> Seen<'h> {
     /// What it has of the names and identifiers of the question.
     fn required(&self, asked: &Asked) -> &[u64] {
         self.required.get_or_init(|| {
-            let analysis = analyze(self.text, 0);
+            let analysis = analyze(self.text, asked.key);
             let has = |hash: &u64| analysis.terms.binary_search_by_key(hash, |term| term.hash).is_ok();
             asked.required.iter().copied().filter(has).collect()
         })
@@ -206,7 +209,7 @@ mod tests {
 
     #[test]
     fn a_newer_one_needs_every_name_and_identifier() {
-        let required = |question: &str| Asked::of(question).required.len();
+        let required = |question: &str| Asked::of(&Question::new(question)).required.len();
         assert_eq!((required("Where does Anna work?"), required("Where do I work?")), (1, 0));
         assert!(required("Where do I deploy payments-api?") >= 1);
         assert_eq!(required("what did we say about 20dfcccfde in the meeting?"), 1);

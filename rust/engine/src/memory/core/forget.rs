@@ -18,7 +18,6 @@ impl Core {
     pub fn forget(&self, scope: &Scope, id: &str, reason: Option<&str>, now: i64) -> Result<bool> {
         let (scope, id, reason) = (scope.clone(), id.to_owned(), reason.map(str::to_owned));
         let forgotten = reserve::freeing(|| self.write(move |txn| forget::forget(txn, &scope, &id, reason.as_deref(), now)));
-        self.forget_tokens();
         forgotten
     }
 
@@ -51,7 +50,6 @@ impl Core {
             let step = step.to_vec();
             forgotten.extend(self.write(move |txn| forget::forget_many(txn, partition, seed, (&step, which), reason, now))?);
         }
-        self.forget_tokens();
         Ok(forgotten)
     }
 

@@ -18,12 +18,12 @@ struct Messages<'p, P> {
 }
 
 impl<P: Pages> Frequencies for Messages<'_, P> {
-    fn of_forms(&mut self, word: &str) -> Result<u64> {
+    fn has_form(&mut self, word: &str) -> Result<bool> {
         let hashes: Vec<u64> = with_analyzer(|analyzer| analyzer.query(word, self.key)).terms.iter().map(|term| term.hash).collect();
-        if let Some(known) = hashes.iter().map(|hash| self.known.frequency(*hash)).sum() {
-            return Ok(known);
+        if let Some(known) = hashes.iter().map(|hash| self.known.frequency(*hash)).sum::<Option<u64>>() {
+            return Ok(known > 0);
         }
-        Ok(self.runs.frequencies(self.pages, &hashes)?.iter().sum())
+        Ok(self.runs.frequencies(self.pages, &hashes)?.iter().any(|frequency| *frequency > 0))
     }
 
     fn of_spellings(&mut self, words: &[String]) -> Result<Vec<u64>> {
