@@ -73,6 +73,12 @@ impl RecentTokens {
         }
     }
 
+    /// Of how many texts it has tokens.
+    #[cfg(test)]
+    pub fn len(&self) -> usize {
+        self.halves.read().unwrap().iter().map(|half| half.texts.len()).sum()
+    }
+
     /// Forgets all: some of the texts were erased.
     pub fn forget(&self) {
         *self.halves.write().unwrap_or_else(PoisonError::into_inner) = Default::default();
@@ -94,10 +100,6 @@ impl std::fmt::Debug for RecentTokens {
 mod tests {
     use super::*;
 
-    fn count(recent: &RecentTokens) -> usize {
-        recent.halves.read().unwrap().iter().map(|half| half.texts.len()).sum()
-    }
-
     #[test]
     fn a_text_is_cut_once_and_its_tokens_are_its_own() {
         let recent = RecentTokens::default();
@@ -108,9 +110,9 @@ mod tests {
                 assert_eq!(**tokens, *distinct_tokens(text, MOST_TOKENS), "{text}");
             }
         }
-        assert_eq!(count(&recent), 3);
+        assert_eq!(recent.len(), 3);
         recent.forget();
-        assert_eq!(count(&recent), 0);
+        assert_eq!(recent.len(), 0);
     }
 
     #[test]
@@ -121,7 +123,7 @@ mod tests {
         for number in 0..many as u128 {
             recent.keep(vec![(number, Arc::clone(&tokens))]);
         }
-        assert!(count(&recent) * cost(&tokens) <= 2 * HALF + ENTRY);
+        assert!(recent.len() * cost(&tokens) <= 2 * HALF + ENTRY);
         assert!(recent.known(&[("", many as u128 - 1)])[0].is_some() && recent.known(&[("", 0)])[0].is_none());
     }
 }

@@ -45,7 +45,9 @@ impl Bigrams {
         while at < end {
             let (right, width) = character(text, at);
             let (last, first) = (text[at - 1], text[at]);
-            let meet = (left | right) < 128 || self.has(left, right) || self.torn[usize::from(last)][usize::from(first >> 6)] >> (first & 63) & 1 == 1;
+            let meet = (left | right) < 128
+                || self.has(left, right)
+                || self.torn[usize::from(last)][usize::from(first >> 6)] >> (first & 63) & 1 == 1;
             if !meet {
                 return at;
             }

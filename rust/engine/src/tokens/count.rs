@@ -82,7 +82,11 @@ fn count_rare(vocabulary: &Vocabulary, text: &[u8], start: usize, end: usize) ->
     if end - start < 16 {
         return vocabulary.recent().count(medium_key(text, start, end), || merge::count(vocabulary, text, start, end));
     }
-    if text[start] >= 128 || text[start + 1] >= 128 { count_parts(vocabulary, text, start, end) } else { count_long(vocabulary, text, start, end) }
+    if text[start] >= 128 || text[start + 1] >= 128 {
+        count_parts(vocabulary, text, start, end)
+    } else {
+        count_long(vocabulary, text, start, end)
+    }
 }
 
 /// A long pretoken of other scripts (a line of Chinese is one), part by part: it is cut where no token has its characters side by side.
