@@ -17,7 +17,6 @@ from memspan._records import (
     CommittedCompaction,
     Counts,
     ErasedCounts,
-    FailedRow,
     Fill,
     Fitted,
     FoundCluster,
@@ -82,7 +81,6 @@ __all__ = [
     "PromptCore",
     "Recalled",
     "Remembered",
-    "Rows",
     "ScopeCore",
     "SessionCore",
     "TaskCore",
@@ -139,6 +137,12 @@ class _Limits:
     MAX_GRANT_WEIGHT: ClassVar[int]
     MAX_ITEM_SCORE: ClassVar[float]
     MAX_TTL_SECONDS: ClassVar[int]
+    MAX_WAIT_SECONDS: ClassVar[int]
+    MAX_DAYS: ClassVar[float]
+    MAX_HITS: ClassVar[int]
+    MAX_KEPT_EXCHANGES: ClassVar[int]
+    MAX_KEPT_ROUNDS: ClassVar[int]
+    MAX_SUMMARY_TOKENS: ClassVar[int]
     MAX_RECALLS: ClassVar[int]
     MAX_JSON_DEPTH: ClassVar[int]
     MAX_BATCH_ROWS: ClassVar[int]
@@ -425,7 +429,11 @@ class EngineCore:
     def check_probe(self, probe: Vectors) -> None: ...
     def scope(self, scope_type: Literal["user", "shared"], id: str, tenant: str | None) -> ScopeCore: ...
     def scopes(self, after: int, limit: int) -> list[tuple[int, ScopeCore]]: ...
-    def remember_many(self, rows: Rows, embedded: Vectors | None, all_or_nothing: bool) -> tuple[list[Remembered | Error], int]: ...
+    def owns(self, scope: Scope) -> bool: ...
+    def to_embed(self, drafts: list[Draft], place: int) -> ToEmbed: ...
+    def remember_many(
+        self, drafts: list[Draft], embedded: Vectors | None, all_or_nothing: bool
+    ) -> tuple[list[Remembered | Error], int]: ...
     def forget_over_cap(self) -> int: ...
     def backup(self, path: Path) -> int: ...
     def export(self, path: Path) -> int: ...
@@ -771,17 +779,9 @@ class PromptCore:
 class Draft:
     """One memory on its way into the store: checked, and not yet embedded. Private."""
 
+    @property
+    def id(self) -> str | None: ...
     def to_embed(self) -> str | None: ...
-
-@final
-class Rows:
-    """Many of them. Private."""
-
-    def __new__(cls, owner: EngineCore, rows: list[Any], scope: ScopeCore | None) -> Rows: ...
-    def __len__(self) -> int: ...
-    def to_embed(self, owner: EngineCore, place: int) -> ToEmbed: ...
-    def failed(self) -> list[FailedRow]: ...
-    def place(self, at: int) -> tuple[int, str | None]: ...
 
 @final
 class ToEmbed:
