@@ -238,7 +238,7 @@ class Reporter:
     def __init__(self, on_event: Callable[[Event], object] | None) -> None:
         if on_event is not None and not callable(on_event):
             raise InvalidInput(
-                f"opening a store: on_event must be a callable that takes an Event, and {on_event!r} is none: pass a function"
+                f"opening a store: on_event must be a callable that takes an Event, and {on_event!r} cannot be called: pass a function"
             )
         self._on_event = on_event
 

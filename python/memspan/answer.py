@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias, Ty
 from memspan._values import dataclass
 
 if TYPE_CHECKING:
-    from memspan._core import Explanation
+    from memspan._results import Explanation
 
 __all__ = ["About", "Answer", "Hit", "Known", "SourceName"]
 
@@ -85,7 +85,7 @@ class Answer(Sequence[_HitT_co], Generic[_HitT_co]):
 
     @property
     def confidence(self) -> float:
-        """0 to 1: how sure the engine is that the best hit answers the question; 0 without a hit. It is no probability."""
+        """0 to 1: how sure the engine is that the best hit answers the question; 0 without a hit. It is not a probability."""
         return self._about.confidence
 
     @property

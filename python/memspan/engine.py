@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from memspan import _core
 from memspan._core import Limits
@@ -17,6 +17,7 @@ from memspan.encryption import key_bytes
 from memspan.exceptions import EmbedderError, InvalidInput
 from memspan.life import KindRule, Policy
 from memspan.long_term import Scope
+from memspan.reports import BuildInfo, CheckReport, ImportReport, MaintenanceReport, ReembedReport
 from memspan.usage import TokenFactors
 
 if TYPE_CHECKING:
@@ -50,56 +51,9 @@ _PAGE = 256
 _NO_FILE = frozenset({"", ":memory:", "file::memory:", "file::memory:?cache=shared"})
 
 
-class BuildInfo(TypedDict):
-    """What was built, and what it runs on.
-
-    Attributes:
-        version: Of memspan.
-        profile: "release", or "debug", which is 10 to 100 times slower.
-        target: Processor and system.
-        kernel: What compares vectors on this processor.
-        abi3: Whether one build serves every Python from 3.11 on.
-        format: The newest store format that it reads and writes.
-    """
-
-    version: str
-    profile: Literal["release", "debug"]
-    target: str
-    kernel: str
-    abi3: bool
-    format: int
-
-
 def build_info() -> BuildInfo:
     """What was built, and what it runs on: for reports of errors and of measurements."""
     return _core.build_info()
-
-
-@dataclass(frozen=True)
-class ImportReport:
-    """What became of the rows of `Engine.remember_many`.
-
-    Attributes:
-        rows: How many there were.
-        added: New memories.
-        superseded: New memories that took the slot of an older one.
-        duplicates: Rows that were there already.
-        rejected: Rows whose id belongs to a forgotten memory, and those that the policy refuses.
-        errors: Of the rows that could not be written: index, id if it has one, error. Empty with `on_error="raise"`.
-        chunks: Transactions.
-        redacted: New memories without what the policy takes out.
-        quarantined: Rows that wait for `Scope.approve`: of an untrusted source, and of a kind that every prompt begins with.
-    """
-
-    rows: int
-    added: int
-    superseded: int
-    duplicates: int
-    rejected: int
-    errors: tuple[tuple[int, str | None, Error], ...]
-    chunks: int
-    redacted: int = 0
-    quarantined: int = 0
 
 
 @dataclass(frozen=True)
@@ -123,86 +77,6 @@ class GraphOptions:
     ef_construction: int = 200
     ef_search: int = 128
     rebuild_share: float = 0.2
-
-
-@dataclass(frozen=True)
-class MaintenanceReport:
-    """What `Engine.maintain` did.
-
-    Attributes:
-        expired: Memories forgotten, and documents removed, because their time to live was over.
-        vectors_made: Vectors made for memories and chunks that had none.
-        vectors_pending: Memories and chunks that still have none of the engine's embedding, because the embedder failed; 0 without an
-            embedder.
-        recalls_stored: Memories whose buffered recalls were made durable.
-        sessions_removed: Sessions cleared away that an interrupted delete or fork had left.
-        compacted: Whether the store was rewritten.
-        file_bytes: Bytes of the data file afterwards.
-        collections_swept: Unfinished versions of documents, and remains of dropped collections, that were cleared away.
-        graphs_built: Scopes and collections whose graph over vectors was built, or built anew.
-        over_cap: Memories forgotten because their kind has more in a scope than its `KindRule` allows: the least valuable.
-        sessions_deleted: Sessions deleted because their `Retention` was over.
-        memories_forgotten: Memories forgotten for the same reason.
-    """
-
-    expired: int
-    vectors_made: int
-    vectors_pending: int
-    recalls_stored: int
-    sessions_removed: int
-    compacted: bool
-    file_bytes: int
-    collections_swept: int = 0
-    graphs_built: int = 0
-    over_cap: int = 0
-    sessions_deleted: int = 0
-    memories_forgotten: int = 0
-
-
-@dataclass(frozen=True)
-class ReembedReport:
-    """What `Engine.reembed` did.
-
-    Attributes:
-        made: Vectors made.
-        missing: Memories that still have none of this embedding: the embedder returned no usable vector of their text, or they were
-            written meanwhile.
-    """
-
-    made: int
-    missing: int
-
-
-@dataclass(frozen=True)
-class CheckReport:
-    """What `Engine.check` read, and what it found.
-
-    Attributes:
-        values: Values whose checksum was compared.
-        scopes: Scopes.
-        memories: Current memories.
-        ended: Revisions that are not current any more, and what is left of forgotten memories.
-        postings: Terms and keys of the index.
-        vectors: Vectors.
-        documents: Documents of collections.
-        chunks: Their chunks.
-        findings: What contradicts what, one sentence each; empty for a sound store.
-    """
-
-    values: int
-    scopes: int
-    memories: int
-    ended: int
-    postings: int
-    vectors: int
-    documents: int
-    chunks: int
-    findings: tuple[str, ...]
-
-    @property
-    def sound(self) -> bool:
-        """Whether nothing was found."""
-        return not self.findings
 
 
 def _now() -> datetime:
@@ -335,7 +209,7 @@ class Engine:
     @property
     def encrypted(self) -> bool:
         """Whether the values of the store are encrypted."""
-        return _core.is_encrypted(self._core)
+        return self._core.is_encrypted()
 
     def rekey(self, key: Key | None) -> None:
         """Gives the store another key, encrypts one that is plain, or makes it plain with `None`; the store is rewritten on the way.
@@ -347,7 +221,7 @@ class Engine:
             key: 32 bytes, or a function that returns them.
 
         Raises:
-            InvalidInput: The key is no key.
+            InvalidInput: The key is not 32 bytes.
             ReadOnly: The engine was opened with `read_only=True`.
 
         Examples:
@@ -356,7 +230,7 @@ class Engine:
             >>> engine.encrypted
             True
         """
-        _core.rekey(self._core, key_bytes("changing the key of a store", key))
+        self._core.rekey(key_bytes("changing the key of a store", key))
 
     def export(self, path: str | os.PathLike[str]) -> int:
         """Writes everything that the store holds to a file of JSON lines, which `load` reads back.
@@ -385,7 +259,7 @@ class Engine:
             ...     copy.load("all.jsonl") == lines, copy.user("u-42").recall("tea")[0].text
             (True, 'Prefers tea')
         """
-        return _core.export_store(self._core, _folder("exporting the store", path))
+        return self._core.export(_folder("exporting the store", path))
 
     def load(self, path: str | os.PathLike[str]) -> int:
         """Reads what `export` wrote into this store, which must be empty. Exporting it again gives the same bytes.
@@ -400,11 +274,11 @@ class Engine:
             How many values the store has.
 
         Raises:
-            InvalidInput: A line is none, is missing or was changed (`error.line` says which); the store is not empty; or the file's vectors
-                are of other embedders than the one this engine was opened with. Nothing was loaded.
+            InvalidInput: A line is missing, malformed or was changed (`error.line` says which), the store is not empty, or another
+                embedder than this engine's made the file's vectors. Nothing was loaded.
             StoreVersion: The file was exported by a memspan whose stores have another format.
         """
-        return _core.load_store(self._core, _folder("loading an export", path))
+        return self._core.load(_folder("loading an export", path))
 
     def maintain(self, *, compact: bool = False, retention: Retention | None = None) -> MaintenanceReport:
         """Does what can wait: forgets what expired, makes missing vectors, stores buffered recalls, clears up after interrupted deletes.
@@ -479,8 +353,8 @@ class Engine:
 
         The new vectors of a scope are made beside the old ones, by which its questions are answered meanwhile (with the embedder that
         this engine had before, or the built-in one; else by words alone, marked degraded). When they are whole, one short transaction
-        makes them those that are searched, and the old ones are removed in steps. What was made stays when it is interrupted, or the
-        process dies: the next call goes on behind it. `maintain` does the same without a report.
+        makes them those that are searched, and the old ones are removed in steps. When the call is interrupted or the process dies,
+        finished vectors stay, and the next call continues from there. `maintain` does the same without a report.
 
         May be run in a thread or a process of its own; `areembed` waits for it without blocking an event loop.
 
@@ -490,7 +364,7 @@ class Engine:
             progress: Called with how many vectors were made, and how many were missing at the begin, after each step of at most 256.
 
         Raises:
-            InvalidInput: The engine has no embedder and none is given, or it is none.
+            InvalidInput: The engine has no embedder and none is given, or the object given is not an embedder.
             EmbedderError: It failed, as its attribute `reason` says; `made` says how far it came. The old vectors serve on.
 
         Examples:
@@ -520,7 +394,7 @@ class Engine:
         except EmbedderError as error:
             raise EmbedderError(
                 f"reembedding {self!r}: {made:,} of {missing:,} vectors were made, and then the embedder failed ({error.reason}): the old "
-                "vectors serve on; call reembed() again to go on",
+                "vectors stay in use: call reembed() again to continue",
                 reason=error.reason,
                 made=made,
                 missing=missing,
@@ -666,13 +540,13 @@ def open(  # noqa: A001  `memspan.open` reads like what it does
         durability,
         read_only,
         busy_timeout_seconds,
-        clock,
-        embedding,
-        by_default,
-        graph,
-        policy,
-        None if kinds is None else dict(kinds),
-        key_bytes("opening a store", key),
+        clock=clock,
+        embedding=embedding,
+        by_default=by_default,
+        graph=graph,
+        policy=policy,
+        kinds=None if kinds is None else dict(kinds),
+        key=key_bytes("opening a store", key),
     )
     if by_default and core.space is None:
         note_unused(folder, core.embeddings())
@@ -685,7 +559,7 @@ open, aopen = guarded(open), guarded(aopen)  # noqa: A001
 
 def _check_rules(policy: object, kinds: object, llm: object) -> None:
     if not (policy is None or isinstance(policy, Policy)):
-        raise InvalidInput(f"opening a store: policy must be a memspan.Policy, and it is a {type(policy).__name__}: make one of it")
+        raise InvalidInput(f"opening a store: policy must be a memspan.Policy, and it is a {type(policy).__name__}: pass a Policy")
     if kinds is not None and not (is_mapping(kinds) and all(isinstance(rule, KindRule) for rule in kinds.values())):
         raise InvalidInput(
             'opening a store: kinds must map kinds to memspan.KindRule, as in kinds={"episodic": KindRule(cap=100)}: change it'
@@ -716,12 +590,12 @@ def _check_path(doing: str, text: str) -> None:
     if text.strip().casefold() in _NO_FILE:
         raise InvalidInput(
             f"{doing}: a store is a folder on this machine, and {text!r} names none: nothing is kept in memory alone; pass a path, or "
-            "use memspan.testing.temporary_engine(), whose folder goes when it ends",
+            "use memspan.testing.temporary_engine(), whose folder is deleted at its end",
             path=text,
         )
     if "://" in text or "\0" in text or text.startswith("file:"):
         raise InvalidInput(
-            f"{doing}: the path must be that of a folder on this machine, and {text!r} is none: URLs are not available in this version, "
+            f"{doing}: the path must be that of a folder on this machine, and {text!r} is a URL: URLs are not available in this version, "
             "pass a path",
             path=text,
         )

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from datetime import datetime
 
-    from memspan._core import ErasedCounts
+    from memspan._records import ErasedCounts
     from memspan.long_term import Scope
 
 __all__ = ["ErasureReceipt", "Retention", "delete_old", "receipt"]
@@ -29,8 +29,8 @@ class Retention:
     `KindRule.ttl_days` says at the write when a memory ends; this is applied to what is there, whenever it was written.
 
     Attributes:
-        sessions_days: Sessions to which nothing was added for so many days are deleted, with their ledgers and notes; `None`: never.
-        kinds: Memories of a kind whose newest revision is so many days old are forgotten, their history included:
+        sessions_days: Sessions to which nothing was added for this many days are deleted, with their ledgers and notes. `None` keeps them.
+        kinds: Memories of a kind are forgotten, with their history, once their newest revision is this many days old:
             `{"episodic": 90}`. Kinds that are not named are kept.
 
     Examples:

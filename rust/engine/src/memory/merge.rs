@@ -44,6 +44,9 @@ pub(super) fn write<P: PagesMut>(
         (None, Some(kept)) => (kept.clone(), Action::Reinforced),
         (None, None) => return Ok(None),
     };
+    if new.is_some() {
+        kept.provenance.writer = Some("consolidation".to_owned());
+    }
     kept.provenance.derived_from.extend(known.iter().map(|memory| memory.number).filter(|number| *number != kept.number));
     kept.provenance.reinforced = kept.provenance.reinforced.saturating_add(known.len() as u32 - 1);
     kept.provenance.last_seen = known.iter().map(|memory| memory.occurred_at).max().unwrap_or(0);

@@ -26,6 +26,7 @@ pub mod revise;
 mod revisions;
 pub mod slots;
 mod succession;
+mod to_embed;
 mod writer;
 
 pub use core::{Core, EngineOptions, Written};
@@ -39,4 +40,5 @@ pub use read::Listing;
 pub use record::{Ending, Memory, State};
 pub use relation::Relation;
 pub use remember::{Action, Remembered};
+pub use to_embed::ToEmbed;
 pub(crate) use writer::{MEMORIES, PINNED_KINDS, doubt_of, importance_of, kind_key, said_again};

@@ -1,6 +1,7 @@
 //! What sessions need of an open store: the core, and what this process has read of its sessions.
 
 use std::ops::Deref;
+use std::sync::atomic::AtomicUsize;
 
 use super::window::warm::WarmSessions;
 use crate::memory::Core;
@@ -10,13 +11,15 @@ use crate::memory::Core;
 pub struct SessionCore {
     core: Core,
     warm: WarmSessions,
+    /// As of which opening of the store's files.
+    warm_of: AtomicUsize,
 }
 
 impl SessionCore {
     /// Of a core, with nothing read yet.
     #[must_use]
     pub fn new(core: Core) -> Self {
-        Self { core, warm: WarmSessions::default() }
+        Self { core, warm: WarmSessions::default(), warm_of: AtomicUsize::default() }
     }
 
     /// The core, to be set up before it is shared.
@@ -31,6 +34,9 @@ impl SessionCore {
 
     /// What this process has read of its sessions.
     pub(super) fn warm(&self) -> &WarmSessions {
+        if self.core.store().is_reopened(&self.warm_of) {
+            self.warm.forget();
+        }
         &self.warm
     }
 }

@@ -90,7 +90,7 @@ impl Folder {
     }
 
     fn renamed(&self, name: &str) -> Error {
-        corrupt(&self.root, &format!("it holds {name}, a generation of a store under another name than memspan gave it, and no other one"))
+        corrupt(&self.root, &format!("it holds only {name}, a generation of a store that was renamed"))
     }
 
     fn foreign(&self, why: &str) -> Error {

@@ -3,20 +3,20 @@
 use std::ops::ControlFlow;
 
 use super::block::{Block, List};
-use super::layout::{self, BlockKeys, NO_NUMBER, Place, malformed};
+use super::layout::{self, BlockKeys, NO_NUMBER, PostingKey, malformed};
 use super::list::decode_short;
 use crate::Result;
 use crate::store::pages::Pages;
 
 /// The block that `place` belongs to, with its own place; `None` in an index without blocks.
-pub(super) fn block_at<P: Pages>(pages: &P, keys: BlockKeys, place: Place) -> Result<Option<(Place, Block<'_>)>> {
+pub(super) fn block_at<P: Pages>(pages: &P, keys: BlockKeys, place: PostingKey) -> Result<Option<(PostingKey, Block<'_>)>> {
     let Some((key, value)) = pages.floor(keys.at(place).as_slice())? else { return Ok(None) };
     let Some(place) = keys.place(key) else { return Ok(None) };
     Ok(Some((place, Block::parse(key, layout::body(key, value)?)?)))
 }
 
 /// The block behind the one at `place`.
-pub(super) fn block_after<P: Pages>(pages: &P, keys: BlockKeys, place: Place) -> Result<Option<(Place, Block<'_>)>> {
+pub(super) fn block_after<P: Pages>(pages: &P, keys: BlockKeys, place: PostingKey) -> Result<Option<(PostingKey, Block<'_>)>> {
     let (from, to) = (keys.at(place).u8(0), keys.range().end);
     let mut found = None;
     pages.scan(from.as_slice(), &to, &mut |key, value| {
@@ -76,7 +76,7 @@ pub(super) fn lists<'p, P: Pages>(
     term: u64,
     mut visit: impl FnMut(&'p [u8], List<'p>) -> Result<()>,
 ) -> Result<()> {
-    let Some((_, block)) = block_at(pages, keys, Place { term, number: 0 })? else { return Ok(()) };
+    let Some((_, block)) = block_at(pages, keys, PostingKey { term, number: 0 })? else { return Ok(()) };
     let found = block.find(term);
     if let Ok(at) = found {
         visit(block.key, block.list(at)?)?;
@@ -85,7 +85,7 @@ pub(super) fn lists<'p, P: Pages>(
     if at + found.map_or(0, |_| 1) < block.len() {
         return Ok(());
     }
-    let (from, to) = (keys.at(Place { term, number: 1 }), keys.at(Place { term, number: NO_NUMBER }));
+    let (from, to) = (keys.at(PostingKey { term, number: 1 }), keys.at(PostingKey { term, number: NO_NUMBER }));
     pages.scan(from.as_slice(), to.as_slice(), &mut |key, value| {
         let block = Block::parse(key, layout::body(key, value)?)?;
         if let Ok(at) = block.find(term) {

@@ -26,6 +26,7 @@ mod pairs;
 mod query;
 mod scan;
 mod select;
+mod some;
 mod unit;
 mod write;
 
