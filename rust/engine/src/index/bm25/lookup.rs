@@ -40,7 +40,7 @@ pub(super) fn postings<P: Pages>(pages: &P, keys: BlockKeys, terms: &[u64]) -> R
         };
         let mut found = current.and_then(|block| Some((block, inside(&block)?)));
         if found.is_none() {
-            current = block_at(pages, keys, Place { term, number: 0 })?.map(|(_, block)| block);
+            current = block_at(pages, keys, PostingKey { term, number: 0 })?.map(|(_, block)| block);
             found = current.and_then(|block| Some((block, inside(&block)?)));
         }
         counts.push(match found {
