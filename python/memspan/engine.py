@@ -274,8 +274,8 @@ class Engine:
             How many values the store has.
 
         Raises:
-            InvalidInput: A line is missing, malformed or was changed (`error.line` says which), the store is not empty, or another embedder than
-                this engine's made the file's vectors. Nothing was loaded.
+            InvalidInput: A line is missing, malformed or was changed (`error.line` says which), the store is not empty, or another
+                embedder than this engine's made the file's vectors. Nothing was loaded.
             StoreVersion: The file was exported by a memspan whose stores have another format.
         """
         return self._core.load(_folder("loading an export", path))
