@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
-<<<<<<< HEAD
-from memspan import _core
-from memspan._characters import whole
-from memspan._core import Added, Limits, ToolText
-=======
 from memspan import _core, _records
+from memspan._characters import whole
 from memspan._core import Limits
->>>>>>> border
 from memspan._fence import fenced
 from memspan._results import Added, ToolText
 from memspan._screening import screened_message
@@ -359,8 +355,7 @@ class Session:
                 f"adding a response: prompt is what assemble() returned, got a {type(prompt).__name__} (prompt=): pass the Prompt itself"
             )
         core = None if prompt is None else prompt._core  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  its core is the engine's
-<<<<<<< HEAD
-        add = self._core.add_response if lease is None else lease.add_response
+        add = partial(self._core.add_response, holder=None) if lease is None else lease.add_response
         try:
             replied = add(response, core)
         except InvalidInput:
@@ -368,9 +363,6 @@ class Session:
             if mended == given:
                 raise
             replied = add(mended, core)
-=======
-        replied = self._core.add_response(response, core, None) if lease is None else lease.add_response(response, core)
->>>>>>> border
         if replied.usage_ignored:
             reason = "the usage of a reply contradicts itself: the reply is stored, and the usage is kept as it came and not counted"
             self._store.reporter.report(Event("usage", reason, self._scope, session=self.id))
