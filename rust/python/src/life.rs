@@ -1,8 +1,8 @@
 //! The life of a memory, as the package calls it: screening, the write gate, what `learn` and `consolidate` write, relations.
 
 use memspan_engine::gate::{self, Claim, Speaker};
+use memspan_engine::life;
 use memspan_engine::life::consolidate::{self, Rule};
-use memspan_engine::life::near;
 use memspan_engine::life::relations;
 use memspan_engine::memory::{self, Core, LearnMark, Learning, NewMemory, Origin, Provenance};
 use memspan_engine::session::Session;
@@ -217,14 +217,8 @@ pub fn learn(
     let mark = session.map(|from| (from.session, from.before.into(), from.after.into()));
     run(py, Hold::Detached, || {
         let engine = scope.handle.engine()?;
-        let texts: Vec<String> = claims.iter().map(|claim| claim.text.clone()).collect();
-        for (claim, near) in claims.iter_mut().zip(near(engine, &scope.scope, &texts, now)?) {
-            if let Some(learning) = &mut claim.learning {
-                learning.near = near;
-            }
-        }
-        let Some(done) = engine.learn(&scope.scope, claims, mark, now)? else { return Ok(None) };
-        done.into_iter().map(|one| Remembered::new(engine, &scope.scope, one)).collect::<memspan_engine::Result<Vec<_>>>().map(Some)
+        let Some(done) = life::learn(engine, &scope.scope, claims, mark, now)? else { return Ok(None) };
+        Remembered::several(engine, &scope.scope, done).map(Some)
     })
 }
 

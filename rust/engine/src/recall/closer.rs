@@ -7,6 +7,7 @@
 use super::Hit;
 use super::explain::LexicalQuery;
 use super::fusion::Parts;
+use super::own::Own;
 use super::ranking::PRONOUNS_BESIDE;
 use super::ranking::memories::{BEHIND_IDENTIFIED, Features, IDENTIFIED_LEXICAL, WEIGHTS};
 use crate::embedding::{Content, RecentTokens, TIME, Wanted, count_forms, distinct_tokens, embed, forms};
@@ -62,11 +63,15 @@ impl Look {
         about.as_slice().iter().zip(text.as_slice()).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum()
     }
 
-    /// Scores the hits anew.
-    pub fn weigh(&self, recent: &RecentTokens, hits: &mut [Hit]) {
+    /// Scores the hits anew; what speaks of the user has the user's own names.
+    pub fn weigh(&self, recent: &RecentTokens, own: &Own, hits: &mut [Hit]) {
         let best = hits.iter().filter_map(|hit| hit.parts.cosine()).fold(0.0, f64::max);
         let tokens = recent.of(hits.iter().map(|hit| hit.memory.text.as_str()));
-        let features: Vec<Features> = hits.iter().zip(tokens).map(|(hit, tokens)| self.features(&tokens, &hit.parts, best)).collect();
+        let features: Vec<Features> = hits
+            .iter()
+            .zip(tokens)
+            .map(|(hit, tokens)| self.features(&tokens, &hit.parts, best, own.in_text(hit.scope, &hit.memory.text)))
+            .collect();
         let weights = self.weights(&features);
         let holds: Vec<bool> = hits.iter().map(|hit| hit.parts.identified).collect();
         let share = share_behind(&features, &holds, &weights);
@@ -77,13 +82,13 @@ impl Look {
         }
     }
 
-    fn features(&self, tokens: &[u8], parts: &Parts, best_cosine: f64) -> Features {
+    fn features(&self, tokens: &[u8], parts: &Parts, best_cosine: f64, own: usize) -> Features {
         let (count, nearness) = (tokens.len() / 2, self.wanted.nearness(tokens));
         let is = |is: bool| f64::from(u8::from(is));
         let [first_person, second_person, times] = count_forms(tokens);
         let share = |of: usize| of as f64 / (count as f64 + PRONOUNS_BESIDE);
         let has = |name: &Vec<u8>| name.as_chunks::<2>().0.iter().all(|token| tokens.as_chunks::<2>().0.contains(token));
-        let subject = self.names.iter().any(|name| !name.is_empty() && tokens.starts_with(name));
+        let is_named = self.names.iter().any(|name| !name.is_empty() && tokens.starts_with(name));
         let cosine = parts.cosine().unwrap_or(0.0).max(0.0);
         Features {
             words: parts.lexical_normalised,
@@ -91,9 +96,9 @@ impl Look {
             around: parts.around,
             closeness: self.wanted.closeness(&nearness),
             phrase: nearness.phrase,
-            name: self.names.iter().filter(|name| has(name)).count() as f64 / self.names.len().max(1) as f64,
-            subject: is(subject),
-            own_words: if subject { share(first_person) } else { 0.0 },
+            name: (own.max(self.names.iter().filter(|name| has(name)).count()) as f64 / self.names.len().max(1) as f64).min(1.0),
+            subject: is(is_named || own > 0),
+            own_words: if is_named { share(first_person) } else { 0.0 },
             second_person: share(second_person),
             time_asked: is(self.asks_when && times > 0),
         }
@@ -193,7 +198,7 @@ mod tests {
     #[test]
     fn who_is_named_and_comes_close_is_seen() {
         let look = Look::new("Where does Anna work?", &[LexicalQuery::default()], false).expect("it is English");
-        let of = |text: &str| look.features(&distinct_tokens(text, MOST_TOKENS), &Parts::default(), 0.0);
+        let of = |text: &str| look.features(&distinct_tokens(text, MOST_TOKENS), &Parts::default(), 0.0, 0);
         let (hers, his) = (of("Anna works at Acme."), of("Bob works at Initech."));
         assert!(hers.subject > 0.5 && hers.name > 0.5 && his.subject < 0.5 && his.name < 0.5);
         assert!(hers.closeness > 0.5 && of("The invoice is due.").closeness < 0.3);

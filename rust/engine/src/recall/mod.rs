@@ -19,6 +19,7 @@ pub mod explain;
 pub mod filter;
 pub mod fusion;
 mod newest;
+mod own;
 mod past;
 pub mod priors;
 pub mod ranking;
@@ -55,6 +56,7 @@ use crate::tokens;
 use candidates::{Candidate, Nominated};
 use closer::Look;
 use explain::LexicalQuery;
+use own::Own;
 use priors::Moment;
 
 /// A question.
@@ -201,14 +203,15 @@ pub(crate) fn answer<P: Pages>(engine: &Core, snapshot: &P, request: &Request) -
     let load = |(candidate, parts): (Candidate, fusion::Parts)| load(snapshot, &recall.partitions, candidate, &parts);
     let mut hits = ranked.into_iter().map(load).collect::<Result<Vec<Hit>>>()?;
     recall.by_vectors = found.sets.iter().any(Option::is_some);
+    let own = Own::of(snapshot, &request.scopes, &recall.partitions, &closer::names(&request.text))?;
     if let Some(look) = Look::new(&request.text, &recall.queries, found.identified) {
         if recall.by_vectors {
-            look.weigh(engine.recent_tokens(), &mut hits);
+            look.weigh(engine.recent_tokens(), &own, &mut hits);
             sort(&mut hits);
             recall.beside = Beside::of(&hits, look.names_somebody());
         }
         if !request.filter.limits_time() && request.filter.preferred.is_none() {
-            newest::lift(&request.text, &mut hits, |hit| (look.closeness(hit), look.cosine(hit, is_built_in(engine))));
+            newest::lift(&request.text, &own, &mut hits, |hit| (look.closeness(hit), look.cosine(hit, is_built_in(engine))));
         }
     }
     sort(&mut hits);

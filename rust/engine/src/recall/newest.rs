@@ -13,6 +13,7 @@ use std::cell::OnceCell;
 
 use super::Hit;
 use super::closer;
+use super::own::Own;
 use super::ranking::memories::newest::{CLOSENESS, LEAST, MEANING};
 use crate::memory::Kind;
 use crate::text::{Role, analyze, with_analyzer};
@@ -44,11 +45,11 @@ const LONGEST_OWN: usize = "user\u{2019}s".len();
 
 /// Puts the newest of each thing before what it replaces, by its score, and notes at the older ones when something newer was said.
 /// `near` has the closeness of a hit, and its cosine by the built-in embedding.
-pub(super) fn lift(question: &str, hits: &mut [Hit], near: impl Fn(&Hit) -> (f64, f64)) {
+pub(super) fn lift(question: &str, own: &Own, hits: &mut [Hit], near: impl Fn(&Hit) -> (f64, f64)) {
     if words(question).any(|word| PAST.contains(&word.as_str())) {
         return;
     }
-    let asked = Asked::of(question);
+    let asked = Asked::of(question, own);
     if !asked.own && asked.names.is_empty() {
         return;
     }
@@ -81,20 +82,31 @@ struct Asked {
     /// Hashes of what a newer memory must have if the older one has it.
     required: Vec<u64>,
     names: Vec<String>,
+    /// It asks of the user: in the first person, or by name.
     own: bool,
+    /// The names of it that are the user's.
+    own_names: Vec<String>,
 }
 
 impl Asked {
-    fn of(question: &str) -> Self {
+    fn of(question: &str, own: &Own) -> Self {
         let names: Vec<String> = closer::names(question).into_iter().map(str::to_lowercase).collect();
-        let own = speaks_of_own(question);
+        let own_names: Vec<String> = names.iter().filter(|name| own.has(name)).cloned().collect();
+        let is_own = speaks_of_own(question) || !own_names.is_empty();
         let query = with_analyzer(|analyzer| analyzer.query(question, 0));
         let is_required = |term: &crate::text::QueryTerm| match term.role {
             Role::Whole => true,
-            Role::Word => names.contains(&term.text) || term.text.bytes().any(|byte| byte.is_ascii_digit()), // "20dfcccfde" is a word
+            Role::Word => {
+                names.contains(&term.text) && !own_names.contains(&term.text) || term.text.bytes().any(|byte| byte.is_ascii_digit())
+            } // "20dfcccfde" is a word
             _ => false,
         };
-        Self { required: query.terms.iter().filter(|term| is_required(term)).map(|term| term.hash).collect(), names, own }
+        Self {
+            required: query.terms.iter().filter(|term| is_required(term)).map(|term| term.hash).collect(),
+            names,
+            own: is_own,
+            own_names,
+        }
     }
 
     /// Whether one is newer than another and about the same person or thing. What is cheap comes first: mostly no text is read.
@@ -104,7 +116,7 @@ impl Asked {
             && new.trust >= old.trust
             && (new.slot.is_none() || old.slot.is_none() || new.slot == old.slot)
             && new.score.saturating_mul(100) >= old.score.saturating_mul(LEAST_SHARE)
-            && (!self.own || new.own() == old.own())
+            && (!self.own || new.own(self) == old.own(self))
             && (!new.others(self) || old.others(self))
             && old.required(self).iter().all(|hash| new.required(self).contains(hash))
     }
@@ -151,8 +163,10 @@ impl<'h> Seen<'h> {
         })
     }
 
-    fn own(&self) -> bool {
-        *self.own.get_or_init(|| speaks_of_own(self.text))
+    /// Whether it speaks of the user, by a name that is asked for or without.
+    fn own(&self, asked: &Asked) -> bool {
+        let is_named = || words(self.text).any(|word| asked.own_names.iter().any(|name| *name == word.trim_end_matches("'s")));
+        *self.own.get_or_init(|| speaks_of_own(self.text) || !asked.own_names.is_empty() && is_named())
     }
 
     /// Whether it speaks of what is somebody's whom the question does not name.
@@ -166,7 +180,7 @@ pub(super) fn holds(kind: Kind) -> bool {
     matches!(kind, Kind::Semantic | Kind::Preference | Kind::Decision | Kind::Constraint | Kind::Profile)
 }
 
-fn speaks_of_own(text: &str) -> bool {
+pub(super) fn speaks_of_own(text: &str) -> bool {
     let is_own = |word: &str| OWN.iter().any(|own| word.chars().map(plain).eq(own.chars()));
     text.split_whitespace().map(bare).filter(|word| word.len() <= LONGEST_OWN).any(is_own)
 }
@@ -206,7 +220,7 @@ mod tests {
 
     #[test]
     fn a_newer_one_needs_every_name_and_identifier() {
-        let required = |question: &str| Asked::of(question).required.len();
+        let required = |question: &str| Asked::of(question, &Own::default()).required.len();
         assert_eq!((required("Where does Anna work?"), required("Where do I work?")), (1, 0));
         assert!(required("Where do I deploy payments-api?") >= 1);
         assert_eq!(required("what did we say about 20dfcccfde in the meeting?"), 1);
