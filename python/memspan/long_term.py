@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import math
-import os
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
-from datetime import datetime, tzinfo
+from collections.abc import Iterable
+from datetime import tzinfo
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal
 
 from memspan import _core
-from memspan._fence import fenced, is_whole, system_error
-from memspan._parts import remove_abandoned
+from memspan._fence import fenced, is_whole
 from memspan._twins import async_iterable, awaitable
-from memspan._values import dataclass
 from memspan.answer import Answer, Known
 from memspan.collection import Collection, cores
-from memspan.exceptions import Error, InvalidInput, ModelMismatch, NotFound
+from memspan.exceptions import InvalidInput, ModelMismatch, NotFound
 from memspan.life import Consolidation, Learned, Profile, Relation
+from memspan.new_memory import Kind, Metadata, NewMemory, Source
 from memspan.short_term import Session, set_policy
+from memspan.slots import Slots
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    import os
+    from collections.abc import Iterator, Mapping, Sequence
+    from datetime import datetime
 
     from memspan._core import Memory, Recalled, Remembered, SessionInfo
     from memspan._learning import Work
@@ -39,39 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Kind", "Metadata", "NewMemory", "Scope", "Slots", "Source"]
 
-Kind: TypeAlias = Literal["episodic", "semantic", "preference", "decision", "constraint", "task_outcome", "profile"]
-"""What a memory is about: an event, a fact, a taste, a decision, a rule that must hold, how a task ended, who somebody is."""
-
-Source: TypeAlias = Literal["user", "tool", "assistant"]
-"""Who said it, with the trust it has by default: user 3, tool 2, assistant 1; anything else 0."""
-
-Metadata: TypeAlias = Mapping[str, Any]
-"""Keys of text; values are None, bool, int (64 bits), float, str, bytes, and lists and dicts of these, at most 32 deep."""
-
 _PAGE = 256
-
-
-@dataclass(frozen=True)
-class NewMemory:
-    """A row of `Engine.remember_many`: the arguments of `Scope.remember`, and whose memory it is.
-
-    Attributes:
-        scope: Whose memory it is. `Scope.remember_many` needs none.
-    """
-
-    scope: Scope | None
-    text: str
-    kind: Kind | str = "semantic"
-    slot: str | None = None
-    importance: float = 0.5
-    confidence: float = 1.0
-    trust: int | None = None
-    source: Source | str = "user"
-    id: str | None = None
-    ttl_seconds: float | None = None
-    occurred_at: datetime | None = None
-    metadata: Metadata | None = None
-    vector: Any = None
 
 
 @fenced
@@ -780,33 +747,9 @@ class Scope:
             >>> user.export("u-42.jsonl")
             1
         """
-        import json  # noqa: PLC0415  what few calls need is not paid for at import
-        from pathlib import Path  # noqa: PLC0415
+        from memspan._scope_export import export  # noqa: PLC0415  what few calls need is not paid for at import
 
-        target = Path(path)
-        if not target.name:
-            raise InvalidInput(f"exporting {self!r}: path names a file to be written, and {str(path)[:300]!r} names none: give a file name")
-        beside = target.with_name(f".{target.name}.{os.getpid()}.part")
-        remove_abandoned(target)
-        count = 0
-        try:
-            # Mode 0600: it holds what one user said.
-            with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-                for memory in self.memories():
-                    json.dump(_plain(memory.to_dict()), file, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-                    file.write("\n")
-                    count += 1
-                file.flush()
-                os.fsync(file.fileno())
-            beside.replace(target)
-        except OSError as error:
-            if isinstance(error, Error):
-                raise
-            raise system_error(f"exporting {self!r}", error, target) from error
-        finally:
-            with suppress(OSError):
-                beside.unlink(missing_ok=True)
-        return count
+        return export(self, path)
 
     def session(
         self,
@@ -1021,71 +964,6 @@ class Scope:
     asearch_transcripts = awaitable(search_transcripts)
 
 
-@fenced
-class Slots(Mapping[str, Any]):
-    """The slots of a scope, by name: a view, read anew at each use. Letter case does not count.
-
-    `slots[name]` is the `Memory` that holds the slot, or a tuple of them, oldest first, where the slot is declared `multi`;
-    `slots.all(name)` is a tuple in both cases.
-
-    Examples:
-        >>> _ = user.remember("Prefers Go for scripting", slot="scripting-language")
-        >>> user.slots["Scripting-Language"].text, list(user.slots)
-        ('Prefers Go for scripting', ['scripting-language'])
-        >>> user.slots.declare("allergy", multi=True)
-        >>> _ = user.remember_many([{"text": f"Is allergic to {food}", "slot": "allergy"} for food in ("nuts", "milk")])
-        >>> [memory.text for memory in user.slots["allergy"]]
-        ['Is allergic to nuts', 'Is allergic to milk']
-    """
-
-    __slots__ = ("_core",)
-
-    def __init__(self, core: _core.ScopeCore) -> None:
-        self._core = core
-
-    def __getitem__(self, name: str) -> Any:
-        """The current value of a slot.
-
-        Raises:
-            NotFound: The slot has no value.
-        """
-        if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]  callers without types
-            raise InvalidInput(f"looking up a slot: its name is a str, and it is {type(name).__name__}: names are list(slots)")
-        slot = next(iter(self._core.slots(name)), None)
-        if slot is not None and slot.multi:
-            return slot.memories
-        if slot is None or not slot.memories:
-            normal = name if slot is None else slot.name
-            raise NotFound(f"looking up slot {name[:80]!r}: it has no current value: names that do are list(slots)", slot=normal)
-        return slot.memories[-1]
-
-    def all(self, name: str) -> tuple[Memory, ...]:
-        """Every current value of a slot, oldest first; none where it has no value."""
-        return tuple(memory for slot in self._core.slots(name) for memory in slot.memories)
-
-    def declare(self, name: str, *, multi: bool) -> None:
-        """Says whether a slot holds several values at a time. Cost: one write transaction.
-
-        Raises:
-            InvalidInput: `multi=False`, and it has several values now.
-        """
-        self._core.declare_slot(name, multi)
-
-    def __iter__(self) -> Iterator[str]:
-        return (slot.name for slot in self._core.slots(None) if slot.multi or slot.memories)
-
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
-
-    def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and any(slot.multi or slot.memories for slot in self._core.slots(name))
-
-    def __repr__(self) -> str:
-        return f"Slots({', '.join(map(repr, self))})"
-
-    adeclare = awaitable(declare)
-
-
 def _zone(timezone: tzinfo | str | None) -> tzinfo | None:
     """The zone of that name; `None` is UTC."""
     if timezone is None or isinstance(timezone, tzinfo):
@@ -1100,18 +978,3 @@ def _zone(timezone: tzinfo | str | None) -> tzinfo | None:
             f"{timezone!r}: correct it; where a machine knows no zones at all, pip install tzdata",
             timezone=repr(timezone),
         ) from error
-
-
-def _plain(value: Any) -> Any:
-    """A value of a memory as JSON has it."""
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}  # pyright: ignore[reportUnknownVariableType]
-    if isinstance(value, list):
-        return [_plain(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
-    if isinstance(value, bytes):
-        import base64  # noqa: PLC0415
-
-        return base64.b64encode(value).decode("ascii")
-    if isinstance(value, float) and not math.isfinite(value):
-        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
-    return value.isoformat() if isinstance(value, datetime) else value

@@ -19,7 +19,6 @@ from memspan.compaction.writing import Written, write
 from memspan.embedding import Event
 from memspan.exceptions import BudgetExceeded, Error, InvalidInput, NotFound, SessionMoved
 from memspan.lease import Lease
-from memspan.refusals import Refusal
 from memspan.reply import PartialReply, Reply, ToolCall
 from memspan.session_tools import SessionTools, run_call
 from memspan.stream import response_text
@@ -44,18 +43,6 @@ if TYPE_CHECKING:
 __all__ = ["Added", "ModelSwitch", "NewMessage", "Session", "ToolText", "set_policy"]
 
 _USAGE_PAGE = 64
-_MOST_COUNTS = 4
-_MAX_REASON = 500
-_ELSEWHERE = frozenset({"overloaded", "rate_limited", "outage"})
-_CURES = {
-    "auth": "the provider refuses the key, its rights or the account: mend them, no other prompt helps",
-    "bad_request": "the provider refuses the request itself: its message says what to change",
-    "overloaded": "the provider has no room now, and no other model is left: try again later, or name more models (models=)",
-    "rate_limited": "the provider's rate limit is reached, and no other model is left: wait, or name more models (models=)",
-    "outage": "the provider does not answer, and no other model is left: try again later, or name more models (models=)",
-    "": "the error is none that memspan.Refusal knows: handle it, or assemble again with another max_input_tokens=",
-}
-_OF_A_CALL = frozenset({"max_tokens", "max_completion_tokens", "stream", "stream_options"})
 
 
 @dataclass(frozen=True)
@@ -418,34 +405,11 @@ class Session:
                 vector, why = self._store.query_vector(question, self._scope)
         prompt = Prompt(self._core.assemble(query, max_input_tokens, max_output_tokens, _items(items), budget, vector, why))
         if count is not None:
-            prompt = self._counted(prompt, count)
+            from memspan._recovery import count_by  # noqa: PLC0415  most prompts are counted here
+
+            prompt = count_by(count, prompt, self, self._core, self._store)
         self._store.windows.watch(self._scope, self._core, prompt.total_tokens)
         return prompt
-
-    def _counted(self, prompt: Prompt, count: Callable[[dict[str, Any]], int]) -> Prompt:
-        for _ in range(_MOST_COUNTS):
-            core = prompt._core  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  its core is the engine's
-            try:
-                request = {name: value for name, value in prompt.render().items() if name not in _OF_A_CALL}
-                tokens = count(request)
-                counted = core.costing(tokens)
-            except Exception as error:  # noqa: BLE001  whatever a client raises: the prompt is good without it
-                reason = f"counting a prompt: count= failed, {type(error).__name__}: {_words(error)[:_MAX_REASON]}"
-                self._store.reporter.report(Event("count", reason, self._scope, session=self.id))
-                return prompt
-            if tokens > prompt.max_input_tokens:
-                prompt = Prompt(self._core.too_large(core, tokens, prompt.max_input_tokens))
-                continue
-            try:
-                self._core.learn_cost(core, tokens)
-            except Error as error:  # the session went on, or nobody may write: the count is right all the same
-                self._store.reporter.report(Event("count", f"learning a count: {error}", self._scope, session=self.id))
-            return Prompt(counted)
-        raise BudgetExceeded(
-            f"assembling a prompt of session {self.id!r}: count= must settle below {prompt.max_input_tokens:,} tokens, and it said more of "
-            f"{_MOST_COUNTS} prompts, each smaller than the one before: see whether it counts the request that it is given",
-            limit_tokens=prompt.max_input_tokens,
-        )
 
     def recover(
         self,
@@ -484,31 +448,9 @@ class Session:
             >>> session.recover(smaller, "529 Overloaded", models=["claude-sonnet-4-5", "gpt-4o"]).model
             'gpt-4o'
         """
-        if not isinstance(prompt, Prompt):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise InvalidInput(f"recovering: prompt is what assemble() returned, got a {type(prompt).__name__}: pass the Prompt itself")
-        refusal = Refusal.of(error)
-        core = _core.ReplyCore(self._core)
-        if refusal is not None and refusal.kind == "too_long":
-            numbers = (refusal.input_tokens, refusal.limit_tokens, refusal.output_tokens)
-            smaller = Prompt(core.refused(prompt._core, *numbers))  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  its core is the engine's
-            return self._compacted(core, smaller, compact) if compact is not None and refusal.shrink != "reply" else smaller
-        if refusal is not None and refusal.kind in _ELSEWHERE:
-            following = _model_after(prompt.model, tuple(models))
-            if following is not None:
-                if self.model == prompt.model:
-                    self.switch_model(following)
-                return Prompt(core.again(prompt._core))  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
-        raise _unrecovered(error, refusal)
+        from memspan._recovery import recover  # noqa: PLC0415  most prompts are answered
 
-    def _compacted(self, core: _core.ReplyCore, smaller: Prompt, compact: Callable[[Session], Compaction]) -> Prompt:
-        """A smaller prompt with a summary of what it leaves out; the smaller one itself where there is nothing to sum up."""
-        try:
-            covered = compact(self).covers
-        except Exception as error:  # noqa: BLE001  whatever a compactor raises: the smaller prompt is good without it
-            reason = f"recovering: compact= failed, {type(error).__name__}: {_words(error)[:_MAX_REASON]}"
-            self._store.reporter.report(Event("compact", reason, self._scope, session=self.id))
-            return smaller
-        return Prompt(core.again(smaller._core)) if covered else smaller  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+        return recover(_core.ReplyCore(self._core), self, self._store, prompt, error, models=models, compact=compact)
 
     def lease(
         self,
@@ -931,32 +873,9 @@ def _switched(plan: _core.PlannedSwitch, draft: _core.CompactionDraft | None, wr
     return ModelSwitch(**kept, summary=summary, refused=written.refused, checked=written.checked)
 
 
-def _words(error: BaseException) -> str:
-    try:
-        return str(error)
-    except Exception:  # noqa: BLE001  an exception that cannot say what it is says nothing
-        return ""
-
-
 def _partial(stored: _core.StoredPartial) -> PartialReply:
     response: dict[str, Any] = stored.response
     return PartialReply(response_text(response), stored.messages, stored.began_at, stored.written_at, stored.error, response)
-
-
-def _model_after(failed: str, models: tuple[str | Model, ...]) -> str | Model | None:
-    names = [model if isinstance(model, str) else model.name for model in models]
-    first = names.index(failed) + 1 if failed in names else 0
-    return next((model for model in models[first:]), None)
-
-
-def _unrecovered(error: object, refusal: Refusal | None) -> BaseException:
-    cure = _CURES.get("" if refusal is None else refusal.kind, _CURES[""])
-    if isinstance(error, BaseException):
-        error.add_note(f"memspan: {cure}")
-        return error
-    return InvalidInput(
-        f"recovering from a refusal: a smaller prompt or another model must help, got {str(error)[:200]!r}: {cure}", refusal=refusal
-    )
 
 
 def _items(items: Iterable[Item]) -> tuple[Item, ...]:

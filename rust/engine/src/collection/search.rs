@@ -28,7 +28,7 @@ use crate::recall::priors::{Attributes, Moment};
 use crate::recall::ranking::WINDOW;
 use crate::recall::ranking::passages::{FEWEST, HOLDERS, LEXICAL, PER_ANSWER};
 use crate::recall::when::Range;
-use crate::recall::{check_conditions, check_min_score, confidence, question_vector, why_degraded};
+use crate::recall::{Question, check_conditions, check_min_score, confidence, question_vector, why_degraded};
 use crate::store::identity::Seed;
 use crate::store::keys::Partition;
 use crate::store::metrics::add;
@@ -208,7 +208,7 @@ fn nominate<P: Pages>(
 ) -> Result<LexicalQuery> {
     found.partitions.insert(place, partition);
     let runs = Runs::open(pages, writer::index(partition))?;
-    let mut query = LexicalQuery::new(&request.text, seed.terms, runs.statistics(pages)?).by(Parameters::OF_DOCUMENTS);
+    let mut query = LexicalQuery::new(&Question::new(&request.text), seed.terms, runs.statistics(pages)?).by(Parameters::OF_DOCUMENTS);
     let terms: Vec<QueryTerm> = query.question().terms.to_vec();
     let hashes: Vec<u64> = terms.iter().map(|term| term.hash).collect();
     query.frequencies = runs.frequencies(pages, &hashes)?;
@@ -233,12 +233,12 @@ fn nominate<P: Pages>(
     let nearest = compared.map_or(Ok(Nearest::default()), |(set, vector)| set.nearest(pages, vector, wanted, &mut shows))?;
     failed?;
     all.extend(nearest.best.iter().map(|scored| scored.number));
-    if !query.identifiers.is_empty() {
-        let named: Vec<QueryTerm> = query.identifiers.iter().map(|hash| QueryTerm { hash: *hash, weight: 1.0 }).collect();
+    if !query.identifiers().is_empty() {
+        let named: Vec<QueryTerm> = query.identifiers().iter().map(|hash| QueryTerm { hash: *hash, weight: 1.0 }).collect();
         for hit in runs.search(pages, &named, query.parameters, HOLDERS, &mut |number| sight.shows(number))? {
             let text = ChunkRecord::read(pages, partition, hit.number)?.indexed(pages, partition)?;
             let terms = analyze(&text, seed.terms).terms;
-            if query.identifiers.iter().all(|hash| terms.binary_search_by_key(hash, |term| term.hash).is_ok()) {
+            if query.identifiers().iter().all(|hash| terms.binary_search_by_key(hash, |term| term.hash).is_ok()) {
                 found.identified = true;
                 all.push(hit.number);
             }

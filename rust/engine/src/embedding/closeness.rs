@@ -14,7 +14,7 @@
 use std::cell::Cell;
 
 use super::wordpiece::{self, Token};
-use super::{Known, table};
+use super::{Cut, table};
 use crate::index::vectors::UnitVector;
 use crate::text::is_filler;
 
@@ -55,21 +55,17 @@ pub(crate) struct Content {
 impl Content {
     /// Those of a question but for filler, punctuation and `left_out` (as [`super::distinct_tokens`] has them), which stand for something
     /// else; all of them where nothing is left.
-    pub fn of(question: &str, left_out: &[u8]) -> Self {
-        let (mut content, mut all, mut known) = (Self::default(), Self::default(), Known::default());
+    pub fn of(question: &Cut, left_out: &[u8]) -> Self {
+        let (mut content, mut all) = (Self::default(), Self::default());
         let is_left_out = |token: Token| left_out.as_chunks::<2>().0.contains(&token.to_le_bytes());
-        wordpiece::each_token_of_word(question, &mut |word, token| {
-            known.note(word, token);
-            if !table::says_something(token) {
-                return;
-            }
+        for (word, token) in question.telling() {
             all.push(word, token);
             let is_mark = word.is_ascii() && !word.iter().any(u8::is_ascii_alphanumeric);
             if !(is_filler(word) || is_ending(word) || is_mark || is_left_out(token)) {
                 content.push(word, token);
             }
-        });
-        Self { is_known: known.is_enough(), ..if content.tokens.is_empty() { all } else { content } }
+        }
+        Self { is_known: question.is_known, ..if content.tokens.is_empty() { all } else { content } }
     }
 
     fn push(&mut self, word: &[u8], token: Token) {
@@ -239,7 +235,7 @@ mod tests {
     use crate::embedding::distinct_tokens;
 
     fn closeness(question: &str, text: &str) -> f64 {
-        let content = Content::of(question, &[]);
+        let content = Content::of(&Cut::of(question), &[]);
         let wanted = Wanted::new(&content, &vec![1.0; content.words.len()]);
         wanted.closeness(&wanted.nearness(&distinct_tokens(text, 256)))
     }
@@ -251,7 +247,7 @@ mod tests {
         };
         let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
         let (mut close, mut lengths) = (0.0, 0.0);
-        for &wanted in &Content::of(question, &[]).tokens {
+        for &wanted in &Content::of(&Cut::of(question), &[]).tokens {
             let (wanted, mut best) = (row(wanted), 0.0_f64);
             wordpiece::each_token(text, &mut |token| {
                 let found = row(token);
@@ -279,7 +275,7 @@ mod tests {
         assert!(closeness("port", "The port!") > 0.99);
         assert!((closeness("puppy", "dog") - naive("puppy", "dog")).abs() < 0.01, "a near token has its cosine");
         assert_eq!(
-            Content::of("What is Anna's job?", &distinct_tokens("Anna", 8)).words.len(),
+            Content::of(&Cut::of("What is Anna's job?"), &distinct_tokens("Anna", 8)).words.len(),
             1,
             "what an apostrophe cuts off says nothing"
         );
@@ -288,16 +284,16 @@ mod tests {
     #[test]
     fn nothing_on_either_side_is_far_from_everything() {
         assert!(closeness("", "text").abs() < 1e-9 && closeness("text", "").abs() < 1e-9);
-        let content = Content::of("Caroline museum", &distinct_tokens("Caroline", 8));
+        let content = Content::of(&Cut::of("Caroline museum"), &distinct_tokens("Caroline", 8));
         assert_eq!(content.tokens.len(), 1, "a left out token does not count");
         let wanted = Wanted::new(&content, &[1.0]);
         assert!(wanted.nearness(&[0xff, 0xff]).best.iter().all(|best| *best == 0), "a token that no vocabulary has");
-        assert!(Content::of("\u{1f600}", &[]).vector().is_none() && Content::of("cat", &[]).vector().is_some());
+        assert!(Content::of(&Cut::of("\u{1f600}"), &[]).vector().is_none() && Content::of(&Cut::of("cat"), &[]).vector().is_some());
     }
 
     #[test]
     fn what_stands_together_counts_as_a_phrase() {
-        let content = Content::of("guitar lesson", &[]);
+        let content = Content::of(&Cut::of("guitar lesson"), &[]);
         let wanted = Wanted::new(&content, &[1.0, 1.0]);
         let phrase = |text: &str| wanted.nearness(&distinct_tokens(text, 256)).phrase;
         assert!(phrase("my first guitar lesson") > 0.99);
@@ -310,7 +306,7 @@ mod tests {
         let apart = closeness("puppy", "dog");
         assert!(apart > 0.3);
         for _ in 0..3 {
-            let (a, b) = (Content::of("quarterly report", &[]), Content::of("puppy", &[]));
+            let (a, b) = (Content::of(&Cut::of("quarterly report"), &[]), Content::of(&Cut::of("puppy"), &[]));
             let (first, second) = (Wanted::new(&a, &[1.0, 1.0]), Wanted::new(&b, &[1.0]));
             let text = distinct_tokens("dog", 8);
             assert!(first.closeness(&first.nearness(&text)) < 0.5);

@@ -16,6 +16,7 @@
 
 mod classes;
 mod closeness;
+mod cut;
 mod forms;
 mod normalise;
 mod recent;
@@ -26,6 +27,7 @@ mod wordpiece;
 mod tests;
 
 pub(crate) use closeness::{Content, Nearness, Wanted};
+pub(crate) use cut::Cut;
 #[cfg(test)]
 pub(crate) use forms::{FIRST_PERSON, SECOND_PERSON};
 pub(crate) use forms::{TIME, count_forms, forms};
@@ -106,7 +108,7 @@ impl Known {
 /// "What", "did" and "the" are in every question, and what they have in common with a text tells nothing.
 #[must_use]
 pub fn embed_question(question: &str) -> UnitVector {
-    Content::of(question, &[]).vector().unwrap_or_else(|| UnitVector::without_direction(DIMENSIONS))
+    Content::of(&Cut::of(question), &[]).vector().unwrap_or_else(|| UnitVector::without_direction(DIMENSIONS))
 }
 
 /// The distinct tokens of a text in the order of its words, at most `most`, each as two bytes, little-endian.

@@ -48,23 +48,30 @@ pub(super) fn each_token_of_word(text: &str, each: &mut impl FnMut(&[u8], Token)
     each_word(text, &mut |word| pieces(word, &mut |token| each(word.bytes().unwrap_or_default(), token)));
 }
 
-/// The pieces of one word, or the unknown token: a word is never cut in part.
+/// The same word by word, each with all its tokens.
+pub(super) fn each_word_with_tokens(text: &str, each: &mut impl FnMut(&[u8], &[Token])) {
+    each_word(text, &mut |word| with_pieces(word, |tokens| each(word.bytes().unwrap_or_default(), tokens)));
+}
+
 fn pieces(word: &Word, each: &mut impl FnMut(Token)) {
+    with_pieces(word, |tokens| tokens.iter().for_each(|&token| each(token)));
+}
+
+/// The pieces of one word, or the unknown token: a word is never cut in part.
+fn with_pieces(word: &Word, each: impl FnOnce(&[Token])) {
     let bytes = word.bytes().unwrap_or_default();
     if let Some((token, _)) = longest(bytes, false).filter(|(_, len)| *len == bytes.len()) {
-        return each(token); // most words are tokens
+        return each(&[token]); // most words are tokens
     }
     let (mut found, mut count, mut start) = ([UNKNOWN; MAX_WORD_CHARS], 0, 0);
     while start < bytes.len() {
-        let Some((token, len)) = longest(&bytes[start..], start > 0) else { return each(UNKNOWN) };
+        let Some((token, len)) = longest(&bytes[start..], start > 0) else { return each(&[UNKNOWN]) };
         found[count] = token;
         count += 1;
         start += len;
     }
-    if count == 0 {
-        return each(UNKNOWN); // too long to be cut
-    }
-    found[..count].iter().for_each(|&token| each(token));
+    // Without a piece it is too long to be cut.
+    each(if count == 0 { &[UNKNOWN] } else { &found[..count] });
 }
 
 /// The longest piece that `bytes` begin with, and its length.

@@ -11,8 +11,8 @@ use crate::Result;
 use crate::index::bm25::{IndexId, Reader, Statistics};
 use crate::index::vectors::{Query, UnitVector, VectorSet};
 use crate::memory::{Core, LearnMark, MEMORIES, NewMemory, Remembered};
-use crate::recall::Filter;
 use crate::recall::explain::LexicalQuery;
+use crate::recall::{Filter, Question};
 use crate::scope::{Head, Scope};
 use crate::store::pages::Pages;
 use crate::units::term_key::TermKey;
@@ -74,7 +74,7 @@ impl<'p, P: Pages> Known<'p, P> {
     /// The best by words, and the nearest vectors where they are of the embedder that made the claim's.
     fn near(&mut self, engine: &Core, claim: &NewMemory) -> Result<Vec<u32>> {
         let statistics = Statistics { documents: self.head.documents, total_length: self.head.total_length };
-        let query = LexicalQuery::new(&claim.text, self.key, statistics);
+        let query = LexicalQuery::new(&Question::new(&claim.text), self.key, statistics);
         let best = self.reader.top_k(&query.question(), BY_WORDS, |_, row| self.filter.keeps_row(row))?;
         let mut numbers: Vec<u32> = best.hits.iter().map(|hit| hit.number).collect();
         let vector = claim.vector.as_ref().filter(|vector| vector.has_direction());

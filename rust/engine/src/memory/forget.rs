@@ -2,7 +2,7 @@
 
 use super::kind::Kind;
 use super::record::{self, Ending, Memory, State};
-use super::remember::expire;
+use super::succession::expire;
 use super::writer::PartitionWriter;
 use crate::limits::MAX_DAYS;
 use crate::scope::Scope;

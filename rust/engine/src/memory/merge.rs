@@ -2,7 +2,8 @@
 
 use super::PINNED_KINDS;
 use super::record;
-use super::remember::{Action, Prepared, Remembered, supersede};
+use super::remember::{Action, Prepared, Remembered};
+use super::succession::supersede;
 use super::writer::PartitionWriter;
 use crate::Result;
 use crate::scope::Scope;

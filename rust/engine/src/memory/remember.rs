@@ -1,122 +1,21 @@
 //! `remember`: one or many memories of one scope, in one transaction.
 
-use xxhash_rust::xxh3::Xxh3;
-
 use super::kind::{Kind, trust_of};
-use super::learn::{self, Learning};
-use super::provenance::Provenance;
+use super::learn;
+use super::new_memory::{NewMemory, Verdict, normal_slot, request_hash};
 use super::quarantine;
 use super::record::{self, Ending, Memory, State, number_in};
+use super::succession::{expire, file_as_history, holder, supersede, take_slot};
 use super::writer::{MEMORIES, PINNED_KINDS, PartitionWriter, content_key, duplicate_key, id_key, newest};
 use crate::index::bm25::{IndexId, Reader};
 use crate::index::vectors::{UnitVector, VectorSet};
-use crate::limits::{MAX_METADATA_BYTES, MAX_NAME_BYTES, MAX_TEXT_BYTES, MAX_TRUST};
 use crate::scope::Scope;
 use crate::store::identity::{Secret, Seed};
 use crate::store::load;
 use crate::store::pages::{Pages, PagesMut};
-use crate::text::screening::{Screened, Screening, Sensitive};
+use crate::text::screening::Sensitive;
 use crate::text::{self, Analysis, analyze};
 use crate::{Error, ErrorKind, Result};
-
-/// What a caller wants to be remembered.
-#[derive(Debug, Clone)]
-pub struct NewMemory {
-    /// 1 byte to [`MAX_TEXT_BYTES`].
-    pub text: String,
-    /// What it is about.
-    pub kind: Kind,
-    /// The attribute it gives a value to.
-    pub slot: Option<String>,
-    /// 0 to 1.
-    pub importance: f64,
-    /// 0 to 1.
-    pub confidence: f64,
-    /// 0 to 3; by source where it is not given.
-    pub trust: Option<u8>,
-    /// Who said it.
-    pub source: String,
-    /// Makes a retry harmless: unique in the scope.
-    pub id: Option<String>,
-    /// Microseconds from now until it is forgotten.
-    pub ttl: Option<i64>,
-    /// When it happened, microseconds since 1970 (UTC); now where it is not given.
-    pub occurred_at: Option<i64>,
-    /// MessagePack of a mapping; empty where there is none.
-    pub metadata: Vec<u8>,
-    /// Its embedding; `None` leaves it to the built-in one, or pending where that is not the store's.
-    pub vector: Option<UnitVector>,
-    /// Who made that: the place of the embedder among those of the engine.
-    pub made_by: u32,
-    /// Where it comes from.
-    pub provenance: Provenance,
-    /// What makes it a claim that is compared with what is known; `None` for what a caller just remembers.
-    pub learning: Option<Box<Learning>>,
-    /// Microseconds from now until it is forgotten where `ttl` says nothing: the rule of its kind.
-    pub default_ttl: Option<i64>,
-    /// What screening made of it.
-    pub screened: Verdict,
-}
-
-/// What screening made of a text.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum Verdict {
-    /// It was not screened yet.
-    #[default]
-    Open,
-    /// Nothing was found that the policy minds.
-    Clean,
-    /// These were taken out.
-    Redacted(Vec<Sensitive>),
-    /// It is not stored, for these.
-    Refused(Vec<Sensitive>),
-}
-
-impl NewMemory {
-    /// Applies a policy to the text, once. What is refused keeps no text.
-    pub fn screen(&mut self, policy: Screening) {
-        if self.screened != Verdict::Open {
-            return;
-        }
-        self.screened = match policy.apply(&self.text) {
-            Screened::Clean => Verdict::Clean,
-            Screened::Redacted(text, types) => {
-                self.text = text;
-                self.vector = None;
-                Verdict::Redacted(types)
-            }
-            Screened::Rejected(types) => {
-                "-".clone_into(&mut self.text);
-                self.vector = None;
-                Verdict::Refused(types)
-            }
-        };
-    }
-
-    /// A memory with the defaults of the API.
-    #[must_use]
-    pub fn new(text: impl Into<String>) -> Self {
-        Self {
-            text: text.into(),
-            kind: Kind::Semantic,
-            slot: None,
-            importance: 0.5,
-            confidence: 1.0,
-            trust: None,
-            source: "user".to_owned(),
-            id: None,
-            ttl: None,
-            occurred_at: None,
-            metadata: Vec::new(),
-            vector: None,
-            made_by: 0,
-            provenance: Provenance::default(),
-            learning: None,
-            default_ttl: None,
-            screened: Verdict::Open,
-        }
-    }
-}
 
 /// What became of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -194,24 +93,6 @@ pub(super) struct Prepared {
     analysis: Analysis,
     /// What its words were hashed with.
     seed: Seed,
-}
-
-impl NewMemory {
-    /// Checks what needs no transaction: lengths and ranges.
-    pub fn check(&self) -> Result<()> {
-        check_text(&self.text)?;
-        check_fraction("importance", self.importance)?;
-        check_fraction("confidence", self.confidence)?;
-        check_trust(self.trust)?;
-        for (what, name) in [("id", self.id.as_deref()), ("slot", self.slot.as_deref()), ("source", Some(self.source.as_str()))] {
-            name.map_or(Ok(()), |name| check_name(what, name))?;
-        }
-        if self.ttl.is_some_and(|ttl| ttl <= 0) {
-            return Err(Error::invalid("remembering: ttl_seconds must be above 0: leave it out to keep the memory"));
-        }
-        self.slot.as_deref().map_or(Ok(()), |slot| normal_slot(slot).map(drop))?;
-        check_metadata(&self.metadata)
-    }
 }
 
 /// The vector of an embedding (number, dimensions) that a current memory of the same kind, slot and text has.
@@ -472,177 +353,10 @@ fn outlives(known: &Memory, new: &Memory) -> bool {
     end(known) >= end(new) && known.trust >= new.trust
 }
 
-/// The memory that holds a slot now.
-pub(super) fn holder<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, current: &[u32]) -> Result<Option<Memory>> {
-    let Some(number) = current.last() else { return Ok(None) };
-    let Some(memory) = record::current(writer.pages, writer.partition, *number)? else { return Ok(None) };
-    if memory.is_expired(writer.now) {
-        expire(writer, memory)?;
-        return Ok(None);
-    }
-    Ok(Some(memory))
-}
-
-fn take_slot<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, mut slot: super::slots::Slot, number: u32) -> Result<()> {
-    if !slot.multi {
-        slot.current.clear();
-    }
-    slot.current.push(number);
-    writer.put_slot(&slot)
-}
-
-/// Files a value that is older or less trusted than the slot's current one.
-fn file_as_history<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, mut memory: Memory, current: Memory) -> Result<Remembered> {
-    memory.number = writer.next_number()?;
-    memory.sequence = writer.next_sequence();
-    let less_trusted = memory.trust < current.trust;
-    let reason = if less_trusted {
-        format!("trust {} does not replace trust {} in this slot: kept in history only", memory.trust, current.trust)
-    } else {
-        "its event is older than that of the slot's current value: kept in history only".to_owned()
-    };
-    let mut ending = Ending {
-        state: State::Superseded,
-        known_until: writer.now,
-        valid_until: memory.occurred_at,
-        superseded_by: Some(current.number),
-        reason: Some(reason.clone()),
-    };
-    if !less_trusted {
-        ending.valid_until = insert_into_chain(writer, &mut memory, current)?;
-    }
-    memory.ending = Some(ending);
-    writer.add_to_history(&memory)?;
-    Ok(Remembered { action: Action::Added, memory, reason: Some(reason) })
-}
-
-/// Ends `current` in favour of `memory`, which takes its slot.
-pub(super) fn supersede<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, current: Memory, memory: &Memory) -> Result<()> {
-    let ending = Ending {
-        state: State::Superseded,
-        known_until: writer.now,
-        valid_until: memory.occurred_at,
-        superseded_by: Some(memory.number),
-        reason: None,
-    };
-    writer.end(current, ending)
-}
-
-/// Forgets a memory whose time to live is over.
-pub(super) fn expire<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, memory: Memory) -> Result<()> {
-    writer.leave_slot(&memory)?;
-    let at = memory.expires_at.unwrap_or(writer.now);
-    let ending = Ending { state: State::Expired, known_until: at, valid_until: at, superseded_by: None, reason: None };
-    writer.end(memory, ending)
-}
-
-/// Puts an older value where it belongs among the values of a slot, which are chained newest event first; returns when it
-/// stopped to hold: when the next newer one began. The others' endings stay what the store knew when they ended.
-fn insert_into_chain<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, memory: &mut Memory, current: Memory) -> Result<i64> {
-    let mut newer = current;
-    loop {
-        let older = match newer.supersedes {
-            Some(number) => newest(writer.pages, writer.partition, number)?,
-            None => None,
-        };
-        match older {
-            Some(older) if older.occurred_at > memory.occurred_at => newer = older,
-            older => {
-                memory.supersedes = older.as_ref().map(|m| m.number);
-                newer.supersedes = Some(memory.number);
-                record::put(writer.pages, writer.partition, &newer)?;
-                return Ok(newer.occurred_at);
-            }
-        }
-    }
-}
-
-/// A slot's name in normal form; one of white space only is none.
-pub(super) fn normal_slot(name: &str) -> Result<String> {
-    let key = text::slot_key(name);
-    if key.is_empty() {
-        Err(Error::invalid(format!("naming a slot: a slot's name has letters, and {name:?} has none: give it a name")))
-    } else {
-        Ok(key)
-    }
-}
-
 fn id_conflict(id: &str) -> Error {
     Error::new(
         ErrorKind::IdConflict,
         format!("remembering with id={id:?}: an id is unique in its scope, and it was written before with other content: use another id, or revise() that memory"),
     )
     .with("id", id)
-}
-
-pub(super) fn check_text(text: &str) -> Result<()> {
-    if text.trim().is_empty() {
-        return Err(Error::invalid("remembering: the text of a memory must not be empty: leave the call out"));
-    }
-    if text.len() > MAX_TEXT_BYTES {
-        return Err(Error::invalid(format!(
-            "remembering: the text of a memory has at most {MAX_TEXT_BYTES} bytes of UTF-8, and this one has {}: split it, or add it to a collection",
-            text.len()
-        ))
-        .with("size_bytes", text.len()));
-    }
-    Ok(())
-}
-
-pub(super) fn check_fraction(what: &str, value: f64) -> Result<()> {
-    if (0.0..=1.0).contains(&value) {
-        return Ok(());
-    }
-    Err(Error::invalid(format!("remembering: {what} is a number from 0 to 1, and it is {value}: scale it")).with("value", value))
-}
-
-fn check_trust(trust: Option<u8>) -> Result<()> {
-    match trust {
-        Some(trust) if trust > MAX_TRUST => {
-            Err(Error::invalid(format!("remembering: trust is 0 to {MAX_TRUST}, and it is {trust}: the user's own word is 3")))
-        }
-        _ => Ok(()),
-    }
-}
-
-pub(super) fn check_name(what: &str, name: &str) -> Result<()> {
-    if name.is_empty() || name.len() > MAX_NAME_BYTES {
-        return Err(Error::invalid(format!(
-            "remembering: {what} has 1 to {MAX_NAME_BYTES} bytes of UTF-8, and it has {}: shorten it, or leave it out",
-            name.len()
-        ))
-        .with("size_bytes", name.len()));
-    }
-    Ok(())
-}
-
-pub(super) fn check_metadata(metadata: &[u8]) -> Result<()> {
-    if metadata.len() > MAX_METADATA_BYTES {
-        return Err(Error::invalid(format!(
-            "remembering: metadata has at most {MAX_METADATA_BYTES} bytes as MessagePack, and it has {}: keep large things elsewhere and a reference here",
-            metadata.len()
-        ))
-        .with("size_bytes", metadata.len()));
-    }
-    Ok(())
-}
-
-/// What tells a retry from a conflict: everything the caller said, but not the vector, which need not be the same twice.
-fn request_hash(new: &NewMemory) -> u64 {
-    let mut hash = Xxh3::new();
-    let mut part = |bytes: &[u8]| {
-        hash.update(&(bytes.len() as u64).to_le_bytes());
-        hash.update(bytes);
-    };
-    part(new.text.as_bytes());
-    part(new.kind.name().as_bytes());
-    part(new.slot.as_deref().unwrap_or_default().as_bytes());
-    part(&new.importance.to_bits().to_le_bytes());
-    part(&new.confidence.to_bits().to_le_bytes());
-    part(&[new.trust.unwrap_or(u8::MAX)]);
-    part(new.source.as_bytes());
-    part(&new.ttl.unwrap_or(0).to_le_bytes());
-    part(&new.occurred_at.unwrap_or(i64::MIN).to_le_bytes());
-    part(&new.metadata);
-    hash.digest()
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::filter::check_conditions;
 use super::fusion::Parts;
 use super::when::{self, Range};
-use super::{Beside, LexicalQuery, Recall, Request, about, answer, confidence, note};
+use super::{Beside, LexicalQuery, Question, Recall, Request, answer, confidence, has_vector, note};
 use crate::memory::{Core, Named};
 use crate::scope::Head;
 use crate::store::pages::Pages;
@@ -109,10 +109,10 @@ pub fn why_degraded(text: &str, engine: Option<String>, embedder: Option<&str>) 
 }
 
 /// Answers a question from one snapshot. `embedder_failed` says why the question has no vector, where a caller's embedder made none.
-pub fn ask(core: &Core, mut request: Request, embedder_failed: Option<&str>) -> Result<Answer> {
+pub fn ask(core: &Core, request: Request, embedder_failed: Option<&str>) -> Result<Answer> {
     request.check()?;
-    request.vector = request.vector.take().or_else(|| about(core, &request.text));
-    let (mut asked, recall) = core.store().read(|pages| ask_in(core, pages, &request, embedder_failed))?;
+    let question = Question::new(&request.text);
+    let (mut asked, recall) = core.store().read(|pages| ask_in(core, pages, &request, &question, embedder_failed))?;
     add_recalls(core, &mut asked, &recall);
     note(core, &request, &recall);
     Ok(asked)
@@ -127,8 +127,14 @@ pub(crate) fn add_recalls(core: &Core, asked: &mut Answer, recall: &Recall) {
 }
 
 /// The same from a snapshot that the caller holds, who [notes](note) what was recalled.
-pub(crate) fn ask_in<P: Pages>(core: &Core, pages: &P, request: &Request, embedder_failed: Option<&str>) -> Result<(Answer, Recall)> {
-    let mut recall = answer(core, pages, request)?;
+pub(crate) fn ask_in<P: Pages>(
+    core: &Core,
+    pages: &P,
+    request: &Request,
+    question: &Question,
+    embedder_failed: Option<&str>,
+) -> Result<(Answer, Recall)> {
+    let mut recall = answer(core, pages, request, question)?;
     let mut asked = Answer::default();
     for partition in recall.partitions.iter().flatten() {
         asked.documents += Head::read(pages, *partition)?.documents;
@@ -139,7 +145,7 @@ pub(crate) fn ask_in<P: Pages>(core: &Core, pages: &P, request: &Request, embedd
         let related = hit.related.take();
         asked.found.push(Found { named: Arc::new(named), scope: hit.scope, parts: hit.parts, duplicates, related });
     }
-    asked.hybrid = request.vector.is_some() || recall.by_vectors;
+    asked.hybrid = request.vector.is_some() || recall.by_vectors || has_vector(core, question);
     asked.degraded = why_degraded(&request.text, recall.degraded.clone(), embedder_failed);
     asked.queries = std::mem::take(&mut recall.queries);
     asked.beside = recall.beside;

@@ -10,7 +10,7 @@ use super::ranking::WINDOW;
 use super::ranking::memories::{FEWEST, PER_ANSWER};
 use super::related::{self, Related};
 use super::when::Range;
-use super::{Request, past};
+use super::{Asked, Request, past};
 use crate::Result;
 use crate::index::bm25::{Hit, IndexId, Reader, Row, Statistics};
 use crate::index::vectors::graph::Nearest;
@@ -75,8 +75,8 @@ pub struct Searched {
 impl Nominated {
     /// The question as the vectors of a scope were searched with.
     #[must_use]
-    pub fn question<'q>(&'q self, request: &'q Request, searched: Searched) -> Option<&'q Query> {
-        if searched.built_in { self.built_in.get()?.as_ref() } else { request.vector.as_ref() }
+    pub fn question<'q>(&'q self, asked: &Asked<'q>, searched: Searched) -> Option<&'q Query> {
+        if searched.built_in { self.built_in.get()?.as_ref() } else { asked.vector }
     }
 }
 
@@ -84,21 +84,22 @@ impl Nominated {
 pub fn nominate<P: Pages>(
     engine: &Core,
     snapshot: &P,
-    request: &Request,
+    asked: &Asked<'_>,
     place: usize,
     partition: Partition,
     found: &mut Nominated,
 ) -> Result<LexicalQuery> {
+    let request = asked.request;
     let head = Head::read(snapshot, partition)?;
     let statistics = Statistics { documents: head.documents, total_length: head.total_length };
-    let mut query = LexicalQuery::new(&request.text, request.scopes[place].seed(snapshot.secret()).terms, statistics);
+    let mut query = LexicalQuery::new(asked.question, request.scopes[place].seed(snapshot.secret()).terms, statistics);
     let mut reader = Reader::open(snapshot, IndexId { partition, index: MEMORIES })?;
     let mut scope = ScopeSearch { snapshot, request, partition, within: None, failed: None };
     let wanted = request.limit.saturating_mul(PER_ANSWER).max(FEWEST);
 
     let lexical = scope.lexical(&mut reader, &mut query, wanted)?;
-    let searched = vectors_of(engine, snapshot, request, partition, &head, found)?;
-    let compared = searched.and_then(|searched| Some((searched.set, found.question(request, searched)?)));
+    let searched = vectors_of(engine, snapshot, asked, partition, &head, found)?;
+    let compared = searched.and_then(|searched| Some((searched.set, found.question(asked, searched)?)));
     let mut dense = Nearest::default();
     let mut numbers: Vec<u32> = lexical.best.iter().map(|hit| hit.number).collect();
     numbers.extend(scope.dense(&mut reader, compared, &mut dense, wanted)?);
@@ -114,7 +115,7 @@ pub fn nominate<P: Pages>(
     let found_holders = scope.first_found(&mut reader, &holders)?;
     let identified = !found_holders.is_empty();
     numbers.extend(found_holders);
-    let mut by_relation = related::nominate(snapshot, partition, request.scopes[place].seed(snapshot.secret()), &request.text)?;
+    let mut by_relation = related::nominate(snapshot, partition, request.scopes[place].seed(snapshot.secret()), asked.question.text())?;
     scope.retain_found(&mut reader, &mut by_relation)?;
     numbers.extend(by_relation.keys());
     numbers.sort_unstable();
@@ -181,7 +182,7 @@ fn attributes<P: Pages>(core: &Core, row: &Row, number: u32, accesses: &mut Acce
 fn vectors_of<P: Pages>(
     engine: &Core,
     snapshot: &P,
-    request: &Request,
+    asked: &Asked<'_>,
     partition: Partition,
     head: &Head,
     found: &mut Nominated,
@@ -189,13 +190,13 @@ fn vectors_of<P: Pages>(
     if engine.embedding().is_none() || head.documents == 0 {
         return Ok(None);
     }
-    let place = request.vector.as_ref().map(Query::place);
-    let asked = place.map_or(Ok(None), |place| engine.vector_set_of(place, snapshot, partition))?;
-    let searched = match asked {
+    let place = asked.vector.map(Query::place);
+    let own = place.map_or(Ok(None), |place| engine.vector_set_of(place, snapshot, partition))?;
+    let searched = match own {
         Some((number, set)) if number == head.embedding => Some(Searched { set, built_in: false }),
         _ if head.embedding == 0 => None,
         _ => match engine.built_in_set(snapshot, partition, head.embedding)? {
-            Some(set) if found.built_in.get_or_init(|| super::built_in_question(&request.text)).is_some() => {
+            Some(set) if found.built_in.get_or_init(|| super::built_in_question(asked.question)).is_some() => {
                 Some(Searched { set, built_in: true })
             }
             _ => None,
@@ -210,7 +211,7 @@ fn vectors_of<P: Pages>(
             Some("the scopes were embedded by different embedders, whose cosines compare badly: reembed() makes them one".to_owned())
         }
         Some(_) => None,
-        None if request.vector.is_none() => Some("the question could not be embedded: answered by words alone".to_owned()),
+        None if asked.vector.is_none() => Some("the question could not be embedded: answered by words alone".to_owned()),
         None => Some("the memories were embedded by another embedder, or by none: maintain() embeds them anew".to_owned()),
     };
     found.degraded = found.degraded.take().or(why);
@@ -375,7 +376,7 @@ impl<P: Pages> ScopeSearch<'_, P> {
 
 /// The memories that hold every identifier of the question, by number.
 fn with_every_identifier<P: Pages>(reader: &mut Reader<'_, P>, query: &LexicalQuery) -> Result<Vec<u32>> {
-    let Some((first, others)) = query.identifiers.split_first() else { return Ok(Vec::new()) };
+    let Some((first, others)) = query.identifiers().split_first() else { return Ok(Vec::new()) };
     let mut holders = reader.find(*first)?;
     for identifier in others {
         let these = reader.find(*identifier)?;
@@ -433,7 +434,7 @@ impl Lexical {
         }
         match self.best.iter().find(|hit| hit.number == number) {
             Some(hit) => Ok(hit.score),
-            None if query.terms.is_empty() => Ok(0),
+            None if query.terms().is_empty() => Ok(0),
             None => Ok(reader.explain(&query.question(), number)?.iter().map(|part| part.score).sum()),
         }
     }

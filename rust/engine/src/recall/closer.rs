@@ -4,48 +4,40 @@
 //! and how it is told orders them. The weights are [`WEIGHTS`]. English tells most here: of a question that the built-in
 //! table does not know there is no closer look, and the first order stays.
 
-use super::Hit;
 use super::explain::LexicalQuery;
 use super::fusion::Parts;
 use super::own::Own;
 use super::ranking::PRONOUNS_BESIDE;
 use super::ranking::memories::{BEHIND_IDENTIFIED, Features, IDENTIFIED_LEXICAL, WEIGHTS};
+use super::{Hit, Question};
 use crate::embedding::{Content, RecentTokens, TIME, Wanted, count_forms, distinct_tokens, embed, forms};
 use crate::index::bm25::{Formula, Parameters, Statistics};
-use crate::index::vectors::UnitVector;
-use crate::text::{Role, asks_when, is_filler};
+use crate::text::{Role, is_filler};
 
 /// The most tokens of a memory that are compared.
 const MOST_TOKENS: usize = 256;
-/// Tokens of a name.
-const NAME_TOKENS: usize = 16;
 
 /// What a question looks for in a text.
-pub(super) struct Look {
+pub(super) struct Look<'q> {
     wanted: Wanted,
-    /// What it is about, beside those whom it names.
-    about: Option<UnitVector>,
-    /// The tokens of each name in the question.
-    names: Vec<Vec<u8>>,
-    asks_when: bool,
+    question: &'q Question,
     /// A memory holds every identifier of the question.
     identified: bool,
 }
 
-impl Look {
+impl<'q> Look<'q> {
     /// `None` where the table knows too little of the question.
-    pub fn new(question: &str, queries: &[LexicalQuery], identified: bool) -> Option<Self> {
-        let (names, content) = (name_tokens(question), content(question));
+    pub fn new(question: &'q Question, queries: &[LexicalQuery], identified: bool) -> Option<Self> {
+        let content = question.about();
         if !content.is_known || content.words.is_empty() {
             return None;
         }
-        let rarity = rarity(&content, queries);
-        Some(Self { wanted: Wanted::new(&content, &rarity), about: content.vector(), names, asks_when: asks_when(question), identified })
+        Some(Self { wanted: Wanted::new(content, &rarity(content, queries)), question, identified })
     }
 
     /// Whether the question names somebody or something.
     pub fn names_somebody(&self) -> bool {
-        !self.names.is_empty()
+        !self.question.names().is_empty()
     }
 
     /// How close a hit is to the question.
@@ -59,8 +51,8 @@ impl Look {
         if let Some(cosine) = hit.parts.cosine().filter(|_| made) {
             return cosine;
         }
-        let (Some(about), text) = (&self.about, embed(&hit.memory.text)) else { return 0.0 };
-        about.as_slice().iter().zip(text.as_slice()).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum()
+        let (Some(about), text) = (self.question.vector(), embed(&hit.memory.text)) else { return 0.0 };
+        about.unit().as_slice().iter().zip(text.as_slice()).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum()
     }
 
     /// Scores the hits anew; what speaks of the user has the user's own names.
@@ -88,7 +80,8 @@ impl Look {
         let [first_person, second_person, times] = count_forms(tokens);
         let share = |of: usize| of as f64 / (count as f64 + PRONOUNS_BESIDE);
         let has = |name: &Vec<u8>| name.as_chunks::<2>().0.iter().all(|token| tokens.as_chunks::<2>().0.contains(token));
-        let is_named = self.names.iter().any(|name| !name.is_empty() && tokens.starts_with(name));
+        let names = self.question.name_tokens();
+        let is_named = names.iter().any(|name| !name.is_empty() && tokens.starts_with(name));
         let cosine = parts.cosine().unwrap_or(0.0).max(0.0);
         Features {
             words: parts.lexical_normalised,
@@ -96,11 +89,11 @@ impl Look {
             around: parts.around,
             closeness: self.wanted.closeness(&nearness),
             phrase: nearness.phrase,
-            name: (own.max(self.names.iter().filter(|name| has(name)).count()) as f64 / self.names.len().max(1) as f64).min(1.0),
+            name: own.max(names.iter().filter(|name| has(name)).count()).min(names.len()) as f64 / names.len().max(1) as f64,
             subject: is(is_named || own > 0),
             own_words: if is_named { share(first_person) } else { 0.0 },
             second_person: share(second_person),
-            time_asked: is(self.asks_when && times > 0),
+            time_asked: is(times > 0 && self.question.asks_when()),
         }
     }
 
@@ -127,15 +120,6 @@ fn share_behind(features: &[Features], holds: &[bool], weights: &[f64; WEIGHTS.l
     if best > 0.0 { (BEHIND_IDENTIFIED * last.max(0.0) / best).min(1.0) } else { 1.0 }
 }
 
-/// What a question is about, beside those whom it names.
-pub(super) fn content(question: &str) -> Content {
-    Content::of(question, &name_tokens(question).concat())
-}
-
-fn name_tokens(question: &str) -> Vec<Vec<u8>> {
-    names(question).into_iter().map(|name| distinct_tokens(name, NAME_TOKENS)).collect()
-}
-
 /// The rarity of each word of the content, over all scopes that were asked.
 fn rarity(content: &Content, queries: &[LexicalQuery]) -> Vec<f64> {
     let documents = queries.iter().map(|query| query.statistics.documents).sum();
@@ -143,7 +127,7 @@ fn rarity(content: &Content, queries: &[LexicalQuery]) -> Vec<f64> {
     let of_word = |word: &[u8]| {
         let mut frequency = 0;
         for query in queries {
-            let at = query.terms.iter().position(|term| term.role == Role::Word && term.text.as_bytes() == word);
+            let at = query.terms().iter().position(|term| term.role == Role::Word && term.text.as_bytes() == word);
             frequency += at.and_then(|at| query.frequencies.get(at)).copied().unwrap_or(0);
         }
         formula.idf(frequency)
@@ -197,11 +181,12 @@ mod tests {
 
     #[test]
     fn who_is_named_and_comes_close_is_seen() {
-        let look = Look::new("Where does Anna work?", &[LexicalQuery::default()], false).expect("it is English");
+        let question = Question::new("Where does Anna work?");
+        let look = Look::new(&question, &[LexicalQuery::default()], false).expect("it is English");
         let of = |text: &str| look.features(&distinct_tokens(text, MOST_TOKENS), &Parts::default(), 0.0, 0);
         let (hers, his) = (of("Anna works at Acme."), of("Bob works at Initech."));
         assert!(hers.subject > 0.5 && hers.name > 0.5 && his.subject < 0.5 && his.name < 0.5);
         assert!(hers.closeness > 0.5 && of("The invoice is due.").closeness < 0.3);
-        assert!(Look::new("\u{41a}\u{442}\u{43e}?", &[], false).is_none());
+        assert!(Look::new(&Question::new("\u{41a}\u{442}\u{43e}?"), &[], false).is_none());
     }
 }

@@ -3,6 +3,9 @@
 //! An explanation needs no store: the statistics of the question are kept with the answer, and the words of the memory are
 //! analysed again. What it adds up to is the score of the answer, to the bit.
 
+use std::sync::Arc;
+
+use super::Question;
 use crate::index::bm25::{Formula, Parameters, Query, QueryTerm, Statistics};
 use crate::text::analyze;
 use crate::text::{self, Analysis, Role};
@@ -12,12 +15,10 @@ use crate::units::term_key::TermKey;
 /// What was asked of one scope's words.
 #[derive(Debug, Clone, Default)]
 pub struct LexicalQuery {
-    /// The terms, as the analyzer sees them.
-    pub terms: Vec<text::QueryTerm>,
+    /// The question, as the analyzer sees it.
+    query: Arc<text::Query>,
     /// The same as the index is asked.
     asked: Vec<QueryTerm>,
-    /// The hashes of the question's identifiers.
-    pub identifiers: Vec<u64>,
     /// The scope's statistics when it was asked.
     pub statistics: Statistics,
     /// How many memories of the scope have each term.
@@ -62,11 +63,23 @@ pub struct Explanation {
 impl LexicalQuery {
     /// The question as one scope's index is asked.
     #[must_use]
-    pub fn new(question: &str, key: TermKey, statistics: Statistics) -> Self {
-        let query = crate::text::with_analyzer(|analyzer| analyzer.query(question, key));
+    pub fn new(question: &Question, key: TermKey, statistics: Statistics) -> Self {
+        let query = question.terms(key);
         let asked = query.terms.iter().map(|term| QueryTerm { hash: term.hash, weight: term.weight }).collect();
         let frequencies = vec![0; query.terms.len()];
-        Self { asked, identifiers: query.identifiers, terms: query.terms, statistics, frequencies, parameters: Parameters::default(), key }
+        Self { asked, query, statistics, frequencies, parameters: Parameters::default(), key }
+    }
+
+    /// Its terms.
+    #[must_use]
+    pub fn terms(&self) -> &[text::QueryTerm] {
+        &self.query.terms
+    }
+
+    /// The hashes of its identifiers.
+    #[must_use]
+    pub fn identifiers(&self) -> &[u64] {
+        &self.query.identifiers
     }
 
     /// The same by other constants.
@@ -90,11 +103,11 @@ impl LexicalQuery {
     /// Whether a text holds every identifier of the question, and there is one.
     #[must_use]
     pub fn has_every_identifier(&self, text: &str) -> bool {
-        if self.identifiers.is_empty() {
+        if self.identifiers().is_empty() {
             return false;
         }
         let terms = analyze(text, self.key).terms;
-        self.identifiers.iter().all(|hash| terms.binary_search_by_key(hash, |term| term.hash).is_ok())
+        self.identifiers().iter().all(|hash| terms.binary_search_by_key(hash, |term| term.hash).is_ok())
     }
 
     fn score(&self, analysis: &Analysis) -> Vec<TermScore> {
@@ -109,7 +122,7 @@ impl LexicalQuery {
             count: count_of(term.hash),
             score: formula.contribution(formula.factor(term.weight, *frequency), count_of(term.hash), analysis.length),
         };
-        self.terms.iter().zip(&self.frequencies).map(entry).filter(|term| term.count > 0).collect()
+        self.terms().iter().zip(&self.frequencies).map(entry).filter(|term| term.count > 0).collect()
     }
 
     fn formula(&self) -> Formula {
@@ -123,9 +136,9 @@ impl LexicalQuery {
     pub fn coverage(&self, text: &str) -> f64 {
         let (formula, analysis) = (self.formula(), analyze(text, self.key));
         let has = |term: &text::QueryTerm| analysis.terms.binary_search_by_key(&term.hash, |known| known.hash).is_ok();
-        let stems: Vec<_> = self.terms.iter().filter(|term| term.role == Role::Stem && has(term)).collect();
+        let stems: Vec<_> = self.terms().iter().filter(|term| term.role == Role::Stem && has(term)).collect();
         let (mut all, mut there) = (0.0, 0.0);
-        for (term, frequency) in self.terms.iter().zip(&self.frequencies) {
+        for (term, frequency) in self.terms().iter().zip(&self.frequencies) {
             if matches!(term.role, Role::Stem | Role::Accent) {
                 continue;
             }

@@ -22,6 +22,7 @@ mod newest;
 mod own;
 mod past;
 pub mod priors;
+mod question;
 pub mod ranking;
 mod related;
 mod same;
@@ -37,13 +38,13 @@ pub use explain::{Explanation, TermScore};
 pub use filter::Filter;
 pub(crate) use filter::check_conditions;
 pub use fusion::Fusion;
+pub use question::Question;
 pub use sure::{Beside, confidence};
 
 use std::cmp::Reverse;
 
 use self::shares::Chosen;
 use crate::Result;
-use crate::embedding;
 use crate::index::vectors;
 use crate::memory::Core;
 use crate::memory::embedding::Embedding;
@@ -78,6 +79,15 @@ pub struct Request {
     pub min_score: f64,
     /// The best whose texts have together at most so many tokens (`o200k_base`); it ends before the first that does not fit.
     pub max_tokens: Option<usize>,
+}
+
+/// A request with its question as it was read.
+#[derive(Debug, Clone, Copy)]
+pub struct Asked<'q> {
+    request: &'q Request,
+    question: &'q Question,
+    /// Its vector: a caller's, or that of the built-in embedding.
+    vector: Option<&'q vectors::Query>,
 }
 
 /// A memory that was found.
@@ -129,7 +139,8 @@ impl Recall {
 
 /// Answers a question from one snapshot.
 pub fn recall(engine: &Core, request: &Request) -> Result<Recall> {
-    let answer = engine.store().read(|snapshot| answer(engine, snapshot, request))?;
+    let question = Question::new(&request.text);
+    let answer = engine.store().read(|snapshot| answer(engine, snapshot, request, &question))?;
     note(engine, request, &answer);
     Ok(answer)
 }
@@ -147,12 +158,6 @@ pub(crate) fn note(engine: &Core, request: &Request, answer: &Recall) {
     }
 }
 
-/// The question with the built-in embedding's vector, where it lacks one.
-fn embedded(engine: &Core, request: &Request) -> Option<Request> {
-    let vector = if request.vector.is_none() { about(engine, &request.text) } else { None };
-    vector.map(|vector| Request { vector: Some(vector), ..request.clone() })
-}
-
 /// What the built-in embedding makes of a question; nothing of a blank one, or where the store's embedding is another.
 #[must_use]
 pub fn question_vector(engine: &Core, text: &str) -> Option<vectors::Query> {
@@ -166,31 +171,38 @@ pub fn question_vector(engine: &Core, text: &str) -> Option<vectors::Query> {
 
 /// The same for memories: of what is asked about those whom it names, where it asks anything. Who they are the words know better.
 #[must_use]
-pub fn about(engine: &Core, text: &str) -> Option<vectors::Query> {
+pub fn about(engine: &Core, question: &Question) -> Option<vectors::Query> {
     if !is_built_in(engine) {
         return None;
     }
-    Some(vectors::Query::from_unit(closer::content(text).vector()?).made_by(engine.embedding_place()))
+    Some(question.vector()?.clone().made_by(engine.embedding_place()))
+}
+
+/// Whether the engine's own embedding is the built-in one, and knows the question.
+pub(crate) fn has_vector(engine: &Core, question: &Question) -> bool {
+    is_built_in(engine) && question.vector().is_some()
 }
 
 /// The same of scopes that are searched by the built-in embedding, whatever the engine's own is.
-fn built_in_question(text: &str) -> Option<vectors::Query> {
-    closer::content(text).vector().filter(|_| embedding::knows(text)).map(vectors::Query::from_unit)
+fn built_in_question(question: &Question) -> Option<vectors::Query> {
+    question.vector().filter(|_| question.is_known()).cloned()
 }
 
-/// Answers a question from a snapshot.
-pub(crate) fn answer<P: Pages>(engine: &Core, snapshot: &P, request: &Request) -> Result<Recall> {
-    let repaired = typos::repaired(engine, snapshot, request)?;
-    let (request, corrections) = repaired.as_ref().map_or((request, &[][..]), |(request, changes)| (request, changes));
-    let embedded = embedded(engine, request);
-    let request = embedded.as_ref().unwrap_or(request);
+/// Answers a question from a snapshot; `question` is what the request asks.
+pub(crate) fn answer<P: Pages>(engine: &Core, snapshot: &P, request: &Request, question: &Question) -> Result<Recall> {
+    let repaired = typos::repaired(snapshot, &request.scopes, question)?;
+    let (question, corrections) = repaired.as_ref().map_or((question, &[][..]), |(question, changes)| (question, changes));
     let mut found = Nominated::default();
     let mut recall = Recall { corrections: corrections.to_vec(), ..Recall::default() };
+    // The vector of a caller's own embedder stays as it was made; that of the built-in one is made anew of a question that was read otherwise.
+    let vector = if repaired.is_some() && is_built_in(engine) { None } else { request.vector.as_ref() };
+    let about = if vector.is_none() { about(engine, question) } else { None };
+    let asked = Asked { request, question, vector: vector.or(about.as_ref()) };
     for (place, scope) in request.scopes.iter().enumerate() {
         let partition = scope.find(snapshot)?;
         recall.partitions.push(partition);
         let query = match partition {
-            Some(partition) => candidates::nominate(engine, snapshot, request, place, partition, &mut found)?,
+            Some(partition) => candidates::nominate(engine, snapshot, &asked, place, partition, &mut found)?,
             None => LexicalQuery::default(),
         };
         recall.queries.push(query);
@@ -198,20 +210,20 @@ pub(crate) fn answer<P: Pages>(engine: &Core, snapshot: &P, request: &Request) -
     let fusion = if found.identified { request.fusion.identified() } else { request.fusion };
     let moment = Moment { now: request.filter.now, asked: request.filter.preferred, half_lives: engine.half_lives() };
     let candidates = std::mem::take(&mut found.candidates);
-    let exact = |candidate: &Candidate| exact(snapshot, &found, request, candidate);
+    let exact = |candidate: &Candidate| exact(snapshot, &found, &asked, candidate);
     let ranked = fusion::rank(fusion, request.limit, &moment, candidates, exact)?;
     let load = |(candidate, parts): (Candidate, fusion::Parts)| load(snapshot, &recall.partitions, candidate, &parts);
     let mut hits = ranked.into_iter().map(load).collect::<Result<Vec<Hit>>>()?;
     recall.by_vectors = found.sets.iter().any(Option::is_some);
-    let own = Own::of(snapshot, &request.scopes, &recall.partitions, &closer::names(&request.text))?;
-    if let Some(look) = Look::new(&request.text, &recall.queries, found.identified) {
+    let own = Own::of(snapshot, &request.scopes, &recall.partitions, question.names())?;
+    if let Some(look) = Look::new(question, &recall.queries, found.identified) {
         if recall.by_vectors {
             look.weigh(engine.recent_tokens(), &own, &mut hits);
             sort(&mut hits);
             recall.beside = Beside::of(&hits, look.names_somebody());
         }
         if !request.filter.limits_time() && request.filter.preferred.is_none() {
-            newest::lift(&request.text, &own, &mut hits, |hit| (look.closeness(hit), look.cosine(hit, is_built_in(engine))));
+            newest::lift(question, &own, &mut hits, |hit| (look.closeness(hit), look.cosine(hit, is_built_in(engine))));
         }
     }
     sort(&mut hits);
@@ -257,9 +269,9 @@ pub fn tokens_of(text: &str) -> usize {
 }
 
 /// The exact cosine of a candidate, where it has a vector.
-fn exact<P: Pages>(snapshot: &P, found: &Nominated, request: &Request, candidate: &Candidate) -> Result<Option<i32>> {
+fn exact<P: Pages>(snapshot: &P, found: &Nominated, asked: &Asked<'_>, candidate: &Candidate) -> Result<Option<i32>> {
     let Some(searched) = found.sets.get(candidate.scope).copied().flatten().filter(|_| candidate.dense.is_some()) else { return Ok(None) };
-    found.question(request, searched).map_or(Ok(None), |question| searched.set.cosine(snapshot, candidate.number, question))
+    found.question(asked, searched).map_or(Ok(None), |question| searched.set.cosine(snapshot, candidate.number, question))
 }
 
 /// Score descending, what was raised to it first, then scope, then number, then the newest revision: no two hits are equal.

@@ -2,7 +2,7 @@
 //! replaces, and each of these says when.
 //!
 //! Two are such a pair where both are of kinds that hold (facts, preferences, decisions, constraints, the profile), the newer one is
-//! trusted as much, is about the same person, and it answers the question by itself ([`answers`]). The same person: it has every name
+//! trusted as much, is about the same person (or, where neither is about whom is asked, begins with the same word), and it answers the question by itself ([`answers`]). The same person: it has every name
 //! and identifier of the question that the older one has, speaks of "I" where the older one does, and of nobody else's. A question that
 //! names nobody and says nothing of "I" is answered as it ranks: "the production server" is no newer "staging server".
 //!
@@ -11,12 +11,12 @@
 
 use std::cell::OnceCell;
 
-use super::Hit;
-use super::closer;
 use super::own::Own;
 use super::ranking::memories::newest::{CLOSENESS, LEAST, MEANING};
+use super::{Hit, Question};
 use crate::memory::Kind;
-use crate::text::{Role, analyze, with_analyzer};
+use crate::text::{Role, analyze};
+use crate::units::term_key::TermKey;
 
 /// So many hundredths of the older one's score has what is newer, at least.
 const LEAST_SHARE: i64 = 33;
@@ -45,8 +45,8 @@ const LONGEST_OWN: usize = "user\u{2019}s".len();
 
 /// Puts the newest of each thing before what it replaces, by its score, and notes at the older ones when something newer was said.
 /// `near` has the closeness of a hit, and its cosine by the built-in embedding.
-pub(super) fn lift(question: &str, own: &Own, hits: &mut [Hit], near: impl Fn(&Hit) -> (f64, f64)) {
-    if words(question).any(|word| PAST.contains(&word.as_str())) {
+pub(super) fn lift(question: &Question, own: &Own, hits: &mut [Hit], near: impl Fn(&Hit) -> (f64, f64)) {
+    if words(question.text()).any(|word| PAST.contains(&word.as_str())) {
         return;
     }
     let asked = Asked::of(question, own);
@@ -81,6 +81,7 @@ fn answers((closeness, cosine): (f64, f64)) -> bool {
 struct Asked {
     /// Hashes of what a newer memory must have if the older one has it.
     required: Vec<u64>,
+    key: TermKey,
     names: Vec<String>,
     /// It asks of the user: in the first person, or by name.
     own: bool,
@@ -89,11 +90,11 @@ struct Asked {
 }
 
 impl Asked {
-    fn of(question: &str, own: &Own) -> Self {
-        let names: Vec<String> = closer::names(question).into_iter().map(str::to_lowercase).collect();
+    fn of(question: &Question, own: &Own) -> Self {
+        let names: Vec<String> = question.names().iter().map(|name| name.to_lowercase()).collect();
         let own_names: Vec<String> = names.iter().filter(|name| own.has(name)).cloned().collect();
-        let is_own = speaks_of_own(question) || !own_names.is_empty();
-        let query = with_analyzer(|analyzer| analyzer.query(question, 0));
+        let is_own = speaks_of_own(question.text()) || !own_names.is_empty();
+        let (key, query) = question.known_terms();
         let is_required = |term: &crate::text::QueryTerm| match term.role {
             Role::Whole => true,
             Role::Word => {
@@ -103,10 +104,16 @@ impl Asked {
         };
         Self {
             required: query.terms.iter().filter(|term| is_required(term)).map(|term| term.hash).collect(),
+            key,
             names,
             own: is_own,
             own_names,
         }
+    }
+
+    /// Whether a memory is about whom or what is asked.
+    fn is_about(&self, one: &Seen) -> bool {
+        self.own && one.own(self) || !one.required(self).is_empty()
     }
 
     /// Whether one is newer than another and about the same person or thing. What is cheap comes first: mostly no text is read.
@@ -117,6 +124,7 @@ impl Asked {
             && (new.slot.is_none() || old.slot.is_none() || new.slot == old.slot)
             && new.score.saturating_mul(100) >= old.score.saturating_mul(LEAST_SHARE)
             && (!self.own || new.own(self) == old.own(self))
+            && (self.is_about(old) || old.begins_as(new))
             && (!new.others(self) || old.others(self))
             && old.required(self).iter().all(|hash| new.required(self).contains(hash))
     }
@@ -157,7 +165,7 @@ impl<'h> Seen<'h> {
     /// What it has of the names and identifiers of the question.
     fn required(&self, asked: &Asked) -> &[u64] {
         self.required.get_or_init(|| {
-            let analysis = analyze(self.text, 0);
+            let analysis = analyze(self.text, asked.key);
             let has = |hash: &u64| analysis.terms.binary_search_by_key(hash, |term| term.hash).is_ok();
             asked.required.iter().copied().filter(has).collect()
         })
@@ -167,6 +175,12 @@ impl<'h> Seen<'h> {
     fn own(&self, asked: &Asked) -> bool {
         let is_named = || words(self.text).any(|word| asked.own_names.iter().any(|name| *name == word.trim_end_matches("'s")));
         *self.own.get_or_init(|| speaks_of_own(self.text) || !asked.own_names.is_empty() && is_named())
+    }
+
+    /// Whether both begin with the same word, but for an article: what is about nobody that is asked for is then of the same thing.
+    fn begins_as(&self, other: &Self) -> bool {
+        let begin = |text: &'h str| words(text).find(|word| !matches!(word.as_str(), "the" | "a" | "an" | "our"));
+        begin(self.text) == begin(other.text)
     }
 
     /// Whether it speaks of what is somebody's whom the question does not name.
@@ -220,7 +234,7 @@ mod tests {
 
     #[test]
     fn a_newer_one_needs_every_name_and_identifier() {
-        let required = |question: &str| Asked::of(question, &Own::default()).required.len();
+        let required = |question: &str| Asked::of(&Question::new(question), &Own::default()).required.len();
         assert_eq!((required("Where does Anna work?"), required("Where do I work?")), (1, 0));
         assert!(required("Where do I deploy payments-api?") >= 1);
         assert_eq!(required("what did we say about 20dfcccfde in the meeting?"), 1);

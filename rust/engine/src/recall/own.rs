@@ -19,7 +19,7 @@ pub(super) struct Own(Vec<Vec<String>>);
 
 impl Own {
     /// Of the names of a question; `partitions` are those of the scopes.
-    pub fn of<P: Pages>(pages: &P, scopes: &[Scope], partitions: &[Option<Partition>], names: &[&str]) -> Result<Self> {
+    pub fn of<P: Pages>(pages: &P, scopes: &[Scope], partitions: &[Option<Partition>], names: &[String]) -> Result<Self> {
         if names.is_empty() {
             return Ok(Self::default());
         }
@@ -43,13 +43,14 @@ impl Own {
 }
 
 /// Those of the names that are the user's.
-fn known<P: Pages>(pages: &P, scope: &Scope, partition: Partition, names: &[&str]) -> Result<Vec<String>> {
-    let mut texts = vec![scope.id.clone()];
+fn known<P: Pages>(pages: &P, scope: &Scope, partition: Partition, names: &[String]) -> Result<Vec<String>> {
+    let mut texts = Vec::new();
     for slot in SLOTS {
         for number in slots::get(pages, partition, scope.seed(pages.secret()), slot)?.current {
             texts.extend(record::current(pages, partition, number)?.map(|memory| memory.text));
         }
     }
     let has = |text: &String, name: &str| text.split(|letter: char| !letter.is_alphanumeric()).any(|word| word.eq_ignore_ascii_case(name));
-    Ok(names.iter().filter(|name| texts.iter().any(|text| has(text, name))).map(|name| (*name).to_owned()).collect())
+    let is_own = |name: &&String| scope.id.eq_ignore_ascii_case(name) || texts.iter().any(|text| has(text, name));
+    Ok(names.iter().filter(is_own).cloned().collect())
 }

@@ -1,10 +1,9 @@
 //! The question with its misspelt words read as what the scopes have: the rules are [`crate::text::typos`], the look-ups are here.
 
-use super::Request;
+use super::Question;
 use crate::Result;
-use crate::embedding::has_word;
 use crate::index::bm25::{IndexId, Reader};
-use crate::memory::{Core, MEMORIES};
+use crate::memory::MEMORIES;
 use crate::scope::Scope;
 use crate::store::pages::Pages;
 use crate::text::typos::{Frequencies, repair};
@@ -57,10 +56,8 @@ impl<P: Pages> Frequencies for Memories<'_, P> {
 /// What was written and what it was read as, in order.
 type Changes = Vec<(String, String)>;
 
-/// The request with another question, and what was changed in it; `None` where nothing was.
-pub(super) fn repaired<P: Pages>(engine: &Core, pages: &P, request: &Request) -> Result<Option<(Request, Changes)>> {
-    let repaired = repair(&request.text, has_word, &mut Memories { pages, scopes: &request.scopes, open: None })?;
-    // The vector of a caller's own embedder stays as it was made; that of the built-in one is made anew.
-    let vector = if super::is_built_in(engine) { None } else { request.vector.clone() };
-    Ok(repaired.map(|repaired| (Request { text: repaired.text, vector, ..request.clone() }, repaired.changes)))
+/// The question with other words, and what was changed in it; `None` where nothing was.
+pub(super) fn repaired<P: Pages>(pages: &P, scopes: &[Scope], question: &Question) -> Result<Option<(Question, Changes)>> {
+    let repaired = repair(question.text(), |word| question.is_word(word), &mut Memories { pages, scopes, open: None })?;
+    Ok(repaired.map(|repaired| (Question::new(&repaired.text), repaired.changes)))
 }

@@ -14,7 +14,7 @@ use crate::collection::{self, CollectionName};
 use crate::index::vectors::Query;
 use crate::memory::Core;
 use crate::recall::when::Range;
-use crate::recall::{self, about, question_vector, tokens_of};
+use crate::recall::{self, Question, about, question_vector, tokens_of};
 use crate::store::metrics::add;
 use crate::store::pages::Pages;
 
@@ -77,14 +77,15 @@ pub struct Answer {
 pub fn ask(core: &Core, request: &Request) -> Result<Answer> {
     let asked = &request.question;
     asked.check()?;
-    let vector = asked.vector.clone().or_else(|| about(core, &asked.text));
+    let question = Question::new(&asked.text);
+    let vector = asked.vector.clone().or_else(|| about(core, &question));
     // The least score and the most tokens are of the order of all, not of one source.
     let every = recall::Request { vector, min_score: 0.0, max_tokens: None, ..asked.clone() };
     let has = |source: Source| request.sources.contains(&source);
     let (mut answer, recalled) = core.store().read(|pages| {
         let (mut answer, mut recalled) = (Answer::default(), None);
         if has(Source::Memories) {
-            let (memories, recall) = recall::ask_in(core, pages, &every, request.embedder_failed.as_deref())?;
+            let (memories, recall) = recall::ask_in(core, pages, &every, &question, request.embedder_failed.as_deref())?;
             (answer.memories, recalled) = (Some(memories), Some(recall));
         }
         if has(Source::Transcripts) {

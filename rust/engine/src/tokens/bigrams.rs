@@ -1,7 +1,8 @@
 //! Which two characters stand side by side in any token: where two do not, no merge can ever join them, so a text may be cut there.
 //!
-//! Of a `SentencePiece` vocabulary, which merges characters. Two ASCII characters are told exactly; for others a bit may be set
-//! without a reason, which only makes a pretoken longer than it need be.
+//! Of a `SentencePiece` vocabulary, which merges characters, two ASCII characters are told exactly, and pretokens are cut by it. Of one that
+//! merges bytes, ASCII is not asked about, and long pretokens of other scripts are cut; tokens that have only a part of one of the two
+//! characters are told by the two bytes that meet. A bit may be set without a reason, which only makes a part longer than it need be.
 
 use super::load::load_8;
 
@@ -13,11 +14,46 @@ pub(super) struct Bigrams {
     /// By the first character: which follow it.
     ascii: Box<[u128; 128]>,
     filter: Box<[u64]>,
+    /// By the last byte of the one: with which byte the other begins, where a token has only a part of them.
+    torn: Box<[[u64; 4]; 256]>,
 }
 
 impl Bigrams {
     pub(super) fn new() -> Self {
-        Self { ascii: Box::new([0; 128]), filter: vec![0; 1 << (FILTER_BITS - 6)].into() }
+        Self { ascii: Box::new([0; 128]), filter: vec![0; 1 << (FILTER_BITS - 6)].into(), torn: Box::new([[0; 4]; 256]) }
+    }
+
+    /// All that meet in a token that may begin or end inside of a character.
+    pub(super) fn insert_all(&mut self, token: &[u8]) {
+        for at in 1..token.len() {
+            if token[at] & 0xC0 == 0x80 || token[at] | token[at - 1] < 128 {
+                continue;
+            }
+            if is_torn(token, at) {
+                self.torn[usize::from(token[at - 1])][usize::from(token[at] >> 6)] |= 1 << (token[at] & 63);
+            } else {
+                self.insert(token, at);
+            }
+        }
+    }
+
+    /// The end of the part of `text[..end]` from `start` on that no token leaves: it goes on while some token has two neighbours side by side.
+    #[inline]
+    pub(super) fn part_end(&self, text: &[u8], start: usize, end: usize) -> usize {
+        let (mut left, width) = character(text, start);
+        let mut at = start + width;
+        while at < end {
+            let (right, width) = character(text, at);
+            let (last, first) = (text[at - 1], text[at]);
+            let meet = (left | right) < 128
+                || self.has(left, right)
+                || self.torn[usize::from(last)][usize::from(first >> 6)] >> (first & 63) & 1 == 1;
+            if !meet {
+                return at;
+            }
+            (left, at) = (right, at + width);
+        }
+        end
     }
 
     /// The pair that meets at `at` in `bytes`, which is UTF-8.
@@ -63,12 +99,24 @@ pub(super) fn character(bytes: &[u8], at: usize) -> (u32, usize) {
 }
 
 fn character_before(bytes: &[u8], at: usize) -> u32 {
-    let start = (0..at).rev().find(|&start| bytes[start] & 0xC0 != 0x80).unwrap_or(0);
-    character(bytes, start).0
+    character(bytes, start_before(bytes, at)).0
+}
+
+/// Where the character that ends at `at` begins; 0 where it begins before the bytes do.
+fn start_before(bytes: &[u8], at: usize) -> usize {
+    (0..at).rev().find(|&start| bytes[start] & 0xC0 != 0x80).unwrap_or(0)
+}
+
+/// Whether one of the characters that meet at `at` is not there as a whole.
+fn is_torn(bytes: &[u8], at: usize) -> bool {
+    let before = start_before(bytes, at);
+    std::str::from_utf8(&bytes[before..at]).is_err() || at + character(bytes, at).1 > bytes.len()
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::Encoding;
+    use super::super::vocabulary::Vocabulary;
     use super::*;
 
     #[test]
@@ -83,6 +131,33 @@ mod tests {
         assert!(pairs.iter().all(|&(left, right)| bigrams.has(left, right)));
         let others = (0..2_000).flat_map(|left| (0..200).map(move |right| (left, right)));
         assert!(others.filter(|&(left, right)| bigrams.has(left, right)).count() < 20);
+    }
+
+    /// Whatever is cut, no token has its two sides: those that begin or end inside of a character too.
+    #[test]
+    fn no_token_leaves_its_part() {
+        for encoding in Encoding::ALL.into_iter().filter(|encoding| !encoding.merges_characters()) {
+            let vocabulary = Vocabulary::get(encoding);
+            for id in 0..vocabulary.len() as u32 {
+                let token = vocabulary.spelling(id);
+                // What is missing of its first and last character, in every way that gives the fewest reasons to hold them together.
+                let head = token.iter().take_while(|byte| **byte & 0xC0 == 0x80).count();
+                let last = (0..token.len()).rev().find(|&at| token[at] & 0xC0 != 0x80).unwrap_or(0);
+                let missing = character(token, last).1.saturating_sub(token.len() - last);
+                for lead in [&[][..], &[0xC3], &[0xE4, 0xB8], &[0xF0, 0x9F, 0x98]] {
+                    let text = [lead, token, &[0xBF; 3][..missing]].concat();
+                    let Ok(whole) = std::str::from_utf8(&text) else { continue };
+                    let ends = lead.len()..=lead.len() + token.len() - 1;
+                    let mut at = 0;
+                    while at < whole.len() {
+                        let next = vocabulary.part_end(&text, at, text.len());
+                        let inside = next > *ends.start() && next <= *ends.end();
+                        assert!(!inside || head == token.len(), "{encoding:?}: {token:?} is cut at {next} of {text:?}");
+                        at = next;
+                    }
+                }
+            }
+        }
     }
 
     #[test]

@@ -5,7 +5,6 @@ use super::deepseek::DeepSeek;
 use super::gemma3::Gemma3;
 use super::o200k::{O200k, Tekken};
 use super::pieces::{NONE, medium_key};
-use super::recent::Recent;
 use super::scan::{Pattern, Text};
 use super::vocabulary::Vocabulary;
 use super::{Encoding, long, merge};
@@ -43,42 +42,68 @@ pub(super) fn each_piece(encoding: Encoding, text: &str, mut visit: impl FnMut(u
         return loaded.each_piece(text, |start, tokens| visit(start, tokens.len()));
     }
     let vocabulary = Vocabulary::get(encoding);
-    Recent::with(encoding, |recent| match encoding {
-        Encoding::Cl100k => each_piece_of::<Cl100k>(vocabulary, recent, text, &mut visit),
-        Encoding::O200k => each_piece_of::<O200k>(vocabulary, recent, text, &mut visit),
-        Encoding::Qwen2 => each_piece_of::<Qwen2>(vocabulary, recent, text, &mut visit),
-        Encoding::Tekken => each_piece_of::<Tekken>(vocabulary, recent, text, &mut visit),
-        Encoding::DeepSeekV3 => each_piece_of::<DeepSeek>(vocabulary, recent, text, &mut visit),
-        Encoding::Gemma3 => each_piece_of::<Gemma3>(vocabulary, recent, text, &mut visit),
+    match encoding {
+        Encoding::Cl100k => each_piece_of::<Cl100k>(vocabulary, text, &mut visit),
+        Encoding::O200k => each_piece_of::<O200k>(vocabulary, text, &mut visit),
+        Encoding::Qwen2 => each_piece_of::<Qwen2>(vocabulary, text, &mut visit),
+        Encoding::Tekken => each_piece_of::<Tekken>(vocabulary, text, &mut visit),
+        Encoding::DeepSeekV3 => each_piece_of::<DeepSeek>(vocabulary, text, &mut visit),
+        Encoding::Gemma3 => each_piece_of::<Gemma3>(vocabulary, text, &mut visit),
         Encoding::Loaded(_) => {}
-    });
+    }
 }
 
 #[inline]
-fn each_piece_of<P: Pattern>(vocabulary: &Vocabulary, recent: &mut Recent, text: &str, visit: &mut impl FnMut(usize, usize) -> bool) {
+fn each_piece_of<P: Pattern>(vocabulary: &Vocabulary, text: &str, visit: &mut impl FnMut(usize, usize) -> bool) {
     let text = Text::new(text);
     let mut at = 0;
     while at < text.bytes.len() {
         let end = P::end(text, at);
-        let known = end - at < 8 && vocabulary.has_short(text.bytes, at, end);
-        let tokens = if known { 1 } else { count_piece(vocabulary, recent, text.bytes, at, end) };
-        if !visit(at, tokens) {
+        if !visit(at, count_piece(vocabulary, text.bytes, at, end)) {
             return;
         }
         at = end;
     }
 }
 
-/// How many tokens the pretoken `text[start..end]` is, which is no token of less than 8 bytes.
+/// How many tokens `text[start..end]` is, a pretoken or a part of one that no token leaves.
+#[inline]
+fn count_piece(vocabulary: &Vocabulary, text: &[u8], start: usize, end: usize) -> usize {
+    let known = end - start < 8 && vocabulary.has_short(text, start, end);
+    if known { 1 } else { count_rare(vocabulary, text, start, end) }
+}
+
+/// The same of what is no token of less than 8 bytes.
 #[inline(never)]
-fn count_piece(vocabulary: &Vocabulary, recent: &mut Recent, text: &[u8], start: usize, end: usize) -> usize {
+fn count_rare(vocabulary: &Vocabulary, text: &[u8], start: usize, end: usize) -> usize {
     if end - start >= 8 && vocabulary.find_rare(text, start, end) != NONE {
         return 1;
     }
     if end - start < 16 {
-        return recent.count(medium_key(text, start, end), || merge::count(vocabulary, text, start, end));
+        return vocabulary.recent().count(medium_key(text, start, end), || merge::count(vocabulary, text, start, end));
     }
-    count_long(vocabulary, text, start, end)
+    if text[start] >= 128 || text[start + 1] >= 128 {
+        count_parts(vocabulary, text, start, end)
+    } else {
+        count_long(vocabulary, text, start, end)
+    }
+}
+
+/// A long pretoken of other scripts (a line of Chinese is one), part by part: it is cut where no token has its characters side by side.
+fn count_parts(vocabulary: &Vocabulary, text: &[u8], start: usize, end: usize) -> usize {
+    let (mut at, mut tokens) = (start, 0);
+    while at < end {
+        let next = vocabulary.part_end(text, at, end);
+        tokens += match text[at..next] {
+            [first @ 0xE0..0xF0, second, third] => {
+                vocabulary.recent().alone([first, second, third], || count_piece(vocabulary, text, at, next))
+            }
+            _ if at == start && next == end => count_long(vocabulary, text, at, next),
+            _ => count_piece(vocabulary, text, at, next),
+        };
+        at = next;
+    }
+    tokens
 }
 
 #[inline(never)]

@@ -1,78 +1,131 @@
-//! What each thread lately merged: the number of tokens of pretokens of up to 15 bytes that are not tokens.
+//! What was merged lately, by any thread: the number of tokens of pretokens of up to 15 bytes that are not tokens.
 //!
 //! About one pretoken in ten of prose has to be merged, which costs ten times what finding a token costs; but names and rare
-//! words come again within minutes. One entry is a 128-bit word that holds the bytes themselves, so a hit is exact. A table a
-//! thread needs no synchronisation; it is direct-mapped and keeps the newest.
+//! words come again within minutes. An entry is two 64-bit words, the bytes themselves with their number and the count, so a hit is exact.
+//! The first word is stored XOR a mix of the second: two threads that write one entry at a time leave words that match no key
+//! (as in [`super::cache`]). No thread waits for another. A pair of entries is one row: the newest, and the one before.
 
-use std::cell::RefCell;
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 
-use super::Encoding;
+/// Rows a table. A row is 32 bytes, the table 512 KiB: the words of a language that are no tokens, and little against its vocabulary.
+const ROWS: usize = 1 << 14;
+/// Where the count stands in the second word, above the number of bytes.
+const COUNT_SHIFT: u32 = 60;
+const KEY: u64 = (1 << COUNT_SHIFT) - 1;
+const MIX: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// Entries a table: 64 KiB, which the second-level cache holds beside the vocabulary's filter.
-const ENTRIES: usize = 4096;
-/// Where the count stands in an entry, above the bytes and their number.
-const COUNT_SHIFT: u32 = 124;
-const KEY: u128 = (1 << COUNT_SHIFT) - 1;
-
-/// The pretokens that this thread merged lately, for one encoding.
-#[derive(Default)]
+/// The pretokens of one encoding that were merged lately.
 pub(super) struct Recent {
-    /// Empty until first used: threads that never count pay nothing.
-    entries: Vec<u128>,
+    rows: Box<[Row]>,
+    /// Of each character of three bytes (most of Asia's) the count where it stands alone; 0 where that is not known yet.
+    alone: Box<[AtomicU8]>,
+}
+
+#[derive(Default)]
+#[repr(align(32))]
+struct Row([Entry; 2]);
+
+#[derive(Default)]
+struct Entry {
+    low: AtomicU64,
+    high: AtomicU64,
 }
 
 impl Recent {
-    /// Runs `work` with this thread's table of an encoding; with an empty one while the thread is being torn down.
+    pub(super) fn new() -> Self {
+        Self { rows: (0..ROWS).map(|_| Row::default()).collect(), alone: (0..=u16::MAX).map(|_| AtomicU8::new(0)).collect() }
+    }
+
+    /// The count of a character of three bytes, from the table or else from `count`.
     #[inline]
-    pub(super) fn with<T>(encoding: Encoding, mut work: impl FnMut(&mut Self) -> T) -> T {
-        thread_local! {
-            static TABLES: [RefCell<Recent>; Encoding::ALL.len()] =
-                const { [const { RefCell::new(Recent { entries: Vec::new() }) }; Encoding::ALL.len()] };
-        }
-        let with_own =
-            TABLES.try_with(|tables| tables[encoding.number() as usize].try_borrow_mut().ok().map(|mut recent| work(&mut recent)));
-        match with_own {
-            Ok(Some(result)) => result,
-            _ => work(&mut Self::default()),
+    pub(super) fn alone(&self, character: [u8; 3], count: impl FnOnce() -> usize) -> usize {
+        let [first, second, third] = character.map(|byte| usize::from(byte & 63));
+        let slot = &self.alone[(first << 12 | second << 6 | third) & 0xFFFF];
+        match slot.load(Relaxed) {
+            0 => {
+                let count = count();
+                slot.store(count as u8, Relaxed);
+                count
+            }
+            known => usize::from(known),
         }
     }
 
     /// The count of the pretoken with this key, from the table or else from `merge`.
     #[inline]
-    pub(super) fn count(&mut self, key: u128, merge: impl FnOnce() -> usize) -> usize {
-        if self.entries.is_empty() {
-            self.entries = vec![0; ENTRIES];
-        }
-        let entry = &mut self.entries[slot(key)];
-        if *entry & KEY == key {
-            return (*entry >> COUNT_SHIFT) as usize;
+    pub(super) fn count(&self, key: u128, merge: impl FnOnce() -> usize) -> usize {
+        let (low, high) = (key as u64, (key >> 64) as u64);
+        let [newest, older] = &self.rows[row(low, high)].0;
+        if let Some(count) = newest.count(low, high).or_else(|| older.count(low, high)) {
+            return count;
         }
         let count = merge();
-        *entry = key | (count as u128) << COUNT_SHIFT;
+        older.set(newest.low.load(Relaxed), newest.high.load(Relaxed));
+        let marked = high | (count as u64) << COUNT_SHIFT;
+        newest.set(low ^ mixed(marked), marked);
         count
     }
 }
 
+impl Entry {
+    #[inline]
+    fn count(&self, low: u64, high: u64) -> Option<usize> {
+        let marked = self.high.load(Relaxed);
+        (marked & KEY == high && self.low.load(Relaxed) ^ mixed(marked) == low).then_some((marked >> COUNT_SHIFT) as usize)
+    }
+
+    #[inline]
+    fn set(&self, low: u64, high: u64) {
+        self.low.store(low, Relaxed);
+        self.high.store(high, Relaxed);
+    }
+}
+
 #[inline]
-fn slot(key: u128) -> usize {
-    let folded = (key as u64) ^ ((key >> 64) as u64).rotate_left(29);
-    (folded.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 52) as usize & (ENTRIES - 1)
+fn mixed(word: u64) -> u64 {
+    (word ^ word >> 29).wrapping_mul(MIX)
+}
+
+#[inline]
+fn row(low: u64, high: u64) -> usize {
+    ((low ^ high.rotate_left(29)).wrapping_mul(MIX) >> 50) as usize & (ROWS - 1)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn key(number: u128) -> u128 {
+        number | 7u128 << 120
+    }
+
     #[test]
     fn remembers_exactly_what_it_was_told() {
-        let mut recent = Recent::default();
-        let key = |i: u128| i | 7u128 << 120;
-        for i in 0..50_000 {
-            assert_eq!(recent.count(key(i), || (i % 15) as usize + 1), (i % 15) as usize + 1);
-            assert_eq!(recent.count(key(i), || unreachable!("just told")), (i % 15) as usize + 1);
+        let recent = Recent::new();
+        for _ in 0..2 {
+            for i in 0..100_000 {
+                let count = (i % 15) as usize + 1;
+                assert_eq!(recent.count(key(i), || count), count);
+                assert_eq!(recent.count(key(i), || unreachable!("just told")), count);
+            }
         }
-        for i in 0..50_000 {
-            assert_eq!(recent.count(key(i), || (i % 15) as usize + 1), (i % 15) as usize + 1);
-        }
+    }
+
+    /// Threads that write the same rows with other counts read their own keys' counts or none.
+    #[test]
+    fn threads_never_read_what_another_key_counts() {
+        let recent = Recent::new();
+        std::thread::scope(|scope| {
+            for thread in 0..4u128 {
+                let recent = &recent;
+                scope.spawn(move || {
+                    for round in 0..200_000u128 {
+                        let number = (round % 64) << 64 | (round * 7 + thread) % 64;
+                        let count = (number ^ number >> 64) as usize % 15 + 1;
+                        assert_eq!(recent.count(key(number), || count), count);
+                    }
+                });
+            }
+        });
     }
 }

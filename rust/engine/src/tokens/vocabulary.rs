@@ -9,6 +9,7 @@ use super::Encoding;
 use super::bigrams::{Bigrams, character};
 use super::packed::Packed;
 use super::pieces::{NONE, PieceTable};
+use super::recent::Recent;
 
 /// The longest token of any encoding here, in bytes: what bounds a count from below.
 pub(super) const MAX_WIDTH: usize = 128;
@@ -29,8 +30,10 @@ pub(super) struct Vocabulary {
     first_merged: u32,
     /// Tokens whose parents here only spell them: their last merge is of a younger token.
     odd: Box<[u32]>,
-    /// Of a vocabulary that merges characters: which stand side by side.
-    bigrams: Option<Bigrams>,
+    /// Which characters stand side by side in a token.
+    bigrams: Bigrams,
+    merges_characters: bool,
+    recent: Recent,
 }
 
 impl Vocabulary {
@@ -54,25 +57,42 @@ impl Vocabulary {
             table.insert(&bytes, span[0] as usize..span[1] as usize, id as u32);
         }
         let twos = (0..=u16::MAX).map(|two| table.find_short(&two.to_le_bytes(), 0, 2)).collect();
-        let mut vocabulary = Self { offsets, bytes, parents, table, twos, first_merged, odd, bigrams: None };
-        vocabulary.bigrams = encoding.merges_characters().then(|| vocabulary.pairs());
+        let (bigrams, merges_characters, recent) = (Bigrams::new(), encoding.merges_characters(), Recent::new());
+        let mut vocabulary = Self { offsets, bytes, parents, table, twos, first_merged, odd, bigrams, merges_characters, recent };
+        vocabulary.bigrams = vocabulary.pairs();
         vocabulary
     }
 
-    /// The characters that meet in each token; those inside its parents meet in them.
+    /// The characters that meet in each token; where characters are merged, those inside its parents meet in them.
     fn pairs(&self) -> Bigrams {
         let mut bigrams = Bigrams::new();
         for id in self.first_merged as usize..self.len() {
             let token = self.spelling(id as u32);
-            bigrams.insert(token, self.width(self.parents[id][0]));
+            if self.merges_characters {
+                bigrams.insert(token, self.width(self.parents[id][0]));
+            } else if !token.is_ascii() {
+                bigrams.insert_all(token);
+            }
         }
         bigrams
+    }
+
+    /// The counts of pretokens that were merged lately.
+    #[inline]
+    pub(super) fn recent(&self) -> &Recent {
+        &self.recent
+    }
+
+    /// The end of the part of `text[..end]` from `start` on that no token leaves. Where characters are merged, pretokens are such parts.
+    #[inline]
+    pub(super) fn part_end(&self, text: &[u8], start: usize, end: usize) -> usize {
+        if self.merges_characters { end } else { self.bigrams.part_end(text, start, end) }
     }
 
     /// Which characters stand side by side in a token, if characters are merged and not bytes.
     #[inline]
     pub(super) fn bigrams(&self) -> Option<&Bigrams> {
-        self.bigrams.as_ref()
+        self.merges_characters.then_some(&self.bigrams)
     }
 
     /// Whether a token is found before anything is merged: one of several characters that no merge makes.
@@ -96,7 +116,7 @@ impl Vocabulary {
     /// How many bytes at `at` merging begins with as one part: a byte, or a character that is a token.
     #[inline]
     pub(super) fn first_width(&self, text: &[u8], at: usize) -> usize {
-        if self.bigrams.is_none() {
+        if !self.merges_characters {
             return 1;
         }
         let width = character(text, at).1;

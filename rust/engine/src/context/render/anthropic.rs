@@ -14,7 +14,7 @@ use super::super::message::{Document, Format, Image, Message, Role, Shape, Sourc
 use super::super::prompt::Prompt;
 use super::super::segment::{Body, Segment};
 use super::super::tools::{Function, Tool};
-use super::{Commas, GO_ON, NOTHING_YET, RequestOptions, beginning, write_field, write_input, write_text_part};
+use super::{Commas, GO_ON, NOTHING_YET, RequestOptions, beginning, input, write_field, write_text_part};
 
 const CACHE_CONTROL: &[u8] = b",\"cache_control\":{\"type\":\"ephemeral\"}}";
 
@@ -237,7 +237,7 @@ fn call_block(call: &ToolCall) -> Vec<u8> {
     out.push(b',');
     write_field(&mut out, "name", &called(&call.name, 128, false));
     out.extend_from_slice(b",\"input\":");
-    write_input(&mut out, call);
+    out.extend_from_slice(input(call).as_bytes());
     out.push(b'}');
     out
 }

@@ -15,7 +15,7 @@ use super::super::message::{Document, Format, Image, Message, Part, Role, Shape,
 use super::super::prompt::Prompt;
 use super::super::segment::Body;
 use super::super::tools::{Function, Tool};
-use super::{Commas, GO_ON, NOTHING_YET, RequestOptions, beginning, write_field, write_input};
+use super::{Commas, GO_ON, NOTHING_YET, RequestOptions, beginning, input, write_field};
 
 /// Says that a call has no signature because another model made it.
 const UNSIGNED: &str = "skip_thought_signature_validator";
@@ -215,7 +215,7 @@ fn call_part(call: &ToolCall, signature: Option<&str>) -> Vec<u8> {
     out.push(b',');
     write_field(&mut out, "name", &called(&call.name, 64, true));
     out.extend_from_slice(b",\"args\":");
-    write_input(&mut out, call);
+    out.extend_from_slice(input(call).as_bytes());
     out.push(b'}');
     signed(out, signature)
 }

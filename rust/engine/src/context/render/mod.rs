@@ -16,6 +16,8 @@ pub use openai::{openai_prefix, to_openai};
 pub use responses::to_responses;
 pub use text::to_text;
 
+use std::borrow::Cow;
+
 use super::dialect::Dialect;
 use super::json;
 use super::message::ToolCall;
@@ -92,16 +94,17 @@ fn write_text_part(out: &mut Vec<u8>, text: &str) {
 /// Arguments stand at most so deep: a request must be read again where it is sent, and no reader goes as deep as a model may write.
 const DEEPEST_ARGUMENTS: usize = crate::limits::MAX_JSON_DEPTH - 28;
 
-/// The arguments of a call as a JSON object, as Anthropic takes them: what is not an object, or is one too deep, is wrapped.
-fn write_input(out: &mut Vec<u8>, call: &ToolCall) {
+/// The arguments of a call as a JSON object, as everybody but `OpenAI` takes them: what is not an object, or is one too deep, is wrapped.
+fn input(call: &ToolCall) -> Cow<'_, str> {
     let given = call.arguments.trim();
     if given.is_empty() {
-        out.extend_from_slice(b"{}");
-    } else if !call.custom && json::is_object(given) && json::depth(given) <= DEEPEST_ARGUMENTS {
-        out.extend_from_slice(given.as_bytes());
-    } else {
-        out.push(b'{');
-        write_field(out, "input", &call.arguments);
-        out.push(b'}');
+        return "{}".into();
     }
+    if !call.custom && json::is_object(given) && json::depth(given) <= DEEPEST_ARGUMENTS {
+        return given.into();
+    }
+    let mut wrapped = b"{".to_vec();
+    write_field(&mut wrapped, "input", &call.arguments);
+    wrapped.push(b'}');
+    String::from_utf8_lossy(&wrapped).into_owned().into()
 }

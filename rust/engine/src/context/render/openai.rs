@@ -13,7 +13,7 @@ use super::super::prompt::Prompt;
 use super::super::segment::{Body, Segment};
 use super::super::tools::{Function, Tool};
 use super::arrange::{self, Entry};
-use super::{Commas, RequestOptions, write_field, write_text_part};
+use super::{Commas, RequestOptions, input, write_field, write_text_part};
 
 const FORMAT: Format = Format::OpenAi;
 
@@ -203,8 +203,11 @@ fn write_calls(out: &mut Vec<u8>, pieces: &[Piece<'_>], dialect: Option<&Dialect
     out.push(b']');
 }
 
+/// `OpenAI` takes arguments as its model wrote them. Other servers read them as JSON for the model's template, and refuse what is none
+/// (llama.cpp answers 500 to "{", which a reply that was cut leaves behind); they know no custom tools either.
 fn write_call(out: &mut Vec<u8>, call: &ToolCall, dialect: Option<&Dialect>) {
-    let (kind, arguments) = if call.custom { ("custom", "input") } else { ("function", "arguments") };
+    let own = dialect.is_none_or(|dialect| &*dialect.name == "openai");
+    let (kind, arguments) = if call.custom && own { ("custom", "input") } else { ("function", "arguments") };
     out.push(b'{');
     write_field(out, "id", &id(&call.id, dialect));
     out.push(b',');
@@ -212,7 +215,7 @@ fn write_call(out: &mut Vec<u8>, call: &ToolCall, dialect: Option<&Dialect>) {
     out.extend_from_slice(format!(",\"{kind}\":{{").as_bytes());
     write_field(out, "name", &called(&call.name, 64, dialect.is_none_or(|dialect| &*dialect.name != "openai")));
     out.push(b',');
-    write_field(out, arguments, &call.arguments);
+    write_field(out, arguments, &if own { Cow::Borrowed(&*call.arguments) } else { input(call) });
     out.extend_from_slice(b"}}");
 }
 

@@ -11,8 +11,8 @@ use crate::session::summary::StoredSummary;
 use crate::session::transcript::message::{MessageRecord, MessageState};
 use crate::session::transcript::view::{Extent, TurnRecord, View};
 use crate::session::window::assemble::Assembled;
+use crate::session::window::fixed::fixed;
 use crate::session::window::pinned;
-use crate::session::writer::fixed;
 use crate::store::pages::Pages;
 use crate::tokens::CachedCounter;
 

@@ -6,7 +6,8 @@
 
 use crate::context::{Factor, Inputs, Prompt, compose};
 use crate::session::place::Place;
-use crate::session::session::{Session, check_prompt};
+use crate::session::responses::check_prompt;
+use crate::session::session::Session;
 use crate::session::window::assemble::{Ask, Assembled};
 use crate::store::envelope::{self, Codec};
 use crate::store::msgpack::{Reader, Writer};

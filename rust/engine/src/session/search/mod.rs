@@ -26,9 +26,9 @@ use std::sync::Arc;
 
 use self::question::Question;
 use self::rank::Ranking;
+use super::messages::{StoredMessage, stored_message};
 use super::place::Place;
 use super::record::SessionRecord;
-use super::session::{StoredMessage, stored_message};
 use super::transcript::words::index;
 use crate::Result;
 use crate::index::bm25::runs::Runs;

@@ -1,7 +1,7 @@
 //! What a search of transcripts looks for: the terms of a question, whom it names, what it means without these names, and which time
 //! it asks about. It reads no message.
 
-use crate::embedding::{Content, Wanted, distinct_tokens};
+use crate::embedding::{Content, Cut, Wanted, distinct_tokens};
 use crate::index::bm25::QueryTerm;
 use crate::index::vectors::Query;
 use crate::text::{self, asks_when, with_analyzer};
@@ -44,7 +44,7 @@ impl Question {
     /// What it means beside whom it names. `rarity` is that of each of its terms.
     pub fn meaning(&self, names: &[String], rarity: &[f64]) -> Meaning {
         let left_out: Vec<u8> = names.iter().flat_map(|name| distinct_tokens(name, MAX_NAME_TOKENS)).collect();
-        let content = Content::of(&self.text, &left_out);
+        let content = Content::of(&Cut::of(&self.text), &left_out);
         let rarest = rarity.iter().copied().fold(0.0, f64::max).max(1.0 / SCORE_ONE as f64);
         let rarity_of = |word: &[u8]| {
             let term = self.query.terms.iter().position(|term| term.role == text::Role::Word && term.text.as_bytes() == word);

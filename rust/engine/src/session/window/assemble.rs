@@ -16,7 +16,7 @@ use crate::embedding::knows;
 use crate::index::vectors;
 use crate::memory::{Core, Memory, record};
 use crate::models::Model;
-use crate::recall::{self, Filter, Fusion, Recall, Request};
+use crate::recall::{self, Filter, Fusion, Question, Recall, Request};
 use crate::scope::Scope;
 use crate::session::ledger::{self, Call, SentPrompt};
 use crate::session::notes;
@@ -26,7 +26,7 @@ use crate::session::reply::refused;
 use crate::session::session::Status;
 use crate::session::task;
 use crate::session::transcript::view::{Extent, View};
-use crate::session::writer::{fixed, scopes};
+use crate::session::window::fixed::{fixed, scopes};
 use crate::store::keys::Partition;
 use crate::store::pages::Pages;
 use crate::tokens::CachedCounter;
@@ -294,7 +294,7 @@ fn recall<P: Pages>(
     };
     let Some(text) = question.filter(|text| !text.trim().is_empty()) else { return Ok(None) };
     let request = memory_request(text, ask, scopes, memories);
-    let answer = if memories == 0 { Recall::default() } else { recall::answer(engine, pages, &request)? };
+    let answer = if memories == 0 { Recall::default() } else { recall::answer(engine, pages, &request, &Question::new(&request.text))? };
     Ok(Some((request, answer)))
 }
 

@@ -8,7 +8,7 @@
 //!
 //! It reads one text. What is found nowhere in it gives its beginning. Sums are whole numbers, so a text has one answer everywhere.
 
-use crate::embedding::{Content, Wanted, distinct_tokens};
+use crate::embedding::{Content, Cut, Wanted, distinct_tokens};
 use crate::text::{analyze, with_analyzer};
 use crate::units::term_key::TermKey;
 
@@ -50,7 +50,7 @@ pub(super) fn answering(question: &str, text: &str, key: TermKey, most: usize) -
         piece.terms.iter().for_each(|at| counts[*at] += 1);
     }
     if pieces.len() <= MOST_COMPARED {
-        let content = Content::of(question, &[]);
+        let content = Content::of(&Cut::of(question), &[]);
         let wanted = Wanted::new(&content, &vec![1.0; content.words.len()]);
         for piece in &mut pieces {
             piece.closeness = wanted.closeness(&wanted.nearness(&distinct_tokens(&text[piece.start..piece.end], TOKENS)));

@@ -2,7 +2,9 @@
 
 pub(super) mod assemble;
 pub(crate) mod bounds;
+mod epochs;
 mod excerpt;
+pub(super) mod fixed;
 pub(super) mod pinned;
 pub(super) mod recount;
 mod request;

@@ -107,7 +107,7 @@ pub(in crate::session) fn switch<P: PagesMut>(writer: &mut SessionWriter<'_, P>,
 /// What history may have with `model`: the limit less the fixed sections and the floors.
 pub(in crate::session) fn grant<P: PagesMut>(writer: &SessionWriter<'_, P>, model: &Model) -> Result<u64> {
     let epoch = StoredEpoch { model: model.clone(), ..writer.epoch.clone() };
-    let scopes = crate::session::writer::scopes(writer.scope, &writer.record);
+    let scopes = crate::session::window::fixed::scopes(writer.scope, &writer.record);
     Ok(grant_of(&*writer.pages, writer.place, &writer.record, &epoch, &scopes, writer.now, None)?.0)
 }
 
@@ -122,7 +122,7 @@ pub(in crate::session) fn grant_of<P: Pages>(
     new: Option<&crate::compaction::Summary>,
 ) -> Result<(u64, u64)> {
     let (limit, _) = record.budget.limit(&epoch.model)?;
-    let fixed = crate::session::writer::fixed_for(pages, place, epoch, scopes, limit, now, new)?.0;
+    let fixed = crate::session::window::fixed::fixed_for(pages, place, epoch, scopes, limit, now, new)?.0;
     let mut next = epoch.epoch.clone();
     (next.factor, next.fixed_tokens) = (epoch.model.factor, fixed.tokens(&epoch.model.framing));
     Ok((next.grid(limit, &record.budget.sections)?.grant, next.fixed_tokens))

@@ -7,7 +7,7 @@ use crate::memory::{Memory, State};
 use crate::recall;
 use crate::scope::{Scope, ScopeType};
 use crate::session::session::Session;
-use crate::session::writer::scopes;
+use crate::session::window::fixed::scopes;
 
 /// Ranks that are looked through.
 const RANKS: usize = 2_000;
@@ -33,7 +33,7 @@ impl Session<'_> {
             return Ok(if most == 0 { switched_off } else { nothing_asked }.to_owned());
         };
         let request = memory_request(question.to_owned(), &sent.ask, scopes, most.max(RANKS));
-        let answer = self.engine.store().read(|pages| recall::answer(self.engine, pages, &request))?;
+        let answer = self.engine.store().read(|pages| recall::answer(self.engine, pages, &request, &recall::Question::new(question)))?;
         Ok(ranked(&answer, &memory, most))
     }
 

@@ -1,0 +1,126 @@
+"""Another prompt for one that does not do: a provider counted more than its limit, refused it, or could not answer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from memspan.embedding import Event
+from memspan.exceptions import BudgetExceeded, Error, InvalidInput
+from memspan.refusals import Refusal
+from memspan.working import Prompt
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from memspan import _core
+    from memspan._store import OpenStore
+    from memspan.compaction.values import Compaction
+    from memspan.model import Model
+    from memspan.short_term import Session
+
+__all__ = ["count_by", "recover"]
+
+_MOST_COUNTS = 4
+_MAX_REASON = 500
+_ELSEWHERE = frozenset({"overloaded", "rate_limited", "outage"})
+_CURES = {
+    "auth": "the provider refuses the key, its rights or the account: mend them, no other prompt helps",
+    "bad_request": "the provider refuses the request itself: its message says what to change",
+    "overloaded": "the provider has no room now, and no other model is left: try again later, or name more models (models=)",
+    "rate_limited": "the provider's rate limit is reached, and no other model is left: wait, or name more models (models=)",
+    "outage": "the provider does not answer, and no other model is left: try again later, or name more models (models=)",
+    "": "the error is none that memspan.Refusal knows: handle it, or assemble again with another max_input_tokens=",
+}
+_OF_A_CALL = frozenset({"max_tokens", "max_completion_tokens", "stream", "stream_options"})
+
+
+def count_by(
+    count: Callable[[dict[str, Any]], int], prompt: Prompt, session: Session, session_core: _core.SessionCore, store: OpenStore
+) -> Prompt:
+    """The prompt with the count that a provider's endpoint gives it; a smaller one where that is above the limit."""
+    for _ in range(_MOST_COUNTS):
+        core = prompt._core  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  its core is the engine's
+        try:
+            request = {name: value for name, value in prompt.render().items() if name not in _OF_A_CALL}
+            tokens = count(request)
+            counted = core.costing(tokens)
+        except Exception as error:  # noqa: BLE001  whatever a client raises: the prompt is good without it
+            reason = f"counting a prompt: count= failed, {type(error).__name__}: {_words(error)[:_MAX_REASON]}"
+            store.reporter.report(Event("count", reason, session.scope, session=session.id))
+            return prompt
+        if tokens > prompt.max_input_tokens:
+            prompt = Prompt(session_core.too_large(core, tokens, prompt.max_input_tokens))
+            continue
+        try:
+            session_core.learn_cost(core, tokens)
+        except Error as error:  # the session went on, or nobody may write: the count is right all the same
+            store.reporter.report(Event("count", f"learning a count: {error}", session.scope, session=session.id))
+        return Prompt(counted)
+    raise BudgetExceeded(
+        f"assembling a prompt of session {session.id!r}: count= must settle below {prompt.max_input_tokens:,} tokens, and it said more of "
+        f"{_MOST_COUNTS} prompts, each smaller than the one before: see whether it counts the request that it is given",
+        limit_tokens=prompt.max_input_tokens,
+    )
+
+
+def recover(
+    core: _core.ReplyCore,
+    session: Session,
+    store: OpenStore,
+    prompt: Prompt,
+    error: BaseException | str | Mapping[str, Any],
+    *,
+    models: Iterable[str | Model],
+    compact: Callable[[Session], Compaction] | None,
+) -> Prompt:
+    """What `Session.recover` gives."""
+    if not isinstance(prompt, Prompt):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InvalidInput(f"recovering: prompt is what assemble() returned, got a {type(prompt).__name__}: pass the Prompt itself")
+    refusal = Refusal.of(error)
+    if refusal is not None and refusal.kind == "too_long":
+        numbers = (refusal.input_tokens, refusal.limit_tokens, refusal.output_tokens)
+        smaller = Prompt(core.refused(prompt._core, *numbers))  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  its core is the engine's
+        return smaller if compact is None or refusal.shrink == "reply" else _compacted(core, session, store, smaller, compact)
+    if refusal is not None and refusal.kind in _ELSEWHERE:
+        following = _model_after(prompt.model, tuple(models))
+        if following is not None:
+            if session.model == prompt.model:
+                session.switch_model(following)
+            return Prompt(core.again(prompt._core))  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+    raise _unrecovered(error, refusal)
+
+
+def _compacted(
+    core: _core.ReplyCore, session: Session, store: OpenStore, smaller: Prompt, compact: Callable[[Session], Compaction]
+) -> Prompt:
+    """A smaller prompt with a summary of what it leaves out; the smaller one itself where there is nothing to sum up."""
+    try:
+        covered = compact(session).covers
+    except Exception as error:  # noqa: BLE001  whatever a compactor raises: the smaller prompt is good without it
+        reason = f"recovering: compact= failed, {type(error).__name__}: {_words(error)[:_MAX_REASON]}"
+        store.reporter.report(Event("compact", reason, session.scope, session=session.id))
+        return smaller
+    return Prompt(core.again(smaller._core)) if covered else smaller  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+
+
+def _words(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001  an exception that cannot say what it is says nothing
+        return ""
+
+
+def _model_after(failed: str, models: tuple[str | Model, ...]) -> str | Model | None:
+    names = [model if isinstance(model, str) else model.name for model in models]
+    first = names.index(failed) + 1 if failed in names else 0
+    return next((model for model in models[first:]), None)
+
+
+def _unrecovered(error: object, refusal: Refusal | None) -> BaseException:
+    cure = _CURES.get("" if refusal is None else refusal.kind, _CURES[""])
+    if isinstance(error, BaseException):
+        error.add_note(f"memspan: {cure}")
+        return error
+    return InvalidInput(
+        f"recovering from a refusal: a smaller prompt or another model must help, got {str(error)[:200]!r}: {cure}", refusal=refusal
+    )

@@ -1,0 +1,63 @@
+"""The memories of a scope as JSON lines: what `Scope.export` writes."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from memspan._fence import system_error
+from memspan._parts import remove_abandoned
+from memspan.exceptions import Error, InvalidInput
+
+if TYPE_CHECKING:
+    from memspan.long_term import Scope
+
+__all__ = ["export"]
+
+
+def export(scope: Scope, path: str | os.PathLike[str]) -> int:
+    """Writes every current memory of a scope to a file, whole or not at all; how many."""
+    target = Path(path)
+    if not target.name:
+        raise InvalidInput(f"exporting {scope!r}: path names a file to be written, and {str(path)[:300]!r} names none: give a file name")
+    beside = target.with_name(f".{target.name}.{os.getpid()}.part")
+    remove_abandoned(target)
+    count = 0
+    try:
+        # Mode 0600: it holds what one user said.
+        with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+            for memory in scope.memories():
+                json.dump(_plain(memory.to_dict()), file, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+                file.write("\n")
+                count += 1
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(target)
+    except OSError as error:
+        if isinstance(error, Error):
+            raise
+        raise system_error(f"exporting {scope!r}", error, target) from error
+    finally:
+        with suppress(OSError):
+            beside.unlink(missing_ok=True)
+    return count
+
+
+def _plain(value: Any) -> Any:
+    """A value of a memory as JSON has it."""
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}  # pyright: ignore[reportUnknownVariableType]
+    if isinstance(value, list):
+        return [_plain(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
+    if isinstance(value, bytes):
+        import base64  # noqa: PLC0415
+
+        return base64.b64encode(value).decode("ascii")
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    return value.isoformat() if isinstance(value, datetime) else value

@@ -1,0 +1,344 @@
+//! The core: one open store, its embedders and what was recalled; and what can be done with the memories in it.
+//!
+//! The rooms above take this and no engine: recall, collections and sessions need no more. Every call takes the time from its caller, so that the same calls give the same bytes. Nothing here asks a model: a caller's
+//! vectors come in ready made. Where the embedding is the built-in one, a text that comes without a vector gets it here, before the
+//! transaction.
+
+mod embed;
+mod forget;
+mod remember;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
+use std::time::Duration;
+
+use crate::embedding::RecentTokens;
+use crate::index::vectors::graph::GraphOptions;
+use crate::interrupt;
+use crate::memory::access::{self, AccessBuffer};
+use crate::memory::embedders::Embedders;
+use crate::memory::embedding::Embedding;
+use crate::memory::kind::KindRule;
+use crate::memory::learn::{self, LearnMark};
+use crate::memory::named::Named;
+use crate::memory::new_memory::{check_name, normal_slot};
+use crate::memory::quarantine;
+use crate::memory::read::{self, Listing};
+use crate::memory::record::Memory;
+use crate::memory::slots::{self, Slot};
+use crate::scope::{self, Head, Scope, Witness};
+use crate::store::environment::WriteTransaction;
+use crate::store::keys::Partition;
+use crate::store::pages::Pages;
+use crate::store::vault::StoreKey;
+use crate::store::{Durability, Store, StoreOptions, reserve};
+use crate::text::screening::Screening;
+use crate::{Error, ErrorKind, Result};
+
+pub use remember::Written;
+
+/// How an engine is opened.
+#[derive(Debug, Clone)]
+pub struct EngineOptions {
+    /// How much a commit waits for the disk.
+    pub durability: Durability,
+    /// Refuse every write.
+    pub read_only: bool,
+    /// How long a write may queue.
+    pub busy_timeout: Duration,
+    /// What makes the vectors, where something does.
+    pub embedding: Option<Embedding>,
+    /// The time now, microseconds since 1970 (UTC).
+    pub now: i64,
+}
+
+/// One open store with its embedders.
+#[derive(Debug)]
+pub struct Core {
+    store: Arc<Store>,
+    /// It was closed, and the store with it where nobody else has it open.
+    left: AtomicBool,
+    read_only: bool,
+    busy_timeout: Duration,
+    embedders: Embedders,
+    /// The built-in embedding's number in this store; 0 until it is known.
+    built_in_number: AtomicU16,
+    graph: GraphOptions,
+    screening: Screening,
+    rules: [KindRule; 7],
+    accesses: Arc<AccessBuffer>,
+    recent_tokens: RecentTokens,
+    witness: Option<Arc<dyn Witness>>,
+}
+
+impl Drop for Core {
+    fn drop(&mut self) {
+        self.leave();
+    }
+}
+
+impl Core {
+    /// Opens the store at `path`, or makes one there.
+    pub fn open(path: &Path, options: EngineOptions) -> Result<Self> {
+        Self::open_with_key(path, options, None)
+    }
+
+    /// The same for a store that is encrypted, or is made so.
+    pub fn open_with_key(path: &Path, options: EngineOptions, key: Option<StoreKey>) -> Result<Self> {
+        let store_options = StoreOptions {
+            durability: options.durability,
+            read_only: options.read_only,
+            busy_timeout: options.busy_timeout,
+            now: options.now,
+        };
+        Ok(Self {
+            store: key.map_or_else(|| Store::open(path, &store_options), |key| Store::open_encrypted(path, &store_options, key))?,
+            left: AtomicBool::new(false),
+            read_only: options.read_only,
+            busy_timeout: options.busy_timeout,
+            embedders: Embedders::new(options.embedding),
+            built_in_number: AtomicU16::default(),
+            graph: GraphOptions::default(),
+            screening: Screening::default(),
+            rules: [KindRule::default(); 7],
+            accesses: Arc::default(),
+            recent_tokens: RecentTokens::default(),
+            witness: None,
+        })
+    }
+
+    /// Opens the store with the built-in embedding, unless it has met another one: then by words alone, because vectors that somebody
+    /// paid for are not given up by default. `options.embedding` does not count.
+    pub fn open_by_default(path: &Path, options: &EngineOptions, key: Option<StoreKey>) -> Result<Self> {
+        let mut core = Self::open_with_key(path, EngineOptions { embedding: None, ..options.clone() }, key)?;
+        if core.embeddings()?.iter().all(|known| known.name == Embedding::built_in().name) {
+            core.embedders = Embedders::new(Some(Embedding::built_in()));
+        }
+        Ok(core)
+    }
+
+    /// Shows every write from now on to `witness`, with its home.
+    pub fn set_witness(&mut self, witness: Arc<dyn Witness>) {
+        self.witness = Some(witness);
+    }
+
+    /// Sets how graphs over vectors are built and searched.
+    pub fn set_graph(&mut self, graph: GraphOptions) -> Result<()> {
+        graph.check()?;
+        self.graph = graph;
+        Ok(())
+    }
+
+    /// Sets what is done with secrets and personal data in what is to be stored. Nothing, where nobody says otherwise.
+    pub fn set_screening(&mut self, screening: Screening) {
+        self.screening = screening;
+    }
+
+    /// Sets how long memories of each kind live, in the order of [`Kind::ALL`].
+    pub fn set_rules(&mut self, rules: [KindRule; 7]) {
+        self.rules = rules;
+    }
+
+    /// Days in which memories of each kind lose half of their worth, where the program says so, in the order of [`Kind::ALL`].
+    #[must_use]
+    pub fn half_lives(&self) -> [Option<f64>; 7] {
+        self.rules.map(|rule| rule.half_life.map(|half_life| half_life as f64 / 86_400e6))
+    }
+
+    /// What is done with secrets and personal data.
+    #[must_use]
+    pub fn screening(&self) -> Screening {
+        self.screening
+    }
+
+    /// How graphs over vectors are built and searched.
+    #[must_use]
+    pub fn graph(&self) -> &GraphOptions {
+        &self.graph
+    }
+
+    /// The store.
+    #[must_use]
+    pub fn store(&self) -> &Arc<Store> {
+        &self.store
+    }
+
+    /// Stores recalls that are still buffered and closes the store unless others of this process use it.
+    pub fn close(&self) -> Result<()> {
+        let flushed = if self.read_only { Ok(0) } else { self.flush_accesses() };
+        self.leave();
+        match flushed {
+            Err(error) if error.kind() != ErrorKind::Closed => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    fn leave(&self) {
+        if !self.left.swap(true, Ordering::Relaxed) {
+            self.forget_tokens();
+            self.store.leave();
+        }
+    }
+
+    pub(crate) fn write<T, F>(&self, operation: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: FnMut(&mut WriteTransaction<'_>) -> Result<T> + Send + 'static,
+    {
+        self.check_writable()?;
+        interrupt::check()?;
+        let (freeing, mut operation) = (reserve::is_freeing(), operation);
+        let operation = move |txn: &mut WriteTransaction<'_>| {
+            if !freeing {
+                txn.require_room()?;
+            }
+            operation(txn)
+        };
+        let Some(witness) = self.witness.clone() else { return self.store.write(self.busy_timeout, operation) };
+        let mut operation = operation;
+        self.store.write(self.busy_timeout, move |txn| {
+            txn.record();
+            let done = operation(txn);
+            let changes = txn.recorded();
+            let done = done?;
+            witness.written(&scope::homes(txn, changes)?)?;
+            Ok(done)
+        })
+    }
+
+    /// Refuses what a read-only engine must not even begin.
+    pub(crate) fn check_writable(&self) -> Result<()> {
+        if self.read_only {
+            return Err(Error::new(
+                ErrorKind::ReadOnly,
+                format!("writing to the store {}: it was opened with read_only=True: open it again without", self.store.path().display()),
+            ));
+        }
+        Ok(())
+    }
+
+    /// How far a session was learnt from.
+    pub fn learn_mark(&self, scope: &Scope, session: &str) -> Result<LearnMark> {
+        self.store.read(|snapshot| match scope.find(snapshot)? {
+            Some(partition) => learn::mark(snapshot, partition, scope.seed(snapshot.secret()), session),
+            None => Ok(LearnMark::default()),
+        })
+    }
+
+    /// What waits for somebody to approve it, oldest first.
+    pub fn quarantined(&self, scope: &Scope) -> Result<Vec<Memory>> {
+        self.store.read(|snapshot| quarantine::list(snapshot, scope))
+    }
+
+    /// The memory with that id, current or superseded.
+    pub fn get(&self, scope: &Scope, id: &str, now: i64) -> Result<Option<Memory>> {
+        self.store.read(|snapshot| read::get(snapshot, scope, id, now))
+    }
+
+    /// How many current memories the scopes have together.
+    pub fn documents(&self, scopes: &[Scope]) -> Result<u64> {
+        self.store.read(|snapshot| {
+            let mut documents = 0;
+            for scope in scopes {
+                if let Some(partition) = scope.find(snapshot)? {
+                    documents += Head::read(snapshot, partition)?.documents;
+                }
+            }
+            Ok(documents)
+        })
+    }
+
+    /// Every revision of a memory and of those whose slot it took, oldest first.
+    pub fn history(&self, scope: &Scope, id: &str, now: i64) -> Result<Vec<Memory>> {
+        self.store.read(|snapshot| read::history(snapshot, scope, id, now))
+    }
+
+    /// Current memories from number `first` on, at most `limit`, of the kinds whose bits are set.
+    pub fn memories(&self, scope: &Scope, first: u32, limit: usize, kinds: u8, now: i64) -> Result<Vec<Memory>> {
+        self.store.read(|snapshot| read::page(snapshot, scope, first, limit, kinds, now))
+    }
+
+    /// Memories in either order, superseded ones among them where asked for, and the number to go on from.
+    pub fn listed(&self, scope: &Scope, listing: Listing, from: Option<u32>, limit: usize, now: i64) -> Result<(Vec<Memory>, Option<u32>)> {
+        self.store.read(|snapshot| read::listed(snapshot, scope, listing, from, limit, now))
+    }
+
+    /// The slots of a scope with the memories that hold them; all of them, or the one of that name.
+    pub fn slots(&self, scope: &Scope, only: Option<&str>, now: i64) -> Result<Vec<(Slot, Vec<Memory>)>> {
+        let only = only.map(normal_slot).transpose()?;
+        self.store.read(|snapshot| read::slots(snapshot, scope, only.as_deref(), now))
+    }
+
+    /// Says whether a slot holds several values at a time.
+    pub fn declare_slot(&self, scope: &Scope, name: &str, multi: bool) -> Result<()> {
+        check_name("slot", name)?;
+        let (scope, name) = (scope.clone(), normal_slot(name)?);
+        self.write(move |txn| {
+            let (partition, seed) = (scope.find_or_make(txn)?, scope.seed(txn.secret()));
+            let mut slot = slots::get(txn, partition, seed, &name)?;
+            if slot.multi && !multi && slot.current.len() > 1 {
+                return Err(Error::invalid(format!(
+                    "declaring slot {name:?}: a slot with several current values cannot become one with a single value, and it has {}: forget all but one first",
+                    slot.current.len()
+                )));
+            }
+            slot.multi = multi;
+            slots::put(txn, partition, seed, &slot)
+        })
+    }
+
+    /// The scopes behind partition `after`, in the order in which they were first written to.
+    pub fn scopes(&self, after: Partition, limit: usize) -> Result<Vec<(Partition, Scope)>> {
+        self.store.read(|snapshot| scope::list(snapshot, after, limit))
+    }
+
+    /// Notes that memories were recalled; stored with a later write.
+    pub fn note_recalled(&self, partition: Partition, numbers: impl Iterator<Item = u32>, now: i64) {
+        if !self.read_only {
+            self.store.unforked(|| self.accesses.note(partition, numbers, now));
+        }
+    }
+
+    /// Adds to memories of a partition the recalls of this process that are not on disk yet. Not within a read: it takes its lock.
+    pub(crate) fn add_recalls<'n>(&self, partition: Partition, named: impl Iterator<Item = &'n mut Named>) {
+        self.store.unforked(|| self.accesses.add_to(partition, named.map(|one| (one.memory.number, &mut one.access))));
+    }
+
+    /// Drops the recalls of a partition that are still buffered: it is erased.
+    pub(crate) fn forget_recalled(&self, partition: Partition) {
+        self.store.unforked(|| self.accesses.forget(partition));
+    }
+
+    /// The tokens of texts that were cut lately. Within a read, when no fork can come.
+    pub(crate) fn recent_tokens(&self) -> &RecentTokens {
+        &self.recent_tokens
+    }
+
+    /// Drops the tokens of all texts: some were erased. Not within a read: it takes its lock.
+    pub(crate) fn forget_tokens(&self) {
+        self.store.unforked(|| self.recent_tokens.forget());
+    }
+
+    /// Whether nothing may be written through it.
+    #[must_use]
+    pub fn is_read_only(&self) -> bool {
+        self.read_only
+    }
+
+    /// Stores the recalls that are still buffered; of how many memories.
+    pub fn flush_accesses(&self) -> Result<u64> {
+        let accesses = self.store.unforked(|| self.accesses.take());
+        let count = accesses.len() as u64;
+        if count > 0 {
+            self.write(move |txn| access::store(txn, &accesses))?;
+        }
+        Ok(count)
+    }
+
+    /// How long a write may queue.
+    #[must_use]
+    pub fn busy_timeout(&self) -> Duration {
+        self.busy_timeout
+    }
+}

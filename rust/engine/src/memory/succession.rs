@@ -1,0 +1,92 @@
+//! Which value holds a slot: what ends one, and where an older one belongs among those before it.
+
+use super::record::{self, Ending, Memory, State};
+use super::remember::{Action, Remembered};
+use super::writer::{PartitionWriter, newest};
+use crate::Result;
+use crate::store::pages::PagesMut;
+
+/// The memory that holds a slot now.
+pub(super) fn holder<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, current: &[u32]) -> Result<Option<Memory>> {
+    let Some(number) = current.last() else { return Ok(None) };
+    let Some(memory) = record::current(writer.pages, writer.partition, *number)? else { return Ok(None) };
+    if memory.is_expired(writer.now) {
+        expire(writer, memory)?;
+        return Ok(None);
+    }
+    Ok(Some(memory))
+}
+
+pub(super) fn take_slot<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, mut slot: super::slots::Slot, number: u32) -> Result<()> {
+    if !slot.multi {
+        slot.current.clear();
+    }
+    slot.current.push(number);
+    writer.put_slot(&slot)
+}
+
+/// Files a value that is older or less trusted than the slot's current one.
+pub(super) fn file_as_history<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, mut memory: Memory, current: Memory) -> Result<Remembered> {
+    memory.number = writer.next_number()?;
+    memory.sequence = writer.next_sequence();
+    let less_trusted = memory.trust < current.trust;
+    let reason = if less_trusted {
+        format!("trust {} does not replace trust {} in this slot: kept in history only", memory.trust, current.trust)
+    } else {
+        "its event is older than that of the slot's current value: kept in history only".to_owned()
+    };
+    let mut ending = Ending {
+        state: State::Superseded,
+        known_until: writer.now,
+        valid_until: memory.occurred_at,
+        superseded_by: Some(current.number),
+        reason: Some(reason.clone()),
+    };
+    if !less_trusted {
+        ending.valid_until = insert_into_chain(writer, &mut memory, current)?;
+    }
+    memory.ending = Some(ending);
+    writer.add_to_history(&memory)?;
+    Ok(Remembered { action: Action::Added, memory, reason: Some(reason) })
+}
+
+/// Ends `current` in favour of `memory`, which takes its slot.
+pub(super) fn supersede<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, current: Memory, memory: &Memory) -> Result<()> {
+    let ending = Ending {
+        state: State::Superseded,
+        known_until: writer.now,
+        valid_until: memory.occurred_at,
+        superseded_by: Some(memory.number),
+        reason: None,
+    };
+    writer.end(current, ending)
+}
+
+/// Forgets a memory whose time to live is over.
+pub(super) fn expire<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, memory: Memory) -> Result<()> {
+    writer.leave_slot(&memory)?;
+    let at = memory.expires_at.unwrap_or(writer.now);
+    let ending = Ending { state: State::Expired, known_until: at, valid_until: at, superseded_by: None, reason: None };
+    writer.end(memory, ending)
+}
+
+/// Puts an older value where it belongs among the values of a slot, which are chained newest event first; returns when it
+/// stopped to hold: when the next newer one began. The others' endings stay what the store knew when they ended.
+fn insert_into_chain<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, memory: &mut Memory, current: Memory) -> Result<i64> {
+    let mut newer = current;
+    loop {
+        let older = match newer.supersedes {
+            Some(number) => newest(writer.pages, writer.partition, number)?,
+            None => None,
+        };
+        match older {
+            Some(older) if older.occurred_at > memory.occurred_at => newer = older,
+            older => {
+                memory.supersedes = older.as_ref().map(|m| m.number);
+                newer.supersedes = Some(memory.number);
+                record::put(writer.pages, writer.partition, &newer)?;
+                return Ok(newer.occurred_at);
+            }
+        }
+    }
+}

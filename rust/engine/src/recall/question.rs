@@ -1,0 +1,137 @@
+//! A question, analysed once for everything that answers it: memories, transcripts, collections, the repair of its words, a prompt.
+//!
+//! Each part is worked out when something first asks for it, and then kept. It knows no store: which scopes are asked and what may be
+//! found is [`super::Request`]'s.
+
+use std::sync::{Arc, OnceLock};
+
+use super::closer::names;
+use crate::embedding::{Content, Cut, distinct_tokens, has_word};
+use crate::index::vectors::Query;
+use crate::text::{self, asks_when, with_analyzer};
+use crate::units::term_key::TermKey;
+
+/// Tokens of a name.
+const NAME_TOKENS: usize = 16;
+
+/// A question, analysed once.
+#[derive(Debug, Default)]
+pub struct Question {
+    text: String,
+    terms: OnceLock<(TermKey, Arc<text::Query>)>,
+    cut: OnceLock<Cut>,
+    names: OnceLock<Names>,
+    about: OnceLock<Content>,
+    vector: OnceLock<Option<Query>>,
+    asks_when: OnceLock<bool>,
+}
+
+/// Whom and what a question names, and the tokens of each.
+#[derive(Debug, Default)]
+struct Names {
+    words: Vec<String>,
+    tokens: Vec<Vec<u8>>,
+}
+
+impl Question {
+    /// The question of a text.
+    #[must_use]
+    pub fn new(text: &str) -> Self {
+        Self { text: text.to_owned(), ..Self::default() }
+    }
+
+    /// As it was asked.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Its terms, as a scope with that key has them.
+    #[must_use]
+    pub fn terms(&self, key: TermKey) -> Arc<text::Query> {
+        let analyzed = || Arc::new(with_analyzer(|analyzer| analyzer.query(&self.text, key)));
+        let (known, terms) = self.terms.get_or_init(|| (key, analyzed()));
+        if *known == key { Arc::clone(terms) } else { analyzed() }
+    }
+
+    /// Its terms, and the key that they have: of the scope that was asked first.
+    pub(super) fn known_terms(&self) -> (TermKey, Arc<text::Query>) {
+        let key = self.terms.get().map_or_else(TermKey::default, |(key, _)| *key);
+        (key, self.terms(key))
+    }
+
+    fn cut(&self) -> &Cut {
+        self.cut.get_or_init(|| Cut::of(&self.text))
+    }
+
+    /// Whether the built-in embedding [knows](crate::embedding::knows) it.
+    #[must_use]
+    pub fn is_known(&self) -> bool {
+        self.cut().is_known
+    }
+
+    /// Whether the vocabulary of the built-in embedding has a word of it, in small letters, whole.
+    #[must_use]
+    pub fn is_word(&self, word: &str) -> bool {
+        self.cut().has_whole(word).unwrap_or_else(|| has_word(word))
+    }
+
+    fn naming(&self) -> &Names {
+        self.names.get_or_init(|| {
+            let words: Vec<String> = names(&self.text).into_iter().map(str::to_owned).collect();
+            let tokens = words.iter().map(|name| distinct_tokens(name, NAME_TOKENS)).collect();
+            Names { words, tokens }
+        })
+    }
+
+    /// Whom and what it names: words with a capital letter.
+    #[must_use]
+    pub fn names(&self) -> &[String] {
+        &self.naming().words
+    }
+
+    /// The tokens of each name, as [`distinct_tokens`] has them.
+    pub(super) fn name_tokens(&self) -> &[Vec<u8>] {
+        &self.naming().tokens
+    }
+
+    /// What it is about, beside those whom it names.
+    pub(crate) fn about(&self) -> &Content {
+        self.about.get_or_init(|| self.content(&self.naming().tokens.concat()))
+    }
+
+    /// What it is about, beside these tokens (as [`distinct_tokens`] has them).
+    pub(crate) fn content(&self, left_out: &[u8]) -> Content {
+        Content::of(self.cut(), left_out)
+    }
+
+    /// The vector of what it is [about](Self::about), by the built-in embedding; `None` where that does not know it.
+    pub(crate) fn vector(&self) -> Option<&Query> {
+        self.vector.get_or_init(|| self.about().vector().map(Query::from_unit)).as_ref()
+    }
+
+    /// Whether it asks for a time.
+    #[must_use]
+    pub fn asks_when(&self) -> bool {
+        *self.asks_when.get_or_init(|| asks_when(&self.text))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::embedding::embed_question;
+
+    #[test]
+    fn its_parts_are_those_of_its_text() {
+        let question = Question::new("When did Caroline visit the museum on Elm Street?");
+        assert_eq!(question.names(), ["Caroline", "Elm", "Street"]);
+        assert!(question.asks_when() && question.is_known() && question.is_word("museum") && !question.is_word("musuem"));
+        for key in [3.into(), 3.into(), 4.into()] {
+            assert_eq!(*question.terms(key), with_analyzer(|analyzer| analyzer.query(question.text(), key)), "{key:?}");
+        }
+        assert_eq!(question.known_terms().0, 3.into(), "the first key stays");
+        assert_eq!(question.content(&[]).vector(), Some(embed_question(question.text())));
+        assert!(Question::new("\u{41a}\u{442}\u{43e}?").vector().is_none());
+    }
+}

@@ -1,0 +1,192 @@
+//! The messages of a session, as a program adds and reads them.
+
+use std::sync::Arc;
+
+use super::add::{NewMessage, Prepared, check_name};
+use super::place::Place;
+use super::policy::Policy;
+use super::session::{Session, Status};
+use super::transcript::blob;
+use super::transcript::message::{MessageRecord, read_result_key};
+use super::writer::Added;
+use crate::context::message::Part;
+use crate::context::{Arguments, Format};
+use crate::limits::{MAX_BATCH_BYTES, MAX_BATCH_ROWS};
+use crate::store::pages::Pages;
+use crate::units::clip::first_chars;
+use crate::{Error, ErrorKind, Result};
+
+/// Above so many bytes a blob is written ahead, before the transaction that refers to it.
+const AHEAD_BYTES: usize = 256 << 10;
+
+/// Chunks that one transaction writes ahead.
+const AHEAD_CHUNKS: usize = 64;
+
+/// A message with the JSON it was given as.
+#[derive(Debug, Clone)]
+pub struct StoredMessage {
+    /// What is known of it.
+    pub record: MessageRecord,
+    /// Its JSON, byte for byte as it was given, or as little as is left of it.
+    pub given: String,
+    /// Its texts.
+    pub text: String,
+}
+
+/// A part of a tool result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ResultText {
+    /// The text.
+    pub text: String,
+    /// Where the next part begins, in characters; `None` at the end.
+    pub next_offset: Option<usize>,
+    /// Characters of the whole.
+    pub total_characters: usize,
+}
+
+impl Session<'_> {
+    /// Adds a message. `expect_index` is the index it is to have.
+    pub fn add(&self, new: NewMessage, expect_index: Option<u64>, now: i64) -> Result<Added> {
+        let prepared = self.prepare(new, Arguments::MustBeJson, now)?;
+        self.edit("adding a message", now, move |writer| writer.add(&prepared, expect_index, None))
+    }
+
+    /// Adds messages in order; up to 1,000 of them and 256 KB are one transaction, more are several. The error of a message has
+    /// its place as field `row`; those of earlier transactions are stored then, none of its own.
+    pub fn add_many(&self, messages: Vec<NewMessage>, now: i64) -> Result<Vec<Added>> {
+        let (status, mut added) = (self.status()?, Vec::with_capacity(messages.len()));
+        let (mut batch, mut bytes) = (Vec::new(), 0);
+        for (row, new) in messages.into_iter().enumerate() {
+            let size = new.given.len();
+            if !batch.is_empty() && (batch.len() == MAX_BATCH_ROWS || bytes + size > MAX_BATCH_BYTES) {
+                added.extend(self.add_batch(std::mem::take(&mut batch), now)?);
+                bytes = 0;
+            }
+            let prepared = self.prepare_as(&status, new, Arguments::MustBeJson, now).map_err(|error| error.with("row", row))?;
+            batch.push((row, prepared));
+            bytes += size;
+        }
+        added.extend(self.add_batch(batch, now)?);
+        Ok(added)
+    }
+
+    fn add_batch(&self, batch: Vec<(usize, Prepared)>, now: i64) -> Result<Vec<Added>> {
+        if batch.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.edit("adding messages", now, move |writer| {
+            let add = |(row, prepared): &(usize, Prepared)| writer.add(prepared, None, None).map_err(|error| error.with("row", *row));
+            batch.iter().map(add).collect()
+        })
+    }
+
+    pub(super) fn prepare(&self, new: NewMessage, arguments: Arguments, now: i64) -> Result<Prepared> {
+        self.prepare_as(&self.status()?, new, arguments, now)
+    }
+
+    /// Gets a message ready for a session that is as `status` says; the transaction counts it again where it is not.
+    fn prepare_as(&self, status: &Status, new: NewMessage, arguments: Arguments, now: i64) -> Result<Prepared> {
+        let prepared = Prepared::new(new, arguments, self.scope.seed(self.engine.store().secret()), &status.record, &status.epoch)?;
+        for (hole, data) in &prepared.blobs {
+            if data.len() > AHEAD_BYTES {
+                self.write_ahead(status.place, hole.hash, data, now)?;
+            }
+        }
+        Ok(prepared)
+    }
+
+    /// Writes a blob in bounded transactions; nothing refers to it yet.
+    fn write_ahead(&self, place: Place, hash: u128, data: &Arc<[u8]>, now: i64) -> Result<()> {
+        loop {
+            let data = Arc::clone(data);
+            if self.engine.write(move |txn| blob::stage(txn, place.partition, hash, &data, AHEAD_CHUNKS, now))? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Messages from `first` on, at most `limit`, with their JSON.
+    pub fn messages(&self, first: u64, limit: u64) -> Result<Vec<StoredMessage>> {
+        self.engine.store().read(|pages| {
+            let status = self.expect(pages)?;
+            let end = status.record.tally.messages.min(first.saturating_add(limit));
+            (first..end).map(|index| stored_message(pages, status.place, index)).collect()
+        })
+    }
+
+    /// The texts of a message's tool results that prompts would show shortened, by their places among the texts of results.
+    pub fn long_results(&self, new: &NewMessage) -> Result<Vec<(u32, String)>> {
+        let status = self.status()?;
+        let most = self.engine.store().read(|pages| Policy::read(pages, status.place))?.result_tokens;
+        let prepared = self.prepare_as(&status, new.clone(), Arguments::MustBeJson, 0)?;
+        prepared.long_results(&status.record, &status.epoch, (most > 0).then_some(most))
+    }
+
+    /// The text of a tool result by the key that its shortened form shows, from character `offset` on.
+    pub fn tool_result(&self, key: &str, offset: usize, max_tokens: usize) -> Result<ResultText> {
+        let (text, encoding) = self.engine.store().read(|pages| {
+            let status = self.expect(pages)?;
+            let found = read_result_key(key).filter(|(index, _)| *index < status.record.tally.messages);
+            let (index, number) = found.ok_or_else(|| no_result(key))?;
+            let record = MessageRecord::expect(pages, status.place, index)?;
+            let message = record.whole(pages, status.place)?;
+            let result = message.tool_results().nth(number).ok_or_else(|| no_result(key))?;
+            let texts: Vec<&str> =
+                result.parts.iter().filter_map(|part| if let Part::Text(text) = part { Some(&**text) } else { None }).collect();
+            Ok((texts.join("\n"), status.epoch.model.encoding))
+        })?;
+        let total_characters = text.chars().count();
+        let start = text.char_indices().nth(offset).map_or(text.len(), |(at, _)| at);
+        let part = crate::tokens::truncate_end(encoding, &text[start..], max_tokens);
+        let next = offset.saturating_add(part.chars().count());
+        Ok(ResultText { text: part.to_owned(), next_offset: (next < total_characters).then_some(next), total_characters })
+    }
+
+    /// Answers every call that waits for a result with one that says it was cancelled; the ids of those calls.
+    pub fn cancel_tool_calls(&self, reason: &str, now: i64) -> Result<Vec<String>> {
+        check_name("reason", Some(reason))?;
+        let status = self.status()?;
+        let ids: Vec<String> = status.record.tally.open.iter().map(ToString::to_string).collect();
+        let mut prepared = Vec::new();
+        for id in &ids {
+            let content = format!("[cancelled: {reason}]");
+            let given = serde_json::json!({"role": "tool", "tool_call_id": id, "content": content}).to_string();
+            prepared.push(self.prepare(NewMessage::given(given), Arguments::MustBeJson, now)?);
+        }
+        let (messages, cancelled) = (status.record.tally.messages, ids.clone());
+        self.edit("cancelling tool calls", now, move |writer| {
+            writer.check_index(Some(messages))?;
+            for prepared in &prepared {
+                writer.add(prepared, None, None)?;
+            }
+            writer.record.tally.closed.extend(cancelled.iter().map(|id| id.as_str().into())); // so that a late result is known
+            Ok(())
+        })?;
+        Ok(ids)
+    }
+}
+
+fn no_result(key: &str) -> Error {
+    let shown = first_chars(key, 80);
+    Error::new(
+        ErrorKind::NotFound,
+        format!("reading a tool result: the key must be one that a shortened result shows, and {shown:?} is none of this session: copy it from the marker"),
+    )
+    .with("key", shown)
+}
+
+pub(super) fn stored_message<P: Pages>(pages: &P, place: Place, index: u64) -> Result<StoredMessage> {
+    let record = MessageRecord::expect(pages, place, index)?;
+    let given = record.given(pages, place)?;
+    let text = super::transcript::words::text_of(&record.parse(&given)?);
+    Ok(StoredMessage { record, given, text })
+}
+
+/// Reads the shape of a message that a caller names.
+pub fn format_named(name: &str) -> Result<Format> {
+    Format::ALL.into_iter().find(|format| format.name() == name).ok_or_else(|| {
+        let known: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
+        Error::invalid(format!("reading format={name:?}: it must be one of {}: leave it out where the shape tells", known.join(", ")))
+            .with("format", name)
+    })
+}

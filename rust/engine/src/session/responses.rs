@@ -1,0 +1,171 @@
+//! A model's reply: added with what it was sent, and what it tells of the cost of a prompt.
+
+use std::sync::Arc;
+
+use super::add::{NewMessage, Prepared};
+use super::ledger::response::{Response, UsageTokens};
+use super::ledger::{self, Call, SentPrompt};
+use super::place::Place;
+use super::record::{SentBlock, StoredEpoch};
+use super::session::Session;
+use super::transcript::message::{MessageRecord, MessageState};
+use super::window::assemble::Assembled;
+use super::writer::{AddAction, Added, KnownId, SessionWriter, moved};
+use crate::context::{Arguments, Reason};
+use crate::store::environment::WriteTransaction;
+use crate::store::metrics::add;
+use crate::{Error, ErrorKind, Result};
+
+/// A reply that was added.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Replied {
+    /// The reply.
+    pub added: Added,
+    /// Its call in its turn.
+    pub call: u16,
+    /// What it was billed, where the provider told.
+    pub usage: Option<UsageTokens>,
+    /// What its prompt was planned to cost.
+    pub planned: Option<u64>,
+    /// It cost more than the bound.
+    pub exceeded: bool,
+    /// The provider's usage contradicts itself, and was stored and not used.
+    pub usage_ignored: bool,
+    /// It was stored now and calls no tool.
+    pub is_last: bool,
+}
+
+impl Session<'_> {
+    /// Adds a model's reply with what it was sent, in one transaction. Given twice, the stored one is returned.
+    ///
+    /// # Errors
+    /// `SessionMoved` where the session went on since the prompt was assembled, `InvalidInput` for a prompt of another session
+    /// or a response of an unknown shape.
+    pub fn add_response(&self, response: &[u8], prompt: Option<&Assembled>, now: i64) -> Result<Replied> {
+        self.add_reply(response, prompt, None, now)
+    }
+
+    /// The same; a reply that calls no tool ends the lease of `holder`, in the same transaction.
+    pub fn add_reply(&self, response: &[u8], prompt: Option<&Assembled>, holder: Option<&str>, now: i64) -> Result<Replied> {
+        let response = Response::read(response)?;
+        let given = String::from_utf8_lossy(&response.message).into_owned();
+        let new = NewMessage { format: Some(response.format), ..NewMessage::given(given) };
+        let prepared = self.prepare(new, Arguments::Keep, now)?;
+        let prompt = prompt.cloned().map(Arc::new);
+        let sent = prompt.as_ref().map(|prompt| (prompt.place, Arc::clone(&prompt.sent)));
+        let (response, holder) = (Arc::new(response), holder.map(str::to_owned));
+        let replied = self.edit("adding a response", now, move |writer| {
+            let known_by = (response.id.as_deref(), response.hash);
+            let asked = sent.as_ref().map_or(writer.record.tally.messages.saturating_sub(1), |(_, sent)| sent.messages);
+            if let Some(known) = ledger::find_response(&*writer.pages, writer.place, writer.seed, known_by, asked)? {
+                return replied_before(writer, known, &prepared);
+            }
+            if let Some((place, sent)) = &sent {
+                check_prompt(writer, *place, sent)?;
+            }
+            let turn = writer.record.tally.turns.saturating_sub(1);
+            let number = ledger::count(&*writer.pages, writer.place, turn)?;
+            let exceeded = match (&prompt, response.usage_tokens) {
+                (Some(prompt), Some(usage)) => writer.observe(prompt, usage.input_tokens, false)?,
+                _ => false,
+            };
+            let added = writer.add(&prepared, None, Some(number))?;
+            let call = Call {
+                number,
+                reply: added.index,
+                added_at: writer.now,
+                response_id: response.id.clone(),
+                model: response.model.clone(),
+                finish: response.finish.clone(),
+                usage: response.usage.clone(),
+                usage_tokens: response.usage_tokens,
+                sent: sent.as_ref().map(|(_, sent)| (**sent).clone()),
+                hash: response.hash,
+            };
+            super::reply::partial::remove(writer.pages, writer.place)?;
+            call.write(writer.pages, writer.place, added.turn)?;
+            call.put_name(writer.pages, writer.place, writer.seed)?;
+            let call_planned = call.sent.as_ref().map(|sent| sent.planned);
+            if let Some(sent) = call.sent.filter(|sent| sent.carried) {
+                writer.record.sent = Some(SentBlock { turn: added.turn, call: number, tokens: sent.block_tokens });
+            }
+            if let Some(holder) = holder.as_ref().filter(|_| writer.record.tally.open.is_empty()) {
+                super::reply::lease::end(writer.pages, writer.place, holder)?;
+            }
+            let usage = response.usage_tokens;
+            Ok(Replied {
+                added,
+                call: number,
+                usage,
+                planned: call_planned,
+                exceeded,
+                usage_ignored: response.usage.is_some() && usage.is_none(),
+                is_last: writer.record.tally.open.is_empty(),
+            })
+        })?;
+        self.note(&replied);
+        Ok(replied)
+    }
+
+    /// Counts what was planned and billed.
+    fn note(&self, replied: &Replied) {
+        let metrics = self.engine.store().metrics();
+        add(&metrics.tokens_planned, replied.planned.unwrap_or_default());
+        if let Some(usage) = replied.usage {
+            add(&metrics.tokens_billed, usage.input_tokens);
+            add(&metrics.tokens_cached, usage.cached_tokens);
+            add(&metrics.tokens_output, usage.output_tokens);
+        }
+        add(&metrics.bounds_exceeded, u64::from(replied.exceeded));
+        add(&metrics.usages_ignored, u64::from(replied.usage_ignored));
+    }
+
+    /// What a provider counted of a prompt, by its endpoint for that or in the refusal of one that was too long: the truth of its cost,
+    /// which may be more than the window has. Gives whether it was above the bound and something was learned of it.
+    ///
+    /// # Errors
+    /// `SessionMoved` where the session went on since the prompt was assembled.
+    pub fn learn_cost(&self, prompt: &Assembled, cost: u64, now: i64) -> Result<bool> {
+        let prompt = Arc::new(prompt.clone());
+        let exceeded = self.edit("learning what a prompt costs", now, move |writer| {
+            check_prompt(writer, prompt.place, &prompt.sent)?;
+            writer.observe(&prompt, cost, true)
+        })?;
+        add(&self.engine.store().metrics().bounds_exceeded, u64::from(exceeded));
+        Ok(exceeded)
+    }
+}
+
+fn replied_before(writer: &SessionWriter<'_, WriteTransaction<'_>>, known: KnownId, prepared: &Prepared) -> Result<Replied> {
+    let record = MessageRecord::expect(&*writer.pages, writer.place, known.index)?;
+    if record.state == MessageState::Given && record.request != prepared.request {
+        return Err(Error::new(
+            ErrorKind::IdConflict,
+            format!(
+                "adding a response: a provider gives each response an id of its own, and this one has that of message {}, which says something else (session {:?}): give it without its id, or with another",
+                known.index, writer.record.id
+            ),
+        )
+        .with("index", known.index as i64));
+    }
+    let added = Added { index: known.index, turn: record.placed.turn, tokens: record.cost.tokens, action: AddAction::Duplicate };
+    let call = record.call.unwrap_or_default();
+    Ok(Replied { added, call, usage: None, planned: None, exceeded: false, usage_ignored: false, is_last: false })
+}
+
+pub(super) fn check_prompt(writer: &SessionWriter<'_, WriteTransaction<'_>>, place: Place, sent: &SentPrompt) -> Result<()> {
+    if place != writer.place {
+        return Err(Error::invalid(format!(
+            "adding a response to session {:?}: its prompt must have been assembled by this session, and it was by another: add it there",
+            writer.record.id
+        ))
+        .with("session_id", writer.record.id.as_str()));
+    }
+    // A session that was rewound and went on may be as long as it was, and say something else.
+    for epoch in sent.epoch + 1..=writer.record.epoch {
+        if StoredEpoch::read(&*writer.pages, place, epoch)?.epoch.reason == Reason::Rewound {
+            return Err(moved(&writer.record, sent.messages));
+        }
+    }
+    if sent.messages == writer.record.tally.messages { Ok(()) } else { Err(moved(&writer.record, sent.messages)) }
+}

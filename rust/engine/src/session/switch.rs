@@ -1,0 +1,71 @@
+//! Another model for a session: what a switch keeps, and the switch.
+
+use super::compact::{self, Draft, check_fresh};
+use super::open::{Instructions, ToolsChange, instruct};
+use super::session::Session;
+use super::summary::StoredSummary;
+use super::window::recount::{self, Kept};
+use crate::Result;
+use crate::context::Reason;
+use crate::models::Model;
+
+/// What a switch of models would do.
+#[derive(Debug, Clone)]
+pub struct SwitchPlan {
+    /// The model of now.
+    pub from: Model,
+    /// The model of then.
+    pub to: Model,
+    /// The limit of prompts for it.
+    pub limit: u64,
+    /// What history may have of it.
+    pub history_tokens: u64,
+    /// What stays.
+    pub kept: Kept,
+    /// Counted tokens of tools, system prompt, pinned memory, summary and the reply's frame.
+    pub fixed_tokens: u64,
+}
+
+/// What a switch of models tells the model from then on; `None` keeps what is there.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NewInstructions<'a> {
+    /// The system prompt.
+    pub system: Option<&'a str>,
+    /// The tools as JSON.
+    pub tools: Option<&'a [u8]>,
+}
+
+impl Session<'_> {
+    /// What switching to `model` would keep.
+    pub fn plan_switch(&self, model: &Model, now: i64) -> Result<SwitchPlan> {
+        self.plan_switch_with(model, None, now)
+    }
+
+    /// Moves the session to another model: recounted inside its window, a new budget, a new epoch; `compacted` is a summary of what
+    /// does not fit it, made from [`Self::switch_draft`], committed with the switch.
+    pub fn switch_model(
+        &self,
+        model: &Model,
+        told: NewInstructions<'_>,
+        compacted: Option<(&Draft, StoredSummary)>,
+        now: i64,
+    ) -> Result<SwitchPlan> {
+        let new = compacted.as_ref().map(|(_, made)| &made.summary);
+        let plan = self.plan_switch_with(model, new, now)?; // counts outside of the transaction: what it counts again is in the cache
+        let (model, parsed) = (model.clone(), super::open::read_tools(told.tools)?);
+        let (system, replaces) = (told.system.map(str::to_owned), told.tools.is_some());
+        let compacted = compacted.map(|(draft, made)| (draft.place, draft.seen, made));
+        self.edit("switching the model", now, move |writer| {
+            if system.is_some() || replaces {
+                let tools = replaces.then(|| ToolsChange::to(parsed.as_ref()));
+                instruct(writer, &Instructions { system: system.clone(), tools })?;
+            }
+            if let Some((place, seen, made)) = &compacted {
+                check_fresh(writer, *place, *seen)?;
+                compact::put(writer, made)?;
+            }
+            recount::switch(writer, model.clone(), Reason::ModelSwitched)
+        })?;
+        Ok(plan)
+    }
+}

@@ -1,0 +1,248 @@
+//! When the next epoch of a session begins, and what its window has.
+
+use super::fixed::{fixed_for, scopes};
+use crate::context::epoch::RENDERER_VERSION;
+use crate::context::{Bounds, Epoch, Factor, Fixed, History, MemoryRef, Opening, Reason, Window, bounded};
+use crate::session::ledger::Call;
+use crate::session::transcript::blob;
+use crate::session::transcript::view::kept_turns;
+use crate::session::window::assemble::Assembled;
+use crate::session::window::bounds::{self, StoredAnchor, WindowContent};
+use crate::session::window::pinned::{self, Pinned};
+use crate::session::writer::SessionWriter;
+use crate::store::pages::PagesMut;
+use crate::tokens::bound::{Anchor, Class, Learned, Tally};
+use crate::{Error, ErrorKind, Result};
+
+impl<P: PagesMut> SessionWriter<'_, P> {
+    /// A provider told what a prompt did cost: what that says of the model's tokenizer, and of the next prompt. `is_sure` where it
+    /// counted the prompt, or refused it, which is then more than the window has.
+    pub(in crate::session) fn observe(&mut self, sent: &Assembled, cost: u64, is_sure: bool) -> Result<bool> {
+        let Some(content) = sent.prompt.content.filter(|_| sent.model.name == self.epoch.model.name) else { return Ok(false) };
+        if !plausible(&content.request, cost, if is_sure { u64::MAX } else { sent.model.context_window }) {
+            return Ok(false);
+        }
+        let mut learned = bounds::read(&*self.pages, &self.epoch.model)?;
+        let anchor = self.record.window.as_ref().and_then(|window| window.anchor.as_ref()).filter(|anchor| {
+            content.anchors && sent.epoch == self.record.epoch && anchor.block == content.block && anchor.since.tokens() > 0
+        });
+        let now = Anchor { counted: content.request, truth: cost };
+        let observe = if is_sure { Learned::observe_sure } else { Learned::observe };
+        let exceeded = match anchor {
+            Some(anchor) if cost >= anchor.cost => {
+                let before = Anchor { counted: Tally::default(), truth: anchor.cost };
+                observe(&mut learned, Some(&before), &Anchor { counted: anchor.since, truth: cost })
+            }
+            // What a provider adds to every request weighs little in a long one.
+            _ if self.epoch.tools.is_none() || content.request.tokens() >= LONG_REQUEST => observe(&mut learned, None, &now),
+            _ => false,
+        };
+        bounds::write(self.pages, &self.epoch.model, &learned)?;
+        if let Some(window) = self.record.window.as_mut().filter(|_| content.anchors && sent.epoch == self.epoch.epoch.number) {
+            let (cost, block) = if sent.prompt.carried {
+                (cost, content.block)
+            } else {
+                (cost.saturating_sub(learned.least_of(&content.block)), Tally::default())
+            };
+            window.anchor = Some(StoredAnchor { cost, since: Tally::default(), block });
+        }
+        self.unsettled = true;
+        Ok(exceeded)
+    }
+
+    /// Begins the next epoch if what stands before the newest turn must change.
+    pub(in crate::session) fn settle(&mut self) -> Result<()> {
+        let (limit, _) = self.record.budget.limit(&self.epoch.model)?;
+        let window = self.epoch.epoch.window(limit, &self.record.budget.sections, &self.view(), self.pending())?;
+        let slides = self.record.budget.sections.cut_step.millionths() == 0;
+        let over = if slides { self.epoch.epoch.renderer_version != RENDERER_VERSION } else { self.epoch.epoch.is_over(&window) };
+        let reason = match () {
+            () if over || !slides && self.too_dear(limit)? => Reason::Cut,
+            () if self.turn_opened && self.lost_text(window.first_turn)? => Reason::Forgotten,
+            () if self.record.tally.messages == 1 && self.pinned_changed()? => Reason::Began,
+            () => return Ok(()),
+        };
+        self.begin(reason, self.epoch.epoch.origin)
+    }
+
+    /// Whether the window is known to cost more than its epoch was planned with, and another factor would say so.
+    fn too_dear(&self, limit: u64) -> Result<bool> {
+        let Some(window) = &self.record.window else { return Ok(false) };
+        let learned = bounds::read(&*self.pages, &self.epoch.model)?;
+        let known = window.known(self.record.sent.is_some(), &learned);
+        if !learned.has_samples() && known.is_none() {
+            return Ok(false);
+        }
+        let own = Bounds { factors: learned.factors(), learned: true, overall: Factor::EXACT, window: None };
+        let most = own.of(&window.content, known.as_ref(), &Tally::default());
+        Ok(most > most_of_history(limit) && learned.factor_of(&window.content).per_mille() > self.epoch.epoch.factor.per_mille())
+    }
+
+    /// Tokens beside the stored messages that the window must leave room for.
+    fn pending(&self) -> u64 {
+        let pending = self.record.tally.pending_tokens(&self.epoch.model.framing, &self.counter());
+        let held = self.record.sent.filter(|sent| self.epoch.model.append_only && sent.turn + 1 == self.record.tally.turns);
+        pending + held.map_or(0, |sent| sent.tokens)
+    }
+
+    /// Whether something that prompts of the epoch begin with was forgotten, or has expired, since it began.
+    fn lost_text(&self, first_turn: u64) -> Result<bool> {
+        let lost = |memory: &MemoryRef| {
+            Ok::<_, Error>(pinned::lost_at(&*self.pages, *memory, self.now)?.is_some_and(|at| at > self.epoch.began_at))
+        };
+        for memory in &self.epoch.epoch.pinned {
+            if lost(memory)? {
+                return Ok(true);
+            }
+        }
+        for (turn, call) in kept_turns(&*self.pages, self.place, first_turn, self.record.tally.turns)? {
+            let items = Call::read(&*self.pages, self.place, turn, call)?.sent.map_or_else(Vec::new, |sent| sent.items);
+            for memory in items.iter().filter_map(|item| item.memory.as_ref()) {
+                if lost(memory)? {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    fn pinned_changed(&self) -> Result<bool> {
+        let pinned = Pinned::read(&*self.pages, &scopes(self.scope, &self.record), self.epoch.form(), self.now)?;
+        Ok(!pinned.newer(&self.epoch.epoch.pinned).is_empty())
+    }
+
+    /// Begins the next epoch: what is pinned first, then the room that is left, then the cut.
+    pub(in crate::session) fn begin(&mut self, reason: Reason, origin: u64) -> Result<()> {
+        let (limit, _) = self.record.budget.limit(&self.epoch.model)?;
+        let scopes = scopes(self.scope, &self.record);
+        let (mut fixed, shown) = fixed_for(&*self.pages, self.place, &self.epoch, &scopes, limit, self.now, None)?;
+        let pinned: Vec<_> = shown.items.iter().filter_map(|item| item.memory).collect();
+        let mut factor = self.factor_now()?;
+        self.epoch.epoch = match self.next_epoch((reason, &mut factor), origin, limit, &fixed, &pinned) {
+            // The caller's own floors leave no room for pinned memory: a message is not refused for that.
+            Err(error) if error.kind() == ErrorKind::BudgetExceeded && fixed.pinned.take().is_some() => {
+                self.next_epoch((reason, &mut factor), origin, limit, &fixed, &[])?
+            }
+            opened => opened?,
+        };
+        self.record.window = self.window_content(limit, &fixed)?.map(|content| WindowContent { content, anchor: None });
+        (self.epoch.began_at, self.epoch.stamps) = (self.now, shown.stamps);
+        for text in [self.epoch.system, self.epoch.tools].into_iter().flatten() {
+            blob::refer(self.pages, self.place.partition, text.hash, text.length)?;
+        }
+        self.record.epoch = self.epoch.epoch.number;
+        self.unsettled = false;
+        self.epoch.write(self.pages, self.place)
+    }
+
+    /// The factor that an epoch begins with: what was learned, for content like that of the window before it.
+    fn factor_now(&self) -> Result<Factor> {
+        let model = &self.epoch.model;
+        if model.factor == Factor::EXACT {
+            return Ok(model.factor);
+        }
+        let learned = bounds::read(&*self.pages, model)?;
+        let content = self.record.window.as_ref().map(|window| window.content).filter(|content| content.tokens() > 0);
+        Ok(content.filter(|_| learned.has_samples()).map_or(model.factor, |content| learned.factor_of(&content)))
+    }
+
+    /// What the epoch's window is made of, where the tokenizer is closed.
+    fn window_content(&self, limit: u64, fixed: &Fixed) -> Result<Option<Tally>> {
+        if self.epoch.model.factor == Factor::EXACT {
+            return Ok(None);
+        }
+        let window = self.epoch.epoch.window(limit, &self.record.budget.sections, &self.view(), self.pending())?;
+        self.content_of(&window, fixed).map(Some)
+    }
+
+    fn content_of(&self, window: &Window, fixed: &Fixed) -> Result<Tally> {
+        let (framing, counter, view) = (&self.epoch.model.framing, self.counter(), self.view());
+        let (mut sum, mut tokens) = (bounded::fixed(fixed, framing, &counter), 0);
+        for index in window.parts.iter().flat_map(Clone::clone) {
+            let stored = view.message(index)?;
+            tokens += stored.cost.tokens;
+            sum = sum.plus(&bounded::message(&stored.message, stored.cost.tokens, framing.shape(), &counter));
+        }
+        for turn in window.first_turn..view.turns() {
+            if let Some(block) = view.kept_block(turn)? {
+                tokens += block.tokens;
+                sum = sum.plus(&bounded::block(&block, 0, &counter));
+            }
+        }
+        // Results that were rendered for calls without one, for good.
+        let others = window.tokens.saturating_sub(tokens + self.pending());
+        Ok(sum.plus(&bounded::like(Class::Prose, others)))
+    }
+
+    /// The next epoch, by a factor that bounds its window.
+    fn next_epoch(
+        &self,
+        (reason, factor): (Reason, &mut Factor),
+        origin: u64,
+        limit: u64,
+        fixed: &Fixed,
+        pinned: &[MemoryRef],
+    ) -> Result<Epoch> {
+        let mut opened = self.epoch_by(*factor, reason, origin, limit, fixed, pinned)?;
+        if self.epoch.model.factor == Factor::EXACT {
+            return Ok(opened);
+        }
+        let learned = bounds::read(&*self.pages, &self.epoch.model)?;
+        if !learned.has_samples() {
+            return Ok(opened);
+        }
+        let bounds = Bounds { factors: learned.factors(), learned: true, overall: *factor, window: None };
+        for _ in 0..MOST_FACTORS {
+            let window = opened.window(limit, &self.record.budget.sections, &self.view(), self.pending())?;
+            let content = self.content_of(&window, fixed)?;
+            let (most, room) = (bounds.of(&content, None, &Tally::default()), most_of_history(limit).max(1));
+            if most <= room || window.first_turn + 1 >= self.record.tally.turns {
+                break;
+            }
+            let over = u128::from(factor.per_mille()) * u128::from(most) / u128::from(room) + 1;
+            *factor = Factor::new(u32::try_from(over).unwrap_or(u32::MAX));
+            opened = self.epoch_by(*factor, reason, origin, limit, fixed, pinned)?;
+        }
+        Ok(opened)
+    }
+
+    fn epoch_by(&self, factor: Factor, reason: Reason, origin: u64, limit: u64, fixed: &Fixed, pinned: &[MemoryRef]) -> Result<Epoch> {
+        let (before, model) = (&self.epoch.epoch, &self.epoch.model);
+        let opening = Opening {
+            previous: (before.renderer_version > 0).then_some(before),
+            reason,
+            origin,
+            pinned: pinned.to_vec(),
+            versions: [before.summary_version, before.system_version, before.tools_version],
+            factor,
+            fixed_tokens: fixed.tokens(&model.framing),
+        };
+        Epoch::open(opening, limit, &self.record.budget.sections, &self.view(), self.pending())
+    }
+
+    /// Counted tokens of the fixed sections and of the window, for the session's own limit.
+    pub(in crate::session) fn shown_tokens(&self) -> Result<u64> {
+        let (limit, _) = self.record.budget.limit(&self.epoch.model)?;
+        let window = self.epoch.epoch.window(limit, &self.record.budget.sections, &self.view(), self.pending())?;
+        Ok(self.epoch.epoch.fixed_tokens + window.tokens)
+    }
+}
+
+/// Requests of so many counted tokens tell what tokens cost, whatever a provider adds to each.
+const LONG_REQUEST: u64 = 2_048;
+
+/// Factors that are tried for an epoch: each takes off what was over.
+const MOST_FACTORS: usize = 8;
+
+/// What the history may cost by what is known of it, so that a block has a place beside it.
+fn most_of_history(limit: u64) -> u64 {
+    limit - limit / 64
+}
+
+/// Whether a request of this content can have cost that, and no more than `limit`: a provider that says so of a prompt that it did not
+/// get is not believed.
+fn plausible(content: &Tally, cost: u64, limit: u64) -> bool {
+    let counted = content.tokens();
+    let most = content.bytes().min(counted.saturating_mul(20)).saturating_add(4_000);
+    cost >= counted / 4 && cost <= most.min(limit)
+}

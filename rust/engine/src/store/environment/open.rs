@@ -1,0 +1,218 @@
+//! Making a generation and opening one: nothing is mapped before its files were checked.
+
+use std::fs::File;
+use std::os::fd::AsRawFd;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use heed::types::Bytes;
+use heed::{CommitOrAbort, Env, EnvFlags, EnvOpenOptions, WithoutTls};
+
+use super::{Environment, Mode, Shared, behind, lmdb_error, page_size};
+use crate::store::door::Door;
+use crate::store::files::FileId;
+use crate::store::folder::{Folder, GenerationNumber, Manifest, corrupt, io_error};
+use crate::store::identity::{Secret, StoreId};
+use crate::store::meta::Meta;
+use crate::store::meta_pages::MetaPages;
+use crate::store::progress::{Progress, Verdict};
+use crate::store::tree::map::DataFile;
+use crate::store::vault::{StoreKey, Vault, wrong_key};
+use crate::{ErrorKind, Result};
+
+/// Room in the address space, reserved once; the file grows as it is used. Halved where the system refuses.
+const MAP_BYTES: usize = if cfg!(target_pointer_width = "64") { 1 << 40 } else { 1 << 30 };
+const SMALLEST_MAP_BYTES: usize = 1 << 28;
+
+/// Readers at one time, over all processes.
+const MAX_READERS: u32 = 2048;
+
+impl Environment {
+    /// Makes an empty generation in `path`, an empty folder, for a store of its own.
+    pub fn create(path: &Path, number: GenerationNumber, mode: Mode) -> Result<Self> {
+        Self::build(path, number, mode, StoreId::random()?, Secret::random()?)
+    }
+
+    /// Makes an empty generation of the store `id` in `path`, an empty folder.
+    pub fn build(path: &Path, number: GenerationNumber, mode: Mode, id: StoreId, secret: Secret) -> Result<Self> {
+        Manifest::of_this_machine(page_size(), mode.format, id, number).write(path)?;
+        Self::map(path, number, mode, secret)
+    }
+
+    /// The same generation, whose values are encrypted from now on.
+    #[must_use]
+    pub fn encrypted_by(mut self, vault: Vault) -> Self {
+        self.vault = Some(Arc::new(vault));
+        self
+    }
+
+    /// Syncs a generation that was built, and vouches for what is in it.
+    pub fn finish(self, id: StoreId) -> Result<()> {
+        self.sync()?;
+        let pages = MetaPages::read(&self.data, u64::from(page_size()), &self.path)?;
+        Progress::create(&self.path, id, self.number, &self.data, &pages)?;
+        self.close();
+        Ok(())
+    }
+
+    /// Opens a damaged generation to save what is intact of it: its two meta pages must be LMDB's, and nothing else is looked at.
+    pub fn open_unchecked(path: &Path, number: GenerationNumber, mode: Mode) -> Result<Self> {
+        MetaPages::read(&open_data_file(&path.join("data.mdb"))?, u64::from(page_size()), path)?;
+        Self::map(path, number, mode, Secret::default())
+    }
+
+    /// Opens a generation of the store in `folder`, behind the [`Door`], and checks whatever can be checked without reading all of it.
+    pub fn open(folder: &Folder, number: GenerationNumber, mode: Mode, deadline: Instant) -> Result<Self> {
+        let _door = match Door::enter(folder.root(), deadline) {
+            Err(error) if mode.read_only && error.kind() == ErrorKind::ReadOnly => None,
+            other => Some(other?),
+        };
+        let path = folder.generation(number);
+        let manifest = Manifest::read(&path, mode.format)?;
+        let file = open_data_file(&path.join("data.mdb"))?;
+        let data = FileId::of(&file).map_err(|e| io_error("opening the store", &path, &e))?;
+        let pages = || MetaPages::read(&file, u64::from(manifest.page_size), &path);
+        let newest = pages()?.newest.transaction;
+        let progress = manifest.store.map(|id| Progress::open(&path, id, number, data, mode.read_only)).transpose()?;
+        let verdict = progress.as_ref().map_or(Ok(Verdict::Sound), |progress| progress.judge(pages))?;
+        let mut environment = Self::map(&path, number, mode, Secret::default())?;
+        let table = join_table(&path.join("lock.mdb"), mode.read_only)?;
+        environment.shared = Some(Shared { data, progress, verdict, table });
+        match environment.identify(&manifest, newest) {
+            Ok(secret) => (environment.id, environment.secret) = (manifest.store, secret),
+            Err(error) => {
+                environment.close();
+                return Err(error);
+            }
+        }
+        Ok(environment)
+    }
+
+    /// Whether the tree is that of the manifest's store, and of the newest transaction; the store's secret.
+    fn identify(&self, manifest: &Manifest, newest: u64) -> Result<Secret> {
+        let snapshot = self.snapshot()?;
+        // The number in the reader table is written behind the meta page.
+        if snapshot.id() + 1 < newest {
+            return Err(behind(&self.path, snapshot.id(), newest));
+        }
+        let meta = Meta::read(&snapshot)?;
+        let Some(id) = manifest.store else { return Ok(Secret::default()) };
+        match meta {
+            Some(meta) if meta.store == Some(id) && meta.generation == self.number && manifest.generation == self.number => Ok(meta.secret),
+            Some(_) => Err(corrupt(&self.path, "its manifest and its data file are of two stores, or of two generations")),
+            None => Err(corrupt(&self.path, "the store has no meta record: it was damaged, or written by something else")),
+        }
+    }
+
+    fn map(path: &Path, number: GenerationNumber, mode: Mode, secret: Secret) -> Result<Self> {
+        let env = reserve(path, mode)?;
+        let failed = |e| lmdb_error("opening the store", path, e);
+        let txn = env.read_txn().map_err(failed)?;
+        let tree = env
+            .open_databases_and_commit(txn, |opener, txn| {
+                opener.open_database::<Bytes, Bytes>(txn, None).map(CommitOrAbort::<_, ()>::Commit)
+            })
+            .map_err(failed)?
+            .commit()
+            .flatten()
+            .ok_or_else(|| corrupt(path, "LMDB finds no tree in the data file"))?;
+        let data = env.try_clone_inner_file().map_err(failed)?;
+        let pages = DataFile::open(path, page_size() as usize)?;
+        let (relaxed, free_checked, is_roomy) = (AtomicBool::new(mode.relaxed), AtomicBool::new(false), AtomicBool::new(true));
+        Ok(Self {
+            env,
+            tree,
+            data,
+            pages,
+            is_roomy,
+            free_checked,
+            path: path.to_owned(),
+            number,
+            relaxed,
+            id: None,
+            secret,
+            vault: None,
+            shared: None,
+        })
+    }
+
+    /// Opens what is encrypted with the caller's key, which must be there where the store is encrypted, and only there.
+    pub fn unlock(&mut self, root: &Path, key: Option<&StoreKey>) -> Result<()> {
+        let sealed = Meta::read(&self.snapshot()?)?.and_then(|meta| meta.sealed);
+        let (vault, secret) = match (sealed, key) {
+            (None, None) => return Ok(()),
+            (None, Some(_)) => {
+                let why = "a key was given, and the store is not encrypted: open it without, or encrypt it with `memspan rekey`";
+                return Err(wrong_key(root, "not encrypted", why));
+            }
+            (Some(_), None) => {
+                return Err(wrong_key(root, "missing", "the store is encrypted, and no key was given: open it with key="));
+            }
+            (Some(sealed), Some(key)) => Vault::open(key, &sealed)?.ok_or_else(|| {
+                wrong_key(root, "wrong", "the key is not the one that the store was encrypted with; nothing was read: give the right one")
+            })?,
+        };
+        (self.vault, self.secret) = (Some(Arc::new(vault)), secret);
+        Ok(())
+    }
+}
+
+/// Joins those who have the reader table open, with a lock that stays as long as the descriptor.
+fn join_table(path: &Path, read_only: bool) -> Result<Option<File>> {
+    let failed = |e: &std::io::Error| io_error("opening the store", path, e);
+    let file = match File::open(path) {
+        Err(e) if read_only && e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        other => other.map_err(|e| failed(&e))?,
+    };
+    // SAFETY: all zeros is a flock of type F_RDLCK from the file's beginning, as it must be for an open file description.
+    let mut range: libc::flock = unsafe { std::mem::zeroed() };
+    range.l_type = libc::F_RDLCK as i16;
+    range.l_whence = libc::SEEK_SET as i16;
+    range.l_len = 1; // as LMDB's
+    // SAFETY: the descriptor belongs to `file`, and `range` outlives the call.
+    if unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_SETLK, &raw const range) } != 0 {
+        return Err(failed(&std::io::Error::last_os_error()));
+    }
+    Ok(Some(file))
+}
+
+fn reserve(path: &Path, mode: Mode) -> Result<Env<WithoutTls>> {
+    let mut flags = EnvFlags::empty();
+    flags.set(EnvFlags::READ_ONLY, mode.read_only);
+    flags.set(EnvFlags::NO_META_SYNC, mode.relaxed);
+    flags.set(EnvFlags::NO_SYNC, mode.building);
+    let mut map_bytes = MAP_BYTES;
+    loop {
+        let mut options = EnvOpenOptions::new().read_txn_without_tls();
+        options.map_size(map_bytes).max_readers(MAX_READERS);
+        // SAFETY: the file was checked, lies on a local file system, and is opened once per process (the gate's registry);
+        // of the unsafe flags NO_META_SYNC is what durability="relaxed" names, and NO_SYNC is for a generation not yet published.
+        let opened = unsafe { options.flags(flags).open(path) };
+        match opened {
+            // EINVAL: an address space that is small for another reason, under valgrind for one.
+            Err(heed::Error::Io(e)) if matches!(e.raw_os_error(), Some(libc::ENOMEM | libc::EINVAL)) && map_bytes > SMALLEST_MAP_BYTES => {
+                map_bytes /= 2;
+            }
+            // The last handle of the same store is being closed by another thread just now.
+            Err(heed::Error::EnvAlreadyOpened) if closes_soon(path) => {}
+            other => return other.map_err(|e| lmdb_error("opening the store", path, e)),
+        }
+    }
+}
+
+/// Waits for an environment of this process to be closed; `false` where it is not.
+fn closes_soon(path: &Path) -> bool {
+    heed::env_closing_event(path).is_none_or(|event| event.wait_timeout(Duration::from_secs(10)))
+}
+
+fn open_data_file(path: &Path) -> Result<File> {
+    File::open(path).map_err(|e| {
+        if e.kind() == std::io::ErrorKind::NotFound {
+            corrupt(path, "the data file is missing")
+        } else {
+            io_error("opening the store", path, &e)
+        }
+    })
+}

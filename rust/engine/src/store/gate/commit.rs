@@ -1,0 +1,95 @@
+//! One group of writes, committed in the generation that is in use.
+
+use std::time::Instant;
+
+use super::{MOST_REOPENINGS, Opened, State, Store};
+use crate::store::environment::{Environment, WriteTransaction};
+use crate::store::folder::GenerationNumber;
+use crate::store::group_commit::{Committer, Decision};
+use crate::store::meta;
+use crate::{Error, ErrorKind, Result};
+
+impl Committer for Store {
+    fn transact(&self, deadline: Instant, work: &mut dyn FnMut(&mut WriteTransaction<'_>) -> Decision) -> Result<()> {
+        let mut reopened = 0;
+        loop {
+            let state = self.opened(self.gate.get())?;
+            let State::Open(opened) = &*state else { continue };
+            let attempt = self.attempt(opened, deadline, work);
+            drop(state);
+            match attempt {
+                Ok(None) => return Ok(()),
+                Ok(Some(next)) => self.follow(next)?,
+                Err(error) if error.kind() == ErrorKind::MapResized => self.adopt_map_size()?,
+                // Told before anything was written.
+                Err(error) if error.kind() == ErrorKind::FilesReplaced && reopened < MOST_REOPENINGS => {
+                    self.suspend();
+                    reopened += 1;
+                }
+                Err(error) => {
+                    self.start_afresh(&error);
+                    return Err(error);
+                }
+            }
+        }
+    }
+}
+
+impl Store {
+    /// LMDB refuses every write after it failed to write a meta page, until the environment is opened anew; so it is, by
+    /// whoever needs it next, after any failure of the disk.
+    fn start_afresh(&self, error: &Error) {
+        if matches!(error.kind(), ErrorKind::StoreFull | ErrorKind::StoreIo | ErrorKind::OutcomeUnknown) {
+            self.suspend();
+        }
+    }
+
+    /// One transaction in the open generation; the number of the next one, if it has been retired.
+    fn attempt(
+        &self,
+        opened: &Opened,
+        deadline: Instant,
+        work: &mut dyn FnMut(&mut WriteTransaction<'_>) -> Decision,
+    ) -> Result<Option<GenerationNumber>> {
+        let environment = &opened.environment;
+        let _guard = self.writer_lock(opened)?.acquire(deadline)?;
+        loop {
+            let mut txn = environment.write()?;
+            if let Some(next) = meta::retired(&txn)? {
+                return Ok(Some(next));
+            }
+            match work(&mut txn) {
+                Decision::Again => {}
+                Decision::Nothing => return Ok(None),
+                Decision::Commit => {
+                    let id = txn.id();
+                    txn.commit().map_err(|error| outcome(environment, id, error))?;
+                    let _ = environment.grow_ahead(); // a full disk is told by the next commit that needs the room
+                    return Ok(None);
+                }
+            }
+        }
+    }
+}
+
+/// A failed commit: known not to have happened where the disk was full, unknown where a sync failed.
+fn outcome(environment: &Environment, transaction: u64, error: Error) -> Error {
+    if error.kind() != ErrorKind::StoreIo {
+        return error;
+    }
+    if !environment.may_show(transaction)
+        && let Err(full) = environment.find_room()
+        && full.kind() == ErrorKind::StoreFull
+    {
+        return full;
+    }
+    Error::new(
+        ErrorKind::OutcomeUnknown,
+        format!(
+            "{}; whether this write is on disk is unknown (generation {}): read it back before writing it again, and give it an id so that a retry is harmless",
+            error.message(),
+            environment.number()
+        ),
+    )
+    .with("outcome", "unknown")
+}

@@ -1,0 +1,409 @@
+//! The one gate to a store: who may touch the environment, and when.
+//!
+//! It opens the environment when it is first needed, once per canonical path in a process; runs every read on a snapshot
+//! and every write in a group; follows a store that another process has compacted into a new generation; closes before a
+//! fork and opens again behind it; and turns what LMDB would do (wait for ever, crash, create) into typed errors.
+
+mod commit;
+mod open;
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard};
+use std::time::{Duration, Instant};
+
+use crate::store::environment::{Environment, Mode, Snapshot, WriteTransaction};
+use crate::store::folder::{Folder, GenerationNumber};
+use crate::store::fork::{Renewable, lock};
+use crate::store::group_commit::GroupCommit;
+use crate::store::identity::{Secret, StoreId};
+use crate::store::meta;
+use crate::store::metrics::{Metrics, add};
+use crate::store::migrate::Formats;
+use crate::store::presence::Presence;
+use crate::store::vault::StoreKey;
+use crate::store::writer_lock::WriterLock;
+use crate::{Error, ErrorKind, Result};
+
+/// How much a commit waits for the disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Durability {
+    /// What is acknowledged is on disk.
+    Full,
+    /// A power cut may undo the last commit; the death of the process loses nothing.
+    Relaxed,
+}
+
+impl Durability {
+    /// That of a name.
+    pub fn parse(name: &str) -> Result<Self> {
+        match name {
+            "full" => Ok(Self::Full),
+            "relaxed" => Ok(Self::Relaxed),
+            other => Err(Error::invalid(format!(
+                "opening a store: durability is \"full\" (what is acknowledged is on disk) or \"relaxed\" (a power cut may undo the last commit), and it is {other:?}: choose one"
+            ))),
+        }
+    }
+}
+
+/// How a store is opened.
+#[derive(Debug, Clone)]
+pub struct StoreOptions {
+    /// How much a commit waits for the disk.
+    pub durability: Durability,
+    /// Refuse every write, and make nothing.
+    pub read_only: bool,
+    /// How long a write may queue before [`ErrorKind::StoreBusy`].
+    pub busy_timeout: Duration,
+    /// The time a new store is said to be made at, microseconds since 1970 (UTC).
+    pub now: i64,
+}
+
+/// A store, open in this process.
+#[derive(Debug)]
+pub struct Store {
+    folder: Folder,
+    formats: Formats,
+    modes: Modes,
+    pub(in crate::store) gate: Renewable<Gate>,
+    metrics: Metrics,
+    /// How many opened it and did not leave. Not the count of references: a fork of another thread holds one for a moment, and its
+    /// child for ever.
+    handles: AtomicUsize,
+    /// Which store it was when it was first opened: what is at the path later must be the same.
+    identity: OnceLock<Identity>,
+    /// What opens it, where it is encrypted. Taken with the gate's lock held, so that no fork finds it taken.
+    key: Mutex<Option<Arc<StoreKey>>>,
+}
+
+/// What the handles that share this store need of it. No lock: the child of a fork might find it taken for ever.
+#[derive(Debug)]
+struct Modes {
+    writable: AtomicBool,
+    full: AtomicBool,
+    /// How long opening may wait where no call says so: milliseconds.
+    patience: AtomicU64,
+}
+
+/// Which store it is. What its hashes are keyed with changes where an empty store takes what was exported from another: then it is
+/// appended. No lock: the child of a fork might find it taken for ever.
+#[derive(Debug)]
+struct Identity {
+    store: Option<StoreId>,
+    secret: Secret,
+    next: OnceLock<Box<Self>>,
+}
+
+impl Identity {
+    fn new(store: Option<StoreId>, secret: Secret) -> Self {
+        Self { store, secret, next: OnceLock::new() }
+    }
+
+    fn newest(&self) -> &Self {
+        std::iter::successors(Some(self), |one| one.next.get().map(|next| &**next)).last().unwrap_or(self)
+    }
+
+    /// Whether it is this store, whose secret is noted.
+    fn is_still(&self, store: Option<StoreId>, secret: Secret) -> bool {
+        let newest = self.newest();
+        if newest.store == store && newest.secret != secret {
+            let _ = newest.next.set(Box::new(Self::new(store, secret))); // one thread opens a store at a time
+        }
+        newest.store == store
+    }
+}
+
+/// Replaced as a whole in the child of a fork.
+#[derive(Debug)]
+pub struct Gate {
+    pub(in crate::store) state: RwLock<State>,
+    group: GroupCommit,
+}
+
+impl Gate {
+    pub(in crate::store) fn new(state: State) -> Self {
+        Self { state: RwLock::new(state), group: GroupCommit::default() }
+    }
+}
+
+/// Where the environment is.
+#[derive(Debug)]
+pub enum State {
+    /// Not open (not yet, or because of a fork): opened by whoever needs it next.
+    Suspended,
+    /// Open.
+    Open(Box<Opened>),
+    /// Closed for good.
+    Closed,
+}
+
+/// What is open of a store. The environment is dropped first: LMDB lets go of its files before the presence lock goes.
+#[derive(Debug)]
+pub struct Opened {
+    environment: Environment,
+    lock: Option<WriterLock>,
+    presence: Option<Presence>,
+}
+
+impl Opened {
+    /// Closes the environment. The last process to do so says that nobody has it open any more.
+    fn close(self) {
+        if self.lock.is_some() && self.presence.as_ref().is_some_and(Presence::is_last) {
+            self.environment.mark_closed();
+        }
+        self.environment.close();
+    }
+}
+
+impl State {
+    pub(in crate::store) fn suspend(&mut self) {
+        if let Self::Open(_) = self {
+            self.close(Self::Suspended);
+        }
+    }
+
+    fn close(&mut self, next: Self) {
+        if let Self::Open(opened) = std::mem::replace(self, next) {
+            opened.close();
+        }
+    }
+}
+
+/// How often a call opens the store anew because its files were replaced under it: by somebody, or by one compaction after another.
+const MOST_REOPENINGS: usize = 20;
+
+impl Store {
+    /// What its hashes are keyed with.
+    #[must_use]
+    pub fn secret(&self) -> Secret {
+        self.identity.get().map_or_else(Secret::default, |identity| identity.newest().secret)
+    }
+
+    /// Whether its values are encrypted.
+    #[must_use]
+    pub fn is_encrypted(&self) -> bool {
+        self.unforked(|| lock(&self.key).is_some())
+    }
+
+    /// What this process opens the store with.
+    pub(in crate::store) fn key(&self) -> Option<Arc<StoreKey>> {
+        lock(&self.key).clone()
+    }
+
+    /// Makes `key` the one that this process opens the store with from now on. To be called within [`Self::exclusively`].
+    pub(in crate::store) fn exchange_key(&self, key: Option<Arc<StoreKey>>) {
+        *lock(&self.key) = key;
+    }
+
+    /// Forgets data keys and decrypted values.
+    pub fn forget_decrypted(&self) {
+        if let State::Open(opened) = &*self.gate.get().state.read().unwrap_or_else(PoisonError::into_inner)
+            && let Some(vault) = opened.environment.vault()
+        {
+            vault.forget();
+        }
+    }
+
+    /// The format of its bytes.
+    #[must_use]
+    pub fn format(&self) -> u32 {
+        self.formats.newest
+    }
+
+    fn mode(&self, building: bool) -> Mode {
+        Mode {
+            read_only: !self.modes.writable.load(Relaxed),
+            relaxed: !self.modes.full.load(Relaxed),
+            building,
+            format: self.formats.newest,
+        }
+    }
+
+    /// The store's folder.
+    #[must_use]
+    pub fn path(&self) -> PathBuf {
+        self.folder.root().to_owned()
+    }
+
+    /// The number of the generation in use, and the bytes of its data file.
+    pub fn size(&self) -> Result<(GenerationNumber, u64)> {
+        let state = self.opened(self.gate.get())?;
+        let State::Open(opened) = &*state else { return Err(self.closed()) };
+        Ok((opened.environment.number(), opened.environment.sizes()?.0))
+    }
+
+    /// The files of the store.
+    #[must_use]
+    pub fn folder(&self) -> &Folder {
+        &self.folder
+    }
+
+    /// What happened since the store was opened.
+    #[must_use]
+    pub fn metrics(&self) -> &Metrics {
+        &self.metrics
+    }
+
+    /// Runs `work`, which takes a lock of its own, at a time when no fork can come: the child would find that lock taken by a
+    /// thread that does not exist in it. `work` must not use the store.
+    pub fn unforked<T>(&self, work: impl FnOnce() -> T) -> T {
+        let _no_fork = self.gate.get().state.read().unwrap_or_else(PoisonError::into_inner);
+        work()
+    }
+
+    /// Runs `work` on a snapshot of what is committed now.
+    pub fn read<T>(&self, work: impl FnOnce(&Snapshot) -> Result<T>) -> Result<T> {
+        add(&self.metrics.reads, 1);
+        let mut reopened = 0;
+        loop {
+            let state = self.opened(self.gate.get())?;
+            let State::Open(opened) = &*state else { continue };
+            match opened.environment.snapshot() {
+                Err(error) if error.kind() == ErrorKind::MapResized => {
+                    drop(state);
+                    self.adopt_map_size()?;
+                }
+                Err(error) if error.kind() == ErrorKind::FilesReplaced && reopened < MOST_REOPENINGS => {
+                    drop(state);
+                    self.suspend();
+                    reopened += 1;
+                }
+                Err(error) => return Err(error),
+                Ok(snapshot) => match meta::retired(&snapshot)? {
+                    None => return work(&snapshot),
+                    Some(next) => {
+                        drop(snapshot);
+                        drop(state);
+                        self.follow(next)?;
+                    }
+                },
+            }
+        }
+    }
+
+    /// Runs `operation` in a write transaction and returns its result when the commit is durable.
+    ///
+    /// The operation may run more than once and on another thread of this process, each time on a clean transaction.
+    pub fn write<T, F>(&self, busy_timeout: Duration, mut operation: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: FnMut(&mut WriteTransaction<'_>) -> Result<T> + Send + 'static,
+    {
+        let result = Arc::new(Mutex::new(None));
+        let kept = Arc::clone(&result);
+        let deadline = Instant::now() + busy_timeout;
+        let operation = Box::new(move |txn: &mut WriteTransaction<'_>| {
+            let value = operation(txn)?;
+            *lock(&kept) = Some(value);
+            Ok(())
+        });
+        self.gate.get().group.write(self, &self.metrics, deadline, operation)?;
+        lock(&result)
+            .take()
+            .ok_or_else(|| Error::new(ErrorKind::StoreIo, "writing to the store: the operation left no result: please report it"))
+    }
+
+    /// The environment, opened if it is not, behind a lock that keeps it open.
+    fn opened<'g>(&self, gate: &'g Gate) -> Result<RwLockReadGuard<'g, State>> {
+        loop {
+            let state = gate.state.read().unwrap_or_else(PoisonError::into_inner);
+            match *state {
+                State::Open(_) => return Ok(state),
+                State::Closed => return Err(self.closed()),
+                State::Suspended => {}
+            }
+            drop(state);
+            let mut state = gate.state.write().unwrap_or_else(PoisonError::into_inner);
+            if matches!(*state, State::Suspended) {
+                *state = State::Open(Box::new(self.open_newest()?));
+            }
+        }
+    }
+
+    /// Moves on to the generation that replaced the open one.
+    fn follow(&self, next: GenerationNumber) -> Result<()> {
+        let mut state = self.gate.get().state.write().unwrap_or_else(PoisonError::into_inner);
+        if matches!(&*state, State::Open(opened) if opened.environment.number() < next) {
+            state.suspend();
+            *state = State::Open(Box::new(self.open_newest()?));
+            add(&self.metrics.generations_followed, 1);
+        }
+        Ok(())
+    }
+
+    fn suspend(&self) {
+        self.gate.get().state.write().unwrap_or_else(PoisonError::into_inner).suspend();
+    }
+
+    fn adopt_map_size(&self) -> Result<()> {
+        let state = self.gate.get().state.write().unwrap_or_else(PoisonError::into_inner);
+        match &*state {
+            State::Open(opened) => opened.environment.adopt_map_size(),
+            _ => Ok(()),
+        }
+    }
+
+    /// Runs `work` with the writer lock held and no transaction open: for what replaces the generation.
+    pub fn exclusively<T>(&self, busy_timeout: Duration, work: impl Fn(&Environment) -> Result<T>) -> Result<T> {
+        let deadline = Instant::now() + busy_timeout;
+        let mut reopened = 0;
+        loop {
+            let state = self.opened(self.gate.get())?;
+            let State::Open(opened) = &*state else { continue };
+            let acquired = self.writer_lock(opened)?.acquire(deadline);
+            let replaced = matches!(&acquired, Err(error) if error.kind() == ErrorKind::FilesReplaced);
+            if replaced && reopened < MOST_REOPENINGS {
+                drop(acquired);
+                drop(state);
+                self.suspend();
+                reopened += 1;
+                continue;
+            }
+            let guard = acquired?;
+            // Not within the `match`: it would keep the snapshot to its end, and an environment closes only when none is left.
+            let retired = meta::retired(&opened.environment.snapshot()?)?;
+            match retired {
+                None => return work(&opened.environment),
+                Some(next) => {
+                    drop(guard);
+                    drop(state);
+                    self.follow(next)?;
+                }
+            }
+        }
+    }
+
+    fn writer_lock<'o>(&self, opened: &'o Opened) -> Result<&'o WriterLock> {
+        opened.lock.as_ref().ok_or_else(|| {
+            Error::new(
+                ErrorKind::ReadOnly,
+                format!("writing to the store {}: it was opened with read_only=True: open it again without", self.folder.root().display()),
+            )
+        })
+    }
+
+    /// Closes the store for this process: what is under way finishes, what comes later is refused.
+    pub fn close(&self) {
+        let mut state = self.gate.get().state.write().unwrap_or_else(PoisonError::into_inner);
+        state.close(State::Closed);
+        *state = State::Closed;
+    }
+
+    fn is_closed(&self) -> bool {
+        matches!(*self.gate.get().state.read().unwrap_or_else(PoisonError::into_inner), State::Closed)
+    }
+
+    fn closed(&self) -> Error {
+        Error::new(
+            ErrorKind::Closed,
+            format!("using the store {}: it was closed: open it again with memspan.open()", self.folder.root().display()),
+        )
+    }
+}
+
+impl Drop for Store {
+    fn drop(&mut self) {
+        self.close();
+    }
+}

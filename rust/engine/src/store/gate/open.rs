@@ -1,0 +1,263 @@
+//! Opening a store: found or made, brought to the newest format, shared within a process, repaired.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::{Durability, Gate, Identity, Modes, Opened, State, Store, StoreOptions};
+use crate::store::copy;
+use crate::store::environment::{Environment, Mode};
+use crate::store::folder::{Folder, Found, GenerationNumber, corrupt, io_error};
+use crate::store::fork::{Renewable, lock, registry};
+use crate::store::identity::{Secret, StoreId};
+use crate::store::meta::{self, Meta};
+use crate::store::metrics::Metrics;
+use crate::store::migrate::{self, Formats};
+use crate::store::presence::{Presence, check_file_system};
+use crate::store::vault::{StoreKey, Vault, wrong_key};
+use crate::store::writer_lock::WriterLock;
+use crate::{Error, ErrorKind, Result};
+
+impl Store {
+    /// Opens the store at `path`, or makes one there; a store that is open in this process is shared.
+    pub fn open(path: &Path, options: &StoreOptions) -> Result<Arc<Self>> {
+        Self::open_with(path, options, Formats::KNOWN, None)
+    }
+
+    /// The same for a store that is encrypted, or is made so.
+    pub fn open_encrypted(path: &Path, options: &StoreOptions, key: StoreKey) -> Result<Arc<Self>> {
+        Self::open_with(path, options, Formats::KNOWN, Some(&Arc::new(key)))
+    }
+
+    /// The same for an engine that knows other formats.
+    pub(in crate::store) fn open_with(
+        path: &Path,
+        options: &StoreOptions,
+        formats: Formats,
+        key: Option<&Arc<StoreKey>>,
+    ) -> Result<Arc<Self>> {
+        let folder = Folder::new(path.to_owned());
+        if folder.look()? == Found::Nothing {
+            if options.read_only {
+                return Err(Error::new(
+                    ErrorKind::NotFound,
+                    format!(
+                        "opening {} read-only: a store must be there, and there is none: check the path, or open it without read_only",
+                        path.display()
+                    ),
+                ));
+            }
+            folder.make()?;
+        }
+        let root = path.canonicalize().map_err(|e| io_error("opening the store", path, &e))?;
+        check_file_system(&root)?;
+        let store = Self::shared(&root, options, formats, key.cloned());
+        store.check_key(key).and_then(|()| store.check(options)).inspect_err(|_| store.leave())?;
+        Ok(store)
+    }
+
+    /// Says that one who opened it is done with it; the last one closes it.
+    pub fn leave(&self) {
+        let registry = lock(registry());
+        let is_last = self.handles.fetch_sub(1, Relaxed) == 1;
+        if is_last {
+            self.close();
+        }
+        drop(registry); // nobody is given a store that closes now
+    }
+
+    /// The store of this process at `root`, made where it is missing.
+    fn shared(root: &Path, options: &StoreOptions, formats: Formats, key: Option<Arc<StoreKey>>) -> Arc<Self> {
+        let mut registry = lock(registry());
+        registry.retain(|weak| weak.strong_count() > 0);
+        let open = registry.iter().filter_map(std::sync::Weak::upgrade).find(|store| store.folder.root() == root && !store.is_closed());
+        if let Some(store) = open {
+            store.handles.fetch_add(1, Relaxed);
+            return store;
+        }
+        let full = options.durability == Durability::Full;
+        let patience = AtomicU64::new(options.busy_timeout.as_millis() as u64);
+        let modes = Modes { writable: AtomicBool::new(!options.read_only), full: AtomicBool::new(full), patience };
+        let store = Arc::new(Self {
+            folder: Folder::new(root.to_owned()),
+            formats,
+            modes,
+            gate: Renewable::new(Gate::new(State::Suspended)),
+            metrics: Metrics::default(),
+            handles: AtomicUsize::new(1),
+            identity: OnceLock::new(),
+            key: Mutex::new(key),
+        });
+        registry.push(Arc::downgrade(&store));
+        store
+    }
+
+    /// Whoever shares an open store must have its key.
+    fn check_key(&self, given: Option<&Arc<StoreKey>>) -> Result<()> {
+        let known = self.unforked(|| lock(&self.key).clone());
+        match (known.is_some(), given.is_some()) {
+            _ if known.as_ref() == given => Ok(()),
+            (_, false) => Err(wrong_key(self.folder.root(), "missing", "the store is encrypted, and no key was given: open it with key=")),
+            (true, true) => {
+                Err(wrong_key(self.folder.root(), "wrong", "the key is not the one that this process has it open with: give that one"))
+            }
+            (false, true) => {
+                Err(wrong_key(self.folder.root(), "not encrypted", "a key was given, and the store is open without one: open it without"))
+            }
+        }
+    }
+
+    /// Makes or repairs what is on disk, opens it, and reads its first record.
+    fn check(&self, options: &StoreOptions) -> Result<()> {
+        self.widen(options)?;
+        let deadline = Instant::now() + options.busy_timeout;
+        if self.folder.look()? == Found::Nothing {
+            self.create(deadline, options.now)?;
+        }
+        self.migrate(deadline, options.read_only)?;
+        let meta = self.read(Meta::read)?;
+        if meta.is_none() {
+            return Err(corrupt(self.folder.root(), "the store has no meta record: it was damaged, or written by something else"));
+        }
+        if !options.read_only && self.unverified()?.is_none() {
+            self.repair()?;
+        }
+        Ok(())
+    }
+
+    /// Why nothing vouches for what is in the store, if so: then all of it is to be read before it is used, and [`Self::vouch`] to be called.
+    pub fn unverified(&self) -> Result<Option<&'static str>> {
+        let state = self.opened(self.gate.get())?;
+        let State::Open(opened) = &*state else { return Ok(None) };
+        Ok(opened.environment.unverified())
+    }
+
+    /// Says that all of the store was read and found whole.
+    pub fn vouch(&self, busy_timeout: Duration) -> Result<()> {
+        let deadline = Instant::now() + busy_timeout;
+        let mut state = self.gate.get().state.write().unwrap_or_else(PoisonError::into_inner);
+        if let State::Open(opened) = &mut *state {
+            let Opened { environment, lock, .. } = &mut **opened;
+            let _guard = lock.as_ref().map(|lock| lock.acquire(deadline)).transpose()?;
+            environment.vouch(lock.is_some() && self.modes.writable.load(Relaxed))?;
+        }
+        drop(state);
+        if self.modes.writable.load(Relaxed) { self.repair() } else { Ok(()) }
+    }
+
+    /// A second handle may need more than the first: writing, or full durability.
+    fn widen(&self, options: &StoreOptions) -> Result<()> {
+        let full = options.durability == Durability::Full;
+        let reopen = !self.modes.writable.fetch_or(!options.read_only, Relaxed) && !options.read_only;
+        let sync_meta = !self.modes.full.fetch_or(full, Relaxed) && full;
+        if !reopen && !sync_meta {
+            return Ok(()); // and do not wait for a compaction that is under way
+        }
+        let mut state = self.gate.get().state.write().unwrap_or_else(PoisonError::into_inner);
+        if reopen {
+            state.suspend();
+        }
+        match &*state {
+            State::Open(opened) if sync_meta => opened.environment.set_relaxed(false),
+            _ => Ok(()),
+        }
+    }
+
+    fn create(&self, deadline: Instant, now: i64) -> Result<()> {
+        let _no_fork = self.gate.get().state.write().unwrap_or_else(PoisonError::into_inner);
+        let writers = WriterLock::open(self.folder.root())?;
+        let _guard = writers.acquire(deadline)?;
+        if self.folder.look()? == Found::Store {
+            return Ok(()); // another process was faster
+        }
+        let workshop = self.folder.workshop(1)?;
+        let (id, secret) = (StoreId::random()?, Secret::random()?);
+        let secret = Secret { terms_keyed: lock(&self.key).is_some(), ..secret };
+        let sealed = lock(&self.key).as_ref().map(|key| Vault::new()?.seal_for(key, secret)).transpose()?;
+        let environment = Environment::build(&workshop, 1, self.mode(true), id, secret)?;
+        let mut txn = environment.write()?;
+        Meta { format: self.formats.newest, created_at: now, store: Some(id), generation: 1, secret, sealed }.write(&mut txn)?;
+        txn.commit()?;
+        environment.finish(id)?;
+        self.folder.publish(&workshop, 1)?;
+        self.folder.name_current(1)
+    }
+
+    /// Brings a store of an older format to this engine's, unless it is open here and so has been.
+    fn migrate(&self, deadline: Instant, read_only: bool) -> Result<()> {
+        if matches!(*self.gate.get().state.read().unwrap_or_else(PoisonError::into_inner), State::Open(_)) {
+            return Ok(());
+        }
+        let state = self.gate.get().state.write().unwrap_or_else(PoisonError::into_inner);
+        if matches!(*state, State::Open(_)) { Ok(()) } else { migrate::to_newest(&self.folder, self.formats, read_only, deadline) }
+    }
+
+    /// Makes CURRENT name the generation in use and removes those it left behind, if nobody is writing just now.
+    fn repair(&self) -> Result<()> {
+        let gate = self.gate.get();
+        let state = self.opened(gate)?;
+        let State::Open(opened) = &*state else { return Ok(()) };
+        let number = opened.environment.number();
+        if self.folder.is_tidy(number)? {
+            return Ok(());
+        }
+        let Some(Ok(_guard)) = opened.lock.as_ref().map(|lock| lock.acquire(Instant::now())) else { return Ok(()) };
+        copy::tidy(&self.folder, &opened.environment, number)
+    }
+
+    /// Opens the generation in use, beginning where CURRENT points and following what is retired.
+    pub(super) fn open_newest(&self) -> Result<Opened> {
+        let deadline = Instant::now() + Duration::from_millis(self.modes.patience.load(Relaxed));
+        let mode = self.mode(false);
+        let writable = |result: Result<_>| if mode.read_only { Ok(result.ok()) } else { result.map(Some) };
+        let presence = match Presence::announce(self.folder.root(), deadline) {
+            Err(error) if mode.read_only && error.kind() == ErrorKind::ReadOnly => None,
+            other => Some(other?),
+        };
+        let lock = writable(WriterLock::open(self.folder.root()))?;
+        let mut number = self.folder.start()?;
+        let mut tries = 0;
+        loop {
+            match self.open_generation(number, mode, deadline) {
+                Ok((environment, None)) => return self.recognise(Opened { environment, lock, presence }),
+                Ok((environment, Some(next))) => {
+                    environment.close();
+                    number = next;
+                }
+                // It was swept between reading CURRENT and opening: read again, and never create.
+                Err(_) if tries < 100 && !self.folder.generation(number).is_dir() => {
+                    tries += 1;
+                    number = self.folder.start()?;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// What is at the path must be the store that was there before.
+    fn recognise(&self, opened: Opened) -> Result<Opened> {
+        let (store, secret) = opened.environment.identity();
+        if self.identity.get_or_init(|| Identity::new(store, secret)).is_still(store, secret) {
+            return Ok(opened);
+        }
+        opened.environment.close();
+        Err(corrupt(self.folder.root(), "another store took the place of the one that this process had opened; close it and open it again"))
+    }
+
+    fn open_generation(&self, number: GenerationNumber, mode: Mode, deadline: Instant) -> Result<(Environment, Option<GenerationNumber>)> {
+        let mut environment = Environment::open(&self.folder, number, mode, deadline)?;
+        if !mode.read_only {
+            environment.clear_stale_readers()?;
+        }
+        let next = meta::retired(&environment.snapshot()?)?;
+        let key = lock(&self.key).clone();
+        match if next.is_none() { environment.unlock(self.folder.root(), key.as_deref()) } else { Ok(()) } {
+            Ok(()) => Ok((environment, next)),
+            Err(error) => {
+                environment.close();
+                Err(error)
+            }
+        }
+    }
+}
