@@ -98,7 +98,7 @@ class Claim:
 
     __slots__ = ("decision", "doubt", "ends", "replaces", "source", "writer")
 
-    def __init__(
+    def __init__(  # noqa: PLR0917  it is made a thousand times in a call, and names cost
         self, decision: Decision, replaces: str | None, ends: str | None, doubt: str | None, writer: str = "rules", source: str = "user"
     ) -> None:
         self.decision, self.replaces, self.ends, self.doubt, self.writer, self.source = decision, replaces, ends, doubt, writer, source
@@ -242,9 +242,8 @@ def _given(index: int, message: Mapping[str, Any]) -> Heard:
     if not is_mapping(message) or not isinstance(message.get("role"), str):
         raise InvalidInput(f"learning: message {index} is a mapping with a role and a content, and it is {message!r:.80}: correct it")
     named = message.get("id")
-    return Heard(
-        index, message["role"], _spoken(message.get("content")), message.get("created_at"), f"message\0{named}" if isinstance(named, str) else None
-    )
+    key = f"message\0{named}" if isinstance(named, str) else None
+    return Heard(index, message["role"], _spoken(message.get("content")), message.get("created_at"), key)
 
 
 def _spoken(content: object) -> str:
