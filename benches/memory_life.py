@@ -3,8 +3,8 @@
     python benches/memory_life.py [--sgd sgd-train.jsonl.gz] [--locomo locomo.json] [--dialogues 120] [--only gate,secrets]
 
 Rows: `gate` (F1 of the whole gate against "the user's turn informs", dialogues kept back from its fit), `locomo` (AUROC of importance
-against "the turn is evidence"), `newest` (the newest value of a slot that no caller names), `raw` (the same in users' own turns), `duplicates` (three
-replays), `secrets`,
+against "the turn is evidence"), `newest` (the newest value of a slot that no caller names), `raw` (the same in users' own turns),
+`duplicates` (three replays), `secrets`,
 `time` (a turn through gate and screening), `consolidate` (against scikit-learn's DBSCAN), `learn` (400 turns, against mem0 with a model
 that answers at once). What has no data, or whose rival is not installed, is skipped and says so. Nothing here is fitted.
 """

@@ -153,7 +153,7 @@ def test_a_death_at_a_step_is_gone_on_from(store: Path, step: str, call: int, wh
     with memspan.open(store, embedder=None) as engine:
         user = engine.user("u")
         user.session("s", model="gpt-4o").add_many([{"role": "user", "content": talk(number)} for number in range(12)])
-        user.remember_many([{"text": f"The user {name} along the old harbour wall", "kind": "episodic"} for name in ("walks", "walked")])
+        user.remember_many([{"text": f"The user {name} along the old harbour wall", "kind": "episodic"} for name in ("walks", "is walking", "walked")])
 
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
