@@ -11,8 +11,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyFrozenSet, PyInt, PyList, PySet, PyString, PyTuple};
 
 use crate::errors::{invalid, to_python, type_name};
-use crate::written;
 use crate::time::{self, Naive};
+use crate::written;
 
 /// What an argument is read as.
 pub trait Argument<'py>: Sized {
@@ -224,7 +224,11 @@ fn alternatives(wanted: &Bound<'_, PyAny>) -> PyResult<Vec<Vec<u8>>> {
         || wanted.is_instance_of::<PyTuple>()
         || wanted.is_instance_of::<PySet>()
         || wanted.is_instance_of::<PyFrozenSet>();
-    if several { wanted.try_iter()?.map(|one| written::metadata_value(&one?)).collect() } else { Ok(vec![written::metadata_value(wanted)?]) }
+    if several {
+        wanted.try_iter()?.map(|one| written::metadata_value(&one?)).collect()
+    } else {
+        Ok(vec![written::metadata_value(wanted)?])
+    }
 }
 
 /// Declares the methods of a class that call the engine: what each takes, how it holds the interpreter, what it calls. Arguments are read

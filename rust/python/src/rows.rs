@@ -12,10 +12,10 @@ use pyo3::types::{PyDict, PyList, PyMapping, PyString};
 use crate::arguments::{self, Argument, Attached, Trust, Ttl, checked, extracted};
 use crate::engine::EngineCore;
 use crate::errors::{Hold, invalid, run, type_name};
-use crate::written;
 use crate::scope::{GivenScope, ScopeCore};
 use crate::value::shows;
 use crate::vectors::{Space, Vectors, given_vector};
+use crate::written;
 
 /// A memory of the arguments of `remember`, checked. `space` is that of the embedder, without which no vector is taken.
 pub fn new_memory(text: &Bound<'_, PyAny>, fields: Option<&Bound<'_, PyDict>>, space: Space) -> PyResult<NewMemory> {
