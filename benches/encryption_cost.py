@@ -10,10 +10,13 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import memspan
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 MOST = {"recall": 1.5, "cold": 1.5, "assemble": 1.5, "remember": 1.2, "session.add": 1.2}
 KEY = bytes(range(32))

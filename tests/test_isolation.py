@@ -55,10 +55,10 @@ class Crowd:
             case 3:
                 session = user.session(f"s-{number % 2}", "gpt-4o")
                 session.add({"role": "user", "content": f"{word} asks for drink {number}"})
+                shown = session.assemble().text
                 if session.messages[-1].index > 30:
                     session.delete()
-                    return []
-                return [session.assemble().text]
+                return [shown]
             case 4:
                 return [hit.text for hit in user.search_transcripts(canary(self.chance.randrange(USERS)), limit=5)]
             case 5:

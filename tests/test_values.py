@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import memspan
+from memspan.testing import FakeClock
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,6 +41,23 @@ def test_memories_travel_to_other_processes(values: list[object], tmp_path: Path
     code = "import pickle, sys; memory = pickle.load(open(sys.argv[1], 'rb')); print(memory.text, memory.superseded_by, memory.metadata)"
     done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "memory")], capture_output=True, text=True, check=True)
     assert done.stdout == "Lives in Lisbon mem-2 {'a': [1, b'x']}\n"
+
+
+def test_a_pickle_keeps_what_it_names_and_its_recalls(tmp_path: Path) -> None:
+    with memspan.open(tmp_path / "s", clock=FakeClock()) as engine:
+        user = engine.user("u")
+        for text in ("The user runs every morning before work", "Every morning before work the user runs"):
+            user.remember(text, "episodic")
+        assert len(user.consolidate()) == 1
+        for claim in ("blue", "vast"):
+            user.learn([{"role": "user", "content": f"Remember that the sky is {claim}."}])
+        user.recall("is the sky blue when the user runs every morning?")
+        memories = list(user.memories())
+        assert sorted((len(memory.derived_from), len(memory.disputes)) for memory in memories) == [(0, 1), (0, 1), (1, 0)]
+        for memory in memories:
+            again = pickle.loads(pickle.dumps(memory))  # noqa: S301  our own bytes
+            assert again == memory
+            assert (again.access_count, again.last_recalled_at) == (1, memory.last_recalled_at)
 
 
 def test_a_pickle_that_is_cut_is_an_error(user: memspan.Scope) -> None:
@@ -71,3 +89,30 @@ def test_values_outlive_the_engine(store: Path) -> None:
         recall = engine.user("u").recall("tea")
     assert [(hit.memory.text, hit.tokens, hit.explain().score) for hit in recall] == [("Prefers tea", 3, 1.0)]
     assert repr(recall[0].scope) == "Scope(user 'u')"
+
+
+def test_what_the_core_fills_belongs_to_the_module_of_its_call(user: memspan.Scope) -> None:
+    session = user.session("s-1", model="gpt-4o", metadata={"channel": "web"})
+    added = session.add({"role": "user", "content": "which port?"})
+    document = user.collection("docs").add("ports.md", "payments-api: 8443", metadata={"team": ["billing"]}).document
+    [info] = user.sessions()
+    for value, module in [(added, "memspan.short_term"), (document, "memspan.collection"), (info, "memspan")]:
+        assert (type(value).__module__, pickle.loads(pickle.dumps(value))) == (module, value)  # noqa: S301  our own bytes
+        assert copy.deepcopy(value) == value
+        assert {value: 1}[value] == 1
+    match added:
+        case memspan.Added(index, _, action):
+            assert (index, action) == (0, "added")
+    assert repr(added) == f"Added(index=0, tokens={added.tokens}, action='added', turn=0)"
+    with pytest.raises(AttributeError):
+        setattr(document, "metadata", {})  # noqa: B010  what is tested
+
+
+def test_whoever_reads_a_dict_of_a_value_gets_it_for_himself(user: memspan.Scope) -> None:
+    user.remember("payments-api listens on port 8443")
+    user.session("s-1", model="gpt-4o", metadata={"tags": ["web"]})
+    [info] = user.sessions()
+    why = user.recall("payments-api port")[0].explain()
+    info.metadata["tags"].append("mine")
+    why.parts["words"] = 9.0
+    assert (info.metadata, why.parts["words"] <= 1.0) == ({"tags": ["web"]}, True)

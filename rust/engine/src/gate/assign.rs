@@ -5,6 +5,7 @@ use super::Category;
 use super::guards::starts;
 use super::lexicon::NO_ATTRIBUTE;
 use super::rules::{Reading, Sentence};
+use crate::units::calendar::MONTHS;
 
 /// Words of a name at most.
 const MOST_NAME: usize = 4;
@@ -123,44 +124,10 @@ fn changed(s: &Sentence<'_>) -> Option<Reading> {
     given(s, &name, to + 1)
 }
 
-/// Words that a value begins with: "the 6th", "next Friday", "day after tomorrow", "march 9th", "san Jose".
-const BEGINS: [&str; 36] = [
-    "the",
-    "a",
-    "an",
-    "next",
-    "this",
-    "last",
-    "day",
-    "half",
-    "quarter",
-    "around",
-    "about",
-    "early",
-    "late",
-    "today",
-    "tomorrow",
-    "tonight",
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-    "san",
-    "los",
-    "new",
-    "el",
-    "la",
-    "santa",
-    "saint",
-    "st",
+/// Words that a value begins with, beside months: "the 6th", "next Friday", "day after tomorrow", "san Jose".
+const BEGINS: [&str; 24] = [
+    "the", "a", "an", "next", "this", "last", "day", "half", "quarter", "around", "about", "early", "late", "today", "tomorrow", "tonight",
+    "san", "los", "new", "el", "la", "santa", "saint", "st",
 ];
 
 /// "make the party size 4": the value begins at a number, a name or a word that begins one, else it is the last word.
@@ -170,7 +137,8 @@ fn made(s: &Sentence<'_>) -> Option<Reading> {
         return None;
     }
     let end = end_of(s, asked + 2);
-    let begins = |at: &usize| s.words[*at].is_number() || s.words[*at].capital || BEGINS.contains(&s.word(*at));
+    let is_opening = |word: &str| BEGINS.contains(&word) || MONTHS.contains(&word);
+    let begins = |at: &usize| s.words[*at].is_number() || s.words[*at].capital || is_opening(s.word(*at));
     let value = (asked + 3..end).find(begins).unwrap_or(end.saturating_sub(1));
     given(s, &name(s, asked + 1, value)?, value)
 }

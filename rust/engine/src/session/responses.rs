@@ -13,6 +13,7 @@ use super::window::assemble::Assembled;
 use super::window::epochs::Observed;
 use super::writer::{AddAction, Added, KnownId, SessionWriter, moved};
 use crate::context::{Arguments, Reason};
+use crate::limits;
 use crate::store::environment::WriteTransaction;
 use crate::store::metrics::add;
 use crate::{Error, ErrorKind, Result};
@@ -127,6 +128,7 @@ impl Session<'_> {
     /// # Errors
     /// `SessionMoved` where the session went on since the prompt was assembled.
     pub fn learn_cost(&self, prompt: &Assembled, cost: u64, now: i64) -> Result<bool> {
+        limits::within("the provider's count", cost, 1..=limits::MAX_TOKENS)?;
         let prompt = Arc::new(prompt.clone());
         let exceeded = self.edit("learning what a prompt costs", now, move |writer| {
             check_prompt(writer, prompt.place, &prompt.sent)?;

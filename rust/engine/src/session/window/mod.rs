@@ -7,7 +7,7 @@ mod excerpt;
 pub(super) mod fixed;
 pub(super) mod pinned;
 pub(super) mod recount;
-mod request;
+pub mod request;
 pub(super) mod retrieved;
 mod room;
 pub(super) mod warm;
