@@ -22,6 +22,7 @@ from contextlib import aclosing
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, cast
 
+from memspan._core import Limits
 from memspan._fence import is_mapping, is_number, is_whole
 from memspan._twins import awaitable
 from memspan._values import dataclass, field
@@ -55,7 +56,6 @@ Hook: TypeAlias = "Callable[[Step, Literal['before', 'after'], Session, Any], No
 """Called before and after each step with the session and what the step is about: the message, the prompt, the response, the error."""
 
 _MORE_TRIES = 3
-_MAX_TOOL_SECONDS = 86_400
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,8 @@ class Assistant:
                 "make one, memspan.providers.OpenAI() for instance, or a subclass"
             )
         several = isinstance(cast("object", fallbacks), Iterable) and not isinstance(fallbacks, str)
-        if not (several and is_whole(max_rounds) and max_rounds >= 0 and is_number(tool_seconds) and 0 < tool_seconds <= _MAX_TOOL_SECONDS):
+        in_time = is_number(tool_seconds) and 0 < tool_seconds <= Limits.MAX_WAIT_SECONDS
+        if not (several and is_whole(max_rounds) and max_rounds >= 0 and in_time):
             raise InvalidInput(
                 "making an assistant: fallbacks are several models, max_rounds is 0 or more, tool_seconds above 0 and at most a day: "
                 "change them"

@@ -118,14 +118,6 @@ properties! {
         named.collect::<PyResult<Vec<_>>>()?.into_py_dict(slf.py())
     }
 
-    fn __copy__(&self) -> Self {
-        self.clone()
-    }
-
-    fn __deepcopy__(&self, _memo: &Bound<'_, PyAny>) -> Self {
-        self.clone()
-    }
-
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Pickled<'py>)> {
         let body = PyBytes::new(py, &self.inner().encode());
         let restore = py.import("memspan._core")?.getattr("restore_memory")?;
@@ -223,14 +215,6 @@ properties! {
         memory: Memory = it.memory.clone();
         /// Why, where that is not plain.
         reason: Option<&str> = it.reason.as_deref();
-    }
-
-    fn __copy__(&self) -> Self {
-        self.clone()
-    }
-
-    fn __deepcopy__(&self, _memo: &Bound<'_, PyAny>) -> Self {
-        self.clone()
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, PickledAnswer)> {
