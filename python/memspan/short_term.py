@@ -67,7 +67,7 @@ class NewMessage:
 
 
 @dataclass(frozen=True)
-class ModelSwitch:
+class ModelSwitch(_records.PlannedSwitch):
     """What a switch of models does, or would do.
 
     Attributes:
@@ -84,14 +84,6 @@ class ModelSwitch:
         checked: As in `Compaction`.
     """
 
-    from_model: str
-    to_model: str
-    max_input_tokens: int
-    kept_messages: int
-    left_out_messages: int
-    tokens: int
-    first_message: int
-    fixed_tokens: int = 0
     summary: Summary | None = None
     refused: tuple[RefusedLine, ...] = ()
     checked: str = "rules"
@@ -354,6 +346,7 @@ class Session:
                 f"adding a response: prompt is what assemble() returned, got a {type(prompt).__name__} (prompt=): pass the Prompt itself"
             )
         core = None if prompt is None else prompt._core  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  its core is the engine's
+
         def add(reply: object) -> _records.Replied:
             return self._core.add_response(reply, core, None) if lease is None else lease.add_response(reply, core)
 
@@ -881,8 +874,7 @@ def set_policy(core: _core.SessionCore, budget: Budget) -> None:
 
 def _switched(plan: _records.PlannedSwitch, draft: _core.CompactionDraft | None, written: Written) -> ModelSwitch:
     summary = None if draft is None else summary_of(draft.make().summary, plan.to_model)
-    kept: dict[str, Any] = {name: getattr(plan, name) for name in plan.__match_args__}
-    return ModelSwitch(**kept, summary=summary, refused=written.refused, checked=written.checked)
+    return ModelSwitch(**vars(plan), summary=summary, refused=written.refused, checked=written.checked)
 
 
 def _partial(stored: _records.StoredPartial) -> PartialReply:
