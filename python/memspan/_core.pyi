@@ -17,7 +17,6 @@ from memspan._records import (
     CommittedCompaction,
     Counts,
     ErasedCounts,
-    FailedRow,
     Fill,
     Fitted,
     FoundCluster,
@@ -65,7 +64,7 @@ from memspan.exceptions import Error
 from memspan.long_term import Scope
 from memspan.model import Model
 from memspan.short_term import NewMessage
-from memspan.working import Budget, Format, Item, Recalls
+from memspan.working import Format, Item
 
 __all__ = [
     "BuiltInCore",
@@ -82,7 +81,6 @@ __all__ = [
     "PromptCore",
     "Recalled",
     "Remembered",
-    "Rows",
     "ScopeCore",
     "SessionCore",
     "TaskCore",
@@ -139,6 +137,12 @@ class _Limits:
     MAX_GRANT_WEIGHT: ClassVar[int]
     MAX_ITEM_SCORE: ClassVar[float]
     MAX_TTL_SECONDS: ClassVar[int]
+    MAX_WAIT_SECONDS: ClassVar[int]
+    MAX_DAYS: ClassVar[float]
+    MAX_HITS: ClassVar[int]
+    MAX_KEPT_EXCHANGES: ClassVar[int]
+    MAX_KEPT_ROUNDS: ClassVar[int]
+    MAX_SUMMARY_TOKENS: ClassVar[int]
     MAX_RECALLS: ClassVar[int]
     MAX_JSON_DEPTH: ClassVar[int]
     MAX_BATCH_ROWS: ClassVar[int]
@@ -425,7 +429,11 @@ class EngineCore:
     def check_probe(self, probe: Vectors) -> None: ...
     def scope(self, scope_type: Literal["user", "shared"], id: str, tenant: str | None) -> ScopeCore: ...
     def scopes(self, after: int, limit: int) -> list[tuple[int, ScopeCore]]: ...
-    def remember_many(self, rows: Rows, embedded: Vectors | None, all_or_nothing: bool) -> tuple[list[Remembered | Error], int]: ...
+    def owns(self, scope: Scope) -> bool: ...
+    def to_embed(self, drafts: list[Draft], place: int) -> ToEmbed: ...
+    def remember_many(
+        self, drafts: list[Draft], embedded: Vectors | None, all_or_nothing: bool
+    ) -> tuple[list[Remembered | Error], int]: ...
     def forget_over_cap(self) -> int: ...
     def backup(self, path: Path) -> int: ...
     def export(self, path: Path) -> int: ...
@@ -605,17 +613,7 @@ class SessionCore:
     """One session, as `memspan.Session` calls it. Private."""
 
     @staticmethod
-    def open(
-        scope: ScopeCore,
-        id: str,
-        model: str | Model | None,
-        system: str | None,
-        tools: object | None,
-        reads: tuple[Scope, ...] | None,
-        own_budget: Budget | None,
-        collections: list[CollectionCore] | None,
-        own_recalls: Recalls | None,
-    ) -> SessionCore: ...
+    def open(scope: ScopeCore, id: str, **options: Any) -> SessionCore: ...
     @property
     def id(self) -> str: ...
     def status(self) -> SessionStatus: ...
@@ -642,16 +640,7 @@ class SessionCore:
     def usage(self, first: int, limit: int) -> list[StoredUsage]: ...
     def fill(self) -> Fill: ...
     def question(self) -> str | None: ...
-    def assemble(
-        self,
-        query: str | None,
-        max_input_tokens: int | None,
-        max_output_tokens: int | None,
-        items: tuple[Item, ...],
-        own_budget: Budget | None,
-        vector: Vectors | None,
-        degraded: str | None,
-    ) -> PromptCore: ...
+    def assemble(self, items: tuple[Item, ...], vector: Vectors | None, degraded: str | None, **options: Any) -> PromptCore: ...
     def messages(self, first: int, limit: int) -> list[Message]: ...
     def turn(self, number: int) -> StoredTurn: ...
     def sent_prompt(self, turn: int, call: int) -> PromptCore | None: ...
@@ -771,17 +760,9 @@ class PromptCore:
 class Draft:
     """One memory on its way into the store: checked, and not yet embedded. Private."""
 
+    @property
+    def id(self) -> str | None: ...
     def to_embed(self) -> str | None: ...
-
-@final
-class Rows:
-    """Many of them. Private."""
-
-    def __new__(cls, owner: EngineCore, rows: list[Any], scope: ScopeCore | None) -> Rows: ...
-    def __len__(self) -> int: ...
-    def to_embed(self, owner: EngineCore, place: int) -> ToEmbed: ...
-    def failed(self) -> list[FailedRow]: ...
-    def place(self, at: int) -> tuple[int, str | None]: ...
 
 @final
 class ToEmbed:

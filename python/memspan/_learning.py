@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from memspan import _core, _records
+from memspan._core import Limits
 from memspan._fence import is_list, is_mapping, kind_of
 from memspan._values import dataclass, field, replace
 from memspan.counting import count_tokens
@@ -47,7 +48,6 @@ MOST_CLAIMS = 200
 REPLY_TOKENS = 2_000
 MOST_REPLY = 1_000_000
 MOST_TEXT = 2_000
-MOST_SECONDS = 86_400
 MOST_SLOT = 100
 SHORT = 3
 
@@ -303,7 +303,7 @@ def check_model(doing: str, llm: object, timeout_seconds: object) -> None:
             f"{'a coroutine function' if callable(llm) else f'a {type(llm).__name__}'}: wrap the client's call in one"
         )
     is_number = isinstance(timeout_seconds, int | float) and not isinstance(timeout_seconds, bool)
-    if not is_number or not 0 < cast("float", timeout_seconds) <= MOST_SECONDS:
+    if not is_number or not 0 < cast("float", timeout_seconds) <= Limits.MAX_WAIT_SECONDS:
         raise InvalidInput(f"{doing}: the model's time must be above 0 and at most a day, and it is {timeout_seconds!r:.80}: give seconds")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from memspan._core import Limits
 from memspan._fence import is_mapping, is_number
 from memspan._records import ErasedCounts
 from memspan._values import dataclass, field
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ErasureReceipt", "Retention", "delete_old", "receipt"]
 
-_LONGEST_DAYS = 36_525
 _KINDS = ("episodic", "semantic", "preference", "decision", "constraint", "task_outcome", "profile")
 
 
@@ -47,8 +47,8 @@ class Retention:
                 f"making a Retention: kinds must map kinds to days, with kinds of {', '.join(_KINDS)}, and it is {self.kinds!r}: change it"
             )
         for name, days in (("sessions_days", self.sessions_days), *self.kinds.items()):
-            if days is not None and not (is_number(days) and 0 <= days <= _LONGEST_DAYS):
-                raise InvalidInput(f"making a Retention: {name} must be 0 to {_LONGEST_DAYS:,} days, and it is {days!r}: change it")
+            if days is not None and not (is_number(days) and 0 <= days <= Limits.MAX_DAYS):
+                raise InvalidInput(f"making a Retention: {name} must be 0 to {Limits.MAX_DAYS:,.0f} days, and it is {days!r}: change it")
 
 
 def delete_old(scopes: Iterable[Scope], retention: Retention, now: datetime) -> tuple[int, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -346,17 +347,14 @@ class Session:
                 f"adding a response: prompt is what assemble() returned, got a {type(prompt).__name__} (prompt=): pass the Prompt itself"
             )
         core = None if prompt is None else prompt._core  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  its core is the engine's
-
-        def add(reply: object) -> _records.Replied:
-            return self._core.add_response(reply, core, None) if lease is None else lease.add_response(reply, core)
-
+        add = partial(self._core.add_response, holder=None) if lease is None else lease.add_response
         try:
-            replied = add(response)
+            replied = add(response, core)
         except InvalidInput:
             mended = whole(given := plain(response))  # an SDK may hand out half a character, which no store can hold
             if mended == given:
                 raise
-            replied = add(mended)
+            replied = add(mended, core)
         if replied.usage_ignored:
             reason = "the usage of a reply contradicts itself: the reply is stored, and the usage is kept as it came and not counted"
             self._store.reporter.report(Event("usage", reason, self._scope, session=self.id))
@@ -407,7 +405,8 @@ class Session:
             question = self._core.question() if query is None else query
             if question is not None:
                 vector, why = self._store.query_vector(question, self._scope)
-        prompt = Prompt(self._core.assemble(query, max_input_tokens, max_output_tokens, _items(items), budget, vector, why))
+        limits = {"max_input_tokens": max_input_tokens, "max_output_tokens": max_output_tokens}
+        prompt = Prompt(self._core.assemble(_items(items), vector, why, query=query, budget=budget, **limits))
         if count is not None:
             from memspan._recovery import count_by  # noqa: PLC0415  most prompts are counted here
 

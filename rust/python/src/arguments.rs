@@ -11,8 +11,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyFrozenSet, PyInt, PyList, PySet, PyString, PyTuple};
 
 use crate::errors::{invalid, to_python, type_name};
-use crate::written;
 use crate::time::{self, Naive};
+use crate::value::{Attached, Moment};
+use crate::written;
 
 /// What an argument is read as.
 pub trait Argument<'py>: Sized {
@@ -78,12 +79,6 @@ macro_rules! extracted {
 }
 pub(crate) use extracted;
 extracted!(bool, std::path::PathBuf, Bound<'py, PyTuple>, Bound<'py, PyDict>, Bound<'py, PyList>, Bound<'py, PyAny>, Py<PyAny>);
-
-/// Microseconds since 1970 (UTC), of a `datetime`.
-pub struct Moment(pub i64);
-
-/// Metadata as MessagePack.
-pub struct Attached(pub Vec<u8>);
 
 /// Keys of metadata with the values of which one must stand there: `where={"project": "x", "stage": ["staging", "prod"]}`.
 #[derive(Default)]
@@ -224,7 +219,11 @@ fn alternatives(wanted: &Bound<'_, PyAny>) -> PyResult<Vec<Vec<u8>>> {
         || wanted.is_instance_of::<PyTuple>()
         || wanted.is_instance_of::<PySet>()
         || wanted.is_instance_of::<PyFrozenSet>();
-    if several { wanted.try_iter()?.map(|one| written::metadata_value(&one?)).collect() } else { Ok(vec![written::metadata_value(wanted)?]) }
+    if several {
+        wanted.try_iter()?.map(|one| written::metadata_value(&one?)).collect()
+    } else {
+        Ok(vec![written::metadata_value(wanted)?])
+    }
 }
 
 /// Declares the methods of a class that call the engine: what each takes, how it holds the interpreter, what it calls. Arguments are read

@@ -78,7 +78,7 @@ mod _core {
     #[pymodule_export]
     use super::prompt::PromptCore;
     #[pymodule_export]
-    use super::rows::{Draft, Rows, ToEmbed, check_memory_text, check_text};
+    use super::rows::{Draft, ToEmbed, check_memory_text, check_text};
     #[pymodule_export]
     use super::scope::ScopeCore;
     #[pymodule_export]

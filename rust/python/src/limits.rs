@@ -26,9 +26,12 @@ constants! {
         MAX_TRUST: u8;
         MAX_TOKENS, DEFAULT_OUTPUT_TOKENS: u64;
         MAX_GRANT_WEIGHT: u32;
-        MAX_ITEM_SCORE: f64;
+        MAX_KEPT_EXCHANGES, MAX_SUMMARY_TOKENS, MAX_KEPT_ROUNDS: u64;
+        MAX_HITS: usize;
+        MAX_ITEM_SCORE, MAX_DAYS: f64;
     } made {
         MAX_TTL_SECONDS: u64 = limits::MAX_TTL.as_secs();
+        MAX_WAIT_SECONDS: u64 = limits::MAX_WAIT.as_secs();
         DEFAULT_FILL: f64 = limits::DEFAULT_FILL as f64 / 1e6;
         DEFAULT_CUT_STEP: f64 = limits::DEFAULT_CUT_STEP as f64 / 1e6;
         DEFAULT_BUSY_TIMEOUT_SECONDS: f64 = limits::DEFAULT_BUSY_TIMEOUT.as_secs() as f64;

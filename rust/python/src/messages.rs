@@ -10,9 +10,9 @@ use pyo3::types::{PyDict, PyList, PyMapping, PySequence, PyString, PyTuple};
 
 use crate::arguments::{Argument, checked, field};
 use crate::errors::{invalid, type_name};
-use crate::written;
 use crate::memory::shortened;
 use crate::value::{Json, Moment, Show, plain, properties};
+use crate::written;
 
 /// A message of either provider's shape: a mapping, or an object of an SDK.
 pub fn message(value: &Bound<'_, PyAny>) -> PyResult<context::Message> {
@@ -108,7 +108,7 @@ impl<'py> Argument<'py> for NewMessage {
             format: field(value, "format")?,
             id: field(value, "id")?,
             author: field(value, "author")?,
-            created_at: field::<Option<crate::arguments::Moment>>(value, "created_at")?.map(|at| at.0),
+            created_at: field::<Option<Moment>>(value, "created_at")?.map(|at| at.0),
             shortened: Vec::new(),
         })
     }

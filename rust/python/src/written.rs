@@ -95,7 +95,9 @@ impl Writer<'_> {
         let (most, is_json) = (self.form.most_levels(), self.form == Form::Json);
         if depth > most {
             let next = if is_json { "flatten them" } else { "flatten them, or store them as one str" };
-            return Err(self.wrong(value, &format!("dicts and lists stand at most {most} deep in one another, and these stand deeper: {next}")));
+            return Err(
+                self.wrong(value, &format!("dicts and lists stand at most {most} deep in one another, and these stand deeper: {next}"))
+            );
         }
         if let Ok(map) = value.cast::<PyDict>() {
             return self.map(map, depth);

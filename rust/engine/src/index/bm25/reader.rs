@@ -124,9 +124,11 @@ impl<'p, P: Pages> Reader<'p, P> {
         let mut places: Vec<usize> = (0..hashes.len()).collect();
         places.sort_by_key(|place| hashes[*place]);
         let sorted: Vec<u64> = places.iter().map(|place| hashes[*place]).collect();
-        let (tail, mut frequencies) = (TailMatches::new(&self.tail, &sorted), vec![0; hashes.len()]);
+        let tail = TailMatches::new(&self.tail, &sorted);
+        let (mut frequencies, mut counts) = (vec![0; hashes.len()], vec![0; hashes.len()]);
+        lookup::count(self.pages, self.index.postings(), &sorted, &mut counts)?;
         for (at, place) in places.into_iter().enumerate() {
-            frequencies[place] = lookup::postings(self.pages, self.index.postings(), sorted[at])?.saturating_add_signed(tail.more[at]);
+            frequencies[place] = counts[at].saturating_add_signed(tail.more[at]);
         }
         Ok(frequencies)
     }

@@ -24,9 +24,9 @@ const FEW: u32 = 8_192;
 /// Documents with most words that set the bar, for each that is wanted.
 const SEEDS: usize = 2;
 /// The greatest cosine, and what rounding to 8 bits adds to it.
-const MOST_COSINE: f32 = 1.02;
+const MOST_COSINE: f32 = 0.8;
 /// One in so many documents costs as much as a walk of all.
-const DEAR: usize = 10;
+const DEAR: usize = 25;
 /// Units of words that are compared.
 const UNIT: f32 = (1 << 20) as f32;
 
