@@ -31,6 +31,7 @@ const COURTESY: u64 = 32;
 
 /// The row of a document. One that an older version wrote has neither speaker nor tokens.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools)] // each is a bit of the flags on disk
 pub(in crate::session) struct Row<'p> {
     pub session: u32,
     pub index: u64,
