@@ -153,7 +153,9 @@ pub fn gate_features(text: &Bound<'_, PyAny>, before: &Bound<'_, PyAny>) -> PyRe
 pub fn dbscan(py: Python<'_>, vectors: Vec<Vec<f32>>, closeness: f64, min_points: usize) -> PyResult<Vec<Option<u32>>> {
     run(py, Hold::Detached, || {
         let mut points = Points::new(vectors.first().map_or(0, Vec::len));
-        vectors.iter().for_each(|vector| points.push(vector));
+        for vector in &vectors {
+            points.push(vector);
+        }
         cluster_of_each(&points, closeness, min_points)
     })
 }
