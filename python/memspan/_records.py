@@ -11,7 +11,6 @@ if TYPE_CHECKING:
 
     from memspan._core import Memory
     from memspan._results import RefusedLine, SummaryIdentifier
-    from memspan.exceptions import Error
 
 __all__ = [
     "Beside",
@@ -21,7 +20,6 @@ __all__ = [
     "CommittedCompaction",
     "Counts",
     "ErasedCounts",
-    "FailedRow",
     "Fill",
     "Fitted",
     "FoundCluster",
@@ -426,15 +424,6 @@ class LeaseHolder:
     holder: str
     since: datetime
     until: datetime
-
-
-@dataclass(frozen=True)
-class FailedRow:
-    """A row that cannot be written: its place among those that were given, its id, what is wrong."""
-
-    place: int
-    id: str | None
-    error: Error
 
 
 @dataclass(frozen=True)

@@ -54,9 +54,11 @@ class Explanation:
 
     Attributes:
         score: The score of the hit, to the bit.
-        parts: What the score is made of, by name, each before its weight. Of a memory or a passage "words", "meaning", those of `further`, "time", "recency", "importance", "usage" and "certainty"; of a message what `TranscriptHit.explain` says.
+        parts: What the score is made of, by name, each before its weight. Of a memory or a passage "words", "meaning", those of
+            `further`, "time", "recency", "importance", "usage" and "certainty"; of a message what `TranscriptHit.explain` says.
         relevance: What words and vectors give together, before all that follows: 0 to 1.
-        time_range: The time that the question asks about; `None` where it names none. From the first moment to before the second, either of which may be `None`: open. Not read where the caller limits the time.
+        time_range: The time that the question asks about; `None` where it names none. From the first moment to before the
+            second, either of which may be `None`: open. Not read where the caller limits the time.
         time: How near to that time it happened: 1 within it, 0.9 just outside, towards 0.5 far from it.
         age_days: Days since it happened; 0 in the future.
         half_life_days: Days in which `recency` loses half of what it can lose; `None` for kinds that do not age.
@@ -66,7 +68,8 @@ class Explanation:
         usage: The factor of `recalls`: 1 to 1.03.
         certainty: The factor of the memory's `confidence`: 0.9 to 1.
         raised: What the score was raised by, because the memory says something newer of what a better one says; mostly 0.
-        further: What a closer look at a memory adds: by name its value and what it weighs. Empty for passages, without vectors, and where the built-in embedding knows too little of the question.
+        further: What a closer look at a memory adds: by name its value and what it weighs. Empty for passages, without vectors,
+            and where the built-in embedding knows too little of the question.
         highest_prior: The highest product of time, recency, importance and usage among the candidates.
         related: The relations that lead to it from what the question names, in words; `None` where none does.
         duplicates: The ids of memories that the answer leaves out because they say the same as this one.
@@ -113,7 +116,16 @@ class Explanation:
     terms: tuple[TermScore, ...]
     length: int
     average_length: float
-    __hash__: None
+    table: str = field(repr=False, compare=False)
+
+    __hash__ = None  # type: ignore[assignment]  # it holds floats, which nobody looks up
+
+    def __str__(self) -> str:
+        return self.table
+
+    def __repr__(self) -> str:
+        cosine = "None" if self.cosine is None else f"{self.cosine:.3f}"
+        return f"Explanation(score={self.score:.3f}, lexical={self.lexical:.3f}, cosine={cosine}, terms={len(self.terms)})"
 
 
 @of_module("memspan")
@@ -144,8 +156,6 @@ class TermScore:
     def __repr__(self) -> str:
         numbers = f"weight={self.weight:.2f}, frequency={self.frequency}, idf={self.idf:.3f}, count={self.count}, score={self.score:.3f}"
         return f"TermScore({_quoted(self.text)}, role={_quoted(self.role)}, {numbers})"
-
-    __hash__: None
 
 
 @of_module("memspan.collection")

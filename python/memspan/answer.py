@@ -9,12 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias, TypeVar, overload, runtime_checkable
 
-from memspan._values import dataclass
-
 if TYPE_CHECKING:
     from memspan._results import Explanation
 
-__all__ = ["About", "Answer", "Hit", "Known", "SourceName"]
+__all__ = ["About", "Answer", "Hit", "SourceName"]
 
 SourceName: TypeAlias = Literal["memories", "transcripts", "collections"]
 """What can be searched: long-term memories, messages of sessions, documents of collections."""
@@ -56,15 +54,6 @@ class About(Protocol):
     def degraded_reason(self) -> str | None: ...  # noqa: D102
     @property
     def mode(self) -> Literal["hybrid", "lexical"]: ...  # noqa: D102
-
-
-@dataclass(frozen=True)
-class Known:
-    """An `About` whose values are known already."""
-
-    confidence: float
-    degraded_reason: str | None
-    mode: Literal["hybrid", "lexical"]
 
 
 class Answer(Sequence[_HitT_co], Generic[_HitT_co]):

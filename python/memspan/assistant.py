@@ -18,9 +18,11 @@ import time
 from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as TooLate
+from contextlib import aclosing
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, cast
 
+from memspan._core import Limits
 from memspan._fence import is_mapping, is_number, is_whole
 from memspan._twins import awaitable
 from memspan._values import dataclass, field
@@ -28,7 +30,7 @@ from memspan.engine import Engine
 from memspan.engine import open as open_engine
 from memspan.exceptions import Error, InvalidInput, ModelMismatch, ProviderError
 from memspan.function_tools import Function
-from memspan.providers.provider import Provider, provider_for
+from memspan.providers.provider import Provider, each_in_thread, provider_for
 from memspan.session_tools import MemoryTool, distinct, failure, format_of, memory_tools, result_message, run_call, text_of_result
 
 if TYPE_CHECKING:
@@ -54,7 +56,6 @@ Hook: TypeAlias = "Callable[[Step, Literal['before', 'after'], Session, Any], No
 """Called before and after each step with the session and what the step is about: the message, the prompt, the response, the error."""
 
 _MORE_TRIES = 3
-_MAX_TOOL_SECONDS = 86_400
 
 
 @dataclass(frozen=True)
@@ -155,7 +156,8 @@ class Assistant:
                 "make one, memspan.providers.OpenAI() for instance, or a subclass"
             )
         several = isinstance(cast("object", fallbacks), Iterable) and not isinstance(fallbacks, str)
-        if not (several and is_whole(max_rounds) and max_rounds >= 0 and is_number(tool_seconds) and 0 < tool_seconds <= _MAX_TOOL_SECONDS):
+        in_time = is_number(tool_seconds) and 0 < tool_seconds <= Limits.MAX_WAIT_SECONDS
+        if not (several and is_whole(max_rounds) and max_rounds >= 0 and in_time):
             raise InvalidInput(
                 "making an assistant: fallbacks are several models, max_rounds is 0 or more, tool_seconds above 0 and at most a day: "
                 "change them"
@@ -212,17 +214,9 @@ class Assistant:
         id: str | None = None,  # noqa: A002
     ) -> AsyncIterator[AssistantEvent]:
         """The awaitable twin of `stream`: each event is waited for in a thread. Cancelling it ends the call, and what came is kept."""
-        import asyncio  # noqa: PLC0415  programs without an event loop do not pay for it
-
-        events = self._turn(user, message, session, id, streams=True)
-        step: asyncio.Future[AssistantEvent | None] | None = None
-        try:
-            while (event := await (step := asyncio.ensure_future(asyncio.to_thread(next, events, None)))) is not None:
+        async with aclosing(each_in_thread(self._turn(user, message, session, id, streams=True))) as events:
+            async for event in events:
                 yield event
-        finally:
-            if step is not None and not step.done():  # the thread is inside of the generator, which must not be closed under it
-                await asyncio.wait([step])
-            await asyncio.to_thread(events.close)
 
     def close(self) -> None:
         """Closes the engine, where it was opened here."""

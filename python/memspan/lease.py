@@ -12,20 +12,20 @@ import time
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Self
 
-from memspan import _core, _records
+from memspan._core import Limits
 from memspan._fence import is_number
 from memspan.exceptions import InvalidInput, StoreBusy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
+    from memspan import _core, _records
     from memspan.short_term import Added, NewMessage
 
 __all__ = ["Lease"]
 
 _FIRST_PAUSE = 0.01
 _LONGEST_PAUSE = 0.2
-_MOST_WAIT = 86_400
 _STARTED = 19
 """Where a line of /proc/PID/stat has the start of the process, counted from the field behind its name."""
 
@@ -57,7 +57,7 @@ class Lease:
         row: NewMessage | None = None,
         written: Callable[[Added], Added] | None = None,
     ) -> None:
-        if not is_number(wait_seconds) or not 0 <= wait_seconds < _MOST_WAIT:
+        if not is_number(wait_seconds) or not 0 <= wait_seconds < Limits.MAX_WAIT_SECONDS:
             raise InvalidInput(f"taking a lease: wait_seconds must be from 0 to a day, got {wait_seconds!r} (wait_seconds=): change it")
         self._core, self._seconds, self._wait, self._row, self._written = core, seconds, wait_seconds, row, written
         self._holder = _name_of_a_holder()

@@ -1,7 +1,7 @@
 //! Every limit and default that a caller can meet, in one place: lengths, counts, batches, times, budgets.
 //!
 //! Constants of the order of answers, of formats and of the disk are where they are used: nobody outside can reach them.
-//! Bytes are those of UTF-8 unless it says otherwise. Python has them all as `memspan._core.LIMITS`.
+//! Bytes are those of UTF-8 unless it says otherwise. Python has them as `memspan._core.Limits`.
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -52,8 +52,8 @@ pub const MAX_TTL: Duration = Duration::from_secs(3_155_760_000);
 pub const MAX_RECALLS: usize = 1_000;
 /// The most days that a call may look back: 100 years.
 pub const MAX_DAYS: f64 = 36_525.0;
-/// The longest that a write may queue: a day.
-pub const MAX_BUSY_TIMEOUT: Duration = Duration::from_secs(86_400);
+/// The longest that a call may wait, for a lock, a lease, a model or a tool: a day.
+pub const MAX_WAIT: Duration = Duration::from_secs(86_400);
 /// Levels of a message, a tool schema or metadata.
 pub const MAX_JSON_DEPTH: usize = 128;
 
@@ -78,20 +78,21 @@ pub const DEFAULT_CHUNK_TOKENS: usize = 300;
 /// How long a write may queue.
 pub const DEFAULT_BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long a write may queue, from seconds; an error where it is beyond [`MAX_BUSY_TIMEOUT`].
+/// How long a write may queue, from seconds; an error where it is beyond [`MAX_WAIT`].
 pub fn busy_timeout(seconds: f64) -> Result<Duration> {
-    if (0.0..=MAX_BUSY_TIMEOUT.as_secs_f64()).contains(&seconds) {
+    if (0.0..=MAX_WAIT.as_secs_f64()).contains(&seconds) {
         return Ok(Duration::from_secs_f64(seconds));
     }
     Err(Error::invalid(format!(
         "opening a store: busy_timeout_seconds must be from 0 to {} (a day), and it is {seconds}: change it",
-        MAX_BUSY_TIMEOUT.as_secs()
+        MAX_WAIT.as_secs()
     )))
 }
 
-/// How long a lease lasts, in microseconds; an error where it is not above 0, or longer than a day: whoever answers for longer takes it again.
+/// How long a lease lasts, in microseconds; an error where it is not above 0, or longer than [`MAX_WAIT`]: whoever answers for longer takes it
+/// again.
 pub fn lease(seconds: f64) -> Result<i64> {
-    if seconds > 0.0 && seconds <= 86_400.0 {
+    if seconds > 0.0 && seconds <= MAX_WAIT.as_secs_f64() {
         return Ok((seconds * 1e6) as i64);
     }
     Err(Error::invalid(format!(

@@ -21,7 +21,7 @@ use crate::value::{Moment, Named, Show, Tuple, properties, shows};
 use crate::vectors::Vectors;
 
 fn time_of(options: Options<'_, '_>, name: &str) -> PyResult<Option<i64>> {
-    Ok(option::<arguments::Moment>(options, name)?.map(|at| at.0))
+    Ok(option::<Moment>(options, name)?.map(|at| at.0))
 }
 
 fn conditions(options: Options<'_, '_>) -> PyResult<Vec<(String, Vec<Vec<u8>>)>> {
@@ -241,14 +241,6 @@ properties! {
         Why::new(why, found.duplicates.clone(), found.related.clone()).show(py)
     }
 
-    fn __copy__(&self) -> Self {
-        self.clone()
-    }
-
-    fn __deepcopy__(&self, _memo: &Bound<'_, PyAny>) -> Self {
-        self.clone()
-    }
-
     fn __hash__(&self) -> u64 {
         self.found().parts.fixed as u64 ^ u64::from(self.found().named.memory.number)
     }
@@ -320,14 +312,6 @@ properties! {
         let (hit, query) = (self.hit(), &self.found.queries[self.hit().collection]);
         let why = run(py, hold_for(&hit.text), || Ok(query.explain(hit.parts, &hit.indexed())))?;
         Why::new(why, Vec::new(), None).show(py)
-    }
-
-    fn __copy__(&self) -> Self {
-        self.clone()
-    }
-
-    fn __deepcopy__(&self, _memo: &Bound<'_, PyAny>) -> Self {
-        self.clone()
     }
 
     fn __hash__(&self) -> u64 {

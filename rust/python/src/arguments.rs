@@ -11,8 +11,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyFrozenSet, PyInt, PyList, PySet, PyString, PyTuple};
 
 use crate::errors::{invalid, to_python, type_name};
-use crate::metadata;
 use crate::time::{self, Naive};
+use crate::value::{Attached, Moment};
+use crate::written;
 
 /// What an argument is read as.
 pub trait Argument<'py>: Sized {
@@ -79,12 +80,6 @@ macro_rules! extracted {
 pub(crate) use extracted;
 extracted!(bool, std::path::PathBuf, Bound<'py, PyTuple>, Bound<'py, PyDict>, Bound<'py, PyList>, Bound<'py, PyAny>, Py<PyAny>);
 
-/// Microseconds since 1970 (UTC), of a `datetime`.
-pub struct Moment(pub i64);
-
-/// Metadata as MessagePack.
-pub struct Attached(pub Vec<u8>);
-
 /// Keys of metadata with the values of which one must stand there: `where={"project": "x", "stage": ["staging", "prod"]}`.
 #[derive(Default)]
 pub struct Conditions(pub Vec<(String, Vec<Vec<u8>>)>);
@@ -132,7 +127,7 @@ macro_rules! reads {
 
 reads! {
     Moment: |name, value| time::from_python(name, value, Naive::Utc).map(Self);
-    Attached: |name, value| metadata::encode(Some(value)).map(Self);
+    Attached: |name, value| written::metadata(value).map(Self);
     Tokens: |name, value| whole(name, value, 0, limits::MAX_TOKENS as i64).map(|tokens| Self(tokens as u64));
     Trust: |name, value| whole(name, value, 0, limits::MAX_TRUST.into()).map(|trust| Self(trust as u8));
     Ttl: |name, value| checked(value, limits::ttl(number(name, value)?)).map(Self);
@@ -147,7 +142,7 @@ reads! {
     Texts: |name, value| if value.is_instance_of::<PyString>() { Ok(Self(vec![text_of(name, value)?])) } else { Argument::read(name, value).map(Self) };
     Kinds: |name, value| kinds(value).map(Self);
     Conditions: |name, value| {
-        let map = metadata::mapping("where", value)?;
+        let map = written::mapping("where", value)?;
         map.iter().map(|(key, wanted)| Ok((text_of("a key of where", &key)?, alternatives(&wanted)?))).collect::<PyResult<_>>().map(Self)
     };
 }
@@ -179,7 +174,7 @@ fn number(name: &str, value: &Bound<'_, PyAny>) -> PyResult<f64> {
         Ok(number) if is_number => Ok(number),
         _ => Err(invalid(
             value.py(),
-            format!("reading {name}: it must be a number, and {} is {}: pass a float", metadata::shown(value), type_name(value)),
+            format!("reading {name}: it must be a number, and {} is {}: pass a float", written::shown(value), type_name(value)),
         )),
     }
 }
@@ -191,14 +186,14 @@ fn whole(name: &str, value: &Bound<'_, PyAny>, least: i64, most: i64) -> PyResul
     if !is_whole {
         return Err(invalid(
             py,
-            format!("reading {name}: it must be an int, and {} is {}: pass an int", metadata::shown(value), type_name(value)),
+            format!("reading {name}: it must be an int, and {} is {}: pass an int", written::shown(value), type_name(value)),
         ));
     }
     match value.extract::<i64>() {
         Ok(number) if (least..=most).contains(&number) => Ok(number),
         _ => {
             let range = if most == i64::MAX { format!("at least {least}") } else { format!("from {least} to {most}") };
-            Err(invalid(py, format!("reading {name}: it must be {range}, and it is {}: change it", metadata::shown(value))))
+            Err(invalid(py, format!("reading {name}: it must be {range}, and it is {}: change it", written::shown(value))))
         }
     }
 }
@@ -224,11 +219,11 @@ fn alternatives(wanted: &Bound<'_, PyAny>) -> PyResult<Vec<Vec<u8>>> {
         || wanted.is_instance_of::<PyTuple>()
         || wanted.is_instance_of::<PySet>()
         || wanted.is_instance_of::<PyFrozenSet>();
-    let value = |one: &Bound<'_, PyAny>| {
-        let mut bytes = Vec::new();
-        metadata::encode_value(&mut bytes, one, 1).map(|()| bytes)
-    };
-    if several { wanted.try_iter()?.map(|one| value(&one?)).collect() } else { Ok(vec![value(wanted)?]) }
+    if several {
+        wanted.try_iter()?.map(|one| written::metadata_value(&one?)).collect()
+    } else {
+        Ok(vec![written::metadata_value(wanted)?])
+    }
 }
 
 /// Declares the methods of a class that call the engine: what each takes, how it holds the interpreter, what it calls. Arguments are read

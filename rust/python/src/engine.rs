@@ -24,7 +24,7 @@ use crate::calls::{Calls, call, check_signals};
 use crate::clock::Clock;
 use crate::errors::{Hold, look_for_signals, run, to_python};
 use crate::memory::Remembered;
-use crate::rows::Rows;
+use crate::rows::{Draft, ToEmbed, with_vectors};
 use crate::scope::{GivenScope, ScopeCore};
 use crate::value::{Named, Show, Tuple, shows};
 use crate::vectors::{Space, Vectors};
@@ -148,6 +148,10 @@ calls! {
             let page = engine.scopes(after, limit)?.into_iter();
             Ok(page.map(|(partition, scope)| (partition, ScopeCore::new(&it.handle, scope))).collect::<Vec<_>>())
         };
+        /// Whether a scope is one of this engine's.
+        owns(scope: GivenScope) Attached |_engine| Ok(Arc::ptr_eq(&scope.0.get().handle, &it.handle));
+        /// What the embedder at `place` is asked for drafts.
+        to_embed(drafts: Vec<Py<Draft>>, place: u32) Detached |engine| ToEmbed::new(engine, &drafts, place);
         /// Forgets what a kind has in a scope above its cap; how many.
         forget_over_cap() Detached |engine, now| engine.forget_over_caps(now);
         /// A whole, verified, compacted copy; how many values it has.
@@ -237,16 +241,16 @@ calls! {
         self.run(py, Hold::Long, |engine| engine.rekey(key))
     }
 
-    /// Writes rows; what became of each, a `Remembered` or an exception, and the transactions that it took.
+    /// Writes drafts; what became of each, a `Remembered` or an exception, and the transactions that it took.
     fn remember_many<'py>(
         &self,
         py: Python<'py>,
-        rows: &Bound<'py, Rows>,
+        drafts: Vec<Py<Draft>>,
         embedded: Option<&Bound<'py, Vectors>>,
         all_or_nothing: bool,
     ) -> PyResult<(Bound<'py, PyList>, u64)> {
         let now = self.now(py)?;
-        let new = rows.get().with_vectors(embedded.map(Bound::get));
+        let new = with_vectors(&drafts, embedded.map(Bound::get));
         let scopes: Vec<Arc<Scope>> = new.iter().map(|(scope, _)| Arc::clone(scope)).collect();
         let (outcomes, transactions) = self.run(py, Hold::Long, |engine| {
             let written = engine.remember_many(new, now, all_or_nothing)?;

@@ -26,7 +26,6 @@ mod engine;
 mod errors;
 mod fit;
 mod from_json;
-mod json;
 mod life;
 mod limits;
 mod memory;
@@ -44,6 +43,7 @@ mod tokens;
 mod value;
 mod vectors;
 mod window;
+mod written;
 
 use pyo3::prelude::*;
 
@@ -78,7 +78,7 @@ mod _core {
     #[pymodule_export]
     use super::prompt::PromptCore;
     #[pymodule_export]
-    use super::rows::{Draft, Rows, ToEmbed, check_memory_text, check_text};
+    use super::rows::{Draft, ToEmbed, check_memory_text, check_text};
     #[pymodule_export]
     use super::scope::ScopeCore;
     #[pymodule_export]

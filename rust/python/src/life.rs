@@ -16,7 +16,7 @@ use crate::value::{Moment, Show, shows};
 pub struct Heard {
     role: String,
     text: String,
-    at: Option<crate::arguments::Moment>,
+    at: Option<Moment>,
 }
 
 impl<'py> Argument<'py> for Heard {
@@ -97,7 +97,7 @@ impl<'py> Argument<'py> for Beside {
 
 impl Beside {
     pub fn claim(self, draft: &Draft) -> NewMemory {
-        NewMemory { provenance: self.0, learning: Some(Box::new(self.1)), ..draft.0.clone() }
+        NewMemory { provenance: self.0, learning: Some(Box::new(self.1)), ..draft.new.clone() }
     }
 }
 

@@ -118,14 +118,6 @@ properties! {
         named.collect::<PyResult<Vec<_>>>()?.into_py_dict(slf.py())
     }
 
-    fn __copy__(&self) -> Self {
-        self.clone()
-    }
-
-    fn __deepcopy__(&self, _memo: &Bound<'_, PyAny>) -> Self {
-        self.clone()
-    }
-
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Pickled<'py>)> {
         let body = PyBytes::new(py, &self.inner().encode());
         let restore = py.import("memspan._core")?.getattr("restore_memory")?;
@@ -203,6 +195,13 @@ pub struct Remembered {
 }
 
 impl Remembered {
+    /// The answers to the writes of one batch, their ids looked up in one snapshot.
+    pub fn several(engine: &Engine, scope: &Scope, remembered: Vec<memory::Remembered>) -> Result<Vec<Self>> {
+        let (whys, memories): (Vec<_>, _) = remembered.into_iter().map(|one| ((one.action, one.reason), one.memory)).unzip();
+        let named = engine.named(scope, memories)?.into_iter().map(Memory::new);
+        Ok(whys.into_iter().zip(named).map(|((action, reason), memory)| Self { action, memory, reason }).collect())
+    }
+
     /// The answer to a write, its ids looked up.
     pub fn new(engine: &Engine, scope: &Scope, remembered: memory::Remembered) -> Result<Self> {
         let memory = Memory::new(engine.named_one(scope, remembered.memory)?);
@@ -223,14 +222,6 @@ properties! {
         memory: Memory = it.memory.clone();
         /// Why, where that is not plain.
         reason: Option<&str> = it.reason.as_deref();
-    }
-
-    fn __copy__(&self) -> Self {
-        self.clone()
-    }
-
-    fn __deepcopy__(&self, _memo: &Bound<'_, PyAny>) -> Self {
-        self.clone()
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, PickledAnswer)> {

@@ -10,16 +10,16 @@ use pyo3::types::{PyDict, PyList, PyMapping, PySequence, PyString, PyTuple};
 
 use crate::arguments::{Argument, checked, field};
 use crate::errors::{invalid, type_name};
-use crate::json;
 use crate::memory::shortened;
 use crate::value::{Json, Moment, Show, plain, properties};
+use crate::written;
 
 /// A message of either provider's shape: a mapping, or an object of an SDK.
 pub fn message(value: &Bound<'_, PyAny>) -> PyResult<context::Message> {
     if let Some(plain) = plain_message(value)? {
         return Ok(plain);
     }
-    let bytes = json::encode("a message", value)?;
+    let bytes = written::json("a message", value)?;
     checked(value, context::Message::parse(&bytes, None, Arguments::Keep))
 }
 
@@ -82,7 +82,7 @@ impl<'py> Argument<'py> for ToolsJson {
             Ok(tools) if !one => PyList::new(value.py(), tools.collect::<PyResult<Vec<_>>>()?)?.into_any(),
             _ => value.clone(),
         };
-        json::encode("tools", &tools).map(Self)
+        written::json("tools", &tools).map(Self)
     }
 }
 
@@ -91,7 +91,7 @@ pub struct Given(pub Vec<u8>);
 
 impl<'py> Argument<'py> for Given {
     fn read(name: &str, value: &Bound<'py, PyAny>) -> PyResult<Self> {
-        json::encode(name, value).map(Self)
+        written::json(name, value).map(Self)
     }
 }
 
@@ -108,7 +108,7 @@ impl<'py> Argument<'py> for NewMessage {
             format: field(value, "format")?,
             id: field(value, "id")?,
             author: field(value, "author")?,
-            created_at: field::<Option<crate::arguments::Moment>>(value, "created_at")?.map(|at| at.0),
+            created_at: field::<Option<Moment>>(value, "created_at")?.map(|at| at.0),
             shortened: Vec::new(),
         })
     }
@@ -194,14 +194,6 @@ properties! {
     #[getter]
     fn content<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.given().into_pyobject(py)?.call_method1("get", ("content",))
-    }
-
-    fn __copy__(&self) -> Self {
-        self.clone()
-    }
-
-    fn __deepcopy__(&self, _memo: &Bound<'_, PyAny>) -> Self {
-        self.clone()
     }
 
     fn __hash__(&self) -> u64 {

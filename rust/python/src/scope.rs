@@ -16,14 +16,14 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use crate::answers::{self, Found};
-use crate::arguments::{Argument, Attached, Kinds, Moment, calls, extracted};
+use crate::arguments::{Argument, Kinds, calls, extracted};
 use crate::collection::CollectionCore;
 use crate::engine::{ATTACHED_UP_TO, Handle};
 use crate::errors::{Hold, hold_for, invalid, run, type_name};
 use crate::life::{Beside, Cluster, Heard, Judged, LearnState, LearnedFrom};
 use crate::memory::{Memory, Remembered};
 use crate::rows::{Draft, new_memory};
-use crate::value::{Tuple, plain, shows};
+use crate::value::{Attached, Moment, Tuple, plain, shows};
 use crate::vectors::Vectors;
 
 shows! {
@@ -151,7 +151,7 @@ calls! {
                 (claim.vector, claim.made_by) = vector;
             }
             let done = learn(own.engine, own.scope, claims, session.map(|from| from.0), now)?;
-            done.map(|done| done.into_iter().map(|one| own.answer(one)).collect::<Result<Vec<_>>>()).transpose()
+            done.map(|done| Remembered::several(own.engine, own.scope, done)).transpose()
         };
         /// The clusters of its memories, and the groups that rules merge.
         clusters(closeness: f64, min_points: usize) Detached |own, now| {
@@ -162,7 +162,7 @@ calls! {
         merge(originals: Vec<Memory>, keep: Option<usize>, draft: Option<Py<Draft>>) Detached |own, now| {
             let numbers: Vec<(u32, u32)> = originals.iter().map(Memory::place).collect();
             let kept = keep.and_then(|at| numbers.get(at)).map(|one| one.0);
-            let done = own.engine.merge(own.scope, numbers, kept, draft.map(|draft| draft.get().0.clone()), now)?;
+            let done = own.engine.merge(own.scope, numbers, kept, draft.map(|draft| draft.get().new.clone()), now)?;
             done.map(|one| own.answer(one)).transpose()
         };
         /// Says that something stands to something, or no longer does; the relation, and whether it is new.
@@ -214,7 +214,7 @@ calls! {
     fn draft(&self, text: &Bound<'_, PyAny>, fields: Option<&Bound<'_, PyDict>>) -> PyResult<Draft> {
         let mut new = new_memory(text, fields, self.handle.space())?;
         new.screen(run(text.py(), Hold::Attached, || Ok(self.handle.engine()?.screening()))?);
-        Ok(Draft(new))
+        Ok(Draft { scope: Arc::clone(&self.scope), new })
     }
 
     /// Writes a memory. `embed` makes the vector of a text, or `None`, where the embedder is a caller's: it is asked outside of any
@@ -301,16 +301,16 @@ impl ScopeCore {
     /// The draft with its vector: its own, that of the same memory, or what `embed` makes.
     fn embedded(&self, draft: Draft, embed: &Bound<'_, PyAny>) -> PyResult<NewMemory> {
         let (py, place) = (embed.py(), self.handle.space().map_or(0, |(_, place)| place));
-        let Some(text) = draft.to_embed() else { return Ok(draft.0) };
-        let known = run(py, Hold::Attached, || self.handle.engine()?.known_vector(place, &self.scope, &draft.0))?;
+        let Some(text) = draft.to_embed() else { return Ok(draft.new) };
+        let known = run(py, Hold::Attached, || self.handle.engine()?.known_vector(place, &self.scope, &draft.new))?;
         let (vector, made_by) = match known {
             Some(vector) => (Some(vector), place),
             None => match embed.call1((text,))?.extract::<Option<Bound<'_, Vectors>>>()? {
                 Some(made) => (made.get().first(), made.get().place),
-                None => (None, draft.0.made_by),
+                None => (None, draft.new.made_by),
             },
         };
-        Ok(NewMemory { vector, made_by, ..draft.0 })
+        Ok(NewMemory { vector, made_by, ..draft.new })
     }
 
     /// The scopes behind `Scope` objects, the first of which is this one.

@@ -160,7 +160,7 @@ pub fn new<'py>(py: Python<'py>, class: &'static PyOnceLock<Py<PyType>>, name: &
     Ok((made, fields))
 }
 
-/// Declares what a class of the border shows of what it holds, one property each, and its methods.
+/// Declares what a class of the border shows of what it holds, one property each, and its methods. It is frozen: a copy is itself.
 macro_rules! properties {
     ($name:ident |$it:ident| { $($(#[$doc:meta])* $field:ident: $kind:ty = $shown:expr;)* } $($methods:tt)*) => {
         #[pyo3::pymethods]
@@ -174,6 +174,14 @@ macro_rules! properties {
                     $shown
                 }
             )*
+
+            fn __copy__(slf: pyo3::Bound<'_, Self>) -> pyo3::Bound<'_, Self> {
+                slf
+            }
+
+            fn __deepcopy__<'py>(slf: pyo3::Bound<'py, Self>, _memo: &pyo3::Bound<'_, pyo3::PyAny>) -> pyo3::Bound<'py, Self> {
+                slf
+            }
 
             $($methods)*
         }

@@ -1,8 +1,9 @@
 //! Merging memories into one: the originals are superseded by it and stay in its history; all in one transaction.
 
 use super::PINNED_KINDS;
+use super::outcome::{Action, Remembered};
 use super::record;
-use super::remember::{Action, Prepared, Remembered};
+use super::remember::Prepared;
 use super::succession::supersede;
 use super::writer::PartitionWriter;
 use crate::Result;

@@ -3,11 +3,12 @@
 use super::kind::{Kind, trust_of};
 use super::learn;
 use super::new_memory::{NewMemory, Verdict, normal_slot, request_hash};
+use super::outcome::{Action, Remembered};
 use super::quarantine;
 use super::record::{self, Ending, Memory, State, number_in};
 use super::slots::Slot;
 use super::succession::{expire, file_as_history, holder, supersede, take_slot};
-use super::writer::{MEMORIES, PINNED_KINDS, PartitionWriter, content_key, duplicate_key, newest};
+use super::writer::{MEMORIES, PINNED_KINDS, PartitionWriter, content_key, duplicate_key, id_key, newest};
 use crate::index::bm25::{IndexId, Reader};
 use crate::index::vectors::{UnitVector, VectorSet};
 use crate::scope::Scope;
@@ -17,80 +18,6 @@ use crate::store::pages::{Pages, PagesMut};
 use crate::text::screening::Sensitive;
 use crate::text::{self, Analysis, analyze};
 use crate::{Error, ErrorKind, Result};
-
-/// What became of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Action {
-    /// It is a new memory.
-    Added,
-    /// It is a new revision of a memory.
-    Updated,
-    /// It took the slot of an older memory.
-    Superseded,
-    /// It was there already.
-    Duplicate,
-    /// It was not stored.
-    Rejected,
-    /// A memory that was there says it, and counts that it was said again.
-    Reinforced,
-    /// It is a new memory, without what the policy takes out.
-    Redacted,
-    /// It waits for somebody to approve it.
-    Quarantined,
-}
-
-impl Action {
-    /// All of them.
-    pub const ALL: [Self; 8] = [
-        Self::Added,
-        Self::Updated,
-        Self::Superseded,
-        Self::Duplicate,
-        Self::Rejected,
-        Self::Reinforced,
-        Self::Redacted,
-        Self::Quarantined,
-    ];
-
-    /// That of a name.
-    pub fn parse(name: &str) -> Result<Self> {
-        Self::ALL.into_iter().find(|known| known.name() == name).ok_or_else(|| {
-            Error::invalid("restoring a pickled Remembered: its action must be one of this version: pickle and restore with the same one")
-        })
-    }
-
-    /// Whether something of the text is stored now that was not before, or counts for more.
-    #[must_use]
-    pub fn keeps(self) -> bool {
-        matches!(self, Self::Added | Self::Updated | Self::Superseded | Self::Reinforced | Self::Redacted)
-    }
-
-    /// Its name in the API.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Added => "added",
-            Self::Updated => "updated",
-            Self::Superseded => "superseded",
-            Self::Duplicate => "duplicate",
-            Self::Rejected => "rejected",
-            Self::Reinforced => "reinforced",
-            Self::Redacted => "redacted",
-            Self::Quarantined => "quarantined",
-        }
-    }
-}
-
-/// The answer to a write.
-#[derive(Debug, Clone)]
-pub struct Remembered {
-    /// What became of it.
-    pub action: Action,
-    /// The memory as it is stored now.
-    pub memory: Memory,
-    /// Why, where that is not plain.
-    pub reason: Option<String>,
-}
 
 /// A new memory, checked and analysed before its transaction begins.
 #[derive(Debug, Clone)]
@@ -137,6 +64,7 @@ pub(super) fn write<P: PagesMut>(
     embedding: Option<(u16, usize)>,
 ) -> Result<Vec<Result<Remembered>>> {
     let mut writer = PartitionWriter::open(pages, scope, clock, embedding)?;
+    writer.look_up(rows.iter().flat_map(Prepared::keys))?;
     let mut outcomes = Vec::with_capacity(rows.len());
     for row in rows {
         match row.write(&mut writer) {
@@ -160,6 +88,12 @@ enum Standing {
 }
 
 impl Prepared {
+    /// The keys by which it may be there already.
+    fn keys(&self) -> impl Iterator<Item = u64> {
+        let id = self.new.id.as_deref().map(|id| id_key(self.seed, id));
+        id.into_iter().chain([content_key(self.seed, self.new.kind, self.slot.as_deref(), &self.new.text)])
+    }
+
     /// What kind it will be.
     pub(super) fn kind(&self) -> Kind {
         self.new.kind
@@ -247,7 +181,7 @@ impl Prepared {
             writer.relate(&memory)?;
         }
         if self.new.learning.is_some() {
-            writer.claims.push(learn::Written::of(&memory));
+            writer.claims.add(&memory);
         }
         Ok(Remembered { action, memory, reason })
     }

@@ -49,3 +49,28 @@ impl Deref for SessionCore {
         &self.core
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::memory::core::EngineOptions;
+    use crate::store::{Durability, copy};
+
+    #[test]
+    fn what_is_kept_of_texts_goes_when_the_files_are_opened_anew() {
+        let folder = std::env::temp_dir().join(format!("memspan-kept-{}", std::process::id()));
+        let busy_timeout = Duration::from_secs(5);
+        let options = EngineOptions { durability: Durability::Relaxed, read_only: false, busy_timeout, embedding: None, now: 1 };
+        let core = SessionCore::new(Core::open(&folder, options).unwrap());
+        core.warm().put(7, crate::session::window::warm::Warm::default());
+        let first = core.warm().get(7);
+        assert!(std::sync::Arc::ptr_eq(&core.warm().get(7), &first), "it is kept");
+        copy::compact(core.store(), busy_timeout).unwrap();
+        core.store().read(|_| Ok(())).unwrap();
+        assert!(!std::sync::Arc::ptr_eq(&core.warm().get(7), &first));
+        core.close().unwrap();
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+}

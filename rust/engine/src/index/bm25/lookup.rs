@@ -27,44 +27,23 @@ pub(super) fn block_after<P: Pages>(pages: &P, keys: BlockKeys, place: PostingKe
     Ok(found)
 }
 
-/// How many postings the lists of each of these terms have, which ascend. Terms of one block are looked up with it.
-pub(super) fn postings<P: Pages>(pages: &P, keys: BlockKeys, terms: &[u64]) -> Result<Vec<u64>> {
-    let mut current: Option<Block<'_>> = None;
-    let mut counts = Vec::with_capacity(terms.len());
-    for &term in terms {
-        // Between two terms of the block of one before it: then it is there or nowhere, and its list does not go on behind.
-        let inside = |block: &Block<'_>| match block.find(term) {
-            Ok(at) if at + 1 < block.len() => Some(Some(at)),
-            Err(at) if at < block.len() => Some(None),
-            _ => None,
-        };
-        let mut found = current.and_then(|block| Some((block, inside(&block)?)));
-        if found.is_none() {
-            current = block_at(pages, keys, PostingKey { term, number: 0 })?.map(|(_, block)| block);
-            found = current.and_then(|block| Some((block, inside(&block)?)));
-        }
-        counts.push(match found {
-            Some((_, None)) => 0,
-            Some((block, Some(at))) => count(block.key, block.list(at)?)?,
-            None => {
-                let mut sum = 0;
-                lists(pages, keys, term, |key, list| count(key, list).map(|more| sum += more))?;
-                sum
-            }
-        });
-    }
-    Ok(counts)
+/// How many postings the lists of a term have.
+pub(super) fn postings<P: Pages>(pages: &P, keys: BlockKeys, term: u64) -> Result<u64> {
+    let mut count = 0;
+    lists(pages, keys, term, |key, list| {
+        count += postings_of(key, list)?;
+        Ok(())
+    })?;
+    Ok(count)
 }
 
-fn count(key: &[u8], list: List<'_>) -> Result<u64> {
+fn postings_of(key: &[u8], list: List<'_>) -> Result<u64> {
+    let mut short = 0;
     match list {
-        List::Packed(packed) => Ok(u64::from(packed.postings)),
-        List::Short(bytes) => {
-            let mut count = 0;
-            decode_short(bytes, |_| count += 1).ok_or_else(|| malformed(key))?;
-            Ok(count)
-        }
+        List::Packed(packed) => return Ok(u64::from(packed.postings)),
+        List::Short(bytes) => decode_short(bytes, |_| short += 1).ok_or_else(|| malformed(key))?,
     }
+    Ok(short)
 }
 
 /// Calls `visit` with every list of `term`, in the order of documents, and the key of the block that has it.
@@ -93,4 +72,22 @@ pub(super) fn lists<'p, P: Pages>(
         }
         Ok(ControlFlow::Continue(()))
     })
+}
+
+/// How many postings each of `terms`, which ascend, has in these blocks. The terms of one block cost one look-up together.
+pub(super) fn count<P: Pages>(pages: &P, keys: BlockKeys, terms: &[u64], counts: &mut [u64]) -> Result<()> {
+    let mut block: Option<Block<'_>> = None;
+    // A term below the last of its block is in no other.
+    let is_within = |block: &Block<'_>, term| block.len() > 0 && term < block.term(block.len() - 1);
+    for (&term, count) in terms.iter().zip(counts) {
+        if !block.as_ref().is_some_and(|block| is_within(block, term)) {
+            block = block_at(pages, keys, PostingKey { term, number: 0 })?.map(|(_, block)| block);
+        }
+        *count += match &block {
+            None => 0,
+            Some(block) if is_within(block, term) => block.find(term).map_or(Ok(0), |at| postings_of(block.key, block.list(at)?))?,
+            Some(_) => postings(pages, keys, term)?,
+        };
+    }
+    Ok(())
 }

@@ -116,7 +116,7 @@ impl<'p, P: Pages> Reader<'p, P> {
     /// How many documents have a term.
     pub fn frequency(&self, hash: u64) -> Result<u64> {
         let tail = TailMatches::new(&self.tail, &[hash]);
-        Ok(lookup::postings(self.pages, self.index.postings(), &[hash])?[0].saturating_add_signed(tail.more[0]))
+        Ok(lookup::postings(self.pages, self.index.postings(), hash)?.saturating_add_signed(tail.more[0]))
     }
 
     /// How many documents have each of these terms.
@@ -124,10 +124,11 @@ impl<'p, P: Pages> Reader<'p, P> {
         let mut places: Vec<usize> = (0..hashes.len()).collect();
         places.sort_by_key(|place| hashes[*place]);
         let sorted: Vec<u64> = places.iter().map(|place| hashes[*place]).collect();
-        let (tail, mut frequencies) = (TailMatches::new(&self.tail, &sorted), vec![0; hashes.len()]);
-        let stored = lookup::postings(self.pages, self.index.postings(), &sorted)?;
+        let tail = TailMatches::new(&self.tail, &sorted);
+        let (mut frequencies, mut counts) = (vec![0; hashes.len()], vec![0; hashes.len()]);
+        lookup::count(self.pages, self.index.postings(), &sorted, &mut counts)?;
         for (at, place) in places.into_iter().enumerate() {
-            frequencies[place] = stored[at].saturating_add_signed(tail.more[at]);
+            frequencies[place] = counts[at].saturating_add_signed(tail.more[at]);
         }
         Ok(frequencies)
     }

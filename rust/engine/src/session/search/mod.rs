@@ -33,6 +33,7 @@ use super::transcript::words::index;
 use crate::Result;
 use crate::index::bm25::Parameters;
 use crate::index::bm25::runs::Runs;
+use crate::limits;
 use crate::memory::Core;
 use crate::recall::check_conditions;
 use crate::recall::when::Range;
@@ -82,6 +83,7 @@ pub struct TranscriptHit {
 /// The messages of a scope's sessions that answer the question, best first; of equals the newest.
 pub fn search(engine: &Core, scope: &Scope, request: &Request) -> Result<Vec<TranscriptHit>> {
     check_conditions("searching transcripts", &request.metadata)?;
+    limits::within("limit", request.limit as u64, 0..=limits::MAX_HITS as u64)?;
     engine.store().read(|pages| search_in(pages, scope, request))
 }
 

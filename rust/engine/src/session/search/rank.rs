@@ -23,6 +23,7 @@ use crate::recall::when::{self, Range};
 use crate::store::envelope::damaged;
 use crate::store::keys::{Key, Partition, Table, u32_at};
 use crate::store::pages::Pages;
+use crate::text::speech::acknowledges;
 
 /// One search of one snapshot.
 pub(super) struct Ranking<'r, P> {
@@ -33,6 +34,8 @@ pub(super) struct Ranking<'r, P> {
     field: Field,
     meaning: Meaning,
     speakers: Vec<String>,
+    /// The question has no word but those of courtesy, so that courtesies answer it.
+    asks_courtesies: bool,
     /// The time that the question asks about.
     asked: Option<Range>,
 }
@@ -69,7 +72,17 @@ impl<'r, P: Pages> Ranking<'r, P> {
         field.settle(only_names);
         field.identify(snapshot, question)?;
         let meaning = question.meaning(&speakers, &terms.rarity());
-        let mut ranking = Self { pages, partition, question, request, field, meaning, speakers, asked: None };
+        let mut ranking = Self {
+            pages,
+            partition,
+            question,
+            request,
+            field,
+            meaning,
+            speakers,
+            asks_courtesies: acknowledges(&request.text),
+            asked: None,
+        };
         ranking.read_time()?;
         Ok(ranking)
     }
@@ -105,7 +118,7 @@ impl<'r, P: Pages> Ranking<'r, P> {
                 continue; // what follows a message was taken back
             };
             let known = self.session(row.session, sessions)?;
-            if !known.is_visible || !self.is_said_then(row)? {
+            if !known.is_visible || row.is_courtesy && !self.asks_courtesies || !self.is_said_then(row)? {
                 continue;
             }
             let beside = Beside { at, number, row, rows: &rows, nearness: &nearness };

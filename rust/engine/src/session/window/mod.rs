@@ -2,7 +2,7 @@
 
 pub(super) mod assemble;
 pub(crate) mod bounds;
-mod epochs;
+pub(in crate::session) mod epochs;
 mod excerpt;
 pub(super) mod fixed;
 pub(super) mod pinned;
