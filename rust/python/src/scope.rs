@@ -244,7 +244,7 @@ calls! {
         let request = answers::question(self.searched(scopes)?, query, vector, options, self.now(py)?)?;
         let small = scopes.len() == 1 && self.documents.load(Ordering::Relaxed) <= ATTACHED_UP_TO;
         let hold = if small { hold_for(&request.text) } else { Hold::Detached };
-        let answer = run(py, hold, || recall::ask(self.handle.engine()?, request, degraded))?;
+        let answer = run(py, hold, || recall::ask(self.handle.engine()?, &request, degraded))?;
         self.documents.store(answer.documents, Ordering::Relaxed);
         Found::of_memories(answer, scopes)
     }
