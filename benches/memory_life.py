@@ -3,7 +3,8 @@
     python benches/memory_life.py [--sgd sgd-train.jsonl.gz] [--locomo locomo.json] [--dialogues 120] [--only gate,secrets]
 
 Rows: `gate` (F1 of the whole gate against "the user's turn informs", dialogues kept back from its fit), `locomo` (AUROC of importance
-against "the turn is evidence"), `newest` (the newest value of a slot that no caller names), `duplicates` (three replays), `secrets`,
+against "the turn is evidence"), `newest` (the newest value of a slot that no caller names), `raw` (the same in users' own turns),
+`duplicates` (three replays), `secrets`,
 `time` (a turn through gate and screening), `consolidate` (against scikit-learn's DBSCAN), `learn` (400 turns, against mem0 with a model
 that answers at once). What has no data, or whose rival is not installed, is skipped and says so. Nothing here is fitted.
 """
@@ -13,6 +14,7 @@ from __future__ import annotations
 import argparse
 import gzip
 import hashlib
+import html
 import json
 import os
 import random
@@ -111,6 +113,7 @@ def locomo(user: memspan.Scope, path: Path) -> list[Row]:
 
 # --- the newest value
 
+MARKS = ("disputed=", "newer_on=")
 FORMS = (
     "My {slot} is {value}.",
     "The {slot} is {value}.",
@@ -173,11 +176,52 @@ def unmarked(user: memspan.Scope, slot: str, old: str, new: str) -> bool:
     """Whether a prompt that asks for the slot shows the old value as if it held."""
     session = user.session(f"ask {slot} {old}", model="gpt-4o")
     session.add({"role": "user", "content": f"What is the {slot}?"})
-    text = "\n".join(str(message["content"]) for message in session.assemble().to_openai()["messages"])
-    lines = [line for line in text.splitlines() if re.search(rf"(?<!\w){re.escape(old)}(?!\w)", line, re.IGNORECASE)]
+    text = html.unescape("\n".join(str(message["content"]) for message in session.assemble().to_openai()["messages"]))
     session.delete()
-    marks = ("disputed=", "newer_on=")
-    return any(new.casefold() not in line.casefold() and not any(mark in line for mark in marks) for line in lines)
+    return any(says(line, [old]) and not says(line, [new]) and not any(mark in line for mark in MARKS) for line in text.splitlines())
+
+
+def says(line: str, values: list[str]) -> bool:
+    return any(re.search(rf"(?<!\w){re.escape(value)}(?!\w)", line, re.IGNORECASE) for value in values)
+
+
+def raw(engine: memspan.Engine, path: Path, most: int) -> list[Row]:
+    """The users' own turns, of dialogues kept back, where a slot's value changed: which value comes first, and what a prompt shows."""
+    first = older = asked = stale = told = 0
+    for dialogue in dialogues(path):
+        changed = list(changed_in_words(dialogue))
+        if not changed:
+            continue
+        user = engine.user(f"raw {dialogue['id']}")
+        turns = messages_of(dialogue)
+        for minute, turn in enumerate(turns):
+            turn["created_at"] = BEGIN + timedelta(minutes=minute)
+        user.learn(turns)
+        for slot, values in changed:
+            lines = [hit.memory.text for hit in user.recall(f"What is the {slot}?", 10)]
+            old = [one for value in values[:-1] for one in value]
+            which = next((says(line, values[-1]) for line in lines if says(line, [*old, *values[-1]])), None)
+            asked, told = asked + 1, told + (which is not None)
+            first, older = first + (which is True), older + (which is False)
+            stale += any(unmarked(user, slot, value, values[-1][0]) for value in old)
+        if asked >= most:
+            break
+    note = f"{older} of {told} show an older value first, {asked - told} none; {stale} of {asked} prompts with an unmarked older value"
+    return [(f"newest value first, {asked} values changed in raw turns", f"{first / max(told, 1):.3f}", note)]
+
+
+def changed_in_words(dialogue: dict[str, Any]) -> Iterator[tuple[str, list[list[str]]]]:
+    """Slots whose value the user changed in words: each value in the spellings that the data gives, those that the user said."""
+    said = "\n".join(turn["text"] for turn in dialogue["turns"] if turn["speaker"] == "user")
+    history: dict[str, list[list[str]]] = {}
+    for turn in dialogue["turns"]:
+        for slot, values in turn.get("state", {}).items():
+            seen = history.setdefault(slot, [])
+            if not seen or not {one.casefold() for one in seen[-1]} & {one.casefold() for one in values}:
+                seen.append(values)
+    for slot, seen in history.items():
+        if len(seen) > 1 and "dontcare" not in seen[-1] and says(said, seen[-1]) and not says(" ".join(seen[-1]), seen[0]):
+            yield slot.split(".")[1].replace("_", " "), seen
 
 
 # --- duplicates
@@ -415,7 +459,7 @@ def main() -> None:
     parser.add_argument("--sgd", type=Path)
     parser.add_argument("--locomo", type=Path)
     parser.add_argument("--dialogues", type=int, default=120)
-    parser.add_argument("--only", default="gate,locomo,newest,duplicates,secrets,time,consolidate,learn")
+    parser.add_argument("--only", default="gate,locomo,newest,raw,duplicates,secrets,time,consolidate,learn")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, memspan.open(f"{folder}/bench.memspan", durability="relaxed") as engine:
         user = engine.user("u")
@@ -423,6 +467,7 @@ def main() -> None:
             "gate": (given.sgd, lambda: gate(user, given.sgd)),
             "locomo": (given.locomo, lambda: locomo(user, given.locomo)),
             "newest": (given.sgd, lambda: newest(engine, given.sgd, given.dialogues * 10)),
+            "raw": (given.sgd, lambda: raw(engine, given.sgd, given.dialogues * 10)),
             "duplicates": (given.sgd, lambda: duplicates(engine, given.sgd, given.dialogues)),
             "secrets": (True, secrets),
             "time": (given.sgd, lambda: turn_time(user, given.sgd)),

@@ -90,10 +90,11 @@ else:
         if len(args) > len(places):
             raise TypeError(f"{type(self).__name__}() takes {len(places)} arguments without their names, and {len(args)} were given")
         values.update(zip(places, args, strict=False))
-        if not given.keys().isdisjoint(values) or not given.keys() <= fields.keys():
-            wrong = next(name for name in given if name in values or name not in fields)
-            raise TypeError(f"{type(self).__name__}() got {'an unexpected' if wrong not in fields else 'twice the'} argument {wrong!r}")
-        values.update(given)
+        if given:
+            if not given.keys().isdisjoint(values) or not given.keys() <= fields.keys():
+                wrong = next(name for name in given if name in values or name not in fields)
+                raise TypeError(f"{type(self).__name__}() got {'an unexpected' if wrong not in fields else 'twice the'} argument {wrong!r}")
+            values.update(given)
         if len(values) < len(fields):
             for name, one in fields.items():
                 if name not in values:

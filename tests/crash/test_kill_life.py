@@ -8,6 +8,8 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+import pytest
+
 import memspan
 
 if TYPE_CHECKING:
@@ -101,4 +103,72 @@ def test_a_maintainer_that_dies_is_gone_on_with(store: Path, rounds: int) -> Non
             f"event {number} at the harbour" for number in range(350, 400)
         ]
         assert [memory.id for memory in user.memories(kinds=["semantic", "profile"])] == [kept.id]
+        assert engine.check().findings == ()
+
+
+DYING = """
+import os, signal, sys, memspan
+from memspan import _core, _learning
+_learning.PAGE = 4
+step, when, wanted = sys.argv[2], sys.argv[3], int(sys.argv[4])
+calls = 0
+
+def dies(work):
+    def step_of(*given, **options):
+        global calls
+        calls += 1
+        if calls == wanted and when == "before":
+            os.kill(os.getpid(), signal.SIGKILL)
+        done = work(*given, **options)
+        if calls == wanted and when == "behind":
+            os.kill(os.getpid(), signal.SIGKILL)
+        return done
+    return step_of
+
+class Embedder:
+    name, dimensions = "dying", 8
+    def embed(self, texts):
+        return [[float(ord(letter) % 7 + 1) for letter in text.ljust(8)[:8]] for text in texts]
+
+embedder = Embedder()
+if step == "embed":
+    embedder.embed = dies(embedder.embed)
+elif step != "none":
+    setattr(_core, step, dies(getattr(_core, step)))
+with memspan.open(sys.argv[1], embedder=embedder) as engine:
+    user = engine.user("u")
+    user.learn(user.session("s"))
+    user.consolidate(closeness=0.6)
+    engine.maintain()
+print("done", flush=True)
+"""
+
+
+@pytest.mark.parametrize("when", ["before", "behind"])
+@pytest.mark.parametrize(
+    ("step", "call"),
+    [("learn_mark", 1), ("judge", 2), ("embed", 1), ("embed", 3), ("learn", 1), ("learn", 3), ("clusters", 1), ("merge", 1)],
+)
+def test_a_death_at_a_step_is_gone_on_from(store: Path, step: str, call: int, when: str) -> None:
+    with memspan.open(store, embedder=None) as engine:
+        user = engine.user("u")
+        user.session("s", model="gpt-4o").add_many([{"role": "user", "content": talk(number)} for number in range(12)])
+        user.remember_many([{"text": f"The user {name} along the old harbour wall", "kind": "episodic"} for name in ("walks", "is walking", "walked")])
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-c", DYING, str(store), *arguments], capture_output=True, text=True, check=False, timeout=60
+        )
+
+    assert run(step, when, str(call)).returncode == -9, "it never came to that step"
+    with memspan.open(store, embedder=None) as engine:
+        assert engine.check().findings == ()
+        texts = [memory.text for memory in engine.user("u").memories()]
+        assert len(texts) == len(set(texts))
+    assert run("none", "", "0").stdout == "done\n"
+    with memspan.open(store, embedder=None) as engine:
+        user = engine.user("u")
+        told = sorted(memory.text for memory in user.memories(kinds="semantic"))
+        assert told == sorted(f"Service-{number} listens on port {4000 + number}" for number in range(12))
+        assert user.slots["name"].text == "The user's name is Ana11."
         assert engine.check().findings == ()

@@ -6,7 +6,7 @@
 
 Each fact is a question about somebody and six ways to say its value. A store has one fact told, and changed 0, 1, 2 or 5 times in other
 words, of one person who may be the user; beside it every other fact of that person and of four others, and 100 texts about other things.
-Printed for the facts of FITTED and of MEASURED: the share of stores whose newest value stands before every older one, and the share whose
+Printed for the facts of FITTED and MEASURED, and of LOOKED_AT and KEPT_BACK (`facts.py`; `--only` takes names): the share of stores whose newest value stands before every older one, and the share whose
 first hit is about the right person and the right thing.
 
 --fit fits the constants to FITTED alone: pairs of a value and what else is known of the same person, each by its cosine with the question
@@ -30,6 +30,7 @@ import numpy as np
 
 import memspan
 import memspan.testing
+from facts import KEPT_BACK, LOOKED_AT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -382,10 +383,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--fit", action="store_true")
     parser.add_argument("--kind", default="semantic")
+    parser.add_argument("--only", default="")
     given = parser.parse_args()
     if given.fit:
         print(fit(), flush=True)
-    for name, facts in (("FITTED", FITTED), ("MEASURED", MEASURED)):
+    fresh = {name: {fact: Fact(*row) for fact, row in rows.items()} for name, rows in (("LOOKED_AT", LOOKED_AT), ("KEPT_BACK", KEPT_BACK))}
+    for name, facts in {"FITTED": FITTED, "MEASURED": MEASURED, **fresh}.items():
+        if given.only and name not in given.only.split(","):
+            continue
         for changes in CHANGES:
             print(name, given.kind, measured(facts, changes, given.kind), flush=True)
 

@@ -2,7 +2,7 @@
 //! genre, I want Rock". The name is the slot, so that the newest value takes the place of the one before.
 
 use super::Category;
-use super::guards::starts;
+use super::guards::{among, starts};
 use super::lexicon::NO_ATTRIBUTE;
 use super::rules::{Reading, Sentence};
 use crate::units::calendar::MONTHS;
@@ -86,14 +86,16 @@ pub(super) fn assigned(s: &Sentence<'_>) -> Option<Reading> {
 }
 
 /// "the origin city is Paris": a fact without a slot, which takes that of its name where there is one. What has neither a name of two
-/// words nor a value that names something ("the movie is great") is left to the model.
+/// words, nor one that says of what kind the value is ("the cuisine is noodles"), nor a value that names something ("the movie is great")
+/// is left to the model.
 fn plain(s: &Sentence<'_>) -> Option<Reading> {
     let at = (2..(3 + MOST_NAME).min(s.words.len())).find(|at| ["is", "are"].contains(&s.word(*at)))?;
     let named = name(s, 0, at)?;
     let reading = given(s, &named, at + 1)?;
     let valued = s.words[at + 1..].iter().any(|word| word.capital || word.is_number());
     let short = s.words.len() - at <= 5;
-    (short && (valued || named.to - named.from > 1)).then_some(Reading { slot: None, rule: "a plain statement", ..reading })
+    let kind = among(&KINDS, s.word(named.to - 1)) && !among(&JUDGEMENTS, s.word(at + 1));
+    (short && (valued || kind || named.to - named.from > 1)).then_some(Reading { slot: None, rule: "a plain statement", ..reading })
 }
 
 /// Words behind which such a value is over. A time is one: "the show date is Friday next week".
@@ -105,9 +107,9 @@ fn end_of(s: &Sentence<'_>, from: usize) -> usize {
     let over = |at: &usize| {
         let joins = s.word(*at) == "and" && ["i", "my", "we", "the", "our", "it", "please"].contains(&s.word(*at + 1));
         let last = s.word(*at) == "now" && *at + 1 == s.words.len();
-        // "Seattle, WA" is one value.
-        let region = s.words[*at].capital && s.words[*at].lower.len() == 2;
-        OVER.contains(&s.word(*at)) || s.words[*at].is_mark() || *at > from && s.parted(*at) && !region || joins || last
+        // "Seattle, WA" is one value, and "Paris, France" at the end.
+        let region = s.words[*at].capital && (s.words[*at].lower.len() == 2 || s.words[*at - 1].capital && *at + 1 == s.words.len());
+        among(&OVER, s.word(*at)) || s.words[*at].is_mark() || *at > from && s.parted(*at) && !region || joins || last
     };
     (from..s.words.len().min(from + 8)).find(over).unwrap_or(s.words.len().min(from + 8))
 }
@@ -116,7 +118,7 @@ fn end_of(s: &Sentence<'_>, from: usize) -> usize {
 fn changed(s: &Sentence<'_>) -> Option<Reading> {
     let asked = ASKS.iter().find_map(|opening| starts(s.words, 0, opening)).unwrap_or(0);
     let verb = asked + usize::from(["just", "now", "also", "actually"].contains(&s.word(asked)));
-    if !CHANGES.contains(&s.word(verb)) {
+    if !among(&CHANGES, s.word(verb)) {
         return None;
     }
     let mut places = (verb + 2..(verb + 3 + MOST_NAME).min(s.words.len())).filter(|at| s.word(*at) == "to");
@@ -130,16 +132,145 @@ const BEGINS: [&str; 24] = [
     "san", "los", "new", "el", "la", "santa", "saint", "st",
 ];
 
-/// "make the party size 4": the value begins at a number, a name or a word that begins one, else it is the last word.
+/// Words that say of what kind a value is, and so end a name.
+const KINDS: [&str; 80] = [
+    "account",
+    "address",
+    "airline",
+    "amount",
+    "area",
+    "branch",
+    "brand",
+    "brightness",
+    "browser",
+    "budget",
+    "category",
+    "channel",
+    "city",
+    "class",
+    "cluster",
+    "code",
+    "color",
+    "colour",
+    "count",
+    "country",
+    "cuisine",
+    "currency",
+    "database",
+    "date",
+    "day",
+    "deadline",
+    "destination",
+    "device",
+    "diet",
+    "duration",
+    "editor",
+    "engine",
+    "environment",
+    "font",
+    "format",
+    "frequency",
+    "genre",
+    "height",
+    "host",
+    "interval",
+    "kind",
+    "language",
+    "layout",
+    "length",
+    "level",
+    "limit",
+    "location",
+    "mode",
+    "model",
+    "name",
+    "number",
+    "origin",
+    "plan",
+    "platform",
+    "port",
+    "price",
+    "priority",
+    "provider",
+    "range",
+    "rate",
+    "region",
+    "room",
+    "scheme",
+    "setting",
+    "size",
+    "speed",
+    "status",
+    "style",
+    "tag",
+    "temperature",
+    "theme",
+    "time",
+    "timeout",
+    "timezone",
+    "type",
+    "unit",
+    "version",
+    "volume",
+    "width",
+    "zone",
+];
+/// Words that judge, and give no value: "the price is fine".
+const JUDGEMENTS: [&str; 40] = [
+    "good",
+    "great",
+    "nice",
+    "fine",
+    "bad",
+    "awful",
+    "amazing",
+    "awesome",
+    "perfect",
+    "ok",
+    "okay",
+    "right",
+    "wrong",
+    "correct",
+    "ready",
+    "done",
+    "broken",
+    "slow",
+    "fast",
+    "too",
+    "very",
+    "so",
+    "really",
+    "quite",
+    "important",
+    "cool",
+    "weird",
+    "strange",
+    "lovely",
+    "terrible",
+    "excellent",
+    "beautiful",
+    "missing",
+    "unknown",
+    "up",
+    "down",
+    "out",
+    "over",
+    "there",
+    "here",
+];
+
+/// "make the party size 4": the value begins at a number, a name or a word that begins one, else behind the last word that says of what
+/// kind it is ("the playback device bedroom speaker"), else it is the last word.
 fn made(s: &Sentence<'_>) -> Option<Reading> {
     let asked = ["please", "can you", "could you", "let's"].iter().find_map(|opening| starts(s.words, 0, opening)).unwrap_or(0);
     if s.word(asked) != "make" {
         return None;
     }
     let end = end_of(s, asked + 2);
-    let is_opening = |word: &str| BEGINS.contains(&word) || MONTHS.contains(&word);
+    let is_opening = |word: &str| among(&BEGINS, word) || MONTHS.contains(&word);
     let begins = |at: &usize| s.words[*at].is_number() || s.words[*at].capital || is_opening(s.word(*at));
-    let value = (asked + 3..end).find(begins).unwrap_or(end.saturating_sub(1));
+    let of_kind = |at: &usize| among(&KINDS, s.word(*at - 1));
+    let value = (asked + 3..end).find(begins).or_else(|| (asked + 3..end).rev().find(of_kind)).unwrap_or(end.saturating_sub(1));
     given(s, &name(s, asked + 1, value)?, value)
 }
 
@@ -170,7 +301,7 @@ fn name<'a>(s: &'a Sentence<'_>, from: usize, to: usize) -> Option<Name<'a>> {
     let owner = s.word(from);
     let is_name = ["the", "my", "our"].contains(&owner)
         && (1..=MOST_NAME).contains(&to.checked_sub(from + 1)?)
-        && !NO_ATTRIBUTE.contains(&s.word(from + 1))
+        && !among(&NO_ATTRIBUTE, s.word(from + 1))
         && !["rest", "same", "thing", "way", "other", "one"].contains(&s.word(from + 1));
     is_name.then_some(Name { owner, from: from + 1, to })
 }
@@ -186,7 +317,8 @@ fn given(s: &Sentence<'_>, name: &Name<'_>, value: usize) -> Option<Reading> {
         "our" => "Our",
         _ => "The",
     };
-    let text = format!("{owner} {attribute} is {value}.");
+    let verb = if attribute.ends_with('s') && !["ss", "us", "is"].iter().any(|ending| attribute.ends_with(ending)) { "are" } else { "is" };
+    let text = format!("{owner} {attribute} {verb} {value}.");
     let mut reading = Reading::new(Category::Semantic, "a value by its name").text(text).slot(attribute.replace("favourite", "favorite"));
     reading.importance = 600;
     Some(reading)

@@ -23,8 +23,17 @@ pub fn has(words: &[Word], phrase: &str) -> bool {
     (0..words.len()).any(|at| starts(words, at, phrase).is_some())
 }
 
-/// The place behind a run of words that begins at `at`.
+/// Whether a list has a word. Most of a list differs in length or in the first letter, and is not compared.
+pub fn among(list: &[&str], word: &str) -> bool {
+    let first = word.as_bytes().first();
+    list.iter().any(|one| one.len() == word.len() && one.as_bytes().first() == first && *one == word)
+}
+
+/// The place behind a run of words that begins at `at`. Most phrases end at their first letter.
 pub fn starts(words: &[Word], at: usize, phrase: &str) -> Option<usize> {
+    if words.get(at)?.lower.as_bytes().first() != phrase.as_bytes().first() {
+        return None;
+    }
     let mut here = at;
     for wanted in phrase.split(' ') {
         if words.get(here)?.lower != wanted {
@@ -225,7 +234,7 @@ pub fn of_sentence(sentence: &str, words: &[Word]) -> Guard {
 
 /// "Do I prefer Python?", "what is my timezone": it asks for what is known, and tells nothing.
 fn asks_of_user(sentence: &str, words: &[Word]) -> bool {
-    let asks = sentence.ends_with('?') || ASKS.contains(&words[0].lower.as_str());
+    let asks = sentence.ends_with('?') || among(&ASKS, &words[0].lower);
     asks && OF_THE_USER.iter().any(|phrase| has(words, phrase)) && !words.iter().any(|word| word.lower == "actually")
 }
 
@@ -233,7 +242,7 @@ fn asks_of_user(sentence: &str, words: &[Word]) -> bool {
 fn is_labelled(sentence: &str, words: &[Word]) -> bool {
     let label = &words[0];
     let named = label.capital && sentence.as_bytes().get(label.end - label.start) == Some(&b':');
-    starts(words, 0, "according to").is_some() || named && words.len() > 2 && !LABELS.contains(&label.lower.as_str())
+    starts(words, 0, "according to").is_some() || named && words.len() > 2 && !among(&LABELS, &label.lower)
 }
 
 /// Whether it only says that what was said before it was a joke.
@@ -280,7 +289,7 @@ fn is_quoted(sentence: &str) -> bool {
 
 /// "my boss said I hate Python": another subject than "I" and "we" before a verb of saying.
 fn is_reported(words: &[Word]) -> bool {
-    let said = words.iter().take(8).position(|word| REPORTED.contains(&word.lower.as_str()));
+    let said = words.iter().take(8).position(|word| among(&REPORTED, &word.lower));
     said.is_some_and(|at| at > 0 && !["i", "we", "i've", "as"].contains(&words[at - 1].lower.as_str()) && words[at].lower != words[0].lower)
 }
 
@@ -343,13 +352,11 @@ pub fn is_english(text: &str, words: &[Word], answers: bool) -> bool {
     if letters == 0 || foreign * 5 > letters {
         return letters == 0 && answers;
     }
-    if plain.iter().filter(|word| FOREIGN.contains(&word.lower.as_str())).count() >= 2 {
+    if plain.iter().filter(|word| among(&FOREIGN, &word.lower)).count() >= 2 {
         return false;
     }
-    let known = plain
-        .iter()
-        .filter(|word| FILLERS.contains(&word.lower.as_str()) || is_contraction(&word.lower) || MORE.contains(&word.lower.as_str()))
-        .count();
+    let known =
+        plain.iter().filter(|word| among(&FILLERS, &word.lower) || is_contraction(&word.lower) || among(&MORE, &word.lower)).count();
     if plain.len() <= 3 { answers || known > 0 } else { known * 6 >= plain.len() }
 }
 

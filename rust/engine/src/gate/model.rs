@@ -13,6 +13,7 @@ use std::sync::OnceLock;
 
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::guards::among;
 use super::lexicon::{FILLERS, FIRST, GREETINGS, PAST, SECOND, TIMES};
 use super::words::{Word, words};
 use crate::units::calendar::is_named;
@@ -72,15 +73,20 @@ fn classes(words: &[Word]) -> Vec<&str> {
     out
 }
 
-/// Visits every feature of a message once, in order; `before` is what the other side said last.
-pub fn features(text: &[Word], asked: &str, before: &[Word], mut visit: impl FnMut(&str)) {
+/// Visits every feature of a message once, in order, with the hash of its name; `before` is what the other side said last.
+pub fn features(text: &[Word], asked: &str, before: &[Word], mut visit: impl FnMut(&str, u64)) {
     let own = classes(&text[..text.len().min(MAX_WORDS)]);
-    let mut seen: Vec<String> = Vec::with_capacity(own.len() * 2 + 16);
+    let (mut seen, mut name): (Vec<u64>, String) = (Vec::with_capacity(own.len() * 2 + 16), String::new());
     let mut feature = |parts: &[&str]| {
-        let name = parts.join(" ");
-        if !seen.contains(&name) {
-            visit(&name);
-            seen.push(name);
+        name.clear();
+        for part in parts {
+            name.push_str(if name.is_empty() { "" } else { " " });
+            name.push_str(part);
+        }
+        let hash = xxh3_64(name.as_bytes());
+        if !seen.contains(&hash) {
+            visit(&name, hash);
+            seen.push(hash);
         }
     };
     for word in &own {
@@ -116,22 +122,22 @@ pub fn features(text: &[Word], asked: &str, before: &[Word], mut visit: impl FnM
 pub fn informs(text: &[Word], asked: &str, before: &[Word]) -> i64 {
     let weights = weights();
     let mut sum = weights.informs_bias;
-    features(text, asked, before, |feature| sum += weights.informs.get(&xxh3_64(feature.as_bytes())).copied().unwrap_or(0));
+    features(text, asked, before, |_, hash| sum += weights.informs.get(&hash).copied().unwrap_or(0));
     sum
 }
 
 /// The numbers of the second model.
 pub fn numbers(text: &str, own: &[Word], before: &str) -> [f64; NUMBERS] {
     let classes = classes(own);
-    let count = |class: &[&str]| classes.iter().filter(|word| class.contains(word)).count() as f64;
+    let count = |class: &[&str]| classes.iter().filter(|word| among(class, word)).count() as f64;
     let plain = classes.iter().filter(|word| !matches!(**word, "?" | "!")).count();
-    let content = classes.iter().filter(|word| word.len() > 2 && !FILLERS.contains(word) && !GREETINGS.contains(word));
+    let content = classes.iter().filter(|word| word.len() > 2 && !among(&FILLERS, word) && !among(&GREETINGS, word));
     let (mut contents, mut letters) = (0, 0);
     content.for_each(|word| {
         contents += 1;
         letters += word.len();
     });
-    let past = classes.iter().filter(|word| PAST.contains(word) || word.len() > 4 && word.ends_with("ed")).count() as f64;
+    let past = classes.iter().filter(|word| among(&PAST, word) || word.len() > 4 && word.ends_with("ed")).count() as f64;
     let asks = |text: &str| f64::from(u8::from(text.trim_end().ends_with('?')));
     let has = |class: &str| f64::from(u8::from(classes.contains(&class)));
     let log = |count: usize| libm::log(count as f64 + 1.0);
@@ -146,7 +152,7 @@ pub fn numbers(text: &str, own: &[Word], before: &str) -> [f64; NUMBERS] {
         count(&["!"]),
         count(&TIMES) + classes.iter().filter(|word| is_named(word)).count() as f64,
         log(contents),
-        f64::from(u8::from(classes.first().is_some_and(|word| GREETINGS.contains(word)))),
+        f64::from(u8::from(classes.first().is_some_and(|word| among(&GREETINGS, word)))),
         count(&GREETINGS),
         past,
         asks(before),
@@ -170,6 +176,6 @@ pub fn matters(text: &str, own: &[Word], before: &str) -> u16 {
 #[must_use]
 pub fn described(text: &str, before: &str) -> (Vec<String>, Vec<f64>) {
     let (own, asked, mut names) = (words(text), words(before), Vec::new());
-    features(&own, before, &asked, |feature| names.push(feature.to_owned()));
+    features(&own, before, &asked, |feature, _| names.push(feature.to_owned()));
     (names, numbers(text, &own, before).to_vec())
 }

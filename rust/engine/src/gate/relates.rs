@@ -3,6 +3,7 @@
 //! Both ends must be names: an identifier, a capital, or at most three words behind "the" or "our". "It depends on the weather" says
 //! nothing of anybody.
 
+use super::guards::among;
 use super::words::{Span, Word, sentences, words};
 
 /// Verbs, and how the relation is called.
@@ -125,9 +126,7 @@ fn ending(text: &str, own: &[Word], from: usize) -> Option<usize> {
         ["and", "but", "because", "since", "so", "for", "when", "while", "now", "which", "where", "as", "with", "if", "until", "instead"];
     own.get(from)?;
     let parts = |at: &usize| {
-        PARTS.contains(&own[*at].lower.as_str())
-            || own[*at].is_mark()
-            || text[own[*at - 1].end..own[*at].start].contains([',', ';', '(', '.'])
+        among(&PARTS, &own[*at].lower) || own[*at].is_mark() || text[own[*at - 1].end..own[*at].start].contains([',', ';', '(', '.'])
     };
     Some((from + 1..own.len()).find(parts).unwrap_or(own.len()))
 }
@@ -135,7 +134,7 @@ fn ending(text: &str, own: &[Word], from: usize) -> Option<usize> {
 /// The words between two places, where they name something.
 fn named(text: &str, own: &[Word], from: usize, to: usize) -> Option<String> {
     let name = own.get(from..to).filter(|name| (1..=MOST_WORDS).contains(&name.len()))?;
-    let names = name.iter().all(|word| !NO_NAME.contains(&word.lower.as_str()));
+    let names = name.iter().all(|word| !among(&NO_NAME, &word.lower));
     names.then(|| text[name[0].start..name[name.len() - 1].end].to_owned())
 }
 

@@ -3,7 +3,7 @@
 
 use super::Category;
 use super::assign::assigned;
-use super::guards::{has, starts};
+use super::guards::{among, has, starts};
 use super::lexicon::{CLASSES, NO_ATTRIBUTE, PROFILE};
 use super::words::Word;
 
@@ -124,7 +124,7 @@ impl Sentence<'_> {
         let mut at = from;
         while at < self.words.len() && at < from + 8 {
             let word = self.word(at);
-            let is_over = ENDS_VALUE.contains(&word) || self.words[at].is_mark() || at > from && self.parted(at);
+            let is_over = among(&ENDS_VALUE, word) || self.words[at].is_mark() || at > from && self.parted(at);
             let joins_clause =
                 word == "and" && ["i", "my", "we", "i'm", "it", "you", "the", "don't", "please", "our", "not"].contains(&self.word(at + 1));
             if at > from && (is_over || joins_clause) || at == from && is_over && word != "not" && word != "over" {
@@ -198,7 +198,7 @@ pub fn read(sentence: &Sentence<'_>) -> Option<Reading> {
 pub fn opens_clause(words: &[Word]) -> bool {
     const SUBJECTS: [&str; 15] =
         ["i", "i'm", "i've", "i'd", "i'll", "my", "we", "we're", "we've", "we'll", "our", "call", "never", "always", "let's"];
-    words.first().is_some_and(|word| SUBJECTS.contains(&word.lower.as_str()))
+    words.first().is_some_and(|word| among(&SUBJECTS, &word.lower))
 }
 
 /// Words before what is claimed: "remember that", "actually,", "by the way".

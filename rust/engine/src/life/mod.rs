@@ -8,15 +8,21 @@ pub mod consolidate;
 pub mod relations;
 
 use crate::Result;
-use crate::memory::{Core, LearnMark, NewMemory, Remembered};
-use crate::recall::{self, Filter, Fusion, Question, Request};
+use crate::index::bm25::{IndexId, Reader, Statistics};
+use crate::index::vectors::{Query, UnitVector, VectorSet};
+use crate::memory::{Core, LearnMark, MEMORIES, NewMemory, Remembered};
+use crate::recall::explain::LexicalQuery;
+use crate::recall::{Filter, Question};
 use crate::scope::{Head, Scope};
+use crate::store::pages::Pages;
+use crate::units::term_key::TermKey;
 
-/// Memories that a claim is compared with.
-const NEAR: usize = 8;
+/// Memories that a claim is compared with: so many with the most of its words.
+const BY_WORDS: usize = 8;
+/// And so many of the nearest meaning.
+const BY_MEANING: usize = 4;
 
-/// Stores claims in one transaction, each beside what it may repeat or contradict; `None` where another process learnt from the session
-/// meanwhile. `mark` is the session, how far it was learnt from, and how far it is then.
+/// Stores claims of one scope in one transaction, each compared with what is near it; `mark` as [`Core::learn`] takes it.
 pub fn learn(
     engine: &Core,
     scope: &Scope,
@@ -24,8 +30,11 @@ pub fn learn(
     mark: Option<(String, LearnMark, LearnMark)>,
     now: i64,
 ) -> Result<Option<Vec<Remembered>>> {
-    let texts: Vec<String> = claims.iter().map(|claim| claim.text.clone()).collect();
-    for (claim, near) in claims.iter_mut().zip(near(engine, scope, &texts, now)?) {
+    for claim in claims.iter_mut().filter(|claim| claim.vector.is_none()) {
+        (claim.vector, claim.made_by) = (engine.embed(&claim.text), engine.embedding_place());
+    }
+    let near = near(engine, scope, &claims, now)?;
+    for (claim, near) in claims.iter_mut().zip(near) {
         if let Some(learning) = &mut claim.learning {
             learning.near = near;
         }
@@ -33,27 +42,55 @@ pub fn learn(
     engine.learn(scope, claims, mark, now)
 }
 
-/// The numbers of the memories of a scope that each text may repeat or contradict: the best answers to it, best first. One snapshot.
-pub fn near(engine: &Core, scope: &Scope, texts: &[String], now: i64) -> Result<Vec<Vec<u32>>> {
+/// The numbers of the memories of a scope that each claim may repeat or contradict. One snapshot, and one reader of its words.
+fn near(engine: &Core, scope: &Scope, claims: &[NewMemory], now: i64) -> Result<Vec<Vec<u32>>> {
     engine.store().read(|snapshot| {
-        let partition = scope.find(snapshot)?;
-        if partition.map_or(Ok(true), |partition| Head::read(snapshot, partition).map(|head| head.documents == 0))? {
-            return Ok(vec![Vec::new(); texts.len()]);
-        }
-        let ask = |text: &String| {
-            let request = Request {
-                text: text.clone(),
-                vector: None,
-                scopes: vec![scope.clone()],
-                limit: NEAR,
-                filter: Filter::all(now),
-                fusion: Fusion::default(),
-                min_score: 0.0,
-                max_tokens: None,
-            };
-            let answer = recall::answer(engine, snapshot, &request, &Question::new(text))?;
-            Ok(answer.hits.into_iter().map(|hit| hit.memory.number).collect())
-        };
-        texts.iter().map(ask).collect()
+        let mut known = Known::open(snapshot, scope, now)?;
+        let of = |claim| known.as_mut().map_or(Ok(Vec::new()), |known| known.near(engine, claim));
+        claims.iter().map(of).collect()
     })
+}
+
+/// What a scope knows, as claims are compared with it.
+struct Known<'p, P> {
+    pages: &'p P,
+    reader: Reader<'p, P>,
+    head: Head,
+    partition: u32,
+    key: TermKey,
+    filter: Filter,
+}
+
+impl<'p, P: Pages> Known<'p, P> {
+    /// `None` where the scope has no memory.
+    fn open(pages: &'p P, scope: &Scope, now: i64) -> Result<Option<Self>> {
+        let Some(partition) = scope.find(pages)? else { return Ok(None) };
+        let head = Head::read(pages, partition)?;
+        let reader = Reader::open(pages, IndexId { partition, index: MEMORIES })?;
+        let key = scope.seed(pages.secret()).terms;
+        Ok((head.documents > 0).then(|| Self { pages, reader, head, partition, key, filter: Filter::all(now) }))
+    }
+
+    /// The best by words, and the nearest vectors where they are of the embedder that made the claim's.
+    fn near(&mut self, engine: &Core, claim: &NewMemory) -> Result<Vec<u32>> {
+        let statistics = Statistics { documents: self.head.documents, total_length: self.head.total_length };
+        let query = LexicalQuery::new(&Question::new(&claim.text), self.key, statistics);
+        let best = self.reader.top_k(&query.question(), BY_WORDS, |_, row| self.filter.keeps_row(row))?;
+        let mut numbers: Vec<u32> = best.hits.iter().map(|hit| hit.number).collect();
+        let vector = claim.vector.as_ref().filter(|vector| vector.has_direction());
+        for number in vector.map_or(Ok(Vec::new()), |vector| self.nearest(engine, claim.made_by, vector))? {
+            let is_found = self.reader.row(number)?.is_some_and(|row| self.filter.keeps_row(&row));
+            if is_found && !numbers.contains(&number) {
+                numbers.push(number);
+            }
+        }
+        Ok(numbers)
+    }
+
+    fn nearest(&self, engine: &Core, place: u32, vector: &UnitVector) -> Result<Vec<u32>> {
+        let searched = engine.vector_set_of(place, self.pages, self.partition)?.filter(|(number, _)| *number == self.head.embedding);
+        let of = |set: VectorSet| set.nearest(self.pages, &Query::from_unit(vector.clone()), BY_MEANING, |_| true);
+        let found = searched.map(|(_, set)| of(set)).transpose()?;
+        Ok(found.map_or_else(Vec::new, |found| found.best.iter().map(|scored| scored.number).collect()))
+    }
 }

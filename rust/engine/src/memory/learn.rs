@@ -3,6 +3,8 @@
 //! All of it happens in the transaction that stores the claim, so that no other writer comes between the look and the write. The
 //! candidates are the memories that the caller found near, and those that the same batch has just written.
 
+use std::collections::HashMap;
+
 use super::kind::Kind;
 use super::near::{Relation, Statement};
 use super::outcome::{Action, Remembered};
@@ -39,17 +41,16 @@ pub(super) struct Met {
     pub disputed: Vec<u32>,
 }
 
-/// A claim that a batch has written, as the next ones are compared with it.
+/// A memory as the claims of a batch are compared with it.
 #[derive(Debug)]
-pub(super) struct Written {
-    number: u32,
+struct Known {
     statement: Statement,
     slot: Option<String>,
 }
 
-impl Written {
-    pub fn of(memory: &Memory) -> Self {
-        Self { number: memory.number, statement: Statement::of(&memory.text, memory.kind), slot: memory.slot.clone() }
+impl Known {
+    fn of(memory: &Memory) -> Self {
+        Self { statement: Statement::of(&memory.text, memory.kind), slot: memory.slot.clone() }
     }
 
     /// Whether a claim may do something to it: most do not, and its record is not read.
@@ -62,17 +63,65 @@ impl Written {
     }
 }
 
+/// What a batch has learnt so far and what it was compared with. No claim is compared with all the others: those that it can say again or
+/// against begin with the same words, or give a value to the same name.
+#[derive(Debug, Default)]
+pub(super) struct Claims {
+    known: HashMap<u32, Known>,
+    written: Vec<u32>,
+    by_begin: HashMap<String, Vec<u32>>,
+    by_name: HashMap<String, Vec<u32>>,
+}
+
+impl Claims {
+    /// Adds a claim that was written.
+    pub fn add(&mut self, memory: &Memory) {
+        let (number, known) = (memory.number, Known::of(memory));
+        self.by_begin.entry(known.statement.begin()).or_default().push(number);
+        for name in known.statement.attribute.iter().chain(&known.slot) {
+            self.by_name.entry(name.clone()).or_default().push(number);
+        }
+        self.written.push(number);
+        self.known.insert(number, known);
+    }
+
+    /// The written claims that another may do something to, in the order in which they were written.
+    fn beside(&self, claim: &Statement, slot: Option<&String>, named: Option<&String>) -> Vec<u32> {
+        if named.is_some() {
+            return self.written.clone();
+        }
+        let names = claim.attribute.iter().chain(slot).filter_map(|name| self.by_name.get(name));
+        let mut numbers: Vec<u32> = self.by_begin.get(&claim.begin()).into_iter().chain(names).flatten().copied().collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        numbers
+    }
+
+    /// Whether it is known that a claim does nothing to that memory.
+    fn rules_out(&self, number: u32, claim: &Statement, slot: Option<&String>, named: Option<&String>) -> bool {
+        self.known.get(&number).is_some_and(|known| !known.concerns(claim, slot, named))
+    }
+
+    /// Notes what a memory of the store says.
+    fn note(&mut self, memory: &Memory) {
+        self.known.entry(memory.number).or_insert_with(|| Known::of(memory));
+    }
+}
+
 /// Compares a claim with what is near and with what its batch has written. It takes the slot of the memory that it replaces or ends.
-pub(super) fn meet<P: PagesMut>(writer: &PartitionWriter<'_, P>, memory: &mut Memory, learning: &Learning) -> Result<Met> {
+pub(super) fn meet<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, memory: &mut Memory, learning: &Learning) -> Result<Met> {
     let claim = Statement::of(&memory.text, memory.kind);
     let named = learning.replaces.as_ref().or(learning.ends.as_ref());
     let attribute = claim.attribute.as_ref().filter(|_| memory.slot.is_none());
     let slotted = attribute.map_or(Ok(None), |name| writer.slot(name).map(|slot| slot.current.last().copied()))?;
-    let batch = writer.claims.iter().filter(|written| written.concerns(&claim, memory.slot.as_ref(), named)).map(|written| written.number);
-    let numbers: Vec<u32> = learning.near.iter().copied().chain(slotted).chain(batch).collect();
+    let batch = writer.claims.beside(&claim, memory.slot.as_ref(), named);
     let mut met = Met::default();
-    for number in numbers {
+    for number in learning.near.iter().copied().chain(slotted).chain(batch) {
+        if writer.claims.rules_out(number, &claim, memory.slot.as_ref(), named) {
+            continue;
+        }
         if let Some(known) = record::current(&*writer.pages, writer.partition, number)?.filter(|known| !known.is_expired(writer.now)) {
+            writer.claims.note(&known);
             compare(&mut met, memory, &claim, known, named);
         }
     }

@@ -124,6 +124,11 @@ impl Statement {
         Self { tokens: tokens(text), lasts, attribute: if lasts { attribute(text).map(|name| slot_key(&name)) } else { None } }
     }
 
+    /// Its first two words, a denial not counted: those that say the same, the contrary or another value begin with them, too.
+    pub fn begin(&self) -> String {
+        affirmed(&self.tokens).take(2).collect::<Vec<_>>().join(" ")
+    }
+
     /// How this one stands to an older one; both are current.
     pub fn stands_to(&self, old: &Self) -> Relation {
         let (a, b) = (&self.tokens, &old.tokens);

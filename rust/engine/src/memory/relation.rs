@@ -172,8 +172,7 @@ pub enum Given {
 /// Stores a relation, unless one that holds says the same: that holds since the earlier time then.
 pub fn give(pages: &mut impl PagesMut, partition: Partition, seed: Seed, given: &Relation) -> Result<Given> {
     index_older(pages, partition, seed)?;
-    let known = of(pages, partition, seed, &slot_key(&given.subject), usize::MAX)?;
-    if let Some(mut known) = known.into_iter().find(|known| known.until.is_none() && known.says(given)) {
+    if let Some(mut known) = known(pages, partition, seed, given)? {
         if given.since < known.since {
             known.since = given.since;
             put(pages, partition, &known)?;
@@ -188,6 +187,18 @@ pub fn give(pages: &mut impl PagesMut, partition: Partition, seed: Seed, given: 
     put(pages, partition, &relation)?;
     index(pages, partition, seed, &relation)?;
     Ok(Given::New(relation))
+}
+
+/// The one that holds and says the same. Only those at both ends are read: "user" may be at one end of thousands.
+fn known<P: Pages + ?Sized>(pages: &P, partition: Partition, seed: Seed, given: &Relation) -> Result<Option<Relation>> {
+    let at = |name: &str| numbers(pages, of_key(partition, seed, &slot_key(name)), 13, usize::MAX);
+    let subjects = at(&given.subject)?;
+    for number in at(&given.object)?.into_iter().filter(|number| subjects.binary_search(number).is_ok()) {
+        if let Some(known) = read(pages, partition, number)?.filter(|known| known.until.is_none() && known.says(given)) {
+            return Ok(Some(known));
+        }
+    }
+    Ok(None)
 }
 
 /// Stores a relation as it is now.

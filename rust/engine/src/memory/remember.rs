@@ -8,7 +8,7 @@ use super::quarantine;
 use super::record::{self, Ending, Memory, State, number_in};
 use super::slots::Slot;
 use super::succession::{expire, file_as_history, holder, supersede, take_slot};
-use super::writer::{MEMORIES, PINNED_KINDS, PartitionWriter, content_key, duplicate_key, newest};
+use super::writer::{MEMORIES, PINNED_KINDS, PartitionWriter, content_key, duplicate_key, id_key, newest};
 use crate::index::bm25::{IndexId, Reader};
 use crate::index::vectors::{UnitVector, VectorSet};
 use crate::scope::Scope;
@@ -64,6 +64,7 @@ pub(super) fn write<P: PagesMut>(
     embedding: Option<(u16, usize)>,
 ) -> Result<Vec<Result<Remembered>>> {
     let mut writer = PartitionWriter::open(pages, scope, clock, embedding)?;
+    writer.look_up(rows.iter().flat_map(Prepared::keys))?;
     let mut outcomes = Vec::with_capacity(rows.len());
     for row in rows {
         match row.write(&mut writer) {
@@ -87,6 +88,12 @@ enum Standing {
 }
 
 impl Prepared {
+    /// The keys by which it may be there already.
+    fn keys(&self) -> impl Iterator<Item = u64> {
+        let id = self.new.id.as_deref().map(|id| id_key(self.seed, id));
+        id.into_iter().chain([content_key(self.seed, self.new.kind, self.slot.as_deref(), &self.new.text)])
+    }
+
     /// What kind it will be.
     pub(super) fn kind(&self) -> Kind {
         self.new.kind
@@ -174,7 +181,7 @@ impl Prepared {
             writer.relate(&memory)?;
         }
         if self.new.learning.is_some() {
-            writer.claims.push(learn::Written::of(&memory));
+            writer.claims.add(&memory);
         }
         Ok(Remembered { action, memory, reason })
     }

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::embedding::{self, Embedding, EmbeddingNumber};
 use super::kind::Kind;
-use super::learn::Written;
+use super::learn::Claims;
 use super::record::{self, Ending, Memory, State};
 use super::relation::{self, Relation};
 use super::slots::{self, Slot};
@@ -34,10 +34,12 @@ pub(super) struct PartitionWriter<'t, P: PagesMut> {
     /// Transaction time of this batch: later than that of every write before it.
     pub now: i64,
     /// What this batch has learnt so far.
-    pub claims: Vec<Written>,
+    pub claims: Claims,
     operations: Vec<IndexOperation>,
     /// Key term -> numbers added (true) or removed (false) by this batch.
     keys: HashMap<u64, Vec<(u32, bool)>>,
+    /// Key term -> the numbers that the index holds under it: until the end of the batch they stay.
+    stored: HashMap<u64, Vec<u32>>,
     vectors: BTreeMap<u32, Change>,
     embedding: Option<(u16, usize)>,
     /// Whether the vectors that are searched are the built-in ones, while the engine's own embedding is building others.
@@ -88,9 +90,10 @@ impl<'t, P: PagesMut> PartitionWriter<'t, P> {
             seed,
             head,
             now,
-            claims: Vec::new(),
+            claims: Claims::default(),
             operations: Vec::new(),
             keys: HashMap::new(),
+            stored: HashMap::new(),
             vectors: BTreeMap::new(),
             embedding,
             old_is_built_in: false,
@@ -126,9 +129,19 @@ impl<'t, P: PagesMut> PartitionWriter<'t, P> {
         self.head.sequence
     }
 
+    /// Looks up at once what the batch is going to ask for: the tail of the index is read once.
+    pub fn look_up(&mut self, keys: impl Iterator<Item = u64>) -> Result<()> {
+        let reader = Reader::open(&*self.pages, self.index())?;
+        self.stored = keys.map(|key| Ok((key, reader.find(key)?))).collect::<Result<_>>()?;
+        Ok(())
+    }
+
     /// The numbers under a key term, this batch included.
     pub fn find(&self, key: u64) -> Result<Vec<u32>> {
-        let mut numbers = Reader::open(&*self.pages, self.index())?.find(key)?;
+        let mut numbers = match self.stored.get(&key) {
+            Some(stored) => stored.clone(),
+            None => Reader::open(&*self.pages, self.index())?.find(key)?,
+        };
         for (number, added) in self.keys.get(&key).into_iter().flatten() {
             numbers.retain(|n| n != number);
             if *added {

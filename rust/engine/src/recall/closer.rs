@@ -8,6 +8,7 @@ use std::borrow::Cow;
 
 use super::explain::LexicalQuery;
 use super::fusion::Parts;
+use super::own::Own;
 use super::ranking::PRONOUNS_BESIDE;
 use super::ranking::memories::{BEHIND_IDENTIFIED, Features, IDENTIFIED_LEXICAL, WEIGHTS};
 use super::{Hit, Question};
@@ -53,12 +54,13 @@ impl<'q> Look<'q> {
         about.unit().as_slice().iter().zip(text.as_slice()).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum()
     }
 
-    /// Scores the hits anew; `stored` has what is stored of the tokens of each.
-    pub fn weigh(&self, stored: &[Vec<u8>], hits: &mut [Hit]) {
+    /// Scores the hits anew; `stored` has what is stored of the tokens of each, and what speaks of the user has the user's own names.
+    pub fn weigh(&self, stored: &[Vec<u8>], own: &Own, hits: &mut [Hit]) {
         let best = hits.iter().filter_map(|hit| hit.parts.cosine()).fold(0.0, f64::max);
         let anew = |hit: &Hit| Cow::Owned(compared_tokens(&hit.memory.text));
         let tokens = hits.iter().zip(stored).map(|(hit, stored)| tokens_in(stored).map_or_else(|| anew(hit), Cow::Borrowed));
-        let features: Vec<Features> = hits.iter().zip(tokens).map(|(hit, tokens)| self.features(&tokens, &hit.parts, best)).collect();
+        let of = |(hit, tokens): (&Hit, Cow<'_, [u8]>)| self.features(&tokens, &hit.parts, best, own.in_text(hit.scope, &hit.memory.text));
+        let features: Vec<Features> = hits.iter().zip(tokens).map(of).collect();
         let weights = self.weights(&features);
         let holds: Vec<bool> = hits.iter().map(|hit| hit.parts.identified).collect();
         let share = share_behind(&features, &holds, &weights);
@@ -69,14 +71,14 @@ impl<'q> Look<'q> {
         }
     }
 
-    fn features(&self, tokens: &[u8], parts: &Parts, best_cosine: f64) -> Features {
+    fn features(&self, tokens: &[u8], parts: &Parts, best_cosine: f64, own: usize) -> Features {
         let (count, nearness) = (tokens.len() / 2, self.wanted.nearness(tokens));
         let is = |is: bool| f64::from(u8::from(is));
         let [first_person, second_person, times] = count_forms(tokens);
         let share = |of: usize| of as f64 / (count as f64 + PRONOUNS_BESIDE);
         let has = |name: &Vec<u8>| name.as_chunks::<2>().0.iter().all(|token| tokens.as_chunks::<2>().0.contains(token));
         let names = self.question.name_tokens();
-        let subject = names.iter().any(|name| !name.is_empty() && tokens.starts_with(name));
+        let is_named = names.iter().any(|name| !name.is_empty() && tokens.starts_with(name));
         let cosine = parts.cosine().unwrap_or(0.0).max(0.0);
         Features {
             words: parts.lexical_normalised,
@@ -84,9 +86,9 @@ impl<'q> Look<'q> {
             around: parts.around,
             closeness: self.wanted.closeness(&nearness),
             phrase: nearness.phrase,
-            name: names.iter().filter(|name| has(name)).count() as f64 / names.len().max(1) as f64,
-            subject: is(subject),
-            own_words: if subject { share(first_person) } else { 0.0 },
+            name: own.max(names.iter().filter(|name| has(name)).count()).min(names.len()) as f64 / names.len().max(1) as f64,
+            subject: is(is_named || own > 0),
+            own_words: if is_named { share(first_person) } else { 0.0 },
             second_person: share(second_person),
             time_asked: is(times > 0 && self.question.asks_when()),
         }
@@ -178,7 +180,7 @@ mod tests {
     fn who_is_named_and_comes_close_is_seen() {
         let question = Question::new("Where does Anna work?");
         let look = Look::new(&question, &[LexicalQuery::default()], false).expect("it is English");
-        let of = |text: &str| look.features(&compared_tokens(text), &Parts::default(), 0.0);
+        let of = |text: &str| look.features(&compared_tokens(text), &Parts::default(), 0.0, 0);
         let (hers, his) = (of("Anna works at Acme."), of("Bob works at Initech."));
         assert!(hers.subject > 0.5 && hers.name > 0.5 && his.subject < 0.5 && his.name < 0.5);
         assert!(hers.closeness > 0.5 && of("The invoice is due.").closeness < 0.3);

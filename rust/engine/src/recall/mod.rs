@@ -19,6 +19,7 @@ pub mod explain;
 pub mod filter;
 pub mod fusion;
 mod newest;
+mod own;
 mod past;
 pub mod priors;
 mod question;
@@ -57,6 +58,7 @@ use crate::tokens;
 use candidates::{Candidate, Nominated, Opened};
 use closer::Look;
 use explain::LexicalQuery;
+use own::Own;
 use priors::Moment;
 
 /// A question.
@@ -223,14 +225,15 @@ pub(crate) fn answer<P: Pages>(engine: &Core, snapshot: &P, request: &Request, q
         }
     }
     recall.by_vectors = found.sets.iter().any(Option::is_some);
+    let own = Own::of(snapshot, &request.scopes, &recall.partitions, question.names())?;
     if let Some(look) = Look::new(question, &recall.queries, found.identified) {
         if recall.by_vectors {
-            look.weigh(&tokens, &mut hits);
+            look.weigh(&tokens, &own, &mut hits);
             hits = sorted(hits);
             recall.beside = Beside::of(&hits, look.names_somebody());
         }
         if !request.filter.limits_time() && request.filter.preferred.is_none() {
-            newest::lift(question, &mut hits, |hit| (look.closeness(hit), look.cosine(hit, built_in)));
+            newest::lift(question, &own, &mut hits, |hit| (look.closeness(hit), look.cosine(hit, built_in)));
         }
     }
     let hits = sorted(hits);

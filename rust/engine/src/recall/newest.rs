@@ -2,7 +2,8 @@
 //! replaces, and each of these says when.
 //!
 //! Two are such a pair where both are of kinds that hold (facts, preferences, decisions, constraints, the profile), the newer one is
-//! trusted as much, is about the same person, and it answers the question by itself ([`answers_by`]). The same person: it has every name
+//! trusted as much, is about the same person (or, where neither is about whom is asked, begins with the same word), and it answers the
+//! question by itself ([`answers_by`]). The same person: it has every name
 //! and identifier of the question that the older one has, speaks of "I" where the older one does, and of nobody else's. A question that
 //! names nobody and says nothing of "I" is answered as it ranks: "the production server" is no newer "staging server".
 //!
@@ -11,6 +12,7 @@
 
 use std::cell::OnceCell;
 
+use super::own::Own;
 use super::ranking::memories::newest::{CLOSENESS, LEAST, MEANING};
 use super::{Hit, Question};
 use crate::memory::Kind;
@@ -44,11 +46,11 @@ const LONGEST_OWN: usize = "user\u{2019}s".len();
 
 /// Puts the newest of each thing before what it replaces, by its score, and notes at the older ones when something newer was said.
 /// `near` has the closeness of a hit, and its cosine by the built-in embedding.
-pub(super) fn lift(question: &Question, hits: &mut [Hit], near: impl Fn(&Hit) -> (f64, f64)) {
+pub(super) fn lift(question: &Question, own: &Own, hits: &mut [Hit], near: impl Fn(&Hit) -> (f64, f64)) {
     if words(question.text()).any(|word| PAST.contains(&word.as_str())) {
         return;
     }
-    let asked = Asked::of(question);
+    let asked = Asked::of(question, own);
     if !asked.own && asked.names.is_empty() {
         return;
     }
@@ -84,20 +86,37 @@ struct Asked {
     required: Vec<u64>,
     key: TermKey,
     names: Vec<String>,
+    /// It asks of the user: in the first person, or by name.
     own: bool,
+    /// The names of it that are the user's.
+    own_names: Vec<String>,
 }
 
 impl Asked {
-    fn of(question: &Question) -> Self {
+    fn of(question: &Question, own: &Own) -> Self {
         let names: Vec<String> = question.names().iter().map(|name| name.to_lowercase()).collect();
-        let own = speaks_of_own(question.text());
+        let own_names: Vec<String> = names.iter().filter(|name| own.has(name)).cloned().collect();
+        let is_own = speaks_of_own(question.text()) || !own_names.is_empty();
         let (key, query) = question.known_terms();
         let is_required = |term: &crate::text::QueryTerm| match term.role {
             Role::Whole => true,
-            Role::Word => names.contains(&term.text) || term.text.bytes().any(|byte| byte.is_ascii_digit()), // "20dfcccfde" is a word
+            Role::Word => {
+                names.contains(&term.text) && !own_names.contains(&term.text) || term.text.bytes().any(|byte| byte.is_ascii_digit())
+            } // "20dfcccfde" is a word
             _ => false,
         };
-        Self { required: query.terms.iter().filter(|term| is_required(term)).map(|term| term.hash).collect(), key, names, own }
+        Self {
+            required: query.terms.iter().filter(|term| is_required(term)).map(|term| term.hash).collect(),
+            key,
+            names,
+            own: is_own,
+            own_names,
+        }
+    }
+
+    /// Whether a memory is about whom or what is asked.
+    fn is_about(&self, one: &Seen) -> bool {
+        self.own && one.own(self) || !one.required(self).is_empty()
     }
 
     /// Whether one is newer than another and about the same person or thing. What is cheap comes first: mostly no text is read.
@@ -107,7 +126,8 @@ impl Asked {
             && new.trust >= old.trust
             && (new.slot.is_none() || old.slot.is_none() || new.slot == old.slot)
             && new.score.saturating_mul(100) >= old.score.saturating_mul(LEAST_SHARE)
-            && (!self.own || new.own() == old.own())
+            && (!self.own || new.own(self) == old.own(self))
+            && (self.is_about(old) || old.begins_as(new))
             && (!new.others(self) || old.others(self))
             && old.required(self).iter().all(|hash| new.required(self).contains(hash))
     }
@@ -154,8 +174,16 @@ impl<'h> Seen<'h> {
         })
     }
 
-    fn own(&self) -> bool {
-        *self.own.get_or_init(|| speaks_of_own(self.text))
+    /// Whether it speaks of the user, by a name that is asked for or without.
+    fn own(&self, asked: &Asked) -> bool {
+        let is_named = || words(self.text).any(|word| asked.own_names.iter().any(|name| *name == word.trim_end_matches("'s")));
+        *self.own.get_or_init(|| speaks_of_own(self.text) || !asked.own_names.is_empty() && is_named())
+    }
+
+    /// Whether both begin with the same word, but for an article: what is about nobody that is asked for is then of the same thing.
+    fn begins_as(&self, other: &Self) -> bool {
+        let begin = |text: &'h str| words(text).find(|word| !matches!(word.as_str(), "the" | "a" | "an" | "our"));
+        begin(self.text) == begin(other.text)
     }
 
     /// Whether it speaks of what is somebody's whom the question does not name.
@@ -169,7 +197,7 @@ pub(super) fn holds(kind: Kind) -> bool {
     matches!(kind, Kind::Semantic | Kind::Preference | Kind::Decision | Kind::Constraint | Kind::Profile)
 }
 
-fn speaks_of_own(text: &str) -> bool {
+pub(super) fn speaks_of_own(text: &str) -> bool {
     let is_own = |word: &str| OWN.iter().any(|own| word.chars().map(plain).eq(own.chars()));
     text.split_whitespace().map(bare).filter(|word| word.len() <= LONGEST_OWN).any(is_own)
 }
@@ -209,7 +237,7 @@ mod tests {
 
     #[test]
     fn a_newer_one_needs_every_name_and_identifier() {
-        let required = |question: &str| Asked::of(&Question::new(question)).required.len();
+        let required = |question: &str| Asked::of(&Question::new(question), &Own::default()).required.len();
         assert_eq!((required("Where does Anna work?"), required("Where do I work?")), (1, 0));
         assert!(required("Where do I deploy payments-api?") >= 1);
         assert_eq!(required("what did we say about 20dfcccfde in the meeting?"), 1);

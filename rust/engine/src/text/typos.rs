@@ -14,7 +14,7 @@ use super::filler::is_filler;
 use crate::Result;
 
 /// Words of a question that are tried.
-const MOST_TRIED: usize = 4;
+const MOST_TRIED: usize = 8;
 const SHORTEST: usize = 4;
 /// Above it a word is no word.
 const LONGEST: usize = 24;

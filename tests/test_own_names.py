@@ -1,0 +1,62 @@
+"""Who the user is: a question by the user's name is one about the user, in recall, in a search over sources and in a prompt."""
+
+from __future__ import annotations
+
+import pytest
+
+import memspan
+
+TALK = ["I live in Porto.", "My sister Bea lives in Rome.", "I work at Acme.", "I prefer tea."]
+
+
+def told(engine: memspan.Engine, user_id: str, *before: str) -> memspan.Scope:
+    """A user who said all that, in a session and in memories, beside others."""
+    user = engine.user(user_id)
+    old = user.session("old", model="gpt-4o")
+    for text in (*before, *TALK):
+        old.add({"role": "user", "content": text})
+        old.add({"role": "assistant", "content": "Noted."})
+    user.learn(old)
+    user.remember_many([{"text": "Bob lives in Berlin."}, {"text": "The invoice is due on Friday."}])
+    return user
+
+
+@pytest.mark.parametrize(("user_id", "before"), [("u-1", "Call me Ana."), ("u-2", "My name is Ana Silva."), ("ana", "Hello there!")])
+@pytest.mark.parametrize("question", ["Where does Ana live?", "where do I live?"])
+def test_a_users_name_and_i_are_the_user(memspan_engine: memspan.Engine, user_id: str, before: str, question: str) -> None:
+    user = told(memspan_engine, user_id, before)
+    answer = user.recall(question, 3)
+    assert answer[0].memory.text == "The user lives in Porto."
+    assert answer.confidence >= 0.5
+    found = user.search(question, limit=3, sources=["memories", "transcripts"])
+    best = next(hit for hit in found if isinstance(hit, memspan.Recalled))
+    assert best.memory.text == "The user lives in Porto."
+    assert best.score >= 0.5
+    session = user.session("new", model="gpt-4o")
+    session.add({"role": "user", "content": question})
+    assert "The user lives in Porto." in str(session.assemble().to_openai())
+
+
+def test_another_persons_name_is_not_the_users(memspan_engine: memspan.Engine) -> None:
+    user = told(memspan_engine, "u-1", "Call me Ana.")
+    assert user.recall("Where does Bob live?", 1)[0].memory.text == "Bob lives in Berlin."
+    by_name = user.recall("Where does Ana live?", 10)
+    carl = user.recall("Where does Carl live?", 10)
+    assert by_name.confidence > carl.confidence, "nobody knows Carl"
+
+
+def test_part_of_a_scopes_id_is_no_name(memspan_engine: memspan.Engine) -> None:
+    user = memspan_engine.user("ana/project")
+    user.remember_many([{"text": "Ana lives in Rome."}, {"text": "The user lives in Porto."}])
+    assert user.recall("Where does Ana live?", 1)[0].memory.text == "Ana lives in Rome."
+
+
+def test_what_is_newer_of_the_user_replaces_what_was_said_of_them_by_name(memspan_engine: memspan.Engine) -> None:
+    user = memspan_engine.user("u-1")
+    user.remember("The user's name is Ana.", "profile", slot="name")
+    user.remember("Ana lives in Rome.")
+    user.remember("The user moved to Porto, where they live now.")
+    answer = user.recall("Where does Ana live?", 3)
+    assert "Porto" in answer[0].memory.text
+    older = next(hit for hit in answer if hit.memory.text == "Ana lives in Rome.")
+    assert older.memory.id != answer[0].memory.id
