@@ -342,7 +342,7 @@ def turn_time(user: memspan.Scope, path: Path) -> list[Row]:
     core = user._core  # noqa: SLF001  the seam that learn() calls, one turn at a time
 
     def one(at: int) -> None:
-        _core.judge(core, heard[max(0, at - 1) : at + 1], min(at, 1))
+        core.judge(heard[max(0, at - 1) : at + 1], min(at, 1))
         _core.screened(heard[at].text, "reject", "redact")
 
     for at in range(0, len(heard), 2):

@@ -171,7 +171,7 @@ def test_tools_that_raise_hang_and_return_too_much(memspan_engine: memspan.Engin
 
 def test_two_workers_ask_once_each(tmp_path: Path) -> None:
     """The bug: with 80 questions to one session two workers made 138 calls, and threw 42 away."""
-    questions = 40
+    questions = 80
     with memspan.open(tmp_path / "store", embedder=None, durability="relaxed") as engine:
         assistant, provider = made(engine, ["an answer"], wait_seconds=60)
         errors: list[Exception] = []

@@ -160,9 +160,9 @@ def refused(tmp_path: Path, text: bytes, says: str, line: int | None = None) -> 
 def test_what_is_no_export_is_refused_with_the_line(exported: Path, tmp_path: Path) -> None:
     lines = exported.read_bytes().split(b"\n")
     joined = b"\n".join
-    refused(tmp_path, b"", "line 1: it is no export", 1)
+    refused(tmp_path, b"", "line 1: it is not an export", 1)
     refused(tmp_path, b"\x7fELF" + os.urandom(100_000), "line 1", 1)
-    refused(tmp_path, b'{"role": "user"}\n', "line 1: it is no export", 1)
+    refused(tmp_path, b'{"role": "user"}\n', "line 1: it is not an export", 1)
     refused(tmp_path, joined(lines[:-2]) + b"\n", "the file ends before its last line", len(lines) - 1)
     refused(tmp_path, exported.read_bytes()[:-3], "the line has no end", len(lines) - 1)
     refused(tmp_path, joined([*lines[:4], b"{not json", *lines[5:]]), "line 5: it is no JSON object", 5)

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import memspan
-from memspan import _core, cli
+from memspan import _core, _records, cli
 from memspan.testing import FakeClock, openai_response
 
 if TYPE_CHECKING:
@@ -369,7 +369,7 @@ def test_what_a_deleted_session_taught_is_marked_nowhere(engine: memspan.Engine)
     session.delete()
     again = user.session("s", model="gpt-4o")
     again.add({"role": "user", "content": "Call me Ana."})
-    assert _core.learn_mark(user._core, "s").before == _core.Mark(0, 0, 0)
+    assert user._core.learn_mark("s").before == _records.Mark(0, 0, 0)
 
 
 def test_unslotted_preferences_are_given_slots_to_choose(engine: memspan.Engine) -> None:

@@ -47,7 +47,7 @@ def provider(base: str, **options: Any) -> memspan.providers.OpenAICompatible:
 
 
 def slots(base: str) -> list[dict[str, Any]]:
-    with urllib.request.urlopen(f"{base}/slots", timeout=10) as answer:
+    with urllib.request.urlopen(f"{base}/slots", timeout=10) as answer:  # noqa: S310  our own server's
         return list(json.load(answer))
 
 
@@ -67,13 +67,14 @@ def test_replies_whole_and_streamed(user: memspan.Scope, base: str) -> None:
         pieces = [reply.feed(chunk) for chunk in ours.stream(session.assemble())]
     assert "".join(pieces) == reply.text == session.messages[-1].text
     assert [message.role for message in session.messages] == ["user", "assistant"] * 2
+    assert reply.turn is not None
     assert reply.turn.usage is not None
     assert reply.turn.usage.output_tokens == 24
 
 
 def test_a_session_keeps_its_slot_and_its_prefix(user: memspan.Scope, base: str) -> None:
     """`id_slot` of chat completions: each call of a session is a task of the slot that its key names, and finds its prefix there."""
-    ours, of_session = provider(base, slots=SLOTS), {}
+    ours, of_session = provider(base, slots=SLOTS), dict[str, int]()
     sessions = [user.session(f"s-{number}", model=MODEL, system=FACTS) for number in range(8)]
     for round_ in range(3):
         for session in sessions:
@@ -84,16 +85,19 @@ def test_a_session_keeps_its_slot_and_its_prefix(user: memspan.Scope, base: str)
             assert of_session.setdefault(session.id, slot) == slot
             assert turn.usage is not None
     assert len(set(of_session.values())) > 1
-    alone = next(session for session in sessions)
+    usages = []
     for number in range(2):
-        alone.add({"role": "user", "content": f"And once more {number}?"})
-        turn = alone.add_response(ours.complete(alone.assemble()), prompt=alone.assemble())
-    assert turn.usage is not None
-    assert turn.usage.cached_tokens > 0.9 * (turn.usage.input_tokens - 200), "what was sent before was read from the slot"
+        sessions[0].add({"role": "user", "content": f"And once more {number}?"})
+        usages.append(sessions[0].add_response(ours.complete(sessions[0].assemble()), prompt=sessions[0].assemble()).usage)
+    last = usages[-1]
+    assert last is not None
+    assert last.cached_tokens > 0.9 * (last.input_tokens - 200), "what was sent before was read from the slot"
 
 
 def test_tools_by_the_servers_grammar(memspan_engine: memspan.Engine, base: str) -> None:
-    """The server makes even noise keep to a tool's schema, and streams the call letter by letter."""
+    """The server makes even noise keep to a tool's schema, and streams calls letter by letter; the last one is cut by the reply's end.
+
+    The bug: the arguments "{" of a cut call went back as they came, and the server answered 500 to every later prompt."""
     asked: list[str] = []
 
     def port_of(service: Literal["payments-api", "billing"]) -> int:
@@ -101,16 +105,18 @@ def test_tools_by_the_servers_grammar(memspan_engine: memspan.Engine, base: str)
         asked.append(service)
         return 8443
 
-    calls = {"tool_choice": "required", "parallel_tool_calls": False, "max_tokens": 200, "extra_body": {"logit_bias": [[CALL_TOKEN, 100]]}}
+    calls = {"tool_choice": "required", "max_tokens": 120, "extra_body": {"logit_bias": [[CALL_TOKEN, 100]]}}
     assistant = memspan.Assistant(memspan_engine, provider(base, options=calls), model=MODEL, tools=[port_of], max_rounds=2)
     events = list(assistant.stream("u", "Which port?", session="s-1"))
-    assert [event.kind for event in events] == ["tool_call", "tool_result"] * 2 + ["reply"]
+    kinds = [event.kind for event in events if event.kind != "text"]
+    assert (kinds.count("tool_call"), kinds[-1]) == (kinds.count("tool_result"), "reply")
     assert events[-1].reply is not None
-    assert (events[-1].reply.stopped, len(asked), set(asked) <= {"payments-api", "billing"}) == ("max_rounds", 2, True)
+    assert (events[-1].reply.stopped, len(asked) > 1, set(asked) <= {"payments-api", "billing"}) == ("max_rounds", True, True)
     session = memspan_engine.user("u").session("s-1")
     assert session.pending_tool_calls == ()
     session.add({"role": "user", "content": "thanks"})
-    assert provider(base).complete(session.assemble()).choices[0].message.role == "assistant"
+    silent = provider(base, options={"tool_choice": "none"})
+    assert silent.complete(session.assemble()).choices[0].message.role == "assistant"
 
 
 def test_a_prompt_that_is_too_long_is_made_smaller(user: memspan.Scope, base: str) -> None:
@@ -119,17 +125,14 @@ def test_a_prompt_that_is_too_long_is_made_smaller(user: memspan.Scope, base: st
     for number in range(30):
         session.add({"role": ("user", "assistant")[number % 2], "content": f"{number}: {FACTS}"})
     session.add({"role": "user", "content": "and now?"})
-    prompt, ours, tries = session.assemble(), provider(base), 0
+    prompt, ours, tries, refusal = session.assemble(), provider(base), 0, None
     while True:
         try:
             session.add_response(ours.complete(prompt), prompt=prompt)
             break
         except Exception as error:  # noqa: BLE001  the SDK's
-            refusal = memspan.Refusal.of(error)
-            assert refusal is not None
-            assert refusal.kind == "too_long", error
-            prompt, tries = session.recover(prompt, error), tries + 1
-    assert tries in {1, 2}
+            prompt, tries, refusal = session.recover(prompt, error), tries + 1, memspan.Refusal.of(error)
+    assert (refusal and refusal.kind, tries in {1, 2}) == ("too_long", True)
     assert session.messages[-1].role == "assistant"
 
 

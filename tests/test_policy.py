@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import memspan
-from memspan import _core
+from memspan import _core, _records
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,7 +78,7 @@ def test_a_policy_says_what_it_takes(wrong: dict[str, str]) -> None:
 
 def test_places_are_in_characters() -> None:
     text = "\u00e9\u00e9 ana@example.org"
-    assert _core.screen(text) == [_core.SensitivePart("e-mail address", 3, 18)]
+    assert _core.screen(text) == [_records.SensitivePart("e-mail address", 3, 18)]
 
 
 @pytest.mark.parametrize(

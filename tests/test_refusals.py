@@ -112,6 +112,21 @@ def test_what_was_refused_is_kept(user: memspan.Scope, model: str, words: str) -
     assert session.assemble().max_input_tokens == user.session("s-3", model=other).assemble().max_input_tokens  # of this model alone
 
 
+def test_what_a_refusal_leaves_out_is_recalled(user: memspan.Scope) -> None:
+    fact = "the deploy key of payments-api rotates on the ninth of May"
+    session = user.session("s-1", model="gpt-4o", budget=memspan.Budget(max_input_tokens=8_000))
+    session.add_many(
+        [{"role": "user", "content": fact}, *LONG[:12], {"role": "user", "content": "when does the deploy key of payments-api rotate?"}]
+    )
+    whole = session.assemble()
+    assert {one.section for one in whole.explain() if one.included and fact in str(one)} <= {"history"}
+    assert fact in str(whole.to_openai())
+    smaller = session.recover(whole, "Range of input length should be [1, 2500]")
+    # The bug: what is outside of a prompt was reckoned by the session's own limit, so that nothing was.
+    assert fact in str(smaller.to_openai())
+    assert fact in str(session.assemble().to_openai())
+
+
 def test_a_limit_that_holds_no_message_gives_way(user: memspan.Scope) -> None:
     session = user.session("s-1", model="gpt-4o")
     session.add_many(LONG)
@@ -158,6 +173,6 @@ def test_auth_and_bad_requests_are_raised_with_the_cure(user: memspan.Scope) -> 
         with pytest.raises(openai.APIStatusError) as raised:
             session.recover(prompt, error, models=["claude-sonnet-4-5"])
         assert cure in raised.value.__notes__[0]
-    with pytest.raises(memspan.InvalidInput, match="none that memspan.Refusal knows"):
+    with pytest.raises(memspan.InvalidInput, match="memspan.Refusal does not know this error"):
         session.recover(prompt, "something else")
     assert session.model == "gpt-4o"

@@ -57,6 +57,15 @@ def test_an_author_speaks_where_the_message_names_nobody(user: memspan.Scope) ->
     assert [hit.index for hit in user.search_transcripts("Ines")] == []
 
 
+def test_a_courtesy_is_a_hit_only_where_one_is_looked_for(user: memspan.Scope) -> None:
+    session = user.session("s", model="gpt-4o")
+    session.add({"role": "user", "content": "please note that the backup of the ledger runs at noon"})
+    session.add({"role": "assistant", "content": "Noted, thanks!"})
+    session.add({"role": "assistant", "content": "Noted: the backup runs at noon."})
+    assert {hit.index for hit in user.search_transcripts("has the backup been noted?")} == {0, 2}
+    assert 1 in {hit.index for hit in user.search_transcripts("thanks")}
+
+
 def test_an_identifier_comes_first(user: memspan.Scope) -> None:
     session = user.session("s", model="gpt-4o")
     for number in range(60):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import memspan
+from memspan.testing import FakeClock
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,6 +41,23 @@ def test_memories_travel_to_other_processes(values: list[object], tmp_path: Path
     code = "import pickle, sys; memory = pickle.load(open(sys.argv[1], 'rb')); print(memory.text, memory.superseded_by, memory.metadata)"
     done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "memory")], capture_output=True, text=True, check=True)
     assert done.stdout == "Lives in Lisbon mem-2 {'a': [1, b'x']}\n"
+
+
+def test_a_pickle_keeps_what_it_names_and_its_recalls(tmp_path: Path) -> None:
+    with memspan.open(tmp_path / "s", clock=FakeClock()) as engine:
+        user = engine.user("u")
+        for text in ("The user runs every morning before work", "Every morning before work the user runs"):
+            user.remember(text, "episodic")
+        assert len(user.consolidate()) == 1
+        for claim in ("blue", "vast"):
+            user.learn([{"role": "user", "content": f"Remember that the sky is {claim}."}])
+        user.recall("is the sky blue when the user runs every morning?")
+        memories = list(user.memories())
+        assert sorted((len(memory.derived_from), len(memory.disputes)) for memory in memories) == [(0, 1), (0, 1), (1, 0)]
+        for memory in memories:
+            again = pickle.loads(pickle.dumps(memory))  # noqa: S301  our own bytes
+            assert again == memory
+            assert (again.access_count, again.last_recalled_at) == (1, memory.last_recalled_at)
 
 
 def test_a_pickle_that_is_cut_is_an_error(user: memspan.Scope) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from memspan import _core
 from memspan._learning import Heard, borne_out, completed
 from memspan.exceptions import InvalidInput
 from memspan.life import Cluster, Consolidation, SlotProposal
@@ -32,7 +31,7 @@ def consolidate(work: Work, closeness: float, min_points: int) -> Consolidation:
     if not LEAST_CLOSENESS <= closeness <= 1:
         raise InvalidInput(f"consolidating: closeness is a cosine from 0.5 to 1, and it is {closeness!r}: change it")
     merged: list[Cluster] = []
-    for found in _core.clusters(work.core, closeness, min_points):
+    for found in work.core.clusters(closeness, min_points):
         for group in found.groups:
             cluster = _kept(work, [found.memories[place] for place in group.places], group.places.index(group.stands))
             merged.extend([] if cluster is None else [cluster])
@@ -48,7 +47,7 @@ def _proposals(work: Work) -> tuple[SlotProposal, ...]:
     """Slots that the gate reads in preferences without one, as if the user said them."""
     loose = [memory for memory in work.scope.memories(kinds="preference") if memory.slot is None and memory.trust > 0]
     heard = [Heard(place, "user", _PREFERS.sub("I prefer ", one.text), one.occurred_at, None) for place, one in enumerate(loose)]
-    slots = {one.index: one.slot for one in reversed(_core.judge(work.core, heard, 0)) if one.slot is not None}
+    slots = {one.index: one.slot for one in reversed(work.core.judge(heard, 0)) if one.slot is not None}
     return tuple(SlotProposal(memory, slots[place]) for place, memory in enumerate(loose) if place in slots)
 
 
@@ -56,7 +55,7 @@ def _kept(work: Work, originals: list[Memory], keep: int) -> Cluster | None:
     text = originals[keep].text
     if work.dry_run:
         return Cluster(tuple(originals), text, "rules")
-    done = _core.merge(work.core, originals, keep, None)
+    done = work.core.merge(originals, keep, None)
     return None if done is None else Cluster(tuple(originals), text, "rules", done.memory)
 
 
@@ -77,7 +76,7 @@ def _written(work: Work, originals: list[Memory]) -> Cluster | None:
         trust=min(memory.trust for memory in originals),
         source=originals[-1].source,
     )
-    done = _core.merge(work.core, originals, None, draft)
+    done = work.core.merge(originals, None, draft)
     return None if done is None else Cluster(tuple(originals), text, "model", done.memory)
 
 

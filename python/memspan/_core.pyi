@@ -3,180 +3,118 @@
 The values are frozen and may be shared between threads. A field is made when it is read. A text is copied when it is read.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime, tzinfo
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
-from typing import Any, ClassVar, Final, Literal, Self, SupportsIndex, dataclass_transform, final, overload
+from typing import Any, ClassVar, Final, Generic, Literal, TypeVar, final
 
 from memspan._embedding import Embedding
 from memspan._learning import Heard
+from memspan._records import (
+    Beside,
+    CacheMetrics,
+    CheckedReply,
+    CommittedCompaction,
+    Counts,
+    ErasedCounts,
+    Fill,
+    Fitted,
+    FoundCluster,
+    HeldSlot,
+    Judged,
+    LearnedFrom,
+    LearnedTokens,
+    LearnState,
+    LeaseHolder,
+    LeavingMessage,
+    MadeSummary,
+    Maintained,
+    PendingCall,
+    PlannedSwitch,
+    Reached,
+    Replied,
+    SensitivePart,
+    SessionStatus,
+    SharedSegments,
+    StoredBudget,
+    StoredPartial,
+    StoredTurn,
+    StoredUsage,
+    StoredVersion,
+    SummaryText,
+    UsedSection,
+)
+from memspan._results import (
+    Added,
+    AddedDocument,
+    Breakpoint,
+    Document,
+    DocumentInfo,
+    Explained,
+    Explanation,
+    Relation,
+    SessionInfo,
+    ToolText,
+    TranscriptHit,
+)
+from memspan.answer import SourceName
 from memspan.compaction.writing import Written
-from memspan.engine import BuildInfo, GraphOptions
+from memspan.engine import BuildInfo
 from memspan.exceptions import Error
-from memspan.life import KindRule, Policy
 from memspan.long_term import Scope
 from memspan.model import Model
 from memspan.short_term import NewMessage
 from memspan.working import Budget, Format, Item, Recalls
 
 __all__ = [
-    "Added",
-    "AddedDocument",
-    "Beside",
-    "Billed",
-    "Breakpoint",
     "BuiltInCore",
-    "CacheMetrics",
-    "CheckedReply",
     "CollectionCore",
-    "CommittedCompaction",
     "CompactionDraft",
-    "Counts",
-    "Document",
     "DocumentDraft",
-    "DocumentInfo",
     "Draft",
     "EngineCore",
-    "ErasedCounts",
-    "Explained",
-    "Explanation",
-    "FailedRow",
-    "Fill",
-    "Fitted",
     "Found",
-    "FoundCluster",
-    "Group",
-    "HeldSlot",
-    "Judged",
-    "LastReply",
-    "LearnState",
-    "LearnedClass",
-    "LearnedFrom",
-    "LearnedTokens",
-    "LeaseHolder",
-    "LeavingMessage",
     "Limits",
-    "MadeSummary",
-    "Maintained",
-    "Mark",
     "Memory",
     "Message",
     "Passage",
-    "PendingCall",
-    "PlannedSwitch",
     "PromptCore",
-    "Reached",
-    "Recall",
     "Recalled",
-    "RefusedLine",
-    "Relation",
     "Remembered",
-    "Replied",
-    "ReplyCore",
-    "Rows",
     "ScopeCore",
-    "SensitivePart",
     "SessionCore",
-    "SessionInfo",
-    "SessionStatus",
-    "SharedSegments",
-    "SourcesCore",
-    "StoredBudget",
-    "StoredCall",
-    "StoredGrant",
-    "StoredPartial",
-    "StoredTurn",
-    "StoredUsage",
-    "StoredVersion",
-    "SummaryIdentifier",
-    "SummaryText",
     "TaskCore",
-    "TermScore",
     "ToEmbed",
     "TokenCounterCore",
-    "ToolText",
-    "TranscriptHit",
-    "UsedGrant",
-    "UsedSection",
     "Vectors",
     "WindowWatch",
-    "add_leased",
-    "add_note",
-    "add_response_leased",
-    "add_shortened",
-    "approve",
-    "brief_draft",
     "build_info",
     "check_memory_text",
     "check_text",
-    "clusters",
-    "collection_names",
-    "commit_compaction",
     "compaction_draft",
-    "compaction_due",
     "count_by_encoding",
     "count_cache_metrics",
     "count_tokens",
     "dbscan",
     "dialect_fields",
-    "export_store",
+    "explain_message",
     "fit",
-    "forget_from",
     "gate_features",
-    "is_encrypted",
-    "judge",
-    "learn",
-    "learn_mark",
-    "load_store",
     "load_tokenizer",
-    "long_results",
-    "merge",
     "model_fields",
     "model_names",
-    "neighbors",
-    "paths",
-    "plan_switch",
-    "quarantined",
     "read_summary",
     "register_model",
-    "rekey",
-    "relate",
-    "release_lease",
-    "remove_note",
     "repair",
     "restore_memory",
     "restore_remembered",
     "screen",
     "screened",
-    "search_sources",
-    "search_transcripts",
-    "session_budget",
-    "session_draft",
-    "session_infos",
-    "session_instructions",
-    "session_metadata",
-    "session_notes",
-    "session_summary",
-    "session_versions",
-    "set_policy",
-    "set_session_metadata",
-    "shown_texts",
-    "switch_draft",
-    "switch_model",
-    "take_lease",
-    "task_ended",
     "truncate",
     "unsaid",
 ]
 
-@dataclass_transform(frozen_default=True, eq_default=True)
-class _Value:
-    """A frozen value: compared, hashed, printed, copied, pickled and matched field by field."""
-
-    def __copy__(self) -> Self: ...
-    def __deepcopy__(self, _memo: object, /) -> Self: ...
-    def __reduce__(self) -> tuple[type[Self], tuple[Any, ...]]: ...
-    def __hash__(self) -> int: ...
+_HitT = TypeVar("_HitT")
 
 @final
 class _Limits:
@@ -199,6 +137,12 @@ class _Limits:
     MAX_GRANT_WEIGHT: ClassVar[int]
     MAX_ITEM_SCORE: ClassVar[float]
     MAX_TTL_SECONDS: ClassVar[int]
+    MAX_WAIT_SECONDS: ClassVar[int]
+    MAX_DAYS: ClassVar[float]
+    MAX_HITS: ClassVar[int]
+    MAX_KEPT_EXCHANGES: ClassVar[int]
+    MAX_KEPT_ROUNDS: ClassVar[int]
+    MAX_SUMMARY_TOKENS: ClassVar[int]
     MAX_RECALLS: ClassVar[int]
     MAX_JSON_DEPTH: ClassVar[int]
     MAX_BATCH_ROWS: ClassVar[int]
@@ -210,23 +154,6 @@ class _Limits:
     DEFAULT_BUSY_TIMEOUT_SECONDS: ClassVar[float]
 
 Limits: Final[_Limits]
-
-@final
-class Maintained:
-    """What maintenance did. Private."""
-
-    @property
-    def expired(self) -> int: ...
-    @property
-    def made(self) -> int: ...
-    @property
-    def recalls(self) -> int: ...
-    @property
-    def sessions(self) -> int: ...
-    @property
-    def collections(self) -> int: ...
-    @property
-    def graphs(self) -> int: ...
 
 @final
 class Memory:
@@ -374,48 +301,6 @@ class Remembered:
     def __hash__(self) -> int: ...
 
 @final
-class Recall(Sequence[Recalled]):
-    """An answer: a frozen sequence of `Recalled`, the best first. A slice of it is one too.
-
-    Examples:
-        >>> _ = user.remember_many(["payments-api listens on port 8443", "Prefers tea"])
-        >>> recall = user.recall("payments-api port")
-        >>> len(recall), recall[0].memory.text, recall.degraded, recall.mode
-        (1, 'payments-api listens on port 8443', False, 'hybrid')
-    """
-
-    @property
-    def confidence(self) -> float:
-        """0 to 1: how sure the engine is that the best answers the question.
-
-        The mean of its cosine and of the share of the question's words, by their rarity, that it has; that share alone where there is no
-        vector. 0 where nothing was found. It orders answers by how far to trust them, and is no probability: docs/ranking.md measures it.
-        """
-    @property
-    def degraded(self) -> bool:
-        """Whether vectors are missing that could have been used."""
-    @property
-    def degraded_reason(self) -> str | None:
-        """Why they are."""
-    @property
-    def mode(self) -> Literal["hybrid", "lexical"]:
-        """"hybrid" where words and vectors were searched, "lexical" where words alone."""  # fmt: skip
-    def __len__(self) -> int: ...
-    @overload
-    def __getitem__(self, index: SupportsIndex, /) -> Recalled: ...
-    @overload
-    def __getitem__(self, index: slice, /) -> Recall: ...
-    def __iter__(self) -> Iterator[Recalled]: ...
-    def __reversed__(self) -> Iterator[Recalled]: ...
-    def __contains__(self, value: object, /) -> bool: ...
-    def index(self, value: Any, start: int = 0, stop: int | None = None, /) -> int: ...
-    def count(self, value: Any, /) -> int: ...
-    def __copy__(self) -> Recall: ...
-    def __deepcopy__(self, _memo: object, /) -> Recall: ...
-    def __eq__(self, other: object, /) -> bool: ...
-    __hash__: None  # type: ignore[assignment]
-
-@final
 class Recalled:
     """One hit of a recall."""
 
@@ -443,143 +328,6 @@ class Recalled:
     def __deepcopy__(self, _memo: object, /) -> Recalled: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
-
-@final
-class Explanation:
-    """Every number of a score; `str()` prints them as a table.
-
-    Of a message (`Scope.search_transcripts`) `parts` has every number, `cosine` is that of its meaning, and what is told of words, age and
-    use besides is 0, 1 or empty. Of a memory or a passage:
-
-    `relevance = lexical_weight * lexical_normalised + cosine_weight * cosine_normalised` and what each of `further` adds, and `score` is
-    that, multiplied by `time * recency * importance * usage * certainty / highest_prior` and `raised`, rounded to units of 2**-30. Where
-    no time was asked for and the candidates are facts, every factor is 1.
-
-    Examples:
-        >>> _ = user.remember("payments-api listens on port 8443")
-        >>> why = user.recall("payments-api port")[0].explain()
-        >>> why.lexical_weight >= 0.85, why.cosine > 0.5, [term.text for term in why.terms if term.role == "identifier"]
-        (True, True, ['payments-api'])
-    """
-
-    @property
-    def score(self) -> float:
-        """The score of the hit, to the bit."""
-    @property
-    def parts(self) -> dict[str, float]:
-        """What the score is made of, by name, each before its weight.
-
-        Of a memory or a passage "words", "meaning", those of `further`, "time", "recency", "importance", "usage" and "certainty"; of a
-        message what `TranscriptHit.explain` says.
-        """
-    @property
-    def relevance(self) -> float:
-        """What words and vectors give together, before all that follows: 0 to 1."""
-    @property
-    def time_range(self) -> tuple[datetime | None, datetime | None] | None:
-        """The time that the question asks about; `None` where it names none.
-
-        From the first moment to before the second, either of which may be `None`: open. Not read where the caller limits the time.
-        """
-    @property
-    def time(self) -> float:
-        """How near to that time it happened: 1 within it, 0.9 just outside, towards 0.5 far from it."""
-    @property
-    def age_days(self) -> float:
-        """Days since it happened; 0 in the future."""
-    @property
-    def half_life_days(self) -> float | None:
-        """Days in which `recency` loses half of what it can lose; `None` for kinds that do not age."""
-    @property
-    def recency(self) -> float:
-        """1 for what is new or does not age, towards 0.9 for old events."""
-    @property
-    def importance(self) -> float:
-        """The factor of its importance: 0.95 to 1.05; 1 for facts and at 0.5."""
-    @property
-    def recalls(self) -> int:
-        """How often it was recalled, as stored; 0 for facts."""
-    @property
-    def usage(self) -> float:
-        """The factor of `recalls`: 1 to 1.03."""
-    @property
-    def certainty(self) -> float:
-        """The factor of the memory's `confidence`: 0.9 to 1."""
-    @property
-    def raised(self) -> float:
-        """What the score was raised by, because the memory says something newer of what a better one says; mostly 0."""
-    @property
-    def further(self) -> dict[str, tuple[float, float]]:
-        """What a closer look at a memory adds: by name its value and what it weighs.
-
-        Empty for passages, without vectors, and where the built-in embedding knows too little of the question.
-        """
-    @property
-    def highest_prior(self) -> float:
-        """The highest product of time, recency, importance and usage among the candidates."""
-    @property
-    def related(self) -> str | None:
-        """The relations that lead to it from what the question names, in words; `None` where none does."""
-    @property
-    def duplicates(self) -> tuple[str, ...]:
-        """The ids of memories that the answer leaves out because they say the same as this one."""
-    @property
-    def lexical(self) -> float:
-        """BM25: the sum of the terms' scores."""
-    @property
-    def lexical_normalised(self) -> float:
-        """The same divided by that of the best candidate: 0 to 1."""
-    @property
-    def lexical_weight(self) -> float:
-        """What the words weigh in the score: 0 to 1."""
-    @property
-    def cosine(self) -> float | None:
-        """Of the question's vector and the memory's, -1 to 1; `None` where one of them has none."""
-    @property
-    def cosine_normalised(self) -> float:
-        """Its place between the lowest and the highest cosine of the candidates: 0 to 1."""
-    @property
-    def cosine_weight(self) -> float:
-        """What the vectors weigh in the score: 0 to 1."""
-    @property
-    def terms(self) -> tuple[TermScore, ...]:
-        """The terms of the question that the memory has."""
-    @property
-    def length(self) -> int:
-        """Words of the memory."""
-    @property
-    def average_length(self) -> float:
-        """Words of a memory of its scope on average."""
-    def __eq__(self, other: object, /) -> bool: ...
-    __hash__: None  # type: ignore[assignment]  # it holds floats only, which nobody looks up
-
-@final
-class TermScore:
-    """What one term of the question adds to the score of one memory."""
-
-    @property
-    def text(self) -> str:
-        """The term as the analyzer sees it, at most 256 bytes."""
-    @property
-    def role(self) -> str:
-        """What it is in the question: an identifier, a word, a stem, ..."""
-    @property
-    def weight(self) -> float:
-        """What a match of that role is worth."""
-    @property
-    def frequency(self) -> int:
-        """Memories of the scope that have it."""
-    @property
-    def idf(self) -> float:
-        """Its inverse document frequency."""
-    @property
-    def count(self) -> int:
-        """How often this memory has it, at most 255."""
-    @property
-    def score(self) -> float:
-        """What it adds to `Explanation.lexical`."""
-    def __eq__(self, other: object, /) -> bool: ...
-    __hash__: None  # type: ignore[assignment]
 
 @final
 class BuiltInCore:
@@ -666,13 +414,7 @@ class EngineCore:
         durability: str,
         read_only: bool,
         busy_timeout_seconds: float,
-        clock: Callable[[], datetime] | None,
-        embedding: Embedding | None,
-        by_default: bool = False,
-        graph: GraphOptions | None = None,
-        policy: Policy | None = None,
-        kinds: dict[str, KindRule] | None = None,
-        key: bytes | None = None,
+        **options: Any,
     ) -> EngineCore: ...
     @property
     def path(self) -> Path: ...
@@ -687,9 +429,17 @@ class EngineCore:
     def check_probe(self, probe: Vectors) -> None: ...
     def scope(self, scope_type: Literal["user", "shared"], id: str, tenant: str | None) -> ScopeCore: ...
     def scopes(self, after: int, limit: int) -> list[tuple[int, ScopeCore]]: ...
-    def remember_many(self, rows: Rows, embedded: Vectors | None, all_or_nothing: bool) -> tuple[list[Remembered | Error], int]: ...
+    def owns(self, scope: Scope) -> bool: ...
+    def to_embed(self, drafts: list[Draft], place: int) -> ToEmbed: ...
+    def remember_many(
+        self, drafts: list[Draft], embedded: Vectors | None, all_or_nothing: bool
+    ) -> tuple[list[Remembered | Error], int]: ...
     def forget_over_cap(self) -> int: ...
     def backup(self, path: Path) -> int: ...
+    def export(self, path: Path) -> int: ...
+    def load(self, path: Path) -> int: ...
+    def is_encrypted(self) -> bool: ...
+    def rekey(self, key: bytes | None) -> None: ...
     def maintain(self, embed: Callable[[list[str]], Vectors] | None) -> Maintained: ...
     def reembed(self, embed: Callable[[list[str]], Vectors] | None, progress: Callable[[int], object]) -> int: ...
     def compact(self) -> int: ...
@@ -724,125 +474,51 @@ class ScopeCore:
         vector: Vectors | None,
     ) -> Remembered: ...
     def recall(
-        self,
-        scopes: tuple[Scope, ...],
-        query: str,
-        limit: int,
-        kinds: str | Iterable[str] | None,
-        conditions: Mapping[str, Any] | None,
-        since: datetime | None,
-        until: datetime | None,
-        valid_at: datetime | None,
-        known_at: datetime | None,
-        min_score: float | None,
-        min_trust: int | None,
-        max_tokens: int | None,
-        relevant_only: bool,
-        zone: tzinfo | None,
-        vector: Vectors | None,
-        degraded: str | None,
-    ) -> Recall: ...
+        self, scopes: tuple[Scope, ...], query: str, vector: Vectors | None, degraded: str | None, **options: Any
+    ) -> Found[Recalled]: ...
+    def search(
+        self, scopes: tuple[Scope, ...], query: str, sources: list[SourceName], vector: Vectors | None, degraded: str | None, **options: Any
+    ) -> Found[Recalled | TranscriptHit | Passage]: ...
+    def search_transcripts(self, query: str, **options: Any) -> Found[TranscriptHit]: ...
     def get(self, memory_id: str) -> Memory | None: ...
     def history(self, memory_id: str) -> list[Memory]: ...
     def memories(
-        self, kinds: int, newest_first: bool, all: bool, since: datetime | None, from_: int | None, limit: int, /
+        self, kinds: int, newest_first: bool, all: bool, since: datetime | None, first: int | None, limit: int
     ) -> tuple[list[Memory], int | None]: ...
     def slots(self, only: str | None) -> list[HeldSlot]: ...
     def declare_slot(self, name: str, multi: bool) -> None: ...
     def forget(self, memory_id: str, reason: str | None) -> bool: ...
     def erase(self) -> ErasedCounts: ...
     def forget_stale(self, unused_days: float, max_importance: float, dry_run: bool) -> list[Memory]: ...
+    def forget_from(
+        self, source: str | None, session: str | None, since: datetime | None, derived: bool, dry_run: bool
+    ) -> list[Memory]: ...
+    def quarantined(self) -> list[Memory]: ...
+    def approve(self, memory_id: str) -> Remembered: ...
+    def judge(self, heard: Sequence[Heard], first: int) -> list[Judged]: ...
+    def learn_mark(self, session: str) -> LearnState: ...
+    def shown_texts(self, session: str, first: int, end: int) -> list[tuple[int, list[str]]]: ...
+    def learn(
+        self, drafts: Sequence[Draft], beside: Sequence[Beside], session: LearnedFrom | None, embedded: Vectors | None
+    ) -> list[Remembered] | None: ...
+    def clusters(self, closeness: float, min_points: int) -> list[FoundCluster]: ...
+    def merge(self, originals: Sequence[Memory], keep: int | None, draft: Draft | None) -> Remembered | None: ...
+    def relate(
+        self, subject: str, relation: str, object: str, since: datetime | None, memory: Memory | None, holds: bool
+    ) -> tuple[Relation, bool]: ...
+    def neighbors(self, entity: str, at: datetime | None) -> list[Relation]: ...
+    def paths(self, a: str, b: str, max_hops: int, at: datetime | None) -> list[list[Relation]]: ...
+    def sessions(self, after: int, limit: int, newest_first: bool, since: datetime | None) -> list[tuple[int, SessionInfo]]: ...
+    def collections(self) -> list[str]: ...
     @staticmethod
     def kind_bits(kinds_given: str | Iterable[str] | None) -> int: ...
     def is_same(self, other: ScopeCore) -> bool: ...
 
 @final
-class DocumentInfo(_Value):
-    """A document as it is stored, without its text.
-
-    Attributes:
-        id: The id that it was added by.
-        version: The version that was given, or one made of its content.
-        format: How it is cut.
-        source: Where it comes from, as the caller said.
-        metadata: What the caller attached: a fresh dict at each use.
-        created_at: When the id was first added.
-        updated_at: When this version was.
-        expires_at: When it is to be removed; `None` for never.
-        size_bytes: Bytes of its text in UTF-8.
-        characters: Characters of its text.
-        chunks: How many chunks it is cut into.
-    """
-
-    id: str
-    version: str
-    format: Literal["markdown", "text", "code"]
-    source: str | None
-    metadata: dict[str, Any]
-    created_at: datetime
-    updated_at: datetime
-    expires_at: datetime | None
-    size_bytes: int
-    characters: int
-    chunks: int
-
-@final
-class Document(_Value):
-    """A document with its text.
-
-    Attributes:
-        text: As it was given. What stands before it is as in `DocumentInfo`.
-    """
-
-    id: str
-    version: str
-    format: Literal["markdown", "text", "code"]
-    source: str | None
-    metadata: dict[str, Any]
-    created_at: datetime
-    updated_at: datetime
-    expires_at: datetime | None
-    size_bytes: int
-    characters: int
-    chunks: int
-    text: str
-
-@final
-class AddedDocument(_Value):
-    """What became of a document.
-
-    Attributes:
-        action: "added": its id is new. "replaced": it took the place of another version. "duplicate": this version was there already.
-        document: As it is stored now.
-    """
-
-    action: Literal["added", "replaced", "duplicate"]
-    document: DocumentInfo
-
-@final
-class Counts(_Value):
-    """Documents, chunks and bytes of text. Private."""
-
-    documents: int
-    chunks: int
-    bytes: int
-
-@final
 class DocumentDraft:
     """A document on its way into the store: checked. Frozen."""
 
-    def __new__(
-        cls,
-        id: str,
-        text: str,
-        version: str | None,
-        metadata: Mapping[str, Any] | None,
-        format: str | None,
-        source: str | None,
-        ttl_seconds: float | None,
-        chunk_tokens: int,
-        expected: tuple[str | None] | None = None,
-    ) -> DocumentDraft: ...
+    def __new__(cls, id: str, text: str, **options: Any) -> DocumentDraft: ...
 
 @final
 class CollectionCore:
@@ -878,16 +554,19 @@ class CollectionCore:
     def is_same(self, other: CollectionCore) -> bool: ...
 
 @final
-class Found:
+class Found(Generic[_HitT]):
     """What is known of an answer besides its hits, and the hits. Private."""
 
+    @property
+    def hits(self) -> tuple[_HitT, ...]: ...
     @property
     def degraded_reason(self) -> str | None: ...
     @property
     def mode(self) -> Literal["hybrid", "lexical"]: ...
     @property
     def confidence(self) -> float: ...
-    def passages(self) -> tuple[Passage, ...]: ...
+    def __copy__(self) -> Found[_HitT]: ...
+    def __deepcopy__(self, _memo: object, /) -> Found[_HitT]: ...
 
 @final
 class Passage:
@@ -927,489 +606,7 @@ class Passage:
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
-def rekey(core: EngineCore, key: bytes | None) -> None: ...
-def is_encrypted(core: EngineCore) -> bool: ...
-def export_store(engine: EngineCore, path: Path) -> int:
-    """Writes everything that the store of an engine holds; how many values that are. Private."""
-
-def load_store(engine: EngineCore, path: Path) -> int:
-    """Reads an export into the empty store of an engine; how many values it has then. Private."""
-
 def repair(source: Path, target: Path) -> tuple[int, list[str]]: ...
-def collection_names(scope: ScopeCore) -> list[str]: ...
-
-@final
-class Added(_Value):
-    """What became of a message.
-
-    Attributes:
-        index: Its index in the session.
-        tokens: Tokens of the form that is sent, its frame included; 0 where it was rejected.
-        action: "added"; "duplicate": its id was added before, with the same content; "rejected": its id is that of a redacted message.
-        turn: The number of its turn: `session.turn(added.turn)` has the reply, where there is one already.
-    """
-
-    index: int
-    tokens: int
-    action: Literal["added", "duplicate", "rejected"]
-    turn: int
-
-@final
-class SessionStatus(_Value):
-    """What a session is now. Private."""
-
-    model: str
-    ended: bool
-    messages: int
-    turns: int
-    epoch: int
-    created_at: datetime
-    last_added_at: datetime
-
-@final
-class Replied(_Value):
-    """A reply that was added: its turn, its place there, and whether its usage contradicts itself. Private."""
-
-    turn: int
-    call: int
-    usage_ignored: bool
-
-@final
-class Fill(_Value):
-    """How full the model's window is. Private."""
-
-    epoch: int
-    tokens: int
-    window: int
-
-@final
-class ToolText(_Value):
-    """A part of a stored tool result.
-
-    Attributes:
-        text: The part.
-        next_offset: Where the next part begins, in characters; `None` at the end.
-        total_characters: Characters of the whole.
-    """
-
-    text: str
-    next_offset: int | None
-    total_characters: int
-
-@final
-class Billed(_Value):
-    """What a provider billed for a call, and its own words for it. Private."""
-
-    input_tokens: int
-    output_tokens: int
-    cached_tokens: int
-    cache_write_tokens: int
-    raw: dict[str, Any] | None
-
-@final
-class StoredCall(_Value):
-    """A call as it is stored: what `memspan.transcript.Call` shows. Private."""
-
-    number: int
-    reply: int
-    added_at: datetime
-    response_id: str | None
-    model: str | None
-    finish: str | None
-    usage: Billed | None
-    sent: bool
-
-@final
-class StoredTurn(_Value):
-    """A turn as it is stored: what `memspan.transcript.Turn` shows. Private."""
-
-    number: int
-    start: int
-    end: int
-    calls: tuple[StoredCall, ...]
-
-@final
-class StoredUsage(_Value):
-    """What one call was planned to cost, and what it did, in tokens: `memspan.usage.CallUsage` without prices. Private."""
-
-    turn: int
-    call: int
-    model: str | None
-    planned: int | None
-    counted: int | None
-    billed: Billed | None
-
-@final
-class TranscriptHit(_Value):
-    """A message that answers a question.
-
-    Attributes:
-        session_id: Its session.
-        message: The message.
-        score: From 0 to 1, higher is better: a weighted sum of what `explain` names. Not comparable between questions, whose best
-            words count as 1 whatever they are.
-        parts: What `explain` names, without the names.
-    """
-
-    session_id: str
-    message: Message
-    score: float
-    parts: tuple[float, ...]
-    @property
-    def source(self) -> Literal["transcripts"]:
-        """"transcripts"."""  # fmt: skip
-    @property
-    def tokens(self) -> int:
-        """Tokens of the text (`o200k_base`). Counted at each use."""
-    @property
-    def index(self) -> int:
-        """The message's index in its session."""
-    @property
-    def role(self) -> str:
-        """Whose words they are."""
-    @property
-    def text(self) -> str:
-        """The message's texts."""
-    def explain(self) -> Explanation:
-        """What the score is made of: `parts` has each part from 0 to 1, before its weight.
-
-        "words" is BM25 against the best message's, "window" that with a share of the words of the messages beside it, without names;
-        "before" and "before_two" are the words of the messages before it in its session, "after_two" of the second one behind;
-        "answers" is "before" where that message asks; "meaning" is the cosine of the built-in embedding with what the question is about,
-        "closeness" the same word by word ("..._around": with the messages beside it), "exact" the share of the question's very words,
-        "phrase" what stands together there and here; "speaker" is 1 where the question names who speaks, "name" where the message has
-        that name; "first_person", "own_words" and "second_person" are shares of "I" and "you"; "time_asked" is 1 where the question asks
-        when and it names a time; "opening", "place", "near_best" and "session" say where it stands; "within" and "behind" are 1 where it
-        was said when the question asks about, or in the ten days after; "length" grows with its distinct words; "identified" is 1 where it
-        holds every identifier of the question. docs/ranking.md has what each weighs.
-
-        Examples:
-            >>> _ = user.session("s-1", model="gpt-4o").add({"role": "user", "content": "payments-api listens on port 8443"})
-            >>> [hit] = user.search_transcripts("port of payments-api")
-            >>> hit.explain().parts["words"], hit.explain().parts["identified"]
-            (1.0, 1.0)
-        """
-
-@final
-class UsedGrant(_Value):
-    """What rules the size of a section: `memspan.Grant`, as a prompt used it. Private."""
-
-    floor: int
-    weight: int
-    ceiling: int | None
-
-@final
-class UsedSection(_Value):
-    """A part of a prompt: what `memspan.working.Section` shows. Private."""
-
-    name: str
-    tokens: int
-    grant: UsedGrant | None
-    asked: int
-    granted: int
-    items: int
-
-@final
-class Explained(_Value):
-    """One candidate for a prompt, and what became of it.
-
-    Attributes:
-        section: The section it was a candidate for.
-        id: What it is: a memory's id, a task's key, an item's id, `messages 0..42`.
-        included: Whether it is in the prompt.
-        why: The reason, in words.
-        tokens: Its tokens; 0 where it was left out before it was counted.
-        score: Its relevance, where it has one.
-        memory: The id of the memory, if it is one.
-        revision: Which revision of it.
-    """
-
-    section: str
-    id: str
-    included: bool
-    why: str
-    tokens: int
-    score: float | None
-    memory: str | None
-    revision: int | None
-
-@final
-class Breakpoint(_Value):
-    """A place where a provider may keep what stands before it.
-
-    Attributes:
-        segments: It stands after so many segments.
-        tokens: Tokens before it.
-        hash: Equal hashes, equal bytes before it: 32 hexadecimal digits.
-        lasting: Later prompts of the epoch begin with the same bytes. One that does not last serves the tool rounds of this turn.
-    """
-
-    segments: int
-    tokens: int
-    hash: str
-    lasting: bool
-
-@final
-class SharedSegments(_Value):
-    """Leading segments that two prompts share, their tokens, and what the newer one has where they part. Private."""
-
-    segments: int
-    tokens: int
-    broken_by: str | None
-
-@final
-class SummaryIdentifier(_Value):
-    """An identifier that a summary has, byte for byte.
-
-    Attributes:
-        text: The identifier.
-        phrase: The line that says what it names.
-        messages: Indices of the messages that it comes from.
-    """
-
-    text: str
-    phrase: str
-    messages: tuple[int, ...]
-
-@final
-class SummaryText(_Value):
-    """A summary: as JSON, as text, as a prompt shows it, with the tokens of the text. Private."""
-
-    json: str
-    text: str
-    shown: str
-    tokens: int
-    identifiers: tuple[SummaryIdentifier, ...]
-
-@final
-class MadeSummary(_Value):
-    """A summary that was made: its messages' identifiers, how many it has, how many of those the model had left out. Private."""
-
-    summary: SummaryText
-    identifiers: int
-    kept: int
-    restored: int
-
-@final
-class RefusedLine(_Value):
-    """A line of a model that was not taken.
-
-    Attributes:
-        text: What it wrote.
-        reason: What it says that its messages do not.
-    """
-
-    text: str
-    reason: str
-
-@final
-class CheckedReply(_Value):
-    """A reply held against the messages: what is wrong with its shape, lines taken, lines refused. Private."""
-
-    wrong: str | None
-    taken: int
-    refused: tuple[RefusedLine, ...]
-
-@final
-class LeavingMessage(_Value):
-    """A message that leaves. Private."""
-
-    index: int
-    id: str | None
-    role: str
-    text: str
-
-@final
-class CommittedCompaction(_Value):
-    """A compaction that was committed. Private."""
-
-    epoch: int
-    version: int
-    tokens_before: int
-    tokens_after: int
-
-@final
-class PlannedSwitch(_Value):
-    """What a switch of models keeps. Private."""
-
-    from_model: str
-    to_model: str
-    max_input_tokens: int
-    kept_messages: int
-    left_out_messages: int
-    tokens: int
-    first_message: int
-    fixed_tokens: int
-
-@final
-class LearnedClass(_Value):
-    """What was learned of one class of text. Private."""
-
-    name: str
-    factor: float
-    samples: int
-
-@final
-class LearnedTokens(_Value):
-    """What was learned of a closed tokenizer. Private."""
-
-    model: str
-    encoding: str
-    prior: float
-    exceeded: int
-    classes: tuple[LearnedClass, ...]
-
-@final
-class Judged(_Value):
-    """What a message claims, with the letters of it that say so. Private."""
-
-    index: int
-    category: str
-    text: str
-    slot: str | None
-    replaces: str | None
-    ends: str | None
-    importance: float
-    confidence: float
-    span: tuple[int, int]
-    reason: str
-    doubt: str | None
-
-@final
-class Beside(_Value):
-    """What a draft says of others, and where it comes from. Private."""
-
-    replaces: str | None
-    ends: str | None
-    doubt: str | None
-    session: str | None
-    message: int | None
-    writer: str | None
-
-@final
-class Mark(_Value):
-    """How far a session was learnt from: the next message, its changes, when it was made. Private."""
-
-    next: int
-    edits: int
-    created_at: int
-
-@final
-class LearnState(_Value):
-    """From where on a session is to be learnt from, its mark, and what it is now. Private."""
-
-    first: int
-    before: Mark
-    now: Mark
-
-@final
-class Relation(_Value):
-    """How two things stand to each other, and since when.
-
-    Attributes:
-        subject: What it is said of.
-        relation: How it stands.
-        object: To what.
-        since: Since when it holds.
-        until: When it stopped to hold; `None` while it does.
-        memory_id: The memory that says so.
-    """
-
-    subject: str
-    relation: str
-    object: str
-    since: datetime
-    until: datetime | None
-    memory_id: str | None
-
-@final
-class Group(_Value):
-    """Memories of a cluster that say the same, by their places, and the place that stands for them. Private."""
-
-    places: list[int]
-    stands: int
-
-@final
-class FoundCluster(_Value):
-    """Memories that are near each other, and the groups of them that rules merge. Private."""
-
-    memories: list[Memory]
-    groups: list[Group]
-
-@final
-class StoredPartial(_Value):
-    """What came of a reply that is not whole. Private."""
-
-    messages: int
-    began_at: datetime
-    written_at: datetime
-    error: str | None
-    response: dict[str, Any]
-
-@final
-class PendingCall(_Value):
-    """A tool call that waits, its arguments as the model wrote them. Private."""
-
-    id: str
-    name: str
-    arguments: str
-    message_index: int
-
-@final
-class ErasedCounts(_Value):
-    """What was erased. Private."""
-
-    memories: int
-    revisions: int
-    messages: int
-    documents: int
-    ledger_entries: int
-    terms: int
-    vectors: int
-    values: int
-    bytes_checked: int
-
-@final
-class HeldSlot(_Value):
-    """A slot with its current memories. Private."""
-
-    name: str
-    multi: bool
-    memories: tuple[Memory, ...]
-
-@final
-class StoredVersion(_Value):
-    """A version of the tools or of the system prompt: its number, the first epoch with it, since when. Private."""
-
-    is_tools: bool
-    number: int
-    epoch: int
-    since: datetime
-    text: str
-
-@final
-class LearnedFrom(_Value):
-    """A session that claims come from: how far it was learnt from before, and after. Private."""
-
-    session: str
-    before: Mark
-    after: Mark
-
-@final
-class SensitivePart(_Value):
-    """A part of a text that is a secret or personal, by its letters. Private."""
-
-    what: str
-    start: int
-    end: int
-
-@final
-class CacheMetrics(_Value):
-    """Hits, misses and capacity of the cache of counts that the process shares. Private."""
-
-    hits: int
-    misses: int
-    capacity: int
 
 @final
 class SessionCore:
@@ -1430,11 +627,26 @@ class SessionCore:
     @property
     def id(self) -> str: ...
     def status(self) -> SessionStatus: ...
+    def budget(self) -> StoredBudget: ...
+    def metadata(self) -> dict[str, Any]: ...
+    def set_metadata(self, given: Mapping[str, Any]) -> None: ...
+    def instructions(self) -> tuple[str | None, Any]: ...
+    def versions(self) -> list[StoredVersion]: ...
     def add(self, row: NewMessage, expect_index: int | None) -> Added: ...
+    def add_shortened(self, row: NewMessage, shortened: list[tuple[int, str]], expect_index: int | None) -> Added: ...
+    def long_results(self, row: NewMessage) -> list[tuple[int, str]]: ...
     def add_many(self, rows: list[NewMessage]) -> list[Added]: ...
-    def add_response(self, response: object, prompt: PromptCore | None) -> Replied: ...
-    def too_large(self, prompt: PromptCore, tokens: int, limit: int) -> PromptCore: ...
-    def learn_cost(self, prompt: PromptCore, tokens: int) -> None: ...
+    def add_response(self, response: object, prompt: PromptCore | None, holder: str | None) -> Replied: ...
+    def take_lease(self, holder: str, seconds: float, dead: str | None) -> LeaseHolder | None: ...
+    def add_leased(self, row: NewMessage, holder: str, seconds: float, dead: str | None) -> tuple[Added | None, LeaseHolder | None]: ...
+    def release_lease(self, holder: str) -> bool: ...
+    def keep_partial(self, response: str, messages: int, began_at: datetime, error: str | None) -> None: ...
+    def partial(self) -> StoredPartial | None: ...
+    def drop_partial(self) -> bool: ...
+    def open_calls(self) -> list[PendingCall]: ...
+    def refused(self, prompt: PromptCore, input_tokens: int | None, limit_tokens: int | None, output_tokens: int | None) -> PromptCore: ...
+    def again(self, prompt: PromptCore) -> PromptCore: ...
+    def learn_cost(self, prompt: PromptCore, tokens: int) -> bool: ...
     def usage(self, first: int, limit: int) -> list[StoredUsage]: ...
     def fill(self) -> Fill: ...
     def question(self) -> str | None: ...
@@ -1458,42 +670,27 @@ class SessionCore:
     def fork(self, new_id: str, at: int | None) -> SessionCore: ...
     def cancel_tool_calls(self, reason: str) -> list[str]: ...
     def tool_result(self, key: str, offset: int, max_tokens: int) -> ToolText: ...
+    def notes(self) -> list[tuple[int, str]]: ...
+    def add_note(self, text: str) -> int: ...
+    def remove_note(self, number: int) -> bool: ...
+    def set_policy(self, at: float | None, every_turns: int, result_tokens: int) -> None: ...
+    def task_ended(self) -> None: ...
+    def compaction_due(self) -> Literal["threshold", "turns", "task_end", "session_end"] | None: ...
+    def draft(self, keep_exchanges: int, max_tokens: int | None) -> CompactionDraft | None: ...
+    def brief_draft(self, max_tokens: int) -> CompactionDraft: ...
+    def commit(self, draft: CompactionDraft, written: Written) -> CommittedCompaction: ...
+    def summary(self) -> SummaryText | None: ...
+    def switch_draft(self, to: str | Model) -> CompactionDraft | None: ...
+    def plan_switch(self, to: str | Model, draft: CompactionDraft | None) -> PlannedSwitch: ...
+    def switch_model(
+        self,
+        to: str | Model,
+        system: str | None,
+        tools: object | None,
+        draft: CompactionDraft | None,
+        written: Written,
+    ) -> PlannedSwitch: ...
     def is_same(self, other: SessionCore) -> bool: ...
-
-@final
-class LeaseHolder(_Value):
-    """Whoever holds a lease. Private."""
-
-    holder: str
-    since: datetime
-    until: datetime
-
-@final
-class LastReply(_Value):
-    """A reply under a lease: its turn, whether its usage contradicts itself, whether the lease is over with it. Private."""
-
-    turn: int
-    usage_ignored: bool
-    is_last: bool
-
-def take_lease(session: SessionCore, holder: str, seconds: float, dead: str | None) -> LeaseHolder | None: ...
-def add_leased(
-    session: SessionCore, row: NewMessage, holder: str, seconds: float, dead: str | None
-) -> tuple[Added | None, LeaseHolder | None]: ...
-def add_response_leased(session: SessionCore, response: object, prompt: PromptCore | None, holder: str) -> LastReply: ...
-def release_lease(session: SessionCore, holder: str) -> bool: ...
-
-@final
-class ReplyCore:
-    """What stands around a call of a model, as `memspan.Session` calls it. Private."""
-
-    def __new__(cls, session: SessionCore) -> ReplyCore: ...
-    def keep_partial(self, response: str, messages: int, began_at: datetime, error: str | None) -> None: ...
-    def partial(self) -> StoredPartial | None: ...
-    def drop_partial(self) -> bool: ...
-    def open_calls(self) -> list[PendingCall]: ...
-    def refused(self, prompt: PromptCore, input_tokens: int | None, limit_tokens: int | None, output_tokens: int | None) -> PromptCore: ...
-    def again(self, prompt: PromptCore) -> PromptCore: ...
 
 @final
 class CompactionDraft:
@@ -1514,71 +711,7 @@ def read_summary(json: str, model: str | Model) -> SummaryText: ...
 def compaction_draft(
     given: Iterable[object], model: str | Model, previous: str | None, keep_exchanges: int, max_tokens: int
 ) -> tuple[CompactionDraft, int]: ...
-def session_draft(core: SessionCore, keep_exchanges: int, max_tokens: int | None) -> CompactionDraft | None: ...
-def brief_draft(core: SessionCore, max_tokens: int) -> CompactionDraft: ...
-def commit_compaction(core: SessionCore, draft: CompactionDraft, written: Written) -> CommittedCompaction: ...
-def session_summary(core: SessionCore) -> SummaryText | None: ...
-def compaction_due(core: SessionCore) -> Literal["threshold", "turns", "task_end", "session_end"] | None: ...
-def session_versions(core: SessionCore) -> list[StoredVersion]: ...
-def long_results(core: SessionCore, row: NewMessage) -> list[tuple[int, str]]: ...
 def unsaid(summary: str, text: str) -> str | None: ...
-def add_shortened(core: SessionCore, row: NewMessage, shortened: list[tuple[int, str]], expect_index: int | None) -> Added: ...
-def set_policy(core: SessionCore, at: float | None, every_turns: int, result_tokens: int) -> None: ...
-def task_ended(core: SessionCore) -> None: ...
-def session_notes(core: SessionCore) -> list[tuple[int, str]]: ...
-def add_note(core: SessionCore, text: str) -> int: ...
-def remove_note(core: SessionCore, number: int) -> bool: ...
-def switch_draft(core: SessionCore, to: str | Model) -> CompactionDraft | None: ...
-def plan_switch(core: SessionCore, to: str | Model, draft: CompactionDraft | None) -> PlannedSwitch: ...
-def switch_model(
-    core: SessionCore,
-    to: str | Model,
-    system: str | None,
-    tools: object | None,
-    draft: CompactionDraft | None,
-    written: Written,
-) -> PlannedSwitch: ...
-
-@final
-class SessionInfo:
-    """What a session is, without its messages. Frozen.
-
-    Examples:
-        >>> _ = user.session("s-1", model="gpt-4o", metadata={"channel": "web"})
-        >>> [info] = user.sessions()
-        >>> info.id, info.model, info.messages, info.ended, info.metadata
-        ('s-1', 'gpt-4o', 0, False, {'channel': 'web'})
-    """
-
-    @property
-    def id(self) -> str:
-        """Its id."""
-    @property
-    def model(self) -> str:
-        """The model that it runs on now."""
-    @property
-    def messages(self) -> int:
-        """How many messages it has."""
-    @property
-    def turns(self) -> int:
-        """How many turns it has, the open one included."""
-    @property
-    def epoch(self) -> int:
-        """The number of its epoch."""
-    @property
-    def created_at(self) -> datetime:
-        """When it was made: aware, in UTC."""
-    @property
-    def last_added_at(self) -> datetime:
-        """When something was last added to it: aware, in UTC; when it was made where nothing was."""
-    @property
-    def ended(self) -> bool:
-        """Whether it was ended."""
-    @property
-    def metadata(self) -> dict[str, Any]:
-        """What its caller keeps with it: a fresh dict at each use. No model ever sees it."""
-    def __eq__(self, other: object, /) -> bool: ...
-    def __hash__(self) -> int: ...
 
 @final
 class TaskCore:
@@ -1590,7 +723,7 @@ class TaskCore:
     def touch(self) -> None: ...
     def set(self, key: str, value: object, version: int | None) -> bool: ...
     def remove(self, key: str) -> None: ...
-    def get(self, key: str) -> tuple[int, tuple[Any] | None]: ...
+    def get(self, key: str) -> tuple[int, list[Any] | None]: ...
     def items(self) -> list[tuple[str, Any]]: ...
     def clear(self) -> bool: ...
 
@@ -1627,6 +760,7 @@ class PromptCore:
     def prefix_hash(self) -> str: ...
     @property
     def prefix_tokens(self) -> int: ...
+    @property
     def digest(self) -> str: ...
     def breakpoints(self) -> tuple[Breakpoint, ...]: ...
     def sections(self) -> tuple[UsedSection, ...]: ...
@@ -1638,44 +772,16 @@ class PromptCore:
     def request(self, format: str | None, stream: bool, dialect: str | None = None) -> Any: ...
     def text(self) -> str: ...
     def __len__(self) -> int: ...
+    def __copy__(self) -> PromptCore: ...
+    def __deepcopy__(self, _memo: object, /) -> PromptCore: ...
 
 @final
 class Draft:
     """One memory on its way into the store: checked, and not yet embedded. Private."""
 
-    def to_embed(self) -> str | None: ...
-
-@final
-class FailedRow:
-    """A row that cannot be written: its place among those that were given, its id, what is wrong. Private."""
-
-    @property
-    def place(self) -> int: ...
     @property
     def id(self) -> str | None: ...
-    @property
-    def error(self) -> Error: ...
-
-@final
-class Fitted:
-    """What `fit` kept: the very objects, the tokens of a request with them, and whether that is exact. Private."""
-
-    @property
-    def messages(self) -> tuple[Any, ...]: ...
-    @property
-    def tokens(self) -> int: ...
-    @property
-    def exact(self) -> bool: ...
-
-@final
-class Rows:
-    """Many of them. Private."""
-
-    def __new__(cls, owner: EngineCore, rows: list[Any], scope: ScopeCore | None) -> Rows: ...
-    def __len__(self) -> int: ...
-    def to_embed(self, owner: EngineCore, place: int) -> ToEmbed: ...
-    def failed(self) -> list[FailedRow]: ...
-    def place(self, at: int) -> tuple[int, str | None]: ...
+    def to_embed(self) -> str | None: ...
 
 @final
 class ToEmbed:
@@ -1706,48 +812,17 @@ class Vectors:
     def __len__(self) -> int: ...
 
 def build_info() -> BuildInfo: ...
-def restore_memory(number: int, body: bytes, supersedes: str | None, superseded_by: str | None) -> Memory:
+def restore_memory(
+    number: int,
+    body: bytes,
+    slot: tuple[str | None, str | None],
+    others: tuple[list[str], list[str]],
+    access: tuple[int, int],
+) -> Memory:
     """What `Memory` is unpickled by. Private."""
 
 def restore_remembered(action: str, memory: Memory, reason: str | None) -> Remembered:
     """What `Remembered` is unpickled by. Private."""
-
-def session_infos(scope: ScopeCore, after: int, limit: int, newest_first: bool, since: datetime | None) -> list[tuple[int, SessionInfo]]:
-    """Sessions of a scope, a page of them: number and what each is. Private."""
-
-@final
-class StoredGrant(_Value):
-    """What a section of the prompt may have. Private."""
-
-    section: str
-    floor: int
-    weight: int
-    ceiling: int | None
-
-@final
-class StoredBudget(_Value):
-    """A session's budget as it is stored; `None` is the engine's own rule. Private."""
-
-    max_input_tokens: int | None
-    order: Literal["cache_first", "classic"]
-    fill: float
-    output_tokens: int | None
-    cut_step: float
-    sections: list[StoredGrant]
-    compact_at: float | None
-    compact_every_turns: int | None
-    result_tokens: int | None
-
-@final
-class Reached:
-    """A share of a model's window that a session's prompt reached. Private."""
-
-    @property
-    def fraction(self) -> float: ...
-    @property
-    def tokens(self) -> int: ...
-    @property
-    def window(self) -> int: ...
 
 @final
 class WindowWatch:
@@ -1757,58 +832,8 @@ class WindowWatch:
     def look(self, of: SessionCore, prompt_tokens: int | None) -> list[Reached]:
         """The shares that a session reaches for the first time in its epoch."""
 
-def session_budget(of: SessionCore) -> StoredBudget:
-    """The budget of a session. Private."""
-
-def session_metadata(of: SessionCore) -> dict[str, Any]:
-    """What a caller keeps with a session. Private."""
-
-def set_session_metadata(of: SessionCore, given: Mapping[str, Any]) -> None:
-    """Replaces it. Private."""
-
-def session_instructions(of: SessionCore) -> tuple[str | None, Any]:
-    """The system prompt and the tools of a session. Private."""
-
-def search_transcripts(
-    scope: ScopeCore,
-    query: str,
-    limit: int,
-    conditions_given: Mapping[str, Any] | None,
-    since: datetime | None,
-    until: datetime | None,
-) -> tuple[list[TranscriptHit], float]:
-    """Messages that answer a question, the best first, and how sure the engine is of the best. Private."""
-
-@final
-class SourcesCore:
-    """What several sources answered: their hits in one order, and what is known of them. Private."""
-
-    @property
-    def hits(self) -> tuple[Recalled | TranscriptHit | Passage, ...]: ...
-    @property
-    def confidence(self) -> float: ...
-    @property
-    def degraded_reason(self) -> str | None: ...
-    @property
-    def mode(self) -> Literal["hybrid", "lexical"]: ...
-
-def search_sources(
-    scope: ScopeCore,
-    scopes: tuple[Scope, ...],
-    query: str,
-    limit: int,
-    asked: Sequence[int],
-    conditions: Mapping[str, Any] | None,
-    since: datetime | None,
-    until: datetime | None,
-    min_score: float | None,
-    max_tokens: int | None,
-    relevant_only: bool,
-    zone: tzinfo | None,
-    vector: Vectors | None,
-    degraded: str | None,
-) -> SourcesCore:
-    """Asks several sources one question."""
+def explain_message(score: float, parts: list[float]) -> Explanation:
+    """What the score of a message is made of. Private."""
 
 def check_memory_text(text: str) -> None:
     """Raises `InvalidInput` where a text cannot be a memory's. Private."""
@@ -1822,60 +847,8 @@ def screened(text: str, secrets: str, personal_data: str) -> tuple[str | None, l
 def gate_features(text: str, before: str) -> tuple[list[str], list[float]]:
     """What the gate's models see of a message. Private: `tools/gate/fit.py` fits their weights."""
 
-def judge(scope: ScopeCore, heard: Sequence[Heard], first: int) -> list[Judged]:
-    """What messages claim. Private."""
-
-def learn_mark(scope: ScopeCore, session: str) -> LearnState:
-    """From where on a session is to be learnt from, its mark, and what it is now. Private."""
-
-def shown_texts(scope: ScopeCore, session: str, first: int, end: int) -> list[tuple[int, list[str]]]:
-    """What the calls of a session showed: of each turn its first message and the texts, newest turn first. Private."""
-
-def learn(
-    scope: ScopeCore,
-    drafts: Sequence[Draft],
-    beside: Sequence[Beside],
-    session: LearnedFrom | None,
-    embedded: Vectors | None,
-) -> list[Remembered] | None:
-    """Stores claims in one transaction. Private."""
-
-def quarantined(scope: ScopeCore) -> list[Memory]:
-    """What waits to be approved. Private."""
-
-def approve(scope: ScopeCore, memory_id: str) -> Remembered:
-    """Remembers what waited. Private."""
-
-def forget_from(
-    scope: ScopeCore, source: str | None, session: str | None, since: datetime | None, derived: bool, dry_run: bool
-) -> list[Memory]:
-    """Forgets what comes from there. Private."""
-
-def clusters(scope: ScopeCore, closeness: float, min_points: int) -> list[FoundCluster]:
-    """Clusters of memories, and the groups that rules merge. Private."""
-
 def dbscan(vectors: Sequence[Sequence[float]], closeness: float, min_points: int) -> list[int | None]:
     """The cluster of each vector. Private."""
-
-def merge(scope: ScopeCore, originals: Sequence[Memory], keep: int | None, draft: Draft | None) -> Remembered | None:
-    """Puts one memory in the place of several. Private."""
-
-def relate(
-    scope: ScopeCore,
-    subject: str,
-    relation: str,
-    object: str,
-    since: datetime | None,
-    memory: Memory | None,
-    holds: bool,
-) -> tuple[Relation, bool]:
-    """Says that something stands to something. Private."""
-
-def neighbors(scope: ScopeCore, entity: str, at: datetime | None) -> list[Relation]:
-    """The relations of an entity. Private."""
-
-def paths(scope: ScopeCore, a: str, b: str, max_hops: int, at: datetime | None) -> list[list[Relation]]:
-    """The shortest paths between two entities. Private."""
 
 def check_text(name: str, text: str) -> bool:
     """Raises `InvalidInput` where a text is none; whether it has more than white space. Private."""

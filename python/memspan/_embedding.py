@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memspan import _core
+from memspan._core import Limits
 from memspan._fence import is_number
 from memspan._twins import awaiting_loop
 from memspan.exceptions import EmbedderError, InvalidInput
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from memspan.embedding import Embedder, Event
 
 _BATCH = 256
-_MAX_TIMEOUT_SECONDS = 86_400
 _MAX_REASON = 500
 _GRACE_SECONDS = 0.05  # in which an embedder that hung may return before the next call is refused
 
@@ -33,9 +33,9 @@ class Embedding:
                 f"opening a store: embed_timeout_seconds must be a number of seconds or None, and it is {type(timeout_seconds).__name__} "
                 f"{str(timeout_seconds)[:80]!r}: give a number, or leave it out"
             )
-        if timeout_seconds is not None and not 0 < timeout_seconds <= _MAX_TIMEOUT_SECONDS:
+        if timeout_seconds is not None and not 0 < timeout_seconds <= Limits.MAX_WAIT_SECONDS:
             raise InvalidInput(
-                f"opening a store: embed_timeout_seconds must be above 0 and at most {_MAX_TIMEOUT_SECONDS:,} (a day), and it is "
+                f"opening a store: embed_timeout_seconds must be above 0 and at most {Limits.MAX_WAIT_SECONDS:,} (a day), and it is "
                 f"{timeout_seconds}: leave it out to wait for ever",
                 value=timeout_seconds,
             )
@@ -238,7 +238,7 @@ class Reporter:
     def __init__(self, on_event: Callable[[Event], object] | None) -> None:
         if on_event is not None and not callable(on_event):
             raise InvalidInput(
-                f"opening a store: on_event must be a callable that takes an Event, and {on_event!r} is none: pass a function"
+                f"opening a store: on_event must be a callable that takes an Event, and {on_event!r} cannot be called: pass a function"
             )
         self._on_event = on_event
 

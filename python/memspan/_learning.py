@@ -14,7 +14,8 @@ import threading
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from memspan import _core
+from memspan import _core, _records
+from memspan._core import Limits
 from memspan._fence import is_list, is_mapping, kind_of
 from memspan._values import dataclass, field, replace
 from memspan.counting import count_tokens
@@ -47,7 +48,6 @@ MOST_CLAIMS = 200
 REPLY_TOKENS = 2_000
 MOST_REPLY = 1_000_000
 MOST_TEXT = 2_000
-MOST_SECONDS = 86_400
 MOST_SLOT = 100
 SHORT = 3
 
@@ -146,13 +146,13 @@ def _from_session(work: Work, session: Session) -> tuple[list[Decision], int]:
     read = 0
     planned: int | None = None
     for _ in range(1_000_000):
-        state = _core.learn_mark(work.core, session.id)
+        state = work.core.learn_mark(session.id)
         first = state.first if planned is None else planned
         end = min(state.now.next, first + PAGE)
         if first >= end:
             return decisions, read
         heard = [_stored(session.id, message) for message in session.messages[max(0, first - BEFORE) : end]]
-        mark = _core.LearnedFrom(session.id, state.before, _core.Mark(end, state.now.edits, state.now.created_at))
+        mark = _records.LearnedFrom(session.id, state.before, _records.Mark(end, state.now.edits, state.now.created_at))
         done = _page(work, heard, first - max(0, first - BEFORE), session.id, None if work.dry_run else mark)
         if done is None:
             continue  # another process learnt from it meanwhile: what it left is read now
@@ -160,8 +160,8 @@ def _from_session(work: Work, session: Session) -> tuple[list[Decision], int]:
     raise StateError("learning: the session is being learnt from by others all the time: try again later")
 
 
-def _page(work: Work, heard: list[Heard], first: int, session_id: str | None, mark: _core.LearnedFrom | None) -> list[Decision] | None:
-    claims = [_claim(heard[one.index], one, work.policy) for one in _core.judge(work.core, heard, first)]
+def _page(work: Work, heard: list[Heard], first: int, session_id: str | None, mark: _records.LearnedFrom | None) -> list[Decision] | None:
+    claims = [_claim(heard[one.index], one, work.policy) for one in work.core.judge(heard, first)]
     if session_id is not None:
         claims = _unrepeated(work, session_id, claims)
     if work.llm is not None:
@@ -172,13 +172,13 @@ def _page(work: Work, heard: list[Heard], first: int, session_id: str | None, ma
     by_index = {one.index: one for one in heard}
     drafts = [_draft(work, claim, by_index[claim.decision.index]) for claim in wanted]
     beside = [
-        _core.Beside(
+        _records.Beside(
             claim.replaces, claim.ends, claim.doubt, session_id, claim.decision.index if session_id is not None else None, claim.writer
         )
         for claim in wanted
     ]
     vectors = work.store.stored_vectors([draft.to_embed() or "-" for draft in drafts], work.scope) if drafts else None
-    stored = _core.learn(work.core, drafts, beside, mark, vectors)
+    stored = work.core.learn(drafts, beside, mark, vectors)
     if stored is None:
         return None
     outcomes = iter(stored)
@@ -198,7 +198,7 @@ def _unrepeated(work: Work, session_id: str, claims: list[Claim]) -> list[Claim]
     spoken = [claim.decision.index for claim in claims if claim.source == "assistant" and claim.decision.category != "discard"]
     if not spoken:
         return claims
-    turns = _core.shown_texts(work.core, session_id, spoken[0], spoken[-1] + 1)
+    turns = work.core.shown_texts(session_id, spoken[0], spoken[-1] + 1)
     return [_repeated(claim, turns) if claim.source == "assistant" else claim for claim in claims]
 
 
@@ -211,7 +211,7 @@ def _repeated(claim: Claim, turns: list[tuple[int, list[str]]]) -> Claim:
     return Claim(decision, claim.replaces, claim.ends, claim.doubt, claim.writer, claim.source)
 
 
-def _claim(heard: Heard, judged: _core.Judged, policy: Policy) -> Claim:
+def _claim(heard: Heard, judged: _records.Judged, policy: Policy) -> Claim:
     category, reason, doubt = judged.category, judged.reason, judged.doubt
     action = "discarded" if category == "discard" else "added" if doubt is None else "quarantined"
     if doubt is not None and policy.unconfirmed == "discard":
@@ -299,7 +299,7 @@ def check_model(doing: str, llm: object, timeout_seconds: object) -> None:
             f"{'a coroutine function' if callable(llm) else f'a {type(llm).__name__}'}: wrap the client's call in one"
         )
     is_number = isinstance(timeout_seconds, int | float) and not isinstance(timeout_seconds, bool)
-    if not is_number or not 0 < cast("float", timeout_seconds) <= MOST_SECONDS:
+    if not is_number or not 0 < cast("float", timeout_seconds) <= Limits.MAX_WAIT_SECONDS:
         raise InvalidInput(f"{doing}: the model's time must be above 0 and at most a day, and it is {timeout_seconds!r:.80}: give seconds")
 
 

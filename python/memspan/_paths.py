@@ -63,7 +63,7 @@ def add_path(
         if progress is not None:
             progress(place, len(found.files), document_id)
     seen = {prefix + below for below, _ in found.files}
-    # What another pattern left out is still there.
+    # Files that another pattern left out are still there.
     gone = [one.id for one in known.values() if one.source == source and one.id not in seen and not found.hides(one.id, prefix)]
     removed = [one for one in gone if not (real / one.removeprefix(prefix)).is_file()]
     removed = [one for one in removed if collection.delete(one)]
@@ -85,7 +85,7 @@ def _patterns(pattern: str | Iterable[str] | None) -> tuple[str, ...]:
 
 
 class _Found:
-    """The files of a folder, and what is none of them."""
+    """The files of a folder, and the entries that are not files."""
 
     def __init__(self, root: Path, patterns: tuple[str, ...]) -> None:
         self.files: list[tuple[str, Path]] = []
@@ -141,7 +141,7 @@ class _Found:
         return None
 
     def read(self, file: Path, options: bytes, known: str | None) -> tuple[str | None, str | None]:
-        """The text of a file and its version. No text where the version is the known one; neither, and a note, where it is no text."""
+        """The text of a file and its version. No text where the version is the known one; neither, and a note, where it is not text."""
         data = self._bytes(file)
         if data is None:
             return None, None

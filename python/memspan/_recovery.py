@@ -24,12 +24,12 @@ _MOST_COUNTS = 4
 _MAX_REASON = 500
 _ELSEWHERE = frozenset({"overloaded", "rate_limited", "outage"})
 _CURES = {
-    "auth": "the provider refuses the key, its rights or the account: mend them, no other prompt helps",
+    "auth": "the provider refuses the key, its rights or the account: correct them, because no other prompt helps",
     "bad_request": "the provider refuses the request itself: its message says what to change",
     "overloaded": "the provider has no room now, and no other model is left: try again later, or name more models (models=)",
     "rate_limited": "the provider's rate limit is reached, and no other model is left: wait, or name more models (models=)",
     "outage": "the provider does not answer, and no other model is left: try again later, or name more models (models=)",
-    "": "the error is none that memspan.Refusal knows: handle it, or assemble again with another max_input_tokens=",
+    "": "memspan.Refusal does not know this error: handle it, or assemble again with another max_input_tokens=",
 }
 _OF_A_CALL = frozenset({"max_tokens", "max_completion_tokens", "stream", "stream_options"})
 
@@ -49,7 +49,7 @@ def count_by(
             store.reporter.report(Event("count", reason, session.scope, session=session.id))
             return prompt
         if tokens > prompt.max_input_tokens:
-            prompt = Prompt(session_core.too_large(core, tokens, prompt.max_input_tokens))
+            prompt = Prompt(session_core.refused(core, tokens, prompt.max_input_tokens, None))
             continue
         try:
             session_core.learn_cost(core, tokens)
@@ -64,7 +64,7 @@ def count_by(
 
 
 def recover(
-    core: _core.ReplyCore,
+    core: _core.SessionCore,
     session: Session,
     store: OpenStore,
     prompt: Prompt,
@@ -91,7 +91,7 @@ def recover(
 
 
 def _compacted(
-    core: _core.ReplyCore, session: Session, store: OpenStore, smaller: Prompt, compact: Callable[[Session], Compaction]
+    core: _core.SessionCore, session: Session, store: OpenStore, smaller: Prompt, compact: Callable[[Session], Compaction]
 ) -> Prompt:
     """A smaller prompt with a summary of what it leaves out; the smaller one itself where there is nothing to sum up."""
     try:

@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from memspan import _core
 from memspan._core import Limits
@@ -155,33 +155,60 @@ class OpenStore:
         while chunk := list(islice(iterator, Limits.MAX_BATCH_ROWS)):
             if scope is not None:
                 _check_scope(chunk, scope, first)
-            yield self._import_chunk(_core.Rows(self.core, chunk, core), first, scope, skip=skip)
+            yield self._import_chunk(chunk, core, first, scope, skip=skip)
             first += len(chunk)
 
-    def _import_chunk(self, rows: _core.Rows, first: int, scope: Scope | None, *, skip: bool) -> tuple[list[Failed], list[Remembered], int]:
-        failed = [(first + row.place, row.id, _at_row(row.error, first + row.place)) for row in rows.failed()]
+    def _import_chunk(
+        self, rows: list[object], core: _core.ScopeCore | None, first: int, scope: Scope | None, *, skip: bool
+    ) -> tuple[list[Failed], list[Remembered], int]:
+        drafts: list[_core.Draft] = []
+        places: list[int] = []
+        failed: list[Failed] = []
+        for index, row in enumerate(rows, first):
+            try:
+                drafts.append(self._draft(row, core))
+                places.append(index)
+            except InvalidInput as error:
+                failed.append((index, _id_of(row), _at_row(error, index)))
         if failed and not skip:
             raise failed[0][2]
-        vectors = self._stored_vectors(rows, scope)
+        vectors = self._stored_vectors(drafts, scope)
         try:
-            outcomes, transactions = self.core.remember_many(rows, vectors, not skip)
+            outcomes, transactions = self.core.remember_many(drafts, vectors, not skip)
         except Error as error:
             at = error.fields.get("row")
-            raise _at_row(error, first + rows.place(at)[0]) if isinstance(at, int) else error from None
+            raise _at_row(error, places[at]) if isinstance(at, int) else error from None
         remembered: list[Remembered] = []
-        for at, outcome in enumerate(outcomes):
+        for draft, index, outcome in zip(drafts, places, outcomes, strict=True):
             if isinstance(outcome, Error):
-                place, row_id = rows.place(at)
-                failed.append((first + place, row_id, _at_row(outcome, first + place)))
+                failed.append((index, draft.id, _at_row(outcome, index)))
             else:
                 remembered.append(outcome)
         return failed, remembered, transactions
 
-    def _stored_vectors(self, rows: _core.Rows, scope: Scope | None) -> _core.Vectors | None:
+    def _draft(self, row: object, core: _core.ScopeCore | None) -> _core.Draft:
+        """A row as the core takes it: of its own scope, or of that which is written to."""
+        fields = {"text": row} if isinstance(row, str) else _fields(row)
+        text, scope = fields.pop("text", None), fields.pop("scope", None)
+        if scope is not None:
+            if not self.core.owns(scope):
+                rule = "its scope must be one of this engine, and it belongs to another: take it from this engine's user() or shared()"
+                raise InvalidInput(f"reading a row: {rule}")
+            core = scope._core  # noqa: SLF001
+        if text is None:
+            raise InvalidInput('reading a row: it must have a text, and it has none: add "text"')
+        if core is None:
+            raise InvalidInput(
+                'reading a row: it must say whose memory it is, and it has no scope: add "scope": engine.user(...), '
+                "or call remember_many of a scope"
+            )
+        return core.draft(text, **fields)
+
+    def _stored_vectors(self, drafts: list[_core.Draft], scope: Scope | None) -> _core.Vectors | None:
         embedding = self.embedding
         if embedding is None:
             return None
-        wanted = rows.to_embed(self.core, embedding.place)
+        wanted = self.core.to_embed(drafts, embedding.place)
         if not len(wanted):
             return None
         self.core.note_embedded(0, wanted.reused, 0)
@@ -201,6 +228,25 @@ class OpenStore:
     def _note_pending(self, memories: int, reason: str, scope: Scope | None) -> None:
         self.core.note_pending(memories)
         self.reporter.report(Event("pending", reason, scope, memories))
+
+
+def _fields(row: object) -> dict[str, Any]:
+    """The arguments of `remember` that a mapping or a `NewMemory` has."""
+    given: Any = row if isinstance(row, Mapping) else getattr(row, "__dict__", None)
+    if not isinstance(given, Mapping):
+        kind = type(row).__name__
+        raise InvalidInput(f"reading a row: it must be a str, a mapping or a NewMemory, and it is of type {kind}: pass one of these")
+    fields: dict[str, Any] = dict(given)  # pyright: ignore[reportUnknownArgumentType]
+    for name in fields:
+        if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidInput(f"reading a key of a row: it must be a str, and {name!r} is of type {type(name).__name__}: pass a str")
+    return fields
+
+
+def _id_of(row: object) -> str | None:
+    """The id of a row that could not be read, as far as it can be told."""
+    found: object = row.get("id") if isinstance(row, Mapping) else getattr(row, "id", None)  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
+    return found if isinstance(found, str) else None
 
 
 def _several(rows: object) -> Iterable[object]:

@@ -8,9 +8,9 @@ then.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-__all__ = ["asdict", "dataclass", "field", "fields", "replace"]
+__all__ = ["asdict", "dataclass", "field", "fields", "fresh", "of_module", "replace"]
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -153,3 +153,44 @@ else:
 
             rows = [(one.name, one.type, theirs(one)) for one in cls._fields.values()]
             return dataclasses.make_dataclass(cls.__name__, rows).__dataclass_fields__
+
+
+_T = TypeVar("_T")
+
+
+class _Fresh:
+    """A field of dicts and lists that every reader gets for itself."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, value: Any, _cls: type | None = None) -> Any:
+        if value is None:
+            return self
+        from copy import deepcopy  # noqa: PLC0415  few values are asked for them
+
+        return deepcopy(value.__dict__[self._name])
+
+    def __set__(self, value: Any, _new: object) -> None:
+        raise AttributeError(f"cannot assign to field {self._name!r}")
+
+
+def fresh(*names: str) -> Callable[[type[_T]], type[_T]]:
+    """The fields of a value that hold dicts: whoever reads one gets a copy, so that nobody changes the value."""
+
+    def make(cls: type[_T]) -> type[_T]:
+        for name in names:
+            setattr(cls, name, _Fresh(name))
+        return cls
+
+    return make
+
+
+def of_module(name: str) -> Callable[[type[_T]], type[_T]]:
+    """Says which module's value it is: that which callers import it from."""
+
+    def make(cls: type[_T]) -> type[_T]:
+        cls.__module__ = name
+        return cls
+
+    return make

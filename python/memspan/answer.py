@@ -9,12 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias, TypeVar, overload, runtime_checkable
 
-from memspan._values import dataclass
-
 if TYPE_CHECKING:
-    from memspan._core import Explanation
+    from memspan._results import Explanation
 
-__all__ = ["About", "Answer", "Hit", "Known", "SourceName"]
+__all__ = ["About", "Answer", "Hit", "SourceName"]
 
 SourceName: TypeAlias = Literal["memories", "transcripts", "collections"]
 """What can be searched: long-term memories, messages of sessions, documents of collections."""
@@ -58,15 +56,6 @@ class About(Protocol):
     def mode(self) -> Literal["hybrid", "lexical"]: ...  # noqa: D102
 
 
-@dataclass(frozen=True)
-class Known:
-    """An `About` whose values are known already."""
-
-    confidence: float
-    degraded_reason: str | None
-    mode: Literal["hybrid", "lexical"]
-
-
 class Answer(Sequence[_HitT_co], Generic[_HitT_co]):
     """The hits of a question, best first. Frozen. A slice of it is an answer too.
 
@@ -85,7 +74,7 @@ class Answer(Sequence[_HitT_co], Generic[_HitT_co]):
 
     @property
     def confidence(self) -> float:
-        """0 to 1: how sure the engine is that the best hit answers the question; 0 without a hit. It is no probability."""
+        """0 to 1: how sure the engine is that the best hit answers the question; 0 without a hit. It is not a probability."""
         return self._about.confidence
 
     @property

@@ -21,6 +21,7 @@ from concurrent.futures import TimeoutError as TooLate
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, cast
 
+from memspan._core import Limits
 from memspan._fence import is_mapping, is_number, is_whole
 from memspan._twins import awaitable
 from memspan._values import dataclass, field
@@ -29,7 +30,7 @@ from memspan.engine import open as open_engine
 from memspan.exceptions import Error, InvalidInput, ModelMismatch, ProviderError
 from memspan.function_tools import Function
 from memspan.providers.provider import Provider, provider_for
-from memspan.session_tools import MemoryTool, format_of, memory_tools, result_message, run_call, text_of_result
+from memspan.session_tools import MemoryTool, distinct, failure, format_of, memory_tools, result_message, run_call, text_of_result
 
 if TYPE_CHECKING:
     import os
@@ -54,7 +55,6 @@ Hook: TypeAlias = "Callable[[Step, Literal['before', 'after'], Session, Any], No
 """Called before and after each step with the session and what the step is about: the message, the prompt, the response, the error."""
 
 _MORE_TRIES = 3
-_MAX_TOOL_SECONDS = 86_400
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class Assistant:
         engine: An engine, or where its store is; then `close` closes it.
         provider: The way to the model, and to those of `fallbacks` that it serves; other vendors are asked with the environment's keys.
         model: The model of new sessions.
-        fallbacks: Models to go on with, in their order, where the provider does not answer.
+        fallbacks: Models to continue with, in this order, where the provider does not answer.
         system: The system prompt.
         tools: The application's own: functions with type hints, or `memspan.Function`s.
         memory_tools: Which of "remember", "recall", "forget" and "read_result" the model is given.
@@ -155,7 +155,8 @@ class Assistant:
                 "make one, memspan.providers.OpenAI() for instance, or a subclass"
             )
         several = isinstance(cast("object", fallbacks), Iterable) and not isinstance(fallbacks, str)
-        if not (several and is_whole(max_rounds) and max_rounds >= 0 and is_number(tool_seconds) and 0 < tool_seconds <= _MAX_TOOL_SECONDS):
+        in_time = is_number(tool_seconds) and 0 < tool_seconds <= Limits.MAX_WAIT_SECONDS
+        if not (several and is_whole(max_rounds) and max_rounds >= 0 and in_time):
             raise InvalidInput(
                 "making an assistant: fallbacks are several models, max_rounds is 0 or more, tool_seconds above 0 and at most a day: "
                 "change them"
@@ -164,8 +165,8 @@ class Assistant:
         self.engine = engine if isinstance(engine, Engine) else open_engine(engine)
         self._provider, self._providers = provider, dict(providers or {})
         self._model, self._fallbacks, self._system = model, tuple(fallbacks), system
-        self._functions = tuple(Function.of(tool) for tool in tools)
         self._memory_tools = tuple(memory_tools)
+        self._functions = distinct(map(Function.of, tools), self._memory_tools)
         self._budget, self._max_rounds, self._tool_seconds = budget, max_rounds, tool_seconds
         self._lease_seconds, self._wait_seconds = lease_seconds, wait_seconds
         self._learns, self._compacts, self._hook = learn, compact, hook
@@ -176,7 +177,7 @@ class Assistant:
         Args:
             user: Whose memory it is.
             message: The text, or a message with parts.
-            session: The conversation; made where there is none.
+            session: The conversation, which is created if it is new.
             id: Makes a retry harmless: the same id returns the stored answer. Give the webhook's.
 
         Raises:
@@ -379,11 +380,12 @@ def _told(error: Exception) -> Any:
 
 def _result(call: ToolCall, future: Future[dict[str, Any]], seconds: float, limit: float) -> dict[str, Any]:
     try:
-        return future.result(timeout=seconds)
+        error = future.exception(timeout=seconds)
     except TooLate:
         return result_message(call, f"the tool was not done after {limit:g} seconds", failed=True)
-    except InvalidInput as error:  # no such tool
+    if isinstance(error, InvalidInput):  # no such tool
         return result_message(call, error.message, failed=True)
+    return future.result() if error is None else failure(call, error)
 
 
 def _reply(turn: Turn, **about: Any) -> AssistantReply:

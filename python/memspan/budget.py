@@ -16,7 +16,7 @@ from memspan.exceptions import InvalidInput
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from memspan._core import StoredBudget
+    from memspan._records import StoredBudget
 
 __all__ = ["Budget", "Compact", "Grant", "Item", "Order", "Recalls", "ToolResults", "stored_budget"]
 
@@ -81,9 +81,9 @@ class Compact:
     """When a session should be compacted: what `Session.compaction_due` goes by. Nothing is compacted behind the caller's back.
 
     Attributes:
-        at: From this share of a prompt's limit on, above 0 and at most 1; `None` for never. What counts is the prompt as it would be if
-            nothing were cut: the fixed sections and everything since the last compaction.
-        every_turns: After so many turns since the last compaction; `None` for never.
+        at: From this share of a prompt's limit on, above 0 and at most 1; `None` for never. The prompt is taken as it would be if nothing
+            were cut: the fixed sections and everything since the last compaction.
+        every_turns: After this many turns since the last compaction; `None` for never.
 
     Raises:
         InvalidInput: A number is out of its range.
@@ -285,7 +285,7 @@ class Item:
         score: How relevant it is. Within a section higher ones come first, and those without a score keep their order behind them.
 
     Raises:
-        InvalidInput: The text is no str, the section is one that memspan fills itself, or the score is no finite number.
+        InvalidInput: The text is not a str, memspan fills the section itself, or the score is not a finite number.
 
     Examples:
         >>> memspan.Item("payments-api listens on 8443", id="runbook#3", score=0.8).section
@@ -304,7 +304,7 @@ class Item:
         if self.section in _FIXED | _OURS:
             raise InvalidInput(
                 f"making an item: its section must be 'retrieved', 'recalled' or a name of your own, got {self.section!r} (Item.section): "
-                "memspan fills that one itself, choose another",
+                "choose another, because memspan fills that one itself",
                 section=self.section,
             )
         if self.id is not None:
@@ -377,7 +377,7 @@ def _check_id(value: object) -> None:
 
 
 def _check_known(name: str) -> None:
-    """Refuses what looks like a section of ours and is none: a grant for it would do nothing."""
+    """Refuses a name that looks like a misspelt section of ours: a grant for it would do nothing."""
     meant = _MISTAKEN.get(name.lower()) or next((ours for ours in _GRANTED if name != ours and _is_near(name.lower(), ours)), None)
     if meant is not None and name not in _GRANTED:
         raise InvalidInput(

@@ -24,7 +24,7 @@ _HELP = """/why           what the last prompt showed, and why
 /prompt        the last prompt as text
 /memory        what is remembered of you
 /forget ID     forget a memory
-/switch MODEL  go on with another model
+/switch MODEL  continue with another model
 /quit          end"""
 
 

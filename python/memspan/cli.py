@@ -92,7 +92,7 @@ def _parser() -> argparse.ArgumentParser:  # noqa: PLR0915  one block for each c
     recall.add_argument("user", metavar="USER")
     recall.add_argument("query", metavar="QUERY")
     recall.add_argument("--tenant", help="the tenant that the user belongs to")
-    recall.add_argument("--limit", type=int, default=5, metavar="N", help="at most so many memories (default 5)")
+    recall.add_argument("--limit", type=int, default=5, metavar="N", help="the most memories to return (default 5)")
     backup = add(_backup, "backup", "Write a compacted, verified copy while the store is in use.")
     backup.add_argument("target", metavar="TARGET", type=Path, help="a folder that does not exist yet")
     export = add(_export, "export", "Write everything that a store holds to a file of JSON lines.")
@@ -100,7 +100,7 @@ def _parser() -> argparse.ArgumentParser:  # noqa: PLR0915  one block for each c
     load = add(_load, "load", "Read a file that `export` wrote into a new store.")
     load.add_argument("file", metavar="FILE", type=Path, help="the file to be read")
     maintain = add(_maintain, "maintain", "Fill in pending vectors, merge, remove what expired.")
-    maintain.add_argument("--every", metavar="TIME", help="go on until interrupted, each 90s, 30m, 24h or 7d")
+    maintain.add_argument("--every", metavar="TIME", help="run until interrupted, every 90s, 30m, 24h or 7d")
     evaluation = add(_eval, "eval", "Ask questions of a file and print what recall found: precision, coverage, freshness, duplicates.")
     evaluation.add_argument(
         "questions", metavar="QUESTIONS.jsonl", type=Path, help='"user", "question" and "answers" (ids or texts) a line'
@@ -110,7 +110,7 @@ def _parser() -> argparse.ArgumentParser:  # noqa: PLR0915  one block for each c
     rekey = add(_rekey, "rekey", "Give a store another key, encrypt a plain one, or make it plain; the store is rewritten.")
     new_key = rekey.add_mutually_exclusive_group(required=True)
     new_key.add_argument("--new-key-file", type=Path, metavar="FILE", help="the new key: 32 bytes, or 64 hexadecimal digits")
-    new_key.add_argument("--plain", action="store_true", help="no key: the values are encrypted no more")
+    new_key.add_argument("--plain", action="store_true", help="remove the key: values are stored in plain text")
     add(_reembed, "reembed", "Replace the vectors of other embedders by those of the built-in embedding; can be interrupted.")
     show = add(_show, "show", "Print a user's sessions, the turns of one, or what the model saw at a turn.")
     show.add_argument("user", metavar="USER")
@@ -127,28 +127,30 @@ def _parser() -> argparse.ArgumentParser:  # noqa: PLR0915  one block for each c
         help="save what is intact in a new store there, and list what was lost",
     )
     chat = commands.add_parser(
-        "chat", help=(text := "Talk to a model in the terminal, with a memory; /help lists what else it knows."), description=text
+        "chat", help=(text := "Talk to a model in the terminal, with a memory. /help lists the commands."), description=text
     )
     chat.set_defaults(command=_chat)
-    chat.add_argument("store", metavar="STORE", type=Path, help="the store's folder; made where there is none")
+    chat.add_argument("store", metavar="STORE", type=Path, help="the store's folder, which is created if it is missing")
     chat.add_argument("--model", required=True, help="the model, as its server calls it")
     chat.add_argument(
         "--base-url", metavar="URL", help="a server that speaks chat completions; by default the model's vendor, with the environment's key"
     )
     chat.add_argument("--api-key", metavar="KEY", help="of that server")
-    chat.add_argument("--window", type=int, default=32_768, metavar="N", help="of a model that the registry does not know (default 32,768)")
-    chat.add_argument("--user", default="me", help="whose memory it is (default me)")
+    chat.add_argument(
+        "--window", type=int, default=32_768, metavar="N", help="the window of a model that the registry does not know (default 32,768)"
+    )
+    chat.add_argument("--user", default="me", help="the user whose memory it is (default me)")
     chat.add_argument("--session", default="chat", help="the conversation (default chat)")
     chat.add_argument("--system", help="the system prompt")
     replay = commands.add_parser(
         "replay", help=(text := "Play a transcript through a session and print what each prompt would have been."), description=text
     )
     replay.set_defaults(command=_replay)
-    replay.add_argument("file", metavar="FILE.jsonl", type=Path, help="a chat message a line, or an object with a list of messages")
+    replay.add_argument("file", metavar="FILE.jsonl", type=Path, help="one chat message per line, or an object with a list of messages")
     replay.add_argument("--model", required=True, help="the model that the prompts are for")
     replay.add_argument("--max-input-tokens", type=int, metavar="N", help="the limit of a prompt; by default the model's own")
     replay.add_argument(
-        "--turn", type=int, action="append", default=[], metavar="N", help="show this turn; -1 is the last (default), may be given again"
+        "--turn", type=int, action="append", default=[], metavar="N", help="show this turn (default -1, the last); may be repeated"
     )
     replay.add_argument(
         "--provider",

@@ -10,8 +10,9 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from memspan import _core
-from memspan._core import AddedDocument, Document, DocumentInfo, Limits, Passage
+from memspan._core import Limits, Passage
 from memspan._fence import fenced
+from memspan._results import AddedDocument, Document, DocumentInfo
 from memspan._twins import async_iterable, awaitable
 from memspan._values import dataclass, fields
 from memspan.answer import Answer
@@ -181,7 +182,17 @@ class Collection:
             >>> docs.add("deploys.md", "# Deploys\n\nAny day.", version="2").action
             'replaced'
         """
-        return self._add(_core.DocumentDraft(id, text, version, metadata, format, source, ttl_seconds, chunk_tokens))
+        draft = _core.DocumentDraft(
+            id,
+            text,
+            version=version,
+            metadata=metadata,
+            format=format,
+            source=source,
+            ttl_seconds=ttl_seconds,
+            chunk_tokens=chunk_tokens,
+        )
+        return self._add(draft)
 
     def _add(self, draft: _core.DocumentDraft) -> AddedDocument:
         vectors = None
@@ -291,7 +302,14 @@ class Collection:
                 ttl = None if found.expires_at is None else max(0.001, (found.expires_at - self._core.now()).total_seconds())
             whole = f"{before}\n{text.strip()}\n"
             draft = _core.DocumentDraft(
-                f"{name}.md", whole, None, metadata, "markdown", source, ttl, Limits.DEFAULT_CHUNK_TOKENS, (version,)
+                f"{name}.md",
+                whole,
+                metadata=metadata,
+                format="markdown",
+                source=source,
+                ttl_seconds=ttl,
+                chunk_tokens=Limits.DEFAULT_CHUNK_TOKENS,
+                expected=(version,),
             )
             try:
                 return self._add(draft)
@@ -318,7 +336,7 @@ class Collection:
 
         Args:
             query: The question. An empty one finds nothing.
-            limit: At most so many chunks, 0 or more.
+            limit: The most chunks to return, 0 or more.
             where: Only documents whose metadata has these keys with these values; a list, tuple or set names alternatives.
             since: Only documents whose version was added at or after this. A naive time is UTC.
             until: Only those whose version was added before this.
@@ -340,8 +358,19 @@ class Collection:
             True
         """
         vector, why = self._store.query_vector(query, self._scope)
-        found = self._core.search(query, limit, where, since, until, documents, min_score, relevant_only, vector, why)
-        return Answer(found.passages(), found)
+        found = self._core.search(
+            query,
+            vector,
+            why,
+            limit=limit,
+            where=where,
+            since=since,
+            until=until,
+            documents=documents,
+            min_score=min_score,
+            relevant_only=relevant_only,
+        )
+        return Answer(found.hits, found)
 
     def get(self, id: str) -> Document:  # noqa: A002
         """A document with its text. Cost: one read transaction, and the text.

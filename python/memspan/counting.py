@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
-from memspan import _core
+from memspan import _core, _records
 from memspan._values import dataclass
 from memspan.exceptions import BudgetExceeded, InvalidInput
 
@@ -219,7 +219,7 @@ def _with_summary(messages: list[Any], summary: Summary | None) -> list[Any]:
 
 def _truncated(
     messages: list[Any], model: str, max_input_tokens: int | None, tools: Iterable[Any] | None, error: BudgetExceeded
-) -> _core.Fitted:
+) -> _records.Fitted:
     """The same with the largest text of the newest turn shortened until it fits. Each try takes off what was over."""
     tools = None if tools is None else list(tools)
     messages = list(messages)

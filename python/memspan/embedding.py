@@ -79,7 +79,7 @@ class BuiltIn:
             A numpy array where numpy is installed, otherwise a list of `array("f")`.
 
         Raises:
-            InvalidInput: It is one text instead of several, or a text is no `str` or has a lone surrogate.
+            InvalidInput: It is one text instead of several, or a text is not a `str` or has a lone surrogate.
         """
         if isinstance(texts, str | bytes):
             raise InvalidInput("embedding texts: they must be several, and this is one: put it into a list")

@@ -209,7 +209,7 @@ class Engine:
     @property
     def encrypted(self) -> bool:
         """Whether the values of the store are encrypted."""
-        return _core.is_encrypted(self._core)
+        return self._core.is_encrypted()
 
     def rekey(self, key: Key | None) -> None:
         """Gives the store another key, encrypts one that is plain, or makes it plain with `None`; the store is rewritten on the way.
@@ -221,7 +221,7 @@ class Engine:
             key: 32 bytes, or a function that returns them.
 
         Raises:
-            InvalidInput: The key is no key.
+            InvalidInput: The key is not 32 bytes.
             ReadOnly: The engine was opened with `read_only=True`.
 
         Examples:
@@ -230,7 +230,7 @@ class Engine:
             >>> engine.encrypted
             True
         """
-        _core.rekey(self._core, key_bytes("changing the key of a store", key))
+        self._core.rekey(key_bytes("changing the key of a store", key))
 
     def export(self, path: str | os.PathLike[str]) -> int:
         """Writes everything that the store holds to a file of JSON lines, which `load` reads back.
@@ -259,7 +259,7 @@ class Engine:
             ...     copy.load("all.jsonl") == lines, copy.user("u-42").recall("tea")[0].text
             (True, 'Prefers tea')
         """
-        return _core.export_store(self._core, _folder("exporting the store", path))
+        return self._core.export(_folder("exporting the store", path))
 
     def load(self, path: str | os.PathLike[str]) -> int:
         """Reads what `export` wrote into this store, which must be empty. Exporting it again gives the same bytes.
@@ -274,11 +274,11 @@ class Engine:
             How many values the store has.
 
         Raises:
-            InvalidInput: A line is none, is missing or was changed (`error.line` says which); the store is not empty; or the file's vectors
-                are of other embedders than the one this engine was opened with. Nothing was loaded.
+            InvalidInput: A line is missing, malformed or was changed (`error.line` says which), the store is not empty, or another
+                embedder than this engine's made the file's vectors. Nothing was loaded.
             StoreVersion: The file was exported by a memspan whose stores have another format.
         """
-        return _core.load_store(self._core, _folder("loading an export", path))
+        return self._core.load(_folder("loading an export", path))
 
     def maintain(self, *, compact: bool = False, retention: Retention | None = None) -> MaintenanceReport:
         """Does what can wait: forgets what expired, makes missing vectors, stores buffered recalls, clears up after interrupted deletes.
@@ -353,8 +353,8 @@ class Engine:
 
         The new vectors of a scope are made beside the old ones, by which its questions are answered meanwhile (with the embedder that
         this engine had before, or the built-in one; else by words alone, marked degraded). When they are whole, one short transaction
-        makes them those that are searched, and the old ones are removed in steps. What was made stays when it is interrupted, or the
-        process dies: the next call goes on behind it. `maintain` does the same without a report.
+        makes them those that are searched, and the old ones are removed in steps. When the call is interrupted or the process dies,
+        finished vectors stay, and the next call continues from there. `maintain` does the same without a report.
 
         May be run in a thread or a process of its own; `areembed` waits for it without blocking an event loop.
 
@@ -364,7 +364,7 @@ class Engine:
             progress: Called with how many vectors were made, and how many were missing at the begin, after each step of at most 256.
 
         Raises:
-            InvalidInput: The engine has no embedder and none is given, or it is none.
+            InvalidInput: The engine has no embedder and none is given, or the object given is not an embedder.
             EmbedderError: It failed, as its attribute `reason` says; `made` says how far it came. The old vectors serve on.
 
         Examples:
@@ -394,7 +394,7 @@ class Engine:
         except EmbedderError as error:
             raise EmbedderError(
                 f"reembedding {self!r}: {made:,} of {missing:,} vectors were made, and then the embedder failed ({error.reason}): the old "
-                "vectors serve on; call reembed() again to go on",
+                "vectors stay in use: call reembed() again to continue",
                 reason=error.reason,
                 made=made,
                 missing=missing,
@@ -540,13 +540,13 @@ def open(  # noqa: A001  `memspan.open` reads like what it does
         durability,
         read_only,
         busy_timeout_seconds,
-        clock,
-        embedding,
-        by_default,
-        graph,
-        policy,
-        None if kinds is None else dict(kinds),
-        key_bytes("opening a store", key),
+        clock=clock,
+        embedding=embedding,
+        by_default=by_default,
+        graph=graph,
+        policy=policy,
+        kinds=None if kinds is None else dict(kinds),
+        key=key_bytes("opening a store", key),
     )
     if by_default and core.space is None:
         note_unused(folder, core.embeddings())
@@ -559,7 +559,7 @@ open, aopen = guarded(open), guarded(aopen)  # noqa: A001
 
 def _check_rules(policy: object, kinds: object, llm: object) -> None:
     if not (policy is None or isinstance(policy, Policy)):
-        raise InvalidInput(f"opening a store: policy must be a memspan.Policy, and it is a {type(policy).__name__}: make one of it")
+        raise InvalidInput(f"opening a store: policy must be a memspan.Policy, and it is a {type(policy).__name__}: pass a Policy")
     if kinds is not None and not (is_mapping(kinds) and all(isinstance(rule, KindRule) for rule in kinds.values())):
         raise InvalidInput(
             'opening a store: kinds must map kinds to memspan.KindRule, as in kinds={"episodic": KindRule(cap=100)}: change it'
@@ -590,12 +590,12 @@ def _check_path(doing: str, text: str) -> None:
     if text.strip().casefold() in _NO_FILE:
         raise InvalidInput(
             f"{doing}: a store is a folder on this machine, and {text!r} names none: nothing is kept in memory alone; pass a path, or "
-            "use memspan.testing.temporary_engine(), whose folder goes when it ends",
+            "use memspan.testing.temporary_engine(), whose folder is deleted at its end",
             path=text,
         )
     if "://" in text or "\0" in text or text.startswith("file:"):
         raise InvalidInput(
-            f"{doing}: the path must be that of a folder on this machine, and {text!r} is none: URLs are not available in this version, "
+            f"{doing}: the path must be that of a folder on this machine, and {text!r} is a URL: URLs are not available in this version, "
             "pass a path",
             path=text,
         )

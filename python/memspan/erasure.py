@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+from memspan._core import Limits
 from memspan._fence import is_mapping, is_number
 from memspan._values import dataclass, field
 from memspan.exceptions import InvalidInput, NotFound
@@ -13,12 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from datetime import datetime
 
-    from memspan._core import ErasedCounts
+    from memspan._records import ErasedCounts
     from memspan.long_term import Scope
 
 __all__ = ["ErasureReceipt", "Retention", "delete_old", "receipt"]
 
-_LONGEST_DAYS = 36_525
 _KINDS = ("episodic", "semantic", "preference", "decision", "constraint", "task_outcome", "profile")
 
 
@@ -29,8 +29,8 @@ class Retention:
     `KindRule.ttl_days` says at the write when a memory ends; this is applied to what is there, whenever it was written.
 
     Attributes:
-        sessions_days: Sessions to which nothing was added for so many days are deleted, with their ledgers and notes; `None`: never.
-        kinds: Memories of a kind whose newest revision is so many days old are forgotten, their history included:
+        sessions_days: Sessions to which nothing was added for this many days are deleted, with their ledgers and notes. `None` keeps them.
+        kinds: Memories of a kind are forgotten, with their history, once their newest revision is this many days old:
             `{"episodic": 90}`. Kinds that are not named are kept.
 
     Examples:
@@ -47,8 +47,8 @@ class Retention:
                 f"making a Retention: kinds must map kinds to days, with kinds of {', '.join(_KINDS)}, and it is {self.kinds!r}: change it"
             )
         for name, days in (("sessions_days", self.sessions_days), *self.kinds.items()):
-            if days is not None and not (is_number(days) and 0 <= days <= _LONGEST_DAYS):
-                raise InvalidInput(f"making a Retention: {name} must be 0 to {_LONGEST_DAYS:,} days, and it is {days!r}: change it")
+            if days is not None and not (is_number(days) and 0 <= days <= Limits.MAX_DAYS):
+                raise InvalidInput(f"making a Retention: {name} must be 0 to {Limits.MAX_DAYS:,.0f} days, and it is {days!r}: change it")
 
 
 def delete_old(scopes: Iterable[Scope], retention: Retention, now: datetime) -> tuple[int, int]:

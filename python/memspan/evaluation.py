@@ -143,7 +143,7 @@ def _lines(path: Path) -> Iterable[Any]:
             try:
                 yield json.loads(line)
             except ValueError:
-                raise InvalidInput(f"evaluating: {path} has a JSON object a line, and line {number} is none: correct it") from None
+                raise InvalidInput(f"evaluating: each line of {path} must be a JSON object, and line {number} is not: correct it") from None
 
 
 def _scope(engine: Engine, row: Mapping[str, Any]) -> Scope:

@@ -55,7 +55,7 @@ class Function:
 
         Raises:
             MissingExtra: pydantic is not installed.
-            InvalidInput: It is no function with named, typed parameters.
+            InvalidInput: It is not a function with named, typed parameters.
         """
         if isinstance(tool, Function):
             return tool

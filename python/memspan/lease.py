@@ -12,20 +12,20 @@ import time
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Self
 
-from memspan import _core
+from memspan._core import Limits
 from memspan._fence import is_number
 from memspan.exceptions import InvalidInput, StoreBusy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
+    from memspan import _core, _records
     from memspan.short_term import Added, NewMessage
 
 __all__ = ["Lease"]
 
 _FIRST_PAUSE = 0.01
 _LONGEST_PAUSE = 0.2
-_MOST_WAIT = 86_400
 _STARTED = 19
 """Where a line of /proc/PID/stat has the start of the process, counted from the field behind its name."""
 
@@ -57,7 +57,7 @@ class Lease:
         row: NewMessage | None = None,
         written: Callable[[Added], Added] | None = None,
     ) -> None:
-        if not is_number(wait_seconds) or not 0 <= wait_seconds < _MOST_WAIT:
+        if not is_number(wait_seconds) or not 0 <= wait_seconds < Limits.MAX_WAIT_SECONDS:
             raise InvalidInput(f"taking a lease: wait_seconds must be from 0 to a day, got {wait_seconds!r} (wait_seconds=): change it")
         self._core, self._seconds, self._wait, self._row, self._written = core, seconds, wait_seconds, row, written
         self._holder = _name_of_a_holder()
@@ -70,19 +70,19 @@ class Lease:
         return self._held
 
     def renew(self, seconds: float | None = None) -> None:
-        """Prolongs it: so many seconds from now, as many as at first by default.
+        """Prolongs the lease to this many seconds from now; by default to the original length.
 
         Raises:
             StoreBusy: Its time was over, and another worker answers now.
         """
-        other = _core.take_lease(self._core, self._holder, self._seconds if seconds is None else seconds, None)
+        other = self._core.take_lease(self._holder, self._seconds if seconds is None else seconds, None)
         if other is not None:
             self._held = False
             raise self._busy(other)
 
-    def add_response(self, response: Any, prompt: _core.PromptCore | None) -> _core.LastReply:
+    def add_response(self, response: Any, prompt: _core.PromptCore | None) -> _records.Replied:
         """Adds a reply by it, and ends it where the reply calls no tool; what became of it. Private."""
-        replied = _core.add_response_leased(self._core, response, prompt, self._holder)
+        replied = self._core.add_response(response, prompt, self._holder)
         self._held = self._held and not replied.is_last
         return replied
 
@@ -94,7 +94,7 @@ class Lease:
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         if self._held:
             self._held = False
-            _core.release_lease(self._core, self._holder)
+            self._core.release_lease(self._holder)
 
     async def __aenter__(self) -> Self:
         import asyncio  # noqa: PLC0415  programs without an event loop do not pay for it
@@ -121,19 +121,19 @@ class Lease:
             yield min(pause, left)
             pause = min(2 * pause, _LONGEST_PAUSE)
 
-    def _take(self, dead: str | None) -> _core.LeaseHolder | None:
+    def _take(self, dead: str | None) -> _records.LeaseHolder | None:
         """Takes it, with its message where it has one; whoever holds it, where that is another who lives."""
         if self._row is None or self._written is None:
-            other = _core.take_lease(self._core, self._holder, self._seconds, dead)
+            other = self._core.take_lease(self._holder, self._seconds, dead)
             self._held = other is None
             return other
-        added, other = _core.add_leased(self._core, self._row, self._holder, self._seconds, dead)
+        added, other = self._core.add_leased(self._row, self._holder, self._seconds, dead)
         self._held = other is None
         if added is not None:
             self.added = self._written(added)
         return other
 
-    def _busy(self, other: _core.LeaseHolder) -> StoreBusy:
+    def _busy(self, other: _records.LeaseHolder) -> StoreBusy:
         return StoreBusy(
             f"answering session {self._core.id!r}: one worker answers at a time, and {other.holder} does since {other.since:%H:%M:%S}, "
             f"until {other.until:%H:%M:%S} (UTC) at the latest: wait longer (wait_seconds=), or leave the answer to it",

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, overload
 
-from memspan._core import Relation
 from memspan._fence import is_number
+from memspan._results import Relation
 from memspan._values import dataclass, field
 from memspan.exceptions import InvalidInput
 
@@ -91,7 +91,7 @@ class KindRule:
     Attributes:
         ttl_days: Days until one is forgotten that was remembered without `ttl_seconds`; `None` keeps it.
         half_life_days: Days in which its value halves, where a cap makes the least valuable leave; `None` keeps the value.
-        cap: Memories of the kind that a scope has at most; `Engine.maintain` forgets the least valuable above it. `None` is no limit.
+        cap: Memories of the kind that a scope has at most; `Engine.maintain` forgets the least valuable above it. `None` sets no limit.
     """
 
     ttl_days: float | None = None

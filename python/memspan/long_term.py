@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from memspan import _core
 from memspan._fence import fenced, is_whole
 from memspan._twins import async_iterable, awaitable
-from memspan.answer import Answer, Known
+from memspan.answer import Answer
 from memspan.collection import Collection, cores
 from memspan.exceptions import InvalidInput, ModelMismatch, NotFound
 from memspan.life import Consolidation, Learned, Profile, Relation
@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from datetime import datetime
 
-    from memspan._core import Memory, Recalled, Remembered, SessionInfo
+    from memspan._core import Memory, Recalled, Remembered
     from memspan._learning import Work
+    from memspan._results import SessionInfo
     from memspan._store import OpenStore
     from memspan.answer import SourceName
     from memspan.compaction.sessions import SessionSummary
@@ -234,7 +235,7 @@ class Scope:
 
         Args:
             query: The question. An empty one finds nothing.
-            limit: At most so many memories, 0 or more.
+            limit: The most memories to return, 0 or more.
             kinds: Only these kinds; all by default.
             where: Only memories whose metadata has these keys with these values; a list, tuple or set names alternatives.
             since: Only what happened at or after this. A naive time is UTC, here as below.
@@ -243,7 +244,7 @@ class Scope:
             known_at: What the store knew at this time: revisions that were current then.
             min_score: Only what scores at least this, 0 to 1. Scores compare the answers to one question with each other.
             min_trust: Only what is trusted at least so much, 0 to 3.
-            max_tokens: Ends before the texts have together more than so many tokens (`o200k_base`).
+            max_tokens: The most tokens that the texts may have together (`o200k_base`).
             relevant_only: Leave out what shares no word with the question and is not near its meaning (a cosine of 0.3). An answer then has
                 fewer than `limit` memories, or none. `False` fills it up with the best of the rest, whose scores may be 0.
             timezone: Whose days "yesterday" and "on 7 May" are: a `tzinfo`, or a name such as "Europe/Berlin". UTC by default.
@@ -263,28 +264,28 @@ class Scope:
             ('payments-api listens on port 8443 in prod-eu-west-1', 'hybrid')
         """
         if also is None:  # pyright: ignore[reportUnnecessaryComparison]
-            raise InvalidInput("recalling: also= takes scopes that are asked along, and it is None: leave it out, or give an empty list")
+            raise InvalidInput("recalling: also= takes further scopes to search, and it is None: leave it out, or give an empty list")
         scopes, zone = self._with(also), _zone(timezone)
         vector, why = self._store.query_vector(query, self)
         found = self._core.recall(
             scopes,
             query,
-            limit,
-            kinds,
-            where,
-            since,
-            until,
-            valid_at,
-            known_at,
-            min_score,
-            min_trust,
-            max_tokens,
-            relevant_only,
-            zone,
             vector,
             why,
+            limit=limit,
+            kinds=kinds,
+            where=where,
+            since=since,
+            until=until,
+            valid_at=valid_at,
+            known_at=known_at,
+            min_score=min_score,
+            min_trust=min_trust,
+            max_tokens=max_tokens,
+            relevant_only=relevant_only,
+            timezone=zone,
         )
-        return Answer(found, found)
+        return Answer(found.hits, found)
 
     def search(
         self,
@@ -457,7 +458,7 @@ class Scope:
         derived: bool = True,
         dry_run: bool = False,
     ) -> tuple[Memory, ...]:
-        """Forgets all that comes from somewhere, current or not, and what was made of it. What is given must all hold.
+        """Forgets everything from an origin, current or not, and what was derived from it. A memory must match all arguments given.
 
         Args:
             source: Who said it: "user", "tool", "assistant", or the caller's own word.
@@ -479,7 +480,7 @@ class Scope:
         """
         if source is None and session is None and since is None:
             raise InvalidInput("forgetting by origin: at least one of source=, session= and since= is given, and none is: name one")
-        return tuple(_core.forget_from(self._core, source, session, since, derived, dry_run))
+        return tuple(self._core.forget_from(source, session, since, derived, dry_run))
 
     def learn(
         self,
@@ -536,7 +537,7 @@ class Scope:
             >>> [memory.text for memory in user.quarantined()]
             ['My boss said I hate Python.']
         """
-        return tuple(_core.quarantined(self._core))
+        return tuple(self._core.quarantined())
 
     def approve(self, memory_id: str) -> Remembered:
         """Remembers what waits in quarantine, trusted as the user's own word. It gets a new id, and takes its slot as any new value does.
@@ -545,7 +546,7 @@ class Scope:
             NotFound: No memory of the scope has the id.
             InvalidInput: It is not in quarantine.
         """
-        return _core.approve(self._core, memory_id)
+        return self._core.approve(memory_id)
 
     def reject(self, memory_id: str) -> bool:
         """Drops what waits in quarantine. Learning the same message again does not bring it back.
@@ -639,7 +640,7 @@ class Scope:
             >>> [(one.relation, one.object) for one in user.neighbors("Payments-API")]
             [('runs on', 'prod-eu-west-1')]
         """
-        return _core.relate(self._core, subject, relation, object, since, memory, holds)[0]
+        return self._core.relate(subject, relation, object, since, memory, holds)[0]
 
     def neighbors(self, entity: str, *, at: datetime | None = None) -> tuple[Relation, ...]:
         """The relations that an entity stands in, at either end, in the order in which they were given.
@@ -648,7 +649,7 @@ class Scope:
             entity: Its name; letter case does not count.
             at: Those that held at this time; by default those that hold.
         """
-        return tuple(_core.neighbors(self._core, entity, at))
+        return tuple(self._core.neighbors(entity, at))
 
     def paths(self, a: str, b: str, *, max_hops: int = 3, at: datetime | None = None) -> tuple[tuple[Relation, ...], ...]:
         """The shortest paths from one entity to another along relations in either direction; at most 100, none where there is none.
@@ -664,7 +665,7 @@ class Scope:
             >>> [[one.relation for one in path] for path in user.paths("checkout", "prod-eu-west-1")]
             [['depends on', 'runs on']]
         """
-        return tuple(map(tuple, _core.paths(self._core, a, b, max_hops, at)))
+        return tuple(map(tuple, self._core.paths(a, b, max_hops, at)))
 
     def tools(self, *, format: ToolFormat = "openai", allow: Iterable[str] = ()) -> list[dict[str, Any]]:  # noqa: A002
         """Schemas of tools by which a model remembers, recalls, forgets and lists: `call_tool` does what it asks for.
@@ -684,7 +685,7 @@ class Scope:
     def call_tool(self, name: str, arguments: Mapping[str, Any] | str, *, allow: Iterable[str] = ()) -> str:
         """Does what a model asks for by one of `tools`; JSON that it can read. Arguments are checked first; a mistake is its reply.
 
-        What it remembers is the assistant's word (trust 1), follows the policy and takes no slot from what the user said.
+        The model's memories count as the assistant's word (trust 1), follow the policy, and never take a slot from the user's.
 
         Args:
             name: Of the tool.
@@ -705,7 +706,7 @@ class Scope:
         """Erases the scope: memories, history, sessions, collections, ledgers, vectors, words, and its name. Other scopes are untouched.
 
         Nobody finds it from the first commit on. Then its values are removed, and the store is rewritten into a new file without their
-        bytes. Where the process dies in between, the next `memspan.open` goes on. What is written to the scope afterwards begins anew.
+        bytes. Where the process dies in between, the next `memspan.open` finishes the work. A later write begins the scope anew.
 
         Backups and exports are files of their own: erase there, too. Sessions of other scopes that read this one keep what their models
         were sent by reference, and show it no more.
@@ -764,7 +765,7 @@ class Scope:
         recalls: Recalls | None = None,
         metadata: Metadata | None = None,
     ) -> Session:
-        """Opens a session of this scope, or makes it. What is `None` stays as it is stored.
+        """Opens a session of this scope, or makes it. An argument that is `None` leaves the stored value.
 
         Cost: one read transaction; a write transaction where something is new. Another system prompt, other tools, scopes or another budget
         begin a new epoch.
@@ -801,7 +802,7 @@ class Scope:
         if budget is not None:
             set_policy(core, budget)
         if metadata is not None:
-            _core.set_session_metadata(core, metadata)
+            core.set_metadata(metadata)
         return Session(self._store, self, core, None if budget is None else budget.tool_results)
 
     def open_session(self, session_id: str, *, default_model: str | Model, **options: Any) -> Session:
@@ -810,7 +811,7 @@ class Scope:
         Args:
             session_id: See `session`.
             default_model: The model of a session that is new.
-            **options: What else `session` takes.
+            **options: Further arguments of `session`.
 
         Examples:
             >>> user.open_session("s-1", default_model="gpt-4o").switch_model("gpt-4.1").to_model
@@ -840,7 +841,7 @@ class Scope:
             ['s-2', 's-1']
         """
         after = 0
-        while page := _core.session_infos(self._core, after, _PAGE, newest_first, since):
+        while page := self._core.sessions(after, _PAGE, newest_first, since):
             for after, info in page:  # noqa: B007  the last one is where the next page begins
                 yield info
 
@@ -887,7 +888,7 @@ class Scope:
             >>> list(user.collections())
             [Collection('notes' of Scope(user 'u-42'))]
         """
-        return map(self.collection, _core.collection_names(self._core))
+        return map(self.collection, self._core.collections())
 
     def search_transcripts(
         self,
@@ -903,12 +904,12 @@ class Scope:
         Messages are found by their words, by the built-in embedding whatever embedder memories have, by who spoke (`name` of the
         message, else `author` of `add`) and by when: what stands beside a message that has the words counts too, and whom and which time
         a question names is preferred. A message that holds every identifier of the question comes first. One that shares no word with
-        the question, stands within two messages of none that does and is not near its meaning is no hit. `TranscriptHit.explain` names
+        the question, has none within two messages that does, and is not near its meaning is not a hit. `TranscriptHit.explain` names
         the parts of a score. Cost: one read transaction, a scan of one vector a message.
 
         Args:
             query: The question; one without a word finds nothing.
-            limit: At most so many hits.
+            limit: The most hits to return.
             where: Only sessions whose metadata has these keys with these values; a list, tuple or set names alternatives.
             since: Only what was said at or after this (`created_at` of the message, else when it was added). A naive time is UTC.
             until: Only what was said before this.
@@ -921,8 +922,8 @@ class Scope:
             >>> [(hit.session_id, hit.index, hit.text) for hit in user.search_transcripts("port 8443")]
             [('s-1', 0, 'payments-api listens on port 8443')]
         """
-        hits, confidence = _core.search_transcripts(self._core, query, limit, where, since, until)
-        return Answer(tuple(hits), Known(confidence, None, "hybrid"))
+        found = self._core.search_transcripts(query, limit=limit, where=where, since=since, until=until)
+        return Answer(found.hits, found)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Scope) and self._core.is_same(other._core)

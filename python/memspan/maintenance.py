@@ -1,4 +1,4 @@
-"""Maintenance that goes on by itself: a thread that calls `Engine.maintain`, one maintainer at a time over all processes of a store."""
+"""Maintenance that runs by itself: a thread that calls `Engine.maintain`, one maintainer at a time over all processes of a store."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
-from memspan import _core
+from memspan import _core, _records
 from memspan.exceptions import InvalidInput, NotFound
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def _value(name: str, key: str, value: Any, rule: dict[str, Any]) -> Any:
 def _remember(scope: Scope, core: _core.ScopeCore, text: str, kind: str = "semantic", slot: str | None = None) -> dict[str, Any]:
     del scope
     draft = core.draft(text, kind=kind, slot=slot, confidence=0.8, source="assistant")
-    [done] = _core.learn(core, [draft], [_core.Beside(None, None, None, None, None, "tool")], None, None) or []
+    [done] = core.learn([draft], [_records.Beside(None, None, None, None, None, "tool")], None, None) or []
     answer = {"action": done.action, "id": done.memory.id, "text": done.memory.text}
     return answer if done.reason is None else {**answer, "reason": done.reason}
 

@@ -222,7 +222,7 @@ class Models(Mapping[str, Model]):
             The models, in the order of the file.
 
         Raises:
-            InvalidInput: The file cannot be read, or a field is none of `Model`, or has a value that it cannot have.
+            InvalidInput: The file cannot be read, or a field is not one of `Model`'s, or has a value that it cannot have.
             UnknownModel: `based_on` names a model that is not in the registry.
 
         Examples:
@@ -273,7 +273,7 @@ def _tables(path: str | os.PathLike[str]) -> dict[str, object]:
 
 
 def _wrong(path: str | os.PathLike[str], rule: str, got: str) -> InvalidInput:
-    return InvalidInput(f"registering models: {rule}, got {got[:200]} ({os.fspath(path)}): mend the file", path=os.fspath(path))
+    return InvalidInput(f"registering models: {rule}, got {got[:200]} ({os.fspath(path)}): correct the file", path=os.fspath(path))
 
 
 def _dialect(row: dict[str, Any]) -> Dialect:

@@ -38,7 +38,7 @@ class Refusal:
 
     Attributes:
         kind: "too_long": a smaller prompt helps, or a shorter reply. "overloaded", "rate_limited", "outage": another model or a later time
-            helps. "auth": the key, its rights or the account must be mended. "bad_request": the request must be another.
+            helps. "auth": the key, its rights or the account must be corrected. "bad_request": the request must be another.
         input_tokens: The true size of the prompt, where the error says it.
         limit_tokens: What it may be, or prompt and reply together where `shrink` is "reply".
         output_tokens: The most that the reply may have, where the reply must shrink.
@@ -66,7 +66,7 @@ class Refusal:
 
     @classmethod
     def of(cls, error: BaseException | str | Mapping[str, Any]) -> Refusal | None:
-        """Reads an SDK's exception, its words, or the body of an error; `None` where it is no refusal that the table knows."""
+        """Reads an SDK's exception, its words, or the body of an error; `None` where the table knows no such refusal."""
         words, status = _words(error)[:_MOST_WORDS], _status(error)
         code, by_code = _by_code(error, words)
         lengths = _lengths(error, words)

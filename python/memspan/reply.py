@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from types import TracebackType
 
-    from memspan import _core
+    from memspan import _core, _records
     from memspan.lease import Lease
     from memspan.short_term import Session
     from memspan.transcript import Turn
@@ -37,7 +37,7 @@ class ToolCall:
     Attributes:
         id: The id that the result must name.
         name: The tool.
-        arguments: What the model gave, a dict; the text itself where it is no JSON object, or has numbers that none can hold (1e999).
+        arguments: What the model gave, a dict; the text itself where it is not a JSON object, or has numbers that none can hold (1e999).
         message_index: The message that makes the call.
     """
 
@@ -47,7 +47,7 @@ class ToolCall:
     message_index: int
 
     @classmethod
-    def _of(cls, call: _core.PendingCall) -> ToolCall:
+    def _of(cls, call: _records.PendingCall) -> ToolCall:
         text = call.arguments
         value = json_object(text) if text.strip() else {}
         return cls(call.id, call.name, text if value is None else value, call.message_index)
@@ -98,7 +98,7 @@ class Reply:
 
     turn: Turn | None
 
-    def __init__(self, session: Session, core: _core.ReplyCore, prompt: Prompt, lease: Lease | None = None) -> None:
+    def __init__(self, session: Session, core: _core.SessionCore, prompt: Prompt, lease: Lease | None = None) -> None:
         self._session, self._core, self._prompt, self._lease = session, core, prompt, lease
         self._gatherer = Gatherer()
         self._began: datetime | None = None
@@ -123,7 +123,7 @@ class Reply:
 
         Raises:
             ProviderError: The chunk says that the reply failed; `error.refusal` says how.
-            InvalidInput: It is no chunk.
+            InvalidInput: It is not a chunk.
         """
         said = self._gatherer.feed(chunk)
         now = time.monotonic()

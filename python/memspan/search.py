@@ -1,14 +1,13 @@
-"""One question to several sources: `Scope.search`. What is asked, ordered and left out is the engine's (`session/sources.rs`)."""
+"""One question to several sources: `Scope.search`. The engine searches, orders and leaves out (`session/sources.rs`)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from memspan import _core
 from memspan._core import Recalled
 from memspan._values import dataclass
-from memspan.answer import Answer, Known, SourceName
+from memspan.answer import Answer, SourceName
 from memspan.collection import Passage
 from memspan.exceptions import InvalidInput
 from memspan.transcript import TranscriptHit
@@ -57,20 +56,19 @@ def search(scopes: tuple[Scope, ...], query: str, limit: int, sources: tuple[Sou
     """Asks every source for `limit` hits, in one order. `scopes`: the one that was asked, and those searched along with it."""
     own = scopes[0]
     vector, why = own._store.query_vector(query, own)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
-    found = _core.search_sources(
-        own._core,  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+    found = own._core.search(  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
         scopes,
         query,
-        limit,
-        [_SOURCES.index(source) for source in sources],
-        conditions.where,
-        conditions.since,
-        conditions.until,
-        conditions.min_score,
-        conditions.max_tokens,
-        conditions.relevant_only,
-        conditions.timezone,
+        list(sources),
         vector,
         why,
+        limit=limit,
+        where=conditions.where,
+        since=conditions.since,
+        until=conditions.until,
+        min_score=conditions.min_score,
+        max_tokens=conditions.max_tokens,
+        relevant_only=conditions.relevant_only,
+        timezone=conditions.timezone,
     )
-    return Answer(found.hits, Known(found.confidence, found.degraded_reason, found.mode))
+    return Answer(found.hits, found)

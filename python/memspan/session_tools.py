@@ -1,7 +1,7 @@
 """Tools by which a model uses its session's memory, and the running of a call: what `Session.tools` offers and `Session.answer` runs.
 
 The scope is the session's own: a model reads and writes the memory of the user it talks to, and of nobody else. Arguments are checked
-here; what is wrong with them is the tool's result, because it is the model that can mend it.
+here; what is wrong with them is the tool's result, because the model can correct it.
 """
 
 from __future__ import annotations
@@ -106,6 +106,18 @@ def _function(name: str, session: Session | None = None) -> Function:
     return Function(name, description, parameters, lambda given: "" if session is None else _RUN[name](session, given))
 
 
+def distinct(functions: Iterable[Function], offered: Iterable[str]) -> tuple[Function, ...]:
+    """The functions, whose names must be their own: a model cannot say which of two it means."""
+    functions, seen = tuple(functions), set(offered)
+    for function in functions:
+        if function.name in seen:
+            raise InvalidInput(
+                f"choosing tools: each must have a name of its own, and two are called {function.name!r}: rename one", tool=function.name
+            )
+        seen.add(function.name)
+    return functions
+
+
 def run_call(
     session: Session, call: ToolCall, functions: Iterable[Callable[..., Any] | Function] = (), offered: Iterable[str] = tuple(_TOOLS)
 ) -> dict[str, Any]:
@@ -126,8 +138,15 @@ def run_call(
     try:
         value = function.run(_checked(call, function))
         return result_message(call, result_text(_awaited(value) if hasattr(value, "__await__") else value))
-    except (Exception, SystemExit) as error:  # noqa: BLE001  whatever a tool raises is its result, also where it wants to end the program
-        return result_message(call, f"{type(error).__name__}: {_shown(error)}", failed=True)
+    except KeyboardInterrupt:  # whoever sits before the program
+        raise
+    except BaseException as error:  # noqa: BLE001  whatever a tool raises is its result, also where it wants to end the program
+        return failure(call, error)
+
+
+def failure(call: ToolCall, error: BaseException) -> dict[str, Any]:
+    """The message that tells the model how its call failed."""
+    return result_message(call, f"{type(error).__name__}: {_shown(error)}", failed=True)
 
 
 def result_message(call: ToolCall, text: str, *, failed: bool = False) -> dict[str, Any]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
-from memspan import _core
-from memspan._core import Added, Limits, ToolText
+from memspan import _core, _records
+from memspan._characters import whole
+from memspan._core import Limits
 from memspan._fence import fenced
+from memspan._results import Added, ToolText
 from memspan._screening import screened_message
 from memspan._twins import awaitable
 from memspan._values import dataclass, replace
@@ -21,7 +24,7 @@ from memspan.exceptions import BudgetExceeded, Error, InvalidInput, NotFound, Se
 from memspan.lease import Lease
 from memspan.reply import PartialReply, Reply, ToolCall
 from memspan.session_tools import SessionTools, run_call
-from memspan.stream import response_text
+from memspan.stream import plain, response_text
 from memspan.task import Task
 from memspan.transcript import Messages, Turn, Turns
 from memspan.usage import SessionUsage
@@ -158,7 +161,7 @@ class Session:
     @property
     def system(self) -> str | None:
         """The system prompt of its present epoch."""
-        return _core.session_instructions(self._core)[0]
+        return self._core.instructions()[0]
 
     @property
     def tools(self) -> SessionTools:
@@ -169,7 +172,7 @@ class Session:
             >>> session.tools, [tool["name"] for tool in session.tools("recall", "forget")]
             ([], ['recall', 'forget'])
         """
-        return SessionTools(_core.session_instructions(self._core)[1] or [], self.model)
+        return SessionTools(self._core.instructions()[1] or [], self.model)
 
     @property
     def versions(self) -> Versions:
@@ -182,7 +185,7 @@ class Session:
             >>> user.session("s-1", system="You are kind.").versions.system[0]
             Version(number=1, 'You are terse.', epoch=0)
         """
-        return Versions.of(_core.session_versions(self._core))
+        return Versions.of(self._core.versions())
 
     @property
     def budget(self) -> Budget:
@@ -193,12 +196,12 @@ class Session:
             >>> session.budget == memspan.Budget(max_input_tokens=8_000), user.session("s-1").budget.max_input_tokens
             (True, 8000)
         """
-        return stored_budget(_core.session_budget(self._core))
+        return stored_budget(self._core.budget())
 
     @property
     def metadata(self) -> dict[str, Any]:
         """What you keep with it (`Scope.session(metadata=)`); no model ever sees it."""
-        return _core.session_metadata(self._core)
+        return self._core.metadata()
 
     @property
     def messages(self) -> Messages:
@@ -213,12 +216,12 @@ class Session:
     @property
     def pending_tool_calls(self) -> tuple[ToolCall, ...]:
         """The tool calls that wait for a result, in their order: what a worker that comes after a crash has to run."""
-        return tuple(ToolCall._of(row) for row in _core.ReplyCore(self._core).open_calls())  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  rows of the engine
+        return tuple(ToolCall._of(row) for row in self._core.open_calls())  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  rows of the engine
 
     @property
     def partial_reply(self) -> PartialReply | None:
         """What came of a streamed reply that is not whole; `None` where there is none."""
-        row = _core.ReplyCore(self._core).partial()
+        row = self._core.partial()
         return None if row is None else _partial(row)
 
     def turn(self, number: int) -> Turn:
@@ -282,7 +285,7 @@ class Session:
         def report(reason: str) -> None:
             self._store.reporter.report(Event("summarise", reason, self._scope, session=self.id))
 
-        return _core.add_shortened(self._core, row, shortened(self._core, row, self._results, report), expect_index)
+        return self._core.add_shortened(row, shortened(self._core, row, self._results, report), expect_index)
 
     def _screened_row(self, message: Mapping[str, Any] | SdkObject | NewMessage) -> NewMessage:
         row = message if isinstance(message, NewMessage) else NewMessage(message)
@@ -352,7 +355,14 @@ class Session:
                 f"adding a response: prompt is what assemble() returned, got a {type(prompt).__name__} (prompt=): pass the Prompt itself"
             )
         core = None if prompt is None else prompt._core  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  its core is the engine's
-        replied = self._core.add_response(response, core) if lease is None else lease.add_response(response, core)
+        add = partial(self._core.add_response, holder=None) if lease is None else lease.add_response
+        try:
+            replied = add(response, core)
+        except InvalidInput:
+            mended = whole(given := plain(response))  # an SDK may hand out half a character, which no store can hold
+            if mended == given:
+                raise
+            replied = add(mended, core)
         if replied.usage_ignored:
             reason = "the usage of a reply contradicts itself: the reply is stored, and the usage is kept as it came and not counted"
             self._store.reporter.report(Event("usage", reason, self._scope, session=self.id))
@@ -428,7 +438,7 @@ class Session:
         Args:
             prompt: What was sent.
             error: What the SDK raised, its message, or the body of the error.
-            models: Models to go on with, in their order. The one that failed and those before it are passed over.
+            models: Models to continue with, in this order. The one that failed and those before it are passed over.
             compact: What makes a summary of the old turns that a smaller prompt leaves out, `memspan.Session.compact` for instance. What
                 it raises leaves them out without one, and `on_event` is told.
 
@@ -450,7 +460,7 @@ class Session:
         """
         from memspan._recovery import recover  # noqa: PLC0415  most prompts are answered
 
-        return recover(_core.ReplyCore(self._core), self, self._store, prompt, error, models=models, compact=compact)
+        return recover(self._core, self, self._store, prompt, error, models=models, compact=compact)
 
     def lease(
         self,
@@ -487,7 +497,7 @@ class Session:
             raise InvalidInput(
                 f"capturing a reply: prompt is what assemble() returned, got a {type(prompt).__name__}: pass the Prompt itself"
             )
-        return Reply(self, _core.ReplyCore(self._core), prompt, lease)
+        return Reply(self, self._core, prompt, lease)
 
     def keep_partial_reply(self) -> Turn:
         """Adds what came of a reply that is not whole as the reply: its text, with "interrupted" as the reason why it ended.
@@ -513,7 +523,7 @@ class Session:
 
     def drop_partial_reply(self) -> bool:
         """Drops what came of a reply that is not whole; `False` where there was none."""
-        return _core.ReplyCore(self._core).drop_partial()
+        return self._core.drop_partial()
 
     def answer(self, call: ToolCall, *, functions: Iterable[Callable[..., Any] | Function] = ()) -> Added:
         """Runs a pending tool call and adds its result. A tool that fails, and arguments that it does not take, are a result that says so.
@@ -529,7 +539,7 @@ class Session:
         return self.add(run_call(self, call, functions))
 
     def usage(self) -> SessionUsage:
-        """What its calls were planned to cost and did cost, call by call, with totals. Cost: one read of each ledger entry.
+        """The planned and the billed cost of its calls, call by call, with totals. Cost: one read of each ledger entry.
 
         Examples:
             >>> session = user.session("s-1", model="gpt-4o")
@@ -642,14 +652,14 @@ class Session:
     @property
     def summary(self) -> Summary | None:
         """What prompts show of the messages that were compacted; `None` where none were."""
-        found = _core.session_summary(self._core)
+        found = self._core.summary()
         return None if found is None else summary_of(found, self.model)
 
     @property
     def compaction_due(self) -> Literal["threshold", "turns", "task_end", "session_end"] | None:
         """Why the session should be compacted now, by its `Budget.compact`; `None` where it need not be. A pure read.
 
-        "threshold": its prompts are as full as the budget says. "turns": so many went by. "task_end": a task ended since. "session_end":
+        "threshold": its prompts are as full as the budget says. "turns": that many went by. "task_end": a task ended since. "session_end":
         it ended and was not compacted whole.
 
         Examples:
@@ -658,7 +668,7 @@ class Session:
             >>> session.compaction_due, session.compact().covers, session.compaction_due
             ('turns', range(0, 3), None)
         """
-        return _core.compaction_due(self._core)
+        return self._core.compaction_due()
 
     def compact(
         self,
@@ -700,14 +710,14 @@ class Session:
             >>> compaction.covers, compaction.identifiers.left_out, "host-4" in session.summary.text
             (range(0, 5), 0, True)
         """
-        draft = _core.session_draft(self._core, keep_exchanges, max_tokens)
+        draft = self._core.draft(keep_exchanges, max_tokens)
         if draft is None:
             tokens = self._core.fill().tokens
             return Compaction(self.summary, range(0), tokens, tokens, Identifiers(0, 0))
         learned = flush(self, draft, learn, policy=self._store.policy.learn)
         written = write(draft, llm, timeout_seconds)
         made = draft.make()
-        committed = _core.commit_compaction(self._core, draft, written)
+        committed = self._core.commit(draft, written)
         before, after, epoch = committed.tokens_before, committed.tokens_after, committed.epoch
         counts, summary = Identifiers(made.identifiers, made.kept, made.restored), summary_of(made.summary, self.model)
         return Compaction(
@@ -746,14 +756,14 @@ class Session:
                 "shorten the task or raise max_tokens",
                 limit_tokens=max_tokens,
             )
-        draft = _core.brief_draft(self._core, room)
+        draft = self._core.brief_draft(room)
         written = write(draft, llm, timeout_seconds)
         summary = summary_of(draft.make().summary, model)
         text = f"{head}{summary.text}".rstrip()
         return Brief(task, text, _core.count_tokens(text, model, None), summary, written.checked, written.refused)
 
     def note(self, text: str) -> int:
-        """Adds a note that every prompt of this session shows, whatever leaves its window. It is no memory, and goes with the session.
+        """Adds a note that every prompt of this session shows, whatever leaves its window. It is deleted with the session.
 
         Returns:
             Its number, for `remove_note`. A note that is there already is not added twice.
@@ -766,16 +776,16 @@ class Session:
             >>> session.note("The user is on a train: keep answers short."), session.notes
             (1, ((1, 'The user is on a train: keep answers short.'),))
         """
-        return _core.add_note(self._core, text)
+        return self._core.add_note(text)
 
     @property
     def notes(self) -> tuple[tuple[int, str], ...]:
         """Its notes with their numbers, in the order they were made."""
-        return tuple(_core.session_notes(self._core))
+        return tuple(self._core.notes())
 
     def remove_note(self, number: int) -> bool:
         """Takes a note out; whether there was one of that number."""
-        return _core.remove_note(self._core, number)
+        return self._core.remove_note(number)
 
     def plan_switch(self, model: str | Model) -> ModelSwitch:
         """What `switch_model` would do without an `llm`. A pure read, exact to the token.
@@ -784,8 +794,8 @@ class Session:
             UnknownModel: The model is not in the registry.
             BudgetExceeded: The system prompt, the tools and the newest message do not fit its window.
         """
-        draft = _core.switch_draft(self._core, model)
-        return _switched(_core.plan_switch(self._core, model, draft), draft, Written())
+        draft = self._core.switch_draft(model)
+        return _switched(self._core.plan_switch(model, draft), draft, Written())
 
     def switch_model(
         self,
@@ -798,7 +808,8 @@ class Session:
     ) -> ModelSwitch:
         """Moves the session to another model: what does not fit is compacted, the rest recounted, under a new budget, in a new epoch.
 
-        What leaves stays in the transcript and is still found by `Scope.search_transcripts`. Summary and switch are one transaction.
+        Messages that leave the prompt stay in the transcript, and `Scope.search_transcripts` still finds them. Summary and switch are one
+        transaction.
 
         Args:
             model: Its name in `memspan.models`, or a `Model`.
@@ -820,11 +831,11 @@ class Session:
             (4096, 100, 'gpt-4', True)
         """
         system, tools = text_of(system), tools_of(tools)
-        draft = _core.switch_draft(self._core, model)
+        draft = self._core.switch_draft(model)
         if draft is not None:
             flush(self, draft, None, policy=self._store.policy.learn)
         written = Written() if draft is None else write(draft, llm, timeout_seconds)
-        return _switched(_core.switch_model(self._core, model, system, tools, draft, written), draft, written)
+        return _switched(self._core.switch_model(model, system, tools, draft, written), draft, written)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Session) and self._core.is_same(other._core)
@@ -864,16 +875,16 @@ def set_policy(core: _core.SessionCore, budget: Budget) -> None:
     """Stores when a session is to be compacted and how much of a tool result it shows."""
     compact, results = budget.compact, budget.tool_results
     at, every = (None, 0) if compact is None else (compact.at, compact.every_turns or 0)
-    _core.set_policy(core, at, every, 0 if results is None else results.max_tokens)
+    core.set_policy(at, every, 0 if results is None else results.max_tokens)
 
 
-def _switched(plan: _core.PlannedSwitch, draft: _core.CompactionDraft | None, written: Written) -> ModelSwitch:
+def _switched(plan: _records.PlannedSwitch, draft: _core.CompactionDraft | None, written: Written) -> ModelSwitch:
     summary = None if draft is None else summary_of(draft.make().summary, plan.to_model)
     kept: dict[str, Any] = {name: getattr(plan, name) for name in plan.__match_args__}
     return ModelSwitch(**kept, summary=summary, refused=written.refused, checked=written.checked)
 
 
-def _partial(stored: _core.StoredPartial) -> PartialReply:
+def _partial(stored: _records.StoredPartial) -> PartialReply:
     response: dict[str, Any] = stored.response
     return PartialReply(response_text(response), stored.messages, stored.began_at, stored.written_at, stored.error, response)
 

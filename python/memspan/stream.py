@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, cast
 
+from memspan._characters import Halves, whole, whole_text
 from memspan._fence import is_mapping
 from memspan._values import dataclass, field
 from memspan.exceptions import Error, InvalidInput, ProviderError
@@ -35,7 +36,7 @@ def get(place: Any, name: str) -> Any:
     extra: Any = getattr(place, "__pydantic_extra__", _NOT_PYDANTIC)
     if extra is _NOT_PYDANTIC:
         return getattr(place, name, None)
-    # What a model of pydantic lacks costs 5 us to ask for by getattr, and a chunk lacks most of what is asked for.
+    # Asking a pydantic model for a missing field by getattr costs 5 us, and a chunk lacks most of the fields that are asked for.
     value = place.__dict__.get(name)
     return value if value is not None or not extra else extra.get(name)
 
@@ -49,7 +50,7 @@ def plain(value: Any) -> Any:
 
 
 def json_object(text: str) -> dict[str, Any] | None:
-    """The object that a text is in JSON, `None` where it is none. Numbers that no JSON has (NaN) or no computer (1e999) make it none."""
+    """The object that a text is in JSON; `None` for anything else, and for an object with NaN or a number too large to hold (1e999)."""
     try:
         value = json.loads(text, parse_constant=_no_number, parse_float=_finite)
     except (ValueError, RecursionError):
@@ -97,17 +98,17 @@ class Gatherer:
         finish: Why the reply ended, in the provider's word; `None` while it goes on.
     """
 
-    __slots__ = ("_dialect", "_events", "_open")
+    __slots__ = ("_dialect", "_events", "_halves")
 
     def __init__(self) -> None:
         self._dialect: _Dialect | None = None
         self._events = _Events()
-        self._open = True
+        self._halves = Halves()
 
     @property
     def text(self) -> str:
         """What the model said so far."""
-        return "" if self._dialect is None else "".join(self._dialect.said)
+        return "" if self._dialect is None else whole_text("".join(self._dialect.said))
 
     @property
     def finish(self) -> str | None:
@@ -129,7 +130,7 @@ class Gatherer:
 
         Raises:
             ProviderError: The chunk says that the reply failed.
-            InvalidInput: It is no chunk of a stream.
+            InvalidInput: It is not a chunk of a stream.
         """
         if isinstance(chunk, bytes | bytearray | str):
             return "".join(self._take(event) for event in self._events.split(chunk))
@@ -139,7 +140,8 @@ class Gatherer:
         """The response as far as it came, in its provider's shape."""
         if self._dialect is None:
             raise InvalidInput("ending a stream: at least one chunk must have come, and none has: send the request again")
-        return self._dialect.response()
+        response: dict[str, Any] = whole(self._dialect.response())
+        return response
 
     def _take(self, chunk: Any) -> str:
         if self._dialect is None:
@@ -154,7 +156,7 @@ class Gatherer:
                 refusal=Refusal.of(said if is_mapping(said) else str(said)),
             )
         try:
-            return "" if self._dialect is None else self._dialect.take(chunk)
+            return "" if self._dialect is None else self._halves.take(self._dialect.take(chunk))
         except (TypeError, AttributeError, KeyError, ValueError) as wrong:
             if isinstance(wrong, Error):
                 raise
@@ -176,7 +178,7 @@ class _Events:
         self._rest = b""
 
     def split(self, piece: bytes | bytearray | str) -> Iterator[Any]:
-        self._rest += piece.encode() if isinstance(piece, str) else bytes(piece)
+        self._rest += whole_text(piece).encode() if isinstance(piece, str) else bytes(piece)
         if len(self._rest) > _MOST_LINE:
             raise InvalidInput(f"reading a streamed reply: an event may have {_MOST_LINE:,} bytes, and one has more: end the stream")
         if b"\n" not in piece if not isinstance(piece, str) else "\n" not in piece:

@@ -108,7 +108,7 @@ class Task:
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
         if await self.aclear():
-            await awaitable(_core.task_ended)(self._session)
+            await awaitable(self._session.task_ended)()
 
     def __repr__(self) -> str:
         return f"Task({self.name!r})"

@@ -38,7 +38,7 @@ def load(path: str | os.PathLike[str], *, pattern: str | None = None) -> Tokeniz
     Of a tokenizer.json, byte-pair encodings are understood: byte-level ones (Llama 3, Qwen, DeepSeek, GPT-2), `ignore_merges` included,
     and those of SentencePiece with tokens for bytes (Llama 2, Mistral, Gemma). Of a SentencePiece model, byte-pair encodings without a
     table of characters; user-defined pieces are found, as the library finds them. Counts are those of the library that the file is for.
-    What is not understood (a unigram model, for example) is an error, never a guess.
+    A part that is not understood (a unigram model, for example) is an error, never a guess.
 
     Loading takes about a second for 100,000 tokens, and some tens of megabytes. The same file again is found at once.
 

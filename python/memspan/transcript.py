@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 from operator import index as whole_number
 from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
-from memspan._core import Message, TranscriptHit
+from memspan._core import Message
+from memspan._results import TranscriptHit
 from memspan._values import dataclass
 from memspan.working import Prompt
 
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from datetime import datetime
 
-    from memspan._core import SessionCore, StoredCall, StoredTurn
+    from memspan._core import SessionCore
+    from memspan._records import StoredCall, StoredTurn
 
 __all__ = ["Call", "Message", "Messages", "TranscriptHit", "Turn", "Turns", "Usage"]
 

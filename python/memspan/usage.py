@@ -1,4 +1,4 @@
-"""What calls were planned to cost and did cost (`SessionUsage`), and what was learned of closed tokenizers (`TokenFactors`)."""
+"""The planned and the billed cost of calls (`SessionUsage`), and what was learned of closed tokenizers (`TokenFactors`)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from memspan.model import models
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from memspan import _core
+    from memspan import _core, _records
 
 __all__ = ["CallUsage", "ModelFactors", "SessionUsage", "TokenFactors"]
 
@@ -57,7 +57,7 @@ class SessionUsage(tuple[CallUsage, ...]):
     __slots__ = ()
 
     @staticmethod
-    def _of(rows: Iterable[_core.StoredUsage]) -> SessionUsage:
+    def _of(rows: Iterable[_records.StoredUsage]) -> SessionUsage:
         return SessionUsage(map(_call, rows))
 
     @property
@@ -116,7 +116,7 @@ def _cells(call: CallUsage) -> tuple[str, ...]:
     return (str(call.turn), str(call.call), call.model or "", *map(number, numbers), dollars)
 
 
-def _call(call: _core.StoredUsage) -> CallUsage:
+def _call(call: _records.StoredUsage) -> CallUsage:
     turn, number, model, planned, counted, billed = call.turn, call.call, call.model, call.planned, call.counted, call.billed
     if billed is None:
         return CallUsage(turn, number, model, planned, counted)
@@ -199,7 +199,7 @@ class TokenFactors(Mapping[str, ModelFactors]):
         return len(self._read())
 
     def reset(self, model: str) -> bool:
-        """Forgets what was learned of a model: its sessions go on with their epoch's factor, and begin the next with the prior.
+        """Forgets what was learned of a model: its sessions keep their epoch's factor, and begin the next with the prior.
 
         Returns:
             Whether there was something.

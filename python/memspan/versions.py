@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
 
-    from memspan import _core
+    from memspan import _records
 
 __all__ = ["Version", "Versions", "text_of", "tools_of"]
 
@@ -54,7 +54,7 @@ class Versions:
     tools: tuple[Version, ...]
 
     @staticmethod
-    def of(versions: Iterable[_core.StoredVersion]) -> Versions:
+    def of(versions: Iterable[_records.StoredVersion]) -> Versions:
         """From what the engine says of them."""
         known = list(versions)
         system = tuple(Version(one.number, one.text, one.epoch, one.since) for one in known if not one.is_tools)

@@ -1,4 +1,4 @@
-"""Working memory: the `Prompt` with its reasons. What a caller asks of one is `budget.py`.
+"""Working memory: the `Prompt` with its reasons. `budget.py` has what a caller asks of one.
 
 A prompt is a value: neutral segments under a limit. It opens no store any more, and renders only when it is asked to.
 `Session.assemble` makes one; the rules by which it is laid out are in `docs/prompt.md`.
@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from memspan._core import Breakpoint, Explained
 from memspan._fence import fenced
+from memspan._results import Breakpoint, Explained
 from memspan._values import dataclass
 from memspan.budget import Budget, Compact, Grant, Item, Order, Recalls, ToolResults, stored_budget
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from memspan import _core
+    from memspan import _core, _records
 
 __all__ = [
     "Breakpoint",
@@ -237,13 +237,13 @@ class Prompt:
         return Explanations(self._core.explained())
 
     def why(self, memory_id: str) -> Explained:
-        """Why a memory is in this prompt or is not, also of one that was no candidate of it.
+        """Why a memory is in this prompt or is not, even where it was not a candidate.
 
-        What the prompt itself does not say is asked of the store as it is now: another scope, forgotten, expired, replaced, below the
+        Where the prompt itself does not know, the store is asked as it is now: another scope, forgotten, expired, replaced, below the
         number that is recalled, the same as another. Cost: none for a candidate; else a look-up and one recall.
 
         Raises:
-            Closed: The memory was no candidate, and the engine is closed.
+            Closed: The memory was not a candidate, and the engine is closed.
 
         Examples:
             >>> session = user.session("s-1", model="gpt-4o", recalls=memspan.Recalls(memories=0))
@@ -347,7 +347,7 @@ class Prompt:
         return hash(self._same())
 
     def _same(self) -> tuple[str, str, int, int]:
-        return (self._core.digest(), self.model, self.max_input_tokens, self.max_output_tokens)
+        return (self._core.digest, self.model, self.max_input_tokens, self.max_output_tokens)
 
     def __repr__(self) -> str:
         about = "" if self.exact else "at most "
@@ -396,7 +396,7 @@ def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
     return "\n".join(line(row) for row in [head, *rows])
 
 
-def _section(used: _core.UsedSection) -> Section:
+def _section(used: _records.UsedSection) -> Section:
     grant = used.grant and Grant(used.grant.floor, used.grant.weight, used.grant.ceiling)
     return Section(used.name, used.tokens, grant, used.asked, used.granted, used.items)
 

@@ -58,6 +58,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(data)))
+        self.send_header("Connection", "close")  # examples drop their clients, as scripts do: no socket stays open behind them
         self.end_headers()
         self.wfile.write(data)
 

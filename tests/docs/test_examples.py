@@ -20,7 +20,9 @@ from memspan.testing import FakeClock, temporary_engine
 ROOT = Path(__file__).parent.parent.parent
 PACKAGE = ROOT / "python" / "memspan"
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE | doctest.IGNORE_EXCEPTION_DETAIL
-BLOCK = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
+BLOCK = re.compile(r"^```python\n(.*?)^```(?:\n\n```text\n(.*?)^```)?", re.DOTALL | re.MULTILINE)
+"""A program, and what it prints where that stands right below it."""
+
 DOCUMENTS = [path for path in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))] if BLOCK.search(path.read_text())]
 
 
@@ -53,10 +55,11 @@ def test_docstring_example(name: str, text: str, line: int, tmp_path: Path, monk
 def test_examples_are_found_at_all() -> None:
     assert {"exceptions.py:Error", "testing.py:FakeClock"} <= {name for name, _, _ in EXAMPLES}
     assert ROOT / "README.md" in DOCUMENTS
+    assert any(block.group(2) for block in BLOCK.finditer((ROOT / "README.md").read_text()))
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=[str(path.relative_to(ROOT)) for path in DOCUMENTS])
-def test_document(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_document(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(tmp_path)
     text = path.read_text()
     names: dict[str, object] = {"__name__": "__example__"}
@@ -66,4 +69,7 @@ def test_document(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
             monkeypatch.setenv(f"{vendor}_API_KEY", "local")
         for block in BLOCK.finditer(text):
             first = text[: block.start(1)].count("\n")  # so that a traceback names the line of the document
+            capsys.readouterr()
             exec(compile("\n" * first + block.group(1), str(path), "exec"), names)  # noqa: S102  our own documents
+            if block.group(2) is not None:
+                assert capsys.readouterr().out == block.group(2)

@@ -56,14 +56,15 @@ def serving_a_model(folder: Path) -> Iterator[str]:
 
 def make_model(path: Path) -> None:
     """Writes a model of random weights, always the same, with a vocabulary of bytes and letters."""
-    import gguf
+    import gguf  # type: ignore[import-not-found,unused-ignore]
     import numpy as np
 
     random = np.random.default_rng(0)
     writer: Any = gguf.GGUFWriter(str(path), "llama")
     tokens, types = _vocabulary(gguf.TokenType)
     for name, value in {
-        "context_length": SLOT_TOKENS, "embedding_length": _WIDTH, "block_count": _LAYERS, "feed_forward_length": _INNER, "head_count": _HEADS,
+        "context_length": SLOT_TOKENS, "embedding_length": _WIDTH, "block_count": _LAYERS, "feed_forward_length": _INNER,
+        "head_count": _HEADS,
         "head_count_kv": _HEADS, "layer_norm_rms_eps": 1e-5, "rope_dimension_count": _WIDTH // _HEADS, "vocab_size": len(tokens),
         "tokenizer_model": "llama", "token_list": tokens, "token_scores": [0.0] * len(tokens), "token_types": types,
         "unk_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "add_bos_token": True, "chat_template": _TEMPLATE,
@@ -71,7 +72,9 @@ def make_model(path: Path) -> None:
         getattr(writer, f"add_{name}")(value)
     for name, shape in _shapes(len(tokens)).items():
         ones = len(shape) == 1
-        writer.add_tensor(f"{name}.weight", np.ones(shape, np.float32) if ones else (random.standard_normal(shape) * 0.3).astype(np.float32))
+        writer.add_tensor(
+            f"{name}.weight", np.ones(shape, np.float32) if ones else (random.standard_normal(shape) * 0.3).astype(np.float32)
+        )
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
@@ -80,7 +83,14 @@ def make_model(path: Path) -> None:
 
 def _vocabulary(kinds: Any) -> tuple[list[bytes], list[Any]]:
     letters = ["\u2581", *(chr(code) for code in range(33, 127))]
-    tokens = [b"<unk>", b"<s>", b"</s>", b"<tool_call>\n", *(f"<0x{byte:02X}>".encode() for byte in range(256)), *(one.encode() for one in letters)]
+    tokens = [
+        b"<unk>",
+        b"<s>",
+        b"</s>",
+        b"<tool_call>\n",
+        *(f"<0x{byte:02X}>".encode() for byte in range(256)),
+        *(one.encode() for one in letters),
+    ]
     return tokens, [kinds.UNKNOWN, *[kinds.CONTROL] * 2, kinds.USER_DEFINED, *[kinds.BYTE] * 256, *[kinds.NORMAL] * len(letters)]
 
 
@@ -94,7 +104,7 @@ def _shapes(tokens: int) -> dict[str, tuple[int, ...]]:
 
 def main(folder: Path) -> None:
     """Serves until the input ends."""
-    import xllamacpp
+    import xllamacpp  # type: ignore[import-not-found,unused-ignore]
 
     model = folder / "tiny.gguf"
     make_model(model)
@@ -102,7 +112,7 @@ def main(folder: Path) -> None:
     about.model.path, about.n_ctx, about.n_parallel, about.port, about.warmup = str(model), SLOTS * SLOT_TOKENS, SLOTS, 0, False
     about.cpuparams.n_threads = 1
     server: Any = xllamacpp.Server(about)
-    print(f"\n{_ADDRESS}{server.listening_address}", flush=True)
+    print(f"\n{_ADDRESS}{server.listening_address}", flush=True)  # noqa: T201  what the parent reads
     sys.stdin.read()
 
 

@@ -29,6 +29,33 @@ CHAT_FIELDS = {
 }
 ANTHROPIC_FIELDS = {"model", "messages", "system", "tools", "max_tokens", "stream", "temperature", "thinking", "tool_choice"}
 RESPONSES_FIELDS = {"model", "input", "tools", "max_output_tokens", "store", "include", "stream", "prompt_cache_key", "reasoning"}
+CHAT_MESSAGES = {
+    "system": {"role", "content", "name"},
+    "developer": {"role", "content", "name"},
+    "user": {"role", "content", "name"},
+    "assistant": {"role", "content", "name", "tool_calls", "refusal", "audio"},
+    "tool": {"role", "content", "tool_call_id"},
+}
+CHAT_PARTS = {"text": {"text"}, "image_url": {"image_url"}, "file": {"file"}, "input_audio": {"input_audio"}, "refusal": {"refusal"}}
+ANTHROPIC_BLOCKS = {
+    "text": {"text", "cache_control", "citations"},
+    "image": {"source", "cache_control"},
+    "document": {"source", "title", "context", "citations", "cache_control"},
+    "tool_use": {"id", "name", "input", "cache_control"},
+    "tool_result": {"tool_use_id", "content", "is_error", "cache_control"},
+    "thinking": {"thinking", "signature"},
+    "redacted_thinking": {"data"},
+}
+RESPONSES_ITEMS = {
+    "message": {"role", "content", "id", "status"},
+    "reasoning": {"id", "summary", "encrypted_content", "content", "status"},
+    "function_call": {"id", "call_id", "name", "arguments", "status"},
+    "function_call_output": {"id", "call_id", "output", "status"},
+    "custom_tool_call": {"id", "call_id", "name", "input"},
+    "custom_tool_call_output": {"id", "call_id", "output"},
+}
+GEMINI_PARTS = {"text", "thought", "thought_signature", "function_call", "function_response", "inline_data", "file_data"}
+NO_PREFILL = re.compile(r"claude-(opus-4-[67]|sonnet-4-6|(opus|sonnet|haiku)-[5-9])")
 _SIGNED = re.compile(r"[0-9a-f]{24}")
 _NAMES = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _CALL_IDS = {"mistral": r"[A-Za-z0-9]{9}", "openai": r".{1,40}", "bedrock": r"[A-Za-z0-9_-]{1,64}"}
@@ -58,7 +85,27 @@ def chat(body: dict[str, Any], name: str = "openai") -> str | None:
         return "Unexpected role 'user' after role 'tool'"
     if rules.alternates and any(one == other == "user" for one, other in pairwise(talk)):
         return "Conversation roles must alternate user/assistant/user/assistant/..."
+    if body[rules.output_parameter] < 1:
+        return f"{rules.output_parameter} must be at least 1"
+    if strange := [found for message in messages if (found := _unknown_in_chat(message))]:
+        return f"Extra inputs are not permitted: {strange[0]}"
+    if name != "openai" and (torn := [call for message in messages for call in message.get("tool_calls") or () if not _is_object(call)]):
+        return f"Failed to parse tool call arguments as JSON: {torn[0]}"
     return _chat_messages(messages, rules.text_parts, _CALL_IDS.get(name, r".{1,64}"))
+
+
+def _unknown_in_chat(message: dict[str, Any]) -> set[str]:
+    unknown = set(message) - CHAT_MESSAGES[message["role"]]
+    parts = message["content"] if isinstance(message.get("content"), list) else []
+    return unknown.union(*(set(part) - CHAT_PARTS[part["type"]] - {"type"} for part in parts))
+
+
+def _is_object(call: dict[str, Any]) -> bool:
+    """As llama.cpp, vLLM and SGLang read the arguments of calls, for the model's template."""
+    try:
+        return call["type"] == "function" and isinstance(json.loads(call["function"]["arguments"]), dict)
+    except ValueError:
+        return False
 
 
 def _chat_messages(messages: list[dict[str, Any]], text_parts: bool, ids: str) -> str | None:
@@ -98,6 +145,27 @@ def anthropic(body: dict[str, Any]) -> str | None:
         return "messages: at least one message is required"
     if messages[0]["role"] != "user":
         return 'messages: first message must use the "user" role'
+    if messages[-1]["role"] == "assistant":
+        last = messages[-1]["content"][-1] if messages[-1]["content"] else {}
+        if NO_PREFILL.search(body["model"]):
+            return "This model does not support assistant message prefill. The conversation must end with a user message."
+        if last.get("type") == "text" and last["text"] != last["text"].rstrip():
+            return "messages: final assistant content cannot end with trailing whitespace"
+        if last.get("type") in {"thinking", "redacted_thinking"}:
+            return "The final block in an assistant message cannot be `thinking`."
+    if body["max_tokens"] < 1:
+        return "max_tokens: Input should be greater than or equal to 1"
+    blocks_of = [block for message in messages for block in message["content"]]
+    for block in [*blocks_of, *body.get("system", ())]:
+        if unknown := set(block) - ANTHROPIC_BLOCKS[block["type"]] - {"type"}:
+            return f"{block['type']}.{min(unknown)}: Extra inputs are not permitted"
+    controls = [
+        block["cache_control"] for block in [*body.get("tools", ()), *body.get("system", ()), *blocks_of] if "cache_control" in block
+    ]
+    if any(set(one) - {"type", "ttl"} or one["type"] != "ephemeral" or one.get("ttl", "5m") not in {"5m", "1h"} for one in controls):
+        return "cache_control: Input should be 'ephemeral'"
+    if [one.get("ttl", "5m") for one in controls] != sorted(one.get("ttl", "5m") for one in controls):
+        return "a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block"
     marks, known = 0, set[str]()
     for block in [*body.get("system", ()), *body.get("tools", ())]:
         marks += "cache_control" in block
@@ -154,6 +222,8 @@ def responses(body: dict[str, Any]) -> str | None:
     open_calls, reasoning = list[str](), False
     for item in body["input"]:
         kind = item["type"]
+        if unknown := set(item) - RESPONSES_ITEMS[kind] - {"type"}:
+            return f"Unknown parameter: 'input[0].{min(unknown)}'."
         if kind in {"function_call_output", "custom_tool_call_output"}:
             if item["call_id"] not in open_calls:
                 return f"No tool call found for function call output with call_id {item['call_id']}."
@@ -192,6 +262,8 @@ def gemini(body: dict[str, Any]) -> str | None:
         parts = content["parts"]
         if not parts:
             return "contents.parts must not be empty."
+        if unknown := set[str]().union(*parts) - GEMINI_PARTS:
+            return f"Unknown name {min(unknown)!r} at 'contents.parts': Cannot find field."
         if any("text" in part and not part["text"].strip() for part in parts):
             return "Unable to submit request because it must have a text parameter."
         results = [(part["function_response"]["id"], part["function_response"]["name"]) for part in parts if "function_response" in part]

@@ -23,7 +23,7 @@ import os
 import re
 import sys
 import tempfile
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -34,15 +34,15 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "transcripts"))
 import evidence
 import locomo_turns
 import numpy as np
+from softmax import COUNTS, K, Row, auroc, descend, left_out, recalls
 
 import memspan
 import memspan.testing
 
-HITS, K, QUARTERS = 100, 10, 4
+HITS = 100
 LOOKED_AT = 40
 GRID = [(margin, by_name) for margin in (0.0, 3.0, 6.0, 10.0, 15.0) for by_name in (0.0, 2.0, 4.0, 6.0, 8.0, 10.0)]
 START, HOUR = datetime(2025, 1, 1, tzinfo=UTC), timedelta(hours=1)
-COUNTS = {"FriendsQA": 1.0, "RealMemBench": 0.25}
 
 
 @dataclass(frozen=True)
@@ -54,20 +54,6 @@ class Sure:
     odds: float
     margin: float
     named: float
-
-
-@dataclass(frozen=True)
-class Row:
-    """A question with its hits: features (hits, features), which are evidence, how much evidence there is."""
-
-    source: str
-    conversation: str
-    made: np.ndarray
-    is_evidence: np.ndarray
-    total: int
-
-    def cut(self, kept: np.ndarray) -> Row:
-        return replace(self, made=self.made[kept], is_evidence=self.is_evidence[kept])
 
 
 def features(hit: memspan.Recalled) -> dict[str, float]:
@@ -141,11 +127,6 @@ def fit_sure(answers: list[Sure]) -> tuple[float, float, float]:
     return margin, usual, by_name
 
 
-def auroc(answered: list[float], not_answered: list[float]) -> float:
-    yes, no = np.array(answered), np.array(not_answered)
-    return float((yes[:, None] > no).mean() + 0.5 * (yes[:, None] == no).mean())
-
-
 def aurocs(answers: list[Sure], margin: float, usual: float, by_name: float) -> dict[str, float]:
     """By source and case: how often what is there is surer than what is not."""
     of: dict[tuple[str, str], list[float]] = {}
@@ -217,23 +198,8 @@ def asked_of(user: memspan.Scope, talk: dict[str, Any], clock: memspan.testing.F
 def fit(rows: list[Row], penalty: float = 0.02, steps: int = 300, rate: float = 0.05) -> np.ndarray:
     rows = [one for one in rows if one.is_evidence.any()]
     made = np.concatenate([one.made for one in rows])
-    sizes = [len(one.is_evidence) for one in rows]
-    starts, owner = np.r_[0, np.cumsum(sizes)[:-1]], np.repeat(np.arange(len(sizes)), sizes)
-    target = np.concatenate([one.is_evidence / one.is_evidence.sum() for one in rows])
-    many = {source: sum(one.source == source for one in rows) for source in {one.source for one in rows}}
-    share = np.array([COUNTS[one.source] / many[one.source] for one in rows])
-    share = (share / share.sum())[owner]
     spread = made.std(0) + 1e-9
-    made = made / spread
-    weights, mean, square = (np.zeros(len(NAMES)) for _ in range(3))
-    for step in range(1, steps + 1):
-        scores = made @ weights
-        shares = np.exp(scores - np.maximum.reduceat(scores, starts)[owner])
-        shares /= np.add.reduceat(shares, starts)[owner]
-        slope = made.T @ ((shares - target) * share) + penalty * weights
-        mean, square = 0.9 * mean + 0.1 * slope, 0.99 * square + 0.01 * slope**2
-        weights -= rate * (mean / (1 - 0.9**step)) / (np.sqrt(square / (1 - 0.99**step)) + 1e-8)
-    return weights / spread
+    return descend(rows, made / spread, penalty, steps, rate) / spread
 
 
 def shares_of(weights: np.ndarray) -> np.ndarray:
@@ -241,32 +207,23 @@ def shares_of(weights: np.ndarray) -> np.ndarray:
     return np.round(weights / weights[weights > 0].sum(), 3)
 
 
-def recalls(rows: list[Row], weights: np.ndarray | None = None) -> dict[str, float]:
-    found: dict[str, list[float]] = {}
-    for one in rows:
-        ordered = one if weights is None else one.cut(np.argsort(-(one.made @ weights), kind="stable"))
-        found.setdefault(one.source, []).append(float(ordered.is_evidence[:K].sum()) / one.total)
-    return {source: round(100 * float(np.mean(shares)), 1) for source, shares in found.items()}
+def ordered(rows: list[Row], weights: np.ndarray) -> list[Row]:
+    return [one.cut(np.argsort(-(one.made @ weights), kind="stable")) for one in rows]
 
 
 def report(rows: list[Row], answers: list[Sure]) -> None:
     own = [one for one in rows if one.source in COUNTS]
     others = [one for one in rows if one.source not in COUNTS]
     print("as the engine ranks:", recalls(rows), flush=True)
-    talks = sorted({(one.source, one.conversation) for one in own})
-    left: dict[str, list[float]] = {}
-    for quarter in range(QUARTERS):
-        out = set(talks[quarter::QUARTERS])
-        weights = fit([one for one in own if (one.source, one.conversation) not in out])
-        for source in COUNTS:
-            those = [one for one in own if (one.source, one.conversation) in out and one.source == source]
-            left.setdefault(source, []).extend([recalls(those, weights).get(source, 0.0)] * len(those))
-    print("conversations left out:", {source: round(float(np.mean(of)), 1) for source, of in left.items()}, flush=True)
+    left: list[Row] = []
+    for out in left_out(own):
+        left += ordered([one for one in own if one.talk in out], fit([one for one in own if one.talk not in out]))
+    print("conversations left out:", recalls(left), flush=True)
     for source in COUNTS:
         weights = fit([one for one in own if one.source == source])
-        print(f"fitted to {source} alone:", recalls([one for one in rows if one.source != source], weights), flush=True)
+        print(f"fitted to {source} alone:", recalls(ordered([one for one in rows if one.source != source], weights)), flush=True)
     weights = fit(own)
-    print("fitted to both:", recalls(own, weights), "never fitted to:", recalls(others, weights))
+    print("fitted to both:", recalls(ordered(own, weights)), "never fitted to:", recalls(ordered(others, weights)))
     print("\n".join(f"{name}: {weight:.3f}," for name, weight in zip(NAMES, shares_of(weights), strict=True)))
     margin, usual, by_name = fit_sure([one for one in answers if one.source in COUNTS])
     print("answered or not, AUROC, by the first hit alone:", aurocs(answers, 0.0, 0.0, 0.0))

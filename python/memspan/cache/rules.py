@@ -23,7 +23,7 @@ class CacheRule:
     Attributes:
         breakpoints: Whether only what stands before a marked block is kept; else every prefix is.
         min_tokens: A shorter prefix is not kept.
-        granularity: A prefix is read in multiples of so many tokens.
+        granularity: A prefix is read in multiples of this many tokens.
         look_back_blocks: How many blocks before a breakpoint an older entry is looked for.
         ttl_seconds: How long an entry is kept after it was last used.
         write_price: The price of a token that is written, as a multiple of the input price.

@@ -31,7 +31,7 @@ def compact(
     """Compacts a conversation: no store, no session.
 
     Rolling: give the summary before and the messages since; `previous.recent` are compacted with them, so each message is given once.
-    Without `llm` it is deterministic: the same input gives the same bytes in every process. What a model writes is held against the
+    Without `llm` it is deterministic: the same input gives the same bytes in every process. A model's lines are held against the
     messages, and where it fails the rules do it alone.
 
     Cost: linear in the messages that are given, about 1 ms per 3,000 tokens.

@@ -26,7 +26,7 @@ TIMEOUT_SECONDS = 60.0
 def shortened(core: _core.SessionCore, row: NewMessage, rule: ToolResults, report: Callable[[str], None]) -> list[tuple[int, str]]:
     """The summaries of a message's long results that may be shown, by their places."""
     short: list[tuple[int, str]] = []
-    for place, text in _core.long_results(core, row):
+    for place, text in core.long_results(row):
         try:
             short.append((place, _summary(rule, text)))
         except WriterError as error:

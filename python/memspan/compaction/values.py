@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from memspan import _core
-from memspan._core import RefusedLine, SummaryIdentifier
+from memspan import _core, _records
+from memspan._results import RefusedLine, SummaryIdentifier
 from memspan._values import dataclass, field
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ class Summary:
         return self.text
 
 
-def summary_of(made: _core.SummaryText, model: str, recent: tuple[Any, ...] = ()) -> Summary:
+def summary_of(made: _records.SummaryText, model: str, recent: tuple[Any, ...] = ()) -> Summary:
     """A summary from what the engine says of it."""
     value: Mapping[str, Any] = json.loads(made.json)
     sections = tuple(section for name in _TITLES if (section := _section(name, value["lines"])).lines)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
 
+from memspan._core import Limits
 from memspan._fence import is_number
 from memspan._twins import awaiting_loop
 from memspan._values import dataclass
@@ -32,7 +33,6 @@ TIMEOUT_SECONDS = 120.0
 _SUMMARY = "summary-1.md"
 _REPAIR = "repair-1.md"
 _MAX_REASON = 300
-_MAX_SECONDS = 86_400
 _MAX_REPLY = 4_000_000
 
 
@@ -84,7 +84,7 @@ def write(draft: _core.CompactionDraft, llm: Writer | None, timeout_seconds: flo
     """
     if llm is None:
         return Written()
-    if timeout_seconds is not None and not (is_number(timeout_seconds) and 0 < timeout_seconds <= _MAX_SECONDS):
+    if timeout_seconds is not None and not (is_number(timeout_seconds) and 0 < timeout_seconds <= Limits.MAX_WAIT_SECONDS):
         raise InvalidInput(
             f"compacting: timeout_seconds must be above 0 and at most a day, got {timeout_seconds!r:.80} (timeout_seconds=): give seconds"
         )

@@ -24,8 +24,8 @@ class Cohere(Service):
         client: A `cohere.ClientV2` of your own; by default one is made, which takes `CO_API_KEY`.
         revision: Tells versions of a model apart that have one name.
         retry: How often and how long a request is tried. It counts alone: the SDK's own retries are switched off.
-        batch_texts: At most so many texts in a request; the service takes 96.
-        batch_bytes: At most so many bytes in a request.
+        batch_texts: The most texts in one request; the service takes 96.
+        batch_bytes: The most bytes in one request.
 
     Raises:
         MissingExtra: `cohere` is not installed, and no client is given.
@@ -50,7 +50,7 @@ class Cohere(Service):
         self._client = client
 
     def embed(self, texts: Sequence[str], /) -> Any:
-        """One row a text that is to be found: float32, shape (len(texts), dimensions)."""
+        """One row for each text to be found: float32, shape (len(texts), dimensions)."""
         return self.gathered(texts, lambda batch, seconds: self._send(batch, "search_document", seconds))
 
     def embed_query(self, text: str, /) -> Any:

@@ -51,7 +51,7 @@ class FastEmbed:
         self.dimensions = dimensions or len(next(iter(client.passage_embed(["How long is a vector?"], batch_size=batch_texts))))
 
     def embed(self, texts: Sequence[str], /) -> Any:
-        """One row a text that is to be found: float32, shape (len(texts), dimensions)."""
+        """One row for each text to be found: float32, shape (len(texts), dimensions)."""
         return stacked(self._client.passage_embed(list(texts), batch_size=self._batch_texts), self.dimensions)
 
     def embed_query(self, text: str, /) -> Any:

@@ -37,8 +37,8 @@ class Ollama(Service):
         headers: More headers of each request, for instance an authorization.
         revision: Tells versions of a model apart that have one name.
         retry: How often and how long a request is tried.
-        batch_texts: At most so many texts in a request.
-        batch_bytes: At most so many bytes in a request.
+        batch_texts: The most texts in one request.
+        batch_bytes: The most bytes in one request.
 
     Raises:
         InvalidInput: The host is no HTTP address.
@@ -80,7 +80,7 @@ class Ollama(Service):
         self._headers = {"Content-Type": "application/json", **(headers or {})}
 
     def embed(self, texts: Sequence[str], /) -> Any:
-        """One row a text that is to be found: float32, shape (len(texts), dimensions)."""
+        """One row for each text to be found: float32, shape (len(texts), dimensions)."""
         return self.gathered([self._document_prompt + text for text in texts], self._send)
 
     def embed_query(self, text: str, /) -> Any:

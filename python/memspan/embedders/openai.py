@@ -27,8 +27,8 @@ class OpenAI(Service):
         client: An `openai.OpenAI` (or `AzureOpenAI`) of your own; by default one is made, which takes `OPENAI_API_KEY`.
         revision: Tells versions of a model apart that have one name.
         retry: How often and how long a request is tried. It counts alone: the SDK's own retries are switched off.
-        batch_texts: At most so many texts in a request; the service takes 2,048.
-        batch_bytes: At most so many bytes in a request; the service takes 300,000 tokens.
+        batch_texts: The most texts in one request; the service takes 2,048.
+        batch_bytes: The most bytes in one request; the service takes 300,000 tokens.
 
     Raises:
         MissingExtra: `openai` is not installed, and no client is given.

@@ -59,8 +59,8 @@ class Service:
         dimensions: The length of a vector; `None` asks the service, with one text, when it is first needed.
         revision: The same as `name`, for a model that changes under one name.
         retry: How often and how long a request is tried.
-        batch_texts: At most so many texts in a request.
-        batch_bytes: At most so many bytes of UTF-8 in a request; a text that is longer alone is a request of its own. A token has at least
+        batch_texts: The most texts in one request.
+        batch_bytes: The most bytes of UTF-8 in one request; a text that is longer alone is a request of its own. A token has at least
             one byte, so this bounds the tokens too.
     """
 

@@ -24,8 +24,8 @@ class Voyage(Service):
         client: A `voyageai.Client` of your own; by default one is made, which takes `VOYAGE_API_KEY`.
         revision: Tells versions of a model apart that have one name.
         retry: How often and how long a request is tried.
-        batch_texts: At most so many texts in a request; the service takes 1,000.
-        batch_bytes: At most so many bytes in a request; the service takes 120,000 tokens, of smaller models more.
+        batch_texts: The most texts in one request; the service takes 1,000.
+        batch_bytes: The most bytes in one request; the service takes 120,000 tokens, of smaller models more.
 
     Raises:
         MissingExtra: `voyageai` is not installed, and no client is given.
@@ -50,7 +50,7 @@ class Voyage(Service):
         self._client = client
 
     def embed(self, texts: Sequence[str], /) -> Any:
-        """One row a text that is to be found: float32, shape (len(texts), dimensions)."""
+        """One row for each text to be found: float32, shape (len(texts), dimensions)."""
         return self.gathered(texts, lambda batch, _: self._send(batch, "document"))
 
     def embed_query(self, text: str, /) -> Any:

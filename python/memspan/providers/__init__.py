@@ -6,6 +6,7 @@
 | `OpenAIResponses` | the same | responses, with encrypted reasoning |
 | `OpenAICompatible` | the same | chat completions to vLLM, SGLang, Ollama, llama.cpp, Mistral, DeepSeek, Groq, OpenRouter, by their rules |
 | `Anthropic` | `pip install 'memspan[anthropic]'` | messages, with breakpoints |
+| `Bedrock` | `pip install 'memspan[bedrock]'` | Converse, for every model there |
 | `Gemini` | `pip install 'memspan[gemini]'` | `generateContent` |
 
 Each has `complete`, `stream`, `count` and their awaitable twins, takes a client of yours or makes one, and hands back what the SDK
@@ -14,8 +15,9 @@ returns: `session.add_response` and `session.reply(prompt).feed` take it. Retrie
 """
 
 from memspan.providers.anthropic import Anthropic
+from memspan.providers.bedrock import Bedrock
 from memspan.providers.gemini import Gemini
 from memspan.providers.openai import OpenAI, OpenAICompatible, OpenAIResponses
 from memspan.providers.provider import Provider, provider_for
 
-__all__ = ["Anthropic", "Gemini", "OpenAI", "OpenAICompatible", "OpenAIResponses", "Provider", "provider_for"]
+__all__ = ["Anthropic", "Bedrock", "Gemini", "OpenAI", "OpenAICompatible", "OpenAIResponses", "Provider", "provider_for"]

@@ -74,7 +74,7 @@ pub fn is_wanted() -> bool {
 fn interrupted() -> Error {
     Error::new(
         ErrorKind::Interrupted,
-        "running a call: its caller interrupted it; what it had finished is whole and stored, and the rest was not begun: call it again to go on",
+        "running a call: its caller interrupted it. What it had finished is stored whole, and the rest was not begun: call it again to continue",
     )
 }
 

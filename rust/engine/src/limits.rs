@@ -1,8 +1,9 @@
 //! Every limit and default that a caller can meet, in one place: lengths, counts, batches, times, budgets.
 //!
 //! Constants of the order of answers, of formats and of the disk are where they are used: nobody outside can reach them.
-//! Bytes are those of UTF-8 unless it says otherwise. Python has them all as `memspan._core.LIMITS`.
+//! Bytes are those of UTF-8 unless it says otherwise. Python has them as `memspan._core.Limits`.
 
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use crate::{Error, Result};
@@ -35,6 +36,12 @@ pub const MAX_TASK_BYTES: usize = 4 << 20;
 pub const MAX_DIMENSIONS: usize = 8_192;
 /// The largest window of a model, and the largest number of tokens that a budget may name.
 pub const MAX_TOKENS: u64 = 1 << 40;
+/// The newest exchanges that a compaction may be told to keep.
+pub const MAX_KEPT_EXCHANGES: u64 = 1 << 20;
+/// The largest summary, in tokens.
+pub const MAX_SUMMARY_TOKENS: u64 = 1 << 30;
+/// Newest rounds of a turn whose tool results may be kept whole.
+pub const MAX_KEPT_ROUNDS: u64 = 1_000;
 /// The largest weight of a grant.
 pub const MAX_GRANT_WEIGHT: u32 = 1_000_000;
 /// The largest score of an item, either way: more tells nothing apart.
@@ -45,10 +52,13 @@ pub const MAX_TTL: Duration = Duration::from_secs(3_155_760_000);
 pub const MAX_RECALLS: usize = 1_000;
 /// The most days that a call may look back: 100 years.
 pub const MAX_DAYS: f64 = 36_525.0;
-/// The longest that a write may queue: a day.
-pub const MAX_BUSY_TIMEOUT: Duration = Duration::from_secs(86_400);
+/// The longest that a call may wait, for a lock, a lease, a model or a tool: a day.
+pub const MAX_WAIT: Duration = Duration::from_secs(86_400);
 /// Levels of a message, a tool schema or metadata.
 pub const MAX_JSON_DEPTH: usize = 128;
+
+/// The most hits that a question to transcripts may ask for.
+pub const MAX_HITS: usize = 1 << 20;
 
 /// Rows of one transaction.
 pub const MAX_BATCH_ROWS: usize = 1_000;
@@ -68,20 +78,21 @@ pub const DEFAULT_CHUNK_TOKENS: usize = 300;
 /// How long a write may queue.
 pub const DEFAULT_BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long a write may queue, from seconds; an error where it is beyond [`MAX_BUSY_TIMEOUT`].
+/// How long a write may queue, from seconds; an error where it is beyond [`MAX_WAIT`].
 pub fn busy_timeout(seconds: f64) -> Result<Duration> {
-    if (0.0..=MAX_BUSY_TIMEOUT.as_secs_f64()).contains(&seconds) {
+    if (0.0..=MAX_WAIT.as_secs_f64()).contains(&seconds) {
         return Ok(Duration::from_secs_f64(seconds));
     }
     Err(Error::invalid(format!(
         "opening a store: busy_timeout_seconds must be from 0 to {} (a day), and it is {seconds}: change it",
-        MAX_BUSY_TIMEOUT.as_secs()
+        MAX_WAIT.as_secs()
     )))
 }
 
-/// How long a lease lasts, in microseconds; an error where it is not above 0, or longer than a day: whoever answers for longer takes it again.
+/// How long a lease lasts, in microseconds; an error where it is not above 0, or longer than [`MAX_WAIT`]: whoever answers for longer takes it
+/// again.
 pub fn lease(seconds: f64) -> Result<i64> {
-    if seconds > 0.0 && seconds <= 86_400.0 {
+    if seconds > 0.0 && seconds <= MAX_WAIT.as_secs_f64() {
         return Ok((seconds * 1e6) as i64);
     }
     Err(Error::invalid(format!(
@@ -98,4 +109,27 @@ pub fn ttl(seconds: f64) -> Result<i64> {
     Err(Error::invalid(format!(
         "reading ttl_seconds: it must be above 0 and at most {most} (100 years), and it is {seconds}: leave it out to keep it for ever"
     )))
+}
+
+/// A whole number that a caller named, where it lies in its range.
+pub fn within(name: &str, number: u64, range: RangeInclusive<u64>) -> Result<u64> {
+    if range.contains(&number) {
+        return Ok(number);
+    }
+    let (least, most) = (range.start(), range.end());
+    let rule = if *most == u64::MAX { format!("at least {least}") } else { format!("from {least} to {most}") };
+    Err(Error::invalid(format!("reading {name}: it must be {rule}, and it is {number}: change it")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_outside_of_its_range_is_named() {
+        assert_eq!(within("limit", 3, 1..=3).ok(), Some(3));
+        let message = |range| within("limit", 4, range).err().map_or_else(String::new, |error| error.to_string());
+        assert!(message(1..=3).contains("limit: it must be from 1 to 3, and it is 4"), "{}", message(1..=3));
+        assert!(message(5..=u64::MAX).contains("at least 5"), "{}", message(5..=u64::MAX));
+    }
 }

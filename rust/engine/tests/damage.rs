@@ -311,9 +311,6 @@ fn a_flipped_bit_in_a_page_of_the_tree_is_a_typed_error_or_changes_nothing() {
         *outcomes.entry(read_elsewhere(&specimen.folder.0)).or_insert(0) += 1;
     }
     println!("flips in the tree: {outcomes:?}");
-    // A key whose bytes changed without changing its order hides a value from a read; the doctor finds each (docs/format.md).
-    let hidden = outcomes.remove(&Outcome::FoundByDoctor).unwrap_or(0);
-    assert!(hidden * 50 <= flips(), "{hidden} of {} hid a value", flips());
     assert_only_right_or_typed(&outcomes);
 }
 

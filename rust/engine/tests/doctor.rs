@@ -284,7 +284,11 @@ fn a_flipped_bit_in_any_value_is_found() {
 fn flip(key: &[u8], at: usize) -> impl FnMut(&mut WriteTransaction<'_>) -> Result<()> + Clone + Send + 'static + use<> {
     let key = key.to_vec();
     move |txn| {
-        let mut value = txn.get(&key)?.expect("there").to_vec();
+        let (mut value, behind) = (Vec::new(), [&key[..], &[0]].concat());
+        txn.scan_stored(&key, &behind, &mut |_, stored| {
+            value = stored.to_vec();
+            Ok(ControlFlow::Break(()))
+        })?;
         let bit = (at * 7919) % (value.len() * 8);
         value[bit / 8] ^= 1 << (bit % 8);
         txn.put(&key, &value)

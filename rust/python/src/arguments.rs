@@ -1,15 +1,161 @@
-//! Arguments of calls, each checked on its own, so that an error names the one that is wrong.
+//! Arguments of calls: how each kind is read, with an error that names the argument. `calls!` declares methods by what they take and call.
 
-use memspan_engine::limits::MAX_TRUST;
+use memspan_engine::context::{Order, Share};
 use memspan_engine::memory::Kind;
-use memspan_engine::recall::Filter;
+use memspan_engine::models::Model;
 use memspan_engine::recall::filter::ALL_KINDS;
+use memspan_engine::store::Durability;
+use memspan_engine::tokens::Encoding;
+use memspan_engine::{Result, collection, context, limits, session};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString};
+use pyo3::types::{PyBool, PyDict, PyFloat, PyFrozenSet, PyInt, PyList, PySet, PyString, PyTuple};
 
 use crate::errors::{invalid, to_python, type_name};
-use crate::metadata;
-use crate::time;
+use crate::time::{self, Naive};
+use crate::written;
+
+/// What an argument is read as.
+pub trait Argument<'py>: Sized {
+    fn read(name: &str, value: &Bound<'py, PyAny>) -> PyResult<Self>;
+}
+
+/// The attribute of an object that stands for several arguments.
+pub fn field<'py, T: Argument<'py>>(value: &Bound<'py, PyAny>, name: &str) -> PyResult<T> {
+    T::read(name, &value.getattr(name)?)
+}
+
+impl<'py> Argument<'py> for String {
+    fn read(name: &str, value: &Bound<'py, PyAny>) -> PyResult<Self> {
+        text_of(name, value)
+    }
+}
+
+impl<'py> Argument<'py> for f64 {
+    fn read(name: &str, value: &Bound<'py, PyAny>) -> PyResult<Self> {
+        number(name, value)
+    }
+}
+
+macro_rules! whole_numbers {
+    ($($kind:ty),*) => {
+        $(impl<'py> Argument<'py> for $kind {
+            fn read(name: &str, value: &Bound<'py, PyAny>) -> PyResult<Self> {
+                whole(name, value, 0, i64::try_from(<$kind>::MAX).unwrap_or(i64::MAX)).map(|number| number as $kind)
+            }
+        })*
+    };
+}
+whole_numbers!(u8, u16, u32, u64, usize);
+
+impl<'py, T: Argument<'py>> Argument<'py> for Option<T> {
+    fn read(name: &str, value: &Bound<'py, PyAny>) -> PyResult<Self> {
+        if value.is_none() { Ok(None) } else { T::read(name, value).map(Some) }
+    }
+}
+
+impl<'py, A: Argument<'py>, B: Argument<'py>> Argument<'py> for (A, B) {
+    fn read(name: &str, value: &Bound<'py, PyAny>) -> PyResult<Self> {
+        let (one, other): (Bound<'py, PyAny>, Bound<'py, PyAny>) = value.extract()?;
+        Ok((A::read(name, &one)?, B::read(name, &other)?))
+    }
+}
+
+impl<'py, T: Argument<'py>> Argument<'py> for Vec<T> {
+    fn read(name: &str, value: &Bound<'py, PyAny>) -> PyResult<Self> {
+        value.try_iter()?.map(|one| T::read(name, &one?)).collect()
+    }
+}
+
+/// What pyo3 reads: its error gets the name of the argument.
+macro_rules! extracted {
+    ($($kind:ty),*) => {
+        $(impl<'py> $crate::arguments::Argument<'py> for $kind {
+            fn read(name: &str, value: &pyo3::Bound<'py, pyo3::PyAny>) -> pyo3::PyResult<Self> {
+                value.extract().map_err(|error| $crate::errors::of_type(value.py(), name, &pyo3::PyErr::from(error)))
+            }
+        })*
+    };
+}
+pub(crate) use extracted;
+extracted!(bool, std::path::PathBuf, Bound<'py, PyTuple>, Bound<'py, PyDict>, Bound<'py, PyList>, Bound<'py, PyAny>, Py<PyAny>);
+
+/// Microseconds since 1970 (UTC), of a `datetime`.
+pub struct Moment(pub i64);
+
+/// Metadata as MessagePack.
+pub struct Attached(pub Vec<u8>);
+
+/// Keys of metadata with the values of which one must stand there: `where={"project": "x", "stage": ["staging", "prod"]}`.
+#[derive(Default)]
+pub struct Conditions(pub Vec<(String, Vec<Vec<u8>>)>);
+
+/// Kinds as bits: `None` is all of them, a `str` one, anything else is iterated.
+pub struct Kinds(pub u8);
+
+/// Microseconds to live, of seconds.
+pub struct Ttl(pub i64);
+
+/// Strings: one, or several.
+pub struct Texts(pub Vec<String>);
+
+/// Tokens that a budget or a limit names.
+pub struct Tokens(pub u64);
+
+impl Tokens {
+    pub fn number(self) -> u64 {
+        self.0
+    }
+}
+
+/// How far a source is trusted.
+pub struct Trust(pub u8);
+
+/// Arguments that are given by name.
+pub type Options<'a, 'py> = Option<&'a Bound<'py, PyDict>>;
+
+/// An argument among several that are given by name; `None` where it is left out.
+pub fn option<'py, T: Argument<'py>>(options: Options<'_, 'py>, name: &str) -> PyResult<Option<T>> {
+    let value = options.map_or(Ok(None), |options| options.get_item(name))?;
+    value.map_or(Ok(None), |value| Option::<T>::read(name, &value))
+}
+
+macro_rules! reads {
+    ($($kind:ty: |$name:ident, $value:ident| $read:expr;)*) => {
+        $(impl<'py> Argument<'py> for $kind {
+            #[allow(unused_variables)] // the engine's errors name what they are about
+            fn read($name: &str, $value: &Bound<'py, PyAny>) -> PyResult<Self> {
+                $read
+            }
+        })*
+    };
+}
+
+reads! {
+    Moment: |name, value| time::from_python(name, value, Naive::Utc).map(Self);
+    Attached: |name, value| written::metadata(value).map(Self);
+    Tokens: |name, value| whole(name, value, 0, limits::MAX_TOKENS as i64).map(|tokens| Self(tokens as u64));
+    Trust: |name, value| whole(name, value, 0, limits::MAX_TRUST.into()).map(|trust| Self(trust as u8));
+    Ttl: |name, value| checked(value, limits::ttl(number(name, value)?)).map(Self);
+    Kind: |name, value| checked(value, Self::parse(&text_of("kind", value)?));
+    Share: |name, value| checked(value, Self::parse(name, number(name, value)?));
+    Order: |name, value| checked(value, Self::parse(&text_of(name, value)?));
+    Durability: |name, value| checked(value, Self::parse(&text_of(name, value)?));
+    Encoding: |name, value| checked(value, Self::from_name(&text_of(name, value)?));
+    collection::Format: |name, value| checked(value, Self::parse(&text_of(name, value)?));
+    context::Format: |name, value| checked(value, session::format_named(&text_of(name, value)?));
+    Model: |name, value| crate::models::named_or_given(value);
+    Texts: |name, value| if value.is_instance_of::<PyString>() { Ok(Self(vec![text_of(name, value)?])) } else { Argument::read(name, value).map(Self) };
+    Kinds: |name, value| kinds(value).map(Self);
+    Conditions: |name, value| {
+        let map = written::mapping("where", value)?;
+        map.iter().map(|(key, wanted)| Ok((text_of("a key of where", &key)?, alternatives(&wanted)?))).collect::<PyResult<_>>().map(Self)
+    };
+}
+
+/// The engine's word on what was read.
+pub fn checked<T>(value: &Bound<'_, PyAny>, read: Result<T>) -> PyResult<T> {
+    read.map_err(|error| to_python(value.py(), &error))
+}
 
 /// A text: a `str` that UTF-8 can hold.
 pub fn text_of(name: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
@@ -25,132 +171,89 @@ pub fn text_of(name: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
     })
 }
 
-/// A text, or none.
-pub fn maybe_text(name: &str, value: Option<&Bound<'_, PyAny>>) -> PyResult<Option<String>> {
-    value.map(|value| text_of(name, value)).transpose()
-}
-
 /// A number; whether it lies in its range is the engine's to say.
-pub fn number(name: &str, value: &Bound<'_, PyAny>) -> PyResult<f64> {
+fn number(name: &str, value: &Bound<'_, PyAny>) -> PyResult<f64> {
     let is_number = !value.is_instance_of::<PyBool>()
         && (value.is_instance_of::<PyFloat>() || value.hasattr("__float__")? && !value.is_instance_of::<PyString>());
     match value.extract::<f64>() {
         Ok(number) if is_number => Ok(number),
         _ => Err(invalid(
             value.py(),
-            format!("reading {name}: it must be a number, and {} is {}: pass a float", metadata::shown(value), type_name(value)),
+            format!("reading {name}: it must be a number, and {} is {}: pass a float", written::shown(value), type_name(value)),
         )),
     }
 }
 
-/// A whole number from `least` to `most`.
-pub fn whole(name: &str, value: &Bound<'_, PyAny>, least: i64, most: i64) -> PyResult<i64> {
+/// A whole number that its type can hold.
+fn whole(name: &str, value: &Bound<'_, PyAny>, least: i64, most: i64) -> PyResult<i64> {
     let py = value.py();
     let is_whole = !value.is_instance_of::<PyBool>() && (value.is_instance_of::<PyInt>() || value.hasattr("__index__")?);
     if !is_whole {
         return Err(invalid(
             py,
-            format!("reading {name}: it must be an int, and {} is {}: pass an int", metadata::shown(value), type_name(value)),
+            format!("reading {name}: it must be an int, and {} is {}: pass an int", written::shown(value), type_name(value)),
         ));
     }
     match value.extract::<i64>() {
         Ok(number) if (least..=most).contains(&number) => Ok(number),
         _ => {
             let range = if most == i64::MAX { format!("at least {least}") } else { format!("from {least} to {most}") };
-            Err(invalid(py, format!("reading {name}: it must be {range}, and it is {}: change it", metadata::shown(value))))
+            Err(invalid(py, format!("reading {name}: it must be {range}, and it is {}: change it", written::shown(value))))
         }
     }
 }
 
-/// A kind of memory by its name.
-pub fn kind(value: &Bound<'_, PyAny>) -> PyResult<Kind> {
-    Kind::parse(&text_of("kind", value)?).map_err(|error| to_python(value.py(), &error))
-}
-
-/// Kinds as bits: `None` is all of them, a `str` one, anything else is iterated.
-pub fn kinds(value: Option<&Bound<'_, PyAny>>) -> PyResult<u8> {
-    let Some(value) = value else { return Ok(ALL_KINDS) };
+fn kinds(value: &Bound<'_, PyAny>) -> PyResult<u8> {
+    if value.is_none() {
+        return Ok(ALL_KINDS);
+    }
     if value.is_instance_of::<PyString>() {
-        return Ok(kind(value)?.bit());
+        return Ok(Kind::read("kind", value)?.bit());
     }
     let items = value.try_iter().map_err(|_| {
-        invalid(
-            value.py(),
-            format!(
-                "reading kinds: it must be a kind or several of them, and it is {}: pass for instance [\"preference\"]",
-                type_name(value)
-            ),
-        )
+        let got = type_name(value);
+        let rule = format!("it must be a kind or several of them, and it is {got}: pass for instance [\"preference\"]");
+        invalid(value.py(), format!("reading kinds: {rule}"))
     })?;
-    let mut bits = 0;
-    for item in items {
-        bits |= kind(&item?)?.bit();
-    }
-    if bits == 0 {
-        return Err(invalid(value.py(), "reading kinds: at least one kind must be named, and none is: leave kinds out for all of them"));
-    }
-    Ok(bits)
-}
-
-/// `where={"project": "x", "stage": ["staging", "prod"]}`: keys of the metadata with the values of which one must stand there.
-pub fn conditions(value: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<(String, Vec<Vec<u8>>)>> {
-    let Some(value) = value else { return Ok(Vec::new()) };
-    let map: Bound<'_, PyDict> = metadata::mapping("where", value)?;
-    map.iter().map(|(key, wanted)| Ok((text_of("a key of where", &key)?, alternatives(&wanted)?))).collect()
+    let kinds = items.map(|item| Kind::read("kind", &item?)).collect::<PyResult<Vec<_>>>()?;
+    checked(value, memspan_engine::recall::filter::bits(&kinds))
 }
 
 fn alternatives(wanted: &Bound<'_, PyAny>) -> PyResult<Vec<Vec<u8>>> {
-    use pyo3::types::{PyFrozenSet, PyList, PySet, PyTuple};
     let several = wanted.is_instance_of::<PyList>()
         || wanted.is_instance_of::<PyTuple>()
         || wanted.is_instance_of::<PySet>()
         || wanted.is_instance_of::<PyFrozenSet>();
-    let value = |one: &Bound<'_, PyAny>| {
-        let mut bytes = Vec::new();
-        metadata::encode_value(&mut bytes, one, 1).map(|()| bytes)
-    };
-    if several { wanted.try_iter()?.map(|one| value(&one?)).collect() } else { Ok(vec![value(wanted)?]) }
-}
-
-/// What a recall lets through.
-pub struct FilterArguments<'a, 'py> {
-    pub kinds: Option<&'a Bound<'py, PyAny>>,
-    pub conditions: Option<&'a Bound<'py, PyAny>>,
-    pub since: Option<&'a Bound<'py, PyAny>>,
-    pub until: Option<&'a Bound<'py, PyAny>>,
-    pub valid_at: Option<&'a Bound<'py, PyAny>>,
-    pub known_at: Option<&'a Bound<'py, PyAny>>,
-    pub min_trust: Option<&'a Bound<'py, PyAny>>,
-    pub relevant_only: bool,
-}
-
-impl FilterArguments<'_, '_> {
-    /// The filter, at a time.
-    pub fn filter(&self, now: i64) -> PyResult<Filter> {
-        Ok(Filter {
-            kinds: kinds(self.kinds)?,
-            metadata: conditions(self.conditions)?,
-            since: time::maybe_from_python("since", self.since)?,
-            until: time::maybe_from_python("until", self.until)?,
-            valid_at: time::maybe_from_python("valid_at", self.valid_at)?,
-            known_at: time::maybe_from_python("known_at", self.known_at)?,
-            preferred: None,
-            min_trust: self.min_trust.map_or(Ok(0), |trust| whole("min_trust", trust, 0, MAX_TRUST.into()))? as u8,
-            relevant_only: self.relevant_only,
-            now,
-        })
+    if several {
+        wanted.try_iter()?.map(|one| written::metadata_value(&one?)).collect()
+    } else {
+        Ok(vec![written::metadata_value(wanted)?])
     }
 }
 
-/// Checks that a text can be one before it is given to anybody else: whether it has more than white space.
-#[pyfunction]
-pub fn check_text(name: &str, text: &Bound<'_, PyAny>) -> PyResult<bool> {
-    text_of(name, text).map(|text| !text.trim().is_empty())
-}
+/// Declares the methods of a class that call the engine: what each takes, how it holds the interpreter, what it calls. Arguments are read
+/// before the engine is entered, and what it gives is converted after it is left.
+macro_rules! calls {
+    ($core:ident |$it:ident| {
+        $($(#[$doc:meta])* $name:ident($($arg:ident $(as $label:literal)?: $kind:ty),* $(,)?) $hold:ident |$of:ident $(, $now:ident)?| $work:expr;)*
+    } $($methods:tt)*) => {
+        #[pyo3::pymethods]
+        impl $core {
+            $(
+                $(#[$doc])*
+                #[allow(unused_variables)] // few calls look at what they are a method of
+                fn $name<'py>(&self, py: pyo3::Python<'py>, $($arg: &pyo3::Bound<'py, pyo3::PyAny>),*) -> pyo3::PyResult<pyo3::Bound<'py, pyo3::PyAny>> {
+                    let $it = self;
+                    $(let $arg = <$kind as $crate::arguments::Argument>::read($crate::arguments::calls!(@ $arg $($label)?), $arg)?;)*
+                    $(let $now = self.now(py)?;)?
+                    $crate::value::Show::show(self.run(py, $crate::errors::Hold::$hold, |$of| $work)?, py)
+                }
+            )*
 
-/// Checks a text as `remember` does, before it is embedded.
-#[pyfunction]
-pub fn check_memory_text(text: &Bound<'_, PyAny>) -> PyResult<()> {
-    let new = memspan_engine::memory::NewMemory::new(text_of("text", text)?);
-    new.check().map_err(|error| to_python(text.py(), &error))
+            $($methods)*
+        }
+    };
+    (@ $arg:ident) => { stringify!($arg) };
+    (@ $arg:ident $label:literal) => { $label };
 }
+pub(crate) use calls;

@@ -1,121 +1,77 @@
-//! What a prompt may cost and the caller's own chunks: `memspan.Budget` and `memspan.Item` as the engine takes them.
+//! What a prompt may cost and the caller's own chunks: `memspan.Budget`, `Recalls` and `Item` as the engine takes them.
 //!
 //! Their classes have checked them already; what comes from somewhere else is checked again by the engine.
 
-use std::sync::Arc;
-
-use memspan_engine::context::{Budget, Form, Grant, Item, Order, Share};
-use memspan_engine::limits::{MAX_ITEM_SCORE, MAX_RECALLS, MAX_TOKENS};
+use memspan_engine::context::{Budget, Grant, Item};
+use memspan_engine::limits::{MAX_KEPT_ROUNDS, MAX_RECALLS, within};
 use memspan_engine::session::{Recalls, Roles, SessionBudget};
-use memspan_engine::units::score::SCORE_UNIT;
 use pyo3::prelude::*;
 
-use crate::arguments::{number, text_of, whole};
-use crate::errors::{invalid, to_python};
+use crate::arguments::{Argument, Tokens, checked, field};
+use crate::errors::invalid;
 
-const MOST_TOKENS: i64 = MAX_TOKENS as i64;
-
-/// Tokens that an argument names.
-pub fn tokens(name: &str, value: Option<&Bound<'_, PyAny>>) -> PyResult<Option<u64>> {
-    value.map(|value| whole(name, value, 0, MOST_TOKENS).map(|tokens| tokens as u64)).transpose()
-}
-
-/// A `memspan.Budget`.
-pub fn budget(value: &Bound<'_, PyAny>) -> PyResult<SessionBudget> {
-    let py = value.py();
-    let Ok(sections) = value.getattr("sections") else {
-        return Err(invalid(py, format!("reading budget: it must be a memspan.Budget, and it is {value}: make one of it")));
-    };
-    let output = value.getattr("output_tokens")?.extract::<Option<Bound<'_, PyAny>>>()?;
-    let limit = value.getattr("max_input_tokens")?.extract::<Option<Bound<'_, PyAny>>>()?;
-    let SessionBudget { sections: defaults, .. } = SessionBudget::default();
-    let own = SessionBudget {
-        max_input_tokens: tokens("max_input_tokens", limit.as_ref())?,
-        output_tokens: tokens("output_tokens", output.as_ref())?,
-        fill: share("fill", &value.getattr("fill")?)?,
-        sections: Budget {
-            order: order(&value.getattr("order")?)?,
-            cut_step: share("cut_step", &value.getattr("cut_step")?)?,
-            grants: grants(&sections)?,
-            relevance: defaults.relevance,
-            keep_rounds: rounds(value)?,
-        },
-    };
-    Budget::validate(&own.sections).map_err(|error| to_python(py, &error))?;
-    Ok(own)
-}
-
-/// How many newest rounds of a turn stay, by its `ToolResults`.
-fn rounds(budget: &Bound<'_, PyAny>) -> PyResult<u64> {
-    let results = budget.getattr("tool_results")?;
-    if results.is_none() { Ok(1) } else { Ok(whole("keep_rounds", &results.getattr("keep_rounds")?, 1, 1_000)? as u64) }
-}
-
-/// A `memspan.Recalls`.
-pub fn recalls(value: &Bound<'_, PyAny>) -> PyResult<Recalls> {
-    let Ok(roles) = value.getattr("roles") else {
-        return Err(invalid(value.py(), format!("reading recalls: it must be a memspan.Recalls, and it is {value}: make one of it")));
-    };
-    let most = |name: &str| whole(name, &value.getattr(name)?, 0, i64::try_from(MAX_RECALLS).unwrap_or(i64::MAX)).map(|most| most as u64);
-    let messages = value.getattr("messages")?.is_none();
-    let least = value.getattr("min_confidence")?;
-    let names: Vec<String> = roles.try_iter()?.map(|role| text_of("a role", &role?)).collect::<PyResult<_>>()?;
-    Ok(Recalls {
-        memories: most("memories")?,
-        messages: if messages { None } else { Some(most("messages")?) },
-        passages: most("passages")?,
-        other_sessions: value.getattr("other_sessions")?.is_truthy()?,
-        roles: Roles::named(names.iter().map(String::as_str)).map_err(|error| to_python(value.py(), &error))?,
-        min_confidence: if least.is_none() { None } else { Some(share("min_confidence", &least)?) },
-    })
-}
-
-fn order(value: &Bound<'_, PyAny>) -> PyResult<Order> {
-    Order::parse(&text_of("order", value)?).map_err(|error| to_python(value.py(), &error))
-}
-
-fn share(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Share> {
-    Share::parse(name, number(name, value)?).map_err(|error| to_python(value.py(), &error))
-}
-
-fn grants(sections: &Bound<'_, PyAny>) -> PyResult<Vec<(Box<str>, Grant)>> {
-    let mut grants: Vec<(Box<str>, Grant)> = Vec::new();
-    for pair in sections.call_method0("items")?.try_iter()? {
-        let (name, grant): (Bound<'_, PyAny>, Bound<'_, PyAny>) = pair?.extract()?;
-        let ceiling = grant.getattr("ceiling")?.extract::<Option<Bound<'_, PyAny>>>()?;
-        let grant = Grant {
-            floor: whole("floor", &grant.getattr("floor")?, 0, MOST_TOKENS)? as u64,
-            weight: whole("weight", &grant.getattr("weight")?, 0, i64::from(Grant::MAX_WEIGHT))? as u32,
-            ceiling: tokens("ceiling", ceiling.as_ref())?.unwrap_or(u64::MAX),
+impl<'py> Argument<'py> for SessionBudget {
+    fn read(name: &str, value: &Bound<'py, PyAny>) -> PyResult<Self> {
+        must_have(value, "sections", name, "memspan.Budget")?;
+        let rounds = match value.getattr("tool_results")? {
+            results if results.is_none() => 1,
+            results => checked(value, within("keep_rounds", field(&results, "keep_rounds")?, 1..=MAX_KEPT_ROUNDS))?,
         };
-        grants.push((text_of("a section's name", &name)?.into(), grant));
+        let mut grants: Vec<(Box<str>, Grant)> =
+            value.getattr("sections")?.call_method0("items")?.try_iter()?.map(grant).collect::<PyResult<_>>()?;
+        grants.sort_by(|(one, _), (other, _)| one.cmp(other)); // the same budget, whatever the order of its dict
+        let sections = Budget {
+            order: field(value, "order")?,
+            cut_step: field(value, "cut_step")?,
+            grants,
+            keep_rounds: rounds,
+            ..Self::default().sections
+        };
+        checked(value, sections.validate())?;
+        Ok(Self {
+            max_input_tokens: field::<Option<Tokens>>(value, "max_input_tokens")?.map(Tokens::number),
+            output_tokens: field::<Option<Tokens>>(value, "output_tokens")?.map(Tokens::number),
+            fill: field(value, "fill")?,
+            sections,
+        })
     }
-    grants.sort_by(|(one, _), (other, _)| one.cmp(other)); // the same budget, whatever the order of its dict
-    Ok(grants)
 }
 
-/// The caller's chunks, in their order. One without an id is called by its place.
-pub fn items(given: &Bound<'_, PyAny>) -> PyResult<Vec<Item>> {
-    given.try_iter()?.enumerate().map(|(place, item)| read_item(place, &item?)).collect()
+fn grant(pair: PyResult<Bound<'_, PyAny>>) -> PyResult<(Box<str>, Grant)> {
+    let (name, grant): (Bound<'_, PyAny>, Bound<'_, PyAny>) = pair?.extract()?;
+    let ceiling = field::<Option<Tokens>>(&grant, "ceiling")?.map_or(u64::MAX, Tokens::number);
+    let grant = Grant { floor: field::<Tokens>(&grant, "floor")?.0, weight: field(&grant, "weight")?, ceiling };
+    Ok((String::read("a section's name", &name)?.into(), grant))
 }
 
-fn read_item(place: usize, item: &Bound<'_, PyAny>) -> PyResult<Item> {
-    let id = item.getattr("id")?.extract::<Option<Bound<'_, PyAny>>>()?.map(|id| text_of("an item's id", &id)).transpose()?;
-    let attributes = id.iter().map(|id| ("id".into(), id.as_str().into())).collect();
-    let score = item.getattr("score")?.extract::<Option<Bound<'_, PyAny>>>()?.map(|score| number("an item's score", &score)).transpose()?;
-    Ok(Item {
-        section: text_of("an item's section", &item.getattr("section")?)?.into(),
-        id: id.map_or_else(|| Arc::from(format!("items[{place}]")), Arc::from),
-        attributes,
-        text: text_of("an item's text", &item.getattr("text")?)?.into(),
-        memory: None,
-        message: None,
-        form: Form::dated(),
-        score: score.map(|score| (score.clamp(-MAX_ITEM_SCORE, MAX_ITEM_SCORE) * SCORE_UNIT) as i64),
-    })
+impl<'py> Argument<'py> for Recalls {
+    fn read(name: &str, value: &Bound<'py, PyAny>) -> PyResult<Self> {
+        must_have(value, "roles", name, "memspan.Recalls")?;
+        let most = |name: &str| {
+            let most: Option<u64> = field(value, name)?;
+            most.map(|most| checked(value, within(name, most, 0..=MAX_RECALLS as u64))).transpose()
+        };
+        let roles: Vec<String> = Argument::read("a role", &value.getattr("roles")?)?;
+        Ok(Self {
+            memories: most("memories")?.unwrap_or_default(),
+            messages: most("messages")?,
+            passages: most("passages")?.unwrap_or_default(),
+            other_sessions: value.getattr("other_sessions")?.is_truthy()?,
+            roles: checked(value, Roles::named(roles.iter().map(String::as_str)))?,
+            min_confidence: field(value, "min_confidence")?,
+        })
+    }
 }
 
-/// A score in fixed point as a number.
-pub fn score(fixed: i64) -> f64 {
-    fixed as f64 / SCORE_UNIT
+fn must_have(value: &Bound<'_, PyAny>, attribute: &str, name: &str, class: &str) -> PyResult<()> {
+    let error = || invalid(value.py(), format!("reading {name}: it must be a {class}, and it is {value}: make one of it"));
+    value.getattr(attribute).map(drop).map_err(|_| error())
+}
+
+/// A chunk of the caller's own, by its place among them.
+pub fn item((place, item): (usize, Bound<'_, PyAny>)) -> PyResult<Item> {
+    let id = Option::<String>::read("an item's id", &item.getattr("id")?)?;
+    let section = String::read("an item's section", &item.getattr("section")?)?;
+    let score = Option::<f64>::read("an item's score", &item.getattr("score")?)?;
+    Ok(Item::given(place, &section, id.as_deref(), &String::read("an item's text", &item.getattr("text")?)?, score))
 }

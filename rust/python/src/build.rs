@@ -1,19 +1,35 @@
-//! What was built, and what it runs on.
+//! What was built, what it runs on, and what saves a damaged store: calls that need no open store.
+
+use std::path::PathBuf;
 
 use memspan_engine::index::vectors::Kernel;
 use memspan_engine::store::folder::FORMAT_VERSION;
+use memspan_engine::store::repair;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+
+use crate::clock::Clock;
+use crate::errors::{Hold, run};
+use crate::value::{Named, Show};
 
 /// Facts about this build, for reports of errors and of measurements.
 #[pyfunction]
-pub fn build_info(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
-    let info = PyDict::new(py);
-    info.set_item("version", env!("CARGO_PKG_VERSION"))?;
-    info.set_item("profile", if cfg!(debug_assertions) { "debug" } else { "release" })?;
-    info.set_item("target", format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS))?;
-    info.set_item("kernel", format!("{:?}", Kernel::best()).to_lowercase())?;
+pub fn build_info(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    let info = Named(vec![
+        ("version", env!("CARGO_PKG_VERSION").to_owned()),
+        ("profile", if cfg!(debug_assertions) { "debug" } else { "release" }.to_owned()),
+        ("target", format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS)),
+        ("kernel", format!("{:?}", Kernel::best()).to_lowercase()),
+    ]);
+    let info = info.show(py)?;
     info.set_item("abi3", cfg!(feature = "abi3"))?;
     info.set_item("format", FORMAT_VERSION)?;
     Ok(info)
+}
+
+/// Saves every intact value of the store at `source` in a new one at `target`: how many, and what was lost.
+#[pyfunction(name = "repair")]
+pub fn repair_store(py: Python<'_>, source: PathBuf, target: PathBuf) -> PyResult<(u64, Vec<String>)> {
+    let now = Clock::System.now(py)?;
+    let repaired = run(py, Hold::Long, || repair::repair(&source, &target, FORMAT_VERSION, now))?;
+    Ok((repaired.saved, repaired.lost))
 }

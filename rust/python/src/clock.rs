@@ -18,10 +18,10 @@ pub enum Clock {
 
 impl Clock {
     /// The clock that was given, if one was.
-    pub fn new(given: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+    pub fn new(given: Option<Bound<'_, PyAny>>) -> PyResult<Self> {
         match given {
             None => Ok(Self::System),
-            Some(clock) if clock.is_callable() => Ok(Self::Callable(clock.clone().unbind())),
+            Some(clock) if clock.is_callable() => Ok(Self::Callable(clock.unbind())),
             Some(clock) => Err(invalid(
                 clock.py(),
                 format!(

@@ -2,9 +2,9 @@
 
 use memspan_engine::embedding;
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyList};
+use pyo3::types::PyByteArray;
 
-use crate::arguments::text_of;
+use crate::arguments::Argument;
 use crate::errors::{Hold, run};
 
 #[pyclass(frozen, module = "memspan._core")]
@@ -24,8 +24,8 @@ impl BuiltInCore {
 
     /// The vectors of texts, row by row: float32 in this machine's byte order.
     #[staticmethod]
-    fn embed<'py>(py: Python<'py>, texts: &Bound<'py, PyList>) -> PyResult<Bound<'py, PyByteArray>> {
-        let texts: Vec<String> = texts.iter().map(|text| text_of("a text", &text)).collect::<PyResult<_>>()?;
+    fn embed<'py>(py: Python<'py>, texts: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyByteArray>> {
+        let texts = Vec::<String>::read("a text", texts)?;
         let bytes = run(py, Hold::Detached, || {
             let mut bytes = Vec::with_capacity(texts.len() * embedding::DIMENSIONS * size_of::<f32>());
             for text in &texts {
@@ -39,7 +39,7 @@ impl BuiltInCore {
     /// The vector of a question, by its content words: float32 in this machine's byte order.
     #[staticmethod]
     fn embed_query<'py>(py: Python<'py>, text: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyByteArray>> {
-        let question = embedding::embed_question(&text_of("text", text)?);
+        let question = embedding::embed_question(&String::read("text", text)?);
         let bytes: Vec<u8> = question.as_slice().iter().flat_map(|x| x.to_ne_bytes()).collect();
         Ok(PyByteArray::new(py, &bytes))
     }
@@ -47,6 +47,6 @@ impl BuiltInCore {
     /// The tokens of a text, as the vocabulary spells them.
     #[staticmethod]
     fn tokens(text: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
-        Ok(embedding::tokens(&text_of("a text", text)?))
+        Ok(embedding::tokens(&String::read("a text", text)?))
     }
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use memspan_engine::{Error, ErrorKind, Field, Result, interrupt};
-use pyo3::exceptions::PyKeyboardInterrupt;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyDict;
@@ -144,6 +144,14 @@ pub fn invalid(py: Python<'_>, message: impl Into<String>) -> PyErr {
 /// The error of a damaged value that only the border can see.
 pub fn corrupt(py: Python<'_>, message: impl Into<String>) -> PyErr {
     to_python(py, &Error::new(ErrorKind::StoreCorrupt, message))
+}
+
+/// The error of a value of the wrong type, with the name of the argument; what is no error of types stays what it is.
+pub fn of_type(py: Python<'_>, name: &str, error: &PyErr) -> PyErr {
+    if error.is_instance_of::<PyTypeError>(py) {
+        return PyTypeError::new_err(format!("argument '{name}': {}", error.value(py)));
+    }
+    error.clone_ref(py)
 }
 
 /// `a str`, `an int`: the type of a value that should have another.

@@ -6,40 +6,33 @@
 use memspan_engine::Error;
 use memspan_engine::context::{Factor, fit as engine_fit};
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
 
-use crate::arguments::whole;
+use crate::arguments::Argument;
 use crate::errors::{Hold, run, run_reading};
 use crate::messages;
 use crate::models::model;
+use crate::value::{Show, Tuple, shows};
 
-/// What `fit` kept: the very objects, the tokens of a request with them, and whether that is exact. Private.
-#[pyclass(frozen, get_all, module = "memspan._core")]
-#[derive(Debug)]
-pub struct Fitted {
-    messages: Py<PyTuple>,
-    tokens: u64,
-    exact: bool,
+shows! {
+    Fitted<'_> as Fitted |it| { messages = Tuple(it.0), tokens = it.1, exact = it.2 }
 }
 
-/// The kept messages (the very objects), the tokens of a request with them, and whether that is exact.
+/// What `fit` kept: the very objects, the tokens of a request with them, and whether that is exact.
+struct Fitted<'py>(Vec<Bound<'py, PyAny>>, u64, bool);
+
+/// Which messages a request keeps.
 #[pyfunction]
 pub fn fit<'py>(
     given: &Bound<'py, PyAny>,
     model_name: &Bound<'py, PyAny>,
-    max_input_tokens: Option<&Bound<'py, PyAny>>,
-    tools: Option<&Bound<'py, PyAny>>,
-) -> PyResult<Fitted> {
-    let py = given.py();
-    let profile = model(model_name)?;
+    max_input_tokens: &Bound<'py, PyAny>,
+    tools: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let (py, profile) = (given.py(), model(model_name)?);
     let model = &profile.model;
-    let named = max_input_tokens.map(|limit| whole("max_input_tokens", limit, 0, i64::MAX)).transpose()?.map(|limit| limit as u64);
-    let limit = match named {
-        Some(limit) => limit,
-        None => run(py, Hold::Attached, || model.default_input_limit())?,
-    };
-    let tools = messages::tools(tools)?;
-    let items = messages::items(given)?;
+    let named = Option::<u64>::read("max_input_tokens", max_input_tokens)?;
+    let limit = run(py, Hold::Attached, || named.map_or_else(|| model.default_input_limit(), Ok))?;
+    let (tools, items) = (messages::tools(tools)?, messages::items(given)?);
     let count = items.len()?;
     // An error of the border on its way through the engine.
     let mut raised = None;
@@ -50,14 +43,12 @@ pub fn fit<'py>(
             passing
         })
     };
-    let room = model.factor.room(limit);
-    let counter = model.counter();
+    let (room, counter) = (model.factor.room(limit), model.counter());
     let fitted = run_reading(py, || engine_fit(count, &mut read, tools.as_deref(), room, &model.framing, &counter));
     let fitted = match raised {
         Some(error) => return Err(error),
         None => fitted?,
     };
     let kept = fitted.kept.iter().map(|index| items.get_item(*index)).collect::<PyResult<Vec<_>>>()?;
-    let (tokens, exact) = (model.factor.bound(fitted.tokens), fitted.exact && model.factor == Factor::EXACT);
-    Ok(Fitted { messages: PyTuple::new(py, kept)?.unbind(), tokens, exact })
+    Fitted(kept, model.factor.bound(fitted.tokens), fitted.exact && model.factor == Factor::EXACT).show(py)
 }

@@ -9,39 +9,31 @@ use pyo3::prelude::*;
 pub struct Limits;
 
 macro_rules! constants {
-    ($($name:ident: $kind:ty = $value:expr;)*) => {
+    (same { $($($name:ident),*: $kind:ty;)* } made { $($made:ident: $made_kind:ty = $value:expr;)* }) => {
         #[pymethods]
         impl Limits {
-            $(#[classattr] const $name: $kind = $value;)*
+            $($(#[classattr] const $name: $kind = limits::$name;)*)*
+            $(#[classattr] const $made: $made_kind = $value;)*
         }
     };
 }
 
 constants! {
-    MAX_NAME_BYTES: usize = limits::MAX_NAME_BYTES;
-    MAX_TEXT_BYTES: usize = limits::MAX_TEXT_BYTES;
-    MAX_METADATA_BYTES: usize = limits::MAX_METADATA_BYTES;
-    MAX_TRUST: u8 = limits::MAX_TRUST;
-    MAX_MESSAGE_BYTES: usize = limits::MAX_MESSAGE_BYTES;
-    MAX_INSTRUCTION_BYTES: usize = limits::MAX_INSTRUCTION_BYTES;
-    MAX_READS: usize = limits::MAX_READS;
-    MAX_COLLECTIONS: usize = limits::MAX_COLLECTIONS;
-    MAX_DOCUMENT_BYTES: usize = limits::MAX_DOCUMENT_BYTES;
-    MAX_TASK_VALUE_BYTES: usize = limits::MAX_TASK_VALUE_BYTES;
-    MAX_TASK_ENTRIES: usize = limits::MAX_TASK_ENTRIES;
-    MAX_TASK_BYTES: usize = limits::MAX_TASK_BYTES;
-    MAX_DIMENSIONS: usize = limits::MAX_DIMENSIONS;
-    MAX_TOKENS: u64 = limits::MAX_TOKENS;
-    MAX_GRANT_WEIGHT: u32 = limits::MAX_GRANT_WEIGHT;
-    MAX_ITEM_SCORE: f64 = limits::MAX_ITEM_SCORE;
-    MAX_TTL_SECONDS: u64 = limits::MAX_TTL.as_secs();
-    MAX_RECALLS: usize = limits::MAX_RECALLS;
-    MAX_JSON_DEPTH: usize = limits::MAX_JSON_DEPTH;
-    MAX_BATCH_ROWS: usize = limits::MAX_BATCH_ROWS;
-    MAX_BATCH_BYTES: usize = limits::MAX_BATCH_BYTES;
-    DEFAULT_FILL: f64 = limits::DEFAULT_FILL as f64 / 1e6;
-    DEFAULT_OUTPUT_TOKENS: u64 = limits::DEFAULT_OUTPUT_TOKENS;
-    DEFAULT_CUT_STEP: f64 = limits::DEFAULT_CUT_STEP as f64 / 1e6;
-    DEFAULT_CHUNK_TOKENS: usize = limits::DEFAULT_CHUNK_TOKENS;
-    DEFAULT_BUSY_TIMEOUT_SECONDS: f64 = limits::DEFAULT_BUSY_TIMEOUT.as_secs() as f64;
+    same {
+        MAX_NAME_BYTES, MAX_TEXT_BYTES, MAX_METADATA_BYTES, MAX_MESSAGE_BYTES, MAX_INSTRUCTION_BYTES, MAX_DOCUMENT_BYTES: usize;
+        MAX_TASK_VALUE_BYTES, MAX_TASK_ENTRIES, MAX_TASK_BYTES, MAX_READS, MAX_COLLECTIONS, MAX_DIMENSIONS, MAX_RECALLS: usize;
+        MAX_JSON_DEPTH, MAX_BATCH_ROWS, MAX_BATCH_BYTES, DEFAULT_CHUNK_TOKENS: usize;
+        MAX_TRUST: u8;
+        MAX_TOKENS, DEFAULT_OUTPUT_TOKENS: u64;
+        MAX_GRANT_WEIGHT: u32;
+        MAX_KEPT_EXCHANGES, MAX_SUMMARY_TOKENS, MAX_KEPT_ROUNDS: u64;
+        MAX_HITS: usize;
+        MAX_ITEM_SCORE, MAX_DAYS: f64;
+    } made {
+        MAX_TTL_SECONDS: u64 = limits::MAX_TTL.as_secs();
+        MAX_WAIT_SECONDS: u64 = limits::MAX_WAIT.as_secs();
+        DEFAULT_FILL: f64 = limits::DEFAULT_FILL as f64 / 1e6;
+        DEFAULT_CUT_STEP: f64 = limits::DEFAULT_CUT_STEP as f64 / 1e6;
+        DEFAULT_BUSY_TIMEOUT_SECONDS: f64 = limits::DEFAULT_BUSY_TIMEOUT.as_secs() as f64;
+    }
 }

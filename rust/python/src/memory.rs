@@ -12,18 +12,9 @@ use memspan_engine::scope::Scope;
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyBytes, PyDict};
 
-use crate::errors::{Hold, invalid, run};
-use crate::value::{Attached, Moment, shows};
-
-/// Revisions of one scope with the ids that they name.
-pub fn known(engine: &Engine, scope: &Scope, memories: Vec<memory::Memory>) -> Result<Vec<Arc<Named>>> {
-    Ok(engine.named(scope, memories)?.into_iter().map(Arc::new).collect())
-}
-
-/// The same for one.
-pub fn known_one(engine: &Engine, scope: &Scope, memory: memory::Memory) -> Result<Arc<Named>> {
-    engine.named_one(scope, memory).map(Arc::new)
-}
+use crate::arguments::extracted;
+use crate::errors::{Hold, run};
+use crate::value::{Attached, Moment, plain, properties};
 
 /// One revision of a memory. Times are aware, in UTC, exact to the microsecond.
 ///
@@ -38,14 +29,25 @@ pub fn known_one(engine: &Engine, scope: &Scope, memory: memory::Memory) -> Resu
 #[pyclass(frozen, eq, from_py_object, module = "memspan")]
 #[derive(Debug, Clone, PartialEq)]
 pub struct Memory(pub Arc<Named>);
+plain!(Memory, Remembered);
+extracted!(Memory);
 
 impl Memory {
+    pub fn new(named: Named) -> Self {
+        Self(Arc::new(named))
+    }
+
+    /// Its number and its revision.
+    pub fn place(&self) -> (u32, u32) {
+        (self.inner().number, self.inner().revision)
+    }
+
     fn inner(&self) -> &memory::Memory {
         &self.0.memory
     }
 }
 
-shows! {
+properties! {
     Memory |it| {
         /// The id that was given, or one of the form `mem-7`; the same for all its revisions.
         id: &str = &it.0.id;
@@ -116,18 +118,12 @@ shows! {
         named.collect::<PyResult<Vec<_>>>()?.into_py_dict(slf.py())
     }
 
-    fn __copy__(&self) -> Self {
-        self.clone()
-    }
-
-    fn __deepcopy__(&self, _memo: &Bound<'_, PyAny>) -> Self {
-        self.clone()
-    }
-
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Pickled<'py>)> {
         let body = PyBytes::new(py, &self.inner().encode());
         let restore = py.import("memspan._core")?.getattr("restore_memory")?;
-        Ok((restore, (self.inner().number, body, self.0.supersedes.clone(), self.0.superseded_by.clone())))
+        let slot = (self.0.supersedes.clone(), self.0.superseded_by.clone());
+        let others = (self.0.derived_from.clone(), self.0.disputes.clone());
+        Ok((restore, (self.inner().number, body, slot, others, (self.0.access.recalls, self.0.access.last_seconds))))
     }
 
     fn __hash__(&self) -> u64 {
@@ -144,8 +140,12 @@ shows! {
     }
 }
 
-/// What a pickled memory is: its number, its record as a store has it, the ids that it names.
-type Pickled<'py> = (u32, Bound<'py, PyBytes>, Option<String>, Option<String>);
+/// The ids of the memory whose slot it took, and of the one that took its own.
+type InSlot = (Option<String>, Option<String>);
+
+/// What a pickled memory is: its number, its record as a store has it, its neighbours in the slot, the ids that it was made from and that
+/// say otherwise, how often and when it was recalled.
+type Pickled<'py> = (u32, Bound<'py, PyBytes>, InSlot, (Vec<String>, Vec<String>), (u32, u32));
 
 /// What a pickled `Remembered` is.
 type PickledAnswer = (&'static str, Memory, Option<String>);
@@ -156,22 +156,20 @@ pub fn restore_memory(
     py: Python<'_>,
     number: u32,
     body: &[u8],
-    supersedes: Option<String>,
-    superseded_by: Option<String>,
+    slot: InSlot,
+    others: (Vec<String>, Vec<String>),
+    access: (u32, u32),
 ) -> PyResult<Memory> {
     let memory = run(py, Hold::Attached, || memory::Memory::decode(b"pickle", number, body))?;
-    let (derived_from, disputes) = (Vec::new(), Vec::new());
-    Ok(Memory(Arc::new(Named { id: memory.id(), supersedes, superseded_by, derived_from, disputes, access: Access::default(), memory })))
+    let ((supersedes, superseded_by), (derived_from, disputes)) = (slot, others);
+    let access = Access { recalls: access.0, last_seconds: access.1 };
+    Ok(Memory::new(Named { id: memory.id(), supersedes, superseded_by, derived_from, disputes, access, memory }))
 }
 
 /// Makes an answer of what `Remembered.__reduce__` gave.
 #[pyfunction]
 pub fn restore_remembered(py: Python<'_>, action: &str, memory: Memory, reason: Option<String>) -> PyResult<Remembered> {
-    let action = Action::ALL.into_iter().find(|known| known.name() == action);
-    let action = action.ok_or_else(|| {
-        invalid(py, "restoring a pickled Remembered: its action must be one of this version: pickle and restore with the same one")
-    })?;
-    Ok(Remembered { action, memory, reason })
+    Ok(Remembered { action: run(py, Hold::Attached, || Action::parse(action))?, memory, reason })
 }
 
 /// A text as a repr shows it: its first 60 characters.
@@ -206,12 +204,12 @@ impl Remembered {
 
     /// The answer to a write, its ids looked up.
     pub fn new(engine: &Engine, scope: &Scope, remembered: memory::Remembered) -> Result<Self> {
-        let memory = Memory(known_one(engine, scope, remembered.memory)?);
+        let memory = Memory::new(engine.named_one(scope, remembered.memory)?);
         Ok(Self { action: remembered.action, memory, reason: remembered.reason })
     }
 }
 
-shows! {
+properties! {
     Remembered |it| {
         /// One word.
         ///
@@ -224,14 +222,6 @@ shows! {
         memory: Memory = it.memory.clone();
         /// Why, where that is not plain.
         reason: Option<&str> = it.reason.as_deref();
-    }
-
-    fn __copy__(&self) -> Self {
-        self.clone()
-    }
-
-    fn __deepcopy__(&self, _memo: &Bound<'_, PyAny>) -> Self {
-        self.clone()
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, PickledAnswer)> {

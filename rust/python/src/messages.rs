@@ -1,26 +1,30 @@
-//! Messages on their way in, each converted when it is looked at and not before.
+//! Messages on their way in, each converted when it is looked at and not before; and `Message`, one that is read back.
 
 use std::sync::Arc;
 
-use memspan_engine::context::{Arguments, Message, Role, Tools};
+use memspan_engine::context::{self, Arguments, Role, Tools};
+use memspan_engine::session::{MessageState, NewMessage, StoredMessage};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyMapping, PySequence, PyString, PyTuple};
 
-use crate::errors::{invalid, to_python, type_name};
-use crate::json;
+use crate::arguments::{Argument, checked, field};
+use crate::errors::{invalid, type_name};
+use crate::memory::shortened;
+use crate::value::{Json, Moment, Show, plain, properties};
+use crate::written;
 
 /// A message of either provider's shape: a mapping, or an object of an SDK.
-pub fn message(value: &Bound<'_, PyAny>) -> PyResult<Message> {
-    if let Some(plain) = plain(value)? {
+pub fn message(value: &Bound<'_, PyAny>) -> PyResult<context::Message> {
+    if let Some(plain) = plain_message(value)? {
         return Ok(plain);
     }
-    let bytes = json::encode("a message", value)?;
-    Message::parse(&bytes, None, Arguments::Keep).map_err(|error| to_python(value.py(), &error))
+    let bytes = written::json("a message", value)?;
+    checked(value, context::Message::parse(&bytes, None, Arguments::Keep))
 }
 
 /// `{"role": ..., "content": "..."}` and nothing else, as nearly all messages are: what parsing its JSON would give.
-fn plain(value: &Bound<'_, PyAny>) -> PyResult<Option<Message>> {
+fn plain_message(value: &Bound<'_, PyAny>) -> PyResult<Option<context::Message>> {
     let py = value.py();
     let Ok(map) = value.cast::<PyDict>() else { return Ok(None) };
     if map.len() != 2 {
@@ -29,16 +33,22 @@ fn plain(value: &Bound<'_, PyAny>) -> PyResult<Option<Message>> {
     let (Some(role), Some(content)) = (map.get_item(intern!(py, "role"))?, map.get_item(intern!(py, "content"))?) else { return Ok(None) };
     let (Ok(role), Ok(content)) = (role.cast::<PyString>(), content.cast::<PyString>()) else { return Ok(None) };
     let (Ok(role), Ok(content)) = (role.to_str(), content.to_str()) else { return Ok(None) };
-    Ok(Role::from_name(role).filter(|role| *role != Role::Tool).map(|role| Message::text(role, content)))
+    Ok(Role::from_name(role).filter(|role| *role != Role::Tool).map(|role| context::Message::text(role, content)))
 }
 
 /// The message at a place of a list; an error tells which.
-pub fn message_at(items: &Bound<'_, PySequence>, index: usize) -> PyResult<Message> {
+pub fn message_at(items: &Bound<'_, PySequence>, index: usize) -> PyResult<context::Message> {
     message(&items.get_item(index)?).inspect_err(|error| {
         let note = format!("in messages[{index}]");
         // An error without its note is better than an error about a note.
         let _ = error.value(items.py()).call_method1(intern!(items.py(), "add_note"), (note,));
     })
+}
+
+/// All messages of a list.
+pub fn all_messages(value: &Bound<'_, PyAny>) -> PyResult<Vec<context::Message>> {
+    let items = items(value)?;
+    (0..items.len()?).map(|index| message_at(&items, index)).collect()
 }
 
 /// A list or tuple of messages, not copied: a conversation may be long. Anything else that can be iterated is made a list.
@@ -55,21 +65,143 @@ pub fn items<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PySequence>>
 }
 
 /// Tool schemas of either provider's shape; none, where the list is empty.
-pub fn tools(value: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Arc<Tools>>> {
-    let Some(value) = value else { return Ok(None) };
-    Tools::parse(&tools_json(value)?).map_err(|error| to_python(value.py(), &error))
+pub fn tools(value: &Bound<'_, PyAny>) -> PyResult<Option<Arc<Tools>>> {
+    match Option::<ToolsJson>::read("tools", value)? {
+        None => Ok(None),
+        Some(tools) => checked(value, Tools::parse(&tools.0)),
+    }
 }
 
-/// The same as JSON: a list, and whatever else gives one tool after the other.
-pub fn tools_json(value: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
-    if value.is_instance_of::<PyString>() || value.cast::<PyMapping>().is_ok() {
-        return json::encode("tools", value); // the engine says what is wrong with it
+/// Tools as JSON: a list, and whatever else gives one tool after the other. What is wrong with it is the engine's to say.
+pub struct ToolsJson(pub Vec<u8>);
+
+impl<'py> Argument<'py> for ToolsJson {
+    fn read(_: &str, value: &Bound<'py, PyAny>) -> PyResult<Self> {
+        let one = value.is_instance_of::<PyString>() || value.cast::<PyMapping>().is_ok();
+        let tools = match value.try_iter() {
+            Ok(tools) if !one => PyList::new(value.py(), tools.collect::<PyResult<Vec<_>>>()?)?.into_any(),
+            _ => value.clone(),
+        };
+        written::json("tools", &tools).map(Self)
     }
-    match value.try_iter() {
-        Ok(tools) => {
-            let tools = tools.collect::<PyResult<Vec<_>>>()?;
-            json::encode("tools", PyList::new(value.py(), tools)?.as_any())
-        }
-        Err(_) => json::encode("tools", value),
+}
+
+/// What a caller gave, as JSON.
+pub struct Given(pub Vec<u8>);
+
+impl<'py> Argument<'py> for Given {
+    fn read(name: &str, value: &Bound<'py, PyAny>) -> PyResult<Self> {
+        written::json(name, value).map(Self)
+    }
+}
+
+impl Given {
+    pub fn text(self) -> String {
+        String::from_utf8_lossy(&self.0).into_owned() // UTF-8 already: it was made of Python's text
+    }
+}
+
+impl<'py> Argument<'py> for NewMessage {
+    fn read(_: &str, value: &Bound<'py, PyAny>) -> PyResult<Self> {
+        Ok(Self {
+            given: Given::read("a message", &value.getattr("message")?)?.text(),
+            format: field(value, "format")?,
+            id: field(value, "id")?,
+            author: field(value, "author")?,
+            created_at: field::<Option<crate::arguments::Moment>>(value, "created_at")?.map(|at| at.0),
+            shortened: Vec::new(),
+        })
+    }
+}
+
+/// Messages to be added; an error has the place of its message as field `row`.
+pub struct Messages(pub Vec<NewMessage>);
+
+impl<'py> Argument<'py> for Messages {
+    fn read(name: &str, value: &Bound<'py, PyAny>) -> PyResult<Self> {
+        let read = |(place, row): (usize, PyResult<Bound<'py, PyAny>>)| {
+            NewMessage::read(name, &row?).inspect_err(|error| {
+                // An error without its place is better than an error about a place.
+                let _ = error.value(value.py()).getattr("fields").and_then(|fields| fields.set_item("row", place));
+            })
+        };
+        value.try_iter()?.enumerate().map(read).collect::<PyResult<_>>().map(Self)
+    }
+}
+
+/// A message of a session, as it was given. Fields are made when they are read.
+///
+/// Examples:
+///     >>> session = user.session("s-1", model="gpt-4o")
+///     >>> _ = session.add({"role": "user", "content": "which port?"}, author="ann")
+///     >>> message = session.messages[0]
+///     >>> message
+///     Message(0, "user", "which port?")
+///     >>> message.given, message.tokens, message.author
+///     ({'role': 'user', 'content': 'which port?'}, 7, 'ann')
+#[pyclass(frozen, eq, module = "memspan")]
+#[derive(Debug, Clone)]
+pub struct Message(pub StoredMessage);
+plain!(Message);
+
+impl PartialEq for Message {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.record == other.0.record && self.0.given == other.0.given
+    }
+}
+
+impl Show for StoredMessage {
+    fn show(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+        Message(self).show(py)
+    }
+}
+
+properties! {
+    Message |it| {
+        /// Its place in the session, from 0.
+        index: u64 = it.0.record.placed.index;
+        /// What the SDK was or would be given: a fresh dict at each use, equal to the one that was added.
+        given: Json = Json(it.0.given.clone());
+        /// Its texts, one a line; what a tool was called with and what it returned are among them.
+        text: &str = &it.0.text;
+        /// The shape it was given in: "openai" or "anthropic".
+        format: &'static str = it.0.record.format.name();
+        /// Tokens of the form that is sent, its frame included, as counted when it was added.
+        tokens: u64 = it.0.record.cost.tokens;
+        /// Its turn, from 0.
+        turn: u64 = it.0.record.placed.turn;
+        /// The caller's id.
+        id: Option<&str> = it.0.record.id.as_deref();
+        /// Who wrote it, in the caller's words.
+        author: Option<&str> = it.0.record.author.as_deref();
+        /// When it was said, where the caller knew: aware, in UTC.
+        created_at: Option<Moment> = it.0.record.created_at.map(Moment);
+        /// When it was added: aware, in UTC.
+        added_at: Moment = Moment(it.0.record.added_at);
+        /// Whether its text was taken out.
+        redacted: bool = it.0.record.state == MessageState::Redacted;
+        /// Why it was.
+        reason: Option<&str> = it.0.record.reason.as_deref();
+    }
+
+    /// Who speaks: "system", "developer", "user", "assistant" or "tool".
+    #[getter]
+    pub fn role(&self, py: Python<'_>) -> PyResult<&'static str> {
+        self.0.role().map(Role::name).map_err(|error| crate::errors::to_python(py, &error))
+    }
+
+    /// Its `content` as it was given: a str, a list of parts, or `None`.
+    #[getter]
+    fn content<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.given().into_pyobject(py)?.call_method1("get", ("content",))
+    }
+
+    fn __hash__(&self) -> u64 {
+        self.0.record.request ^ self.0.record.placed.index
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let redacted = if self.redacted() { ", redacted" } else { "" };
+        Ok(format!("Message({}, {:?}, {:?}{redacted})", self.index(), self.role(py)?, shortened(&self.0.text)))
     }
 }

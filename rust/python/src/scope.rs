@@ -3,40 +3,36 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use memspan_engine::Result;
 use memspan_engine::engine::{Engine, Erased};
+use memspan_engine::life::consolidate::{self, Rule};
+use memspan_engine::life::{learn, relations};
 use memspan_engine::memory::forget::Stale;
 use memspan_engine::memory::revise::Revision;
-use memspan_engine::memory::slots::Slot;
-use memspan_engine::memory::{Listing, NewMemory};
-use memspan_engine::recall::{self, Fusion, Request};
+use memspan_engine::memory::{self, Listing, NewMemory, Origin};
 use memspan_engine::scope::Scope;
+use memspan_engine::session::{self, Session};
+use memspan_engine::{Result, collection, gate, recall};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-use crate::arguments::{FilterArguments, kinds, maybe_text, number, text_of, whole};
+use crate::answers::{self, Found};
+use crate::arguments::{Argument, Attached, Kinds, Moment, calls, extracted};
+use crate::collection::CollectionCore;
 use crate::engine::{ATTACHED_UP_TO, Handle};
-use crate::errors::{Hold, hold_for, invalid, run};
-use crate::memory::{Memory, Remembered, known, known_one};
-use crate::metadata;
-use crate::recall::Recall;
-use crate::rows::{Draft, Fields};
-use crate::time;
-use crate::value::{Tuple, value};
+use crate::errors::{Hold, hold_for, invalid, run, type_name};
+use crate::life::{Beside, Cluster, Heard, Judged, LearnState, LearnedFrom};
+use crate::memory::{Memory, Remembered};
+use crate::rows::{Draft, new_memory};
+use crate::value::{Tuple, plain, shows};
 use crate::vectors::Vectors;
 
-value! {
-    /// What was erased. Private.
-    ErasedCounts("memspan._core") {
-        memories: u64, revisions: u64, messages: u64, documents: u64, ledger_entries: u64, terms: u64, vectors: u64, values: u64,
-        bytes_checked: u64
-    }
+shows! {
+    Erased as ErasedCounts |it| { memories, revisions, messages, documents, ledger_entries, terms, vectors, values, bytes_checked }
+    HeldSlot as HeldSlot |it| { name = it.0.name, multi = it.0.multi, memories = Tuple(it.1) }
 }
 
-value! {
-    /// A slot with its current memories. Private.
-    HeldSlot("memspan._core") { name: String, multi: bool, memories: Tuple<Memory> }
-}
+/// A slot with its current memories.
+struct HeldSlot(memory::slots::Slot, Vec<Memory>);
 
 #[pyclass(frozen, module = "memspan._core")]
 #[derive(Debug)]
@@ -46,29 +42,158 @@ pub struct ScopeCore {
     /// How many memories it had when it was last asked: whether a read is short enough to keep the interpreter.
     documents: AtomicU64,
 }
+plain!(ScopeCore);
+extracted!(Py<ScopeCore>);
 
-impl ScopeCore {
-    pub fn new(handle: &Arc<Handle>, scope: Scope) -> Self {
-        Self { handle: Arc::clone(handle), scope: Arc::new(scope), documents: AtomicU64::new(u64::MAX) }
-    }
+/// What is inside of a `Scope` object.
+pub struct GivenScope(pub Py<ScopeCore>);
 
-    /// Runs a read of this scope, attached where the scope was small when it was last asked.
-    fn read<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&Engine) -> Result<T> + Send) -> PyResult<T> {
-        run(py, self.hold(), || work(self.handle.engine()?))
-    }
-
-    fn hold(&self) -> Hold {
-        if self.documents.load(Ordering::Relaxed) <= ATTACHED_UP_TO { Hold::Attached } else { Hold::Detached }
-    }
-
-    /// Runs a write, detached.
-    fn write<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&Engine) -> Result<T> + Send) -> PyResult<T> {
-        run(py, Hold::Detached, || work(self.handle.engine()?))
+impl<'py> Argument<'py> for GivenScope {
+    fn read(name: &str, value: &Bound<'py, PyAny>) -> PyResult<Self> {
+        let core = value.getattr("_core").ok().and_then(|core| core.cast_into::<ScopeCore>().ok());
+        let message =
+            || format!("reading {name}: it must be a Scope, and it is {}: pass engine.user(...) or engine.shared(...)", type_name(value));
+        core.map(|core| Self(core.unbind())).ok_or_else(|| invalid(value.py(), message()))
     }
 }
 
-#[pymethods]
-impl ScopeCore {
+/// A scope in its engine: what its calls work on.
+pub struct Scoped<'a> {
+    engine: &'a Engine,
+    scope: &'a Scope,
+}
+
+impl<'a> Scoped<'a> {
+    fn session(&self, id: &'a str) -> Session<'a> {
+        Session { engine: self.engine, scope: self.scope, id }
+    }
+
+    /// Revisions with the ids that they name.
+    fn known(&self, memories: Vec<memory::Memory>) -> Result<Vec<Memory>> {
+        Ok(self.engine.named(self.scope, memories)?.into_iter().map(Memory::new).collect())
+    }
+
+    /// Relations with the ids of the memories that say so.
+    fn related(&self, found: Vec<memory::Relation>) -> Result<Vec<(memory::Relation, Option<String>)>> {
+        let numbers: Vec<u32> = found.iter().map(|one| one.memory.unwrap_or(0)).collect();
+        Ok(found.into_iter().zip(self.engine.ids(self.scope, &numbers)?).collect())
+    }
+
+    fn answer(&self, remembered: memory::Remembered) -> Result<Remembered> {
+        Remembered::new(self.engine, self.scope, remembered)
+    }
+}
+
+calls! {
+    ScopeCore |it| {
+        revise(
+            memory_id: String, text: Option<String>, slot: Option<String>, importance: Option<f64>, metadata: Option<Attached>,
+            reason: Option<String>, vector: Option<Py<Vectors>>,
+        ) Detached |own, now| {
+            let (vector, made_by) = vector.as_ref().map_or((None, 0), |made| (made.get().first(), made.get().place));
+            let revision = Revision { text, slot, importance, metadata: metadata.map(|one| one.0), reason, vector, made_by };
+            own.answer(own.engine.revise(own.scope, &memory_id, revision, now)?)
+        };
+        get(memory_id: String) Attached |own, now|
+            Ok(own.known(own.engine.get(own.scope, &memory_id, now)?.into_iter().collect())?.pop());
+        history(memory_id: String) Detached |own, now| own.known(own.engine.history(own.scope, &memory_id, now)?);
+        /// Memories from number `first` on, and the number to go on from; `None` after the last.
+        memories(kinds: u8, newest_first: bool, all: bool, since: Option<Moment>, first: Option<u32>, limit: usize) Detached |own, now| {
+            let listing = Listing { kinds, newest_first, all, since: since.map(|at| at.0) };
+            let (page, next) = own.engine.listed(own.scope, listing, first, limit, now)?;
+            Ok((own.known(page)?, next))
+        };
+        /// Slots with their current memories. All of them, or the one of that name.
+        slots(only as "a slot's name": Option<String>) Attached |own, now| {
+            let held = own.engine.slots(own.scope, only.as_deref(), now)?.into_iter();
+            held.map(|(slot, memories)| Ok(HeldSlot(slot, own.known(memories)?))).collect::<Result<Vec<_>>>()
+        };
+        declare_slot(name as "a slot's name": String, multi: bool) Detached |own| own.engine.declare_slot(own.scope, &name, multi);
+        forget(memory_id: String, reason: Option<String>) Detached |own, now|
+            own.engine.forget(own.scope, &memory_id, reason.as_deref(), now);
+        /// Erases everything of the scope.
+        erase() Long |own| own.engine.erase(own.scope);
+        forget_stale(unused_days: f64, max_importance: f64, dry_run: bool) Detached |own, now|
+            own.known(own.engine.forget_stale(own.scope, Stale::new(unused_days, max_importance, now)?, now, dry_run)?);
+        /// Forgets what comes from there.
+        forget_from(source: Option<String>, session: Option<String>, since: Option<Moment>, derived: bool, dry_run: bool) Detached |own, now| {
+            let origin = Origin { source, session, since: since.map(|at| at.0), derived };
+            own.known(own.engine.forget_from(own.scope, &origin, now, dry_run)?)
+        };
+        /// What waits for somebody to approve it.
+        quarantined() Attached |own| own.known(own.engine.quarantined(own.scope)?);
+        /// Remembers what waited, as the user's own word.
+        approve(memory_id: String) Detached |own, now| own.answer(own.engine.approve(own.scope, &memory_id, now)?);
+        /// What messages claim, in their order: those from `first` on; the ones before are read for what they ask.
+        judge(heard: Vec<Heard>, first: usize) Detached |own, now| {
+            let messages: Vec<_> = heard.into_iter().map(|one| one.at(now)).collect();
+            let claims = |index| gate::judge_among(&messages, index).into_iter().map(move |claim| (index, claim));
+            let claims: Vec<_> = (first..messages.len()).flat_map(claims).collect();
+            own.engine.note_judged(claims.iter().map(|(_, claim)| claim.category));
+            Ok(claims.into_iter().map(|(index, claim)| Judged { index, text: messages[index].1.clone(), claim }).collect::<Vec<_>>())
+        };
+        /// How far a session was learnt from, and what it is now; the begin where it changed since or is another one.
+        learn_mark(session: String) Attached |own| {
+            let before = own.engine.learn_mark(own.scope, &session)?;
+            let now = own.session(&session).status()?.learn_mark();
+            Ok(LearnState { first: before.continued(&now), before, now })
+        };
+        /// What the calls of a session showed in the turns with messages from `first` to before `end`: of each turn its first message and
+        /// the texts.
+        shown_texts(session: String, first: u64, end: u64) Detached |own, now| {
+            let turns = own.session(&session).shown_texts(first, end, now)?;
+            Ok(turns.into_iter().map(|turn| (turn.start, turn.texts)).collect::<Vec<_>>())
+        };
+        /// Stores claims in one transaction; `None` where another process learnt from the session meanwhile.
+        learn(drafts: Vec<Py<Draft>>, beside: Vec<Beside>, session: Option<LearnedFrom>, embedded: Option<Py<Vectors>>) Detached |own, now| {
+            let mut claims: Vec<NewMemory> = drafts.iter().zip(beside).map(|(draft, beside)| beside.claim(draft.get())).collect();
+            for (claim, vector) in claims.iter_mut().zip(embedded.iter().flat_map(|made| made.get().made())) {
+                (claim.vector, claim.made_by) = vector;
+            }
+            let done = learn(own.engine, own.scope, claims, session.map(|from| from.0), now)?;
+            done.map(|done| done.into_iter().map(|one| own.answer(one)).collect::<Result<Vec<_>>>()).transpose()
+        };
+        /// The clusters of its memories, and the groups that rules merge.
+        clusters(closeness: f64, min_points: usize) Detached |own, now| {
+            let clusters = consolidate::clusters(own.engine, own.scope, Rule { closeness, min_points }, now)?.into_iter();
+            clusters.map(|one| Ok(Cluster { groups: consolidate::groups(&one), memories: own.known(one)? })).collect::<Result<Vec<_>>>()
+        };
+        /// Puts one memory in the place of several: that at `keep`, or a draft.
+        merge(originals: Vec<Memory>, keep: Option<usize>, draft: Option<Py<Draft>>) Detached |own, now| {
+            let numbers: Vec<(u32, u32)> = originals.iter().map(Memory::place).collect();
+            let kept = keep.and_then(|at| numbers.get(at)).map(|one| one.0);
+            let done = own.engine.merge(own.scope, numbers, kept, draft.map(|draft| draft.get().new.clone()), now)?;
+            done.map(|one| own.answer(one)).transpose()
+        };
+        /// Says that something stands to something, or no longer does; the relation, and whether it is new.
+        relate(subject: String, relation: String, object: String, since: Option<Moment>, memory: Option<Memory>, holds: bool)
+            Detached |own, now| {
+                let memory = memory.map(|memory| memory.place().0);
+                let since = since.map_or(now, |at| at.0);
+                let given = memory::Relation { number: 0, subject, relation, object, since, until: None, memory };
+                let (stored, is_new) = relations::relate(own.engine, own.scope, &given, holds, now)?;
+                Ok((own.related(vec![stored])?.pop(), is_new))
+            };
+        /// The relations of an entity at a time.
+        neighbors(entity: String, at: Option<Moment>) Attached |own|
+            own.related(relations::neighbors(own.engine, own.scope, &entity, at.map(|at| at.0))?);
+        /// The shortest paths between two entities at a time.
+        paths(a: String, b: String, max_hops: usize, at: Option<Moment>) Detached |own| {
+            let found = relations::paths(own.engine, own.scope, &a, &b, max_hops, at.map(|at| at.0))?;
+            found.into_iter().map(|path| own.related(path)).collect::<Result<Vec<_>>>()
+        };
+        /// A page of its sessions: number and what each is.
+        sessions(after: u32, limit: usize, newest_first: bool, since: Option<Moment>) Detached |own| {
+            let listing = session::Listing { after, limit, newest_first, since: since.map(|at| at.0) };
+            Ok(session::list(own.engine, own.scope, listing)?.into_iter().map(|one| (one.number, one)).collect::<Vec<_>>())
+        };
+        /// The names of its collections, in the order in which they were first written to.
+        collections() Attached |own| {
+            let all = own.engine.store().read(|pages| collection::list(pages, own.scope))?;
+            Ok(all.into_iter().map(|(_, name)| name).collect::<Vec<_>>())
+        };
+    }
+
     #[getter]
     fn id(&self) -> &str {
         &self.scope.id
@@ -87,184 +212,71 @@ impl ScopeCore {
     /// A memory on its way into the store: checked, and as the engine's policy leaves it.
     #[pyo3(signature = (text, **fields))]
     fn draft(&self, text: &Bound<'_, PyAny>, fields: Option<&Bound<'_, PyDict>>) -> PyResult<Draft> {
-        let mut new = Fields::of(fields)?.into_new(text, self.handle.space())?;
-        let screening = run(text.py(), Hold::Attached, || Ok(self.handle.engine()?.screening()))?;
-        new.screen(screening);
-        Ok(Draft(new))
+        let mut new = new_memory(text, fields, self.handle.space())?;
+        new.screen(run(text.py(), Hold::Attached, || Ok(self.handle.engine()?.screening()))?);
+        Ok(Draft { scope: Arc::clone(&self.scope), new })
     }
 
     /// Writes a memory. `embed` makes the vector of a text, or `None`, where the embedder is a caller's: it is asked outside of any
     /// transaction, unless the memory brings its vector or the same is remembered with one.
     #[pyo3(signature = (text, embed, **fields))]
-    fn remember(
-        &self,
-        text: &Bound<'_, PyAny>,
-        embed: Option<&Bound<'_, PyAny>>,
-        fields: Option<&Bound<'_, PyDict>>,
-    ) -> PyResult<Remembered> {
-        let py = text.py();
+    fn remember(&self, text: &Bound<'_, PyAny>, embed: Option<&Bound<'_, PyAny>>, fields: Option<&Bound<'_, PyDict>>) -> PyResult<Remembered> {
         let new = match embed {
-            None => Fields::of(fields)?.into_new(text, self.handle.space())?,
+            None => new_memory(text, fields, self.handle.space())?,
             Some(embed) => self.embedded(self.draft(text, fields)?, embed)?,
         };
-        let now = self.handle.clock.now(py)?;
-        self.write(py, |engine| Remembered::new(engine, &self.scope, engine.remember(&self.scope, new, now)?))
+        let now = self.now(text.py())?;
+        self.run(text.py(), Hold::Detached, |own| own.answer(own.engine.remember(own.scope, new, now)?))
     }
 
-    fn revise<'py>(
-        &self,
-        py: Python<'py>,
-        memory_id: &Bound<'py, PyAny>,
-        text: Option<&Bound<'py, PyAny>>,
-        slot: Option<&Bound<'py, PyAny>>,
-        importance: Option<&Bound<'py, PyAny>>,
-        metadata: Option<&Bound<'py, PyAny>>,
-        reason: Option<&Bound<'py, PyAny>>,
-        vector: Option<&Bound<'py, Vectors>>,
-    ) -> PyResult<Remembered> {
-        let id = text_of("memory_id", memory_id)?;
-        let revision = Revision {
-            text: maybe_text("text", text)?,
-            slot: maybe_text("slot", slot)?,
-            importance: importance.map(|value| number("importance", value)).transpose()?,
-            metadata: metadata.map(|value| metadata::encode(Some(value))).transpose()?,
-            reason: maybe_text("reason", reason)?,
-            vector: vector.and_then(|vector| vector.get().first()),
-            made_by: vector.map_or(0, |vector| vector.get().place),
-        };
-        let now = self.handle.clock.now(py)?;
-        self.write(py, |engine| Remembered::new(engine, &self.scope, engine.revise(&self.scope, &id, revision, now)?))
-    }
-
+    #[pyo3(signature = (scopes, query, vector, degraded, **options))]
     fn recall<'py>(
         &self,
-        py: Python<'py>,
         scopes: &Bound<'py, PyTuple>,
         query: &Bound<'py, PyAny>,
-        limit: &Bound<'py, PyAny>,
-        kinds: Option<&Bound<'py, PyAny>>,
-        conditions: Option<&Bound<'py, PyAny>>,
-        since: Option<&Bound<'py, PyAny>>,
-        until: Option<&Bound<'py, PyAny>>,
-        valid_at: Option<&Bound<'py, PyAny>>,
-        known_at: Option<&Bound<'py, PyAny>>,
-        min_score: Option<&Bound<'py, PyAny>>,
-        min_trust: Option<&Bound<'py, PyAny>>,
-        max_tokens: Option<&Bound<'py, PyAny>>,
-        relevant_only: bool,
-        zone: Option<&Bound<'py, PyAny>>,
         vector: Option<&Bound<'py, Vectors>>,
         degraded: Option<&str>,
-    ) -> PyResult<Recall> {
-        let now = self.handle.clock.now(py)?;
-        let filter = FilterArguments { kinds, conditions, since, until, valid_at, known_at, min_trust, relevant_only }.filter(now)?;
-        let mut request = Request {
-            text: text_of("query", query)?,
-            vector: vector.and_then(|vector| vector.get().query()),
-            scopes: self.searched(scopes)?,
-            limit: whole("limit", limit, 0, i64::MAX)? as usize,
-            filter,
-            fusion: Fusion::default(),
-            min_score: min_score.map_or(Ok(0.0), |value| number("min_score", value))?,
-            max_tokens: max_tokens.map(|value| whole("max_tokens", value, 0, i64::MAX)).transpose()?.map(|value| value as usize),
-        };
-        match zone {
-            None => request.read_time_in_utc(),
-            Some(zone) => request.read_time(|now| time::to_local(now, zone), |local| time::from_local(local, zone))?,
-        }
-        let text = hold_for(&request.text);
-        let hold = if text == Hold::Attached && scopes.len() == 1 { self.hold() } else { Hold::Detached };
+        options: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Found> {
+        let py = scopes.py();
+        let request = answers::question(self.searched(scopes)?, query, vector, options, self.now(py)?)?;
+        let small = scopes.len() == 1 && self.documents.load(Ordering::Relaxed) <= ATTACHED_UP_TO;
+        let hold = if small { hold_for(&request.text) } else { Hold::Detached };
         let answer = run(py, hold, || recall::ask(self.handle.engine()?, request, degraded))?;
         self.documents.store(answer.documents, Ordering::Relaxed);
-        Ok(Recall::new(answer, scopes.clone().unbind()))
+        Found::of_memories(answer, scopes)
     }
 
-    fn get(&self, py: Python<'_>, memory_id: &Bound<'_, PyAny>) -> PyResult<Option<Memory>> {
-        let (id, now) = (text_of("memory_id", memory_id)?, self.handle.clock.now(py)?);
-        let found = run(py, Hold::Attached, || {
-            let engine = self.handle.engine()?;
-            engine.get(&self.scope, &id, now)?.map(|memory| known_one(engine, &self.scope, memory)).transpose()
-        })?;
-        Ok(found.map(Memory))
-    }
-
-    fn history(&self, py: Python<'_>, memory_id: &Bound<'_, PyAny>) -> PyResult<Vec<Memory>> {
-        let id = text_of("memory_id", memory_id)?;
-        let now = self.handle.clock.now(py)?;
-        let found = self.read(py, |engine| known(engine, &self.scope, engine.history(&self.scope, &id, now)?))?;
-        Ok(found.into_iter().map(Memory).collect())
-    }
-
-    /// Memories from number `from` on, and the number to go on from; `None` after the last.
-    fn memories(
+    /// Asks several sources one question.
+    #[pyo3(signature = (scopes, query, sources, vector, degraded, **options))]
+    fn search<'py>(
         &self,
-        py: Python<'_>,
-        kinds: u8,
-        newest_first: bool,
-        all: bool,
-        since: Option<&Bound<'_, PyAny>>,
-        from: Option<u32>,
-        limit: usize,
-    ) -> PyResult<(Vec<Memory>, Option<u32>)> {
-        let now = self.handle.clock.now(py)?;
-        let listing = Listing { kinds, newest_first, all, since: time::maybe_from_python("since", since)? };
-        let (page, next) = self.read(py, |engine| {
-            let (page, next) = engine.listed(&self.scope, listing, from, limit, now)?;
-            Ok((known(engine, &self.scope, page)?, next))
-        })?;
-        Ok((page.into_iter().map(Memory).collect(), next))
+        scopes: &Bound<'py, PyTuple>,
+        query: &Bound<'py, PyAny>,
+        sources: Vec<String>,
+        vector: Option<&Bound<'py, Vectors>>,
+        degraded: Option<String>,
+        options: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Found> {
+        let py = scopes.py();
+        let question = answers::question(self.searched(scopes)?, query, vector, options, self.now(py)?)?;
+        let request = session::sources::Request { question, sources: session::sources::Source::named(&sources), embedder_failed: degraded };
+        let answer = run(py, Hold::Detached, || session::sources::ask(self.handle.engine()?, &request))?;
+        Found::of_sources(answer, scopes)
     }
 
-    /// Slots with their current memories. All of them, or the one of that name.
-    fn slots(&self, py: Python<'_>, only: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<HeldSlot>> {
-        let (only, now) = (maybe_text("a slot's name", only)?, self.handle.clock.now(py)?);
-        self.read(py, |engine| {
-            let held = |slot: (Slot, Vec<_>)| {
-                let memories = known(engine, &self.scope, slot.1)?.into_iter().map(Memory).collect();
-                Ok(HeldSlot { name: slot.0.name, multi: slot.0.multi, memories })
-            };
-            engine.slots(&self.scope, only.as_deref(), now)?.into_iter().map(held).collect()
-        })
-    }
-
-    fn declare_slot(&self, py: Python<'_>, name: &Bound<'_, PyAny>, multi: bool) -> PyResult<()> {
-        let name = text_of("a slot's name", name)?;
-        self.write(py, |engine| engine.declare_slot(&self.scope, &name, multi))
-    }
-
-    fn forget(&self, py: Python<'_>, memory_id: &Bound<'_, PyAny>, reason: Option<&Bound<'_, PyAny>>) -> PyResult<bool> {
-        let (id, reason) = (text_of("memory_id", memory_id)?, maybe_text("reason", reason)?);
-        let now = self.handle.clock.now(py)?;
-        self.write(py, |engine| engine.forget(&self.scope, &id, reason.as_deref(), now))
-    }
-
-    /// Erases everything of the scope.
-    fn erase(&self, py: Python<'_>) -> PyResult<ErasedCounts> {
-        let erased = run(py, Hold::Long, || self.handle.engine()?.erase(&self.scope))?;
-        let Erased { memories, revisions, messages, documents, ledger_entries, terms, vectors, values, bytes_checked, .. } = erased;
-        Ok(ErasedCounts { memories, revisions, messages, documents, ledger_entries, terms, vectors, values, bytes_checked })
-    }
-
-    fn forget_stale(
-        &self,
-        py: Python<'_>,
-        unused_days: &Bound<'_, PyAny>,
-        max_importance: &Bound<'_, PyAny>,
-        dry_run: bool,
-    ) -> PyResult<Vec<Memory>> {
-        let (days, importance) = (number("unused_days", unused_days)?, number("max_importance", max_importance)?);
-        let now = self.handle.clock.now(py)?;
-        let found = self.write(py, |engine| {
-            let stale = Stale::new(days, importance, now)?;
-            known(engine, &self.scope, engine.forget_stale(&self.scope, stale, now, dry_run)?)
-        })?;
-        Ok(found.into_iter().map(Memory).collect())
+    /// Messages that answer a question, the best first.
+    #[pyo3(signature = (query, **options))]
+    fn search_transcripts<'py>(&self, query: &Bound<'py, PyAny>, options: Option<&Bound<'py, PyDict>>) -> PyResult<Found> {
+        let py = query.py();
+        let request = answers::transcripts(query, options, self.now(py)?)?;
+        Found::of_transcripts(py, self.run(py, Hold::Detached, |own| session::search(own.engine, own.scope, &request))?)
     }
 
     /// The bits of kinds, for `memories`.
     #[staticmethod]
-    fn kind_bits(kinds_given: Option<&Bound<'_, PyAny>>) -> PyResult<u8> {
-        kinds(kinds_given)
+    fn kind_bits(kinds_given: &Bound<'_, PyAny>) -> PyResult<u8> {
+        Kinds::read("kinds", kinds_given).map(|kinds| kinds.0)
     }
 
     /// Whether two handles name the same scope of the same engine.
@@ -274,34 +286,57 @@ impl ScopeCore {
 }
 
 impl ScopeCore {
+    pub fn new(handle: &Arc<Handle>, scope: Scope) -> Self {
+        Self { handle: Arc::clone(handle), scope: Arc::new(scope), documents: AtomicU64::new(u64::MAX) }
+    }
+
+    fn now(&self, py: Python<'_>) -> PyResult<i64> {
+        self.handle.clock.now(py)
+    }
+
+    fn run<T: Send>(&self, py: Python<'_>, hold: Hold, work: impl FnOnce(Scoped<'_>) -> Result<T> + Send) -> PyResult<T> {
+        run(py, hold, || work(Scoped { engine: self.handle.engine()?, scope: &self.scope }))
+    }
+
     /// The draft with its vector: its own, that of the same memory, or what `embed` makes.
     fn embedded(&self, draft: Draft, embed: &Bound<'_, PyAny>) -> PyResult<NewMemory> {
         let (py, place) = (embed.py(), self.handle.space().map_or(0, |(_, place)| place));
-        let Some(text) = draft.to_embed() else { return Ok(draft.0) };
-        let known = run(py, Hold::Attached, || self.handle.engine()?.known_vector(place, &self.scope, &draft.0))?;
+        let Some(text) = draft.to_embed() else { return Ok(draft.new) };
+        let known = run(py, Hold::Attached, || self.handle.engine()?.known_vector(place, &self.scope, &draft.new))?;
         let (vector, made_by) = match known {
             Some(vector) => (Some(vector), place),
             None => match embed.call1((text,))?.extract::<Option<Bound<'_, Vectors>>>()? {
                 Some(made) => (made.get().first(), made.get().place),
-                None => (None, draft.0.made_by),
+                None => (None, draft.new.made_by),
             },
         };
-        Ok(NewMemory { vector, made_by, ..draft.0 })
+        Ok(NewMemory { vector, made_by, ..draft.new })
     }
 
     /// The scopes behind `Scope` objects, the first of which is this one.
-    pub fn searched(&self, scopes: &Bound<'_, PyTuple>) -> PyResult<Vec<Scope>> {
+    fn searched(&self, scopes: &Bound<'_, PyTuple>) -> PyResult<Vec<Scope>> {
         let mut searched = vec![Scope::clone(&self.scope)];
-        for scope in scopes.iter().skip(1) {
-            let other = crate::rows::scope_core(&scope, "also")?;
-            if !Arc::ptr_eq(&other.get().handle, &self.handle) {
-                return Err(invalid(
-                    scope.py(),
-                    "recalling: also= takes scopes of the same engine, and one belongs to another: take it from this engine's user() or shared()",
-                ));
-            }
-            searched.push(Scope::clone(&other.get().scope));
+        if scopes.len() > 1 {
+            let also = scopes.iter().skip(1).map(|scope| GivenScope::read("also", &scope)).collect::<PyResult<Vec<_>>>()?;
+            searched.extend(self.own(scopes.py(), "recalling: also=", &also)?);
         }
         Ok(searched)
+    }
+
+    /// Scopes of this engine; `what` takes no others.
+    pub fn own(&self, py: Python<'_>, what: &str, scopes: &[GivenScope]) -> PyResult<Vec<Scope>> {
+        let rule = "takes scopes of the same engine, and one belongs to another: take it from this engine's user() or shared()";
+        let own = |other: &ScopeCore| Arc::ptr_eq(&other.handle, &self.handle).then(|| Scope::clone(&other.scope));
+        scopes.iter().map(|other| own(other.0.get()).ok_or_else(|| invalid(py, format!("{what} {rule}")))).collect()
+    }
+
+    /// The names of collections of this engine.
+    pub fn own_collections(&self, py: Python<'_>, collections: &[Py<CollectionCore>]) -> PyResult<Vec<collection::CollectionName>> {
+        let rule = "takes collections of the same engine, and one belongs to another: take it from a scope of this engine";
+        let own = |other: &CollectionCore| Arc::ptr_eq(&other.handle, &self.handle).then(|| other.name.clone());
+        collections
+            .iter()
+            .map(|other| own(other.get()).ok_or_else(|| invalid(py, format!("opening a session: collections= {rule}"))))
+            .collect()
     }
 }

@@ -7,26 +7,23 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use memspan_engine::Result;
-use memspan_engine::collection::CollectionName;
+use memspan_engine::context::{Item, Share};
+use memspan_engine::models::Model;
 use memspan_engine::scope::Scope;
-use memspan_engine::session::{self, Ask, NewMessage, Options, Refusal, Session, SessionState, format_named};
+use memspan_engine::session::{Ask, Claim, Leased, NewInstructions, NewMessage, Options, PartialReply, Policy, Recalls, Refusal, Session};
+use memspan_engine::session::{Assembled, SessionBudget};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use crate::arguments::{maybe_text, text_of, whole};
-use crate::budget;
+use crate::arguments::{Argument, Attached, Moment, Tokens, calls};
 use crate::collection::CollectionCore;
+use crate::compaction::{CompactionDraft, GivenWritten};
 use crate::engine::Handle;
-use crate::errors::{Hold, invalid, run, to_python};
-use crate::json;
-use crate::messages::tools_json;
-use crate::models::named_or_given;
+use crate::errors::{Hold, run};
+use crate::messages::{Given, Messages, ToolsJson};
 use crate::prompt::{ATTACHED_TOKENS, PromptCore};
-use crate::rows::scope_core;
-use crate::scope::ScopeCore;
-use crate::time;
-use crate::turn::{Billed, Message, StoredTurn};
-use crate::value::{Moment, value};
+use crate::scope::{GivenScope, ScopeCore};
+use crate::value::{Json, Show, plain};
 use crate::vectors::Vectors;
 
 /// The largest items, together, with which an assembly is still short.
@@ -44,10 +41,6 @@ impl Named {
     pub fn run<T: Send>(&self, py: Python<'_>, hold: Hold, work: impl FnOnce(Session<'_>) -> Result<T> + Send) -> PyResult<T> {
         run(py, hold, || work(Session { engine: self.handle.engine()?, scope: &self.scope, id: &self.id }))
     }
-
-    pub fn now(&self, py: Python<'_>) -> PyResult<i64> {
-        self.handle.clock.now(py)
-    }
 }
 
 #[pyclass(frozen, module = "memspan._core")]
@@ -59,167 +52,139 @@ pub struct SessionCore {
     /// Tokens of the last prompt; more than any before the first.
     last_tokens: AtomicU64,
 }
+plain!(SessionCore);
 
-/// A message on its way in: `memspan.NewMessage`, or what has its fields.
-#[derive(FromPyObject)]
-pub struct NewRow<'py> {
-    message: Bound<'py, PyAny>,
-    id: Option<Bound<'py, PyAny>>,
-    author: Option<Bound<'py, PyAny>>,
-    created_at: Option<Bound<'py, PyAny>>,
-    format: Option<Bound<'py, PyAny>>,
-}
-
-value! {
-    /// What became of a message.
-    ///
-    /// Attributes:
-    ///     index: Its index in the session.
-    ///     tokens: Tokens of the form that is sent, its frame included; 0 where it was rejected.
-    ///     action: "added"; "duplicate": its id was added before, with the same content; "rejected": its id is that of a redacted message.
-    ///     turn: The number of its turn: `session.turn(added.turn)` has the reply, where there is one already.
-    Added("memspan.short_term") { index: u64, tokens: u64, action: String, turn: u64 }
-}
-
-value! {
-    /// What a session is now. Private.
-    SessionStatus("memspan._core") {
-        model: String, ended: bool, messages: u64, turns: u64, epoch: u64, created_at: Moment, last_added_at: Moment
+calls! {
+    SessionCore |it| {
+        status() Attached |session| session.status();
+        budget() Attached |session| session.budget();
+        metadata() Attached |session| Ok(crate::value::Attached(session.metadata()?));
+        set_metadata(given as "metadata": Attached) Detached |session, now| session.set_metadata(given.0, now);
+        /// The system prompt and the tools.
+        instructions() Attached |session| session.instructions().map(|(system, tools)| (system, tools.map(Json)));
+        versions() Detached |session| session.versions();
+        add(row: NewMessage, expect_index: Option<Tokens>) Detached |session, now| session.add(row, expect_index.map(Tokens::number), now);
+        /// Adds a message, with shorter texts of its long tool results.
+        add_shortened(row: NewMessage, shortened: Vec<(u32, String)>, expect_index: Option<Tokens>) Detached |session, now|
+            session.add(NewMessage { shortened, ..row }, expect_index.map(Tokens::number), now);
+        /// The texts of a message's tool results that prompts would show shortened, by their places.
+        long_results(row: NewMessage) Detached |session| session.long_results(&row);
+        /// Adds messages; an error has the place of its message as field `row`.
+        add_many(rows: Messages) Detached |session, now| session.add_many(rows.0, now);
+        /// Adds a reply, which ends its holder's lease where it calls no tool.
+        add_response(response as "a response": Given, prompt: Option<Arc<Assembled>>, holder as "a lease's holder": Option<String>)
+            Detached |session, now| session.add_reply(&response.0, prompt.as_deref(), holder.as_deref(), now);
+        take_lease(holder as "a lease's holder": String, seconds: f64, dead as "a dead holder": Option<String>)
+            Detached |session, now| session.claim_lease(Claim::lasting(holder, dead, seconds, now)?);
+        /// Takes the lease and adds a message in one transaction: what became of it, or whoever holds the lease.
+        add_leased(row: NewMessage, holder as "a lease's holder": String, seconds: f64, dead as "a dead holder": Option<String>)
+            Detached |session, now| Ok(match session.add_leased(row, Claim::lasting(holder, dead, seconds, now)?)? {
+                Leased::Added(added) => (Some(added), None),
+                Leased::Held(lease) => (None, Some(lease)),
+            });
+        release_lease(holder as "a lease's holder": String) Detached |session| session.release_lease(&holder);
+        /// Keeps what came of a reply.
+        keep_partial(response as "a response": String, messages: u64, began_at: Moment, error: Option<String>) Detached |session, now|
+            session.keep_partial(PartialReply { messages, began_at: began_at.0, written_at: now, error, response });
+        partial() Attached |session| session.partial_reply();
+        drop_partial() Detached |session| session.drop_partial();
+        open_calls() Attached |session| session.open_calls();
+        /// A smaller prompt for one that was refused: what it was, what it may be, what its reply may have.
+        refused(prompt: Arc<Assembled>, input_tokens: Option<Tokens>, limit_tokens: Option<Tokens>, output_tokens: Option<Tokens>)
+            Detached |session, now| {
+                let [input_tokens, limit_tokens, output_tokens] = [input_tokens, limit_tokens, output_tokens].map(|one| one.map(Tokens::number));
+                it.prompt(session.refused(&prompt, Refusal { input_tokens, limit_tokens, output_tokens }, now)?)
+            };
+        /// Asks again what a prompt was asked for, of the session as it is now.
+        again(prompt: Arc<Assembled>) Detached |session, now| it.prompt(session.again(&prompt, now)?);
+        /// Learns what a prompt costs.
+        learn_cost(prompt: Arc<Assembled>, tokens as "the provider's count": Tokens) Detached |session, now|
+            session.learn_cost(&prompt, tokens.0, now);
+        /// What the calls of at most `limit` turns from `first` on were planned to cost and did.
+        usage(first: u64, limit: u64) Detached |session| session.usage(first, limit);
+        fill() Attached |session| session.fill();
+        turn(number as "a turn's number": u64) Attached |session| session.turn(number);
+        /// What a call was sent.
+        sent_prompt(turn: u64, call: u16) Detached |session, now|
+            Ok(session.sent_prompt(turn, call, now)?.map(|replayed| PromptCore::replayed(&it.named, replayed)));
+        rewind(index: u64) Detached |session, now| session.rewind(index, now);
+        redact(index: u64, reason: Option<String>) Detached |session, now| session.redact(index, reason.as_deref(), now);
+        end() Detached |session, now| session.end(now);
+        delete() Detached |session, now| session.delete(now);
+        fork(new_id as "a session's id": String, at: Option<Tokens>) Detached |session, now| {
+            session.fork(&new_id, at.map(Tokens::number), now)?;
+            Ok(Self::new(Named { handle: Arc::clone(&it.named.handle), scope: Arc::clone(&it.named.scope), id: new_id }, it.scopes.clone()))
+        };
+        cancel_tool_calls(reason: String) Detached |session, now| session.cancel_tool_calls(&reason, now);
+        tool_result(key: String, offset: usize, max_tokens: usize) Detached |session| session.tool_result(&key, offset, max_tokens);
+        notes() Attached |session| session.notes();
+        add_note(text as "a note": String) Detached |session, now| session.add_note(&text, now);
+        remove_note(number as "a note's number": u32) Detached |session, now| session.remove_note(number, now);
+        /// When it is to be compacted, and how much of a tool result it shows.
+        set_policy(at: Option<Share>, every_turns: u64, result_tokens: u64) Detached |session, now|
+            session.set_policy(Policy { at: at.unwrap_or_default(), every_turns, result_tokens, task_ended: 0 }, now);
+        task_ended() Detached |session, now| session.task_ended(now);
+        compaction_due() Attached |session| Ok(session.compaction_due()?.map(memspan_engine::session::Due::name));
+        /// What would leave; `None` where no turn is old enough.
+        draft(keep_exchanges: u64, max_tokens: Option<Tokens>) Detached |session|
+            Ok(session.draft(keep_exchanges, max_tokens.map(Tokens::number))?.map(CompactionDraft::new));
+        /// Everything that was said, for a brief of so many tokens; it cannot be committed.
+        brief_draft(max_tokens: u64) Detached |session| session.brief_draft(max_tokens).map(CompactionDraft::new);
+        commit(draft: Py<CompactionDraft>, written: GivenWritten) Detached |session, now|
+            session.commit(&draft.get().0.draft, draft.get().0.stored(written.0), now);
+        /// The newest summary.
+        summary() Attached |session| session.summary_text();
+        /// What a switch of models would leave out; `None` where all of it fits.
+        switch_draft(to as "model": Model) Detached |session, now| Ok(session.switch_draft(&to, now)?.map(CompactionDraft::new));
+        /// What a switch would keep, with the summary of a draft.
+        plan_switch(to as "model": Model, draft: Option<Py<CompactionDraft>>) Detached |session, now|
+            session.plan_switch_written(&to, draft.as_ref().map(|draft| &draft.get().0), now);
+        /// Switches, and commits the summary of a draft with it.
+        switch_model(to as "model": Model, system: Option<String>, tools: Option<ToolsJson>, draft: Option<Py<CompactionDraft>>, written: GivenWritten)
+            Detached |session, now| {
+                let told = NewInstructions { system: system.as_deref(), tools: tools.as_ref().map(|tools| &*tools.0) };
+                let draft = draft.as_ref().map(|draft| (&draft.get().0.draft, draft.get().0.stored(written.0)));
+                it.last_tokens.store(u64::MAX, Ordering::Relaxed); // the next prompt may be of any size
+                session.switch_model(&to, told, draft, now)
+            };
     }
-}
 
-value! {
-    /// A reply that was added: its turn, its place there, and whether its usage contradicts itself. Private.
-    Replied("memspan._core") { turn: u64, call: u16, usage_ignored: bool }
-}
-
-value! {
-    /// What one call was planned to cost, and what it did, in tokens: `memspan.usage.CallUsage` without prices. Private.
-    StoredUsage("memspan._core") {
-        turn: u64, call: u16, model: Option<String>, planned: Option<u64>, counted: Option<u64>, billed: Option<Billed>
-    }
-}
-
-value! {
-    /// How full the model's window is. Private.
-    Fill("memspan._core") { epoch: u64, tokens: u64, window: u64 }
-}
-
-value! {
-    /// A part of a stored tool result.
-    ToolText("memspan.short_term") { text: String, next_offset: Option<usize>, total_characters: usize }
-}
-
-#[pymethods]
-impl SessionCore {
     /// Opens a session of a scope, or makes it.
     #[staticmethod]
     fn open<'py>(
-        py: Python<'py>,
         scope: &Bound<'py, ScopeCore>,
         id: &Bound<'py, PyAny>,
-        model: Option<&Bound<'py, PyAny>>,
-        system: Option<&Bound<'py, PyAny>>,
-        tools: Option<&Bound<'py, PyAny>>,
-        reads: Option<&Bound<'py, PyTuple>>,
-        own_budget: Option<&Bound<'py, PyAny>>,
-        collections: Option<Vec<Bound<'py, CollectionCore>>>,
-        own_recalls: Option<&Bound<'py, PyAny>>,
+        model: &Bound<'py, PyAny>,
+        system: &Bound<'py, PyAny>,
+        tools: &Bound<'py, PyAny>,
+        reads: &Bound<'py, PyAny>,
+        own_budget: &Bound<'py, PyAny>,
+        collections: &Bound<'py, PyAny>,
+        own_recalls: &Bound<'py, PyAny>,
     ) -> PyResult<Self> {
-        let owner = scope.get();
+        let (py, owner) = (scope.py(), scope.get());
+        let reads: Option<Vec<GivenScope>> = Argument::read("reads", reads)?;
+        let collections: Option<Vec<Py<CollectionCore>>> = Argument::read("collections", collections)?;
         let options = Options {
-            model: model.map(named_or_given).transpose()?,
-            system: maybe_text("system", system)?,
-            tools: tools.map(tools_json).transpose()?,
-            reads: reads.map(|reads| read_along(owner, reads)).transpose()?,
-            collections: collections.map(|collections| shown(owner, &collections)).transpose()?,
-            budget: own_budget.map(budget::budget).transpose()?,
-            recalls: own_recalls.map(budget::recalls).transpose()?,
+            model: Option::<Model>::read("model", model)?,
+            system: Option::<String>::read("system", system)?,
+            tools: Option::<ToolsJson>::read("tools", tools)?.map(|tools| tools.0),
+            reads: reads.map(|reads| owner.own(py, "opening a session: reads=", &reads)).transpose()?,
+            collections: collections.map(|collections| owner.own_collections(py, &collections)).transpose()?,
+            budget: Option::<SessionBudget>::read("budget", own_budget)?,
+            recalls: Option::<Recalls>::read("recalls", own_recalls)?,
         };
-        let named = Named { handle: Arc::clone(&owner.handle), scope: Arc::clone(&owner.scope), id: text_of("a session's id", id)? };
-        let now = named.now(py)?;
+        let id = String::read("a session's id", id)?;
+        let named = Named { handle: Arc::clone(&owner.handle), scope: Arc::clone(&owner.scope), id };
+        let now = named.handle.clock.now(py)?;
         let status = named.run(py, Hold::Detached, |session| session.open(options, now))?;
         let scopes = std::iter::once(Scope::clone(&owner.scope)).chain(status.record.reads).collect();
-        Ok(Self { named: Arc::new(named), scopes, last_tokens: AtomicU64::new(u64::MAX) })
+        Ok(Self::new(named, scopes))
     }
 
     #[getter]
     fn id(&self) -> &str {
         &self.named.id
-    }
-
-    fn status(&self, py: Python<'_>) -> PyResult<SessionStatus> {
-        let status = self.named.run(py, Hold::Attached, |session| session.status())?;
-        let (record, tally) = (&status.record, &status.record.tally);
-        Ok(SessionStatus {
-            model: status.epoch.model.name.to_string(),
-            ended: record.state == SessionState::Ended,
-            messages: tally.messages,
-            turns: tally.turns,
-            epoch: record.epoch,
-            created_at: Moment(record.created_at),
-            last_added_at: Moment(record.last_time.max(record.created_at)),
-        })
-    }
-
-    fn add(&self, py: Python<'_>, row: NewRow<'_>, expect_index: Option<&Bound<'_, PyAny>>) -> PyResult<Added> {
-        let new = new_message(&row)?;
-        let expect_index = budget::tokens("expect_index", expect_index)?;
-        let now = self.named.now(py)?;
-        self.named.run(py, Hold::Detached, |session| session.add(new, expect_index, now)).map(Added::from)
-    }
-
-    /// Adds messages; an error has the place of its message as field `row`.
-    fn add_many(&self, py: Python<'_>, rows: Vec<NewRow<'_>>) -> PyResult<Vec<Added>> {
-        let mut new = Vec::with_capacity(rows.len());
-        for (place, row) in rows.iter().enumerate() {
-            new.push(new_message(row).inspect_err(|error| {
-                // An error without its place is better than an error about a place.
-                let _ = error.value(py).getattr("fields").and_then(|fields| fields.set_item("row", place));
-            })?);
-        }
-        let now = self.named.now(py)?;
-        let added = self.named.run(py, Hold::Detached, |session| session.add_many(new, now))?;
-        Ok(added.into_iter().map(Added::from).collect())
-    }
-
-    fn add_response(&self, py: Python<'_>, response: &Bound<'_, PyAny>, prompt: Option<&Bound<'_, PromptCore>>) -> PyResult<Replied> {
-        let bytes = json::encode("a response", response)?;
-        let prompt = prompt.map(|prompt| Arc::clone(&prompt.get().assembled));
-        let now = self.named.now(py)?;
-        let replied = self.named.run(py, Hold::Detached, |session| session.add_response(&bytes, prompt.as_deref(), now))?;
-        Ok(Replied { turn: replied.added.turn, call: replied.call, usage_ignored: replied.usage_ignored })
-    }
-
-    /// A smaller prompt for one that a provider counted: so many tokens, and so many it may have.
-    fn too_large(
-        &self,
-        py: Python<'_>,
-        prompt: &Bound<'_, PromptCore>,
-        tokens: &Bound<'_, PyAny>,
-        limit: &Bound<'_, PyAny>,
-    ) -> PyResult<PromptCore> {
-        let tokens = whole("the provider's count", tokens, 1, 1 << 40)? as u64;
-        let limit = whole("limit", limit, 1, 1 << 40)? as u64;
-        self.smaller(py, prompt, Refusal { input_tokens: Some(tokens), limit_tokens: Some(limit), output_tokens: None })
-    }
-
-    /// Learns what a prompt costs.
-    fn learn_cost(&self, py: Python<'_>, prompt: &Bound<'_, PromptCore>, tokens: &Bound<'_, PyAny>) -> PyResult<()> {
-        let (assembled, now) = (Arc::clone(&prompt.get().assembled), self.named.now(py)?);
-        let tokens = whole("the provider's count", tokens, 1, 1 << 40)? as u64;
-        self.named.run(py, Hold::Detached, |session| session.learn_cost(&assembled, tokens, now).map(drop))
-    }
-
-    /// What the calls of at most `limit` turns from `first` on were planned to cost and did.
-    fn usage(&self, py: Python<'_>, first: u64, limit: u64) -> PyResult<Vec<StoredUsage>> {
-        let calls = self.named.run(py, Hold::Detached, |session| session.usage(first, limit))?;
-        Ok(calls.into_iter().map(StoredUsage::from).collect())
-    }
-
-    fn fill(&self, py: Python<'_>) -> PyResult<Fill> {
-        let session::Fill { epoch, tokens, window } = self.named.run(py, Hold::Attached, |session| session.fill())?;
-        Ok(Fill { epoch, tokens, window })
     }
 
     /// The text to embed before `assemble`.
@@ -231,25 +196,23 @@ impl SessionCore {
     fn assemble<'py>(
         &self,
         py: Python<'py>,
-        query: Option<&Bound<'py, PyAny>>,
-        max_input_tokens: Option<&Bound<'py, PyAny>>,
-        max_output_tokens: Option<&Bound<'py, PyAny>>,
+        query: &Bound<'py, PyAny>,
+        max_input_tokens: &Bound<'py, PyAny>,
+        max_output_tokens: &Bound<'py, PyAny>,
         items: &Bound<'py, PyTuple>,
-        own_budget: Option<&Bound<'py, PyAny>>,
+        own_budget: &Bound<'py, PyAny>,
         vector: Option<&Bound<'py, Vectors>>,
         degraded: Option<&str>,
     ) -> PyResult<PromptCore> {
+        let tokens = |name, value| Option::<Tokens>::read(name, value).map(|tokens| tokens.map(Tokens::number));
         let ask = Ask {
-            query: maybe_text("query", query)?,
+            query: Option::<String>::read("query", query)?,
             vector: vector.and_then(|vector| vector.get().query()),
-            items: budget::items(items)?,
-            budget: own_budget.map(budget::budget).transpose()?,
-            max_input_tokens: budget::tokens("max_input_tokens", max_input_tokens)?,
-            max_output_tokens: max_output_tokens
-                .map(|most| whole("max_output_tokens", most, 1, 1 << 40))
-                .transpose()?
-                .map(|most| most as u64),
-            now: self.named.now(py)?,
+            items: items.iter().enumerate().map(crate::budget::item).collect::<PyResult<Vec<Item>>>()?,
+            budget: Option::<SessionBudget>::read("budget", own_budget)?,
+            max_input_tokens: tokens("max_input_tokens", max_input_tokens)?,
+            max_output_tokens: tokens("max_output_tokens", max_output_tokens)?,
+            now: self.now(py)?,
         };
         let short = ask.items.iter().map(|item| item.text.len()).sum::<usize>() <= SHORT_ITEMS;
         let small = short && run(py, Hold::Attached, || self.named.handle.hold(&self.scopes))? == Hold::Attached;
@@ -259,70 +222,9 @@ impl SessionCore {
     }
 
     /// Messages from `first` on, at most `limit`.
-    fn messages(&self, py: Python<'_>, first: u64, limit: u64) -> PyResult<Vec<Message>> {
+    fn messages<'py>(&self, py: Python<'py>, first: u64, limit: u64) -> PyResult<Bound<'py, PyAny>> {
         let hold = if limit == 1 { Hold::Attached } else { Hold::Detached };
-        let page = self.named.run(py, hold, |session| session.messages(first, limit))?;
-        Ok(page.into_iter().map(Message::from).collect())
-    }
-
-    fn turn(&self, py: Python<'_>, number: &Bound<'_, PyAny>) -> PyResult<StoredTurn> {
-        let number = whole("a turn's number", number, 0, i64::MAX)? as u64;
-        self.named.run(py, Hold::Attached, |session| session.turn(number)).map(StoredTurn::from)
-    }
-
-    /// What a call was sent.
-    fn sent_prompt(&self, py: Python<'_>, turn: u64, call: u16) -> PyResult<Option<PromptCore>> {
-        let now = self.named.now(py)?;
-        let replayed = self.named.run(py, Hold::Detached, |session| session.sent_prompt(turn, call, now))?;
-        Ok(replayed.map(|replayed| PromptCore::replayed(&self.named, replayed)))
-    }
-
-    fn rewind(&self, py: Python<'_>, index: &Bound<'_, PyAny>) -> PyResult<()> {
-        let (index, now) = (whole("index", index, 0, i64::MAX)? as u64, self.named.now(py)?);
-        self.named.run(py, Hold::Detached, |session| session.rewind(index, now))
-    }
-
-    fn redact(&self, py: Python<'_>, index: &Bound<'_, PyAny>, reason: Option<&Bound<'_, PyAny>>) -> PyResult<bool> {
-        let (index, reason) = (whole("index", index, 0, i64::MAX)? as u64, maybe_text("reason", reason)?);
-        let now = self.named.now(py)?;
-        self.named.run(py, Hold::Detached, |session| session.redact(index, reason.as_deref(), now))
-    }
-
-    fn end(&self, py: Python<'_>) -> PyResult<()> {
-        let now = self.named.now(py)?;
-        self.named.run(py, Hold::Detached, |session| session.end(now))
-    }
-
-    fn delete(&self, py: Python<'_>) -> PyResult<()> {
-        let now = self.named.now(py)?;
-        self.named.run(py, Hold::Detached, |session| session.delete(now))
-    }
-
-    fn fork(&self, py: Python<'_>, new_id: &Bound<'_, PyAny>, at: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
-        let (new_id, at) = (text_of("a session's id", new_id)?, budget::tokens("at", at)?);
-        let now = self.named.now(py)?;
-        self.named.run(py, Hold::Detached, |session| session.fork(&new_id, at, now))?;
-        let named = Named { handle: Arc::clone(&self.named.handle), scope: Arc::clone(&self.named.scope), id: new_id };
-        Ok(Self { named: Arc::new(named), scopes: self.scopes.clone(), last_tokens: AtomicU64::new(u64::MAX) })
-    }
-
-    fn cancel_tool_calls(&self, py: Python<'_>, reason: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
-        let (reason, now) = (text_of("reason", reason)?, self.named.now(py)?);
-        self.named.run(py, Hold::Detached, |session| session.cancel_tool_calls(&reason, now))
-    }
-
-    fn tool_result(
-        &self,
-        py: Python<'_>,
-        key: &Bound<'_, PyAny>,
-        offset: &Bound<'_, PyAny>,
-        max_tokens: &Bound<'_, PyAny>,
-    ) -> PyResult<ToolText> {
-        let key = text_of("key", key)?;
-        let (offset, most) = (whole("offset", offset, 0, i64::MAX)? as usize, whole("max_tokens", max_tokens, 1, i64::MAX)? as usize);
-        let part = self.named.run(py, Hold::Detached, |session| session.tool_result(&key, offset, most))?;
-        let session::ResultText { text, next_offset, total_characters } = part;
-        Ok(ToolText { text, next_offset, total_characters })
+        self.named.run(py, hold, |session| session.messages(first, limit))?.show(py)
     }
 
     /// Whether two handles name the same session of the same engine.
@@ -333,76 +235,24 @@ impl SessionCore {
 }
 
 impl SessionCore {
-    fn smaller(&self, py: Python<'_>, prompt: &Bound<'_, PromptCore>, refusal: Refusal) -> PyResult<PromptCore> {
-        let (assembled, now) = (Arc::clone(&prompt.get().assembled), self.named.now(py)?);
-        let next = self.named.run(py, Hold::Detached, |session| session.refused(&assembled, refusal, now))?;
-        Ok(PromptCore::assembled(&self.named, next, None))
+    fn new(named: Named, scopes: Vec<Scope>) -> Self {
+        Self { named: Arc::new(named), scopes, last_tokens: AtomicU64::new(u64::MAX) }
     }
 
-    /// The next prompt may be of any size.
-    pub fn forget_size(&self) {
-        self.last_tokens.store(u64::MAX, Ordering::Relaxed);
+    pub fn now(&self, py: Python<'_>) -> PyResult<i64> {
+        self.named.handle.clock.now(py)
+    }
+
+    fn run<T: Send>(&self, py: Python<'_>, hold: Hold, work: impl FnOnce(Session<'_>) -> Result<T> + Send) -> PyResult<T> {
+        self.named.run(py, hold, work)
+    }
+
+    fn prompt(&self, assembled: Assembled) -> Result<PromptCore> {
+        Ok(PromptCore::assembled(&self.named, assembled, None))
     }
 
     /// How a read of the window is run, by the size of the last prompt.
     fn hold(&self) -> Hold {
         if self.last_tokens.load(Ordering::Relaxed) <= ATTACHED_TOKENS { Hold::Attached } else { Hold::Detached }
     }
-}
-
-/// The message of a row.
-pub fn new_message(NewRow { message, id, author, created_at, format }: &NewRow<'_>) -> PyResult<NewMessage> {
-    let bytes = json::encode("a message", message)?;
-    let format = maybe_text("format", format.as_ref())?;
-    let format = format.map(|name| format_named(&name).map_err(|error| to_python(message.py(), &error))).transpose()?;
-    Ok(NewMessage {
-        given: String::from_utf8_lossy(&bytes).into_owned(), // UTF-8 already: it was made of Python's text
-        format,
-        id: maybe_text("id", id.as_ref())?,
-        author: maybe_text("author", author.as_ref())?,
-        created_at: time::maybe_from_python("created_at", created_at.as_ref())?,
-        shortened: Vec::new(),
-    })
-}
-
-impl From<session::Added> for Added {
-    fn from(added: session::Added) -> Self {
-        Self { index: added.index, tokens: added.tokens, action: added.action.name().to_owned(), turn: added.turn }
-    }
-}
-
-impl From<session::CallUsage> for StoredUsage {
-    fn from(session::CallUsage { turn, call, model, planned, counted, billed }: session::CallUsage) -> Self {
-        Self { turn, call, model, planned, counted, billed: billed.map(|billed| Billed::new(billed, None)) }
-    }
-}
-
-/// The scopes behind `reads=`.
-fn read_along(own: &ScopeCore, reads: &Bound<'_, PyTuple>) -> PyResult<Vec<Scope>> {
-    let mut scopes = Vec::with_capacity(reads.len());
-    for scope in reads.iter() {
-        let other = scope_core(&scope, "reads")?;
-        if !Arc::ptr_eq(&other.get().handle, &own.handle) {
-            return Err(invalid(
-                scope.py(),
-                "opening a session: reads= takes scopes of the same engine, and one belongs to another: take it from this engine's user() or shared()",
-            ));
-        }
-        scopes.push(Scope::clone(&other.get().scope));
-    }
-    Ok(scopes)
-}
-
-fn shown(own: &ScopeCore, collections: &[Bound<'_, CollectionCore>]) -> PyResult<Vec<CollectionName>> {
-    let mut names = Vec::with_capacity(collections.len());
-    for collection in collections {
-        if !Arc::ptr_eq(collection.get().handle(), &own.handle) {
-            return Err(invalid(
-                collection.py(),
-                "opening a session: collections= takes collections of the same engine, and one belongs to another: take it from a scope of this engine",
-            ));
-        }
-        names.push(collection.get().collection().clone());
-    }
-    Ok(names)
 }

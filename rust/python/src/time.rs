@@ -34,11 +34,6 @@ pub fn to_python(py: Python<'_>, microseconds: i64) -> PyResult<Bound<'_, PyAny>
     epoch(py)?.add(delta)
 }
 
-/// The same where there may be none.
-pub fn maybe_to_python(py: Python<'_>, microseconds: Option<i64>) -> PyResult<Option<Bound<'_, PyAny>>> {
-    microseconds.map(|at| to_python(py, at)).transpose()
-}
-
 /// What is to be done with a `datetime` without a zone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Naive {
@@ -74,11 +69,6 @@ pub fn from_python(name: &str, value: &Bound<'_, PyAny>, naive: Naive) -> PyResu
         py,
         format!("reading {name}: a time lies between the years 1 and 9999 in UTC, and {value} does not: use a time within them"),
     ))
-}
-
-/// The same where it may be `None`.
-pub fn maybe_from_python(name: &str, value: Option<&Bound<'_, PyAny>>) -> PyResult<Option<i64>> {
-    value.map(|value| from_python(name, value, Naive::Utc)).transpose()
 }
 
 /// What a clock in a zone shows at a time, as if that were UTC.

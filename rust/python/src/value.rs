@@ -1,59 +1,167 @@
-//! Values that calls return: frozen classes of plain fields, each declared once by `value!`.
+//! Values on their way out: each of the engine's that Python sees has one line that names the fields of its frozen class.
 //!
-//! A value is compared, hashed, printed, copied, pickled and matched field by field, as a frozen dataclass is. What its fields mean is said in
-//! `_core.pyi`, where editors read it.
+//! The classes are declared in `memspan/_results.py` and `memspan._records.py`; here they are filled by name.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
-use pyo3::types::{PyTuple, PyType};
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyList, PyTuple, PyType};
 
-use crate::{from_json, json, metadata, time};
+use crate::{from_json, metadata, time};
 
-/// Declares a value: its name, the module that exports it, its fields, and methods of its own.
-macro_rules! value {
-    ($(#[$meta:meta])* $name:ident($module:literal) { $($field:ident: $kind:ty),* $(,)? } $($methods:tt)*) => {
-        $(#[$meta])*
-        #[pyo3::pyclass(frozen, get_all, eq, from_py_object, new = "from_fields", module = $module)]
-        #[derive(Debug, Clone, PartialEq)]
-        pub struct $name { $(pub $field: $kind),* }
+/// What Python is given for a value.
+pub trait Show {
+    fn show(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>>;
+}
 
-        #[pyo3::pymethods]
-        impl $name {
-            #[classattr]
-            fn __match_args__(py: pyo3::Python<'_>) -> pyo3::PyResult<pyo3::Bound<'_, pyo3::types::PyTuple>> {
-                pyo3::types::PyTuple::new(py, [$(stringify!($field)),*] as [&str; [$(stringify!($field)),*].len()])
+macro_rules! plain {
+    ($($kind:ty),*) => {
+        $(impl $crate::value::Show for $kind {
+            fn show(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+                pyo3::IntoPyObjectExt::into_bound_py_any(self, py)
             }
-
-            fn __reduce__<'py>(slf: &pyo3::Bound<'py, Self>) -> pyo3::PyResult<$crate::value::Pickled<'py>> {
-                $crate::value::pickled(slf.as_any())
-            }
-
-            fn __copy__(slf: pyo3::Bound<'_, Self>) -> pyo3::Bound<'_, Self> {
-                slf
-            }
-
-            fn __deepcopy__<'py>(slf: pyo3::Bound<'py, Self>, _memo: &pyo3::Bound<'_, pyo3::PyAny>) -> pyo3::Bound<'py, Self> {
-                slf
-            }
-
-            fn __hash__(slf: &pyo3::Bound<'_, Self>) -> pyo3::PyResult<u64> {
-                $crate::value::hash(slf.as_any())
-            }
-
-            fn __repr__(slf: &pyo3::Bound<'_, Self>) -> pyo3::PyResult<String> {
-                $crate::value::repr(slf.as_any())
-            }
-
-            $($methods)*
-        }
+        })*
     };
 }
-pub(crate) use value;
+pub(crate) use plain;
+plain!((), bool, u8, u16, u32, u64, usize, i64, f64, &str, String, PathBuf, PyErr);
 
-/// Declares what a class shows of what it holds, one property each, and its methods.
+macro_rules! texts {
+    ($($kind:ty),*) => {
+        $(impl Show for $kind {
+            fn show(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+                (&*self).into_bound_py_any(py)
+            }
+        })*
+    };
+}
+texts!(Box<str>, Arc<str>);
+
+impl<'a> Show for Bound<'a, PyAny> {
+    fn show(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+        Ok(self.unbind().into_bound(py))
+    }
+}
+
+impl<T: Show> Show for Option<T> {
+    fn show(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+        self.map_or_else(|| Ok(py.None().into_bound(py)), |value| value.show(py))
+    }
+}
+
+impl<T: Show> Show for Vec<T> {
+    fn show(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+        let all = self.into_iter().map(|one| one.show(py)).collect::<PyResult<Vec<_>>>()?;
+        Ok(PyList::new(py, all)?.into_any())
+    }
+}
+
+impl<A: Show, B: Show> Show for (A, B) {
+    fn show(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+        (self.0.show(py)?, self.1.show(py)?).into_bound_py_any(py)
+    }
+}
+
+/// Several, as a tuple.
+pub struct Tuple<T>(pub Vec<T>);
+
+impl<T: Show> Show for Tuple<T> {
+    fn show(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+        let all = self.0.into_iter().map(|one| one.show(py)).collect::<PyResult<Vec<_>>>()?;
+        Ok(PyTuple::new(py, all)?.into_any())
+    }
+}
+
+/// Several by name.
+pub struct Named<T>(pub Vec<(&'static str, T)>);
+
+impl<T: Show> Show for Named<T> {
+    fn show(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+        let values = PyDict::new(py);
+        self.0.into_iter().try_for_each(|(name, value)| values.set_item(name, value.show(py)?))?;
+        Ok(values.into_any())
+    }
+}
+
+/// A value that Python sees as something else than what it is kept as.
+macro_rules! seen {
+    ($($(#[$doc:meta])* $name:ident($kind:ty) |$py:ident, $kept:ident| $shown:expr;)*) => {
+        $(
+            $(#[$doc])*
+            pub struct $name(pub $kind);
+
+            impl<'py> IntoPyObject<'py> for $name {
+                type Target = PyAny;
+                type Output = Bound<'py, PyAny>;
+                type Error = PyErr;
+
+                fn into_pyobject(self, $py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+                    let $kept = self.0;
+                    $shown
+                }
+            }
+            plain!($name);
+        )*
+    };
+}
+
+seen! {
+    /// An aware `datetime` in UTC.
+    Moment(i64) |py, at| time::to_python(py, at);
+    /// What a caller attached, as MessagePack: a fresh dict.
+    Attached(Vec<u8>) |py, bytes| Ok(metadata::decode(py, &bytes)?.into_any());
+    /// JSON: fresh plain objects.
+    Json(String) |py, text| from_json::decode(py, &text);
+    /// A hash in 32 hexadecimal digits.
+    Hex(u128) |py, hash| format!("{hash:032x}").into_bound_py_any(py);
+}
+
+/// Says how values of the engine become frozen values of Python's: the class, and its fields. A field without an expression is that of
+/// the same name.
 macro_rules! shows {
+    ($($kind:ty as $class:ident |$it:ident| { $($field:ident $(= $shown:expr)?),* $(,)? })*) => {
+        $(impl $crate::value::Show for $kind {
+            fn show(self, py: pyo3::Python<'_>) -> pyo3::PyResult<pyo3::Bound<'_, pyo3::PyAny>> {
+                static CLASS: pyo3::sync::PyOnceLock<pyo3::Py<pyo3::types::PyType>> = pyo3::sync::PyOnceLock::new();
+                let (made, fields) = $crate::value::new(py, &CLASS, stringify!($class))?;
+                let $it = self;
+                $(pyo3::types::PyDictMethods::set_item(&fields, pyo3::intern!(py, stringify!($field)), $crate::value::Show::show(shows!(@ $it $field $($shown)?), py)?)?;)*
+                Ok(made)
+            }
+        })*
+    };
+    (@ $it:ident $field:ident) => { $it.$field };
+    (@ $it:ident $field:ident $shown:expr) => { $shown };
+}
+pub(crate) use shows;
+
+/// A `dict` of values by name.
+macro_rules! dict {
+    ($py:expr; $($name:ident = $value:expr),* $(,)?) => {{
+        let values = pyo3::types::PyDict::new($py);
+        $(pyo3::types::PyDictMethods::set_item(&values, stringify!($name), $crate::value::Show::show($value, $py)?)?;)*
+        values
+    }};
+}
+pub(crate) use dict;
+
+/// A value of a class, and the fields that it is to be given.
+pub fn new<'py>(py: Python<'py>, class: &'static PyOnceLock<Py<PyType>>, name: &str) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyDict>)> {
+    let find = || -> PyResult<Py<PyType>> {
+        let public = py.import("memspan._results")?.getattr(name);
+        Ok(public.or_else(|_| py.import("memspan._records")?.getattr(name))?.cast_into::<PyType>()?.unbind())
+    };
+    let class = class.get_or_try_init(py, find)?.bind(py);
+    let made = class.call_method1(pyo3::intern!(py, "__new__"), (class,))?;
+    let fields = made.getattr(pyo3::intern!(py, "__dict__"))?.cast_into::<PyDict>()?;
+    Ok((made, fields))
+}
+
+/// Declares what a class of the border shows of what it holds, one property each, and its methods. It is frozen: a copy is itself.
+macro_rules! properties {
     ($name:ident |$it:ident| { $($(#[$doc:meta])* $field:ident: $kind:ty = $shown:expr;)* } $($methods:tt)*) => {
         #[pyo3::pymethods]
         impl $name {
@@ -67,6 +175,14 @@ macro_rules! shows {
                 }
             )*
 
+            fn __copy__(slf: pyo3::Bound<'_, Self>) -> pyo3::Bound<'_, Self> {
+                slf
+            }
+
+            fn __deepcopy__<'py>(slf: pyo3::Bound<'py, Self>, _memo: &pyo3::Bound<'_, pyo3::PyAny>) -> pyo3::Bound<'py, Self> {
+                slf
+            }
+
             $($methods)*
         }
 
@@ -77,107 +193,4 @@ macro_rules! shows {
         }
     };
 }
-pub(crate) use shows;
-
-/// Names and values of a value's fields.
-fn fields<'py>(value: &Bound<'py, PyAny>) -> PyResult<Vec<(String, Bound<'py, PyAny>)>> {
-    let names: Vec<String> = value.getattr("__match_args__")?.extract()?;
-    names.into_iter().map(|name| value.getattr(name.as_str()).map(|field| (name, field))).collect()
-}
-
-/// What a pickled value is: its class, and the fields that make it anew.
-pub type Pickled<'py> = (Bound<'py, PyType>, Bound<'py, PyTuple>);
-
-pub fn pickled<'py>(value: &Bound<'py, PyAny>) -> PyResult<Pickled<'py>> {
-    let fields = fields(value)?.into_iter().map(|(_, field)| field);
-    Ok((value.get_type(), PyTuple::new(value.py(), fields.collect::<Vec<_>>())?))
-}
-
-/// Of all fields but dicts, which have no hash.
-pub fn hash(value: &Bound<'_, PyAny>) -> PyResult<u64> {
-    let mut hasher = DefaultHasher::new();
-    for (_, field) in fields(value)? {
-        field.hash().unwrap_or_default().hash(&mut hasher);
-    }
-    Ok(hasher.finish())
-}
-
-pub fn repr(value: &Bound<'_, PyAny>) -> PyResult<String> {
-    let named = fields(value)?.into_iter().map(|(name, field)| Ok(format!("{name}={}", field.repr()?)));
-    Ok(format!("{}({})", value.get_type().name()?, named.collect::<PyResult<Vec<_>>>()?.join(", ")))
-}
-
-/// A field that Python sees as something else than what it is kept as.
-macro_rules! field {
-    ($(#[$meta:meta])* $name:ident($kind:ty), |$py:ident, $kept:ident| $shown:expr, |$given:ident| $read:expr) => {
-        $(#[$meta])*
-        #[derive(Debug, Clone, PartialEq)]
-        pub struct $name(pub $kind);
-
-        impl<'py> IntoPyObject<'py> for $name {
-            type Target = PyAny;
-            type Output = Bound<'py, PyAny>;
-            type Error = PyErr;
-
-            fn into_pyobject(self, $py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-                let $kept = self.0;
-                $shown
-            }
-        }
-
-        impl<'py> FromPyObject<'_, 'py> for $name {
-            type Error = PyErr;
-
-            fn extract($given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-                $read.map(Self)
-            }
-        }
-    };
-}
-
-field!(
-    /// An aware `datetime` in UTC.
-    Moment(i64),
-    |py, at| time::to_python(py, at),
-    |given| time::from_python("a time", &given, time::Naive::Utc)
-);
-field!(
-    /// What a caller attached, as MessagePack: a fresh dict at each use.
-    Attached(Vec<u8>),
-    |py, bytes| Ok(metadata::decode(py, &bytes)?.into_any()),
-    |given| metadata::encode(Some(&given))
-);
-field!(
-    /// JSON: fresh plain objects at each use.
-    Json(String),
-    |py, text| from_json::decode(py, &text),
-    |given| json::encode("a value", &given).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
-);
-
-/// Several, as a tuple.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Tuple<T>(pub Vec<T>);
-
-impl<'py, T: IntoPyObject<'py>> IntoPyObject<'py> for Tuple<T> {
-    type Target = PyTuple;
-    type Output = Bound<'py, PyTuple>;
-    type Error = PyErr;
-
-    fn into_pyobject(self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, self.0.into_iter().map(|one| one.into_bound_py_any(py)).collect::<PyResult<Vec<_>>>()?)
-    }
-}
-
-impl<'a, 'py, T: for<'b> FromPyObject<'b, 'py>> FromPyObject<'a, 'py> for Tuple<T> {
-    type Error = PyErr;
-
-    fn extract(given: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
-        given.try_iter()?.map(|one| one?.extract().map_err(Into::into)).collect::<PyResult<_>>().map(Self)
-    }
-}
-
-impl<T> FromIterator<T> for Tuple<T> {
-    fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
-        Self(items.into_iter().collect())
-    }
-}
+pub(crate) use properties;

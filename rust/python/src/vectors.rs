@@ -6,6 +6,7 @@ use memspan_engine::index::vectors::{Query, UnitVector};
 use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
 
+use crate::arguments::extracted;
 use crate::errors::{invalid, to_python, type_name};
 
 /// Vectors of one embedding, one for each text that was embedded. Frozen.
@@ -15,8 +16,9 @@ pub struct Vectors {
     pub rows: Vec<Option<UnitVector>>,
     /// Who made them: the place of the embedder among those that the engine was given.
     pub place: u32,
-    first_error: Option<String>,
+    pub first_error: Option<String>,
 }
+extracted!(Py<Vectors>);
 
 #[pymethods]
 impl Vectors {
@@ -85,18 +87,9 @@ impl Vectors {
 }
 
 impl Vectors {
-    /// Rows that were made before.
-    pub fn of(rows: Vec<Option<UnitVector>>, place: u32) -> Self {
-        Self { rows, place, first_error: None }
-    }
-
-    /// Some of these rows, one for each of `from`: its place among them, or a row that was there before.
-    pub fn arranged(&self, from: &[Source]) -> Self {
-        let row = |source: &Source| match source {
-            Source::Known(vector) => Some(vector.clone()),
-            Source::Asked(at) => self.rows.get(*at).cloned().flatten(),
-        };
-        Self { rows: from.iter().map(row).collect(), place: self.place, first_error: self.first_error.clone() }
+    /// Each row with the place of who made it.
+    pub fn made(&self) -> impl Iterator<Item = (Option<UnitVector>, u32)> + '_ {
+        self.rows.iter().cloned().map(|row| (row, self.place))
     }
 
     /// The first row.
@@ -108,14 +101,6 @@ impl Vectors {
     pub fn query(&self) -> Option<Query> {
         self.first().map(|unit| Query::from_unit(unit).made_by(self.place))
     }
-}
-
-/// Where the vector of a text comes from.
-pub enum Source {
-    /// The store had it.
-    Known(UnitVector),
-    /// The embedder makes it: the place among the texts that it is asked.
-    Asked(usize),
 }
 
 /// What a vector must be: its dimensions, and the place of the embedder that it is of.

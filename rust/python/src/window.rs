@@ -5,15 +5,7 @@ use pyo3::prelude::*;
 
 use crate::errors::Hold;
 use crate::session::SessionCore;
-
-/// A share that was reached. Frozen.
-#[pyclass(frozen, get_all, module = "memspan._core")]
-#[derive(Debug)]
-pub struct Reached {
-    fraction: f64,
-    tokens: u64,
-    window: u64,
-}
+use crate::value::Show;
 
 #[pyclass(frozen, module = "memspan._core")]
 #[derive(Debug)]
@@ -27,9 +19,7 @@ impl WindowWatch {
     }
 
     /// The shares that a session reaches for the first time in its epoch, by its own prompt or one of so many tokens.
-    fn look(&self, py: Python<'_>, of: &Bound<'_, SessionCore>, prompt_tokens: Option<u64>) -> PyResult<Vec<Reached>> {
-        let reached = of.get().named.run(py, Hold::Attached, |session| self.0.look(&session, prompt_tokens))?;
-        let value = |one: session::Reached| Reached { fraction: one.percent as f64 / 100.0, tokens: one.tokens, window: one.window };
-        Ok(reached.into_iter().map(value).collect())
+    fn look<'py>(&self, py: Python<'py>, of: &Bound<'py, SessionCore>, prompt_tokens: Option<u64>) -> PyResult<Bound<'py, PyAny>> {
+        of.get().named.run(py, Hold::Attached, |session| self.0.look(&session, prompt_tokens))?.show(py)
     }
 }

@@ -63,7 +63,7 @@ impl Trial {
     pub fn search(&self, query: &Query, n: usize, ef: Option<usize>) -> Result<Vec<Scored>> {
         let (pages, wanted) = (self.environment.snapshot()?, CANDIDATES.max(n));
         let mut best = if let Some(ef) = ef {
-            self.set.with_ef_search(ef).nearest(&pages, query, wanted, |_| true)?.best
+            self.set.with_ef_search(ef).nearest(&pages, query, wanted, |_| true)?.best.clone()
         } else {
             let mut scores = Scores::new();
             self.set.scan(&pages, query, &mut scores)?;

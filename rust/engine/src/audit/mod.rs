@@ -61,6 +61,14 @@ impl Report {
         self.findings.is_empty()
     }
 
+    /// What should not be, a line each.
+    #[must_use]
+    pub fn lines(&self) -> Vec<String> {
+        let line = |one: &Finding| format!("{} of partition {}: {}", one.part, one.partition, one.what);
+        let more = (self.more_findings > 0).then(|| format!("and {} more", self.more_findings));
+        self.findings.iter().map(line).chain(more).collect()
+    }
+
     pub(crate) fn note(&mut self, partition: Partition, part: &'static str, what: impl Into<String>) {
         if self.findings.len() < MOST_FINDINGS {
             self.findings.push(Finding { partition, part, what: what.into() });

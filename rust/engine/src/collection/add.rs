@@ -284,6 +284,31 @@ pub fn known<P: Pages>(pages: &P, name: &CollectionName, prepared: &Prepared, no
     prepared.known(pages, partition, stored.as_ref(), now)
 }
 
+impl Prepared {
+    /// What a caller's embedder must embed of it, chunk by chunk; nothing of a document that is stored already.
+    pub fn wanted(&mut self, engine: &Core, name: &CollectionName, now: i64) -> Result<Vec<String>> {
+        if engine.store().read(|pages| known(pages, name, self, now))?.is_some() {
+            return Ok(Vec::new());
+        }
+        self.cut();
+        interrupt::check()?;
+        Ok((0..self.chunks()).map(|chunk| self.to_embed(chunk)).collect())
+    }
+}
+
+/// Adds a document with the vectors that the embedder at a place made. Those of another embedder than the engine has now are none.
+pub fn add_embedded(
+    engine: &Core,
+    name: &CollectionName,
+    prepared: Prepared,
+    made: Option<(u32, Vec<Option<UnitVector>>)>,
+    now: i64,
+) -> Result<Added> {
+    let is_own = |place| place == engine.embedding_place();
+    let vectors = made.map(|(place, rows)| if is_own(place) { rows } else { vec![None; rows.len()] });
+    add(engine, name, prepared, vectors, now)
+}
+
 /// Adds a document: durable when it returns, and found at once by every process. `vectors` has one for each chunk where a caller's
 /// embedder made them; the built-in embedding makes its own.
 ///

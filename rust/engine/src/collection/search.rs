@@ -152,7 +152,7 @@ pub fn ask(engine: &Core, request: &Request) -> Result<Search> {
 /// Answers a question from the snapshot that its caller holds.
 pub fn search<P: Pages>(engine: &Core, pages: &P, request: &Request) -> Result<Search> {
     let vector = request.vector.clone().or_else(|| question_vector(engine, &request.text));
-    let mut found = Found::default();
+    let mut found = Nominated::default();
     let mut answer = Search::default();
     for (place, name) in request.collections.iter().enumerate() {
         let query = match name.find(pages)? {
@@ -187,7 +187,7 @@ pub fn search<P: Pages>(engine: &Core, pages: &P, request: &Request) -> Result<S
 
 /// What was nominated so far.
 #[derive(Default)]
-struct Found {
+struct Nominated {
     candidates: Vec<Candidate>,
     sets: BTreeMap<usize, VectorSet>,
     partitions: BTreeMap<usize, Partition>,
@@ -204,7 +204,7 @@ fn nominate<P: Pages>(
     vector: Option<&Query>,
     place: usize,
     (partition, seed): (Partition, Seed),
-    found: &mut Found,
+    found: &mut Nominated,
 ) -> Result<LexicalQuery> {
     found.partitions.insert(place, partition);
     let runs = Runs::open(pages, writer::index(partition))?;
@@ -236,9 +236,7 @@ fn nominate<P: Pages>(
     if !query.identifiers().is_empty() {
         let named: Vec<QueryTerm> = query.identifiers().iter().map(|hash| QueryTerm { hash: *hash, weight: 1.0 }).collect();
         for hit in runs.search(pages, &named, query.parameters, HOLDERS, &mut |number| sight.shows(number))? {
-            let text = ChunkRecord::read(pages, partition, hit.number)?.indexed(pages, partition)?;
-            let terms = analyze(&text, seed.terms).terms;
-            if query.identifiers().iter().all(|hash| terms.binary_search_by_key(hash, |term| term.hash).is_ok()) {
+            if holds_all(pages, (partition, seed), hit.number, query.identifiers())? {
                 found.identified = true;
                 all.push(hit.number);
             }
@@ -266,6 +264,13 @@ fn nominate<P: Pages>(
         });
     }
     Ok(query)
+}
+
+/// Whether a chunk has every one of these terms.
+fn holds_all<P: Pages>(pages: &P, (partition, seed): (Partition, Seed), number: u32, hashes: &[u64]) -> Result<bool> {
+    let text = ChunkRecord::read(pages, partition, number)?.indexed(pages, partition)?;
+    let terms = analyze(&text, seed.terms).terms;
+    Ok(hashes.iter().all(|hash| terms.binary_search_by_key(hash, |term| term.hash).is_ok()))
 }
 
 /// The numbers of documents by their ids, ascending.

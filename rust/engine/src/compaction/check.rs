@@ -19,7 +19,7 @@ use super::summary::{Line, Section, Summary};
 use super::terms::Reader;
 use super::units::{one_line, sentences, units};
 use crate::text::exact_identifiers;
-use crate::units::calendar::is_named;
+use crate::units::calendar::{is_named, is_short_month};
 
 /// The largest reply that is read.
 pub const MAX_REPLY_BYTES: usize = 256 << 10;
@@ -68,26 +68,8 @@ const NUMBER_WORDS: [(&str, &str); 34] = [
     ("half", "50"),
     ("double", "2"),
 ];
-/// Short names of months, and words for times; months and weekdays are in `units/calendar.rs`.
-const DATE_WORDS: [&str; 17] = [
-    "jan",
-    "feb",
-    "apr",
-    "jun",
-    "jul",
-    "aug",
-    "sep",
-    "sept",
-    "oct",
-    "nov",
-    "dec",
-    "today",
-    "tomorrow",
-    "yesterday",
-    "tonight",
-    "noon",
-    "midnight",
-];
+/// Words for times; months and weekdays are in `units/calendar.rs`.
+const DATE_WORDS: [&str; 6] = ["today", "tomorrow", "yesterday", "tonight", "noon", "midnight"];
 const NEGATIONS: [&str; 22] = [
     "not",
     "no",
@@ -250,7 +232,7 @@ fn read(reply: &str) -> Result<Vec<(Section, String, Vec<u64>)>, String> {
     let object = value.as_object().ok_or("the reply must be one JSON object")?;
     if let Some(key) = object.keys().find(|key| SECTIONS.iter().all(|section| section.name() != key.as_str())) {
         let key: String = key.chars().take(40).collect();
-        return Err(format!("the reply has a key {key:?}, which is none of the four"));
+        return Err(format!("the reply has a key {key:?}, which is not one of the four"));
     }
     let mut lines = Vec::new();
     for section in SECTIONS {
@@ -341,7 +323,7 @@ impl Evidence {
             }
         }
         if closest.0 >= RESTATES && negates(&closest.1) != negates(text) {
-            return Err(format!("it turns round what was said: {:?}", closest.1.chars().take(120).collect::<String>()));
+            return Err(format!("it reverses what was said: {:?}", closest.1.chars().take(120).collect::<String>()));
         }
         Ok(())
     }
@@ -425,7 +407,7 @@ fn check_words(text: &str, source: &Words) -> Result<(), String> {
         if number.is_some_and(|(name, digits)| !source.0.contains(*name) && !source.0.contains(*digits)) {
             return Err(format!("the number {word:?} is not in its messages"));
         }
-        if (DATE_WORDS.contains(&word.as_str()) || is_named(&word)) && word != "may" && !has_date(source, &word) {
+        if (DATE_WORDS.contains(&word.as_str()) || is_named(&word) || is_short_month(&word)) && word != "may" && !has_date(source, &word) {
             return Err(format!("the date {word:?} is not in its messages"));
         }
     }

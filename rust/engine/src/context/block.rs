@@ -21,7 +21,9 @@ use super::epoch::MemoryRef;
 use super::escape::{escape, escape_attribute, escape_dated, unescape};
 use super::limit::section;
 use super::message::Digest;
+use crate::limits::MAX_ITEM_SCORE;
 use crate::tokens::Counter;
+use crate::units::score::SCORE_UNIT;
 
 /// A message of a transcript: found again by its place, and known by its number as a document, which no other message ever has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -90,6 +92,23 @@ pub struct Item {
     pub form: Form,
     /// Its score in the recall's fixed point; `None` for what the caller put there.
     pub score: Option<i64>,
+}
+
+impl Item {
+    /// A chunk of the caller's own. One without an id is called by its place among them.
+    #[must_use]
+    pub fn given(place: usize, section: &str, id: Option<&str>, text: &str, score: Option<f64>) -> Self {
+        Self {
+            section: section.into(),
+            id: id.map_or_else(|| format!("items[{place}]").into(), Arc::from),
+            attributes: id.iter().map(|id| ("id".into(), (*id).into())).collect(),
+            text: text.into(),
+            memory: None,
+            message: None,
+            form: Form::dated(),
+            score: score.map(|score| (score.clamp(-MAX_ITEM_SCORE, MAX_ITEM_SCORE) * SCORE_UNIT) as i64),
+        }
+    }
 }
 
 /// A block as it is sent.
@@ -319,6 +338,14 @@ mod tests {
         let block = Block::new(vec![item], &WordCounter).unwrap();
         assert_eq!(block.text.matches("</context>").count(), 1);
         assert_eq!(read(&block.text).unwrap().len(), 1);
+    }
+
+    #[test]
+    fn a_callers_chunk_without_an_id_is_called_by_its_place() {
+        let given = |id, score| Item::given(2, "docs", id, "text", score);
+        assert_eq!((&*given(None, None).id, given(None, None).attributes.len()), ("items[2]", 0));
+        assert_eq!(given(Some("a"), None).attributes, [("id".into(), "a".into())]);
+        assert_eq!(given(None, Some(1e9)).score, given(None, Some(MAX_ITEM_SCORE)).score);
     }
 
     #[test]

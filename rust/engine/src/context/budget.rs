@@ -23,6 +23,12 @@ impl Grant {
     /// The largest weight.
     pub const MAX_WEIGHT: u32 = crate::limits::MAX_GRANT_WEIGHT;
 
+    /// The most it gets, where that is named.
+    #[must_use]
+    pub fn most(&self) -> Option<u64> {
+        (self.ceiling < u64::MAX).then_some(self.ceiling)
+    }
+
     /// Checks the grant of `section`.
     pub fn validate(&self, section: &str) -> Result<()> {
         let (rule, got) = if self.floor > self.ceiling {

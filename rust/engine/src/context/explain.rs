@@ -118,15 +118,15 @@ impl fmt::Display for Why {
             Self::Frozen => f.write_str("stands in this turn's block, which stays as it was sent until the turn ends"),
             Self::InWindow { start } => write!(f, "in the window, which begins at message {start}"),
             Self::BeforeWindow { start, steps } => write!(f, "before the window, which begins at message {start} after {steps} steps"),
-            Self::RoundsLeftOut => f.write_str("earlier rounds of a turn that is larger than its place"),
+            Self::RoundsLeftOut => f.write_str("earlier rounds of a turn that is larger than its share"),
             Self::Shortened { from } => write!(f, "a result of the newest round, shortened from {from} tokens"),
             Self::BelowFloor { floor } => write!(f, "its score is below the relevance floor of {:.3}", *floor as f64 / SCORE_UNIT),
             Self::OverCeiling { ceiling } => write!(f, "larger than its section may be ({ceiling} tokens)"),
             Self::OverGrant { granted, left, ceiling } if *ceiling > *granted || *ceiling == 0 => {
-                write!(f, "others rank higher: {left} of the {granted} tokens that the prompt had room for were left")
+                write!(f, "others rank higher: {left} of the {granted} tokens that the prompt had room for remained")
             }
-            Self::OverGrant { left, ceiling, .. } => write!(f, "others rank higher: {left} of the section's {ceiling} tokens were left"),
-            Self::OverRoom { left } => write!(f, "the block may have {left} tokens now"),
+            Self::OverGrant { left, ceiling, .. } => write!(f, "others rank higher: {left} of the section's {ceiling} tokens remained"),
+            Self::OverRoom { left } => write!(f, "the block has room for {left} more tokens"),
             Self::Pinned => f.write_str("is pinned, and stands before the history"),
             Self::Repeated => f.write_str("the same text is shown already"),
             Self::Empty => f.write_str("has no text"),

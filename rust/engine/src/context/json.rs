@@ -21,31 +21,31 @@ impl<'a> Object<'a> {
     }
 
     /// The text of `key`, if it is there; another type breaks the rule.
-    pub(crate) fn text(&self, key: &str, place: Place<'_>) -> Result<Option<Cow<'a, str>>> {
+    pub(crate) fn text(&self, key: &str, place: Position<'_>) -> Result<Option<Cow<'a, str>>> {
         self.get(key).map(|raw| text(raw).ok_or_else(|| place.wrong(key, "must be a string", raw))).transpose()
     }
 
     /// The text of `key`, which must be there.
-    pub(crate) fn need(&self, key: &str, place: Place<'_>) -> Result<Cow<'a, str>> {
-        self.text(key, place)?.ok_or_else(|| place.wrong(key, "must be there and be a string", "nothing"))
+    pub(crate) fn need(&self, key: &str, place: Position<'_>) -> Result<Cow<'a, str>> {
+        self.text(key, place)?.ok_or_else(|| place.wrong(key, "must be present and a string", "nothing"))
     }
 
     /// The object at `key`, if it is there.
-    pub(crate) fn object(&self, key: &str, place: Place<'_>) -> Result<Option<Object<'a>>> {
+    pub(crate) fn object(&self, key: &str, place: Position<'_>) -> Result<Option<Object<'a>>> {
         self.get(key).map(|raw| object(raw).ok_or_else(|| place.wrong(key, "must be an object", raw))).transpose()
     }
 }
 
 /// Where in the input something stands, for messages of errors.
 #[derive(Clone, Copy)]
-pub(crate) struct Place<'a> {
+pub(crate) struct Position<'a> {
     /// What is being done: `read a message`.
     pub(crate) doing: &'static str,
     /// What the reader knows the spot by: `content[2]`.
     pub(crate) at: &'a str,
 }
 
-impl Place<'_> {
+impl Position<'_> {
     /// The five parts: what was being done, the rule, the value, where, and what to do next.
     pub(crate) fn error(self, rule: &str, got: &str, next: &str) -> Error {
         let got = shown(got);

@@ -59,6 +59,15 @@ pub enum Order {
 }
 
 impl Order {
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::CacheFirst => "cache_first",
+            Self::Classic => "classic",
+        }
+    }
+
     /// That of a name.
     pub fn parse(name: &str) -> Result<Self> {
         match name {
@@ -94,6 +103,12 @@ impl Share {
     pub const FILL: Self = Self::new(DEFAULT_FILL);
 
     /// Millionths.
+    #[must_use]
+    pub fn as_f64(self) -> f64 {
+        f64::from(self.0) / 1e6
+    }
+
+    /// In millionths.
     #[must_use]
     pub fn millionths(self) -> u32 {
         self.0

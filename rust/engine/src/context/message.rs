@@ -207,6 +207,20 @@ pub enum Part {
     },
 }
 
+impl Part {
+    /// About how many bytes of it are counted.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        match self {
+            Self::Text(text) | Self::Refusal(text) => text.len(),
+            Self::ToolCall(call) => call.arguments.len(),
+            Self::ToolResult(result) => result.parts.iter().map(Self::size).sum(),
+            Self::Vendor { raw, .. } => raw.len(),
+            Self::Image(_) | Self::Document(_) => 0,
+        }
+    }
+}
+
 /// A message in neutral form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {

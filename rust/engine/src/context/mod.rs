@@ -64,6 +64,6 @@ pub use limit::{Budget, Order, RelevanceFloor, Share, input_limit};
 pub use message::{Format, Message, Part, Role};
 pub use parse::Arguments;
 pub(crate) use parse::detect;
-pub use prompt::{Breakpoint, Prompt, SetAside};
+pub use prompt::{Breakpoint, Prompt, SetAside, Shared};
 pub use tools::Tools;
 pub use turns::{Placed, Tally};

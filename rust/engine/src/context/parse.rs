@@ -8,17 +8,17 @@
 //! Sources: `OpenAI` API reference, "Create chat completion", `messages`; Anthropic API reference, "Messages", `messages`.
 
 use super::image;
-use super::json::{self, Object, Place};
+use super::json::{self, Object, Position};
 use super::message::{Detail, Document, Format, Image, Message, Part, Role, Source, ToolCall, ToolResult};
 use crate::{Error, Result};
 
 pub(super) const DOING: &str = "read a message";
-pub(super) const MESSAGE: Place<'static> = Place { doing: DOING, at: "" };
+pub(super) const MESSAGE: Position<'static> = Position { doing: DOING, at: "" };
 
 /// What to do with a tool call whose arguments are not JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arguments {
-    /// Refuse it: the caller can still mend what it is about to add.
+    /// Refuse it: the caller can still fix what it is about to add.
     MustBeJson,
     /// Keep it as text: a reply of a model must not be lost because it was cut off.
     Keep,
@@ -124,7 +124,7 @@ impl Reader {
     }
 
     fn openai_call(&self, raw: &str, at: &str) -> Result<Part> {
-        let place = Place { doing: DOING, at };
+        let place = Position { doing: DOING, at };
         let call =
             json::object(raw).ok_or_else(|| place.error("a tool call must be an object", raw, "pass \"id\", \"type\" and \"function\""))?;
         let id = call.need("id", place)?;
@@ -133,14 +133,14 @@ impl Reader {
             return Ok(Part::ToolCall(ToolCall { id: boxed(&id), name: boxed(&name), arguments: boxed(&arguments), custom: true }));
         }
         let function =
-            call.object("function", place)?.ok_or_else(|| place.wrong("function", "must be there and be an object", "nothing"))?;
+            call.object("function", place)?.ok_or_else(|| place.wrong("function", "must be present and an object", "nothing"))?;
         let (name, arguments) = (function.need("name", place)?, function.text("arguments", place)?.unwrap_or_default());
         self.check_arguments(&arguments, place)?;
         Ok(Part::ToolCall(ToolCall { id: boxed(&id), name: boxed(&name), arguments: boxed(&arguments), custom: false }))
     }
 
     /// An empty text counts as no arguments: models send it for tools that take none.
-    fn check_arguments(&self, arguments: &str, place: Place<'_>) -> Result<()> {
+    fn check_arguments(&self, arguments: &str, place: Position<'_>) -> Result<()> {
         if self.arguments == Arguments::Keep || arguments.is_empty() || json::is_json(arguments) {
             return Ok(());
         }
@@ -156,14 +156,14 @@ impl Reader {
         if let Some(text) = json::text(raw) {
             return Ok(vec![Part::Text(boxed(&text))]);
         }
-        let place = Place { doing: DOING, at };
+        let place = Position { doing: DOING, at };
         let blocks = json::list(raw)
             .ok_or_else(|| place.error("content must be a string or a list of parts", raw, "pass text, or parts with a \"type\""))?;
         blocks.into_iter().enumerate().map(|(index, block)| self.part(block, &format!("{at}[{index}]"))).collect()
     }
 
     fn part(&self, raw: &str, at: &str) -> Result<Part> {
-        let place = Place { doing: DOING, at };
+        let place = Position { doing: DOING, at };
         let block = json::object(raw)
             .ok_or_else(|| place.error("a content part must be an object", raw, "pass for instance {\"type\": \"text\", \"text\": ...}"))?;
         let kind = block.need("type", place)?;
@@ -181,7 +181,7 @@ impl Reader {
         }
     }
 
-    fn anthropic_result(&self, block: &Object<'_>, place: Place<'_>, at: &str) -> Result<Part> {
+    fn anthropic_result(&self, block: &Object<'_>, place: Position<'_>, at: &str) -> Result<Part> {
         let call_id = boxed(&block.need("tool_use_id", place)?);
         let parts = self.content(block.get("content"), &format!("{at}.content"))?;
         if parts.iter().any(|part| matches!(part, Part::ToolCall(_) | Part::ToolResult(_))) {
@@ -232,7 +232,7 @@ fn no_content(role: &str) -> Error {
     )
 }
 
-fn unknown_part(kind: &str, format: Format, place: Place<'_>) -> Error {
+fn unknown_part(kind: &str, format: Format, place: Position<'_>) -> Error {
     let known = match format {
         Format::OpenAi => "text, image_url, input_audio, file, refusal",
         Format::Responses | Format::Gemini | Format::Anthropic => {
@@ -263,8 +263,8 @@ fn is_vendor_kind(kind: &str, format: Format) -> bool {
     }
 }
 
-fn openai_image(block: &Object<'_>, place: Place<'_>) -> Result<Part> {
-    let image = block.object("image_url", place)?.ok_or_else(|| place.wrong("image_url", "must be there and be an object", "nothing"))?;
+fn openai_image(block: &Object<'_>, place: Position<'_>) -> Result<Part> {
+    let image = block.object("image_url", place)?.ok_or_else(|| place.wrong("image_url", "must be present and an object", "nothing"))?;
     let url = image.need("url", place)?;
     let detail = match image.text("detail", place)?.as_deref() {
         None | Some("auto") => Detail::Auto,
@@ -286,8 +286,8 @@ pub(super) fn data_url(url: &str) -> Option<Source> {
     Some(Source::Base64 { media_type: media_type.into(), data: data.into() })
 }
 
-fn openai_file(block: &Object<'_>, raw: &str, place: Place<'_>) -> Result<Part> {
-    let file = block.object("file", place)?.ok_or_else(|| place.wrong("file", "must be there and be an object", "nothing"))?;
+fn openai_file(block: &Object<'_>, raw: &str, place: Position<'_>) -> Result<Part> {
+    let file = block.object("file", place)?.ok_or_else(|| place.wrong("file", "must be present and an object", "nothing"))?;
     let Some(source) = file.text("file_data", place)?.and_then(|data| data_url(&data)) else {
         return Ok(Part::Vendor { format: Format::OpenAi, raw: raw.into() });
     };
@@ -296,8 +296,8 @@ fn openai_file(block: &Object<'_>, raw: &str, place: Place<'_>) -> Result<Part> 
 }
 
 /// The source of an Anthropic block; `None` where the vendor holds the bytes (files, nested content).
-fn anthropic_source(block: &Object<'_>, place: Place<'_>) -> Result<Option<Source>> {
-    let source = block.object("source", place)?.ok_or_else(|| place.wrong("source", "must be there and be an object", "nothing"))?;
+fn anthropic_source(block: &Object<'_>, place: Position<'_>) -> Result<Option<Source>> {
+    let source = block.object("source", place)?.ok_or_else(|| place.wrong("source", "must be present and an object", "nothing"))?;
     Ok(match &*source.need("type", place)? {
         "base64" => Some(Source::Base64 {
             media_type: boxed(&source.need("media_type", place)?),
@@ -309,14 +309,14 @@ fn anthropic_source(block: &Object<'_>, place: Place<'_>) -> Result<Option<Sourc
     })
 }
 
-fn anthropic_image(block: &Object<'_>, raw: &str, place: Place<'_>) -> Result<Part> {
+fn anthropic_image(block: &Object<'_>, raw: &str, place: Position<'_>) -> Result<Part> {
     Ok(match anthropic_source(block, place)? {
         Some(source) => Part::Image(image_of(source, Detail::Auto)),
         None => Part::Vendor { format: Format::Anthropic, raw: raw.into() },
     })
 }
 
-fn anthropic_document(block: &Object<'_>, raw: &str, place: Place<'_>) -> Result<Part> {
+fn anthropic_document(block: &Object<'_>, raw: &str, place: Position<'_>) -> Result<Part> {
     let Some(source) = anthropic_source(block, place)? else {
         return Ok(Part::Vendor { format: Format::Anthropic, raw: raw.into() });
     };
@@ -325,7 +325,7 @@ fn anthropic_document(block: &Object<'_>, raw: &str, place: Place<'_>) -> Result
     Ok(Part::Document(Document { source, title, context, citations: block.get("citations").map(Into::into) }))
 }
 
-fn anthropic_call(block: &Object<'_>, place: Place<'_>) -> Result<Part> {
+fn anthropic_call(block: &Object<'_>, place: Position<'_>) -> Result<Part> {
     let (id, name) = (block.need("id", place)?, block.need("name", place)?);
     let input = block.get("input").unwrap_or("{}");
     if !json::is_object(input) {

@@ -5,7 +5,7 @@
 //!
 //! Source: Gemini API reference, "Content", "Part"; guide "Thought signatures".
 
-use super::json::{self, Object, Place};
+use super::json::{self, Object, Position};
 use super::message::{Detail, Document, Format, Message, Part, Role, Source, ToolCall, ToolResult};
 use super::parse::{Arguments, DOING, MESSAGE, boxed, check_content, image_of};
 use crate::Result;
@@ -34,7 +34,7 @@ fn either<'a>(object: &Object<'a>, camel: &str, snake: &str) -> Option<&'a str> 
 
 fn part(raw: &str, index: usize, parts: &mut Vec<Part>) -> Result<()> {
     let at = format!("parts[{index}]");
-    let place = Place { doing: DOING, at: &at };
+    let place = Position { doing: DOING, at: &at };
     let object = json::object(raw).ok_or_else(|| place.error("a part must be an object", raw, "pass for instance {\"text\": ...}"))?;
     if object.get("thought") == Some("true") {
         parts.push(Part::Vendor { format: Format::Gemini, raw: raw.into() });
@@ -51,7 +51,7 @@ fn part(raw: &str, index: usize, parts: &mut Vec<Part>) -> Result<()> {
     Ok(())
 }
 
-fn read(object: &Object<'_>, index: usize, place: Place<'_>) -> Result<Option<Part>> {
+fn read(object: &Object<'_>, index: usize, place: Position<'_>) -> Result<Option<Part>> {
     let inner = |raw: &str, key: &str| json::object(raw).is_none().then(|| place.wrong(key, "must be an object", raw));
     if let Some(text) = object.text("text", place)? {
         return Ok(Some(Part::Text(boxed(&text))));

@@ -6,7 +6,7 @@
 //!
 //! Source: `OpenAI` API reference, "The response object", "Input item types".
 
-use super::json::{self, Object, Place};
+use super::json::{self, Object, Position};
 use super::message::{Detail, Document, Format, Message, Part, Role, Source, ToolCall, ToolResult};
 use super::parse::{Arguments, DOING, MESSAGE, boxed, check_content, data_url, image_of, role};
 use crate::Result;
@@ -28,7 +28,7 @@ pub(super) fn message(object: &Object<'_>, arguments: Arguments) -> Result<Messa
 
 /// The output of a call.
 fn output(object: &Object<'_>, id: &str) -> Result<Message> {
-    let raw = object.get("output").ok_or_else(|| MESSAGE.wrong("output", "must be there", "nothing"))?;
+    let raw = object.get("output").ok_or_else(|| MESSAGE.wrong("output", "must be present", "nothing"))?;
     let parts = match json::text(raw) {
         Some(text) => vec![Part::Text(boxed(&text))],
         None => content(raw, "output", Arguments::MustBeJson)?,
@@ -47,7 +47,7 @@ fn items(raw: &str, arguments: Arguments) -> Result<Vec<Part>> {
 }
 
 fn item(raw: &str, at: &str, arguments: Arguments, parts: &mut Vec<Part>) -> Result<()> {
-    let place = Place { doing: DOING, at };
+    let place = Position { doing: DOING, at };
     let item = json::object(raw).ok_or_else(|| place.error("an item must be an object", raw, "pass the response as it came"))?;
     match &*item.need("type", place)? {
         "message" => parts.extend(content(item.get("content").unwrap_or("[]"), at, arguments)?),
@@ -67,7 +67,7 @@ fn item(raw: &str, at: &str, arguments: Arguments, parts: &mut Vec<Part>) -> Res
     Ok(())
 }
 
-fn call(item: &Object<'_>, place: Place<'_>, arguments: &str, custom: bool) -> Result<Part> {
+fn call(item: &Object<'_>, place: Position<'_>, arguments: &str, custom: bool) -> Result<Part> {
     let (id, name) = (item.need("call_id", place)?, item.need("name", place)?);
     Ok(Part::ToolCall(ToolCall { id: boxed(&id), name: boxed(&name), arguments: boxed(arguments), custom }))
 }
@@ -76,7 +76,7 @@ fn content(raw: &str, at: &str, arguments: Arguments) -> Result<Vec<Part>> {
     if let Some(text) = json::text(raw) {
         return Ok(vec![Part::Text(boxed(&text))]);
     }
-    let place = Place { doing: DOING, at };
+    let place = Position { doing: DOING, at };
     let next = "pass text, or parts with a \"type\"";
     let list = json::list(raw).ok_or_else(|| place.error("content must be a string or a list of parts", raw, next))?;
     let mut parts = Vec::new();
@@ -87,7 +87,7 @@ fn content(raw: &str, at: &str, arguments: Arguments) -> Result<Vec<Part>> {
 }
 
 fn part(raw: &str, at: &str, arguments: Arguments, parts: &mut Vec<Part>) -> Result<()> {
-    let place = Place { doing: DOING, at };
+    let place = Position { doing: DOING, at };
     let block = json::object(raw).ok_or_else(|| place.error("a part must be an object", raw, "pass for instance an \"input_text\""))?;
     let part = match &*block.need("type", place)? {
         "input_text" | "output_text" | "text" | "summary_text" => Part::Text(boxed(&block.need("text", place)?)),
@@ -110,7 +110,7 @@ fn part(raw: &str, at: &str, arguments: Arguments, parts: &mut Vec<Part>) -> Res
     Ok(())
 }
 
-fn file(block: &Object<'_>, raw: &str, place: Place<'_>) -> Result<Part> {
+fn file(block: &Object<'_>, raw: &str, place: Position<'_>) -> Result<Part> {
     let data = block.text("file_data", place)?.and_then(|data| data_url(&data));
     let url = block.text("file_url", place)?.map(|url| Source::Url(url.as_ref().into()));
     let Some(source) = data.or(url) else { return Ok(Part::Vendor { format: Format::Responses, raw: raw.into() }) };

@@ -9,7 +9,7 @@ use super::explain::{Explained, SectionUse};
 use super::image::ImageRule;
 use super::lower;
 use super::message::Shape;
-use super::segment::{Body, Segment};
+use super::segment::{Body, Segment, shared_segments};
 use crate::tokens::Factor;
 
 /// A place where a provider may keep what stands before it.
@@ -99,6 +99,17 @@ impl Scale {
     }
 }
 
+/// Leading segments that two prompts share.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shared {
+    /// How many.
+    pub segments: usize,
+    /// Their tokens, as a share of the newer prompt's total.
+    pub tokens: u64,
+    /// What the newer one has where they part.
+    pub broken_by: Option<String>,
+}
+
 impl Prompt {
     /// The last breakpoint whose prefix lasts: the cache boundary.
     #[must_use]
@@ -110,6 +121,20 @@ impl Prompt {
     #[must_use]
     pub fn prefix_hash(&self) -> u128 {
         self.boundary().map_or(self.chain[0], |boundary| boundary.hash)
+    }
+
+    /// The link after the last segment: equal digests, equal prompts.
+    #[must_use]
+    pub fn digest(&self) -> u128 {
+        self.chain.last().copied().unwrap_or_default()
+    }
+
+    /// What it shares with another one at its beginning.
+    #[must_use]
+    pub fn shared_with(&self, other: &Self) -> Shared {
+        let segments = shared_segments(&self.chain, &other.chain).min(self.segments.len());
+        let counted = self.segments[..segments].iter().map(|segment| segment.tokens).sum();
+        Shared { segments, tokens: self.scale().of(counted), broken_by: self.segments.get(segments).map(Segment::name) }
     }
 
     /// What its provider counted is what it costs: the parts' shares follow.

@@ -54,6 +54,20 @@ pub struct Segment {
 }
 
 impl Segment {
+    /// What it is called where prompts are compared.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match (self.kind, &self.body) {
+            (SegmentKind::Tools, _) => "tools".to_owned(),
+            (SegmentKind::System, _) => "system".to_owned(),
+            (SegmentKind::Pinned, _) => "pinned".to_owned(),
+            (SegmentKind::Summary, _) => "summary".to_owned(),
+            (SegmentKind::Block, _) => "block".to_owned(),
+            (SegmentKind::Message, Body::Message(index, _)) => message_name(*index),
+            (SegmentKind::Message, _) => message_name(None),
+        }
+    }
+
     /// Hash and length of the content.
     #[must_use]
     pub fn digest(&self) -> Digest {
@@ -70,6 +84,12 @@ impl Segment {
     pub fn is_exact(&self) -> bool {
         if let Body::Message(_, stored) = &self.body { stored.cost.exact } else { true }
     }
+}
+
+/// What a message of a prompt is called; one without an index stands for a result that never came.
+#[must_use]
+pub fn message_name(index: Option<u64>) -> String {
+    index.map_or_else(|| "interrupted result".to_owned(), |index| format!("message {index}"))
 }
 
 /// The link after `segment`.

@@ -79,7 +79,7 @@ struct Ranked {
 }
 
 /// An item on its way into the block.
-struct Shown<'a> {
+struct Rendered<'a> {
     candidate: usize,
     item: &'a Item,
     chunk: String,
@@ -110,7 +110,7 @@ impl Chooser<'_> {
 
     /// Shows the same items as before in this turn, less what no longer fits: the lowest score of the last section goes first.
     pub(super) fn repeat(&self, items: &[Item]) -> Chosen {
-        let shown: Vec<Shown<'_>> = items.iter().enumerate().map(|(candidate, item)| self.shown(candidate, item)).collect();
+        let shown: Vec<Rendered<'_>> = items.iter().enumerate().map(|(candidate, item)| self.shown(candidate, item)).collect();
         let tokens: Vec<u64> = shown.iter().map(|shown| shown.tokens).collect();
         let mut whys = vec![Why::Frozen; items.len()];
         let block = self.block_within(shown, &mut whys);
@@ -119,9 +119,9 @@ impl Chooser<'_> {
         Chosen { block, sections, explained }
     }
 
-    fn shown<'i>(&self, candidate: usize, item: &'i Item) -> Shown<'i> {
+    fn shown<'i>(&self, candidate: usize, item: &'i Item) -> Rendered<'i> {
         let chunk = chunk(item);
-        Shown { candidate, item, tokens: self.counter.count(&chunk), chunk }
+        Rendered { candidate, item, tokens: self.counter.count(&chunk), chunk }
     }
 
     fn rank(&self, candidates: &[Item], room: u64, whys: &mut [Option<Why>]) -> Vec<Filling> {
@@ -198,7 +198,7 @@ impl Chooser<'_> {
             for Ranked { candidate, chunk, tokens: counted, taken: is_taken } in filling.ranked {
                 tokens[candidate] = counted;
                 if is_taken {
-                    taken.push(Shown { candidate, item: &candidates[candidate], chunk, tokens: counted });
+                    taken.push(Rendered { candidate, item: &candidates[candidate], chunk, tokens: counted });
                 } else {
                     whys[candidate] = Why::OverGrant { granted, left, ceiling };
                 }
@@ -216,7 +216,7 @@ impl Chooser<'_> {
 
     /// The block of what is shown. Where it does not fit, because the room shrank or counts of parts do not add up to the count
     /// of the whole, items go until it does.
-    fn block_within(&self, mut shown: Vec<Shown<'_>>, whys: &mut [Why]) -> Option<Arc<Block>> {
+    fn block_within(&self, mut shown: Vec<Rendered<'_>>, whys: &mut [Why]) -> Option<Arc<Block>> {
         while !shown.is_empty() {
             let text = block::join(shown.iter().map(|shown| (&*shown.item.section, &*shown.chunk)));
             let tokens = if self.counter.splits_at_tags() { self.sum(&shown) } else { self.counter.count(&text) };
@@ -229,7 +229,7 @@ impl Chooser<'_> {
         None
     }
 
-    fn sum(&self, shown: &[Shown<'_>]) -> u64 {
+    fn sum(&self, shown: &[Rendered<'_>]) -> u64 {
         let mut tokens = block::wrapper_tokens(self.counter);
         for (index, one) in shown.iter().enumerate() {
             if index == 0 || shown[index - 1].item.section != one.item.section {
@@ -322,7 +322,7 @@ fn section_rank(name: &str) -> usize {
 }
 
 /// What goes first when there is no room: of the last section the one with the lowest score, the later of equals.
-fn weakest(shown: &[Shown<'_>]) -> usize {
+fn weakest(shown: &[Rendered<'_>]) -> usize {
     let key = |index: &usize| {
         let item = shown[*index].item;
         (section_rank(&item.section), std::cmp::Reverse(item.score.unwrap_or(i64::MAX)), *index)

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::canonical_json::canonical_json;
-use super::json::{self, Place};
+use super::json::{self, Position};
 use super::message::{Digest, Format};
 use crate::Result;
 
@@ -51,7 +51,7 @@ pub struct Tools {
 impl Tools {
     /// Reads a JSON list of tools; an empty list is no tools.
     pub fn parse(bytes: &[u8]) -> Result<Option<Arc<Self>>> {
-        let place = Place { doing: DOING, at: "tools" };
+        let place = Position { doing: DOING, at: "tools" };
         let next = "pass the list that the provider's SDK takes";
         let raw = std::str::from_utf8(bytes).map_err(|error| place.error("tools must be JSON", &error.to_string(), next))?;
         let list = json::list(raw).ok_or_else(|| place.error("tools must be a JSON list", raw, next))?;
@@ -73,12 +73,12 @@ fn check_names(tools: &[Tool]) -> Result<()> {
     names.sort_unstable();
     match names.windows(2).find(|pair| pair[0] == pair[1]) {
         None => Ok(()),
-        Some(pair) => Err(Place { doing: DOING, at: "tools" }.error("names of tools must differ", pair[0], "rename one of the two")),
+        Some(pair) => Err(Position { doing: DOING, at: "tools" }.error("names of tools must differ", pair[0], "rename one of the two")),
     }
 }
 
 fn tool(raw: &str, at: &str) -> Result<Tool> {
-    let place = Place { doing: DOING, at };
+    let place = Position { doing: DOING, at };
     let object = json::object(raw).ok_or_else(|| place.error("a tool must be an object", raw, "pass its schema"))?;
     if let Some(function) = object.object("function", place)? {
         let parameters = function.get("parameters");
@@ -94,12 +94,12 @@ fn tool(raw: &str, at: &str) -> Result<Tool> {
     let kind = object.need("type", place)?;
     let format = if object.get("name").is_some() { Format::Anthropic } else { Format::OpenAi };
     if kind == "function" {
-        return Err(place.wrong("function", "must be there and be an object", "nothing"));
+        return Err(place.wrong("function", "must be present and an object", "nothing"));
     }
     Ok(Tool { format, given: raw.into(), function: None })
 }
 
-fn read_function(object: &json::Object<'_>, parameters: Option<&str>, place: Place<'_>) -> Result<Function> {
+fn read_function(object: &json::Object<'_>, parameters: Option<&str>, place: Position<'_>) -> Result<Function> {
     if let Some(raw) = parameters.filter(|raw| !json::is_object(raw)) {
         return Err(place.wrong("parameters", "must be a JSON Schema object", raw));
     }
@@ -125,7 +125,7 @@ mod tests {
         for (raw, part) in [
             ("{}", "JSON list"),
             ("[1]", "tools[0]"),
-            (r#"[{"type":"function"}]"#, "\"function\" must be there"),
+            (r#"[{"type":"function"}]"#, "\"function\" must be present"),
             (r#"[{"name":"a","input_schema":{}},{"name":"a","input_schema":{}}]"#, "must differ"),
             (r#"[{"name":"a","input_schema":[]}]"#, "JSON Schema object"),
         ] {

@@ -19,7 +19,6 @@ mod closeness;
 mod cut;
 mod forms;
 mod normalise;
-mod recent;
 mod table;
 mod wordpiece;
 
@@ -31,7 +30,6 @@ pub(crate) use cut::Cut;
 #[cfg(test)]
 pub(crate) use forms::{FIRST_PERSON, SECOND_PERSON};
 pub(crate) use forms::{TIME, count_forms, forms};
-pub(crate) use recent::RecentTokens;
 
 use std::cell::Cell;
 
@@ -124,6 +122,41 @@ pub(crate) fn distinct_tokens(text: &str, most: usize) -> Vec<u8> {
     found.as_chunks::<2>().0.iter().for_each(|token| seen[u16::from_le_bytes(*token) as usize] = false);
     SEEN.set(Some(seen));
     found
+}
+
+/// The most tokens of a text that are compared with a question's.
+const MOST_COMPARED: usize = 256;
+/// Which vocabulary and rules made stored tokens: another one makes others.
+const TOKENS_VERSION: u8 = 1;
+
+/// The tokens of a text that are compared with a question's, as [`distinct_tokens`] has them.
+#[must_use]
+pub(crate) fn compared_tokens(text: &str) -> Vec<u8> {
+    distinct_tokens(text, MOST_COMPARED)
+}
+
+/// The same as they are stored beside a text: a version, then the tokens. Nothing of a text without any.
+#[must_use]
+pub(crate) fn stored_tokens(text: &str) -> Vec<u8> {
+    let mut stored = compared_tokens(text);
+    if !stored.is_empty() {
+        stored.insert(0, TOKENS_VERSION);
+    }
+    stored
+}
+
+/// The tokens in what was stored; `None` where another version stored them, or none.
+#[must_use]
+pub(crate) fn tokens_in(stored: &[u8]) -> Option<&[u8]> {
+    stored.split_first().filter(|(version, tokens)| **version == TOKENS_VERSION && tokens.len().is_multiple_of(2)).map(|(_, tokens)| tokens)
+}
+
+/// Whether the stored tokens of a text tell that the table [knows] it: each says something, and one is of a word. If not, its words do.
+#[must_use]
+pub(crate) fn surely_knows(text: &str, stored: &[u8]) -> bool {
+    let says = |token: &[u8; 2]| table::says_something(u16::from_le_bytes(*token));
+    let all = |tokens: &[u8]| tokens.len() < 2 * MOST_COMPARED && tokens.as_chunks::<2>().0.iter().all(says);
+    tokens_in(stored).is_some_and(all) && text.bytes().any(|byte| byte.is_ascii_alphabetic())
 }
 
 thread_local! {

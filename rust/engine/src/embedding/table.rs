@@ -3,6 +3,8 @@
 //! `v_d = scale_d * sum row[token][d]`. The sum of a million tokens fits an `i32` (127 * 2^20 < 2^31), and a text of 1 MiB has no
 //! more; a longer one is summed up to there. Written by `tools/embedding/pack.py`.
 
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
 use super::wordpiece::{self, Token, UNKNOWN};
 use crate::index::vectors::UnitVector;
 
@@ -77,8 +79,21 @@ pub(super) fn says_something(token: Token) -> bool {
     token != UNKNOWN && row(token).iter().any(|code| *code != 0)
 }
 
-/// How long a token's row is: what says much has a long one.
+/// How long a token's row is: what says much has a long one. Worked out once.
 pub(super) fn length(token: Token) -> f64 {
+    /// The bits of each length; 0 where it is not known yet. Zeros that the system hands out as they are touched.
+    static LENGTHS: [AtomicU64; wordpiece::count()] = [const { AtomicU64::new(0) }; wordpiece::count()];
+    let place = &LENGTHS[token as usize];
+    let known = place.load(Relaxed);
+    if known != 0 {
+        return f64::from_bits(known);
+    }
+    let length = length_of(token);
+    place.store(length.to_bits(), Relaxed);
+    length
+}
+
+fn length_of(token: Token) -> f64 {
     let squares = row(token).iter().enumerate().map(|(d, &code)| {
         let value = f64::from(code as i8) * f64::from(scale(d));
         value * value

@@ -132,7 +132,6 @@ impl Engine {
         let partitions = self.write(move |txn| unlink(txn, &owned))?;
         self.forget_warm();
         self.store().forget_decrypted();
-        self.forget_tokens();
         for partition in partitions {
             self.forget_recalled(partition);
         }
@@ -156,7 +155,6 @@ impl Engine {
             let done = self.write(move |txn| end(txn, partition))?;
             erased.add(&done);
         }
-        self.forget_tokens(); // a recall that had begun before may have read them since
         erased.bytes_checked = bytes;
         Ok(erased)
     }

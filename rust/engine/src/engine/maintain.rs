@@ -8,6 +8,7 @@ use crate::index::vectors::{UnitVector, VectorSet};
 use crate::memory::embedding::EmbeddingNumber;
 use crate::memory::forget;
 use crate::memory::maintain::{self, Pending, STEP};
+use crate::memory::record;
 use crate::scope::{self, Head, Row};
 use crate::session;
 use crate::store::keys::Partition;
@@ -35,7 +36,6 @@ impl Engine {
                     Some(Row::Dropped { .. }) | None => 0,
                 };
             }
-            self.forget_tokens();
             if expired == before {
                 return Ok(expired); // another process was faster, or the index names what is not there: the doctor says which
             }
@@ -133,9 +133,30 @@ impl Engine {
         done.recalls = self.flush_accesses()?;
         done.sessions = session::sweep(self, now)?;
         done.collections = collection::sweep(self, now)?;
-        done.messages = session::fill_rows(self)?;
+        done.messages = session::fill_rows(self)? + self.fill_tokens()?;
         done.graphs = self.maintain_graphs(now, between)?;
         Ok(done)
+    }
+
+    /// Stores the tokens that memories of an older version lack, in every scope; how many there were.
+    fn fill_tokens(&self) -> Result<u64> {
+        let (mut after, mut filled) = (0, 0);
+        loop {
+            let page = self.scopes(after, STEP)?;
+            let Some((last, _)) = page.last() else { return Ok(filled) };
+            after = *last;
+            for (partition, _) in page {
+                let mut first = 0;
+                loop {
+                    let bare = self.store().read(|pages| record::without_tokens(pages, partition, first, STEP))?;
+                    let Some(last) = bare.last() else { break };
+                    first = last.saturating_add(1);
+                    filled += self.write(move |txn| {
+                        bare.iter().try_fold(0, |sum, number| Ok(sum + u64::from(record::rewrite(txn, partition, *number)?)))
+                    })?;
+                }
+            }
+        }
     }
 
     fn make_missing(&self, mut embed: Option<&mut dyn Embed>, alone: bool, progress: &mut dyn FnMut(u64) -> Result<()>) -> Result<u64> {
@@ -186,7 +207,7 @@ pub struct Maintained {
     pub sessions: u64,
     /// Collections and revisions of which something was cleared away.
     pub collections: u64,
-    /// Messages that were made ready for searches.
+    /// Messages and memories of an older version that were made ready for searches.
     pub messages: u64,
     /// Graphs built.
     pub graphs: u64,

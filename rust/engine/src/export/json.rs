@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! bytes                    {"$bytes": "base64"}, or {"$utf8": "text"} where they are text
-//! a map whose keys are no texts, or begin with $     {"$map": [[key, value], ...]}
+//! a map whose keys are not texts, or begin with $     {"$map": [[key, value], ...]}
 //! NaN and infinity         {"$float": "nan" | "inf" | "-inf"}
 //! ```
 
@@ -260,7 +260,7 @@ impl<'de> Visitor<'de> for FromJson<'_> {
 fn special<'de, A: MapAccess<'de>>(kind: &str, entries: &mut A, out: &mut Vec<u8>) -> Result<(), A::Error> {
     match kind {
         "bytes" => {
-            let bytes = base64::decode(&entries.next_value::<String>()?).ok_or_else(|| A::Error::custom("its bytes are no base64"))?;
+            let bytes = base64::decode(&entries.next_value::<String>()?).ok_or_else(|| A::Error::custom("its bytes are not base64"))?;
             let _ = encode::write_bin(out, &bytes);
         }
         "utf8" => {
@@ -271,7 +271,7 @@ fn special<'de, A: MapAccess<'de>>(kind: &str, entries: &mut A, out: &mut Vec<u8
             let _ = encode::write_f64(out, name.parse().map_err(|_| A::Error::custom("its number is nan, inf or -inf"))?);
         }
         "map" => entries.next_value_seed(Pairs(out))?,
-        other => return Err(A::Error::custom(format!("${other} is none of $bytes, $utf8, $float, $map"))),
+        other => return Err(A::Error::custom(format!("${other} must be $bytes, $utf8, $float or $map"))),
     }
     Ok(())
 }

@@ -129,7 +129,7 @@ fn write_fields(body: &[u8], shape: Schema, line: &mut String) -> Option<()> {
 
 /// Reads a line; what is wrong with it, where it is none.
 pub fn read(line: &str) -> Result<Stored, String> {
-    let fields: Fields<'_> = serde_json::from_str(line).map_err(|error| format!("it is no JSON object of an export: {error}"))?;
+    let fields: Fields<'_> = serde_json::from_str(line).map_err(|error| format!("it is not a JSON object of an export: {error}"))?;
     let name: &str = fields.value("table")?;
     let table = schema::named(name).ok_or_else(|| format!("there is no table {name:?} in a store of this format"))?;
     let shape = schema::of(table);
@@ -146,12 +146,12 @@ fn read_key(table: Table, shape: Schema, fields: &Fields<'_>) -> Result<Vec<u8>,
         let digits: &str = fields.value("key")?;
         let byte = |at: usize| digits.get(at..at + 2).and_then(|two| u8::from_str_radix(two, 16).ok());
         let bytes: Option<Vec<u8>> = (0..digits.len()).step_by(2).map(byte).collect();
-        key.append(&mut bytes.ok_or("its key is no hexadecimal number")?);
+        key.append(&mut bytes.ok_or("its key is not a hexadecimal number")?);
     } else {
         for (name, bytes) in shape.key {
             let number = if *bytes > 4 {
                 let digits: &str = fields.value(name)?;
-                u128::from_str_radix(digits, 16).map_err(|_| format!("its {name} is no hexadecimal number"))?
+                u128::from_str_radix(digits, 16).map_err(|_| format!("its {name} is not a hexadecimal number"))?
             } else {
                 u128::from(fields.value::<u32>(name)?)
             };
@@ -172,9 +172,7 @@ fn read_body(shape: Schema, fields: &Fields<'_>) -> Result<(Codec, Vec<u8>), Str
         if let Some(json) = fields.get(name) {
             let packed = packed_of_json(json).map_err(|error| format!("its {name} cannot be read: {error}"))?;
             let bytes = rmp::decode::read_bin_len(&mut packed.as_slice()).map(|length| packed[packed.len() - length as usize..].to_vec());
-            return bytes
-                .map(|bytes| (codec, bytes))
-                .map_err(|_| format!("its {name} is no {{\"$bytes\": ...}} and no {{\"$utf8\": ...}}"));
+            return bytes.map(|bytes| (codec, bytes)).map_err(|_| format!("its {name} must be {{\"$bytes\": ...}} or {{\"$utf8\": ...}}"));
         }
     }
     Err("it has none of value, packed, raw, block".to_owned())
@@ -310,8 +308,8 @@ mod tests {
     #[test]
     fn a_wrong_line_is_told() {
         for (line, why) in [
-            ("", "no JSON object"),
-            ("[]", "no JSON object"),
+            ("", "not a JSON object"),
+            ("[]", "not a JSON object"),
             (r#"{"table":"Nothing","partition":1,"value":1}"#, "no table"),
             (r#"{"table":"Head","value":1}"#, "partition"),
             (r#"{"table":"Note","partition":1,"session":1,"value":{"text":""}}"#, "number"),

@@ -68,7 +68,7 @@ impl Header {
             return Ok(Self { version, format, ..Self::default() });
         }
         let key = base64::decode(fields.value("secret")?).and_then(|key| key.try_into().ok());
-        let key = key.ok_or("its secret is no 16 bytes in base64")?;
+        let key = key.ok_or("its secret is not 16 bytes in base64")?;
         let terms_keyed = fields.get("terms_keyed").is_some_and(|json| json == "true");
         let secret = Secret { key, keyed: fields.value("keyed")?, terms_keyed };
         Ok(Self { version, format, created_at: fields.value("created_at")?, secret })

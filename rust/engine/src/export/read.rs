@@ -32,7 +32,7 @@ impl<R: BufRead> Loading<R> {
         let mut loading = Self { input, name: name.to_owned(), header, line, number: 0, crc, last_key };
         let first = loading.next_line(MAX_HEADER_BYTES)?.unwrap_or_default();
         let header = Header::read(&first).map_err(|why| {
-            loading.wrong(&format!("it is no export of a store ({why}): give a file that engine.export() or `memspan export` wrote"))
+            loading.wrong(&format!("it is not an export of a store ({why}): give a file that engine.export() or `memspan export` wrote"))
         })?;
         if header.version > VERSION || header.format > format {
             return Err(loading.of_another_version(&header, format, "newer", "upgrade memspan"));
@@ -113,11 +113,11 @@ impl<R: BufRead> Loading<R> {
             return Ok(None);
         }
         if self.line.pop() != Some(b'\n') {
-            let why = if self.number == 1 { "it is no export of a store" } else { "the line has no end: the file was cut off" };
+            let why = if self.number == 1 { "it is not an export of a store" } else { "the line has no end: the file was cut off" };
             return Err(self.wrong(&format!("{why}: give a file that engine.export() or `memspan export` wrote, whole")));
         }
         let text = std::str::from_utf8(&self.line).map(str::to_owned);
-        text.map(Some).map_err(|_| self.wrong("it is no text in UTF-8: the file was changed; export the store again"))
+        text.map(Some).map_err(|_| self.wrong("it is not UTF-8 text: the file was changed; export the store again"))
     }
 
     fn wrong(&self, why: &str) -> Error {

@@ -61,6 +61,7 @@ const REVISION: &[&str] = &[
     "reinforced",
     "last_seen",
     "disputes",
+    "tokens",
 ];
 
 /// How a table is written; docs/format.md has what each field says.

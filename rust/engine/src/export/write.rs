@@ -22,12 +22,12 @@ pub fn write(snapshot: &Snapshot, out: &mut dyn Write) -> Result<u64> {
     let (mut pending, mut line) = (None, String::new());
     snapshot.scan(&[0], &[u8::MAX; 32], &mut |key, value| {
         interrupt::check()?;
-        line::table_of(key).ok_or_else(|| damaged(key, "its table is none of this format"))?;
+        line::table_of(key).ok_or_else(|| damaged(key, "this format has no such table"))?;
         if is_exempt(key) {
             return Ok(ControlFlow::Continue(())); // records of the generation about itself, and keys
         }
         if let Some(whole) = join(&mut pending, key, value)? {
-            line::write(&whole, &mut line).ok_or_else(|| damaged(key, "it is none of its table"))?;
+            line::write(&whole, &mut line).ok_or_else(|| damaged(key, "its table does not hold such a value"))?;
             lines.write(&line)?;
         }
         Ok(ControlFlow::Continue(()))

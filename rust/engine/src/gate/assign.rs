@@ -5,6 +5,7 @@ use super::Category;
 use super::guards::{among, starts};
 use super::lexicon::NO_ATTRIBUTE;
 use super::rules::{Reading, Sentence};
+use crate::units::calendar::MONTHS;
 
 /// Words of a name at most.
 const MOST_NAME: usize = 4;
@@ -125,44 +126,10 @@ fn changed(s: &Sentence<'_>) -> Option<Reading> {
     given(s, &name, to + 1)
 }
 
-/// Words that a value begins with: "the 6th", "next Friday", "day after tomorrow", "march 9th", "san Jose".
-const BEGINS: [&str; 36] = [
-    "the",
-    "a",
-    "an",
-    "next",
-    "this",
-    "last",
-    "day",
-    "half",
-    "quarter",
-    "around",
-    "about",
-    "early",
-    "late",
-    "today",
-    "tomorrow",
-    "tonight",
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-    "san",
-    "los",
-    "new",
-    "el",
-    "la",
-    "santa",
-    "saint",
-    "st",
+/// Words that a value begins with, beside months: "the 6th", "next Friday", "day after tomorrow", "san Jose".
+const BEGINS: [&str; 24] = [
+    "the", "a", "an", "next", "this", "last", "day", "half", "quarter", "around", "about", "early", "late", "today", "tomorrow", "tonight",
+    "san", "los", "new", "el", "la", "santa", "saint", "st",
 ];
 
 /// Words that say of what kind a value is, and so end a name.
@@ -300,7 +267,8 @@ fn made(s: &Sentence<'_>) -> Option<Reading> {
         return None;
     }
     let end = end_of(s, asked + 2);
-    let begins = |at: &usize| s.words[*at].is_number() || s.words[*at].capital || among(&BEGINS, s.word(*at));
+    let opens = |word: &str| among(&BEGINS, word) || MONTHS.contains(&word);
+    let begins = |at: &usize| s.words[*at].is_number() || s.words[*at].capital || opens(s.word(*at));
     let of_kind = |at: &usize| among(&KINDS, s.word(*at - 1));
     let value = (asked + 3..end).find(begins).or_else(|| (asked + 3..end).rev().find(of_kind)).unwrap_or(end.saturating_sub(1));
     given(s, &name(s, asked + 1, value)?, value)

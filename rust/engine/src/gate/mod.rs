@@ -76,9 +76,21 @@ pub enum Speaker {
     Other,
 }
 
+impl Speaker {
+    /// That of a role.
+    #[must_use]
+    pub fn of_role(role: &str) -> Self {
+        match role {
+            "user" => Self::User,
+            "assistant" => Self::Assistant,
+            _ => Self::Other,
+        }
+    }
+}
+
 /// One message, as the gate reads it.
 #[derive(Debug, Clone, Copy)]
-pub struct Said<'a> {
+pub struct Utterance<'a> {
     /// What was said.
     pub text: &'a str,
     /// Who said it.
@@ -133,12 +145,12 @@ pub fn judge_among(messages: &[(Speaker, String, i64)], index: usize) -> Vec<Cla
     let other = |message: &&(Speaker, String, i64)| message.0 != *speaker && message.0 != Speaker::Other;
     let before = messages[..index].iter().rev().take(BESIDE).find(other).map_or("", |message| message.1.as_str());
     let after = messages[index + 1..].iter().take(BESIDE).find(other).map_or("", |message| message.1.as_str());
-    judge(&Said { text, speaker: *speaker, before, after, at: *at })
+    judge(&Utterance { text, speaker: *speaker, before, after, at: *at })
 }
 
 /// What a message claims, in order. Never empty: what is not stored is there with its reason.
 #[must_use]
-pub fn judge(said: &Said<'_>) -> Vec<Claim> {
+pub fn judge(said: &Utterance<'_>) -> Vec<Claim> {
     let whole = (0, said.text.len());
     let nothing = |reason: &str| vec![discarded(said.text, whole, reason)];
     match said.speaker {
@@ -183,7 +195,7 @@ pub fn judge(said: &Said<'_>) -> Vec<Claim> {
 }
 
 /// Discards the sentence before one that says it was a joke: "I prefer Windows ME. Not really."
-fn take_back(said: &Said<'_>, joke: Span, claims: &mut Vec<Claim>, rest: &mut Vec<Span>) {
+fn take_back(said: &Utterance<'_>, joke: Span, claims: &mut Vec<Claim>, rest: &mut Vec<Span>) {
     let last = claims.last().map(|claim| claim.span).max(rest.last().map(|span| (span.start, span.end)));
     let Some(before) = last.filter(|before| said.text[before.1..joke.start].trim().is_empty()) else { return };
     claims.retain(|claim| claim.span != before);
@@ -220,7 +232,7 @@ fn clauses(text: &str, span: Span, own: &[Word]) -> Vec<Span> {
 }
 
 /// What guards make of a sentence and rules of one clause of it; `None` leaves the clause to the model.
-fn sentence(said: &Said<'_>, whole: Span, span: Span, own: &[Word]) -> Option<Claim> {
+fn sentence(said: &Utterance<'_>, whole: Span, span: Span, own: &[Word]) -> Option<Claim> {
     let (text, words) = (&said.text[span.start..span.end], within(own, span));
     let doubt = match guards::of_sentence(&said.text[whole.start..whole.end], within(own, whole)) {
         Guard::Discard(reason) => return Some(discarded(text, (span.start, span.end), reason)),
@@ -248,7 +260,7 @@ fn sentence(said: &Said<'_>, whole: Span, span: Span, own: &[Word]) -> Option<Cl
     }
 }
 
-fn claimed(said: &Said<'_>, span: Span, words: &[Word], reading: Reading, doubt: Option<&'static str>) -> Claim {
+fn claimed(said: &Utterance<'_>, span: Span, words: &[Word], reading: Reading, doubt: Option<&'static str>) -> Claim {
     let sentence = &said.text[span.start..span.end];
     let text = match reading.text {
         Some(text) => dates::resolved(&text, &self::words(&text), 0, said.at),
@@ -269,7 +281,7 @@ fn claimed(said: &Said<'_>, span: Span, words: &[Word], reading: Reading, doubt:
 }
 
 /// What no rule reads, as one: stored where the model says that it informs. Questions beside what is told are not part of it.
-fn remainder(said: &Said<'_>, own: &[Word], rest: &[Span], claims: &mut Vec<Claim>) {
+fn remainder(said: &Utterance<'_>, own: &[Word], rest: &[Span], claims: &mut Vec<Claim>) {
     let asks = |span: &&Span| said.text[span.start..span.end].ends_with('?');
     let (questions, told): (Vec<&Span>, Vec<&Span>) = rest.iter().partition(asks);
     let is_rest = !claims.is_empty() && told.is_empty();
@@ -332,7 +344,7 @@ fn standing_alone(text: &str, own: &[Word], before: &str) -> String {
 }
 
 /// What an assistant said: a fact that somebody has to approve, unless the user just did.
-fn of_assistant(said: &Said<'_>) -> Vec<Claim> {
+fn of_assistant(said: &Utterance<'_>) -> Vec<Claim> {
     let mut claims = Vec::new();
     let confirmed = confirms(said.after);
     for span in sentences(said.text).into_iter().take(MAX_SENTENCES) {

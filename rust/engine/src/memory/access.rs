@@ -14,6 +14,7 @@ use crate::store::envelope::{self, Codec, ENVELOPE_BYTES};
 use crate::store::fork::lock;
 use crate::store::keys::{Key, Partition, Table};
 use crate::store::pages::{Pages, PagesMut};
+use crate::store::verified;
 
 const ROWS: u32 = 256;
 const ROW_BYTES: usize = 8;
@@ -135,27 +136,30 @@ pub fn get<P: Pages + ?Sized>(pages: &P, partition: Partition, number: u32) -> R
 pub struct AccessBlocks<'p, P: ?Sized> {
     pages: &'p P,
     partition: Partition,
-    newest: Option<(u32, &'p [u8])>,
+    known: Vec<(u32, &'p [u8])>,
 }
 
 impl<'p, P: Pages + ?Sized> AccessBlocks<'p, P> {
     /// Those of a partition.
     pub fn new(pages: &'p P, partition: Partition) -> Self {
-        Self { pages, partition, newest: None }
+        Self { pages, partition, known: Vec::new() }
+    }
+
+    /// Whose they are.
+    pub fn partition(&self) -> Partition {
+        self.partition
     }
 
     /// What is on disk of one memory's recalls.
     pub fn get(&mut self, number: u32) -> Result<Access> {
         let block = number / ROWS;
-        let body = match self.newest {
-            Some((known, body)) if known == block => body,
-            _ => {
-                let key = key(self.partition, number);
-                let value = self.pages.get(key.as_slice())?;
-                value.map_or(Ok(&[][..]), |value| envelope::open(key.as_slice(), value).map(|opened| opened.body))?
-            }
-        };
-        self.newest = Some((block, body));
+        if let Some((_, body)) = self.known.iter().rev().find(|(known, _)| *known == block) {
+            return Ok(read_row(body, number));
+        }
+        let key = key(self.partition, number);
+        let value = self.pages.get(key.as_slice())?;
+        let body = value.map_or(Ok(&[][..]), |value| verified::open(key.as_slice(), value, 1, Codec::Packed as u8, |_| true))?;
+        self.known.push((block, body));
         Ok(read_row(body, number))
     }
 }

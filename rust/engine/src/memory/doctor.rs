@@ -7,6 +7,7 @@ use std::ops::ControlFlow;
 use super::revisions::{self, Numbers};
 use crate::Result;
 use crate::audit::{Index, Report};
+use crate::embedding::{compared_tokens, tokens_in};
 use crate::index::bm25::IndexId;
 use crate::index::vectors::VectorSet;
 use crate::memory::embedding;
@@ -106,6 +107,10 @@ impl<P: Pages> Visit<'_, P> {
 
     fn memory(&mut self, index: &mut Index<'_, P>, memory: &Memory) -> Result<()> {
         let (number, analysis) = (memory.number, analyze(&memory.text, self.seed.terms));
+        let stored = record::current_with_tokens(self.pages, self.partition, number)?.map(|(_, tokens)| tokens).unwrap_or_default();
+        if tokens_in(&stored).is_some_and(|tokens| *tokens != compared_tokens(&memory.text)) {
+            self.note("memory", format!("the tokens of memory {number} are not those of its text"));
+        }
         if memory.ending.is_some() {
             self.note("memory", format!("memory {number} stands among the current ones and has ended"));
         }

@@ -7,8 +7,8 @@ use std::collections::HashMap;
 
 use super::kind::Kind;
 use super::near::{Relation, Statement};
+use super::outcome::{Action, Remembered};
 use super::record::{self, Memory};
-use super::remember::{Action, Remembered};
 use super::writer::PartitionWriter;
 use crate::Result;
 use crate::store::envelope::{self, Codec};

@@ -1,8 +1,9 @@
 //! Merging memories into one: the originals are superseded by it and stay in its history; all in one transaction.
 
 use super::PINNED_KINDS;
+use super::outcome::{Action, Remembered};
 use super::record;
-use super::remember::{Action, Prepared, Remembered};
+use super::remember::Prepared;
 use super::succession::supersede;
 use super::writer::PartitionWriter;
 use crate::Result;
@@ -44,6 +45,9 @@ pub(super) fn write<P: PagesMut>(
         (None, Some(kept)) => (kept.clone(), Action::Reinforced),
         (None, None) => return Ok(None),
     };
+    if new.is_some() {
+        kept.provenance.writer = Some("consolidation".to_owned());
+    }
     kept.provenance.derived_from.extend(known.iter().map(|memory| memory.number).filter(|number| *number != kept.number));
     kept.provenance.reinforced = kept.provenance.reinforced.saturating_add(known.len() as u32 - 1);
     kept.provenance.last_seen = known.iter().map(|memory| memory.occurred_at).max().unwrap_or(0);

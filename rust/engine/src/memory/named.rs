@@ -1,11 +1,10 @@
 //! Memories with the ids of those that they name by number: what a caller sees of a revision.
 
-use super::access::{self, Access};
+use super::access::{Access, AccessBlocks};
 use super::core::Core;
 use super::record::Memory;
 use super::writer::newest;
 use crate::scope::Scope;
-use crate::store::keys::Partition;
 use crate::store::pages::Pages;
 use crate::{Error, Result};
 
@@ -44,8 +43,9 @@ impl Named {
         [memory.supersedes, memory.ending.as_ref().and_then(|ending| ending.superseded_by)]
     }
 
-    /// A revision of a partition, read from a snapshot that its caller holds.
-    pub(crate) fn read<P: Pages + ?Sized>(pages: &P, partition: Partition, memory: Memory) -> Result<Self> {
+    /// A revision of a partition, read from a snapshot that its caller holds; `accesses` are those of the partition.
+    pub(crate) fn read<P: Pages + ?Sized>(pages: &P, accesses: &mut AccessBlocks<'_, P>, memory: Memory) -> Result<Self> {
+        let partition = accesses.partition();
         let id_of = |number: Option<u32>| match number {
             Some(number) => Ok(newest(pages, partition, number)?.map(|memory| memory.id())),
             None => Ok(None),
@@ -58,7 +58,7 @@ impl Named {
             superseded_by: id_of(superseded_by)?,
             derived_from: ids_of(&memory.provenance.derived_from)?,
             disputes: ids_of(&memory.provenance.disputes)?,
-            access: access::get(pages, partition, memory.number)?,
+            access: accesses.get(memory.number)?,
             memory,
         })
     }
@@ -69,7 +69,8 @@ impl Core {
     pub fn named(&self, scope: &Scope, memories: Vec<Memory>) -> Result<Vec<Named>> {
         let (partition, mut named) = self.store().read(|pages| {
             let partition = scope.find(pages)?.unwrap_or_default();
-            let named = memories.into_iter().map(|memory| Named::read(pages, partition, memory));
+            let mut accesses = AccessBlocks::new(pages, partition);
+            let named = memories.into_iter().map(|memory| Named::read(pages, &mut accesses, memory));
             Ok((partition, named.collect::<Result<Vec<_>>>()?))
         })?;
         self.add_recalls(partition, named.iter_mut());

@@ -130,7 +130,7 @@ impl NewMemory {
 pub(super) fn normal_slot(name: &str) -> Result<String> {
     let key = text::slot_key(name);
     if key.is_empty() {
-        Err(Error::invalid(format!("naming a slot: a slot's name has letters, and {name:?} has none: give it a name")))
+        Err(Error::invalid(format!("naming a slot: a slot's name must have a letter, and {name:?} has none: give it a name")))
     } else {
         Ok(key)
     }

@@ -6,8 +6,9 @@
 use std::ops::ControlFlow;
 
 use super::new_memory::NewMemory;
+use super::outcome::{Action, Remembered};
 use super::record::{self, Ending, Memory, State};
-use super::remember::{Action, Prepared, Remembered};
+use super::remember::Prepared;
 use super::writer::PartitionWriter;
 use crate::scope::Scope;
 use crate::store::envelope::{self, Codec};

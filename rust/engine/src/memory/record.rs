@@ -7,6 +7,7 @@ use std::ops::ControlFlow;
 use super::kind::Kind;
 use super::provenance::Provenance;
 use crate::Result;
+use crate::embedding::{stored_tokens, tokens_in};
 use crate::store::chunks;
 use crate::store::envelope::{self, Codec, damaged};
 use crate::store::keys::{Key, Partition, Table, u32_at};
@@ -137,9 +138,11 @@ impl Memory {
     /// The body as it is stored: everything but the number, which is in the key.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
-        let traced = !self.provenance.is_empty();
+        let tokens = stored_tokens(&self.text);
+        let tokened = !tokens.is_empty();
+        let traced = tokened || !self.provenance.is_empty();
         let ended = if self.ending.is_some() || traced { 5 } else { 0 };
-        let mut body = Writer::array(17 + ended + if traced { Provenance::FIELDS } else { 0 });
+        let mut body = Writer::array(17 + ended + if traced { Provenance::FIELDS } else { 0 } + u32::from(tokened));
         body.maybe_text(self.given_id.as_deref());
         body.text(&self.text);
         body.uint(self.kind as u64);
@@ -173,11 +176,19 @@ impl Memory {
         if traced {
             self.provenance.write(&mut body);
         }
+        if tokened {
+            body.bin(&tokens);
+        }
         body.into_bytes()
     }
 
     /// The memory of that number, from a body found at `key`.
     pub fn decode(key: &[u8], number: u32, body: &[u8]) -> Result<Self> {
+        Ok(Self::decode_with_tokens(key, number, body)?.0)
+    }
+
+    /// The same with the tokens of its text as they are stored ([`crate::embedding::tokens_in`]); nothing where they are not.
+    pub(crate) fn decode_with_tokens(key: &[u8], number: u32, body: &[u8]) -> Result<(Self, Vec<u8>)> {
         let mut r = Reader::array(key, body)?;
         let mut memory = Self {
             number,
@@ -211,7 +222,8 @@ impl Memory {
         };
         memory.ending = (state != State::Current).then_some(ending);
         memory.provenance = Provenance::read(&mut r)?;
-        Ok(memory)
+        let tokens = r.bin()?.to_vec();
+        Ok((memory, tokens))
     }
 }
 
@@ -247,6 +259,36 @@ pub fn current<P: Pages + ?Sized>(pages: &P, partition: Partition, number: u32) 
     let key = current_key(partition, number);
     let Some((_, body)) = chunks::get(pages, key)? else { return Ok(None) };
     Memory::decode(key.as_slice(), number, &body).map(Some)
+}
+
+/// The same with the tokens of its text as they are stored.
+pub(crate) fn current_with_tokens<P: Pages + ?Sized>(pages: &P, partition: Partition, number: u32) -> Result<Option<(Memory, Vec<u8>)>> {
+    let key = current_key(partition, number);
+    let Some((_, body)) = chunks::get(pages, key)? else { return Ok(None) };
+    Memory::decode_with_tokens(key.as_slice(), number, &body).map(Some)
+}
+
+/// Current memories from number `first` on whose text has no stored tokens, or those of another version: at most `most`, after looking at
+/// as many as there are.
+pub(crate) fn without_tokens<P: Pages + ?Sized>(pages: &P, partition: Partition, first: u32, most: usize) -> Result<Vec<u32>> {
+    let mut range = Key::new(partition, Table::Memory).prefix_range();
+    range.start = current_key(partition, first).as_slice().to_vec();
+    let mut found = Vec::new();
+    walk_bodies(pages, &range, 5, &mut |key, number, body| {
+        let (memory, tokens) = Memory::decode_with_tokens(key, number, body)?;
+        if tokens_in(&tokens).is_none() && !stored_tokens(&memory.text).is_empty() {
+            found.push(number);
+        }
+        Ok(if found.len() < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+    })?;
+    Ok(found)
+}
+
+/// Stores a current memory again, as this version does; whether it is there.
+pub(crate) fn rewrite(pages: &mut impl PagesMut, partition: Partition, number: u32) -> Result<bool> {
+    let Some(memory) = current(pages, partition, number)? else { return Ok(false) };
+    put(pages, partition, &memory)?;
+    Ok(true)
 }
 
 /// One revision that is not current any more.
@@ -297,12 +339,21 @@ pub fn each_current<P: Pages + ?Sized>(
     walk(pages, &range, 5, visit)
 }
 
-/// Decodes every first chunk in a range of keys; the number stands at `at` of the key.
 fn walk<P: Pages + ?Sized>(
     pages: &P,
     range: &std::ops::Range<Vec<u8>>,
     at: usize,
     visit: &mut dyn FnMut(Memory) -> ControlFlow<()>,
+) -> Result<()> {
+    walk_bodies(pages, range, at, &mut |key, number, body| Ok(visit(Memory::decode(key, number, body)?)))
+}
+
+/// Visits every body in a range of keys with its number, which stands at `at` of the key.
+fn walk_bodies<P: Pages + ?Sized>(
+    pages: &P,
+    range: &std::ops::Range<Vec<u8>>,
+    at: usize,
+    visit: &mut dyn FnMut(&[u8], u32, &[u8]) -> Result<ControlFlow<()>>,
 ) -> Result<()> {
     pages.scan(&range.start, &range.end, &mut |key, value| {
         let (prefix, chunk) = key.split_at(key.len().saturating_sub(2));
@@ -312,6 +363,6 @@ fn walk<P: Pages + ?Sized>(
         let number = u32_at(key, at).ok_or_else(|| damaged(key, "its key is too short for a memory"))?;
         let first = envelope::open(key, value)?;
         let (_, body) = chunks::join(pages, Key::from_slice(prefix)?, first)?;
-        Ok(visit(Memory::decode(key, number, &body)?))
+        visit(key, number, &body)
     })
 }

@@ -3,8 +3,10 @@
 use super::kind::{Kind, trust_of};
 use super::learn;
 use super::new_memory::{NewMemory, Verdict, normal_slot, request_hash};
+use super::outcome::{Action, Remembered};
 use super::quarantine;
 use super::record::{self, Ending, Memory, State, number_in};
+use super::slots::Slot;
 use super::succession::{expire, file_as_history, holder, supersede, take_slot};
 use super::writer::{MEMORIES, PINNED_KINDS, PartitionWriter, content_key, duplicate_key, id_key, newest};
 use crate::index::bm25::{IndexId, Reader};
@@ -16,73 +18,6 @@ use crate::store::pages::{Pages, PagesMut};
 use crate::text::screening::Sensitive;
 use crate::text::{self, Analysis, analyze};
 use crate::{Error, ErrorKind, Result};
-
-/// What became of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Action {
-    /// It is a new memory.
-    Added,
-    /// It is a new revision of a memory.
-    Updated,
-    /// It took the slot of an older memory.
-    Superseded,
-    /// It was there already.
-    Duplicate,
-    /// It was not stored.
-    Rejected,
-    /// A memory that was there says it, and counts that it was said again.
-    Reinforced,
-    /// It is a new memory, without what the policy takes out.
-    Redacted,
-    /// It waits for somebody to approve it.
-    Quarantined,
-}
-
-impl Action {
-    /// All of them.
-    pub const ALL: [Self; 8] = [
-        Self::Added,
-        Self::Updated,
-        Self::Superseded,
-        Self::Duplicate,
-        Self::Rejected,
-        Self::Reinforced,
-        Self::Redacted,
-        Self::Quarantined,
-    ];
-
-    /// Whether something of the text is stored now that was not before, or counts for more.
-    #[must_use]
-    pub fn keeps(self) -> bool {
-        matches!(self, Self::Added | Self::Updated | Self::Superseded | Self::Reinforced | Self::Redacted)
-    }
-
-    /// Its name in the API.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Added => "added",
-            Self::Updated => "updated",
-            Self::Superseded => "superseded",
-            Self::Duplicate => "duplicate",
-            Self::Rejected => "rejected",
-            Self::Reinforced => "reinforced",
-            Self::Redacted => "redacted",
-            Self::Quarantined => "quarantined",
-        }
-    }
-}
-
-/// The answer to a write.
-#[derive(Debug, Clone)]
-pub struct Remembered {
-    /// What became of it.
-    pub action: Action,
-    /// The memory as it is stored now.
-    pub memory: Memory,
-    /// Why, where that is not plain.
-    pub reason: Option<String>,
-}
 
 /// A new memory, checked and analysed before its transaction begins.
 #[derive(Debug, Clone)]
@@ -140,6 +75,16 @@ pub(super) fn write<P: PagesMut>(
     }
     writer.finish_if_changed()?;
     Ok(outcomes)
+}
+
+/// How a new memory stands to those that are known.
+enum Standing {
+    /// A newer or more trusted value: the new one belongs behind it.
+    Behind(Memory),
+    /// A value that it replaces, and why.
+    Replaces(Memory, String),
+    /// It changes none of them.
+    Alone,
 }
 
 impl Prepared {
@@ -213,47 +158,21 @@ impl Prepared {
             }
             weaker => weaker.or(met.ended),
         };
+        let slot = memory.slot.as_deref().map(|name| writer.slot(name)).transpose()?;
+        let replaced = match self.standing(writer, &memory, slot.as_ref(), weaker)? {
+            Standing::Behind(current) => return file_as_history(writer, memory, current),
+            Standing::Replaces(known, reason) => Some((known, reason)),
+            Standing::Alone => None,
+        };
+        memory.number = writer.next_number()?;
+        memory.supersedes = replaced.as_ref().map(|(known, _)| known.number);
         let (mut action, mut reason) = (Action::Added, None);
-        if let Some(name) = &memory.slot.clone() {
-            let slot = writer.slot(name)?;
-            match if slot.multi { None } else { holder(writer, &slot.current)? } {
-                Some(current) if current.trust > memory.trust || current.occurred_at > memory.occurred_at => {
-                    return file_as_history(writer, memory, current);
-                }
-                Some(current) => {
-                    memory.number = writer.next_number()?;
-                    memory.supersedes = Some(current.number);
-                    reason = Some(format!("took slot {name:?} from {}", current.id()));
-                    action = Action::Superseded;
-                    supersede(writer, current, &memory)?;
-                }
-                None => {
-                    memory.number = writer.next_number()?;
-                    if let Some(known) = weaker
-                        .filter(|known| self.new.learning.is_some() && known.slot.is_none() && known.occurred_at <= memory.occurred_at)
-                    {
-                        memory.supersedes = Some(known.number);
-                        reason = Some(format!("{} holds no longer", known.id()));
-                        action = Action::Superseded;
-                        supersede(writer, known, &memory)?;
-                    }
-                }
-            }
+        if let Some((known, why)) = replaced {
+            (action, reason) = (Action::Superseded, Some(why));
+            supersede(writer, known, &memory)?;
+        }
+        if let Some(slot) = slot {
             take_slot(writer, slot, memory.number)?;
-        } else {
-            if let Some(known) = weaker.clone().filter(|known| self.new.learning.is_some() && known.occurred_at > memory.occurred_at) {
-                return file_as_history(writer, memory, known);
-            }
-            memory.number = writer.next_number()?;
-            if let Some(known) = weaker {
-                memory.supersedes = Some(known.number);
-                reason = Some(match &self.new.learning {
-                    Some(_) => format!("{} holds no longer", known.id()),
-                    None => format!("says the same as {}, for longer or with more trust", known.id()),
-                });
-                action = Action::Superseded;
-                supersede(writer, known, &memory)?;
-            }
         }
         memory.sequence = writer.next_sequence();
         learn::dispute(writer, memory.number, &memory.provenance.disputes)?;
@@ -265,6 +184,40 @@ impl Prepared {
             writer.claims.add(&memory);
         }
         Ok(Remembered { action, memory, reason })
+    }
+
+    /// How a new memory stands to the value of its slot, or to `weaker`, which says the same or what it ends.
+    fn standing<P: PagesMut>(
+        &self,
+        writer: &mut PartitionWriter<'_, P>,
+        memory: &Memory,
+        slot: Option<&Slot>,
+        weaker: Option<Memory>,
+    ) -> Result<Standing> {
+        if let Some(slot) = slot.filter(|slot| !slot.multi)
+            && let Some(current) = holder(writer, &slot.current)?
+        {
+            if current.trust > memory.trust || current.occurred_at > memory.occurred_at {
+                return Ok(Standing::Behind(current));
+            }
+            let why = format!("took slot {:?} from {}", slot.name, current.id());
+            return Ok(Standing::Replaces(current, why));
+        }
+        let Some(known) = weaker else { return Ok(Standing::Alone) };
+        let is_newer = known.occurred_at > memory.occurred_at;
+        Ok(match (self.new.learning.is_some(), slot.is_some()) {
+            (true, false) if is_newer => Standing::Behind(known),
+            (true, true) if is_newer || known.slot.is_some() => Standing::Alone,
+            (true, _) => {
+                let why = format!("{} holds no longer", known.id());
+                Standing::Replaces(known, why)
+            }
+            (false, false) => {
+                let why = format!("says the same as {}, for longer or with more trust", known.id());
+                Standing::Replaces(known, why)
+            }
+            (false, true) => Standing::Alone,
+        })
     }
 
     /// The answer to an id that was used before.

@@ -1,9 +1,9 @@
 //! `revise`: a correction. The memory keeps its number and id; what it said before is kept as history and not believed any more.
 
 use super::new_memory::{check_fraction, check_metadata, check_name, check_text, normal_slot};
+use super::outcome::{Action, Remembered};
 use super::record::{self, Ending, Memory, State};
 use super::relation;
-use super::remember::{Action, Remembered};
 use super::succession::{holder, supersede};
 use super::writer::{PartitionWriter, Vector};
 use crate::index::vectors::UnitVector;

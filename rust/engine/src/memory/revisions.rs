@@ -54,13 +54,13 @@ pub(super) fn check(report: &mut Report, partition: Partition, head: &Head, numb
             }
             for other in [revision.supersedes, revision.superseded_by].into_iter().flatten() {
                 if !numbers.0.contains_key(&other) {
-                    report.note(partition, "history", format!("memory {number} names memory {other}, which never was"));
+                    report.note(partition, "history", format!("memory {number} names memory {other}, which never existed"));
                 }
             }
         }
     }
     if let Some(number) = circle(numbers) {
-        report.note(partition, "history", format!("memory {number} supersedes itself in the end"));
+        report.note(partition, "history", format!("memory {number} supersedes itself through others"));
     }
 }
 

@@ -1,7 +1,7 @@
 //! Which value holds a slot: what ends one, and where an older one belongs among those before it.
 
+use super::outcome::{Action, Remembered};
 use super::record::{self, Ending, Memory, State};
-use super::remember::{Action, Remembered};
 use super::writer::{PartitionWriter, newest};
 use crate::Result;
 use crate::store::pages::PagesMut;

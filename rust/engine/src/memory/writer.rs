@@ -257,6 +257,9 @@ impl<'t, P: PagesMut> PartitionWriter<'t, P> {
         relation::erase_of(self.pages, self.partition, self.seed, memory.number)?;
         memory.text.clear();
         memory.metadata.clear();
+        if super::kind::trust_of(&memory.source) == 0 {
+            memory.source.clear(); // an address or a name, and not just who said it
+        }
         memory.slot = None;
         memory.expires_at = None;
         memory.provenance = super::provenance::Provenance::default();

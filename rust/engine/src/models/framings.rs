@@ -4,9 +4,9 @@
 //! Llama 3 puts four tokens and the role around a message, `ChatML` (Qwen) the same, Mistral and `DeepSeek` two, that of the role
 //! included. Their tools are counted by `OpenAI`'s recipe, which their templates exceed: leave room for many or large ones.
 
-use crate::context::Framing;
 use crate::context::image::ImageRule;
 use crate::context::message::Media;
+use crate::context::{Format, Framing};
 use crate::{Error, Result};
 
 const FRAMINGS: &[(&str, Framing)] = &[
@@ -52,6 +52,15 @@ pub fn framing(name: &str) -> Result<Framing> {
 pub fn framing_name(framing: Framing) -> Option<&'static str> {
     let bare = Framing { media: Media::ALL, ..framing };
     FRAMINGS.iter().find(|(_, known)| *known == bare).map(|(name, _)| *name)
+}
+
+/// The same; of one that was put together by hand, its vendor's.
+#[must_use]
+pub fn nearest_framing_name(framing: Framing) -> &'static str {
+    framing_name(framing).unwrap_or(match framing.format {
+        Format::Anthropic => "claude",
+        Format::OpenAi | Format::Responses | Format::Gemini => "gpt-4o",
+    })
 }
 
 #[cfg(test)]

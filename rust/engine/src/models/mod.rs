@@ -14,16 +14,16 @@ mod registry;
 
 pub use catalogue::media;
 pub use dialects::{dialect, dialect_of, dialects};
-pub use framings::{framing, framing_name};
+pub use framings::{framing, framing_name, nearest_framing_name};
 pub use profile::{CacheRules, Prices, Profile};
 pub use registry::{check, get, names, register};
 
 use std::sync::Arc;
 
-use crate::Result;
 use crate::context::limit::{Share, default_output, input_limit};
 use crate::context::{Framing, Message, Tools};
-use crate::tokens::{CachedCounter, Encoding, Factor};
+use crate::tokens::{CachedCounter, Encoding, Factor, shared_cache, truncate_end, truncate_start};
+use crate::{Error, Result};
 
 /// A language model.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,6 +48,28 @@ pub struct Model {
     pub min_cached_tokens: u64,
 }
 
+/// Which part of a text stays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keep {
+    /// Its start.
+    Start,
+    /// Its end.
+    End,
+}
+
+impl Keep {
+    /// That of a name.
+    pub fn parse(name: &str) -> Result<Self> {
+        match name {
+            "start" => Ok(Self::Start),
+            "end" => Ok(Self::End),
+            other => {
+                Err(Error::invalid(format!("reading keep: it must be \"start\" or \"end\", and it is {other:?}: say which part stays")))
+            }
+        }
+    }
+}
+
 impl Model {
     /// The model of a name, as [`get`] finds it, under the name that was asked for.
     pub fn named(name: &str) -> Result<Self> {
@@ -66,6 +88,22 @@ impl Model {
         self.factor.bound(self.sum(messages))
     }
 
+    /// Tokens of a text; a bound where the tokenizer is closed.
+    #[must_use]
+    pub fn count_text(&self, text: &str) -> u64 {
+        self.factor.bound(shared_cache().count(self.encoding, text) as u64)
+    }
+
+    /// The longest start or end of a text that is at most so many tokens.
+    #[must_use]
+    pub fn truncate<'t>(&self, text: &'t str, max_tokens: u64, keep: Keep) -> &'t str {
+        let room = usize::try_from(self.factor.room(max_tokens)).unwrap_or(usize::MAX);
+        match keep {
+            Keep::Start => truncate_end(self.encoding, text, room),
+            Keep::End => truncate_start(self.encoding, text, room),
+        }
+    }
+
     /// Tokens of a whole request: messages, tools and the frame of the reply; a bound where the tokenizer is closed.
     #[must_use]
     pub fn count_request(&self, messages: &[Message], tools: Option<&Tools>) -> u64 {
@@ -82,5 +120,19 @@ impl Model {
     #[must_use]
     pub fn counter(&self) -> CachedCounter {
         CachedCounter::new(self.encoding)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_keeps_the_part_that_is_named() {
+        let model = Model::named("gpt-4o").unwrap();
+        let kept = |keep| model.truncate("one two three", 1, Keep::parse(keep).unwrap());
+        assert_eq!((kept("start"), kept("end")), ("one", " three"));
+        assert_eq!(model.count_text("one two three"), 3);
+        assert!(Keep::parse("middle").is_err());
     }
 }

@@ -20,7 +20,7 @@ static REGISTERED: RwLock<BTreeMap<Arc<str>, Arc<Profile>>> = RwLock::new(BTreeM
 static REGISTRATIONS: AtomicU64 = AtomicU64::new(0);
 
 /// What a name stood for after so many registrations.
-struct Found {
+struct Lookup {
     registrations: u64,
     name: Box<str>,
     profile: Arc<Profile>,
@@ -28,21 +28,21 @@ struct Found {
 
 thread_local! {
     /// What this thread found last. A program counts by one model for a long time.
-    static LAST: RefCell<Option<Found>> = const { RefCell::new(None) };
+    static LAST: RefCell<Option<Lookup>> = const { RefCell::new(None) };
 }
 
 /// The model of a name: a registered one of exactly that name, else a built-in one; a dated name (`gpt-4o-2024-08-06`) is its
 /// family's.
 pub fn get(name: &str) -> Result<Arc<Profile>> {
     let now = REGISTRATIONS.load(Ordering::Acquire);
-    let same = |last: &&Found| last.registrations == now && &*last.name == name;
+    let same = |last: &&Lookup| last.registrations == now && &*last.name == name;
     let last = LAST.try_with(|last| last.borrow().as_ref().filter(same).map(|last| Arc::clone(&last.profile)));
     if let Ok(Some(profile)) = last {
         return Ok(profile);
     }
     let profile = find(name)?;
     // A thread that is ending remembers nothing.
-    let _ = LAST.try_with(|last| last.replace(Some(Found { registrations: now, name: name.into(), profile: Arc::clone(&profile) })));
+    let _ = LAST.try_with(|last| last.replace(Some(Lookup { registrations: now, name: name.into(), profile: Arc::clone(&profile) })));
     Ok(profile)
 }
 

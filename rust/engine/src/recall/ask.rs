@@ -6,9 +6,11 @@ use std::sync::Arc;
 use super::filter::check_conditions;
 use super::fusion::Parts;
 use super::when::{self, Range};
-use super::{Beside, LexicalQuery, Question, Recall, Request, answer, confidence, has_vector, note};
+use super::{Beside, Hit, LexicalQuery, Question, Recall, Request, answer, confidence, has_vector, note};
+use crate::memory::access::AccessBlocks;
 use crate::memory::{Core, Named};
 use crate::scope::Head;
+use crate::store::keys::Partition;
 use crate::store::pages::Pages;
 use crate::{Error, Result};
 
@@ -126,7 +128,7 @@ pub(crate) fn add_recalls(core: &Core, asked: &mut Answer, recall: &Recall) {
     }
 }
 
-/// The same from a snapshot that the caller holds, who [notes](note) what was recalled.
+/// The same from a snapshot that the caller holds, who [notes](note) what was recalled. The hits stand in the answer, not in the recall.
 pub(crate) fn ask_in<P: Pages>(
     core: &Core,
     pages: &P,
@@ -139,11 +141,11 @@ pub(crate) fn ask_in<P: Pages>(
     for partition in recall.partitions.iter().flatten() {
         asked.documents += Head::read(pages, *partition)?.documents;
     }
-    for hit in &mut recall.hits {
-        let partition = recall.partitions.get(hit.scope).copied().flatten().unwrap_or_default();
-        let (named, duplicates) = (Named::read(pages, partition, hit.memory.clone())?, std::mem::take(&mut hit.duplicates));
-        let related = hit.related.take();
-        asked.found.push(Found { named: Arc::new(named), scope: hit.scope, parts: hit.parts, duplicates, related });
+    let of = |partition: &Option<Partition>| AccessBlocks::new(pages, partition.unwrap_or_default());
+    let mut accesses: Vec<AccessBlocks<'_, P>> = recall.partitions.iter().map(of).collect();
+    for Hit { memory, scope, parts, duplicates, related, .. } in std::mem::take(&mut recall.hits) {
+        let named = Arc::new(Named::read(pages, &mut accesses[scope], memory)?);
+        asked.found.push(Found { named, scope, parts, duplicates, related });
     }
     asked.hybrid = request.vector.is_some() || recall.by_vectors || has_vector(core, question);
     asked.degraded = why_degraded(&request.text, recall.degraded.clone(), embedder_failed);

@@ -18,12 +18,32 @@ use crate::index::vectors::{Query, VectorSet};
 use crate::memory::Core;
 use crate::memory::access::AccessBlocks;
 use crate::memory::{Kind, MEMORIES, Memory, record};
-use crate::scope::Head;
+use crate::scope::{Head, Scope};
+use crate::store::identity::Seed;
 use crate::store::keys::Partition;
 use crate::store::pages::Pages;
 
 /// Up to so many memories of a scope, every one that has a word of the question is scored; above, only the best.
 const SCORED_WHOLE: u64 = 20_000;
+
+/// A scope that is asked, as the snapshot has it.
+pub struct Opened<'p, P> {
+    /// Where it lives.
+    pub partition: Partition,
+    /// What its hashes are keyed with.
+    pub seed: Seed,
+    /// Its words.
+    pub reader: Reader<'p, P>,
+}
+
+impl<'p, P: Pages> Opened<'p, P> {
+    /// A scope; `None` where nothing was ever written to it.
+    pub fn new(snapshot: &'p P, scope: &Scope) -> Result<Option<Self>> {
+        let Some(partition) = scope.find(snapshot)? else { return Ok(None) };
+        let reader = Reader::open(snapshot, IndexId { partition, index: MEMORIES })?;
+        Ok(Some(Self { partition, seed: scope.seed(snapshot.secret()), reader }))
+    }
+}
 
 /// A memory that may be among the answers.
 #[derive(Debug, Clone)]
@@ -86,46 +106,46 @@ pub fn nominate<P: Pages>(
     snapshot: &P,
     asked: &Asked<'_>,
     place: usize,
-    partition: Partition,
+    opened: &mut Opened<'_, P>,
     found: &mut Nominated,
 ) -> Result<LexicalQuery> {
-    let request = asked.request;
+    let (request, partition, seed) = (asked.request, opened.partition, opened.seed);
     let head = Head::read(snapshot, partition)?;
     let statistics = Statistics { documents: head.documents, total_length: head.total_length };
-    let mut query = LexicalQuery::new(asked.question, request.scopes[place].seed(snapshot.secret()).terms, statistics);
-    let mut reader = Reader::open(snapshot, IndexId { partition, index: MEMORIES })?;
+    let mut query = LexicalQuery::new(asked.question, seed.terms, statistics);
+    let reader = &mut opened.reader;
     let mut scope = ScopeSearch { snapshot, request, partition, within: None, failed: None };
     let wanted = request.limit.saturating_mul(PER_ANSWER).max(FEWEST);
 
-    let lexical = scope.lexical(&mut reader, &mut query, wanted)?;
+    let lexical = scope.lexical(reader, &mut query, wanted)?;
     let searched = vectors_of(engine, snapshot, asked, partition, &head, found)?;
     let compared = searched.and_then(|searched| Some((searched.set, found.question(asked, searched)?)));
     let mut dense = Nearest::default();
     let mut numbers: Vec<u32> = lexical.best.iter().map(|hit| hit.number).collect();
-    numbers.extend(scope.dense(&mut reader, compared, &mut dense, wanted)?);
+    numbers.extend(scope.dense(reader, compared, &mut dense, wanted)?);
     if request.filter.preferred.is_some() {
         // As many again of the time that was asked about: it may have none among the best of all times.
         scope.within = request.filter.preferred;
-        numbers.extend(scope.lexical_within(&mut reader, &query, &lexical, wanted)?);
-        numbers.extend(scope.dense(&mut reader, compared, &mut dense, wanted)?);
+        numbers.extend(scope.lexical_within(reader, &query, &lexical, wanted)?);
+        numbers.extend(scope.dense(reader, compared, &mut dense, wanted)?);
         scope.within = None;
     }
-    numbers.extend(scope.told_beside(&mut reader, &lexical.best)?);
-    let holders = with_every_identifier(&mut reader, &query)?;
-    let found_holders = scope.first_found(&mut reader, &holders)?;
+    numbers.extend(scope.told_beside(reader, &lexical.best)?);
+    let holders = with_every_identifier(reader, &query)?;
+    let found_holders = scope.first_found(reader, &holders)?;
     let identified = !found_holders.is_empty();
     numbers.extend(found_holders);
-    let mut by_relation = related::nominate(snapshot, partition, request.scopes[place].seed(snapshot.secret()), asked.question.text())?;
-    scope.retain_found(&mut reader, &mut by_relation)?;
+    let mut by_relation = related::nominate(snapshot, partition, seed, asked.question.text())?;
+    scope.retain_found(reader, &mut by_relation)?;
     numbers.extend(by_relation.keys());
     numbers.sort_unstable();
     numbers.dedup();
     let mut accesses = AccessBlocks::new(snapshot, partition);
     let mut candidates = Vec::with_capacity(numbers.len());
-    for number in numbers {
-        let own = lexical.score(&mut reader, &query, number)?;
+    let scores = lexical.scores(reader, &query, &numbers)?;
+    for (number, own) in numbers.into_iter().zip(scores) {
         let Some(row) = reader.row(number)? else { continue };
-        let [before, behind] = beside(number).map(|other| told_together(&mut reader, &row, other, |other| lexical.known(other)));
+        let [before, behind] = beside(number).map(|other| told_together(reader, &row, other, |other| lexical.known(other)));
         let (before, behind) = (before?, behind?);
         let attributes = attributes(engine, &row, number, &mut accesses)?;
         let dense = compared.map_or(Ok(None), |(set, question)| dense.score(set, snapshot, question, number))?;
@@ -347,7 +367,8 @@ impl<P: Pages> ScopeSearch<'_, P> {
             let Some(row) = reader.row(hit.number)? else { continue };
             for other in beside(hit.number) {
                 let told = told_together(reader, &row, other, i64::from)? as u32;
-                if let Some(row) = reader.row(told)?.filter(|_| told > 0)
+                if told > 0
+                    && let Some(row) = reader.row(told)?
                     && self.keeps(told, &row)
                 {
                     numbers.push(told);
@@ -428,15 +449,12 @@ impl Lexical {
         }
     }
 
-    fn score<P: Pages>(&self, reader: &mut Reader<'_, P>, query: &LexicalQuery, number: u32) -> Result<i64> {
-        if let Some(all) = &self.all {
-            return Ok(all.binary_search_by_key(&number, |hit| hit.number).map_or(0, |at| all[at].score));
+    /// The scores of memories, whose numbers ascend.
+    fn scores<P: Pages>(&self, reader: &mut Reader<'_, P>, query: &LexicalQuery, numbers: &[u32]) -> Result<Vec<i64>> {
+        if self.all.is_some() || query.terms().is_empty() {
+            return Ok(numbers.iter().map(|number| self.known(*number)).collect());
         }
-        match self.best.iter().find(|hit| hit.number == number) {
-            Some(hit) => Ok(hit.score),
-            None if query.terms().is_empty() => Ok(0),
-            None => Ok(reader.explain(&query.question(), number)?.iter().map(|part| part.score).sum()),
-        }
+        reader.scores_of(&query.question(), numbers)
     }
 }
 

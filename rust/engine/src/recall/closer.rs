@@ -4,18 +4,17 @@
 //! and how it is told orders them. The weights are [`WEIGHTS`]. English tells most here: of a question that the built-in
 //! table does not know there is no closer look, and the first order stays.
 
+use std::borrow::Cow;
+
 use super::explain::LexicalQuery;
 use super::fusion::Parts;
 use super::own::Own;
 use super::ranking::PRONOUNS_BESIDE;
 use super::ranking::memories::{BEHIND_IDENTIFIED, Features, IDENTIFIED_LEXICAL, WEIGHTS};
 use super::{Hit, Question};
-use crate::embedding::{Content, RecentTokens, TIME, Wanted, count_forms, distinct_tokens, embed, forms};
+use crate::embedding::{Content, TIME, Wanted, compared_tokens, count_forms, distinct_tokens, embed, forms, tokens_in};
 use crate::index::bm25::{Formula, Parameters, Statistics};
 use crate::text::{Role, is_filler};
-
-/// The most tokens of a memory that are compared.
-const MOST_TOKENS: usize = 256;
 
 /// What a question looks for in a text.
 pub(super) struct Look<'q> {
@@ -42,7 +41,7 @@ impl<'q> Look<'q> {
 
     /// How close a hit is to the question.
     pub fn closeness(&self, hit: &Hit) -> f64 {
-        let anew = || self.wanted.closeness(&self.wanted.nearness(&distinct_tokens(&hit.memory.text, MOST_TOKENS)));
+        let anew = || self.wanted.closeness(&self.wanted.nearness(&compared_tokens(&hit.memory.text)));
         hit.parts.closer.map_or_else(anew, |(features, _)| features.closeness)
     }
 
@@ -55,10 +54,11 @@ impl<'q> Look<'q> {
         about.unit().as_slice().iter().zip(text.as_slice()).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum()
     }
 
-    /// Scores the hits anew; what speaks of the user has the user's own names.
-    pub fn weigh(&self, recent: &RecentTokens, own: &Own, hits: &mut [Hit]) {
+    /// Scores the hits anew; `stored` has what is stored of the tokens of each. What speaks of the user has the user's own names.
+    pub fn weigh(&self, stored: &[Vec<u8>], own: &Own, hits: &mut [Hit]) {
         let best = hits.iter().filter_map(|hit| hit.parts.cosine()).fold(0.0, f64::max);
-        let tokens = recent.of(hits.iter().map(|hit| hit.memory.text.as_str()));
+        let anew = |hit: &Hit| Cow::Owned(compared_tokens(&hit.memory.text));
+        let tokens = hits.iter().zip(stored).map(|(hit, stored)| tokens_in(stored).map_or_else(|| anew(hit), Cow::Borrowed));
         let features: Vec<Features> = hits
             .iter()
             .zip(tokens)
@@ -183,7 +183,7 @@ mod tests {
     fn who_is_named_and_comes_close_is_seen() {
         let question = Question::new("Where does Anna work?");
         let look = Look::new(&question, &[LexicalQuery::default()], false).expect("it is English");
-        let of = |text: &str| look.features(&distinct_tokens(text, MOST_TOKENS), &Parts::default(), 0.0, 0);
+        let of = |text: &str| look.features(&compared_tokens(text), &Parts::default(), 0.0, 0);
         let (hers, his) = (of("Anna works at Acme."), of("Bob works at Initech."));
         assert!(hers.subject > 0.5 && hers.name > 0.5 && his.subject < 0.5 && his.name < 0.5);
         assert!(hers.closeness > 0.5 && of("The invoice is due.").closeness < 0.3);

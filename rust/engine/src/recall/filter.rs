@@ -5,7 +5,7 @@
 
 use super::when::Range;
 use crate::index::bm25::Row;
-use crate::memory::{Memory, State};
+use crate::memory::{Kind, Memory, State};
 use crate::store::msgpack::skip;
 use crate::{Error, Result};
 
@@ -35,6 +35,14 @@ pub struct Filter {
     pub relevant_only: bool,
     /// The time of the question: what has expired by then is not found.
     pub now: i64,
+}
+
+/// Kinds as bits.
+pub fn bits(kinds: &[Kind]) -> Result<u8> {
+    match kinds.iter().fold(0, |bits, kind| bits | kind.bit()) {
+        0 => Err(Error::invalid("reading kinds: at least one kind must be named, and none is: leave kinds out for all of them")),
+        bits => Ok(bits),
+    }
 }
 
 impl Filter {

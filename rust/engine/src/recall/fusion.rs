@@ -8,6 +8,9 @@
 //! (57.3 against 62.0 R@10 on LoCoMo). That relevance is multiplied by what counts besides it ([`super::priors`]). Scores are
 //! rounded to units of 2^-30 before they are compared.
 
+use std::borrow::Borrow;
+use std::cmp::Reverse;
+
 use super::candidates::Candidate;
 use super::priors::{Moment, Prior};
 use super::ranking::memories::{BEYOND, FEATURES, Features, IDENTIFIED_LEXICAL, LEXICAL, WEIGHTS};
@@ -95,12 +98,6 @@ impl Parts {
         closer.skip(2).map(|((name, weight), value)| (*name, *weight, value))
     }
 
-    /// What speaks for a closer look: the words beside it count as its own.
-    fn sight(&self) -> i64 {
-        let relevance = (self.lexical_weight * self.window + self.dense_weight * self.dense_normalised).max(self.related);
-        (relevance * self.prior.share() * ONE) as i64
-    }
-
     /// Takes what a closer look gave for its relevance.
     pub(super) fn look_closer(&mut self, features: Features, weights: [f64; WEIGHTS.len()]) {
         (self.lexical_normalised, self.lexical_weight) = (features.words, weights[0]);
@@ -145,13 +142,16 @@ pub fn rank(
     candidates: Vec<Candidate>,
     mut exact: impl FnMut(&Candidate) -> Result<Option<i32>>,
 ) -> Result<Vec<(Candidate, Parts)>> {
-    let scale = Scale::of(&candidates, moment);
-    let mut ranked = score_all(fusion, &scale, candidates);
+    let priors: Vec<Prior> = candidates.iter().map(|candidate| Prior::of(&candidate.attributes, moment)).collect();
+    let scale = Scale::of(&candidates, &priors);
+    let weights = scale.weights(fusion);
+    let mut order = in_order(&candidates, |at| scale.sight(weights, &candidates[at], &priors[at]));
     let (mut vouched, mut holders) = (0, 0);
     let mut place = 0;
     // However many of nobody's stand before them, those that somebody vouches for are among those to choose from. So are those that
     // hold every identifier.
-    ranked.retain(|(candidate, _)| {
+    order.retain(|&at| {
+        let candidate = &candidates[at];
         place += 1;
         vouched += usize::from(candidate.attributes.trust > 0);
         holders += usize::from(candidate.identified);
@@ -159,14 +159,39 @@ pub fn rank(
             || candidate.attributes.trust > 0 && vouched <= limit
             || candidate.identified && holders <= limit
     });
-    if scale.any_dense {
-        for (candidate, parts) in &mut ranked {
-            candidate.dense = exact(candidate)?.or(candidate.dense);
-            *parts = weighted(fusion, &scale, candidate);
+    let (mut candidates, mut parts) = (candidates, Vec::with_capacity(order.len()));
+    for &at in &order {
+        if scale.any_dense {
+            candidates[at].dense = exact(&candidates[at])?.or(candidates[at].dense);
         }
-        sort_by(&mut ranked, |parts| parts.fixed);
+        parts.push(weighted(weights, &scale, &candidates[at], priors[at]));
+    }
+    let mut candidates: Vec<Option<Candidate>> = candidates.into_iter().map(Some).collect();
+    let mut ranked: Vec<_> = order.iter().filter_map(|&at| candidates[at].take()).zip(parts).collect();
+    if scale.any_dense {
+        let kept: Vec<&Candidate> = ranked.iter().map(|(candidate, _)| candidate).collect();
+        let order = in_order(&kept, |at| ranked[at].1.fixed);
+        ranked = permuted(ranked, &order);
     }
     Ok(ranked)
+}
+
+/// What they are put in order as: where each of its places comes from.
+pub(super) fn permuted<T>(all: Vec<T>, order: &[usize]) -> Vec<T> {
+    let mut all: Vec<Option<T>> = all.into_iter().map(Some).collect();
+    order.iter().filter_map(|&at| all[at].take()).collect()
+}
+
+/// The places of candidates by score descending, then scope, then number, then the newest revision: no two are equal.
+fn in_order<C: Borrow<Candidate>>(candidates: &[C], score: impl Fn(usize) -> i64) -> Vec<usize> {
+    let revision = |candidate: &Candidate| candidate.past.as_ref().map_or(u32::MAX, |memory| memory.revision);
+    let key = |(at, candidate): (usize, &C)| {
+        let candidate = candidate.borrow();
+        ((Reverse(score(at)), candidate.scope, candidate.number, Reverse(revision(candidate))), at)
+    };
+    let mut keys: Vec<_> = candidates.iter().enumerate().map(key).collect();
+    keys.sort_unstable();
+    keys.into_iter().map(|(_, at)| at).collect()
 }
 
 /// What the scores are measured by.
@@ -178,14 +203,12 @@ struct Scale {
     highest_dense: i32,
     any_lexical: bool,
     any_dense: bool,
-    moment: Moment,
     highest_prior: f64,
 }
 
 impl Scale {
-    fn of(candidates: &[Candidate], moment: &Moment) -> Self {
+    fn of(candidates: &[Candidate], priors: &[Prior]) -> Self {
         let dense = || candidates.iter().filter_map(|candidate| candidate.dense);
-        let priors = candidates.iter().map(|candidate| Prior::of(&candidate.attributes, moment).product());
         let best_lexical = candidates.iter().map(|candidate| candidate.lexical).max().unwrap_or(0);
         Self {
             best_lexical,
@@ -194,8 +217,7 @@ impl Scale {
             highest_dense: dense().max().unwrap_or(0),
             any_lexical: best_lexical > 0,
             any_dense: dense().next().is_some(),
-            moment: *moment,
-            highest_prior: priors.reduce(f64::max).unwrap_or(1.0),
+            highest_prior: priors.iter().map(Prior::product).reduce(f64::max).unwrap_or(1.0),
         }
     }
 
@@ -213,6 +235,14 @@ impl Scale {
         if span == 0 { 1.0 } else { ((i64::from(score) - i64::from(self.lowest_dense)) as f64 / span as f64).clamp(0.0, 1.0) }
     }
 
+    /// What speaks for a closer look: the words beside it count as its own.
+    fn sight(&self, (lexical, dense): (f64, f64), candidate: &Candidate, prior: &Prior) -> i64 {
+        let near = candidate.dense.map_or(0.0, |dense| self.dense(dense));
+        let related = candidate.related.as_ref().map_or(0.0, |related| related.relevance);
+        let relevance = (lexical * self.window(candidate.window) + dense * near).max(related);
+        (relevance * (prior.product() / self.highest_prior) * ONE) as i64
+    }
+
     /// Where one side has nothing to say, the other has all the weight.
     fn weights(&self, fusion: Fusion) -> (f64, f64) {
         match (self.any_lexical, self.any_dense) {
@@ -223,17 +253,9 @@ impl Scale {
     }
 }
 
-fn score_all(fusion: Fusion, scale: &Scale, candidates: Vec<Candidate>) -> Vec<(Candidate, Parts)> {
-    let with_parts = |candidate| (weighted(fusion, scale, &candidate), candidate);
-    let mut ranked: Vec<_> = candidates.into_iter().map(with_parts).map(|(parts, candidate)| (candidate, parts)).collect();
-    sort_by(&mut ranked, Parts::sight);
-    ranked
-}
-
-fn weighted(fusion: Fusion, scale: &Scale, candidate: &Candidate) -> Parts {
+fn weighted((lexical_weight, dense_weight): (f64, f64), scale: &Scale, candidate: &Candidate, prior: Prior) -> Parts {
     let (lexical, dense) = (scale.lexical(candidate.lexical), candidate.dense.map_or(0.0, |dense| scale.dense(dense)));
-    let (lexical_weight, dense_weight) = scale.weights(fusion);
-    let prior = Prior { highest: scale.highest_prior, ..Prior::of(&candidate.attributes, &scale.moment) };
+    let prior = Prior { highest: scale.highest_prior, ..prior };
     let mut parts = Parts {
         lexical: candidate.lexical,
         lexical_normalised: lexical,
@@ -249,14 +271,6 @@ fn weighted(fusion: Fusion, scale: &Scale, candidate: &Candidate) -> Parts {
     };
     parts.weigh(prior);
     parts
-}
-
-/// Score descending, then scope, then number, then the newest revision: no two candidates are equal.
-fn sort_by(ranked: &mut [(Candidate, Parts)], score: impl Fn(&Parts) -> i64) {
-    let revision = |candidate: &Candidate| candidate.past.as_ref().map_or(u32::MAX, |memory| memory.revision);
-    ranked.sort_unstable_by(|(a, x), (b, y)| {
-        score(y).cmp(&score(x)).then_with(|| (a.scope, a.number).cmp(&(b.scope, b.number))).then_with(|| revision(b).cmp(&revision(a)))
-    });
 }
 
 #[cfg(test)]

@@ -45,6 +45,7 @@ use std::cmp::Reverse;
 
 use self::shares::Chosen;
 use crate::Result;
+use crate::embedding;
 use crate::index::vectors;
 use crate::memory::Core;
 use crate::memory::embedding::Embedding;
@@ -54,7 +55,7 @@ use crate::store::keys::Partition;
 use crate::store::metrics::add;
 use crate::store::pages::Pages;
 use crate::tokens;
-use candidates::{Candidate, Nominated};
+use candidates::{Candidate, Nominated, Opened};
 use closer::Look;
 use explain::LexicalQuery;
 use own::Own;
@@ -122,6 +123,8 @@ pub struct Recall {
     pub by_vectors: bool,
     /// What was asked of each scope's words, for explanations.
     pub queries: Vec<LexicalQuery>,
+    /// The hits that are current: scope and number.
+    recalled: Vec<(usize, u32)>,
     /// What stands beside the first hit.
     pub beside: Beside,
     /// The partition of each scope; `None` where nothing was ever written.
@@ -152,8 +155,8 @@ pub(crate) fn note(engine: &Core, request: &Request, answer: &Recall) {
     add(&metrics.recalls_degraded, u64::from(answer.degraded.is_some()));
     for (place, partition) in answer.partitions.iter().enumerate() {
         if let Some(partition) = partition {
-            let current = answer.hits.iter().filter(|hit| hit.scope == place && hit.memory.ending.is_none());
-            engine.note_recalled(*partition, current.map(|hit| hit.memory.number), request.filter.now);
+            let own = answer.recalled.iter().filter(|(scope, _)| *scope == place);
+            engine.note_recalled(*partition, own.map(|(_, number)| *number), request.filter.now);
         }
     }
 }
@@ -190,7 +193,8 @@ fn built_in_question(question: &Question) -> Option<vectors::Query> {
 
 /// Answers a question from a snapshot; `question` is what the request asks.
 pub(crate) fn answer<P: Pages>(engine: &Core, snapshot: &P, request: &Request, question: &Question) -> Result<Recall> {
-    let repaired = typos::repaired(snapshot, &request.scopes, question)?;
+    let mut scopes = request.scopes.iter().map(|scope| Opened::new(snapshot, scope)).collect::<Result<Vec<_>>>()?;
+    let repaired = typos::repaired(&scopes, question)?;
     let (question, corrections) = repaired.as_ref().map_or((question, &[][..]), |(question, changes)| (question, changes));
     let mut found = Nominated::default();
     let mut recall = Recall { corrections: corrections.to_vec(), ..Recall::default() };
@@ -198,11 +202,10 @@ pub(crate) fn answer<P: Pages>(engine: &Core, snapshot: &P, request: &Request, q
     let vector = if repaired.is_some() && is_built_in(engine) { None } else { request.vector.as_ref() };
     let about = if vector.is_none() { about(engine, question) } else { None };
     let asked = Asked { request, question, vector: vector.or(about.as_ref()) };
-    for (place, scope) in request.scopes.iter().enumerate() {
-        let partition = scope.find(snapshot)?;
-        recall.partitions.push(partition);
-        let query = match partition {
-            Some(partition) => candidates::nominate(engine, snapshot, &asked, place, partition, &mut found)?,
+    for (place, scope) in scopes.iter_mut().enumerate() {
+        recall.partitions.push(scope.as_ref().map(|scope| scope.partition));
+        let query = match scope {
+            Some(scope) => candidates::nominate(engine, snapshot, &asked, place, scope, &mut found)?,
             None => LexicalQuery::default(),
         };
         recall.queries.push(query);
@@ -213,29 +216,29 @@ pub(crate) fn answer<P: Pages>(engine: &Core, snapshot: &P, request: &Request, q
     let exact = |candidate: &Candidate| exact(snapshot, &found, &asked, candidate);
     let ranked = fusion::rank(fusion, request.limit, &moment, candidates, exact)?;
     let load = |(candidate, parts): (Candidate, fusion::Parts)| load(snapshot, &recall.partitions, candidate, &parts);
-    let mut hits = ranked.into_iter().map(load).collect::<Result<Vec<Hit>>>()?;
+    let mut loaded = ranked.into_iter().map(load).collect::<Result<Vec<(Hit, Vec<u8>)>>>()?;
+    let built_in = is_built_in(engine);
+    loaded.retain(|(hit, tokens)| !(built_in && is_misjudged(hit, tokens)));
+    let (mut hits, tokens): (Vec<Hit>, Vec<Vec<u8>>) = loaded.into_iter().unzip();
     recall.by_vectors = found.sets.iter().any(Option::is_some);
     let own = Own::of(snapshot, &request.scopes, &recall.partitions, question.names())?;
     if let Some(look) = Look::new(question, &recall.queries, found.identified) {
         if recall.by_vectors {
-            look.weigh(engine.recent_tokens(), &own, &mut hits);
-            sort(&mut hits);
+            look.weigh(&tokens, &own, &mut hits);
+            hits = sorted(hits);
             recall.beside = Beside::of(&hits, look.names_somebody());
         }
         if !request.filter.limits_time() && request.filter.preferred.is_none() {
-            newest::lift(question, &own, &mut hits, |hit| (look.closeness(hit), look.cosine(hit, is_built_in(engine))));
+            newest::lift(question, &own, &mut hits, |hit| (look.closeness(hit), look.cosine(hit, built_in)));
         }
     }
-    sort(&mut hits);
+    let hits = sorted(hits);
     let mut chosen = Chosen::new(request.limit, &hits);
     for hit in hits {
         if chosen.is_full() || hit.score < request.min_score {
             break;
         }
         if request.filter.relevant_only && !hit.parts.is_relevant() {
-            continue;
-        }
-        if hit.parts.lexical == 0 && is_misjudged(engine, &hit) {
             continue;
         }
         chosen.offer(hit);
@@ -249,13 +252,17 @@ pub(crate) fn answer<P: Pages>(engine: &Core, snapshot: &P, request: &Request, q
     };
     let count = recall.hits.iter().take_while(fits).count();
     recall.hits.truncate(count);
+    let current = recall.hits.iter().filter(|hit| hit.memory.ending.is_none());
+    recall.recalled = current.map(|hit| (hit.scope, hit.memory.number)).collect();
     recall.degraded = found.degraded;
     Ok(recall)
 }
 
-/// Whether only a vector speaks for a memory that the built-in embedding knows nothing of: versions up to 0.3.0 stored one all the same.
-fn is_misjudged(engine: &Core, hit: &Hit) -> bool {
-    is_built_in(engine) && hit.parts.dense.is_some() && !crate::embedding::knows(&hit.memory.text)
+/// Whether only a vector of the built-in embedding speaks for a memory that it knows nothing of: versions up to 0.3.0 stored one all the
+/// same.
+fn is_misjudged(hit: &Hit, tokens: &[u8]) -> bool {
+    let by_vector = hit.parts.lexical == 0 && hit.parts.dense.is_some();
+    by_vector && !embedding::surely_knows(&hit.memory.text, tokens) && !embedding::knows(&hit.memory.text)
 }
 
 fn is_built_in(engine: &Core) -> bool {
@@ -275,21 +282,26 @@ fn exact<P: Pages>(snapshot: &P, found: &Nominated, asked: &Asked<'_>, candidate
 }
 
 /// Score descending, what was raised to it first, then scope, then number, then the newest revision: no two hits are equal.
-fn sort(hits: &mut [Hit]) {
-    hits.sort_by(|a, b| {
-        let place = |hit: &Hit| (hit.scope, hit.memory.number, Reverse(hit.memory.revision));
-        let score = |hit: &Hit| (hit.parts.fixed, hit.parts.is_raised);
-        score(b).cmp(&score(a)).then_with(|| place(a).cmp(&place(b)))
-    });
+fn sorted(hits: Vec<Hit>) -> Vec<Hit> {
+    let key = |(at, hit): (usize, &Hit)| {
+        let place = (hit.scope, hit.memory.number, Reverse(hit.memory.revision));
+        (Reverse((hit.parts.fixed, hit.parts.is_raised)), place, at)
+    };
+    let mut keys: Vec<_> = hits.iter().enumerate().map(key).collect();
+    keys.sort_unstable();
+    let order: Vec<usize> = keys.into_iter().map(|(_, _, at)| at).collect();
+    if order.is_sorted() { hits } else { fusion::permuted(hits, &order) }
 }
 
-fn load<P: Pages>(snapshot: &P, partitions: &[Option<Partition>], candidate: Candidate, parts: &fusion::Parts) -> Result<Hit> {
-    let memory = if let Some(memory) = candidate.past {
-        *memory
+/// A hit, and the tokens of its text as they are stored.
+fn load<P: Pages>(snapshot: &P, partitions: &[Option<Partition>], candidate: Candidate, parts: &fusion::Parts) -> Result<(Hit, Vec<u8>)> {
+    let (memory, tokens) = if let Some(memory) = candidate.past {
+        (*memory, Vec::new())
     } else {
         let partition = partitions.get(candidate.scope).copied().flatten().unwrap_or_default();
-        record::current(snapshot, partition, candidate.number)?.ok_or_else(|| record::missing(partition, candidate.number))?
+        record::current_with_tokens(snapshot, partition, candidate.number)?.ok_or_else(|| record::missing(partition, candidate.number))?
     };
     let related = candidate.related.map(|related| related.path);
-    Ok(Hit { memory, scope: candidate.scope, score: parts.score(), parts: *parts, duplicates: Vec::new(), related, newer_at: None })
+    let hit = Hit { memory, scope: candidate.scope, score: parts.score(), parts: *parts, duplicates: Vec::new(), related, newer_at: None };
+    Ok((hit, tokens))
 }

@@ -2,7 +2,8 @@
 //! replaces, and each of these says when.
 //!
 //! Two are such a pair where both are of kinds that hold (facts, preferences, decisions, constraints, the profile), the newer one is
-//! trusted as much, is about the same person (or, where neither is about whom is asked, begins with the same word), and it answers the question by itself ([`answers`]). The same person: it has every name
+//! trusted as much, is about the same person (or, where neither is about whom is asked, begins with the same word), and it answers the
+//! question by itself ([`answers_by`]). The same person: it has every name
 //! and identifier of the question that the older one has, speaks of "I" where the older one does, and of nobody else's. A question that
 //! names nobody and says nothing of "I" is answered as it ranks: "the production server" is no newer "staging server".
 //!
@@ -53,8 +54,10 @@ pub(super) fn lift(question: &Question, own: &Own, hits: &mut [Hit], near: impl 
     if !asked.own && asked.names.is_empty() {
         return;
     }
-    let seen: Vec<Option<Seen>> = hits.iter().map(|hit| Seen::of(hit, &near)).collect();
-    let newest: Vec<Option<usize>> = (0..hits.len()).map(|older| newest_of(older, &asked, &seen)).collect();
+    let seen: Vec<Option<Seen>> = hits.iter().map(Seen::of).collect();
+    let answers: Vec<OnceCell<bool>> = vec![OnceCell::new(); hits.len()];
+    let answers = |at: usize| *answers[at].get_or_init(|| answers_by(near(&hits[at])));
+    let newest: Vec<Option<usize>> = (0..hits.len()).map(|older| newest_of(older, &asked, &seen, answers)).collect();
     for (older, newest) in newest.into_iter().enumerate() {
         let Some(newest) = newest else { continue };
         hits[older].newer_at = Some(hits[newest].memory.occurred_at);
@@ -65,15 +68,15 @@ pub(super) fn lift(question: &Question, own: &Own, hits: &mut [Hit], near: impl 
 }
 
 /// The newest of what replaces one.
-fn newest_of(older: usize, asked: &Asked, seen: &[Option<Seen>]) -> Option<usize> {
+fn newest_of(older: usize, asked: &Asked, seen: &[Option<Seen>], answers: impl Fn(usize) -> bool) -> Option<usize> {
     let old = seen[older].as_ref()?;
-    let newer =
-        seen.iter().enumerate().filter_map(|(place, new)| new.as_ref().filter(|new| asked.is_newer(new, old)).map(|new| (place, new)));
+    let newer = seen.iter().enumerate().filter_map(|(place, new)| Some((place, new.as_ref()?)));
+    let newer = newer.filter(|(place, new)| asked.is_newer(new, old) && answers(older) && answers(*place));
     newer.max_by_key(|(_, new)| new.occurred_at).map(|(place, _)| place)
 }
 
 /// Whether a memory answers the question by itself.
-fn answers((closeness, cosine): (f64, f64)) -> bool {
+fn answers_by((closeness, cosine): (f64, f64)) -> bool {
     MEANING * cosine + CLOSENESS * closeness > LEAST
 }
 
@@ -130,7 +133,7 @@ impl Asked {
     }
 }
 
-/// What is known of a memory that holds and answers the question.
+/// What is known of a memory that holds.
 struct Seen<'h> {
     text: &'h str,
     scope: usize,
@@ -144,9 +147,9 @@ struct Seen<'h> {
 }
 
 impl<'h> Seen<'h> {
-    fn of(hit: &'h Hit, near: impl Fn(&Hit) -> (f64, f64)) -> Option<Self> {
+    fn of(hit: &'h Hit) -> Option<Self> {
         let memory = &hit.memory;
-        if !holds(memory.kind) || memory.ending.is_some() || !answers(near(hit)) {
+        if !holds(memory.kind) || memory.ending.is_some() {
             return None;
         }
         Some(Self {

@@ -131,7 +131,7 @@ impl Prior {
             recency: half_life_days.map_or(1.0, |half_life| 1.0 - weight * lost(age_days, half_life)),
             importance: if fact { 1.0 } else { 1.0 + IMPORTANCE_WEIGHT * importance },
             recalls,
-            usage: 1.0 + USE_WEIGHT * (libm::log2(1.0 + uses) / USE_SATURATION).min(1.0),
+            usage: if uses > 0.0 { 1.0 + USE_WEIGHT * (libm::log2(1.0 + uses) / USE_SATURATION).min(1.0) } else { 1.0 },
             certainty: 1.0 - CERTAINTY_WEIGHT * f64::from(attributes.doubt) / 15.0,
             highest: 1.0,
         }

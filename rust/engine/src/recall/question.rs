@@ -54,6 +54,12 @@ impl Question {
         if *known == key { Arc::clone(terms) } else { analyzed() }
     }
 
+    /// The hash of a word of it, in small letters, as a scope with that key has it.
+    pub(super) fn hash_of(&self, word: &str, key: TermKey) -> Option<u64> {
+        let terms = self.terms(key);
+        terms.terms.iter().find(|term| term.role == text::Role::Word && term.text == word).map(|term| term.hash)
+    }
+
     /// Its terms, and the key that they have: of the scope that was asked first.
     pub(super) fn known_terms(&self) -> (TermKey, Arc<text::Query>) {
         let key = self.terms.get().map_or_else(TermKey::default, |(key, _)| *key);

@@ -3,10 +3,46 @@
 use std::fmt::Write as _;
 
 use super::explain::{Explanation, lexical_score};
+use super::fusion::Parts;
 use super::when::{self, Range};
 use crate::units::score::SCORE_ONE;
 
 impl Explanation {
+    /// That of a message, whose score is made of these.
+    #[must_use]
+    pub fn of_message(score: f64, named: &[(&'static str, f64)]) -> Self {
+        let value = |name: &str| named.iter().find(|(own, _)| *own == name).map_or(0.0, |(_, value)| *value);
+        let fixed = |value: f64| (value * f64::from(SCORE_ONE)) as i64;
+        let parts = Parts {
+            lexical_normalised: value("words"),
+            dense: Some(fixed(value("meaning")) as i32),
+            dense_normalised: value("meaning"),
+            fixed: fixed(score),
+            ..Parts::default()
+        };
+        Self { terms: Vec::new(), length: 0, average_length: 0.0, parts }
+    }
+
+    /// What the score of a memory or a passage is made of, by name, each before its weight.
+    #[must_use]
+    pub fn named(&self) -> Vec<(&'static str, f64)> {
+        let (parts, prior) = (&self.parts, self.parts.prior);
+        let mut named = vec![("words", parts.lexical_normalised), ("meaning", parts.dense_normalised)];
+        named.extend(parts.further().map(|(name, _, value)| (name, value)));
+        named.extend([("time", prior.time), ("recency", prior.recency), ("importance", prior.importance)]);
+        named.extend([("usage", prior.usage), ("certainty", prior.certainty)]);
+        named
+    }
+
+    /// The parts of a message's score as a table.
+    #[must_use]
+    pub fn table_of_message(score: f64, named: &[(&'static str, f64)]) -> String {
+        named.iter().filter(|(_, value)| *value != 0.0).fold(format!("score {score:.3}"), |mut table, (name, value)| {
+            let _ = write!(table, "\n  {name:<18} {value:.3}");
+            table
+        })
+    }
+
     /// Every number of a score as a table. `same_as`: memories that say the same and are left out; `related`: the relations that led to it.
     #[must_use]
     pub fn table(&self, same_as: &[String], related: Option<&str>) -> String {

@@ -35,6 +35,17 @@ impl ScopeType {
             Self::Shared => "shared",
         }
     }
+
+    /// That of a name.
+    pub fn parse(name: &str) -> Result<Self> {
+        match name {
+            "user" => Ok(Self::User),
+            "shared" => Ok(Self::Shared),
+            other => {
+                Err(Error::invalid(format!("reading a scope: its type must be \"user\" or \"shared\", and it is {other:?}: choose one")))
+            }
+        }
+    }
 }
 
 /// The isolation boundary: tenant, type and id. Two scopes share nothing, not even a statistic.

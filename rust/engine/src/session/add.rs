@@ -66,12 +66,12 @@ struct CountedFor {
     framing: Framing,
     counter: CachedCounter,
     room: u64,
-    shown: Shown,
+    shown: SentForm,
 }
 
 /// The form that is sent, and the texts of results that are shown shorter than they are.
 #[derive(Debug, Clone)]
-pub(super) struct Shown {
+pub(super) struct SentForm {
     pub stored: Stored,
     pub texts: Vec<(u32, String)>,
 }
@@ -95,7 +95,7 @@ impl Prepared {
 
     /// The form that is sent at `index`, counted now if it was counted for something else; a tool result has at most `most_of_result`
     /// tokens, where its caller says so.
-    pub fn shown(&self, index: u64, record: &SessionRecord, epoch: &StoredEpoch, most_of_result: Option<u64>) -> Result<Shown> {
+    pub fn shown(&self, index: u64, record: &SessionRecord, epoch: &StoredEpoch, most_of_result: Option<u64>) -> Result<SentForm> {
         let (framing, counter) = (epoch.model.framing, CachedCounter::new(epoch.model.encoding));
         let room = most_of_result.map_or(u64::MAX, |most| most.saturating_mul(RESULT_SHARE)).min(room(record, epoch)?);
         let holds = |counted: &&CountedFor| {
@@ -119,7 +119,7 @@ impl Prepared {
         let mut message = self.message.clone();
         let texts = shorten_results(&mut message, &self.new.shortened, index, room / RESULT_SHARE, counter);
         let stored = Stored::new(show(message, index, &texts), &framing, &counter);
-        CountedFor { index, framing, counter, room, shown: Shown { stored, texts } }
+        CountedFor { index, framing, counter, room, shown: SentForm { stored, texts } }
     }
 }
 

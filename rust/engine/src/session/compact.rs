@@ -19,7 +19,8 @@ use super::window::fixed::scopes;
 use super::window::recount;
 use super::writer::{SessionWriter, moved};
 use crate::compaction::{Source, Summary};
-use crate::context::{History, Reason, Role, Share};
+use crate::context::{History, Message, Reason, Role, Share};
+use crate::limits;
 use crate::models::Model;
 use crate::store::pages::{Pages, PagesMut};
 use crate::tokens::CachedCounter;
@@ -56,15 +57,24 @@ pub struct Draft {
 impl Draft {
     /// A draft of plain messages, without a store, and the place of the first that stays. Leading system messages are the caller's own and
     /// no part of it; the newest `keep` exchanges stay as they are.
-    #[must_use]
-    pub fn of_messages(previous: Option<Summary>, mut messages: Vec<Source>, keep: usize, max_tokens: u64, model: Model) -> (Self, usize) {
+    pub fn of_messages(
+        previous: Option<Summary>,
+        messages: Vec<Message>,
+        keep: u64,
+        max_tokens: u64,
+        model: Model,
+    ) -> Result<(Self, usize)> {
+        limits::within("keep_exchanges", keep, 0..=limits::MAX_KEPT_EXCHANGES)?;
+        limits::within("max_tokens", max_tokens, 1..=limits::MAX_SUMMARY_TOKENS)?;
         let first = previous.as_ref().map_or(0, |before| before.covers.end);
-        let end = newest_exchanges(&messages, keep);
+        let numbered = |(at, message)| Source { index: first + at as u64, message: Arc::new(message) };
+        let mut messages: Vec<Source> = messages.into_iter().enumerate().map(numbered).collect();
+        let end = newest_exchanges(&messages, keep as usize);
         let system = messages.iter().take_while(|source| source.message.role == Role::System).count();
         messages.truncate(end);
         let sources = messages.split_off(system.min(end));
         let (place, ids) = (Place { partition: 0, session: 0 }, vec![None; sources.len()]);
-        (Self { place, seen: (0, 0), previous, sources, ids, boundary: first + end as u64, max_tokens, model }, end)
+        Ok((Self { place, seen: (0, 0), previous, sources, ids, boundary: first + end as u64, max_tokens, model }, end))
     }
 }
 
@@ -165,6 +175,7 @@ impl Session<'_> {
 
     /// What a compaction would be made of; `None` where no turn is old enough. An ended session is compacted whole.
     pub fn draft(&self, keep_exchanges: u64, max_tokens: Option<u64>) -> Result<Option<Draft>> {
+        limits::within("keep_exchanges", keep_exchanges, 0..=limits::MAX_KEPT_EXCHANGES)?;
         self.engine.store().read(|pages| {
             let status = self.expect(pages)?;
             let (limit, _) = status.record.budget.limit(&status.epoch.model)?;
@@ -178,6 +189,7 @@ impl Session<'_> {
 
     /// Everything that was said, as a draft for a brief of so many tokens. It is not to be committed.
     pub fn brief_draft(&self, max_tokens: u64) -> Result<Draft> {
+        limits::within("max_tokens", max_tokens, 1..=limits::MAX_SUMMARY_TOKENS)?;
         self.engine.store().read(|pages| {
             let status = self.expect(pages)?;
             let boundary = status.record.tally.messages;

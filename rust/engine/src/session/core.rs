@@ -1,6 +1,7 @@
 //! What sessions need of an open store: the core, and what this process has read of its sessions.
 
 use std::ops::Deref;
+use std::sync::atomic::AtomicUsize;
 
 use super::window::warm::WarmSessions;
 use crate::memory::Core;
@@ -10,13 +11,15 @@ use crate::memory::Core;
 pub struct SessionCore {
     core: Core,
     warm: WarmSessions,
+    /// As of which opening of the store's files.
+    warm_of: AtomicUsize,
 }
 
 impl SessionCore {
     /// Of a core, with nothing read yet.
     #[must_use]
     pub fn new(core: Core) -> Self {
-        Self { core, warm: WarmSessions::default() }
+        Self { core, warm: WarmSessions::default(), warm_of: AtomicUsize::default() }
     }
 
     /// The core, to be set up before it is shared.
@@ -31,6 +34,9 @@ impl SessionCore {
 
     /// What this process has read of its sessions.
     pub(super) fn warm(&self) -> &WarmSessions {
+        if self.core.store().is_reopened(&self.warm_of) {
+            self.warm.forget();
+        }
         &self.warm
     }
 }
@@ -41,5 +47,33 @@ impl Deref for SessionCore {
 
     fn deref(&self) -> &Core {
         &self.core
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::memory::core::EngineOptions;
+    use crate::store::{Durability, copy};
+
+    #[test]
+    fn what_is_kept_of_texts_goes_when_the_files_are_opened_anew() {
+        let folder = std::env::temp_dir().join(format!("memspan-kept-{}", std::process::id()));
+        let busy_timeout = Duration::from_secs(5);
+        let options = EngineOptions { durability: Durability::Relaxed, read_only: false, busy_timeout, embedding: None, now: 1 };
+        let core = SessionCore::new(Core::open(&folder, options).unwrap());
+        core.store().read(|_| Ok(core.recent_tokens().of(["Anna works at Acme."].into_iter()))).unwrap();
+        core.warm().put(7, crate::session::window::warm::Warm::default());
+        let first = (core.warm().get(7), core.recent_tokens().len());
+        assert!(std::sync::Arc::ptr_eq(&core.warm().get(7), &first.0), "it is kept");
+        assert_eq!(first.1, 1);
+        copy::compact(core.store(), busy_timeout).unwrap();
+        core.store().read(|_| Ok(())).unwrap();
+        assert!(!std::sync::Arc::ptr_eq(&core.warm().get(7), &first.0));
+        assert_eq!(core.recent_tokens().len(), 0);
+        core.close().unwrap();
+        std::fs::remove_dir_all(&folder).unwrap();
     }
 }

@@ -10,8 +10,8 @@ use super::transcript::blob;
 use super::transcript::message::{MessageRecord, read_result_key};
 use super::writer::Added;
 use crate::context::message::Part;
-use crate::context::{Arguments, Format};
-use crate::limits::{MAX_BATCH_BYTES, MAX_BATCH_ROWS};
+use crate::context::{Arguments, Format, Message, Role};
+use crate::limits::{self, MAX_BATCH_BYTES, MAX_BATCH_ROWS};
 use crate::store::pages::Pages;
 use crate::units::clip::first_chars;
 use crate::{Error, ErrorKind, Result};
@@ -31,6 +31,13 @@ pub struct StoredMessage {
     pub given: String,
     /// Its texts.
     pub text: String,
+}
+
+impl StoredMessage {
+    /// Who speaks.
+    pub fn role(&self) -> Result<Role> {
+        Message::parse(self.given.as_bytes(), Some(self.record.format), Arguments::Keep).map(|message| message.role)
+    }
 }
 
 /// A part of a tool result.
@@ -124,6 +131,7 @@ impl Session<'_> {
 
     /// The text of a tool result by the key that its shortened form shows, from character `offset` on.
     pub fn tool_result(&self, key: &str, offset: usize, max_tokens: usize) -> Result<ResultText> {
+        limits::within("max_tokens", max_tokens as u64, 1..=u64::MAX)?;
         let (text, encoding) = self.engine.store().read(|pages| {
             let status = self.expect(pages)?;
             let found = read_result_key(key).filter(|(index, _)| *index < status.record.tally.messages);
@@ -170,7 +178,7 @@ fn no_result(key: &str) -> Error {
     let shown = first_chars(key, 80);
     Error::new(
         ErrorKind::NotFound,
-        format!("reading a tool result: the key must be one that a shortened result shows, and {shown:?} is none of this session: copy it from the marker"),
+        format!("reading a tool result: the key must be one that a shortened result shows, and this session has no result {shown:?}: copy the key from the marker"),
     )
     .with("key", shown)
 }

@@ -23,6 +23,7 @@ mod notes;
 mod open;
 mod place;
 mod policy;
+mod prompt_texts;
 #[cfg(test)]
 mod properties;
 mod recalls;
@@ -33,7 +34,6 @@ mod scope_sessions;
 mod search;
 #[allow(clippy::module_inception)] // the type is looked for under its name
 mod session;
-mod shown;
 #[cfg(test)]
 mod simulation;
 pub mod sources;
@@ -47,6 +47,7 @@ mod versions;
 mod watch;
 pub(crate) mod window;
 mod writer;
+mod writing;
 
 pub use add::NewMessage;
 pub use compact::{Committed, Draft, Due};
@@ -59,6 +60,7 @@ pub use ledger::{Call, SentPrompt};
 pub use messages::{ResultText, StoredMessage, format_named};
 pub use place::Place;
 pub use policy::Policy;
+pub use prompt_texts::PromptTexts;
 pub use recalls::{Recalls, Roles};
 pub use record::{SessionBudget, SessionRecord, SessionState, StoredEpoch};
 pub use reply::lease::{Claim, Lease, Leased};
@@ -69,7 +71,6 @@ pub use responses::Replied;
 pub use scope_sessions::{Listed, Listing, list};
 pub use search::{FEATURES, Features, Request as TranscriptRequest, SCORE_ONE as TRANSCRIPT_SCORE_ONE, TranscriptHit, fill_rows, search};
 pub use session::{Options, Session, Status, TurnView};
-pub use shown::ShownTexts;
 pub use summary::StoredSummary;
 pub use sweep::sweep;
 pub use switch::{NewInstructions, SwitchPlan};
@@ -81,5 +82,7 @@ pub use watch::{Reached, WindowWatch};
 pub use window::assemble::{Ask, Assembled};
 pub use window::bounds::{LearnedModel, StoredAnchor, WindowContent, forget_learned, learned};
 pub use window::recount::Kept;
+pub use window::request::Candidate;
 pub use window::warm::WarmSessions;
 pub use writer::{AddAction, Added};
+pub use writing::{CheckedReply, MadeSummary, SummaryText, Writing, Written};

@@ -37,7 +37,7 @@ fn check_size(what: &'static str, bytes: usize) -> Result<()> {
         return Ok(());
     }
     Err(Error::invalid(format!(
-        "opening a session: {what} may have {MAX_INSTRUCTION_BYTES} bytes, and there are {bytes}: shorten them, no model reads so much"
+        "opening a session: {what} may have {MAX_INSTRUCTION_BYTES} bytes, and they have {bytes}: shorten them, because no model reads that much"
     ))
     .with("size_bytes", bytes))
 }

@@ -23,6 +23,24 @@ pub struct Policy {
 }
 
 impl Policy {
+    /// The share from which on a compaction is due, where one is named.
+    #[must_use]
+    pub fn compact_at(&self) -> Option<f64> {
+        (self.at.millionths() > 0).then(|| self.at.as_f64())
+    }
+
+    /// After how many turns it is due, where that is named.
+    #[must_use]
+    pub fn compact_every_turns(&self) -> Option<u64> {
+        (self.every_turns > 0).then_some(self.every_turns)
+    }
+
+    /// How much of a tool result is shown, where that is named.
+    #[must_use]
+    pub fn most_of_result(&self) -> Option<u64> {
+        (self.result_tokens > 0).then_some(self.result_tokens)
+    }
+
     /// That of a session.
     pub(super) fn read<P: Pages>(pages: &P, place: Place) -> Result<Self> {
         let key = place.policy();

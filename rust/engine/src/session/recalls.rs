@@ -24,7 +24,7 @@ impl Roles {
         names.into_iter().try_fold(Self(0), |roles, name| match Self::NAMES.iter().find(|(known, _)| *known == name) {
             Some((_, bit)) => Ok(Self(roles.0 | bit)),
             None => Err(Error::invalid(format!(
-                "reading recalls: a role is \"user\", \"assistant\" or \"tool\", and {name:?} is none of them: leave it out"
+                "reading recalls: a role is \"user\", \"assistant\" or \"tool\", and it is {name:?}: leave it out"
             ))
             .with("role", name)),
         })

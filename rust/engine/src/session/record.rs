@@ -195,6 +195,18 @@ fn read_output(schema: u8, stored: u64) -> Option<u64> {
 }
 
 impl SessionRecord {
+    /// When something was last added; when it was made where nothing was.
+    #[must_use]
+    pub fn last_added_at(&self) -> i64 {
+        self.last_time.max(self.created_at)
+    }
+
+    /// Whether it was ended.
+    #[must_use]
+    pub fn is_ended(&self) -> bool {
+        self.state == SessionState::Ended
+    }
+
     fn encode(&self) -> Vec<u8> {
         let recalls = self.recalls != Recalls::default();
         let collections = recalls || !self.collections.is_empty();
@@ -465,5 +477,5 @@ fn read_blob_ref<'b>(r: &mut Reader<'b>, key: &'b [u8]) -> Result<Option<BlobRef
 /// A 128-bit hash.
 pub(super) fn read_hash(r: &mut Reader<'_>, key: &[u8]) -> Result<u128> {
     let bytes = r.bin()?;
-    bytes.try_into().map(u128::from_be_bytes).map_err(|_| damaged(key, "a hash in it has not 16 bytes"))
+    bytes.try_into().map(u128::from_be_bytes).map_err(|_| damaged(key, "a hash in it does not have 16 bytes"))
 }

@@ -10,8 +10,10 @@ use super::record::{SentBlock, StoredEpoch};
 use super::session::Session;
 use super::transcript::message::{MessageRecord, MessageState};
 use super::window::assemble::Assembled;
+use super::window::epochs::Observed;
 use super::writer::{AddAction, Added, KnownId, SessionWriter, moved};
 use crate::context::{Arguments, Reason};
+use crate::limits;
 use crate::store::environment::WriteTransaction;
 use crate::store::metrics::add;
 use crate::{Error, ErrorKind, Result};
@@ -29,7 +31,7 @@ pub struct Replied {
     pub planned: Option<u64>,
     /// It cost more than the bound.
     pub exceeded: bool,
-    /// The provider's usage contradicts itself, and was stored and not used.
+    /// The provider's usage contradicts itself or cannot be: it was stored, and nothing was learned of it.
     pub usage_ignored: bool,
     /// It was stored now and calls no tool.
     pub is_last: bool,
@@ -65,9 +67,9 @@ impl Session<'_> {
             }
             let turn = writer.record.tally.turns.saturating_sub(1);
             let number = ledger::count(&*writer.pages, writer.place, turn)?;
-            let exceeded = match (&prompt, response.usage_tokens) {
+            let observed = match (&prompt, response.usage_tokens) {
                 (Some(prompt), Some(usage)) => writer.observe(prompt, usage.input_tokens, false)?,
-                _ => false,
+                _ => Observed::default(),
             };
             let added = writer.add(&prepared, None, Some(number))?;
             let call = Call {
@@ -98,8 +100,8 @@ impl Session<'_> {
                 call: number,
                 usage,
                 planned: call_planned,
-                exceeded,
-                usage_ignored: response.usage.is_some() && usage.is_none(),
+                exceeded: observed.exceeded,
+                usage_ignored: observed.impossible || response.usage.is_some() && usage.is_none(),
                 is_last: writer.record.tally.open.is_empty(),
             })
         })?;
@@ -126,10 +128,11 @@ impl Session<'_> {
     /// # Errors
     /// `SessionMoved` where the session went on since the prompt was assembled.
     pub fn learn_cost(&self, prompt: &Assembled, cost: u64, now: i64) -> Result<bool> {
+        limits::within("the provider's count", cost, 1..=limits::MAX_TOKENS)?;
         let prompt = Arc::new(prompt.clone());
         let exceeded = self.edit("learning what a prompt costs", now, move |writer| {
             check_prompt(writer, prompt.place, &prompt.sent)?;
-            writer.observe(&prompt, cost, true)
+            Ok(writer.observe(&prompt, cost, true)?.exceeded)
         })?;
         add(&self.engine.store().metrics().bounds_exceeded, u64::from(exceeded));
         Ok(exceeded)

@@ -15,7 +15,8 @@ use super::window::assemble::{self, Ask, Assembled, check_items};
 use super::writer::SessionWriter;
 use crate::collection::CollectionName;
 use crate::context::carries_block;
-use crate::memory::learn;
+use crate::limits;
+use crate::memory::{LearnMark, learn};
 use crate::models::Model;
 use crate::recall;
 use crate::scope::Scope;
@@ -63,6 +64,14 @@ pub struct Status {
     pub record: SessionRecord,
     /// Its epoch.
     pub epoch: StoredEpoch,
+}
+
+impl Status {
+    /// How far it can be learnt from now.
+    #[must_use]
+    pub fn learn_mark(&self) -> LearnMark {
+        LearnMark { next: self.record.tally.messages, edits: self.record.edits, created_at: self.record.created_at }
+    }
 }
 
 /// A turn.
@@ -169,6 +178,7 @@ impl Session<'_> {
     /// `BudgetExceeded` where the fixed sections and the newest message do not fit, with every number.
     pub fn assemble(&self, ask: &Ask) -> Result<Assembled> {
         check_items(&ask.items)?;
+        ask.max_output_tokens.map(|most| limits::within("max_output_tokens", most, 1..=limits::MAX_TOKENS)).transpose()?;
         let (store, key) = (self.engine.store(), self.scope.seed(self.engine.store().secret()).hash128(self.id.as_bytes()));
         let kept = store.unforked(|| self.engine.warm().get(key));
         let done = store.read(|pages| {

@@ -310,6 +310,16 @@ fn an_answered_prompt_is_the_anchor_of_the_next_and_replays_as_it_was() {
     let replied = session.add_response(body.to_string().as_bytes(), Some(&second), 16).unwrap();
     assert!(replied.usage_ignored && replied.usage.is_none());
     assert_eq!(session.status().unwrap().record.tally.messages, 4);
+    // Nor what is more than the request has bytes.
+    session.add(NewMessage::given(json!({"role": "user", "content": "and the third?"}).to_string()), None, 16).unwrap();
+    let third = session.assemble(&Ask { now: 16, ..Ask::default() }).unwrap();
+    let body = json!({"type": "message", "role": "assistant", "content": [{"type": "text", "text": "9001"}], "stop_reason": "end_turn",
+        "usage": {"input_tokens": 20 * third.prompt.total_tokens + 9_000, "output_tokens": 3}});
+    let learned = crate::session::learned(&engine).unwrap();
+    let replied = session.add_response(body.to_string().as_bytes(), Some(&third), 16).unwrap();
+    assert!(replied.usage_ignored && !replied.exceeded);
+    assert_eq!(crate::session::learned(&engine).unwrap(), learned);
+    assert!(engine.metrics().unwrap().contains(&("usages_ignored", 2)));
     // A rewind voids the anchor.
     session.rewind(1, 17).unwrap();
     assert!(session.status().unwrap().record.window.unwrap().anchor.is_none());

@@ -29,6 +29,15 @@ pub enum Source {
     Collections,
 }
 
+impl Source {
+    /// Those of these names, in the engine's order.
+    #[must_use]
+    pub fn named(names: &[String]) -> Vec<Self> {
+        let all = [("memories", Self::Memories), ("transcripts", Self::Transcripts), ("collections", Self::Collections)];
+        all.into_iter().filter(|(name, _)| names.iter().any(|wanted| wanted == name)).map(|(_, source)| source).collect()
+    }
+}
+
 /// A question to several sources.
 #[derive(Debug, Clone)]
 pub struct Request {

@@ -62,5 +62,5 @@ fn epochs<P: Pages>(pages: &P, place: Place) -> Result<Vec<u64>> {
 
 fn text_of<P: Pages>(pages: &P, place: Place, text: BlobRef) -> Result<String> {
     String::from_utf8(blob::get(pages, place.partition, text.hash)?)
-        .map_err(|_| damaged(place.record().as_slice(), "its instructions are no UTF-8"))
+        .map_err(|_| damaged(place.record().as_slice(), "its instructions are not UTF-8"))
 }

@@ -92,7 +92,7 @@ pub(super) fn switch(folder: &Folder, from: &Environment, snapshot: &Snapshot, w
         return Err(Error::new(
             ErrorKind::StoreBusy,
             format!(
-                "replacing a generation of {}: nothing may be written while it is copied, and another process wrote: somebody removed the                  file `lock`; nothing was changed: try again",
+                "replacing a generation of {}: nothing may be written while it is copied, and another process wrote: somebody removed the file `lock`; nothing was changed: try again",
                 folder.root().display()
             ),
         ));

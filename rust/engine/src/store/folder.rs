@@ -23,7 +23,7 @@ use super::presence::libc_name;
 use crate::{Error, ErrorKind, Result};
 
 /// The layout of the bytes that this engine writes; `docs/format.md` has one chapter a version.
-pub const FORMAT_VERSION: u32 = 5;
+pub const FORMAT_VERSION: u32 = 6;
 
 /// The first format whose generations say which store they are of.
 const FORMAT_WITH_IDENTITY: u32 = 4;
@@ -90,7 +90,7 @@ impl Folder {
     }
 
     fn renamed(&self, name: &str) -> Error {
-        corrupt(&self.root, &format!("it holds {name}, a generation of a store under another name than memspan gave it, and no other one"))
+        corrupt(&self.root, &format!("it holds only {name}, a generation of a store that was renamed"))
     }
 
     fn foreign(&self, why: &str) -> Error {

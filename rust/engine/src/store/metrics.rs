@@ -85,7 +85,7 @@ metrics! {
     tokens_output,
     /// Prompts that cost more than their bound.
     bounds_exceeded,
-    /// Usages of replies that contradict themselves.
+    /// Usages of replies that contradict themselves, or that cannot be: more tokens than bytes or than the window, under a quarter of what was counted.
     usages_ignored,
     /// Graphs over vectors that were built.
     graphs_built,

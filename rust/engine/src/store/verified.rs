@@ -44,28 +44,34 @@ pub fn open<'v>(key: &[u8], value: &'v [u8], schema: u8, codec: u8, is_consisten
 pub fn intact(key: &[u8], value: &[u8]) -> Result<()> {
     let envelope = envelope::open_unverified(key, value)?;
     let (slot, word) = place(value, envelope.checksum);
-    // Inverted where only the checksum was compared: `open` asks for more.
-    let weaker = word ^ u64::from(u32::MAX);
     let seen = SEEN[slot].load(Relaxed);
-    if seen != word && seen != weaker {
+    if seen != word && seen != weaker(word) {
         envelope::verify(key, value, &envelope)?;
-        SEEN[slot].store(weaker, Relaxed);
+        SEEN[slot].store(weaker(word), Relaxed);
     }
     Ok(())
+}
+
+/// What stands in place of `word` where only the checksum was compared: `open` asks for more.
+fn weaker(word: u64) -> u64 {
+    word ^ u64::from(u32::MAX)
 }
 
 /// The first touch, and everything that is wrong.
 #[cold]
 #[inline(never)]
 fn open_first<'v>(key: &[u8], value: &'v [u8], schema: u8, codec: u8, is_consistent: impl FnOnce(&'v [u8]) -> bool) -> Result<&'v [u8]> {
-    let envelope = envelope::open(key, value)?;
+    let envelope = envelope::open_unverified(key, value)?;
+    let (slot, word) = place(value, envelope.checksum);
+    if SEEN[slot].load(Relaxed) != weaker(word) {
+        envelope::verify(key, value, &envelope)?;
+    }
     if (envelope.schema, envelope.codec, envelope.key_id) != (schema, codec, 0) {
         return Err(envelope::damaged(key, "its schema or codec is not one that this version of memspan writes there"));
     }
     if !is_consistent(envelope.body) {
         return Err(envelope::damaged(key, "its checksum is right but its fields contradict each other"));
     }
-    let (slot, word) = place(value, envelope.checksum);
     SEEN[slot].store(word, Relaxed);
     Ok(envelope.body)
 }

@@ -16,8 +16,8 @@
 use unicode_normalization::UnicodeNormalization;
 
 use super::speech_words::{
-    ARABIC_QUESTIONS, AUXILIARIES, BUT, CHINESE_QUESTIONS, COURTESY, COURTESY_WORDS, DETERMINERS, IGNORANT, IGNORANT_ACCENTED, LEADS,
-    OFFERS, QUESTION_ENDS, QUESTIONS, QUESTIONS_ACCENTED, REQUESTS, SUBJECTS,
+    ACKNOWLEDGEMENTS, ARABIC_QUESTIONS, AUXILIARIES, BUT, CHINESE_QUESTIONS, COURTESY, COURTESY_WORDS, DETERMINERS, IGNORANT,
+    IGNORANT_ACCENTED, LEADS, OFFERS, QUESTION_ENDS, QUESTIONS, QUESTIONS_ACCENTED, REQUESTS, SUBJECTS,
 };
 
 /// The longest clause that can be one of not knowing, in words: longer ones tell of something.
@@ -59,6 +59,13 @@ pub fn does_not_know(text: &str) -> bool {
 pub fn is_courtesy(text: &str) -> bool {
     let clauses = if text.len() > MOST_BYTES { Vec::new() } else { clauses(text) };
     !clauses.is_empty() && clauses.into_iter().all(|clause| classify(clause) == Clause::Courtesy)
+}
+
+/// Whether a text has no word but those of greeting, thanking and acknowledging: "Noted, thanks!". Yes and no are answers.
+#[must_use]
+pub fn acknowledges(text: &str) -> bool {
+    let words = if text.len() > MOST_BYTES { Vec::new() } else { words(&text.to_lowercase()) };
+    !words.is_empty() && words.iter().all(|word| COURTESY_WORDS.contains(&word.as_str()) || ACKNOWLEDGEMENTS.contains(&word.as_str()))
 }
 
 /// Whether a text asks or says that it does not know, and states nothing: both questions at the price of one.
@@ -370,6 +377,12 @@ mod tests {
     fn courtesies_say_nothing() {
         for text in ["thanks!", "Hello", "Hi there, good morning", "ok, thank you", "Danke!"] {
             assert!(is_courtesy(text) && !asks(text) && !does_not_know(text), "{text}");
+        }
+        for text in ["Noted!", "Got it, thanks.", "ok", "Understood. Will do!", "Danke!"] {
+            assert!(acknowledges(text), "{text}");
+        }
+        for text in ["Noted: payments-api listens on 8443", "yes", "no thanks", "ok, 8443", "", "!", "which one?"] {
+            assert!(!acknowledges(text), "{text}");
         }
         assert!(!is_courtesy("thanks, the port is 8443") && !is_courtesy("") && !is_courtesy("how are you?"));
     }

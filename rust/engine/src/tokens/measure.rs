@@ -45,6 +45,12 @@ impl Factor {
 
     /// Thousandths.
     #[must_use]
+    pub fn as_f64(self) -> f64 {
+        f64::from(self.0) / 1000.0
+    }
+
+    /// In thousandths.
+    #[must_use]
     pub fn per_mille(self) -> u32 {
         self.0
     }

@@ -16,6 +16,11 @@ pub(crate) fn is_named(word: &str) -> bool {
     MONTHS.contains(&word) || WEEKDAYS.contains(&word)
 }
 
+/// Whether a word in small letters is short for a month: its first three letters, or "sept".
+pub(crate) fn is_short_month(word: &str) -> bool {
+    (word.len() == 3 || word == "sept") && MONTHS.iter().any(|name| name.starts_with(word))
+}
+
 /// Whole days, from the first to before the end; open where a side is `None`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Days {

@@ -23,7 +23,9 @@ const CACHE_CONTROL: &[u8] = b",\"cache_control\":{\"type\":\"ephemeral\"}}";
 pub fn to_anthropic(prompt: &Prompt, options: RequestOptions<'_>) -> Vec<u8> {
     let shape = Shape { format: Format::Anthropic, ..prompt.shape };
     let mut blocks = Blocks { beginning: beginning(prompt), ..Blocks::default() };
+    let said_by_others = prompt.segments.iter().rposition(|segment| !is_assistants(segment));
     for (index, segment) in prompt.segments.iter().enumerate() {
+        blocks.begun = !options.ends_with_user && said_by_others.is_none_or(|last| last < index);
         blocks.segment(segment, shape);
         if prompt.breakpoints.iter().any(|breakpoint| breakpoint.segments == index + 1) {
             blocks.mark();
@@ -45,6 +47,10 @@ pub fn to_anthropic(prompt: &Prompt, options: RequestOptions<'_>) -> Vec<u8> {
     }
     out.push(b'}');
     out
+}
+
+fn is_assistants(segment: &Segment) -> bool {
+    matches!(&segment.body, Body::Message(_, stored) if stored.message.role == Role::Assistant)
 }
 
 fn write_list(out: &mut Vec<u8>, key: &str, blocks: &[Vec<u8>]) {
@@ -69,6 +75,8 @@ struct Blocks {
     last: Last,
     /// What the user says first, where the assistant would.
     beginning: &'static str,
+    /// What comes now may be a reply that is begun for the model.
+    begun: bool,
 }
 
 /// Neighbouring messages of one role.
@@ -116,6 +124,7 @@ impl Blocks {
                     self.push(user, false, text_block(&format!("<system_message>\n{text}\n</system_message>")));
                 }
                 Piece::Text(text) => {
+                    let text = if self.begun && !user { text.trim_end() } else { text }; // a begun reply that ends in white space is refused
                     let prefix = name.take().map_or_else(String::new, |name| format!("<from name=\"{}\"/>\n", escape_attribute(name)));
                     self.push(user, false, text_block(&format!("{prefix}{text}")));
                 }
@@ -145,7 +154,7 @@ impl Blocks {
     /// A request must say something, and ends with the user unless the model takes a reply that is begun for it.
     fn end(&mut self, prompt: &Prompt, options: RequestOptions<'_>) {
         let silent = matches!(prompt.segments.last(), Some(Segment { body: Body::Block(_), .. }));
-        let begun = self.turns.last().is_some_and(|turn| !turn.user) && options.ends_with_user;
+        let begun = self.turns.last().is_some_and(|turn| !turn.user && (options.ends_with_user || turn.ends_in_thinking()));
         if self.turns.is_empty() {
             self.push(true, false, text_block(NOTHING_YET));
         } else if silent || begun {
@@ -191,6 +200,11 @@ impl Blocks {
 }
 
 impl Turn {
+    /// From which no model goes on.
+    fn ends_in_thinking(&self) -> bool {
+        self.tool.is_empty() && self.rest.last().is_some_and(|block| is_thinking(block))
+    }
+
     /// The last block that takes a breakpoint.
     fn last_block(&mut self) -> Option<&mut Vec<u8>> {
         let (first, second) = if self.user { (&mut self.tool, &mut self.rest) } else { (&mut self.rest, &mut self.tool) };

@@ -94,13 +94,15 @@ fn write_text_part(out: &mut Vec<u8>, text: &str) {
 /// Arguments stand at most so deep: a request must be read again where it is sent, and no reader goes as deep as a model may write.
 const DEEPEST_ARGUMENTS: usize = crate::limits::MAX_JSON_DEPTH - 28;
 
-/// The arguments of a call as a JSON object, as everybody but `OpenAI` takes them: what is not an object, or is one too deep, is wrapped.
+/// The arguments of a call as a JSON object, as everybody but `OpenAI` takes them: what is not an object, is one too deep, or has numbers that
+/// no reader holds, is wrapped.
 fn input(call: &ToolCall) -> Cow<'_, str> {
     let given = call.arguments.trim();
     if given.is_empty() {
         return "{}".into();
     }
-    if !call.custom && json::is_object(given) && json::depth(given) <= DEEPEST_ARGUMENTS {
+    let can_be_read = || json::depth(given) <= DEEPEST_ARGUMENTS && serde_json::from_str::<serde_json::Value>(given).is_ok();
+    if !call.custom && json::is_object(given) && can_be_read() {
         return given.into();
     }
     let mut wrapped = b"{".to_vec();

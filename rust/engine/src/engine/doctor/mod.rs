@@ -60,7 +60,7 @@ fn walk<P: Pages>(pages: &P, report: &mut Report) -> Result<()> {
         report.note(partition, "scope", "the partition has values and belongs to no scope");
     }
     for partition in expiry.keys() {
-        report.note(*partition, "expiry", "memories of a partition are to expire that belongs to no scope");
+        report.note(*partition, "expiry", "memories are to expire in a partition that belongs to no scope");
     }
     Ok(())
 }
@@ -95,7 +95,7 @@ fn collection_of<P: Pages>(
     expiry: &BTreeSet<(i64, u32)>,
 ) -> Result<()> {
     let Some(Some(Row::Scope(scope))) = report.read(owner, "scope", scope::row(pages, owner))? else {
-        report.note(partition, "scope", format!("its collection belongs to partition {owner}, which is no scope"));
+        report.note(partition, "scope", format!("its collection belongs to partition {owner}, which is not a scope"));
         return Ok(());
     };
     let name = CollectionName { scope, name: name.to_owned() };

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use super::block::{Block, List};
-use super::layout::{self, BlockKeys, Place, malformed};
+use super::layout::{self, BlockKeys, PostingKey, malformed};
 use super::list::{Posting, Run, decode_short};
 use super::reader::Reader;
 use super::row::{BLOCK_ROWS, ROW_BYTES, Row};
@@ -83,14 +83,14 @@ pub(super) fn stored<P: Pages>(pages: &P, keys: BlockKeys) -> Result<Vec<Indexed
             let term = block.term(at);
             let mut ascending = true;
             let decoded = each(block.list(at)?, &mut run, &mut |posting| {
-                let place = Place { term, number: posting.number };
+                let place = PostingKey { term, number: posting.number };
                 ascending &= place >= from && before.is_none_or(|before| before < place);
                 before = Some(place);
                 found.push(Indexed { number: posting.number, hash: term, count: posting.count });
             })?;
             decoded.ok_or_else(|| malformed(key))?;
             if !ascending {
-                return Err(damaged(key, "its postings are out of order, so that a look-up passes over some"));
+                return Err(damaged(key, "its postings are out of order, so that a look-up misses some"));
             }
         }
         Ok(ControlFlow::Continue(()))

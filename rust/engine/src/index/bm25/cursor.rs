@@ -11,6 +11,7 @@ use crate::Result;
 use crate::store::pages::Pages;
 
 /// The part of a list that one block holds.
+#[derive(Clone)]
 struct Piece<'p> {
     key: &'p [u8],
     first: u32,
@@ -19,6 +20,7 @@ struct Piece<'p> {
     list: List<'p>,
 }
 
+#[derive(Clone)]
 pub(super) struct Cursor<'p> {
     pieces: Vec<Piece<'p>>,
     postings: u64,

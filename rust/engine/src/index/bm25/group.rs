@@ -3,7 +3,7 @@
 //! Lists that nothing changes are copied as bytes; of a changed list only the touched runs are decoded.
 
 use super::block::{self, Block, Unit, body_bytes};
-use super::layout::{self, BlockKeys, Layout, NO_NUMBER, Place, malformed};
+use super::layout::{self, BlockKeys, Layout, NO_NUMBER, PostingKey, malformed};
 use super::lengths::Lengths;
 use super::list::{Posting, Run, SHORT, decode_short, encode_run, encode_short};
 use super::merge::{Change, Write};
@@ -16,7 +16,7 @@ pub(super) struct Group {
     layout: Layout,
     keys: BlockKeys,
     /// The places of the blocks that were taken apart.
-    places: Vec<Place>,
+    places: Vec<PostingKey>,
     units: Vec<Unit>,
     /// Holds the units' bytes.
     arena: Vec<u8>,
@@ -57,7 +57,7 @@ impl Group {
     }
 
     /// Takes in the next block, or the first of an index, with the changes that belong to it.
-    pub fn add(&mut self, place: Place, block: Option<Block<'_>>, changes: &[Change], lengths: &mut impl Lengths) -> Result<()> {
+    pub fn add(&mut self, place: PostingKey, block: Option<Block<'_>>, changes: &[Change], lengths: &mut impl Lengths) -> Result<()> {
         let mut stored = std::mem::take(&mut self.stored);
         stored.clear();
         if let Some(block) = block {
@@ -80,8 +80,8 @@ impl Group {
     /// the lists of a term are one behind the other.
     pub fn concatenate<'p>(
         &mut self,
-        from: Place,
-        to: Option<Place>,
+        from: PostingKey,
+        to: Option<PostingKey>,
         blocks: impl Iterator<Item = Block<'p>>,
         lengths: &mut impl Lengths,
     ) -> Result<()> {
@@ -111,7 +111,7 @@ impl Group {
         Ok(())
     }
 
-    fn is_before(&mut self, unit: &Unit, to: Option<Place>) -> Result<bool> {
+    fn is_before(&mut self, unit: &Unit, to: Option<PostingKey>) -> Result<bool> {
         match (to, unit.head) {
             (Some(to), _) if unit.term != to.term => Ok(unit.term < to.term),
             (Some(to), Some(head)) => Ok(head.first < to.number),
@@ -288,10 +288,10 @@ impl Group {
     }
 
     /// The lower bound of a block that begins with the unit at `at`, not the first.
-    fn place_of(&self, at: usize) -> Place {
+    fn place_of(&self, at: usize) -> PostingKey {
         let (before, unit) = (&self.units[at - 1], &self.units[at]);
         let number = if before.term == unit.term { unit.head.map_or(0, |head| head.first) } else { 0 };
-        Place { term: unit.term, number }
+        PostingKey { term: unit.term, number }
     }
 
     /// Where pages end: at even sizes, as terms are hashes and grow everywhere; but the blocks of one long list are

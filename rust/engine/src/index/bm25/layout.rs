@@ -62,22 +62,22 @@ pub(super) struct BlockKeys {
 }
 
 impl BlockKeys {
-    /// Keys that begin with `prefix`, and go on with a [`Place`].
+    /// Keys that begin with `prefix`, and go on with a [`PostingKey`].
     pub fn new(prefix: Key) -> Self {
         Self { prefix }
     }
 
     /// The key of the block that begins at `place`.
-    pub fn at(self, place: Place) -> Key {
+    pub fn at(self, place: PostingKey) -> Key {
         self.prefix.u64(place.term).u32(place.number)
     }
 
     /// The place that `key` names, if it is one of these keys.
-    pub fn place(self, key: &[u8]) -> Option<Place> {
+    pub fn place(self, key: &[u8]) -> Option<PostingKey> {
         let rest = key.strip_prefix(self.prefix.as_slice())?;
         let (term, number) = rest.split_first_chunk::<8>()?;
         let number: [u8; 4] = number.try_into().ok()?;
-        Some(Place { term: u64::from_be_bytes(*term), number: u32::from_be_bytes(number) })
+        Some(PostingKey { term: u64::from_be_bytes(*term), number: u32::from_be_bytes(number) })
     }
 
     /// All of them.
@@ -88,7 +88,7 @@ impl BlockKeys {
 
 /// A point in the order of all postings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place {
+pub(super) struct PostingKey {
     pub term: u64,
     pub number: u32,
 }

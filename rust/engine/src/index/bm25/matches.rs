@@ -3,6 +3,7 @@
 use super::tail::{Kind, Record};
 
 /// A document that the tail adds, and which of the query's terms it has.
+#[derive(Debug, Clone)]
 pub(super) struct Newer {
     pub number: u32,
     pub length: u32,
@@ -10,6 +11,7 @@ pub(super) struct Newer {
 }
 
 /// What the tail says of the terms of a query.
+#[derive(Debug, Clone)]
 pub(super) struct TailMatches {
     /// For each term, how many more documents have it than the blocks say.
     pub more: Vec<i64>,

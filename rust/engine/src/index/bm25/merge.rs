@@ -2,7 +2,7 @@
 
 use super::TermCount;
 use super::group::Group;
-use super::layout::{self, BlockKeys, Layout, Place};
+use super::layout::{self, BlockKeys, Layout, PostingKey};
 use super::lengths::Lengths;
 use super::lookup;
 use crate::store::keys::Key;
@@ -40,8 +40,8 @@ pub(super) struct Change {
 }
 
 impl Change {
-    pub fn place(self) -> Place {
-        Place { term: self.term, number: self.number }
+    pub fn place(self) -> PostingKey {
+        PostingKey { term: self.term, number: self.number }
     }
 }
 
@@ -104,7 +104,7 @@ pub(super) fn plan<P: Pages>(
         group.clear();
         let mut block = lookup::block_at(pages, keys, first.place())?;
         loop {
-            let place = block.map_or(Place { term: 0, number: 0 }, |(place, _)| place);
+            let place = block.map_or(PostingKey { term: 0, number: 0 }, |(place, _)| place);
             let next = lookup::block_after(pages, keys, place)?;
             let mine = next.map_or(rest.len(), |(upper, _)| rest.partition_point(|change| change.place() < upper));
             group.add(place, block.map(|(_, block)| block), &rest[..mine], lengths)?;

@@ -29,6 +29,7 @@ const MOST_RESERVED: u64 = 1 << 16;
 const POSTINGS_PER_LOOKUP: u64 = 2;
 
 /// A query's term, ready to be scored.
+#[derive(Clone)]
 pub(super) struct Scorer<'p> {
     pub cursor: Cursor<'p>,
     pub factor: f64,

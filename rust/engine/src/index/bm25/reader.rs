@@ -113,15 +113,22 @@ impl<'p, P: Pages> Reader<'p, P> {
         Ok(numbers)
     }
 
+    /// How many documents have a term.
+    pub fn frequency(&self, hash: u64) -> Result<u64> {
+        let tail = TailMatches::new(&self.tail, &[hash]);
+        Ok(lookup::postings(self.pages, self.index.postings(), hash)?.saturating_add_signed(tail.more[0]))
+    }
+
     /// How many documents have each of these terms.
     pub fn frequencies(&self, hashes: &[u64]) -> Result<Vec<u64>> {
         let mut places: Vec<usize> = (0..hashes.len()).collect();
         places.sort_by_key(|place| hashes[*place]);
         let sorted: Vec<u64> = places.iter().map(|place| hashes[*place]).collect();
-        let (tail, mut frequencies) = (TailMatches::new(&self.tail, &sorted), vec![0; hashes.len()]);
+        let tail = TailMatches::new(&self.tail, &sorted);
+        let (mut frequencies, mut counts) = (vec![0; hashes.len()], vec![0; hashes.len()]);
+        lookup::count(self.pages, self.index.postings(), &sorted, &mut counts)?;
         for (at, place) in places.into_iter().enumerate() {
-            let cursor = Cursor::open(self.pages, [self.index.postings()], sorted[at])?;
-            frequencies[place] = cursor.postings().saturating_add_signed(tail.more[at]);
+            frequencies[place] = counts[at].saturating_add_signed(tail.more[at]);
         }
         Ok(frequencies)
     }
@@ -165,6 +172,29 @@ impl<'p, P: Pages> Reader<'p, P> {
         }
         contributions.sort_unstable_by_key(|(place, _)| *place);
         Ok(contributions.into_iter().map(|(_, contribution)| contribution).collect())
+    }
+
+    /// The score of each of these documents, whose numbers ascend; 0 where it is not present.
+    pub fn scores_of(&mut self, query: &Query<'_>, numbers: &[u32]) -> Result<Vec<i64>> {
+        let (mut terms, tail) = self.prepare(query)?;
+        let formula = Formula::new(query.parameters, query.statistics);
+        let factors: Vec<f64> = terms.iter().map(|term| formula.factor(term.asked.weight, term.frequency)).collect();
+        let mut scores = Vec::with_capacity(numbers.len());
+        for &number in numbers {
+            let mut score = 0;
+            if let Some(row) = self.row(number)? {
+                let newer = tail.documents.iter().find(|document| document.number == number);
+                for (at, (term, factor)) in terms.iter_mut().zip(&factors).enumerate() {
+                    let count = match newer {
+                        Some(document) => document.counts.iter().find(|(term, _)| *term == at).map(|(_, count)| *count),
+                        None => term.cursor.count_at(number)?,
+                    };
+                    score += count.map_or(0, |count| formula.contribution(*factor, count, row.length));
+                }
+            }
+            scores.push(score);
+        }
+        Ok(scores)
     }
 
     fn collect<C: Collector<Rows<'p, P>>>(&mut self, query: &Query<'_>, collector: &mut C) -> Result<Vec<u64>> {

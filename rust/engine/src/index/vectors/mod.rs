@@ -5,10 +5,10 @@
 //! or choose among partitions.
 //!
 //! ```text
-//! write    UnitVector (f32, length 1) -> VectorExact as it is, VectorBlock as int8 codes with one scale
+//! write    UnitVector (f32, length 1) -> VectorExact in 16 bits a component, VectorBlock as int8 codes with one scale
 //! recall   Query -> scan: trunc(2^30 * dot(codes) * scale * scale) for every vector
 //!                -> Scores::best: the first n, score descending, number ascending
-//!                -> rerank: trunc(2^30 * dot(f32 as f64)) for those n
+//!                -> rerank: trunc(2^30 * scale * dot(f32 and i16 as f64)) for those n
 //! ```
 //!
 //! Every step gives the same bits on every processor: integers are exact in any order, floating point has one fixed
@@ -26,6 +26,7 @@ mod pairs;
 mod query;
 mod scan;
 mod select;
+mod some;
 mod unit;
 mod write;
 

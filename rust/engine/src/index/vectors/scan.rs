@@ -1,12 +1,25 @@
 //! The scan: a score for every vector of a partition.
 
+use std::cell::Cell;
 use std::ops::ControlFlow;
 
-use super::kernel::Kernel;
+use super::kernel::{Half, Kernel};
+use super::select::Best;
 use super::{Query, Scored, VectorSet};
 use crate::Result;
 use crate::index::vectors::select;
 use crate::store::pages::Pages;
+
+/// So many vectors are read whole before rows may be left out: in as few as that nothing is won.
+const READ_WHOLE: usize = 8_192;
+
+/// Scores that a thread keeps room for between two scans: 8 MiB.
+const MOST_SPARE: usize = 1 << 20;
+
+thread_local! {
+    /// Room of an earlier scan, so that the next one neither allocates nor clears it.
+    static SPARE: Cell<Option<Scores>> = const { Cell::new(None) };
+}
 
 /// The score of every vector of a set, numbers ascending. Kept by the caller and filled again by each scan.
 #[derive(Debug, Clone, Default)]
@@ -22,6 +35,18 @@ impl Scores {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// No scores yet, with the room of an earlier scan of this thread.
+    pub(super) fn with_spare_room() -> Self {
+        Self { len: 0, ..SPARE.take().unwrap_or_default() }
+    }
+
+    /// Leaves the room to the next scan of this thread.
+    pub(super) fn give_back(self) {
+        if self.numbers.len() <= MOST_SPARE {
+            SPARE.set(Some(self));
+        }
     }
 
     /// Vectors that were scored.
@@ -61,6 +86,12 @@ impl Scores {
         (&self.numbers[..self.len], &self.values[..self.len])
     }
 
+    /// Adds one score.
+    #[inline]
+    fn push(&mut self, number: u32, score: i32) {
+        self.grow(&[number.to_le_bytes()])[0] = score;
+    }
+
     /// Adds `numbers` and returns the slice that their scores go to.
     #[inline]
     fn grow(&mut self, numbers: &[[u8; 4]]) -> &mut [i32] {
@@ -95,6 +126,40 @@ impl VectorSet {
         self.scan_blocks(pages, query, Kernel::best(), from.as_deref().unwrap_or(key.as_slice()), scores)
     }
 
+    /// [`scan`](Self::scan) for the best `n`: beyond the first [`READ_WHOLE`] vectors, rows that cannot be among them may be left out.
+    /// Whether none was.
+    pub(super) fn scan_for<P: Pages + ?Sized>(&self, pages: &P, query: &Query, n: usize, scores: &mut Scores) -> Result<bool> {
+        self.check_query(query)?;
+        let Some(half) = Half::of(query).filter(|_| n > 0) else {
+            self.scan(pages, query, scores)?;
+            return Ok(true);
+        };
+        scores.len = 0;
+        let (score_block, mut best) = (Kernel::best().block_scorer(), Best::new(n));
+        let (mut left_out, mut kept) = (0, 0);
+        let mut score = |key: &[u8], value: &[u8], next: &[u8]| -> Result<()> {
+            let block = self.open_block(key, value)?;
+            let from = scores.len;
+            // It stops to pay where a quarter of the rows are read to their end.
+            match best.bar.filter(|_| from + left_out >= READ_WHOLE && kept * 4 <= left_out + READ_WHOLE) {
+                None => score_block(query, &block, next, scores.grow(block.numbers())),
+                Some(bar) => half.above(query, &block, next, bar, &mut |at, score| scores.push(block.number(at), score)),
+            }
+            for at in from..scores.len {
+                let (number, score) = (scores.numbers[at], scores.values[at]);
+                if best.bar.is_none_or(|bar| score > bar) {
+                    best.push(Scored { number, score });
+                }
+            }
+            let read = scores.len - from;
+            left_out += block.len() - read;
+            kept += if read < block.len() { read } else { 0 };
+            Ok(())
+        };
+        self.each_block(pages, self.blocks().as_slice(), &mut score)?;
+        Ok(left_out == 0)
+    }
+
     fn scan_blocks<P: Pages + ?Sized>(&self, pages: &P, query: &Query, kernel: Kernel, from: &[u8], scores: &mut Scores) -> Result<()> {
         self.check_query(query)?;
         scores.len = 0;
@@ -104,8 +169,18 @@ impl VectorSet {
             score_block(query, &block, next, scores.grow(block.numbers()));
             Ok(())
         };
+        self.each_block(pages, from, &mut score)
+    }
+
+    /// Calls `score` with every block from the key `from` on, and the value of the one after it.
+    fn each_block<'p, P: Pages + ?Sized>(
+        &self,
+        pages: &'p P,
+        from: &[u8],
+        score: &mut impl FnMut(&'p [u8], &'p [u8], &'p [u8]) -> Result<()>,
+    ) -> Result<()> {
         // One block behind the walk, which reads the tree's leaves only: a block is fetched while the one before is scored.
-        let mut due: Option<(&[u8], &[u8])> = None;
+        let mut due: Option<(&'p [u8], &'p [u8])> = None;
         pages.scan(from, &self.blocks().prefix_range().end, &mut |key, value| {
             if let Some((key, before)) = due {
                 score(key, before, value)?;

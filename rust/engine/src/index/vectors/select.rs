@@ -59,19 +59,19 @@ fn any_above(scores: &[i32], bar: i32) -> bool {
     scores.iter().map(|&score| u32::from(score > bar)).sum::<u32>() > 0
 }
 
-struct Best {
-    n: usize,
+pub(super) struct Best {
+    pub(super) n: usize,
     ranks: Vec<u64>,
     /// A score that does not exceed this one cannot be among the best: numbers ascend, so it loses every tie as well.
-    bar: Option<i32>,
+    pub(super) bar: Option<i32>,
 }
 
 impl Best {
-    fn new(n: usize) -> Self {
+    pub(super) fn new(n: usize) -> Self {
         Self { n, ranks: Vec::with_capacity(2 * n), bar: None }
     }
 
-    fn push(&mut self, scored: Scored) {
+    pub(super) fn push(&mut self, scored: Scored) {
         self.ranks.push(scored.rank());
         if self.ranks.len() == 2 * self.n {
             self.cut();

@@ -7,6 +7,7 @@
 use std::ops::ControlFlow;
 
 use super::block::{Entry, encode, vectors_per_block};
+use super::exact::Rounded;
 use super::query::quantise;
 use super::{UnitVector, VectorSet};
 use crate::Result;
@@ -22,7 +23,11 @@ impl VectorSet {
     /// Stores many vectors, in any order; where a number comes twice, its last vector stands. Every page is written once.
     pub fn put_many<P: PagesMut + ?Sized>(&self, pages: &mut P, vectors: &[(u32, &UnitVector)]) -> Result<()> {
         vectors.iter().try_for_each(|&(number, vector)| self.check_vector(number, vector))?;
-        let vectors = in_order(vectors);
+        let mut vectors = in_order(vectors);
+        // Codes are those of the vector as it is read again, so that the blocks say what the exact vectors say.
+        let rounded: Vec<Rounded> = vectors.iter().filter(|_| self.is_exact()).map(|(_, vector)| Rounded::new(vector)).collect();
+        let units: Vec<UnitVector> = rounded.iter().map(Rounded::unit).collect();
+        vectors.iter_mut().zip(&units).for_each(|((_, vector), unit)| *vector = unit);
         let mut rest = &vectors[..];
         while let [(number, _), ..] = rest {
             let target = self.block_for(pages, *number)?;
@@ -36,7 +41,7 @@ impl VectorSet {
             return Ok(());
         }
         self.note_changes(pages, &vectors.iter().map(|&(number, _)| number).collect::<Vec<_>>(), true)?;
-        vectors.iter().try_for_each(|&(number, vector)| self.put_exact(pages, number, vector))
+        vectors.iter().zip(&rounded).try_for_each(|(&(number, _), rounded)| self.put_exact(pages, number, rounded))
     }
 
     /// Removes the vector of `number`; says whether there was one.

@@ -17,9 +17,7 @@ impl Core {
     /// Forgets a memory; `false` where it was forgotten before.
     pub fn forget(&self, scope: &Scope, id: &str, reason: Option<&str>, now: i64) -> Result<bool> {
         let (scope, id, reason) = (scope.clone(), id.to_owned(), reason.map(str::to_owned));
-        let forgotten = reserve::freeing(|| self.write(move |txn| forget::forget(txn, &scope, &id, reason.as_deref(), now)));
-        self.forget_tokens();
-        forgotten
+        reserve::freeing(|| self.write(move |txn| forget::forget(txn, &scope, &id, reason.as_deref(), now)))
     }
 
     /// Forgets all that comes from there; what was (or, in a dry run, would be) forgotten. One transaction a step of [`maintain::STEP`].
@@ -51,7 +49,6 @@ impl Core {
             let step = step.to_vec();
             forgotten.extend(self.write(move |txn| forget::forget_many(txn, partition, seed, (&step, which), reason, now))?);
         }
-        self.forget_tokens();
         Ok(forgotten)
     }
 

@@ -13,7 +13,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
 use std::time::Duration;
 
-use crate::embedding::RecentTokens;
 use crate::index::vectors::graph::GraphOptions;
 use crate::interrupt;
 use crate::memory::access::{self, AccessBuffer};
@@ -68,7 +67,6 @@ pub struct Core {
     screening: Screening,
     rules: [KindRule; 7],
     accesses: Arc<AccessBuffer>,
-    recent_tokens: RecentTokens,
     witness: Option<Arc<dyn Witness>>,
 }
 
@@ -103,7 +101,6 @@ impl Core {
             screening: Screening::default(),
             rules: [KindRule::default(); 7],
             accesses: Arc::default(),
-            recent_tokens: RecentTokens::default(),
             witness: None,
         })
     }
@@ -176,7 +173,6 @@ impl Core {
 
     fn leave(&self) {
         if !self.left.swap(true, Ordering::Relaxed) {
-            self.forget_tokens();
             self.store.leave();
         }
     }
@@ -308,16 +304,6 @@ impl Core {
     /// Drops the recalls of a partition that are still buffered: it is erased.
     pub(crate) fn forget_recalled(&self, partition: Partition) {
         self.store.unforked(|| self.accesses.forget(partition));
-    }
-
-    /// The tokens of texts that were cut lately. Within a read, when no fork can come.
-    pub(crate) fn recent_tokens(&self) -> &RecentTokens {
-        &self.recent_tokens
-    }
-
-    /// Drops the tokens of all texts: some were erased. Not within a read: it takes its lock.
-    pub(crate) fn forget_tokens(&self) {
-        self.store.unforked(|| self.recent_tokens.forget());
     }
 
     /// Whether nothing may be written through it.

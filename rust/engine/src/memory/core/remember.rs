@@ -10,9 +10,10 @@ use crate::memory::embedders::Embedder;
 use crate::memory::learn::{self, LearnMark};
 use crate::memory::merge;
 use crate::memory::new_memory::{NewMemory, Verdict};
+use crate::memory::outcome::{Action, Remembered};
 use crate::memory::quarantine;
 use crate::memory::read;
-use crate::memory::remember::{self, Action, Prepared, Remembered};
+use crate::memory::remember::{self, Prepared};
 use crate::memory::revise::{self, Revision};
 use crate::scope::Scope;
 use crate::store::identity::Secret;
@@ -109,7 +110,7 @@ impl Core {
         embedder: Arc<Embedder>,
         groups: Vec<Group>,
         now: i64,
-        must_hold: Option<Arc<Vec<Place>>>,
+        must_hold: Option<Arc<Vec<RowAt>>>,
     ) -> Result<Vec<Vec<Result<Remembered>>>> {
         let count: usize = groups.iter().map(|group| group.rows.len()).sum();
         let buffered = Arc::clone(&self.accesses);
@@ -257,7 +258,7 @@ fn prepare(embedder: &Embedder, scope: &Scope, secret: Secret, mut new: NewMemor
 #[derive(Default)]
 struct Batch {
     groups: Vec<Group>,
-    places: Vec<Place>,
+    places: Vec<RowAt>,
     bytes: usize,
 }
 
@@ -268,7 +269,7 @@ struct Group {
 }
 
 /// Where a row of the caller stands in a batch.
-struct Place {
+struct RowAt {
     at: usize,
     group: usize,
     row: usize,
@@ -287,7 +288,7 @@ impl Batch {
             self.groups.len() - 1
         });
         let rows = &mut self.groups[group].rows;
-        self.places.push(Place { at, group, row: rows.len() });
+        self.places.push(RowAt { at, group, row: rows.len() });
         rows.push(row);
         self.bytes += bytes;
     }

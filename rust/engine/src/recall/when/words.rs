@@ -1,6 +1,6 @@
 //! Words of a question, and what a word can be in an expression of time.
 
-use crate::units::calendar::{Days, MONTHS, WEEKDAYS, day, months, valid};
+use crate::units::calendar::{Days, MONTHS, WEEKDAYS, day, is_short_month, months, valid};
 
 /// One word without the punctuation around it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,7 +42,7 @@ impl Word<'_> {
         if let Some(at) = MONTHS.iter().position(|name| *name == self.lower) {
             return Some((at as i64 + 1, matches!(at, 2 | 4)));
         }
-        let short = self.is_capital() && (self.lower.len() == 3 || self.lower == "sept");
+        let short = self.is_capital() && is_short_month(&self.lower);
         MONTHS.iter().position(|name| short && name.starts_with(&self.lower)).map(|at| (at as i64 + 1, true))
     }
 

@@ -11,13 +11,13 @@
 
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::context::json::{self, Object, Place};
+use crate::context::json::{self, Object, Position};
 use crate::context::{Arguments, Format, Message, Part, detect};
 use crate::tokens::bound::usage;
 use crate::{Error, Result};
 
 const DOING: &str = "read a response";
-const RESPONSE: Place<'static> = Place { doing: DOING, at: "the response" };
+const RESPONSE: Position<'static> = Position { doing: DOING, at: "the response" };
 const ALONE: &str =
     "pass what the SDK returned: a chat completion, an Anthropic message, a response, Gemini's answer; or the assistant message alone";
 
@@ -133,7 +133,7 @@ impl Response {
             None => RESPONSE.error(
                 "a reply must say something",
                 "one without text, calls and finish reason, as an interrupted stream leaves it",
-                "send the request again; an empty message that is meant goes to session.add",
+                "send the request again; pass an empty message that you mean to session.add",
             ),
             Some(finish) => RESPONSE.error(
                 "a reply must say something",
@@ -152,7 +152,7 @@ fn completion(object: &Object<'_>, choices: &str) -> Result<Response> {
         let next = "ask for one reply (n=1), or pass the message of the choice that was taken";
         return Err(RESPONSE.error("a turn has one reply", &got, next));
     };
-    let place = Place { doing: DOING, at: "choices[0]" };
+    let place = Position { doing: DOING, at: "choices[0]" };
     let choice = json::object(choice).ok_or_else(|| place.error("a choice must be an object", choice, ALONE))?;
     if choice.get("delta").is_some() {
         return Err(chunk("a choice with a \"delta\""));
@@ -161,7 +161,7 @@ fn completion(object: &Object<'_>, choices: &str) -> Result<Response> {
         return Err(place.error(
             "a choice has a \"message\"",
             "none",
-            "use the chat completions API: a text completion is no reply to messages",
+            "use the chat completions API: a text completion does not reply to messages",
         ));
     };
     Ok(Response::about(object, message.into(), Format::OpenAi, owned(&choice, "finish_reason")))
@@ -169,7 +169,7 @@ fn completion(object: &Object<'_>, choices: &str) -> Result<Response> {
 
 /// An Anthropic message: its role and content, without what only an answer has.
 fn anthropic(object: &Object<'_>) -> Result<Response> {
-    let content = object.get("content").ok_or_else(|| RESPONSE.wrong("content", "must be there and be a list of blocks", "nothing"))?;
+    let content = object.get("content").ok_or_else(|| RESPONSE.wrong("content", "must be present and a list of blocks", "nothing"))?;
     let role = object.get("role").unwrap_or("\"assistant\"");
     let message = format!("{{\"role\":{role},\"content\":{content}}}");
     Ok(Response::about(object, message.into(), Format::Anthropic, owned(object, "stop_reason")))
@@ -177,7 +177,7 @@ fn anthropic(object: &Object<'_>) -> Result<Response> {
 
 /// A response of the Responses API: its items, reasoning and calls among them.
 fn responses(object: &Object<'_>) -> Result<Response> {
-    let output = object.get("output").ok_or_else(|| RESPONSE.wrong("output", "must be there and be a list of items", "nothing"))?;
+    let output = object.get("output").ok_or_else(|| RESPONSE.wrong("output", "must be present and a list of items", "nothing"))?;
     let items = json::list(output).ok_or_else(|| RESPONSE.wrong("output", "must be a list of items", output))?;
     let finish = object.get("incomplete_details").and_then(json::object).and_then(|details| owned(&details, "reason"));
     let finish = finish.or_else(|| owned(object, "status"));
@@ -202,7 +202,7 @@ fn gemini(object: &Object<'_>) -> Result<Response> {
             "ask for one candidate, or another question where the prompt was blocked",
         ));
     };
-    let place = Place { doing: DOING, at: "candidates[0]" };
+    let place = Position { doing: DOING, at: "candidates[0]" };
     let candidate = json::object(candidate).ok_or_else(|| place.error("a candidate must be an object", candidate, ALONE))?;
     let finish = owned(&candidate, "finishReason").or_else(|| owned(&candidate, "finish_reason"));
     let parts = candidate.get("content").and_then(json::object).and_then(|content| content.get("parts").map(str::to_owned));
@@ -270,7 +270,7 @@ fn no_object(raw: &str) -> Error {
         Some(list) => format!("a list of {}", list.len()),
         None => raw.to_owned(),
     };
-    RESPONSE.error("an answer is one JSON object", &got, "pass the response as the SDK returned it; a text goes to session.add")
+    RESPONSE.error("an answer is one JSON object", &got, "pass the response as the SDK returned it, and a text to session.add")
 }
 
 /// The text at `key` where it is one without escapes, as the words that tell shapes apart are.

@@ -8,6 +8,7 @@
 
 use crate::Result;
 use crate::context::Arguments;
+use crate::limits;
 use crate::session::add::NewMessage;
 use crate::session::place::Place;
 use crate::session::record::{locate, no_such_session};
@@ -61,6 +62,11 @@ pub struct Claim {
 }
 
 impl Claim {
+    /// A claim that lasts so many seconds.
+    pub fn lasting(holder: String, dead: Option<String>, seconds: f64, now: i64) -> Result<Self> {
+        Ok(Self { holder, dead, until: now.saturating_add(limits::lease(seconds)?), now })
+    }
+
     /// Takes the lease, or prolongs it; the lease of whoever holds it, where that is another who lives.
     fn take(&self, pages: &mut impl PagesMut, place: Place) -> Result<Option<Lease>> {
         let known = self.held(Lease::read(&*pages, place)?);

@@ -31,7 +31,9 @@ use super::place::Place;
 use super::record::SessionRecord;
 use super::transcript::words::index;
 use crate::Result;
+use crate::index::bm25::Parameters;
 use crate::index::bm25::runs::Runs;
+use crate::limits;
 use crate::memory::Core;
 use crate::recall::check_conditions;
 use crate::recall::when::Range;
@@ -81,6 +83,7 @@ pub struct TranscriptHit {
 /// The messages of a scope's sessions that answer the question, best first; of equals the newest.
 pub fn search(engine: &Core, scope: &Scope, request: &Request) -> Result<Vec<TranscriptHit>> {
     check_conditions("searching transcripts", &request.metadata)?;
+    limits::within("limit", request.limit as u64, 0..=limits::MAX_HITS as u64)?;
     engine.store().read(|pages| search_in(pages, scope, request))
 }
 
@@ -99,13 +102,21 @@ pub(super) fn search_in<P: Pages>(pages: &P, scope: &Scope, request: &Request) -
 
 /// The same from a snapshot that the caller holds, without the messages themselves.
 pub(super) fn found<P: Pages>(pages: &P, partition: Partition, seed: Seed, request: &Request) -> Result<Vec<Found>> {
-    let runs = Runs::open(pages, index(partition))?;
-    let repaired = typos::repaired(pages, &runs, seed.terms, &request.text)?;
-    let question = Question::new(repaired.as_deref().unwrap_or(&request.text), seed.terms);
-    if question.terms.is_empty() || request.limit == 0 {
+    if request.limit == 0 {
         return Ok(Vec::new());
     }
-    Ranking::new(pages, (partition, &runs), &question, request)?.best(request.limit)
+    let runs = Runs::open(pages, index(partition))?;
+    let snapshot = runs.snapshot(pages)?;
+    let mut question = Question::new(&request.text, seed.terms);
+    let mut terms = snapshot.prepare(&question.terms, Parameters::default())?;
+    if let Some(text) = typos::repaired(pages, (&runs, &terms), seed.terms, &request.text)? {
+        question = Question::new(&text, seed.terms);
+        terms = snapshot.prepare(&question.terms, Parameters::default())?;
+    }
+    if question.terms.is_empty() {
+        return Ok(Vec::new());
+    }
+    Ranking::new(pages, partition, (&snapshot, &terms), &question, request)?.best(request.limit)
 }
 
 /// The ids of sessions, each read once.

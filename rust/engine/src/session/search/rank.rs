@@ -16,14 +16,14 @@ use super::sight::{Dated, Field};
 use super::{Found, Request};
 use crate::Result;
 use crate::embedding::{Nearness, count_forms};
-use crate::index::bm25::runs::Runs;
-use crate::index::bm25::{Parameters, QueryTerm};
+use crate::index::bm25::runs::{Prepared, Snapshot};
 use crate::recall::filter::has_metadata;
 use crate::recall::ranking::{BEHIND, BESIDE, BEST, BEYOND, MEANING_BESIDE, OPENING, SPEAKERS_FROM};
 use crate::recall::when::{self, Range};
 use crate::store::envelope::damaged;
 use crate::store::keys::{Key, Partition, Table, u32_at};
 use crate::store::pages::Pages;
+use crate::text::speech::acknowledges;
 
 /// One search of one snapshot.
 pub(super) struct Ranking<'r, P> {
@@ -34,6 +34,8 @@ pub(super) struct Ranking<'r, P> {
     field: Field,
     meaning: Meaning,
     speakers: Vec<String>,
+    /// The question has no word but those of courtesy, so that courtesies answer it.
+    asks_courtesies: bool,
     /// The time that the question asks about.
     asked: Option<Range>,
 }
@@ -52,31 +54,45 @@ struct Ranked {
 }
 
 impl<'r, P: Pages> Ranking<'r, P> {
-    pub fn new(pages: &'r P, (partition, runs): (Partition, &Runs), question: &'r Question, request: &'r Request) -> Result<Self> {
-        let snapshot = runs.snapshot(pages)?;
+    /// `terms` are those of the question.
+    pub fn new(
+        pages: &'r P,
+        partition: Partition,
+        (snapshot, terms): (&Snapshot<'_, P>, &Prepared<'_>),
+        question: &'r Question,
+        request: &'r Request,
+    ) -> Result<Self> {
         let mut field = Field::new(SessionsHead::read(pages, partition)?.last_document);
-        let scored = snapshot.score_all(&question.terms, Parameters::default())?;
-        let first = field.enter_words(&scored.hits, SPEAKERS_FROM);
+        let first = field.enter_words(&snapshot.score(terms, |_| true)?, SPEAKERS_FROM);
         let (speakers, hashes) = named(pages, partition, question, &first)?;
-        let names: Vec<QueryTerm> = question.terms.iter().filter(|term| hashes.contains(&term.hash)).copied().collect();
-        let only_names = names.len() == question.terms.len();
-        if !names.is_empty() {
-            field.enter_names(&snapshot.score_all(&names, Parameters::default())?.hits, only_names);
+        let only_names = question.terms.iter().all(|term| hashes.contains(&term.hash));
+        if !hashes.is_empty() {
+            field.enter_names(&snapshot.score(terms, |hash| hashes.contains(&hash))?, only_names);
         }
         field.settle(only_names);
-        field.identify(&snapshot, question)?;
-        let meaning = question.meaning(&speakers, &scored.rarity);
-        field.scan(pages, &vectors(partition), &meaning)?;
-        let mut ranking = Self { pages, partition, question, request, field, meaning, speakers, asked: None };
+        field.identify(snapshot, question)?;
+        let meaning = question.meaning(&speakers, &terms.rarity());
+        let mut ranking = Self {
+            pages,
+            partition,
+            question,
+            request,
+            field,
+            meaning,
+            speakers,
+            asks_courtesies: acknowledges(&request.text),
+            asked: None,
+        };
         ranking.read_time()?;
         Ok(ranking)
     }
 
     /// The best `limit` messages: score descending, of equals the newest document.
-    pub fn best(&self, limit: usize) -> Result<Vec<Found>> {
+    pub fn best(&mut self, limit: usize) -> Result<Vec<Found>> {
         let (mut wanted, mut sessions) = (limit, BTreeMap::new());
+        let vectors = vectors(self.partition);
         loop {
-            let (numbers, all) = self.field.promising(wanted.saturating_add(BEYOND));
+            let (numbers, all) = self.field.promising(self.pages, &vectors, &self.meaning, wanted.saturating_add(BEYOND))?;
             let mut found = self.score(numbers, &mut sessions)?;
             if found.len() >= limit || all {
                 found.truncate(limit);
@@ -86,8 +102,9 @@ impl<'r, P: Pages> Ranking<'r, P> {
         }
     }
 
-    fn score(&self, mut numbers: Vec<u32>, sessions: &mut BTreeMap<u32, Known>) -> Result<Vec<Found>> {
+    fn score(&mut self, mut numbers: Vec<u32>, sessions: &mut BTreeMap<u32, Known>) -> Result<Vec<Found>> {
         numbers.sort_unstable();
+        self.field.complete(self.pages, &vectors(self.partition), &self.meaning, &numbers)?;
         let rows = self.rows(&numbers)?;
         let nearness = self.nearness(&rows, &numbers);
         let (mut ranked, mut at) = (Vec::with_capacity(numbers.len()), 0);
@@ -101,7 +118,7 @@ impl<'r, P: Pages> Ranking<'r, P> {
                 continue; // what follows a message was taken back
             };
             let known = self.session(row.session, sessions)?;
-            if !known.is_visible || !self.is_said_then(row)? {
+            if !known.is_visible || row.is_courtesy && !self.asks_courtesies || !self.is_said_then(row)? {
                 continue;
             }
             let beside = Beside { at, number, row, rows: &rows, nearness: &nearness };

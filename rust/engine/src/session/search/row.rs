@@ -26,6 +26,8 @@ const ASKS: u64 = 4;
 const JUDGED: u64 = 8;
 /// It only asks, or only says that it does not know.
 const EMPTY: u64 = 16;
+/// It greets, thanks or acknowledges, and has no other word.
+const COURTESY: u64 = 32;
 
 /// The row of a document. One that an older version wrote has neither speaker nor tokens.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,6 +42,8 @@ pub(in crate::session) struct Row<'p> {
     pub asks: bool,
     /// Whether it only asks, or only says that it does not know, and no tool said it; `None` in a row of a version before format 5.
     pub is_empty: Option<bool>,
+    /// Whether it has no word but those of courtesy, and no tool said it; false in a row of a version before 0.6.0.
+    pub is_courtesy: bool,
     pub speaker: Cow<'p, str>,
     /// Two bytes each.
     pub tokens: Cow<'p, [u8]>,
@@ -52,8 +56,19 @@ impl Row<'static> {
     pub fn of(message: &Message, speaker: String, text: &str) -> Self {
         let tokens = Cow::Owned(distinct_tokens(text, MAX_TOKENS));
         let asks = text.trim_end().ends_with(['?', '\u{ff1f}', '\u{61f}']);
-        let is_empty = Some(role_of(message).0 != "tool" && speech::answers_nothing(text));
-        Self { session: 0, index: 0, named: true, embedded: true, asks, is_empty, speaker: Cow::Owned(speaker), tokens, at: None }
+        let is_spoken = role_of(message).0 != "tool";
+        Self {
+            session: 0,
+            index: 0,
+            named: true,
+            embedded: true,
+            asks,
+            is_empty: Some(is_spoken && speech::answers_nothing(text)),
+            is_courtesy: is_spoken && speech::acknowledges(text),
+            speaker: Cow::Owned(speaker),
+            tokens,
+            at: None,
+        }
     }
 }
 
@@ -74,7 +89,7 @@ impl<'p> Row<'p> {
         let mut w = Writer::array(6);
         w.uint(u64::from(self.session));
         w.uint(self.index);
-        let judged = flag(self.is_empty.is_some(), JUDGED) | flag(self.is_empty == Some(true), EMPTY);
+        let judged = flag(self.is_empty.is_some(), JUDGED) | flag(self.is_empty == Some(true), EMPTY) | flag(self.is_courtesy, COURTESY);
         w.uint(flag(self.named, NAMED) | flag(self.embedded, EMBEDDED) | flag(self.asks, ASKS) | judged);
         w.text(&self.speaker);
         w.bin(&self.tokens);
@@ -88,7 +103,8 @@ impl<'p> Row<'p> {
         let (speaker, tokens) = (Cow::Borrowed(r.text()?), Cow::Borrowed(r.bin()?));
         let (is, at) = (|bit: u64| flags & bit != 0, r.maybe_int()?);
         let is_empty = is(JUDGED).then(|| is(EMPTY));
-        Ok(Self { session, index, named: is(NAMED), embedded: is(EMBEDDED), asks: is(ASKS), is_empty, speaker, tokens, at })
+        let (named, embedded, asks, is_courtesy) = (is(NAMED), is(EMBEDDED), is(ASKS), is(COURTESY));
+        Ok(Self { session, index, named, embedded, asks, is_empty, is_courtesy, speaker, tokens, at })
     }
 
     /// The row of a document; `None` where there is no such document.
@@ -113,6 +129,7 @@ impl<'p> Row<'p> {
             embedded: self.embedded,
             asks: self.asks,
             is_empty: self.is_empty,
+            is_courtesy: self.is_courtesy,
             speaker,
             tokens,
             at: self.at,

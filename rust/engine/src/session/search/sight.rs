@@ -6,18 +6,19 @@
 //! The exact sums are reckoned for the few that can be among the best: an estimate in single precision, of many documents at once, passes
 //! over those that cannot, so that nothing is lost by it.
 
+mod reach;
+
 use std::cell::Cell;
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use super::question::{Meaning, Question};
+use super::question::Question;
 use crate::Result;
 use crate::index::bm25::runs::Snapshot;
 use crate::index::bm25::{Hit, Parameters, QueryTerm};
-use crate::index::vectors::{Scores, VectorSet};
+use crate::index::vectors::{Scored, Scores};
 use crate::recall::ranking::{self, SIGHT, Sight, WINDOW};
 use crate::store::pages::Pages;
-use crate::units::score::SCORE_ONE;
 
 const COSINE_ONE: f64 = (1 << 30) as f64;
 const NEAR: i32 = (ranking::NEAR * COSINE_ONE) as i32;
@@ -44,6 +45,11 @@ struct Arrays {
     /// `own` and `names` again, the first behind [`PAD`] places, and all of whole chunks.
     near_own: Vec<f32>,
     near_names: Vec<f32>,
+    /// What a document has without its vector, about, in whole chunks, and the most of each chunk.
+    words: Vec<f32>,
+    peaks: Vec<f32>,
+    /// Room for the scores of some documents.
+    some: Vec<Scored>,
 }
 
 /// What the indexes say of every document.
@@ -52,6 +58,8 @@ pub(super) struct Field {
     best_own: f64,
     best_words: f64,
     best_window: f64,
+    /// Whether the cosines of all documents are entered.
+    is_scanned: bool,
     /// Documents that hold all identifiers of the question, ascending.
     identified: Vec<u32>,
     /// Documents that were said when the question asks about.
@@ -80,7 +88,10 @@ impl Field {
         }
         arrays.cosines.clear();
         arrays.cosines.resize(size + CHUNK, 0);
-        Self { kept, best_own: 1.0, best_words: 1.0, best_window: 1.0, identified: Vec::new(), dated: Dated::default() }
+        arrays.words.clear();
+        arrays.peaks.clear();
+        let (identified, dated) = (Vec::new(), Dated::default());
+        Self { kept, best_own: 1.0, best_words: 1.0, best_window: 1.0, is_scanned: false, identified, dated }
     }
 
     pub fn last(&self) -> u32 {
@@ -142,20 +153,6 @@ impl Field {
             }
         }
         self.best_window = best(most);
-    }
-
-    /// Enters the cosines of all documents.
-    pub fn scan<P: Pages>(&mut self, pages: &P, vectors: &VectorSet, meaning: &Meaning) -> Result<()> {
-        let (arrays, scores) = &mut *self.kept;
-        if let Some(vector) = &meaning.vector {
-            vectors.scan(pages, vector, scores)?;
-            for near in scores.iter() {
-                if let Some(cosine) = arrays.cosines.get_mut(near.number as usize) {
-                    *cosine = near.score.max(0);
-                }
-            }
-        }
-        Ok(())
     }
 
     /// Finds the documents that hold all identifiers of the question.
@@ -234,31 +231,9 @@ impl Field {
         sight.fixed()
     }
 
-    /// The most promising documents, best first, of equals the newest; and whether there are no others.
-    pub fn promising(&self, most: usize) -> (Vec<u32>, bool) {
-        let mut best = Best::new(most);
-        for first in (0..=self.last()).step_by(CHUNK) {
-            let (estimates, more) = (self.estimates(first as usize), self.more_than_estimated(first));
-            let bar = (best.bar.0 as f64 / f64::from(SCORE_ONE)) as f32 - more - SLACK;
-            let highest = estimates.iter().fold(f32::MIN, |highest, estimate| highest.max(*estimate)); // without a branch
-            let is_below = highest < bar;
-            if is_below {
-                continue;
-            }
-            for (number, estimate) in (first..=self.last()).zip(estimates).skip(usize::from(first == 0)) {
-                if estimate >= bar && self.may_be_hit(number) {
-                    best.offer((self.sight(number), number));
-                }
-            }
-        }
-        let all = !best.is_cut && best.kept.len() <= most;
-        let found: Vec<u32> = best.in_order().into_iter().map(|one| one.1).collect();
-        (found, all)
-    }
-
-    /// [`Self::sight`] of the documents from `first` on, about, without dates and identifiers.
+    /// [`Self::sight`] of the documents from `first` on, about, without dates, identifiers and what their vectors say.
     fn estimates(&self, first: usize) -> [f32; CHUNK] {
-        let Arrays { cosines, near_own, near_names, .. } = &self.kept.0;
+        let Arrays { near_own, near_names, .. } = &self.kept.0;
         let (words, window, own) = (SIGHT.words / self.best_words, SIGHT.window / self.best_window, 1.0 / self.best_own);
         let of_words = words as f32;
         let shares = [
@@ -269,14 +244,14 @@ impl Field {
             SIGHT.after_two * own,
         ]
         .map(|share| share as f32);
-        let (name, meaning) = (SIGHT.name as f32, (SIGHT.meaning / COSINE_ONE) as f32);
+        let name = SIGHT.name as f32;
         let mut estimates = [0.0; CHUNK];
-        let of_chunk = (near_own[first..].first_chunk(), near_names[first..].first_chunk(), cosines[first..].first_chunk());
-        let (Some(own), Some(names), Some(cosines)): Chunks<'_> = of_chunk else { return estimates };
+        let of_chunk = (near_own[first..].first_chunk(), near_names[first..].first_chunk());
+        let (Some(own), Some(names)): Chunks<'_> = of_chunk else { return estimates };
         for (at, estimate) in estimates.iter_mut().enumerate() {
             let named = if names[at] > 0.0 { name } else { 0.0 };
             let around = shares[0] * own[at] + shares[1] * own[at + 1] + shares[3] * own[at + 3] + shares[4] * own[at + 4];
-            *estimate = around + shares[2] * own[at + 2] + of_words * names[at] + named + meaning * cosines[at] as f32;
+            *estimate = around + shares[2] * own[at + 2] + of_words * names[at] + named;
         }
         estimates
     }
@@ -293,8 +268,8 @@ impl Field {
     }
 }
 
-/// The words around the documents of a chunk, their names and their cosines.
-type Chunks<'a> = (Option<&'a [f32; CHUNK + 2 * PAD]>, Option<&'a [f32; CHUNK]>, Option<&'a [i32; CHUNK]>);
+/// The words around the documents of a chunk, and their names.
+type Chunks<'a> = (Option<&'a [f32; CHUNK + 2 * PAD]>, Option<&'a [f32; CHUNK]>);
 
 /// The greatest of what it is offered.
 struct Best {

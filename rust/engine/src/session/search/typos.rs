@@ -2,7 +2,7 @@
 
 use crate::Result;
 use crate::embedding::has_word;
-use crate::index::bm25::runs::Runs;
+use crate::index::bm25::runs::{Prepared, Runs};
 use crate::store::pages::Pages;
 use crate::text::typos::{Frequencies, repair};
 use crate::text::{TermClass, term_hash, with_analyzer};
@@ -12,13 +12,18 @@ use crate::units::term_key::TermKey;
 struct Messages<'p, P> {
     pages: &'p P,
     runs: &'p Runs,
+    /// The terms of the question.
+    known: &'p Prepared<'p>,
     key: TermKey,
 }
 
 impl<P: Pages> Frequencies for Messages<'_, P> {
-    fn of_forms(&mut self, word: &str) -> Result<u64> {
+    fn has_form(&mut self, word: &str) -> Result<bool> {
         let hashes: Vec<u64> = with_analyzer(|analyzer| analyzer.query(word, self.key)).terms.iter().map(|term| term.hash).collect();
-        Ok(self.runs.frequencies(self.pages, &hashes)?.iter().sum())
+        if let Some(known) = hashes.iter().map(|hash| self.known.frequency(*hash)).sum::<Option<u64>>() {
+            return Ok(known > 0);
+        }
+        Ok(self.runs.frequencies(self.pages, &hashes)?.iter().any(|frequency| *frequency > 0))
     }
 
     fn of_spellings(&mut self, words: &[String]) -> Result<Vec<u64>> {
@@ -28,6 +33,6 @@ impl<P: Pages> Frequencies for Messages<'_, P> {
 }
 
 /// The question read so; `None` where nothing in it changed.
-pub(super) fn repaired<P: Pages>(pages: &P, runs: &Runs, key: TermKey, question: &str) -> Result<Option<String>> {
-    Ok(repair(question, has_word, &mut Messages { pages, runs, key })?.map(|repaired| repaired.text))
+pub(super) fn repaired<P: Pages>(pages: &P, (runs, known): (&Runs, &Prepared<'_>), key: TermKey, question: &str) -> Result<Option<String>> {
+    Ok(repair(question, has_word, &mut Messages { pages, runs, known, key })?.map(|repaired| repaired.text))
 }

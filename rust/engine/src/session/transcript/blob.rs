@@ -362,7 +362,7 @@ pub fn write_hole(w: &mut Writer, hole: &Hole) {
 pub fn read_hole<'b>(r: &mut Reader<'b>, key: &'b [u8]) -> Result<Hole> {
     let mut r = codec::inner(r, key)?;
     let offset = r.uint()?;
-    let hash = r.bin()?.try_into().map_err(|_| damaged(key, "the hash of a blob in it has not 16 bytes"))?;
+    let hash = r.bin()?.try_into().map_err(|_| damaged(key, "the hash of a blob in it does not have 16 bytes"))?;
     Ok(Hole { offset, hash: u128::from_be_bytes(hash), length: r.uint()? })
 }
 

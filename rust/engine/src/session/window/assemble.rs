@@ -14,6 +14,7 @@ use crate::context::message::Part;
 use crate::context::{Bounds, Factor, Fixed, Form, History, Inputs, Item, KnownWindow, Message, Prompt, Role, Volatile, carries_block};
 use crate::embedding::knows;
 use crate::index::vectors;
+use crate::limits;
 use crate::memory::{Core, Memory, record};
 use crate::models::Model;
 use crate::recall::{self, Filter, Fusion, Question, Recall, Request};
@@ -80,14 +81,14 @@ pub struct Assembled {
 
 impl Assembled {
     /// The same, now that its provider has counted it: so many tokens, exactly.
-    #[must_use]
-    pub fn costing(&self, tokens: u64) -> Self {
+    pub fn costing(&self, tokens: u64) -> Result<Self> {
+        limits::within("the provider's count", tokens, 1..=limits::MAX_TOKENS)?;
         let mut counted = self.clone();
         counted.prompt.costs(tokens);
         let sent = Arc::make_mut(&mut counted.sent);
         (sent.planned, sent.exact) = (tokens, true);
         sent.sections.clone_from(&counted.prompt.sections);
-        counted
+        Ok(counted)
     }
 }
 
@@ -238,7 +239,9 @@ fn gather<'s, P: Pages>(
     let (mut degraded, mut most_recalled) = (None, u64::MAX);
     if let Some((request, _)) = &recalled {
         let passages = retrieved::passages(engine, pages, &record, request)?;
-        let room = RoomLeft::of(&effective(&record.budget, ask), &epoch, &fixed.fixed, &view)?;
+        let budget = effective(&record.budget, ask);
+        let limit = refused::limit(pages, place, &epoch.model.name, budget.limit(&epoch.model)?.0)?;
+        let room = RoomLeft::of(limit, &budget.sections, &epoch, &fixed.fixed, &view)?;
         most_recalled = room.most_recalled;
         let asked = Asked {
             scope,

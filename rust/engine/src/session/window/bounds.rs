@@ -67,14 +67,14 @@ pub(in crate::session) fn write(pages: &mut impl PagesMut, model: &Model, learne
 fn decode(key: &[u8], value: &[u8]) -> Result<LearnedModel> {
     let mut r = Reader::array(key, envelope::open(key, value)?.body)?;
     let (model, encoding) = (r.text()?.to_owned(), r.text()?.to_owned());
-    let prior = Factor::new(u32::try_from(r.uint()?).map_err(|_| damaged(key, "its prior is no factor"))?);
+    let prior = Factor::new(u32::try_from(r.uint()?).map_err(|_| damaged(key, "its prior is not a factor"))?);
     let mut state = State { exceeded: r.uint()?, ..State::default() };
     let mut classes = codec::inner(&mut r, key)?;
     for class in Class::ALL {
         let mut r = codec::inner(&mut classes, key)?;
         let (ratios, rest) = r.bin()?.as_chunks::<4>();
         if !rest.is_empty() {
-            return Err(damaged(key, "a ratio in it has not four bytes"));
+            return Err(damaged(key, "a ratio in it does not have four bytes"));
         }
         let ratio =
             |[a, b, c, d]: &[u8; 4]| Ratio { most: u16::from_be_bytes([*a, *b]).into(), least: u16::from_be_bytes([*c, *d]).into() };

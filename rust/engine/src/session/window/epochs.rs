@@ -14,13 +14,24 @@ use crate::store::pages::PagesMut;
 use crate::tokens::bound::{Anchor, Class, Learned, Tally};
 use crate::{Error, ErrorKind, Result};
 
+/// What became of the cost that a provider told.
+#[derive(Debug, Clone, Copy, Default)]
+pub(in crate::session) struct Observed {
+    /// It cannot be, and nothing was learned of it.
+    pub impossible: bool,
+    /// It was above the bound.
+    pub exceeded: bool,
+}
+
 impl<P: PagesMut> SessionWriter<'_, P> {
     /// A provider told what a prompt did cost: what that says of the model's tokenizer, and of the next prompt. `is_sure` where it
     /// counted the prompt, or refused it, which is then more than the window has.
-    pub(in crate::session) fn observe(&mut self, sent: &Assembled, cost: u64, is_sure: bool) -> Result<bool> {
-        let Some(content) = sent.prompt.content.filter(|_| sent.model.name == self.epoch.model.name) else { return Ok(false) };
+    pub(in crate::session) fn observe(&mut self, sent: &Assembled, cost: u64, is_sure: bool) -> Result<Observed> {
+        let Some(content) = sent.prompt.content.filter(|_| sent.model.name == self.epoch.model.name) else {
+            return Ok(Observed::default());
+        };
         if !plausible(&content.request, cost, if is_sure { u64::MAX } else { sent.model.context_window }) {
-            return Ok(false);
+            return Ok(Observed { impossible: true, exceeded: false });
         }
         let mut learned = bounds::read(&*self.pages, &self.epoch.model)?;
         let anchor = self.record.window.as_ref().and_then(|window| window.anchor.as_ref()).filter(|anchor| {
@@ -47,7 +58,7 @@ impl<P: PagesMut> SessionWriter<'_, P> {
             window.anchor = Some(StoredAnchor { cost, since: Tally::default(), block });
         }
         self.unsettled = true;
-        Ok(exceeded)
+        Ok(Observed { impossible: false, exceeded })
     }
 
     /// Begins the next epoch if what stands before the newest turn must change.

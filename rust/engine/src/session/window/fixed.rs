@@ -72,5 +72,5 @@ pub(in crate::session) fn fixed<P: Pages>(pages: &P, place: Place, epoch: &Store
 }
 
 fn utf8(place: Place, bytes: Vec<u8>) -> Result<Arc<str>> {
-    String::from_utf8(bytes).map(Arc::from).map_err(|_| envelope::damaged(place.record().as_slice(), "its system prompt is no UTF-8"))
+    String::from_utf8(bytes).map(Arc::from).map_err(|_| envelope::damaged(place.record().as_slice(), "its system prompt is not UTF-8"))
 }

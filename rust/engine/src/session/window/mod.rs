@@ -2,12 +2,12 @@
 
 pub(super) mod assemble;
 pub(crate) mod bounds;
-mod epochs;
+pub(in crate::session) mod epochs;
 mod excerpt;
 pub(super) mod fixed;
 pub(super) mod pinned;
 pub(super) mod recount;
-mod request;
+pub mod request;
 pub(super) mod retrieved;
 mod room;
 pub(super) mod warm;

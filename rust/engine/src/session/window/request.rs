@@ -4,9 +4,59 @@ use super::assemble::Assembled;
 use crate::Result;
 use crate::context::Format;
 use crate::context::render::{self, RequestOptions};
+use crate::context::segment::message_name;
 use crate::models;
+use crate::units::score::SCORE_UNIT;
+
+/// One candidate for a prompt, and what became of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Candidate {
+    /// The section that it was a candidate for.
+    pub section: String,
+    /// What it is.
+    pub id: String,
+    /// Whether it is in the prompt.
+    pub included: bool,
+    /// Why, in words.
+    pub why: String,
+    /// Its tokens; 0 where it was left out before it was counted.
+    pub tokens: u64,
+    /// Its relevance, where it has one.
+    pub score: Option<f64>,
+    /// The id of the memory, if it is one.
+    pub memory: Option<String>,
+    /// Which revision of it.
+    pub revision: Option<u64>,
+}
 
 impl Assembled {
+    /// What became of every candidate, and the messages that are sent as a text which names what the model does not take.
+    #[must_use]
+    pub fn candidates(&self) -> Vec<Candidate> {
+        let candidate = |one: &crate::context::Explained| Candidate {
+            section: one.section.to_string(),
+            id: one.id.to_string(),
+            included: one.why.is_included(),
+            why: one.reason(),
+            tokens: one.tokens,
+            score: one.score.map(|score| score as f64 / SCORE_UNIT),
+            memory: one.memory.map(|_| one.id.to_string()),
+            revision: one.memory.map(|memory| memory.revision),
+        };
+        let as_text = |(index, what): (Option<u64>, Vec<&str>)| Candidate {
+            section: "history".to_owned(),
+            id: message_name(index),
+            included: true,
+            why: format!("{} is sent as a text that names it: {} takes none", what.join(", "), self.model.name),
+            tokens: 0,
+            score: None,
+            memory: None,
+            revision: None,
+        };
+        let texts = self.prompt.as_text();
+        self.prompt.explained.iter().map(candidate).chain(texts.into_iter().map(as_text)).collect()
+    }
+
     /// The request as JSON. `dialect` names the rules of a server that is compatible with OpenAI's; by default those of the model's vendor.
     pub fn request(&self, format: Format, dialect: Option<&str>, stream: bool) -> Result<Vec<u8>> {
         let name = &self.model.name;

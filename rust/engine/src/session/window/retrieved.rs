@@ -100,7 +100,9 @@ pub(in crate::session) fn messages<P: Pages>(pages: &P, asked: &Asked<'_>, histo
         }
         let first = *best.get_or_insert(found.score.max(1));
         let score = surest * (found.score as f64 / first as f64).min(1.0) * SCORE_UNIT;
-        if let Some(item) = asked.candidate(pages, &mut sessions, &found, Some(score as i64))? {
+        if !asked.is_whole_in_window(&found, history)?
+            && let Some(item) = asked.candidate(pages, &mut sessions, &found, Some(score as i64))?
+        {
             left = left.saturating_sub(item.text.len() as u64 + LEAST_TOKENS / 2 * BYTES_A_TOKEN);
             items.push(item);
         }
@@ -130,6 +132,12 @@ impl Asked<'_> {
     fn is_outside(&self, found: &Found, history: &dyn History) -> Result<bool> {
         let is_newest = found.index + 1 >= self.record.tally.messages;
         Ok(found.place.session != self.place.session || found.index < self.start || !is_newest && is_shortened(history, found.index)?)
+    }
+
+    /// Whether the window shows a message as it was given: then nothing of it is read.
+    fn is_whole_in_window(&self, found: &Found, history: &dyn History) -> Result<bool> {
+        let in_window = found.place.session == self.place.session && found.index >= self.start;
+        Ok(in_window && found.index < history.messages() && !is_shortened(history, found.index)?)
     }
 
     /// Whether a message, or what stands around it, is sure enough, and it is of a session that is asked.

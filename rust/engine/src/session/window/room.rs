@@ -7,7 +7,7 @@
 use crate::Result;
 use crate::context::limit::{Budget, section};
 use crate::context::{Fixed, Grant};
-use crate::session::record::{SessionBudget, StoredEpoch};
+use crate::session::record::StoredEpoch;
 use crate::session::transcript::view::View;
 use crate::store::pages::Pages;
 
@@ -29,14 +29,14 @@ pub(super) struct RoomLeft {
 impl RoomLeft {
     /// About how much there is room for: `compose` decides, this says how many candidates are worth reading. A window that slides, and a
     /// block that can never leave the history again, take from what history could have: there it is a sixteenth.
-    pub fn of<P: Pages>(budget: &SessionBudget, epoch: &StoredEpoch, fixed: &Fixed, view: &View<'_, P>) -> Result<Self> {
-        let (limit, _) = budget.limit(&epoch.model)?;
-        let window = epoch.epoch.window(limit, &budget.sections, view, 0)?;
+    /// `limit` is what the prompt is held to, which may be less than the budget's where more was refused.
+    pub fn of<P: Pages>(limit: u64, budget: &Budget, epoch: &StoredEpoch, fixed: &Fixed, view: &View<'_, P>) -> Result<Self> {
+        let window = epoch.epoch.window(limit, budget, view, 0)?;
         let space = epoch.epoch.factor.room(limit).saturating_sub(fixed.tokens(&epoch.model.framing));
-        let ceiling = budget.sections.grant(section::RECALLED, space).ceiling;
+        let ceiling = budget.grant(section::RECALLED, space).ceiling;
         let said = window.tokens + fixed.summary.as_ref().map_or(0, |summary| summary.tokens);
-        let most_recalled = if is_granted(&budget.sections) { ceiling } else { most_recalled(said, ceiling) };
-        let costly = budget.sections.cut_step.millionths() == 0 || epoch.model.append_only;
+        let most_recalled = if is_granted(budget) { ceiling } else { most_recalled(said, ceiling) };
+        let costly = budget.cut_step.millionths() == 0 || epoch.model.append_only;
         let tokens = if costly { space / 16 } else { space.saturating_sub(window.tokens) };
         Ok(Self { start: window.cut.start, tokens: tokens.min(most_recalled), most_recalled })
     }

@@ -29,7 +29,7 @@ impl Session<'_> {
         let most = record.recalls.memories as usize;
         let Some(question) = sent.question.as_deref().filter(|_| most > 0) else {
             let switched_off = "memories are switched off: raise Recalls(memories=0)";
-            let nothing_asked = "memory was asked nothing: the session has no user message, and query= was not given";
+            let nothing_asked = "memory was not searched: the session has no user message, and query= was not given";
             return Ok(if most == 0 { switched_off } else { nothing_asked }.to_owned());
         };
         let request = memory_request(question.to_owned(), &sent.ask, scopes, most.max(RANKS));
@@ -84,6 +84,6 @@ fn ranked(answer: &recall::Recall, memory: &Memory, most: usize) -> String {
             answer.hits[rank].score
         ),
         Some(_) => "it ranks high enough now: it was written, or others were forgotten, after the prompt was made".to_owned(),
-        None => "nothing in it answers the question: it has no word of it, and others mean it more".to_owned(),
+        None => "it does not answer the question: it shares no word with it, and other memories are nearer in meaning".to_owned(),
     }
 }

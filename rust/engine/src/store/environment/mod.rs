@@ -143,24 +143,25 @@ impl Environment {
 
     fn begin_snapshot(&self) -> Result<Snapshot> {
         for _ in 0..META_TRIES {
-            self.pages.check_length()?;
+            let length = self.pages.check_length()?;
             let txn = self.read_transaction()?;
             let id = txn.id() as u64;
-            if let Some((pages, free)) = self.tree_of(id)? {
+            if let Some((pages, free)) = self.tree_of(id, length)? {
                 return Ok(Snapshot { _txn: txn, pages, free, id, secret: self.secret, vault: self.vault.clone(), kept: Kept::default() });
             }
         }
         Err(corrupt(&self.path, "the newest meta page of the data file is damaged"))
     }
 
-    /// The tree of a transaction, and that of the free pages; none where its meta page names another one by now.
-    fn tree_of(&self, transaction: u64) -> Result<Option<(Tree, Root)>> {
+    /// The tree of a transaction, and that of the free pages, in a file that had `length` bytes; none where its meta page names another
+    /// one by now.
+    fn tree_of(&self, transaction: u64, length: u64) -> Result<Option<(Tree, Root)>> {
         let meta = |mapped: &crate::store::tree::map::Mapped| {
             Some(MetaPage::of(mapped.meta(transaction & 1)?, u64::from(page_size()), transaction & 1))
         };
-        let mapped = self.pages.view(1)?;
+        let mapped = self.pages.view(1, length)?;
         let Some(first) = meta(&mapped).filter(|meta| meta.transaction == transaction && meta.is_sound()) else { return Ok(None) };
-        let mapped = self.pages.view(first.last_page)?;
+        let mapped = self.pages.view(first.last_page, length)?;
         // Read twice, apart: a page that is being written differs.
         std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
         match meta(&mapped) {
@@ -197,13 +198,13 @@ impl Environment {
     pub fn write(&self) -> Result<WriteTransaction<'_>> {
         self.check_files()?;
         self.progress().map_or(Ok(()), Progress::check_file)?;
-        self.pages.check_length()?;
+        let length = self.pages.check_length()?;
         let txn = self.env.write_txn().map_err(|e| lmdb_error("writing to the store", &self.path, e))?;
         let (id, newest) = (txn.id() as u64, self.newest());
         if self.shared.is_some() && id != newest + 1 {
             return Err(behind(&self.path, id.saturating_sub(1), newest));
         }
-        let base = self.tree_of(id.saturating_sub(1))?;
+        let base = self.tree_of(id.saturating_sub(1), length)?;
         let (base, free) = base.ok_or_else(|| corrupt(&self.path, "the meta page of the last transaction is damaged"))?;
         if !self.free_checked.load(Relaxed) {
             base.check_free(free, base.last_page() < free::SMALL)?;
@@ -333,7 +334,7 @@ fn behind(path: &Path, table: u64, newest: u64) -> Error {
     Error::new(
         ErrorKind::StoreCorrupt,
         format!(
-            "using the store at {}: LMDB's reader table is at transaction {table} and the data file at {newest}; nothing was written: close              the store in all processes and open it again, which makes the table anew",
+            "using the store at {}: LMDB's reader table is at transaction {table} and the data file at {newest}; nothing was written: close the store in all processes and open it again, which makes the table anew",
             path.display()
         ),
     )

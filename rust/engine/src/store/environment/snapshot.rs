@@ -97,7 +97,7 @@ impl Pages for Snapshot {
         to: &[u8],
         visit: &mut dyn FnMut(&'p [u8], &'p [u8]) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
-        self.pages.scan(from, to, visit)
+        self.pages.scan_stored(from, to, visit)
     }
 
     fn authenticate(&self, key: &[u8], stored: &[u8]) -> Result<()> {

@@ -17,6 +17,7 @@ use crate::store::tree::Tree;
 use crate::store::vault::cipher::Cipher;
 use crate::store::vault::kept::Kept;
 use crate::store::vault::{Vault, is_exempt, record_of};
+use crate::store::verified;
 use crate::{Error, Result};
 
 /// The write transaction of a generation.
@@ -124,10 +125,10 @@ impl Pages for WriteTransaction<'_> {
     }
 
     fn scan<'p>(&'p self, from: &[u8], to: &[u8], visit: &mut dyn FnMut(&'p [u8], &'p [u8]) -> Result<ControlFlow<()>>) -> Result<()> {
-        match self.vault() {
-            None => self.scan_stored(from, to, visit),
-            Some(vault) => self.scan_stored(from, to, &mut |key, stored| visit(key, self.reveal(vault, key, stored)?)),
-        }
+        self.scan_stored(from, to, &mut |key, stored| {
+            verified::intact(key, stored)?;
+            visit(key, self.vault().map_or(Ok(stored), |vault| self.reveal(vault, key, stored))?)
+        })
     }
 
     fn scan_stored<'p>(
@@ -137,7 +138,7 @@ impl Pages for WriteTransaction<'_> {
         visit: &mut dyn FnMut(&'p [u8], &'p [u8]) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
         if self.changes == 0 {
-            return self.base.scan(from, to, visit);
+            return self.base.scan_stored(from, to, visit);
         }
         self.base.secure_range(from, to)?;
         for entry in self.tree.range(&self.txn, &(Included(from), Excluded(to))).map_err(read_error)? {

@@ -71,6 +71,8 @@ pub struct Store {
     /// How many opened it and did not leave. Not the count of references: a fork of another thread holds one for a moment, and its
     /// child for ever.
     handles: AtomicUsize,
+    /// How often this process opened its files: what it keeps of texts is dropped with each, because another process may have erased some.
+    openings: AtomicUsize,
     /// Which store it was when it was first opened: what is at the path later must be the same.
     identity: OnceLock<Identity>,
     /// What opens it, where it is encrypted. Taken with the gate's lock held, so that no fork finds it taken.
@@ -194,6 +196,12 @@ impl Store {
     /// Makes `key` the one that this process opens the store with from now on. To be called within [`Self::exclusively`].
     pub(in crate::store) fn exchange_key(&self, key: Option<Arc<StoreKey>>) {
         *lock(&self.key) = key;
+    }
+
+    /// Whether the files were opened anew since `seen` was set: behind an erasure or a compaction of any process, and behind a fork.
+    pub(crate) fn is_reopened(&self, seen: &AtomicUsize) -> bool {
+        let now = self.openings.load(Relaxed);
+        seen.swap(now, Relaxed) != now
     }
 
     /// Forgets data keys and decrypted values.

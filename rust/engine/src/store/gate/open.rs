@@ -86,6 +86,7 @@ impl Store {
             gate: Renewable::new(Gate::new(State::Suspended)),
             metrics: Metrics::default(),
             handles: AtomicUsize::new(1),
+            openings: AtomicUsize::new(0),
             identity: OnceLock::new(),
             key: Mutex::new(key),
         });
@@ -220,7 +221,10 @@ impl Store {
         let mut tries = 0;
         loop {
             match self.open_generation(number, mode, deadline) {
-                Ok((environment, None)) => return self.recognise(Opened { environment, lock, presence }),
+                Ok((environment, None)) => {
+                    self.openings.fetch_add(1, Relaxed);
+                    return self.recognise(Opened { environment, lock, presence });
+                }
                 Ok((environment, Some(next))) => {
                     environment.close();
                     number = next;

@@ -74,7 +74,7 @@ impl Tree {
         let mut previous = u64::MAX;
         for id in ids.take(count as usize) {
             if id < 2 || id > self.last_page || id >= previous || !taken.take(id) {
-                return Err(self.damaged(number, &format!("it calls page {id} free, which cannot be")));
+                return Err(self.damaged(number, &format!("it lists page {id} as free, which cannot be free")));
             }
             previous = id;
         }

@@ -139,9 +139,11 @@ impl DataFile {
         self.file.metadata().map(|file| file.len()).map_err(|e| io_error("measuring the store", &self.path, &e))
     }
 
-    /// Refuses where another program cut off the files before LMDB touches them: reading past an end kills the process.
-    pub fn check_length(&self) -> Result<()> {
-        if self.length()? < 2 * self.page_size as u64 {
+    /// The length of the file. Refuses where another program cut off the files before LMDB touches them: reading past an end kills the
+    /// process.
+    pub fn check_length(&self) -> Result<u64> {
+        let length = self.length()?;
+        if length < 2 * self.page_size as u64 {
             return Err(corrupt(&self.path, "another program cut the data file off before its two meta pages end"));
         }
         if let Some((table, length)) = &self.readers
@@ -149,14 +151,14 @@ impl DataFile {
         {
             return Err(corrupt(&self.path, "another program cut off lock.mdb, LMDB's table of readers, while the store was open"));
         }
-        Ok(())
+        Ok(length)
     }
 
-    /// The map for a snapshot whose last page is `last_page`; refuses where the file ends before it.
-    pub fn view(&self, last_page: u64) -> Result<Mapped> {
+    /// The map for a snapshot whose last page is `last_page`; refuses where the file ends before it. It had `length` bytes just now.
+    pub fn view(&self, last_page: u64, length: u64) -> Result<Mapped> {
         let failed = |e: &std::io::Error| io_error("mapping the store", &self.path, e);
         let end = last_page.saturating_add(1).saturating_mul(self.page_size as u64);
-        let length = self.length()?;
+        let length = if length < end { self.length()? } else { length };
         if length < end {
             return Err(corrupt(
                 &self.path,

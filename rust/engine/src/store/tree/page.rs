@@ -138,10 +138,10 @@ impl<'m> Page<'m> {
     pub fn check(self, number: u64, kind: Kind, order: Order) -> Result<(), &'static str> {
         let flags = if kind == Kind::Branch { BRANCH } else { LEAF };
         if self.u64(0) != Some(number) {
-            return Err("it says that it is another page");
+            return Err("its header has the number of another page");
         }
         if self.u16(10) != Some(flags) {
-            return Err("it is not of the kind that its place in the tree asks for");
+            return Err("it is not of the kind that its parent expects");
         }
         let (lower, upper) = self.bounds().ok_or("it is cut off")?;
         let (lower, upper) = (usize::from(lower), usize::from(upper));

@@ -146,7 +146,9 @@ impl Vault {
         let mut sealed = Vec::new();
         Cipher::new(&key.0)?.seal(&context_of_store(&self.salt), &text, &mut sealed)?;
         wipe(&mut text);
-        let sealed = sealed.try_into().map_err(|_| Error::invalid("sealing a key: its length is not its own: please report this"))?;
+        let sealed = sealed
+            .try_into()
+            .map_err(|_| Error::invalid("sealing a key: its length must be 32 bytes, and it is not: please report this"))?;
         Ok(Sealed { salt: self.salt, sealed })
     }
 

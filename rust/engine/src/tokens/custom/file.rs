@@ -13,9 +13,9 @@ const MAX_BYTES: u64 = 160 << 20;
 
 /// A file's name, for errors.
 #[derive(Clone, Copy)]
-pub(super) struct Place<'a>(&'a Path);
+pub(super) struct TokenizerPath<'a>(&'a Path);
 
-impl Place<'_> {
+impl TokenizerPath<'_> {
     /// The error of a file that is not what it should be.
     pub(super) fn wrong(self, rule: &str, got: &str, next: &str) -> Error {
         let path = self.0.display();
@@ -26,7 +26,7 @@ impl Place<'_> {
 
 /// The bytes of a file.
 pub(super) fn read(path: &Path) -> Result<Vec<u8>> {
-    let place = Place(path);
+    let place = TokenizerPath(path);
     let unreadable =
         |error: std::io::Error| place.wrong("the file must be readable", &error.to_string(), "check its path and its permissions");
     let size = std::fs::metadata(path).map_err(unreadable)?.len();
@@ -42,7 +42,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<u8>> {
 
 /// What the bytes say; `pattern` is for files that say none.
 pub(super) fn parse(path: &Path, bytes: &[u8], pattern: Option<&str>) -> Result<Parsed> {
-    let place = Place(path);
+    let place = TokenizerPath(path);
     let is_json = bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
     if !is_json && pattern.is_none() && sentencepiece::is_model(bytes) {
         return sentencepiece::parse(place, bytes);
@@ -65,7 +65,7 @@ pub(super) fn parse(path: &Path, bytes: &[u8], pattern: Option<&str>) -> Result<
     Err(place.wrong("a JSON file must have \"model\" (tokenizer.json) or \"config\" and \"vocab\" (tekken.json)", "neither", next))
 }
 
-fn named(place: Place<'_>, pattern: Option<&str>) -> Result<Cut> {
+fn named(place: TokenizerPath<'_>, pattern: Option<&str>) -> Result<Cut> {
     let next = format!("pass pattern= as one of {}", Cut::names());
     let Some(name) = pattern else { return Err(place.wrong("a .tiktoken file needs the name of its pattern", "none", &next)) };
     Cut::named(name).ok_or_else(|| place.wrong("the pattern must be one that is known", &format!("{name:?}"), &next))

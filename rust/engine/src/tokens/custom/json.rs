@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::file::Place;
+use super::file::TokenizerPath;
 use super::literals::Literals;
 use super::merges::{Merges, NONE, Pairs, Rule, pair};
 use super::ranks::single_bytes;
@@ -26,7 +26,7 @@ struct Before {
     gpt2: bool,
 }
 
-pub(super) fn parse(place: Place<'_>, file: &Value) -> Result<Parsed> {
+pub(super) fn parse(place: TokenizerPath<'_>, file: &Value) -> Result<Parsed> {
     let model = &file["model"];
     if model["type"].as_str().unwrap_or("BPE") != "BPE" || !model["merges"].is_array() {
         return Err(place.wrong("the model must be a byte-pair encoding", &model["type"].to_string(), NEXT));
@@ -44,7 +44,7 @@ pub(super) fn parse(place: Place<'_>, file: &Value) -> Result<Parsed> {
 }
 
 impl Before {
-    fn normalizer(&mut self, place: Place<'_>, step: &Value) -> Result<()> {
+    fn normalizer(&mut self, place: TokenizerPath<'_>, step: &Value) -> Result<()> {
         match step["type"].as_str() {
             None if step.is_null() => {}
             Some("NFC") => self.nfc = true,
@@ -60,7 +60,7 @@ impl Before {
         Ok(())
     }
 
-    fn pre_tokenizer(&mut self, place: Place<'_>, step: &Value) -> Result<()> {
+    fn pre_tokenizer(&mut self, place: TokenizerPath<'_>, step: &Value) -> Result<()> {
         let wrong =
             || place.wrong("a pre-tokenizer must be a Split by a regular expression, ByteLevel or Metaspace", &step.to_string(), NEXT);
         match step["type"].as_str() {
@@ -97,7 +97,7 @@ impl Before {
     }
 
     /// Byte-level: tokens are spelled in GPT-2's letters for bytes.
-    fn bytes(&self, place: Place<'_>, model: &Value) -> Result<Way> {
+    fn bytes(&self, place: TokenizerPath<'_>, model: &Value) -> Result<Way> {
         let patterns: Vec<&str> = self.patterns.iter().map(String::as_str).collect();
         let cut = match (&*patterns, self.gpt2) {
             ([], true) => Some(Cut::Gpt2),
@@ -116,7 +116,7 @@ impl Before {
     }
 
     /// Characters: those without a token are spelled in tokens for bytes, or are unknown.
-    fn characters(&self, place: Place<'_>, model: &Value) -> Result<Way> {
+    fn characters(&self, place: TokenizerPath<'_>, model: &Value) -> Result<Way> {
         if !self.patterns.is_empty() || model["ignore_merges"] == true {
             return Err(place.wrong("a tokenizer of characters must not be cut by a pattern", &self.patterns.join(" then "), NEXT));
         }
@@ -138,7 +138,7 @@ impl Before {
 }
 
 /// Ids by spelling, and the merges in their order.
-fn tables<'a>(place: Place<'_>, model: &'a Value) -> Result<(HashMap<&'a str, u32>, Pairs)> {
+fn tables<'a>(place: TokenizerPath<'_>, model: &'a Value) -> Result<(HashMap<&'a str, u32>, Pairs)> {
     let wrong = |what: &str| place.wrong("vocab must give ids, and a merge two of its tokens that make a third", what, NEXT);
     let mut ids = HashMap::new();
     for (token, id) in model["vocab"].as_object().ok_or_else(|| wrong("no vocab"))? {
@@ -165,7 +165,7 @@ fn halves(merge: &Value) -> Option<(&str, &str)> {
 }
 
 /// Added tokens that are found in any text. Special ones are not: text is text.
-fn literals(place: Place<'_>, added: &Value) -> Result<Literals> {
+fn literals(place: TokenizerPath<'_>, added: &Value) -> Result<Literals> {
     let mut words = Vec::new();
     for token in added.as_array().into_iter().flatten().filter(|token| token["special"] != true) {
         let plain = ["single_word", "lstrip", "rstrip"].into_iter().all(|key| token[key] != true);

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::file::Place;
+use super::file::TokenizerPath;
 use super::merges::{Merges, NONE, Rule};
 use super::{Cut, Parsed};
 use crate::Result;
@@ -14,7 +14,7 @@ use crate::Result;
 const NEXT: &str = "get the file again from where the model is published";
 
 /// A line a token: base64, a space, the rank.
-pub(super) fn tiktoken(place: Place<'_>, bytes: &[u8]) -> Result<Merges> {
+pub(super) fn tiktoken(place: TokenizerPath<'_>, bytes: &[u8]) -> Result<Merges> {
     let text = std::str::from_utf8(bytes).map_err(|error| place.wrong("a .tiktoken file must be text", &error.to_string(), NEXT))?;
     let mut tokens = Vec::new();
     for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
@@ -26,7 +26,7 @@ pub(super) fn tiktoken(place: Place<'_>, bytes: &[u8]) -> Result<Merges> {
 }
 
 /// `config` and `vocab` of a tekken.json.
-pub(super) fn tekken(place: Place<'_>, file: &Value) -> Result<Parsed> {
+pub(super) fn tekken(place: TokenizerPath<'_>, file: &Value) -> Result<Parsed> {
     let config = &file["config"];
     let number = |key: &str| config[key].as_u64().and_then(|number| usize::try_from(number).ok());
     let (Some(size), Some(special)) = (number("default_vocab_size"), number("default_num_special_tokens")) else {
@@ -46,7 +46,7 @@ pub(super) fn tekken(place: Place<'_>, file: &Value) -> Result<Parsed> {
 }
 
 /// Every byte must be a token, and no rank may be missing or given twice: a file that lost lines would count wrongly.
-fn by_rank(place: Place<'_>, tokens: Vec<(Vec<u8>, u32)>) -> Result<Merges> {
+fn by_rank(place: TokenizerPath<'_>, tokens: Vec<(Vec<u8>, u32)>) -> Result<Merges> {
     let count = tokens.len();
     let mut seen = vec![false; count];
     let mut vocabulary = HashMap::with_capacity(count);
@@ -62,7 +62,7 @@ fn by_rank(place: Place<'_>, tokens: Vec<(Vec<u8>, u32)>) -> Result<Merges> {
 }
 
 /// The tokens of the 256 single bytes.
-pub(super) fn single_bytes(place: Place<'_>, vocabulary: &HashMap<Box<[u8]>, u32>) -> Result<Box<[u32; 256]>> {
+pub(super) fn single_bytes(place: TokenizerPath<'_>, vocabulary: &HashMap<Box<[u8]>, u32>) -> Result<Box<[u32; 256]>> {
     let mut bytes = Box::new([NONE; 256]);
     for byte in 0..=255u8 {
         let missing = || place.wrong("every single byte must be a token", &format!("none for byte 0x{byte:02X}"), NEXT);

@@ -10,7 +10,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::file::Place;
+use super::file::TokenizerPath;
 use super::literals::{Literals, Segment};
 use super::merges::{Merges, NONE, Rule};
 use super::protobuf::{Fields, Value};
@@ -44,7 +44,7 @@ pub(super) fn is_model(bytes: &[u8]) -> bool {
     matches!(bytes, [0x0A, ..=0x7F, 0x0A, ..] | [0x0A, 0x80..=0xFF, ..=0x7F, 0x0A, ..])
 }
 
-pub(super) fn parse(place: Place<'_>, bytes: &[u8]) -> Result<Parsed> {
+pub(super) fn parse(place: TokenizerPath<'_>, bytes: &[u8]) -> Result<Parsed> {
     let mut read = Read::default();
     let damaged = || place.wrong("a SentencePiece model must be a protocol buffer", "a damaged field", "get the file again");
     for field in Fields(bytes) {
@@ -131,7 +131,7 @@ impl Read<'_> {
         Some(())
     }
 
-    fn check(&self, place: Place<'_>) -> Result<()> {
+    fn check(&self, place: TokenizerPath<'_>) -> Result<()> {
         if self.model_type != 2 {
             let kind = match self.model_type {
                 1 => "a unigram model".into(),
@@ -151,7 +151,7 @@ impl Read<'_> {
     }
 
     /// The tables of the pieces, which are checked one by one.
-    fn pieces(&self, place: Place<'_>) -> Result<Pieces> {
+    fn pieces(&self, place: TokenizerPath<'_>) -> Result<Pieces> {
         let (mut vocabulary, mut user_defined) = (HashMap::with_capacity(self.pieces.len()), Vec::new());
         let (mut bytes, mut unknown) = (Box::new([NONE; 256]), NONE);
         let wrong = |rule: &str, at: usize, piece: &Piece<'_>| place.wrong(rule, &format!("piece {at}: {:?}", piece.text), NEXT);

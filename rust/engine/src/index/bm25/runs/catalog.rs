@@ -18,7 +18,7 @@
 //! ```
 
 use super::super::Statistics;
-use super::super::layout::{IndexId, Place, malformed};
+use super::super::layout::{IndexId, PostingKey, malformed};
 use crate::store::chunks;
 use crate::store::envelope::Codec;
 use crate::store::pages::{Pages, PagesMut};
@@ -50,7 +50,7 @@ pub(super) struct Merge {
     /// Number of the run that is made of them.
     pub output: u32,
     /// What is before is in the output already.
-    pub next: Place,
+    pub next: PostingKey,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -178,7 +178,7 @@ impl SealedRun {
 impl Merge {
     fn take(rest: &mut &[u8]) -> Option<Self> {
         let (first, sources, output) = (take_u32(rest)?, take_u32(rest)?, take_u32(rest)?);
-        Some(Self { first, sources, output, next: Place { term: take_u64(rest)?, number: take_u32(rest)? } })
+        Some(Self { first, sources, output, next: PostingKey { term: take_u64(rest)?, number: take_u32(rest)? } })
     }
 }
 

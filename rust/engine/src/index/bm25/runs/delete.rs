@@ -168,6 +168,6 @@ impl Runs {
     /// Documents and index were written together, so they agree unless the store is damaged.
     fn disagree(&self) -> Error {
         let key = self.index.catalog();
-        damaged(key.as_slice(), "a document that is removed does not have the terms that its text gives")
+        damaged(key.as_slice(), "the terms of a removed document differ from those of its text")
     }
 }

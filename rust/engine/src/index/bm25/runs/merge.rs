@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 
 use super::super::block::Block;
 use super::super::group::Group;
-use super::super::layout::{BlockKeys, Place};
+use super::super::layout::{BlockKeys, PostingKey};
 use super::super::lookup;
 use super::super::merge::Write;
 use super::Runs;
@@ -23,7 +23,7 @@ use crate::store::pages::{Pages, PagesMut};
 /// Blocks of dropped runs that one write removes, for each that it may merge.
 const REMOVED_PER_MERGED: usize = 2;
 
-const START: Place = Place { term: 0, number: 0 };
+const START: PostingKey = PostingKey { term: 0, number: 0 };
 
 impl Runs {
     /// Begins a merge that is due, goes on with the smallest by a step, and removes some of what was merged.
@@ -69,7 +69,7 @@ impl Runs {
         Ok(())
     }
 
-    fn plan_step<P: Pages>(&self, pages: &P, merge: &Merge, blocks: usize) -> Result<(Vec<Write>, Option<Place>)> {
+    fn plan_step<P: Pages>(&self, pages: &P, merge: &Merge, blocks: usize) -> Result<(Vec<Write>, Option<PostingKey>)> {
         let keys = self.sources(merge).iter().map(|run| self.index.run(run.id));
         let mut sources = keys.map(|keys| Source::open(pages, keys, merge.next)).collect::<Result<Vec<_>>>()?;
         for _ in 0..blocks {
@@ -126,19 +126,19 @@ fn postings_of(runs: &[SealedRun]) -> u64 {
 struct Source<'p> {
     keys: BlockKeys,
     blocks: Vec<Block<'p>>,
-    next: Option<(Place, Block<'p>)>,
+    next: Option<(PostingKey, Block<'p>)>,
 }
 
 impl<'p> Source<'p> {
     /// Reads the block that `from` belongs to.
-    fn open<P: Pages>(pages: &'p P, keys: BlockKeys, from: Place) -> Result<Self> {
+    fn open<P: Pages>(pages: &'p P, keys: BlockKeys, from: PostingKey) -> Result<Self> {
         let found = lookup::block_at(pages, keys, from)?;
         let place = found.map_or(from, |(place, _)| place);
         let next = lookup::block_after(pages, keys, place)?;
         Ok(Self { keys, blocks: found.map(|(_, block)| block).into_iter().collect(), next })
     }
 
-    fn place(&self) -> Option<Place> {
+    fn place(&self) -> Option<PostingKey> {
         self.next.map(|(place, _)| place)
     }
 

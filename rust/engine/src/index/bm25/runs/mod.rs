@@ -34,7 +34,7 @@ use super::tail::{Kind, Tail};
 use super::{Statistics, TermCount, layout};
 use crate::Result;
 use crate::store::pages::{Pages, PagesMut};
-pub use search::{Scored, Snapshot};
+pub use search::{Prepared, Scored, Snapshot};
 pub use verify::Audit;
 
 /// A document to be indexed.

@@ -67,14 +67,36 @@ pub struct Scored {
     pub rarity: Vec<f64>,
 }
 
-/// A query's terms, looked up.
-struct Prepared<'p> {
-    /// In the order of their hashes.
+/// A query's terms, looked up for one search or several.
+pub struct Prepared<'p> {
+    /// Of each scorer, ascending.
+    hashes: Vec<u64>,
     scorers: Vec<Scorer<'p>>,
     matches: TailMatches,
     formula: Formula,
     /// By term, in the query's order.
     frequencies: Vec<u64>,
+}
+
+impl Prepared<'_> {
+    /// How many documents have each term, in the query's order.
+    #[must_use]
+    pub fn frequencies(&self) -> &[u64] {
+        &self.frequencies
+    }
+
+    /// How many documents have a term of the query; `None` of another.
+    #[must_use]
+    pub fn frequency(&self, hash: u64) -> Option<u64> {
+        let at = self.hashes.binary_search(&hash).ok()?;
+        Some(self.scorers[at].cursor.postings().saturating_add_signed(self.matches.more[at]))
+    }
+
+    /// The inverse document frequency of each term, in the query's order.
+    #[must_use]
+    pub fn rarity(&self) -> Vec<f64> {
+        self.frequencies.iter().map(|frequency| self.formula.idf(*frequency)).collect()
+    }
 }
 
 impl<'r, P: Pages> Snapshot<'r, P> {
@@ -87,21 +109,29 @@ impl<'r, P: Pages> Snapshot<'r, P> {
     /// Scores every document that has a term of the query. In the bounds of [`Runs::search`], and costs all that its lists hold.
     pub fn score_all(&self, terms: &[QueryTerm], parameters: Parameters) -> Result<Scored> {
         validate(terms)?;
-        let Prepared { mut scorers, matches, formula, frequencies } = self.prepare(terms, parameters)?;
+        let prepared = self.prepare(terms, parameters)?;
+        Ok(Scored { hits: self.score(&prepared, |_| true)?, rarity: prepared.rarity() })
+    }
+
+    /// Scores every document that has one of those terms that `keep` lets through, in no order. Nothing is looked up again.
+    pub fn score(&self, prepared: &Prepared<'_>, keep: impl Fn(u64) -> bool) -> Result<Vec<Hit>> {
+        let Prepared { hashes, scorers, matches, formula, .. } = prepared;
         let mut hits = Vec::new();
         for document in &matches.documents {
-            let score = document.score(&scorers, &formula);
+            let score = document.score_of(scorers, formula, |at| keep(hashes[at]));
             if score > 0 {
                 hits.push(Hit { number: document.number, score });
             }
         }
-        scorers.retain(|scorer| scorer.cursor.postings() > 0);
+        let is_wanted = |(hash, scorer): &(&u64, &Scorer<'_>)| scorer.cursor.postings() > 0 && keep(**hash);
+        let mut scorers: Vec<Scorer<'_>> = hashes.iter().zip(scorers).filter(is_wanted).map(|(_, scorer)| scorer.clone()).collect();
         let (pages, index) = (self.pages, self.runs.index);
-        search(&mut scorers, self.statistics.documents, &formula, &mut RunLengths::new(pages, index), &[], &mut All(&mut hits))?;
-        Ok(Scored { hits, rarity: frequencies.into_iter().map(|frequency| formula.idf(frequency)).collect() })
+        search(&mut scorers, self.statistics.documents, formula, &mut RunLengths::new(pages, index), &[], &mut All(&mut hits))?;
+        Ok(hits)
     }
 
-    fn prepare(&self, terms: &[QueryTerm], parameters: Parameters) -> Result<Prepared<'r>> {
+    /// Looks up the terms of a query.
+    pub fn prepare(&self, terms: &[QueryTerm], parameters: Parameters) -> Result<Prepared<'r>> {
         let mut places: Vec<usize> = (0..terms.len()).collect();
         places.sort_by_key(|place| terms[*place].hash);
         let hashes: Vec<u64> = places.iter().map(|place| terms[*place].hash).collect();
@@ -114,13 +144,18 @@ impl<'r, P: Pages> Snapshot<'r, P> {
             frequencies[place] = cursor.postings().saturating_add_signed(*more);
             scorers.push(Scorer { cursor, factor: formula.factor(terms[place].weight, frequencies[place]) });
         }
-        Ok(Prepared { scorers, matches, formula, frequencies })
+        Ok(Prepared { hashes, scorers, matches, formula, frequencies })
     }
 }
 
 impl Newer {
     fn score(&self, scorers: &[Scorer<'_>], formula: &Formula) -> i64 {
-        self.counts.iter().map(|&(term, count)| formula.contribution(scorers[term].factor, count, self.length)).sum()
+        self.score_of(scorers, formula, |_| true)
+    }
+
+    fn score_of(&self, scorers: &[Scorer<'_>], formula: &Formula, keep: impl Fn(usize) -> bool) -> i64 {
+        let kept = self.counts.iter().filter(|(term, _)| keep(*term));
+        kept.map(|&(term, count)| formula.contribution(scorers[term].factor, count, self.length)).sum()
     }
 }
 

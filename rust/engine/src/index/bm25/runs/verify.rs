@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 use super::super::audit::{Indexed, stored};
-use super::super::layout::{self, IndexId, Place, malformed};
+use super::super::layout::{self, IndexId, PostingKey, malformed};
 use super::super::tail::Kind;
 use super::Runs;
 use super::catalog::{Catalog, Merge, SealedRun};
@@ -100,7 +100,7 @@ impl Runs {
     /// The output of a merge holds what its sources have before the place where it stands, and nothing else.
     fn verify_merge<P: Pages>(&self, pages: &P, merge: &Merge, sealed: &[Vec<Indexed>], audit: &mut Audit) -> Result<()> {
         let sources = self.catalog.sources(merge).and_then(|sources| sealed.get(sources)).unwrap_or_default();
-        let before = |posting: &&Indexed| Place { term: posting.hash, number: posting.number } < merge.next;
+        let before = |posting: &&Indexed| PostingKey { term: posting.hash, number: posting.number } < merge.next;
         let expected: BTreeSet<Indexed> = sources.iter().flatten().filter(before).copied().collect();
         let found: BTreeSet<Indexed> = audit.read(stored(pages, self.index.run(merge.output)))?.into_iter().collect();
         if found != expected {

@@ -91,7 +91,7 @@ impl Build {
     /// Reads the vectors up to number `last` from a snapshot. `None` where there is none.
     pub fn read<P: Pages + ?Sized>(set: VectorSet, pages: &P, segment: u32, last: u32, options: &GraphOptions) -> Result<Option<Self>> {
         let mut numbers = Vec::new();
-        set.each_block(pages, last, &mut |block| {
+        set.visit_blocks(pages, last, &mut |block| {
             numbers.extend(block.numbers().iter().map(|n| u32::from_le_bytes(*n)).filter(|n| *n <= last));
         })?;
         let count = numbers.len().min(1 << 31);
@@ -113,7 +113,7 @@ impl Build {
         let (shape, starts) = (Shape::new(set.dims, options.m), layer_starts(&layers));
         let mut nodes = Arena::new(count, shape.stride, 0);
         let mut ids = ids.into_iter();
-        set.each_block(pages, last, &mut |block| {
+        set.visit_blocks(pages, last, &mut |block| {
             for entry in block.entries().filter(|entry| entry.number <= last) {
                 let Some(id) = ids.next() else { break };
                 let node = nodes.get_mut(id);
@@ -330,7 +330,7 @@ impl Arenas {
 
 impl VectorSet {
     /// Calls `visit` for every block that may have a number up to `last`, in order.
-    fn each_block<P: Pages + ?Sized>(&self, pages: &P, last: u32, visit: &mut dyn FnMut(&super::super::block::Block<'_>)) -> Result<()> {
+    fn visit_blocks<P: Pages + ?Sized>(&self, pages: &P, last: u32, visit: &mut dyn FnMut(&super::super::block::Block<'_>)) -> Result<()> {
         let to = match last.checked_add(1) {
             Some(end) => self.block_key(end).as_slice().to_vec(),
             None => self.blocks().prefix_range().end,

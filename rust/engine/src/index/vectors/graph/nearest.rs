@@ -25,8 +25,24 @@ const SCANNED_PER_LOOK_UP: u64 = 20;
 pub struct Nearest {
     /// Score descending, number ascending.
     pub best: Vec<Scored>,
-    /// Every score, where all vectors were scanned.
-    scanned: Option<Scores>,
+    /// The scores, where vectors were scanned.
+    scanned: Option<Scanned>,
+}
+
+#[derive(Debug)]
+struct Scanned {
+    scores: Scores,
+    /// Every vector has one. If not, the best so many have.
+    is_whole: bool,
+    best: usize,
+}
+
+impl Drop for Nearest {
+    fn drop(&mut self) {
+        if let Some(scores) = self.scanned.take() {
+            scores.scores.give_back();
+        }
+    }
 }
 
 impl Nearest {
@@ -45,8 +61,8 @@ impl Nearest {
         n: usize,
         keep: impl FnMut(u32) -> bool,
     ) -> Result<()> {
-        match &self.scanned {
-            Some(scores) => self.best = scores.best(n, keep),
+        match &mut self.scanned {
+            Some(scanned) => self.best = set.best_of(pages, query, scanned, n, keep)?,
             None => *self = set.nearest(pages, query, n, keep)?,
         }
         Ok(())
@@ -55,7 +71,10 @@ impl Nearest {
     /// The int8 score of one memory; `None` where it has no vector. Up to a look-up and a block's time.
     pub fn score<P: Pages + ?Sized>(&self, set: VectorSet, pages: &P, query: &Query, number: u32) -> Result<Option<i32>> {
         match &self.scanned {
-            Some(scores) => Ok(scores.get(number)),
+            Some(scanned) => match scanned.scores.get(number) {
+                None if !scanned.is_whole => set.score_of(pages, query, number),
+                score => Ok(score),
+            },
             None => set.score_of(pages, query, number),
         }
     }
@@ -70,9 +89,33 @@ impl VectorSet {
         {
             return Ok(Nearest { best, scanned: None });
         }
-        let mut scores = Scores::new();
-        self.scan(pages, query, &mut scores)?;
-        Ok(Nearest { best: scores.best(n, keep), scanned: Some(scores) })
+        let mut scores = Scores::with_spare_room();
+        let is_whole = self.scan_for(pages, query, n, &mut scores)?;
+        let mut scanned = Scanned { scores, is_whole, best: n };
+        Ok(Nearest { best: self.best_of(pages, query, &mut scanned, n, keep)?, scanned: Some(scanned) })
+    }
+
+    /// The first `n` of what was scanned that `keep` lets through. Where it refuses one of the best, and others were left out, all are
+    /// scanned.
+    fn best_of<P: Pages + ?Sized>(
+        &self,
+        pages: &P,
+        query: &Query,
+        scanned: &mut Scanned,
+        n: usize,
+        mut keep: impl FnMut(u32) -> bool,
+    ) -> Result<Vec<Scored>> {
+        if !scanned.is_whole && n <= scanned.best {
+            let best = scanned.scores.best(n, |_| true);
+            if best.iter().all(|scored| keep(scored.number)) {
+                return Ok(best);
+            }
+        }
+        if !scanned.is_whole {
+            self.scan(pages, query, &mut scanned.scores)?;
+            scanned.is_whole = true;
+        }
+        Ok(scanned.scores.best(n, keep))
     }
 
     /// `None` where there is no graph, or a scan is better.

@@ -25,7 +25,23 @@ impl PartialDot {
                 return unsafe { add_avx2(&mut self.0, query, stored) };
             }
         }
-        add(&mut self.0, query, stored);
+        add(&mut self.0, query, stored, from_float);
+    }
+
+    /// Adds the products of `query` with as many little-endian i16.
+    pub fn add_codes(&mut self, query: &[f32], codes: &[[u8; 2]]) {
+        #[cfg(target_arch = "x86_64")]
+        {
+            if is_x86_feature_detected!("avx512f") {
+                // SAFETY: the processor has AVX-512F.
+                return unsafe { add_codes_avx512(&mut self.0, query, codes) };
+            }
+            if is_x86_feature_detected!("avx2") {
+                // SAFETY: the processor has AVX2.
+                return unsafe { add_codes_avx2(&mut self.0, query, codes) };
+            }
+        }
+        add(&mut self.0, query, codes, from_code);
     }
 
     /// The sum of the lanes.
@@ -56,31 +72,53 @@ pub(in super::super) fn exact_dot(a: &[f32], b: &[f32]) -> f64 {
 }
 
 #[inline(always)]
-fn add(lanes: &mut [f64; LANES], query: &[f32], stored: &[[u8; 4]]) {
+fn add<const BYTES: usize>(lanes: &mut [f64; LANES], query: &[f32], stored: &[[u8; BYTES]], value: impl Fn([u8; BYTES]) -> f64 + Copy) {
     let (query, query_rest) = query.as_chunks::<LANES>();
     let (stored, stored_rest) = stored.as_chunks::<LANES>();
     let mut sums = *lanes;
     for (query, stored) in query.iter().zip(stored) {
         for lane in 0..LANES {
-            sums[lane] += f64::from(query[lane]) * f64::from(f32::from_le_bytes(stored[lane]));
+            sums[lane] += f64::from(query[lane]) * value(stored[lane]);
         }
     }
     for (lane, (query, stored)) in query_rest.iter().zip(stored_rest).enumerate() {
-        sums[lane] += f64::from(*query) * f64::from(f32::from_le_bytes(*stored));
+        sums[lane] += f64::from(*query) * value(*stored);
     }
     *lanes = sums;
+}
+
+#[inline(always)]
+fn from_float(bytes: [u8; 4]) -> f64 {
+    f64::from(f32::from_le_bytes(bytes))
+}
+
+#[inline(always)]
+fn from_code(bytes: [u8; 2]) -> f64 {
+    f64::from(i16::from_le_bytes(bytes))
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 fn add_avx2(lanes: &mut [f64; LANES], query: &[f32], stored: &[[u8; 4]]) {
-    add(lanes, query, stored);
+    add(lanes, query, stored, from_float);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn add_codes_avx2(lanes: &mut [f64; LANES], query: &[f32], codes: &[[u8; 2]]) {
+    add(lanes, query, codes, from_code);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f")]
+fn add_codes_avx512(lanes: &mut [f64; LANES], query: &[f32], codes: &[[u8; 2]]) {
+    add(lanes, query, codes, from_code);
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f")]
 fn add_avx512(lanes: &mut [f64; LANES], query: &[f32], stored: &[[u8; 4]]) {
-    add(lanes, query, stored);
+    add(lanes, query, stored, from_float);
 }
 
 #[cfg(test)]
@@ -108,7 +146,7 @@ mod tests {
             let expected = oracle(&a, &b).to_bits();
             assert_eq!(exact_dot(&a, &b).to_bits(), expected, "{dims}");
             let mut plain = PartialDot::default();
-            add(&mut plain.0, &a, &bytes);
+            add(&mut plain.0, &a, &bytes, from_float);
             assert_eq!(plain.sum().to_bits(), expected, "{dims}");
             let mut chosen = PartialDot::default();
             chosen.add(&a, &bytes);

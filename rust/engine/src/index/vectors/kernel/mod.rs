@@ -9,6 +9,7 @@
 #![allow(clippy::inline_always)] // a loop is compiled for an instruction set only inside the function that enables it
 
 mod float;
+mod half;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 mod scalar;
@@ -18,6 +19,7 @@ mod scattered;
 mod x86;
 
 pub(super) use float::{PartialDot, exact_dot};
+pub(super) use half::Half;
 pub(super) use scattered::{Dots, ROWS};
 
 use super::Query;

@@ -8,7 +8,7 @@ use crate::Result;
 
 /// What the calls of one turn showed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ShownTexts {
+pub struct PromptTexts {
     /// The turn's first message.
     pub start: u64,
     /// The texts of memories, messages of elsewhere, passages and items.
@@ -17,7 +17,7 @@ pub struct ShownTexts {
 
 impl Session<'_> {
     /// What the calls of the turns with messages from `first` to before `end` showed, newest turn first. What was forgotten since is not among it.
-    pub fn shown_texts(&self, first: u64, end: u64, now: i64) -> Result<Vec<ShownTexts>> {
+    pub fn shown_texts(&self, first: u64, end: u64, now: i64) -> Result<Vec<PromptTexts>> {
         self.engine.store().read(|pages| {
             let status = self.expect(pages)?;
             let fixed = pinned::snapshot(pages, &status.epoch, now)?;
@@ -29,7 +29,7 @@ impl Session<'_> {
                     for call in Call::of_turn(pages, status.place, turn)? {
                         items.extend(call.items(pages, now)?);
                     }
-                    found.push(ShownTexts { start, texts: items.into_iter().map(|item| item.text.to_string()).collect() });
+                    found.push(PromptTexts { start, texts: items.into_iter().map(|item| item.text.to_string()).collect() });
                 }
                 if start <= first {
                     break;

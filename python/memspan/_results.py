@@ -1,0 +1,467 @@
+"""What calls return and callers read: values that the core fills field by field. Each is declared here and nowhere else.
+
+A value is frozen; it is compared, hashed, printed, copied, pickled and matched as a frozen dataclass is. It says that it belongs to the
+module of the call that returns it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from memspan import _core
+from memspan._values import dataclass, field, fresh, of_module
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from memspan._core import Message
+
+__all__ = [
+    "Added",
+    "AddedDocument",
+    "Breakpoint",
+    "Document",
+    "DocumentInfo",
+    "Explained",
+    "Explanation",
+    "RefusedLine",
+    "Relation",
+    "SessionInfo",
+    "SummaryIdentifier",
+    "TermScore",
+    "ToolText",
+    "TranscriptHit",
+]
+
+
+def _quoted(text: str) -> str:
+    """A text as reprs of the core show it."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+@of_module("memspan")
+@fresh("parts", "further")
+@dataclass(frozen=True)
+class Explanation:
+    """Every number of a score; `str()` prints them as a table.
+
+    Of a message (`Scope.search_transcripts`) `parts` has every number, `cosine` is that of its meaning, and what is told of words, age and
+    use besides is 0, 1 or empty. Of a memory or a passage:
+
+    `relevance = lexical_weight * lexical_normalised + cosine_weight * cosine_normalised` and what each of `further` adds, and `score` is
+    that, multiplied by `time * recency * importance * usage * certainty / highest_prior` and `raised`, rounded to units of 2**-30. Where
+    no time was asked for and the candidates are facts, every factor is 1.
+
+    Attributes:
+        score: The score of the hit, to the bit.
+        parts: What the score is made of, by name, each before its weight. Of a memory or a passage "words", "meaning", those of
+            `further`, "time", "recency", "importance", "usage" and "certainty"; of a message what `TranscriptHit.explain` says.
+        relevance: What words and vectors give together, before all that follows: 0 to 1.
+        time_range: The time that the question asks about; `None` where it names none. From the first moment to before the
+            second, either of which may be `None`: open. Not read where the caller limits the time.
+        time: How near to that time it happened: 1 within it, 0.9 just outside, towards 0.5 far from it.
+        age_days: Days since it happened; 0 in the future.
+        half_life_days: Days in which `recency` loses half of what it can lose; `None` for kinds that do not age.
+        recency: 1 for what is new or does not age, towards 0.9 for old events.
+        importance: The factor of its importance: 0.95 to 1.05; 1 for facts and at 0.5.
+        recalls: How often it was recalled, as stored; 0 for facts.
+        usage: The factor of `recalls`: 1 to 1.03.
+        certainty: The factor of the memory's `confidence`: 0.9 to 1.
+        raised: What the score was raised by, because the memory says something newer of what a better one says; mostly 0.
+        further: What a closer look at a memory adds: by name its value and what it weighs. Empty for passages, without vectors,
+            and where the built-in embedding knows too little of the question.
+        highest_prior: The highest product of time, recency, importance and usage among the candidates.
+        related: The relations that lead to it from what the question names, in words; `None` where none does.
+        duplicates: The ids of memories that the answer leaves out because they say the same as this one.
+        lexical: BM25: the sum of the terms' scores.
+        lexical_normalised: The same divided by that of the best candidate: 0 to 1.
+        lexical_weight: What the words weigh in the score: 0 to 1.
+        cosine: Of the question's vector and the memory's, -1 to 1; `None` where one of them has none.
+        cosine_normalised: Its place between the lowest and the highest cosine of the candidates: 0 to 1.
+        cosine_weight: What the vectors weigh in the score: 0 to 1.
+        terms: The terms of the question that the memory has.
+        length: Words of the memory.
+        average_length: Words of a memory of its scope on average.
+
+    Examples:
+        >>> _ = user.remember("payments-api listens on port 8443")
+        >>> why = user.recall("payments-api port")[0].explain()
+        >>> why.lexical_weight >= 0.85, why.cosine > 0.5, [term.text for term in why.terms if term.role == "identifier"]
+        (True, True, ['payments-api'])
+    """
+
+    score: float
+    parts: dict[str, float] = field(hash=False)
+    relevance: float
+    time_range: tuple[datetime | None, datetime | None] | None
+    time: float
+    age_days: float
+    half_life_days: float | None
+    recency: float
+    importance: float
+    recalls: int
+    usage: float
+    certainty: float
+    raised: float
+    further: dict[str, tuple[float, float]] = field(hash=False)
+    highest_prior: float
+    related: str | None
+    duplicates: tuple[str, ...]
+    lexical: float
+    lexical_normalised: float
+    lexical_weight: float
+    cosine: float | None
+    cosine_normalised: float
+    cosine_weight: float
+    terms: tuple[TermScore, ...]
+    length: int
+    average_length: float
+    table: str = field(repr=False, compare=False)
+
+    __hash__ = None  # type: ignore[assignment]  # it holds floats, which nobody looks up
+
+    def __str__(self) -> str:
+        return self.table
+
+    def __repr__(self) -> str:
+        cosine = "None" if self.cosine is None else f"{self.cosine:.3f}"
+        return f"Explanation(score={self.score:.3f}, lexical={self.lexical:.3f}, cosine={cosine}, terms={len(self.terms)})"
+
+
+@of_module("memspan")
+@dataclass(frozen=True)
+class TermScore:
+    """What one term of the question adds to the score of one memory.
+
+    Attributes:
+        text: The term as the analyzer sees it, at most 256 bytes.
+        role: What it is in the question: an identifier, a word, a stem, ...
+        weight: What a match of that role is worth.
+        frequency: Memories of the scope that have it.
+        idf: Its inverse document frequency.
+        count: How often this memory has it, at most 255.
+        score: What it adds to `Explanation.lexical`.
+    """
+
+    text: str
+    role: str
+    weight: float
+    frequency: int
+    idf: float
+    count: int
+    score: float
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        numbers = f"weight={self.weight:.2f}, frequency={self.frequency}, idf={self.idf:.3f}, count={self.count}, score={self.score:.3f}"
+        return f"TermScore({_quoted(self.text)}, role={_quoted(self.role)}, {numbers})"
+
+
+@of_module("memspan.collection")
+@fresh("metadata")
+@dataclass(frozen=True)
+class DocumentInfo:
+    """A document as it is stored, without its text.
+
+    Attributes:
+        id: The id that it was added by.
+        version: The version that was given, or one made of its content.
+        format: How it is cut.
+        source: Where it comes from, as the caller said.
+        metadata: What the caller attached: a fresh dict at each use.
+        created_at: When the id was first added.
+        updated_at: When this version was.
+        expires_at: When it is to be removed; `None` for never.
+        size_bytes: Bytes of its text in UTF-8.
+        characters: Characters of its text.
+        chunks: How many chunks it is cut into.
+    """
+
+    id: str
+    version: str
+    format: Literal["markdown", "text", "code"]
+    source: str | None
+    metadata: dict[str, Any] = field(hash=False)
+    created_at: datetime
+    updated_at: datetime
+    expires_at: datetime | None
+    size_bytes: int
+    characters: int
+    chunks: int
+
+
+@of_module("memspan.collection")
+@fresh("metadata")
+@dataclass(frozen=True)
+class Document:
+    """A document with its text.
+
+    Attributes:
+        text: As it was given. What stands before it is as in `DocumentInfo`.
+    """
+
+    id: str
+    version: str
+    format: Literal["markdown", "text", "code"]
+    source: str | None
+    metadata: dict[str, Any] = field(hash=False)
+    created_at: datetime
+    updated_at: datetime
+    expires_at: datetime | None
+    size_bytes: int
+    characters: int
+    chunks: int
+    text: str
+
+
+@of_module("memspan.collection")
+@dataclass(frozen=True)
+class AddedDocument:
+    """What became of a document.
+
+    Attributes:
+        action: "added": its id is new. "replaced": it took the place of another version. "duplicate": this version was there already.
+        document: As it is stored now.
+    """
+
+    action: Literal["added", "replaced", "duplicate"]
+    document: DocumentInfo
+
+
+@of_module("memspan.short_term")
+@dataclass(frozen=True)
+class Added:
+    """What became of a message.
+
+    Attributes:
+        index: Its index in the session.
+        tokens: Tokens of the form that is sent, its frame included; 0 where it was rejected.
+        action: "added"; "duplicate": its id was added before, with the same content; "rejected": its id is that of a redacted message.
+        turn: The number of its turn: `session.turn(added.turn)` has the reply, where there is one already.
+    """
+
+    index: int
+    tokens: int
+    action: Literal["added", "duplicate", "rejected"]
+    turn: int
+
+
+@of_module("memspan.short_term")
+@dataclass(frozen=True)
+class ToolText:
+    """A part of a stored tool result.
+
+    Attributes:
+        text: The part.
+        next_offset: Where the next part begins, in characters; `None` at the end.
+        total_characters: Characters of the whole.
+    """
+
+    text: str
+    next_offset: int | None
+    total_characters: int
+
+
+@of_module("memspan.transcript")
+@dataclass(frozen=True)
+class TranscriptHit:
+    """A message that answers a question.
+
+    Attributes:
+        session_id: Its session.
+        message: The message.
+        score: From 0 to 1, higher is better: a weighted sum of what `explain` names. Not comparable between questions, whose best
+            words count as 1 whatever they are.
+        parts: What `explain` names, without the names.
+    """
+
+    session_id: str
+    message: Message
+    score: float
+    parts: tuple[float, ...]
+
+    @property
+    def source(self) -> Literal["transcripts"]:
+        """"transcripts"."""  # fmt: skip
+        return "transcripts"
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of the text (`o200k_base`). Counted at each use."""
+        return _core.count_by_encoding("o200k_base", self.text)
+
+    @property
+    def index(self) -> int:
+        """The message's index in its session."""
+        return self.message.index
+
+    @property
+    def role(self) -> str:
+        """Whose words they are."""
+        return self.message.role
+
+    @property
+    def text(self) -> str:
+        """The message's texts."""
+        return self.message.text
+
+    def explain(self) -> Explanation:
+        """What the score is made of: `parts` has each part from 0 to 1, before its weight.
+
+        "words" is BM25 against the best message's, "window" that with a share of the words of the messages beside it, without names;
+        "before" and "before_two" are the words of the messages before it in its session, "after_two" of the second one behind;
+        "answers" is "before" where that message asks; "meaning" is the cosine of the built-in embedding with what the question is about,
+        "closeness" the same word by word ("..._around": with the messages beside it), "exact" the share of the question's very words,
+        "phrase" what stands together there and here; "speaker" is 1 where the question names who speaks, "name" where the message has
+        that name; "first_person", "own_words" and "second_person" are shares of "I" and "you"; "time_asked" is 1 where the question asks
+        when and it names a time; "opening", "place", "near_best" and "session" say where it stands; "within" and "behind" are 1 where it
+        was said when the question asks about, or in the ten days after; "length" grows with its distinct words; "identified" is 1 where it
+        holds every identifier of the question. docs/ranking.md has what each weighs.
+
+        Examples:
+            >>> _ = user.session("s-1", model="gpt-4o").add({"role": "user", "content": "payments-api listens on port 8443"})
+            >>> [hit] = user.search_transcripts("port of payments-api")
+            >>> hit.explain().parts["words"], hit.explain().parts["identified"]
+            (1.0, 1.0)
+        """
+        return _core.explain_message(self.score, list(self.parts))
+
+
+@of_module("memspan.working")
+@dataclass(frozen=True)
+class Explained:
+    """One candidate for a prompt, and what became of it.
+
+    Attributes:
+        section: The section it was a candidate for.
+        id: What it is: a memory's id, a task's key, an item's id, `messages 0..42`.
+        included: Whether it is in the prompt.
+        why: The reason, in words.
+        tokens: Its tokens; 0 where it was left out before it was counted.
+        score: Its relevance, where it has one.
+        memory: The id of the memory, if it is one.
+        revision: Which revision of it.
+    """
+
+    section: str
+    id: str
+    included: bool
+    why: str
+    tokens: int
+    score: float | None
+    memory: str | None
+    revision: int | None
+
+    def __str__(self) -> str:
+        score = "" if self.score is None else f", score {self.score:.3f}"
+        fate = "included" if self.included else "left out"
+        return f"{self.section} {self.id}: {fate}, {self.tokens:,} tokens{score}: {self.why}"
+
+
+@of_module("memspan.working")
+@dataclass(frozen=True)
+class Breakpoint:
+    """A place where a provider may keep what stands before it.
+
+    Attributes:
+        segments: The number of segments before it.
+        tokens: Tokens before it.
+        hash: Equal hashes, equal bytes before it: 32 hexadecimal digits.
+        lasting: Later prompts of the epoch begin with the same bytes. One that does not last serves the tool rounds of this turn.
+    """
+
+    segments: int
+    tokens: int
+    hash: str
+    lasting: bool
+
+
+@of_module("memspan.compaction.values")
+@dataclass(frozen=True)
+class SummaryIdentifier:
+    """An identifier that a summary has, byte for byte.
+
+    Attributes:
+        text: The identifier.
+        phrase: The line that says what it names.
+        messages: Indices of the messages that it comes from.
+    """
+
+    text: str
+    phrase: str
+    messages: tuple[int, ...]
+
+
+@of_module("memspan.compaction.values")
+@dataclass(frozen=True)
+class RefusedLine:
+    """A line of a model that was not taken.
+
+    Attributes:
+        text: What it wrote.
+        reason: What it says that its messages do not.
+    """
+
+    text: str
+    reason: str
+
+
+@of_module("memspan.life")
+@dataclass(frozen=True)
+class Relation:
+    """How two things stand to each other, and since when.
+
+    Attributes:
+        subject: What it is said of.
+        relation: How it stands.
+        object: To what.
+        since: Since when it holds.
+        until: When it stopped to hold; `None` while it does.
+        memory_id: The memory that says so.
+    """
+
+    subject: str
+    relation: str
+    object: str
+    since: datetime
+    until: datetime | None
+    memory_id: str | None
+
+
+@of_module("memspan")
+@fresh("metadata")
+@dataclass(frozen=True)
+class SessionInfo:
+    """What a session is, without its messages. Frozen.
+
+    Attributes:
+        id: Its id.
+        model: The model that it runs on now.
+        messages: How many messages it has.
+        turns: How many turns it has, the open one included.
+        epoch: The number of its epoch.
+        created_at: When it was made: aware, in UTC.
+        last_added_at: When something was last added to it: aware, in UTC; when it was made where nothing was.
+        ended: Whether it was ended.
+        metadata: What its caller keeps with it: a fresh dict at each use. No model ever sees it.
+
+    Examples:
+        >>> _ = user.session("s-1", model="gpt-4o", metadata={"channel": "web"})
+        >>> [info] = user.sessions()
+        >>> info.id, info.model, info.messages, info.ended, info.metadata
+        ('s-1', 'gpt-4o', 0, False, {'channel': 'web'})
+    """
+
+    id: str
+    model: str
+    messages: int
+    turns: int
+    epoch: int
+    created_at: datetime
+    last_added_at: datetime
+    ended: bool
+    metadata: dict[str, Any] = field(hash=False)
+
+    def __repr__(self) -> str:
+        return f"SessionInfo({_quoted(self.id)}, model={_quoted(self.model)}, messages={self.messages}, ended={str(self.ended).lower()})"

@@ -1,0 +1,286 @@
+"""`Bedrock`: Amazon's Converse, which is Anthropic's messages in other words. A table here, no rules of its own."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import importlib
+import re
+from typing import TYPE_CHECKING, Any
+
+from memspan import InvalidInput, UnknownModel, models
+from memspan.providers.provider import Provider
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from memspan import Prompt
+
+__all__ = ["Bedrock"]
+
+_CACHING = frozenset({"anthropic", "amazon"})
+"""The vendors whose models take cache points; the others refuse them."""
+_CACHE_POINT = {"cachePoint": {"type": "default"}}
+_LONGEST_NAME = 64
+_USAGE = {
+    "inputTokens": "input_tokens",
+    "outputTokens": "output_tokens",
+    "cacheReadInputTokens": "cache_read_input_tokens",
+    "cacheWriteInputTokens": "cache_creation_input_tokens",
+}
+
+
+class Bedrock(Provider):
+    """Amazon Bedrock's Converse. What comes back has the shape of Anthropic's messages, whatever the model.
+
+    Args:
+        client: A `boto3.client("bedrock-runtime")` of your own; by default one is made, with the environment's credentials.
+        timeout_seconds: How long one call may take; of a stream, how long it may be silent. A client of your own has its own.
+        names: The ids of models, inference profiles or ARNs by the registry's names: `{"claude-sonnet-4-5":
+            "us.anthropic.claude-sonnet-4-5-20250929-v1:0"}`.
+        options: Given to Converse with every request: `guardrailConfig`, `additionalModelRequestFields`.
+        client_options: Given to `boto3.client` where one is made: `region_name`, `endpoint_url`, `config`.
+
+    Raises:
+        MissingExtra: `boto3` is not installed, and no client is given.
+    """
+
+    package = "boto3"
+    extra = "bedrock"
+    vendors = None
+
+    def __init__(
+        self,
+        client: Any = None,
+        *,
+        timeout_seconds: float = 600.0,
+        names: Mapping[str, str] | None = None,
+        options: Mapping[str, Any] | None = None,
+        **client_options: Any,
+    ) -> None:
+        super().__init__(client, timeout_seconds=timeout_seconds, names=names, options=options, **client_options)
+        if client is None:
+            self._sync = self._make(self._sdk(), client_options, awaitable=False)
+        self._own = False  # boto3 has plain calls alone: awaited ones are made in a thread
+
+    def _request(self, prompt: Prompt, options: Mapping[str, Any], *, stream: bool) -> dict[str, Any]:
+        del stream  # another operation
+        return self._converse(prompt.to_anthropic(), options)
+
+    def _converse(self, given: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
+        """Converse's arguments for a request of Anthropic's messages."""
+        caches = _caches(given["model"])
+        messages = [{"role": one["role"], "content": _blocks(one["content"], caches=caches)} for one in given["messages"]]
+        request: dict[str, Any] = {"messages": messages, "inferenceConfig": {"maxTokens": given["max_tokens"]}}
+        if given.get("system"):
+            request["system"] = _blocks(given["system"], caches=caches)
+        if tools := _tools(given, caches=caches):
+            request["toolConfig"] = {"tools": tools}
+        return {"modelId": self._names.get(given["model"], given["model"]), **request, **self._options, **options}
+
+    def _send(self, client: Any, request: dict[str, Any], *, stream: bool) -> Any:
+        if not stream:
+            return _response(client.converse(**request), request["modelId"])
+        return _events(client.converse_stream(**request), request["modelId"])
+
+    def _plain(self, model: str, messages: list[dict[str, str]], max_tokens: int) -> dict[str, Any]:
+        parts = [(one["role"], [{"type": "text", "text": one["content"]}]) for one in messages]
+        system = [block for role, blocks in parts if role == "system" for block in blocks]
+        said = [{"role": role, "content": blocks} for role, blocks in parts if role != "system"]
+        return self._converse({"model": model, "messages": said, "max_tokens": max_tokens, "system": system}, {})
+
+    def _named(self, request: dict[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
+        del options
+        return {key: value for key, value in request.items() if key != "model"}  # it is named already
+
+    def _make(self, sdk: Any, options: dict[str, Any], *, awaitable: bool) -> Any:
+        del awaitable
+        limits = importlib.import_module("botocore.config").Config(read_timeout=self._timeout)
+        return sdk.client("bedrock-runtime", **{"config": limits, **options})
+
+
+# --- what is sent ---------------------------------------------------------------------------------------------------------------------
+
+
+def _caches(model: str) -> bool:
+    try:
+        return models[model].vendor in _CACHING
+    except UnknownModel:
+        return False
+
+
+def _blocks(blocks: list[dict[str, Any]], *, caches: bool) -> list[dict[str, Any]]:
+    """Content as Converse has it, with a cache point behind each block that had a mark."""
+    found: list[dict[str, Any]] = []
+    for block in blocks:
+        found.append(_SENT[block["type"]](block))
+        if caches and "cache_control" in block:
+            found.append(_CACHE_POINT)
+    return found
+
+
+def _tools(given: Mapping[str, Any], *, caches: bool) -> list[dict[str, Any]]:
+    """The tools; where none are offered any more, those that were called, without which Converse refuses their calls."""
+    tools: list[dict[str, Any]] = []
+    for tool in given.get("tools", ()):
+        tools.append(_tool(tool["name"], tool["input_schema"], tool.get("description")))
+        if caches and "cache_control" in tool:
+            tools.append(_CACHE_POINT)
+    blocks = [block for message in given["messages"] for block in message["content"]]
+    called = dict.fromkeys(block["name"] for block in blocks if block["type"] == "tool_use")
+    return tools or [_tool(name, {"type": "object"}, None) for name in called]
+
+
+def _tool(name: str, schema: Mapping[str, Any], description: str | None) -> dict[str, Any]:
+    about = {"description": description} if description else {}
+    return {"toolSpec": {"name": name[:_LONGEST_NAME], **about, "inputSchema": {"json": schema}}}
+
+
+def _text(block: Mapping[str, Any]) -> dict[str, Any]:
+    return {"text": block["text"]}
+
+
+def _image(block: Mapping[str, Any]) -> dict[str, Any]:
+    source = block["source"]
+    if source["type"] != "base64":
+        return {"text": "[image]"}  # Converse takes no addresses
+    return {"image": {"format": source["media_type"].split("/")[-1], "source": {"bytes": base64.b64decode(source["data"])}}}
+
+
+def _document(block: Mapping[str, Any]) -> dict[str, Any]:
+    source = block["source"]
+    if source["type"] not in {"base64", "text"}:
+        return {"text": "[file]"}
+    plain = source["type"] == "text"
+    name = re.sub(r"[^A-Za-z0-9\-()\[\]]+", " ", block.get("title") or "").strip() or "document"
+    data = source["data"].encode() if plain else base64.b64decode(source["data"])
+    return {"document": {"format": "txt" if plain else "pdf", "name": name[:200], "source": {"bytes": data}}}
+
+
+def _call(block: Mapping[str, Any]) -> dict[str, Any]:
+    return {"toolUse": {"toolUseId": _id(block["id"]), "name": block["name"][:_LONGEST_NAME], "input": block["input"]}}
+
+
+def _result(block: Mapping[str, Any]) -> dict[str, Any]:
+    content = block.get("content") or "(nothing)"
+    parts = [{"text": content}] if isinstance(content, str) else _blocks(content, caches=False)
+    return {
+        "toolResult": {"toolUseId": _id(block["tool_use_id"]), "content": parts, **({"status": "error"} if block.get("is_error") else {})}
+    }
+
+
+def _id(given: str) -> str:
+    return given if len(given) <= _LONGEST_NAME else hashlib.blake2b(given.encode(), digest_size=16).hexdigest()
+
+
+def _thinking(block: Mapping[str, Any]) -> dict[str, Any]:
+    return {"reasoningContent": {"reasoningText": {"text": block["thinking"], "signature": block["signature"]}}}
+
+
+def _redacted(block: Mapping[str, Any]) -> dict[str, Any]:
+    return {"reasoningContent": {"redactedContent": base64.b64decode(block["data"])}}
+
+
+_SENT: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
+    "text": _text,
+    "image": _image,
+    "document": _document,
+    "tool_use": _call,
+    "tool_result": _result,
+    "thinking": _thinking,
+    "redacted_thinking": _redacted,
+}
+
+
+# --- what comes back ------------------------------------------------------------------------------------------------------------------
+
+
+def _message(given: Mapping[str, Any], model: str) -> dict[str, Any]:
+    request_id = (given.get("ResponseMetadata") or {}).get("RequestId")
+    return {"type": "message", "role": "assistant", "model": model, **({"id": request_id} if request_id else {})}
+
+
+def _response(given: Mapping[str, Any], model: str) -> dict[str, Any]:
+    message = (given.get("output") or {}).get("message")
+    if not message:
+        raise InvalidInput("reading Converse's answer: it must have a message, and has none: ask again")
+    content = [block for block in map(_received, message["content"]) if block is not None]
+    return {**_message(given, model), "content": content, "stop_reason": given.get("stopReason"), "usage": _usage(given.get("usage"))}
+
+
+def _usage(given: Mapping[str, Any] | None) -> dict[str, Any]:
+    return {name: given[key] for key, name in _USAGE.items() if key in given} if given else {}
+
+
+def _received(block: Mapping[str, Any]) -> dict[str, Any] | None:
+    if "text" in block:
+        return {"type": "text", "text": block["text"]}
+    if "toolUse" in block:
+        call = block["toolUse"]
+        return {"type": "tool_use", "id": call["toolUseId"], "name": call["name"], "input": call["input"]}
+    reasoning = block.get("reasoningContent", {})
+    if "redactedContent" in reasoning:
+        return {"type": "redacted_thinking", "data": base64.b64encode(reasoning["redactedContent"]).decode()}
+    if "reasoningText" in reasoning:
+        text = reasoning["reasoningText"]
+        return {"type": "thinking", "thinking": text.get("text", ""), "signature": text.get("signature", "")}
+    return None
+
+
+def _events(given: Mapping[str, Any], model: str) -> Iterator[dict[str, Any]]:
+    """Converse's events as Anthropic's. Converse opens blocks of calls alone, and tells the usage behind the end."""
+    yield {"type": "message_start", "message": {**_message(given, model), "content": []}}
+    opened: set[int] = set()
+    source, finish, usage = given["stream"], None, dict[str, Any]()
+    try:
+        for event in source:
+            for kind, body in event.items():
+                if kind == "messageStop":
+                    finish = body.get("stopReason")
+                elif kind == "metadata":
+                    usage = _usage(body.get("usage"))
+                else:
+                    yield from _block_events(kind, body, opened)
+    finally:
+        source.close()
+    if finish is not None:
+        yield {"type": "message_delta", "delta": {"stop_reason": finish}, "usage": usage}
+        yield {"type": "message_stop"}
+
+
+def _block_events(kind: str, body: Mapping[str, Any], opened: set[int]) -> Iterator[dict[str, Any]]:
+    index = body.get("contentBlockIndex", 0)
+    if kind == "contentBlockStart" and "toolUse" in body.get("start", {}):
+        call = body["start"]["toolUse"]
+        opened.add(index)
+        yield _start(index, {"type": "tool_use", "id": call["toolUseId"], "name": call["name"], "input": {}})
+    elif kind == "contentBlockDelta":
+        begun, delta = _delta(body.get("delta", {}))
+        if begun is not None and index not in opened:
+            opened.add(index)
+            yield _start(index, begun)
+        if delta is not None:
+            yield {"type": "content_block_delta", "index": index, "delta": delta}
+    elif kind == "contentBlockStop":
+        yield {"type": "content_block_stop", "index": index}
+
+
+def _start(index: int, block: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "content_block_start", "index": index, "content_block": block}
+
+
+def _delta(delta: Mapping[str, Any]) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
+    """The block that such a piece begins, and the piece."""
+    if "text" in delta:
+        return {"type": "text", "text": ""}, {"type": "text_delta", "text": delta["text"]}
+    if "toolUse" in delta:
+        return None, {"type": "input_json_delta", "partial_json": delta["toolUse"].get("input", "")}
+    reasoning = delta.get("reasoningContent", {})
+    if "redactedContent" in reasoning:
+        return {"type": "redacted_thinking", "data": base64.b64encode(reasoning["redactedContent"]).decode()}, None
+    begun = {"type": "thinking", "thinking": "", "signature": ""}
+    if "text" in reasoning:
+        return begun, {"type": "thinking_delta", "thinking": reasoning["text"]}
+    if "signature" in reasoning:
+        return begun, {"type": "signature_delta", "signature": reasoning["signature"]}
+    return None, None

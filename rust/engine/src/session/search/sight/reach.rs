@@ -1,0 +1,184 @@
+//! Which documents are the most promising, and of which the vector is read for that.
+//!
+//! In a long history a walk of all vectors costs more than the rest of a search. Few of them can matter:
+//!
+//! ```text
+//! words    what a document has without its vector, of all documents, in single precision
+//! bar      the sight of those with most words, their vectors read: the least of as many as are wanted
+//! reach    documents that a cosine of 1 would bring up to the bar: of these the vectors are read, and of no others
+//! ```
+//!
+//! The others are not among the best, whatever they mean, so that the answer is the one of a walk. Where too many are within reach, as
+//! for a question whose words nobody wrote, all vectors are walked.
+
+use super::{Best, CHUNK, COSINE_ONE, Field, SLACK};
+use crate::Result;
+use crate::index::vectors::VectorSet;
+use crate::recall::ranking::SIGHT;
+use crate::session::search::question::Meaning;
+use crate::store::pages::Pages;
+use crate::units::score::SCORE_ONE;
+
+/// Up to so many documents all vectors are walked. Measured: at 5,000 both take as long.
+const FEW: u32 = 8_192;
+/// Documents with most words that set the bar, for each that is wanted.
+const SEEDS: usize = 2;
+/// The greatest cosine, and what rounding to 8 bits adds to it.
+const MOST_COSINE: f32 = 0.8;
+/// One in so many documents costs as much as a walk of all.
+const DEAR: usize = 25;
+/// Units of words that are compared.
+const UNIT: f32 = (1 << 20) as f32;
+
+impl Field {
+    /// The most promising documents, best first, of equals the newest; and whether there are no others. Dates and identifiers are entered.
+    pub fn promising<P: Pages>(&mut self, pages: &P, vectors: &VectorSet, meaning: &Meaning, most: usize) -> Result<(Vec<u32>, bool)> {
+        self.note_words();
+        if meaning.vector.is_none() {
+            self.is_scanned = true; // there is nothing to read
+        }
+        let within = if self.is_scanned || self.last() < FEW { None } else { self.within_reach(pages, vectors, meaning, most)? };
+        let Some(numbers) = within else {
+            self.scan(pages, vectors, meaning)?;
+            return Ok(self.best_of_all(most));
+        };
+        let mut best = Best::new(most);
+        for number in numbers.into_iter().filter(|number| self.may_be_hit(*number)) {
+            best.offer((self.sight(number), number));
+        }
+        Ok((best.in_order().into_iter().map(|one| one.1).collect(), false))
+    }
+
+    /// Reads the vectors of documents, which ascend, and of those beside them.
+    pub fn complete<P: Pages>(&mut self, pages: &P, vectors: &VectorSet, meaning: &Meaning, numbers: &[u32]) -> Result<()> {
+        if self.is_scanned {
+            return Ok(());
+        }
+        let mut around: Vec<u32> = Vec::with_capacity(3 * numbers.len());
+        for number in numbers {
+            let behind = around.last().map_or(0, |last| last + 1);
+            around.extend(behind.max(number.saturating_sub(1))..=number.saturating_add(1));
+        }
+        self.enter_cosines(pages, vectors, meaning, &around)
+    }
+
+    fn note_words(&mut self) {
+        let chunks = self.kept.0.own.len().div_ceil(CHUNK);
+        if self.kept.0.peaks.len() == chunks {
+            return;
+        }
+        for first in (0..chunks).map(|chunk| chunk * CHUNK) {
+            let estimates = self.estimates(first);
+            self.kept.0.words.extend_from_slice(&estimates);
+            self.kept.0.peaks.push(estimates.into_iter().fold(f32::MIN, f32::max));
+        }
+    }
+
+    /// The documents that can be among the best, ascending, their vectors read; `None` where they are too many, or the best too few.
+    fn within_reach<P: Pages>(&mut self, pages: &P, vectors: &VectorSet, meaning: &Meaning, most: usize) -> Result<Option<Vec<u32>>> {
+        let seeds = self.seeds(most.saturating_mul(SEEDS));
+        if seeds.len() < most {
+            return Ok(None);
+        }
+        self.enter_cosines(pages, vectors, meaning, &seeds)?;
+        let mut best = Best::new(most);
+        seeds.iter().filter(|number| self.may_be_hit(**number)).for_each(|number| best.offer((self.sight(*number), *number)));
+        let Some((bar, _)) = best.in_order().get(most - 1).copied() else { return Ok(None) };
+        let least = (bar as f64 / f64::from(SCORE_ONE)) as f32 - SIGHT.meaning as f32 * MOST_COSINE - SLACK;
+        let numbers = self.above(least);
+        if numbers.len() > self.last() as usize / DEAR {
+            return Ok(None);
+        }
+        self.enter_cosines(pages, vectors, meaning, &numbers)?;
+        Ok(Some(numbers))
+    }
+
+    /// Documents with most words, ascending.
+    fn seeds(&self, most: usize) -> Vec<u32> {
+        let (mut best, arrays) = (Best::new(most), &self.kept.0);
+        for (first, peak) in (0_u32..).step_by(CHUNK).zip(&arrays.peaks) {
+            if ((*peak * UNIT) as i64) < best.bar.0 {
+                continue;
+            }
+            for (number, words) in self.chunk(first) {
+                if words > 0.0 {
+                    best.offer(((words * UNIT) as i64, number));
+                }
+            }
+        }
+        let mut numbers: Vec<u32> = best.in_order().into_iter().map(|one| one.1).collect();
+        numbers.sort_unstable();
+        numbers
+    }
+
+    /// Documents that have so much without their vectors, ascending.
+    fn above(&self, least: f32) -> Vec<u32> {
+        let mut numbers = Vec::new();
+        for (first, peak) in (0_u32..).step_by(CHUNK).zip(&self.kept.0.peaks) {
+            let least = least - self.more_than_estimated(first);
+            if *peak >= least {
+                numbers.extend(self.chunk(first).filter(|(_, words)| *words >= least).map(|(number, _)| number));
+            }
+        }
+        numbers
+    }
+
+    /// The documents of the chunk from `first` on, with their words.
+    fn chunk(&self, first: u32) -> impl Iterator<Item = (u32, f32)> {
+        let words = self.kept.0.words[first as usize..].iter().copied();
+        (first..=self.last()).zip(words).take(CHUNK).skip(usize::from(first == 0)) // document 0 is none
+    }
+
+    fn enter_cosines<P: Pages>(&mut self, pages: &P, vectors: &VectorSet, meaning: &Meaning, numbers: &[u32]) -> Result<()> {
+        let Some(vector) = &meaning.vector else { return Ok(()) };
+        let mut scores = std::mem::take(&mut self.kept.0.some);
+        scores.clear();
+        vectors.scores_of(pages, vector, numbers, &mut scores)?;
+        for near in &scores {
+            self.kept.0.cosines[near.number as usize] = near.score.max(0);
+        }
+        self.kept.0.some = scores;
+        Ok(())
+    }
+
+    /// Enters the cosines of all documents.
+    fn scan<P: Pages>(&mut self, pages: &P, vectors: &VectorSet, meaning: &Meaning) -> Result<()> {
+        let (arrays, scores) = &mut *self.kept;
+        if let Some(vector) = meaning.vector.as_ref().filter(|_| !self.is_scanned) {
+            vectors.scan(pages, vector, scores)?;
+            for near in scores.iter() {
+                if let Some(cosine) = arrays.cosines.get_mut(near.number as usize) {
+                    *cosine = near.score.max(0);
+                }
+            }
+            self.is_scanned = true;
+        }
+        Ok(())
+    }
+
+    /// The best of all documents, whose cosines are entered.
+    fn best_of_all(&self, most: usize) -> (Vec<u32>, bool) {
+        let (mut best, arrays) = (Best::new(most), &self.kept.0);
+        let meaning = (SIGHT.meaning / COSINE_ONE) as f32;
+        for first in (0..=self.last()).step_by(CHUNK) {
+            let more = self.more_than_estimated(first);
+            let bar = (best.bar.0 as f64 / f64::from(SCORE_ONE)) as f32 - more - SLACK;
+            let (words, cosines) = (&arrays.words[first as usize..], &arrays.cosines[first as usize..]);
+            let mut estimates = [0.0_f32; CHUNK];
+            for (estimate, (words, cosine)) in estimates.iter_mut().zip(words.iter().zip(cosines)) {
+                *estimate = words + meaning * *cosine as f32;
+            }
+            let highest = estimates.iter().fold(f32::MIN, |highest, estimate| highest.max(*estimate)); // without a branch
+            if highest < bar {
+                continue;
+            }
+            for (number, estimate) in (first..=self.last()).zip(estimates).skip(usize::from(first == 0)) {
+                if estimate >= bar && self.may_be_hit(number) {
+                    best.offer((self.sight(number), number));
+                }
+            }
+        }
+        let all = !best.is_cut && best.kept.len() <= most;
+        (best.in_order().into_iter().map(|one| one.1).collect(), all)
+    }
+}

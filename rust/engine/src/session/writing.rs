@@ -1,0 +1,198 @@
+//! A draft while a model writes its summary: replies are held against the messages, and what passed is made into the summary once.
+
+use std::sync::{Mutex, OnceLock};
+
+use super::SwitchPlan;
+use super::compact::Draft;
+use super::session::Session;
+use super::summary::StoredSummary;
+use crate::Result;
+use crate::compaction::check::{Refused, check};
+use crate::compaction::{self, Compacted, Identifier, Line, Summary, request, to_json};
+use crate::context::{Counter, FixedText};
+use crate::models::Model;
+use crate::store::fork::lock;
+use crate::tokens::CachedCounter;
+
+/// A draft, what a model wrote for it, and what was made of both.
+#[derive(Debug)]
+pub struct Writing {
+    /// The draft.
+    pub draft: Draft,
+    written: Mutex<Vec<Line>>,
+    made: OnceLock<Compacted>,
+}
+
+/// A reply held against the messages.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CheckedReply {
+    /// What is wrong with its shape; no line of it was taken then.
+    pub wrong: Option<String>,
+    /// Lines that were taken.
+    pub taken: usize,
+    /// Lines that were not.
+    pub refused: Vec<Refused>,
+}
+
+/// How a summary was written.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Written {
+    /// By rules, by a model whose words were checked, or by rules since the model failed.
+    pub checked: String,
+    /// Hash of the prompt that the model was given; empty without one.
+    pub prompt: String,
+    /// Lines of the model that were refused.
+    pub refused: u64,
+}
+
+/// A summary in the forms in which somebody reads it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SummaryText {
+    /// As JSON, which [`compaction::from_json`] reads.
+    pub json: String,
+    /// As text.
+    pub text: String,
+    /// As a prompt has it.
+    pub shown: String,
+    /// Tokens of the text.
+    pub tokens: u64,
+    /// Its identifiers.
+    pub identifiers: Vec<Identifier>,
+}
+
+/// A summary that was made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MadeSummary {
+    /// Its text.
+    pub summary: SummaryText,
+    /// Different identifiers of the messages and of the summary before.
+    pub identifiers: u64,
+    /// Of these, how many it has.
+    pub kept: u64,
+    /// Of those, how many the model had left out.
+    pub restored: u64,
+}
+
+impl SummaryText {
+    /// A summary for a model.
+    #[must_use]
+    pub fn new(summary: &Summary, model: &Model) -> Self {
+        let (counter, text) = (CachedCounter::new(model.encoding), summary.text());
+        let shown = FixedText::summary(&text, &model.framing, &counter).text.to_string();
+        Self { json: to_json(summary), shown, tokens: counter.count(&text), identifiers: summary.identifiers(), text }
+    }
+}
+
+impl Writing {
+    /// Begins with a draft.
+    #[must_use]
+    pub fn new(draft: Draft) -> Self {
+        Self { draft, written: Mutex::default(), made: OnceLock::new() }
+    }
+
+    fn counter(&self) -> CachedCounter {
+        CachedCounter::new(self.draft.model.encoding)
+    }
+
+    /// The messages that leave, as a half-open range.
+    #[must_use]
+    pub fn covers(&self) -> (u64, u64) {
+        (self.draft.sources.first().map_or(self.draft.boundary, |source| source.index), self.draft.boundary)
+    }
+
+    /// The blocks that a model is given, each at most so many tokens.
+    #[must_use]
+    pub fn passes(&self, max_tokens: u64) -> Vec<String> {
+        request::passes(&self.draft.sources, max_tokens, &self.counter())
+    }
+
+    /// The summary before, as a model is given it.
+    #[must_use]
+    pub fn before(&self) -> Option<String> {
+        self.draft.previous.as_ref().filter(|before| !before.is_empty()).map(request::before)
+    }
+
+    /// Holds a reply against the messages and takes the lines that pass.
+    pub fn check(&self, reply: &str) -> CheckedReply {
+        match check(reply, self.draft.previous.as_ref(), &self.draft.sources) {
+            Err(wrong) => CheckedReply { wrong: Some(wrong), ..CheckedReply::default() },
+            Ok(checked) => {
+                let taken = checked.lines.len();
+                lock(&self.written).extend(checked.lines);
+                CheckedReply { wrong: None, taken, refused: checked.refused }
+            }
+        }
+    }
+
+    /// Forgets what a model wrote.
+    pub fn clear(&self) {
+        lock(&self.written).clear();
+    }
+
+    /// Makes the summary. Once it was made the draft is closed: what is shown is what is committed.
+    pub fn make(&self) -> MadeSummary {
+        let made = self.compacted();
+        let Compacted { summary, identifiers, kept } = made;
+        let restored = made.restored(&lock(&self.written));
+        MadeSummary { summary: SummaryText::new(summary, &self.draft.model), identifiers: *identifiers, kept: *kept, restored }
+    }
+
+    fn compacted(&self) -> &Compacted {
+        self.made.get_or_init(|| {
+            let Draft { previous, sources, max_tokens, boundary, .. } = &self.draft;
+            let mut made = compaction::compact(previous.as_ref(), sources, &lock(&self.written), *max_tokens, &self.counter());
+            made.summary.covers.end = *boundary; // a message that was redacted is no source, and left all the same
+            made
+        })
+    }
+
+    /// The summary as it is stored.
+    #[must_use]
+    pub fn stored(&self, Written { checked, prompt, refused }: Written) -> StoredSummary {
+        StoredSummary { summary: self.compacted().summary.clone(), made_at: 0, checked, prompt, refused }
+    }
+}
+
+impl Session<'_> {
+    /// The newest summary, for the model that the session runs on now.
+    pub fn summary_text(&self) -> Result<Option<SummaryText>> {
+        let Some(stored) = self.summary()? else { return Ok(None) };
+        Ok(Some(SummaryText::new(&stored.summary, &self.status()?.epoch.model)))
+    }
+
+    /// What a switch would keep, with the summary that is being written.
+    pub fn plan_switch_written(&self, model: &Model, writing: Option<&Writing>, now: i64) -> Result<SwitchPlan> {
+        self.plan_switch_with(model, writing.map(|writing| &writing.compacted().summary), now)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::context::{Message, Role};
+
+    fn writing() -> Writing {
+        let said = ["payments-api listens on port 8443", "Noted.", "And the queue?"];
+        let role = |index: usize| if index == 1 { Role::Assistant } else { Role::User };
+        let messages = said.iter().enumerate().map(|(index, text)| Message::text(role(index), text)).collect();
+        Writing::new(Draft::of_messages(None, messages, 1, 200, Model::named("gpt-4o").unwrap()).unwrap().0)
+    }
+
+    #[test]
+    fn what_is_shown_is_what_is_committed() {
+        let writing = writing();
+        assert_eq!((writing.covers(), writing.before()), ((0, 2), None));
+        let made = writing.make();
+        assert!(made.summary.text.contains("8443"), "{}", made.summary.text);
+        writing.check("nothing that a summary is made of");
+        assert_eq!(writing.make().summary, made.summary);
+        assert_eq!(writing.stored(Written::default()).summary.text(), made.summary.text);
+    }
+
+    #[test]
+    fn a_reply_without_a_shape_gives_no_line() {
+        let checked = writing().check("I cannot do that.");
+        assert!(checked.wrong.is_some() || checked.taken == 0);
+        assert_eq!(checked.taken, 0);
+    }
+}
