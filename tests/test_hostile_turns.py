@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -246,3 +247,66 @@ def test_two_tools_of_one_name(memspan_engine: memspan.Engine) -> None:
         memspan.Assistant(memspan_engine, FakeProvider(["x"]), model="gpt-4o", tools=[recall], memory_tools=["recall"])
     with pytest.raises(memspan.InvalidInput, match="recall"):
         memspan.Assistant(memspan_engine, FakeProvider(["x"]), model="gpt-4o", tools=[recall, recall])
+
+
+class Slow(FakeProvider):
+    """Waits before each chunk."""
+
+    def stream(self, prompt: memspan.Prompt, **options: Any) -> Any:
+        for chunk in super().stream(prompt, **options):
+            time.sleep(0.2)
+            yield chunk
+
+
+def test_cancelled_while_the_model_is_silent(memspan_engine: memspan.Engine) -> None:
+    """The thread was inside of the stream, and closing the stream under it was a ValueError: the lease stayed, and what came was lost."""
+    assistant = memspan.Assistant(memspan_engine, Slow(["one two three four"]), model="gpt-4o", wait_seconds=0.1)
+
+    async def listen(events: Any) -> None:
+        async for event in events:
+            if event.kind == "text":
+                heard.set()
+
+    async def life() -> None:
+        task = asyncio.create_task(listen(assistant.astream("u", "go", session="s", id="w-1")))
+        await heard.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    heard = asyncio.Event()
+    asyncio.run(life())
+    session = memspan_engine.user("u").session("s")
+    assert session.partial_reply is not None
+    assert session.partial_reply.text.startswith("one")
+    assert assistant.respond("u", "go", session="s", id="w-1").text == "one two three four"
+
+
+def test_a_plain_client_awaited_and_cancelled(user: memspan.Scope) -> None:
+    """The same of a provider whose client has plain calls alone."""
+    session = user.session("s", model="gpt-4o")
+    session.add({"role": "user", "content": "go"})
+    closed: list[str] = []
+
+    class Told(Slow):
+        def stream(self, prompt: memspan.Prompt, **options: Any) -> Any:
+            try:
+                yield from super().stream(prompt, **options)
+            finally:
+                closed.append("closed")
+
+    async def listen() -> None:
+        async for _ in Told(["one two three four"]).astream(session.assemble()):
+            heard.set()
+
+    async def life() -> None:
+        task = asyncio.create_task(listen())
+        await heard.wait()
+        await asyncio.sleep(0.05)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert closed == ["closed"]
+
+    heard = asyncio.Event()
+    asyncio.run(life())

@@ -89,3 +89,30 @@ def test_values_outlive_the_engine(store: Path) -> None:
         recall = engine.user("u").recall("tea")
     assert [(hit.memory.text, hit.tokens, hit.explain().score) for hit in recall] == [("Prefers tea", 3, 1.0)]
     assert repr(recall[0].scope) == "Scope(user 'u')"
+
+
+def test_what_the_core_fills_belongs_to_the_module_of_its_call(user: memspan.Scope) -> None:
+    session = user.session("s-1", model="gpt-4o", metadata={"channel": "web"})
+    added = session.add({"role": "user", "content": "which port?"})
+    document = user.collection("docs").add("ports.md", "payments-api: 8443", metadata={"team": ["billing"]}).document
+    [info] = user.sessions()
+    for value, module in [(added, "memspan.short_term"), (document, "memspan.collection"), (info, "memspan")]:
+        assert (type(value).__module__, pickle.loads(pickle.dumps(value))) == (module, value)  # noqa: S301  our own bytes
+        assert copy.deepcopy(value) == value
+        assert {value: 1}[value] == 1
+    match added:
+        case memspan.Added(index, _, action):
+            assert (index, action) == (0, "added")
+    assert repr(added) == f"Added(index=0, tokens={added.tokens}, action='added', turn=0)"
+    with pytest.raises(AttributeError):
+        setattr(document, "metadata", {})  # noqa: B010  what is tested
+
+
+def test_whoever_reads_a_dict_of_a_value_gets_it_for_himself(user: memspan.Scope) -> None:
+    user.remember("payments-api listens on port 8443")
+    user.session("s-1", model="gpt-4o", metadata={"tags": ["web"]})
+    [info] = user.sessions()
+    why = user.recall("payments-api port")[0].explain()
+    info.metadata["tags"].append("mine")
+    why.parts["words"] = 9.0
+    assert (info.metadata, why.parts["words"] <= 1.0) == ({"tags": ["web"]}, True)

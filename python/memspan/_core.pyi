@@ -64,7 +64,7 @@ from memspan.exceptions import Error
 from memspan.long_term import Scope
 from memspan.model import Model
 from memspan.short_term import NewMessage
-from memspan.working import Budget, Format, Item, Recalls
+from memspan.working import Format, Item
 
 __all__ = [
     "BuiltInCore",
@@ -613,17 +613,7 @@ class SessionCore:
     """One session, as `memspan.Session` calls it. Private."""
 
     @staticmethod
-    def open(
-        scope: ScopeCore,
-        id: str,
-        model: str | Model | None,
-        system: str | None,
-        tools: object | None,
-        reads: tuple[Scope, ...] | None,
-        own_budget: Budget | None,
-        collections: list[CollectionCore] | None,
-        own_recalls: Recalls | None,
-    ) -> SessionCore: ...
+    def open(scope: ScopeCore, id: str, **options: Any) -> SessionCore: ...
     @property
     def id(self) -> str: ...
     def status(self) -> SessionStatus: ...
@@ -650,16 +640,7 @@ class SessionCore:
     def usage(self, first: int, limit: int) -> list[StoredUsage]: ...
     def fill(self) -> Fill: ...
     def question(self) -> str | None: ...
-    def assemble(
-        self,
-        query: str | None,
-        max_input_tokens: int | None,
-        max_output_tokens: int | None,
-        items: tuple[Item, ...],
-        own_budget: Budget | None,
-        vector: Vectors | None,
-        degraded: str | None,
-    ) -> PromptCore: ...
+    def assemble(self, items: tuple[Item, ...], vector: Vectors | None, degraded: str | None, **options: Any) -> PromptCore: ...
     def messages(self, first: int, limit: int) -> list[Message]: ...
     def turn(self, number: int) -> StoredTurn: ...
     def sent_prompt(self, turn: int, call: int) -> PromptCore | None: ...

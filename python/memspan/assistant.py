@@ -18,6 +18,7 @@ import time
 from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as TooLate
+from contextlib import aclosing
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, cast
 
@@ -29,7 +30,7 @@ from memspan.engine import Engine
 from memspan.engine import open as open_engine
 from memspan.exceptions import Error, InvalidInput, ModelMismatch, ProviderError
 from memspan.function_tools import Function
-from memspan.providers.provider import Provider, provider_for
+from memspan.providers.provider import Provider, each_in_thread, provider_for
 from memspan.session_tools import MemoryTool, distinct, failure, format_of, memory_tools, result_message, run_call, text_of_result
 
 if TYPE_CHECKING:
@@ -213,17 +214,9 @@ class Assistant:
         id: str | None = None,  # noqa: A002
     ) -> AsyncIterator[AssistantEvent]:
         """The awaitable twin of `stream`: each event is waited for in a thread. Cancelling it ends the call, and what came is kept."""
-        import asyncio  # noqa: PLC0415  programs without an event loop do not pay for it
-
-        events = self._turn(user, message, session, id, streams=True)
-        step: asyncio.Future[AssistantEvent | None] | None = None
-        try:
-            while (event := await (step := asyncio.ensure_future(asyncio.to_thread(next, events, None)))) is not None:
+        async with aclosing(each_in_thread(self._turn(user, message, session, id, streams=True))) as events:
+            async for event in events:
                 yield event
-        finally:
-            if step is not None and not step.done():  # the thread is inside of the generator, which must not be closed under it
-                await asyncio.wait([step])
-            await asyncio.to_thread(events.close)
 
     def close(self) -> None:
         """Closes the engine, where it was opened here."""

@@ -798,7 +798,17 @@ class Scope:
         if isinstance(reads, Scope):
             raise InvalidInput(f"opening a session: reads= takes several scopes, and it is one, {reads!r}: put it into a list")
         along = None if reads is None else tuple(reads)
-        core = _core.SessionCore.open(self._core, session_id, model, system, tools, along, budget, shown, recalls)
+        core = _core.SessionCore.open(
+            self._core,
+            session_id,
+            model=model,
+            system=system,
+            tools=tools,
+            reads=along,
+            budget=budget,
+            collections=shown,
+            recalls=recalls,
+        )
         if budget is not None:
             set_policy(core, budget)
         if metadata is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 from abc import ABC, abstractmethod
+from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
 from memspan import InvalidInput, MissingExtra, UnknownModel, models
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
     from memspan import Prompt
 
-__all__ = ["Provider", "Writer", "in_thread", "provider_for"]
+__all__ = ["Provider", "Writer", "each_in_thread", "in_thread", "provider_for"]
 
 _MOST_SECONDS = 86_400
 
@@ -109,12 +110,9 @@ class Provider(ABC):
     async def astream(self, prompt: Prompt, **options: Any) -> AsyncIterator[Any]:
         """The awaitable twin of `stream`. Cancelling it closes the connection."""
         if self._async is None and not self._own:
-            chunks = self.stream(prompt, **options)
-            try:
-                while (chunk := await in_thread(lambda: next(chunks, _END))) is not _END:
+            async with aclosing(each_in_thread(self.stream(prompt, **options))) as chunks:
+                async for chunk in chunks:
                     yield chunk
-            finally:
-                chunks.close()  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]  a generator
             return
         source = self._send(self._async_client(), await self._arequest(prompt, options, stream=True), stream=True)
         if inspect.isawaitable(source):
@@ -225,6 +223,20 @@ async def in_thread(call: Callable[[], Any]) -> Any:
     import asyncio  # noqa: PLC0415  programs without an event loop do not pay for it
 
     return await asyncio.to_thread(call)
+
+
+async def each_in_thread(items: Iterator[Any]) -> AsyncIterator[Any]:
+    """Waits for each item of a generator in a thread. A cancelled caller waits until the thread has left it, then closes it."""
+    import asyncio  # noqa: PLC0415  programs without an event loop do not pay for it
+
+    step: asyncio.Future[Any] | None = None
+    try:
+        while (item := await asyncio.shield(step := asyncio.ensure_future(asyncio.to_thread(next, items, _END)))) is not _END:
+            yield item
+    finally:
+        if step is not None and not step.done():
+            await asyncio.wait([step])
+        await asyncio.to_thread(items.close)  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]  a generator
 
 
 def _is_async(client: Any) -> bool:

@@ -12,10 +12,10 @@ use memspan_engine::limits;
 use memspan_engine::memory::embedding::Embedding;
 use memspan_engine::memory::maintain::Pending;
 use memspan_engine::memory::{NewMemory, Remembered};
-use memspan_engine::models::Model;
+use memspan_engine::models::{Keep, Model};
 use memspan_engine::recall::{self, Filter, Fusion, Request};
 use memspan_engine::scope::{Scope, ScopeType};
-use memspan_engine::session::{Ask, NewMessage, Options, Session, TranscriptRequest, WindowWatch};
+use memspan_engine::session::{Ask, NewMessage, Options, Session, TranscriptRequest, WindowWatch, Writing};
 use memspan_engine::store::Durability;
 use memspan_engine::{Error, Result};
 
@@ -54,6 +54,8 @@ fn question(text: &str, scope: &Scope) -> Request {
 fn memories(engine: &Engine, user: &Scope) -> Result<()> {
     let slot = |text: &str| NewMemory { slot: Some("editor".into()), ..NewMemory::new(text) };
     engine.remember(user, slot("uses vim"), NOW)?;
+    let wanted = engine.to_embed(0, &[(user, &slot("uses helix")), (user, &slot("uses helix"))])?;
+    println!("an embedder of one's own is asked for {:?}, of {} rows", wanted.texts, wanted.len());
     let Remembered { action, memory, .. } = engine.remember(user, slot("uses helix"), NOW + 1)?;
     println!("{}: {:?}", action.name(), memory.text);
     engine.remember(user, NewMemory { ttl: Some(limits::ttl(3600.0)?), ..NewMemory::new("the build is red") }, NOW + 2)?;
@@ -70,6 +72,13 @@ fn conversation(engine: &Engine, user: &Scope) -> Result<()> {
     let assembled = session.assemble(&Ask { now: NOW + 5, ..Ask::default() })?;
     let body = to_openai(&assembled.prompt, RequestOptions::new(Some("gpt-4o"), false));
     println!("a request of {} tokens in {} bytes", assembled.prompt.total_tokens, body.len());
+    for one in assembled.candidates() {
+        println!("{} {}: {}", one.section, one.id, one.why);
+    }
+    let text = "a text of which the end is of interest";
+    println!("{:?} ends {:?}", text, assembled.model.truncate(text, 3, Keep::End));
+    let writing = Writing::new(session.brief_draft(200)?); // a model may write for it: `writing.check(reply)`
+    println!("a summary of {} tokens: {:?}", writing.make().summary.tokens, writing.covers());
     for one in WindowWatch::default().look(&session, Some(100_000))? {
         println!("a prompt of {} tokens reaches {} % of the window of {}", one.tokens, one.percent, one.window);
     }

@@ -21,7 +21,7 @@ use crate::value::{Moment, Named, Show, Tuple, properties, shows};
 use crate::vectors::Vectors;
 
 fn time_of(options: Options<'_, '_>, name: &str) -> PyResult<Option<i64>> {
-    Ok(option::<arguments::Moment>(options, name)?.map(|at| at.0))
+    Ok(option::<Moment>(options, name)?.map(|at| at.0))
 }
 
 fn conditions(options: Options<'_, '_>) -> PyResult<Vec<(String, Vec<Vec<u8>>)>> {

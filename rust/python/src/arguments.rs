@@ -12,6 +12,7 @@ use pyo3::types::{PyBool, PyDict, PyFloat, PyFrozenSet, PyInt, PyList, PySet, Py
 
 use crate::errors::{invalid, to_python, type_name};
 use crate::time::{self, Naive};
+use crate::value::{Attached, Moment};
 use crate::written;
 
 /// What an argument is read as.
@@ -78,12 +79,6 @@ macro_rules! extracted {
 }
 pub(crate) use extracted;
 extracted!(bool, std::path::PathBuf, Bound<'py, PyTuple>, Bound<'py, PyDict>, Bound<'py, PyList>, Bound<'py, PyAny>, Py<PyAny>);
-
-/// Microseconds since 1970 (UTC), of a `datetime`.
-pub struct Moment(pub i64);
-
-/// Metadata as MessagePack.
-pub struct Attached(pub Vec<u8>);
 
 /// Keys of metadata with the values of which one must stand there: `where={"project": "x", "stage": ["staging", "prod"]}`.
 #[derive(Default)]

@@ -10,23 +10,23 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::answers::{Found, passages};
-use crate::arguments::{Argument, Attached, Ttl, calls, extracted, option};
+use crate::arguments::{Argument, Ttl, calls, extracted, option};
 use crate::engine::{ATTACHED_UP_TO, Handle};
 use crate::errors::{Hold, hold_for, run};
 use crate::scope::ScopeCore;
 use crate::time;
-use crate::value::{self, Moment, shows};
+use crate::value::{Attached, Moment, shows};
 use crate::vectors::Vectors;
 
 shows! {
     Added as AddedDocument |it| { action = it.action.name(), document = it.document }
     Head as Counts |it| { documents, chunks, bytes }
     Document as DocumentInfo |it| {
-        id, version, format = it.format.name(), source, metadata = value::Attached(it.metadata), created_at = Moment(it.created_at),
+        id, version, format = it.format.name(), source, metadata = Attached(it.metadata), created_at = Moment(it.created_at),
         updated_at = Moment(it.updated_at), expires_at = it.expires_at.map(Moment), size_bytes = it.bytes, characters, chunks
     }
     Whole as Document |it| {
-        id = it.0.id, version = it.0.version, format = it.0.format.name(), source = it.0.source, metadata = value::Attached(it.0.metadata),
+        id = it.0.id, version = it.0.version, format = it.0.format.name(), source = it.0.source, metadata = Attached(it.0.metadata),
         created_at = Moment(it.0.created_at), updated_at = Moment(it.0.updated_at), expires_at = it.0.expires_at.map(Moment),
         size_bytes = it.0.bytes, characters = it.0.characters, chunks = it.0.chunks, text = it.1
     }

@@ -16,7 +16,7 @@ use crate::value::{Moment, Show, shows};
 pub struct Heard {
     role: String,
     text: String,
-    at: Option<crate::arguments::Moment>,
+    at: Option<Moment>,
 }
 
 impl<'py> Argument<'py> for Heard {

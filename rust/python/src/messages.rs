@@ -108,7 +108,7 @@ impl<'py> Argument<'py> for NewMessage {
             format: field(value, "format")?,
             id: field(value, "id")?,
             author: field(value, "author")?,
-            created_at: field::<Option<crate::arguments::Moment>>(value, "created_at")?.map(|at| at.0),
+            created_at: field::<Option<Moment>>(value, "created_at")?.map(|at| at.0),
             shortened: Vec::new(),
         })
     }

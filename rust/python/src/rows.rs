@@ -9,9 +9,9 @@ use memspan_engine::scope::Scope;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::arguments::{self, Argument, Attached, Trust, Ttl, checked, extracted};
+use crate::arguments::{Argument, Trust, Ttl, checked, extracted};
 use crate::errors::invalid;
-use crate::value::plain;
+use crate::value::{Attached, Moment, plain};
 use crate::vectors::{Space, Vectors, given_vector};
 
 /// A memory of the arguments of `remember`, checked. `space` is that of the embedder, without which no vector is taken.
@@ -35,7 +35,7 @@ fn set(new: &mut NewMemory, name: &str, value: &Bound<'_, PyAny>, space: Space) 
         "source" => new.source = Argument::read(name, value)?,
         "id" => new.id = Some(Argument::read(name, value)?),
         "ttl_seconds" => new.ttl = Some(Ttl::read(name, value)?.0),
-        "occurred_at" => new.occurred_at = Some(arguments::Moment::read(name, value)?.0),
+        "occurred_at" => new.occurred_at = Some(Moment::read(name, value)?.0),
         "metadata" => new.metadata = Attached::read(name, value)?.0,
         "vector" => new.vector = Some(given_vector(value, space.map(|(dimensions, _)| dimensions))?),
         other => {

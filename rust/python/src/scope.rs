@@ -16,14 +16,14 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use crate::answers::{self, Found};
-use crate::arguments::{Argument, Attached, Kinds, Moment, calls, extracted};
+use crate::arguments::{Argument, Kinds, calls, extracted};
 use crate::collection::CollectionCore;
 use crate::engine::{ATTACHED_UP_TO, Handle};
 use crate::errors::{Hold, hold_for, invalid, run, type_name};
 use crate::life::{Beside, Cluster, Heard, Judged, LearnState, LearnedFrom};
 use crate::memory::{Memory, Remembered};
 use crate::rows::{Draft, new_memory};
-use crate::value::{Tuple, plain, shows};
+use crate::value::{Attached, Moment, Tuple, plain, shows};
 use crate::vectors::Vectors;
 
 shows! {

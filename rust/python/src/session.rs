@@ -10,12 +10,12 @@ use memspan_engine::Result;
 use memspan_engine::context::{Item, Share};
 use memspan_engine::models::Model;
 use memspan_engine::scope::Scope;
-use memspan_engine::session::{Ask, Claim, Leased, NewInstructions, NewMessage, Options, PartialReply, Policy, Recalls, Refusal, Session};
-use memspan_engine::session::{Assembled, SessionBudget};
+use memspan_engine::session::Assembled;
+use memspan_engine::session::{Ask, Claim, Leased, NewInstructions, NewMessage, Options, PartialReply, Policy, Refusal, Session};
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyDict, PyTuple};
 
-use crate::arguments::{Argument, Attached, Moment, Tokens, calls};
+use crate::arguments::{Argument, Tokens, calls, option};
 use crate::collection::CollectionCore;
 use crate::compaction::{CompactionDraft, GivenWritten};
 use crate::engine::Handle;
@@ -23,7 +23,7 @@ use crate::errors::{Hold, run};
 use crate::messages::{Given, Messages, ToolsJson};
 use crate::prompt::{ATTACHED_TOKENS, PromptCore};
 use crate::scope::{GivenScope, ScopeCore};
-use crate::value::{Json, Show, plain};
+use crate::value::{Attached, Json, Moment, Show, plain};
 use crate::vectors::Vectors;
 
 /// The largest items, together, with which an assembly is still short.
@@ -58,7 +58,7 @@ calls! {
     SessionCore |it| {
         status() Attached |session| session.status();
         budget() Attached |session| session.budget();
-        metadata() Attached |session| Ok(crate::value::Attached(session.metadata()?));
+        metadata() Attached |session| Ok(Attached(session.metadata()?));
         set_metadata(given as "metadata": Attached) Detached |session, now| session.set_metadata(given.0, now);
         /// The system prompt and the tools.
         instructions() Attached |session| session.instructions().map(|(system, tools)| (system, tools.map(Json)));
@@ -151,28 +151,19 @@ calls! {
 
     /// Opens a session of a scope, or makes it.
     #[staticmethod]
-    fn open<'py>(
-        scope: &Bound<'py, ScopeCore>,
-        id: &Bound<'py, PyAny>,
-        model: &Bound<'py, PyAny>,
-        system: &Bound<'py, PyAny>,
-        tools: &Bound<'py, PyAny>,
-        reads: &Bound<'py, PyAny>,
-        own_budget: &Bound<'py, PyAny>,
-        collections: &Bound<'py, PyAny>,
-        own_recalls: &Bound<'py, PyAny>,
-    ) -> PyResult<Self> {
+    #[pyo3(signature = (scope, id, **options))]
+    fn open<'py>(scope: &Bound<'py, ScopeCore>, id: &Bound<'py, PyAny>, options: Option<&Bound<'py, PyDict>>) -> PyResult<Self> {
         let (py, owner) = (scope.py(), scope.get());
-        let reads: Option<Vec<GivenScope>> = Argument::read("reads", reads)?;
-        let collections: Option<Vec<Py<CollectionCore>>> = Argument::read("collections", collections)?;
+        let reads: Option<Vec<GivenScope>> = option(options, "reads")?;
+        let collections: Option<Vec<Py<CollectionCore>>> = option(options, "collections")?;
         let options = Options {
-            model: Option::<Model>::read("model", model)?,
-            system: Option::<String>::read("system", system)?,
-            tools: Option::<ToolsJson>::read("tools", tools)?.map(|tools| tools.0),
+            model: option(options, "model")?,
+            system: option(options, "system")?,
+            tools: option::<ToolsJson>(options, "tools")?.map(|tools| tools.0),
             reads: reads.map(|reads| owner.own(py, "opening a session: reads=", &reads)).transpose()?,
             collections: collections.map(|collections| owner.own_collections(py, &collections)).transpose()?,
-            budget: Option::<SessionBudget>::read("budget", own_budget)?,
-            recalls: Option::<Recalls>::read("recalls", own_recalls)?,
+            budget: option(options, "budget")?,
+            recalls: option(options, "recalls")?,
         };
         let id = String::read("a session's id", id)?;
         let named = Named { handle: Arc::clone(&owner.handle), scope: Arc::clone(&owner.scope), id };
@@ -193,25 +184,22 @@ calls! {
     }
 
     /// Assembles a prompt; `degraded` is why the question has no vector, where there is an embedder.
+    #[pyo3(signature = (items, vector, degraded, **options))]
     fn assemble<'py>(
         &self,
-        py: Python<'py>,
-        query: &Bound<'py, PyAny>,
-        max_input_tokens: &Bound<'py, PyAny>,
-        max_output_tokens: &Bound<'py, PyAny>,
         items: &Bound<'py, PyTuple>,
-        own_budget: &Bound<'py, PyAny>,
         vector: Option<&Bound<'py, Vectors>>,
         degraded: Option<&str>,
+        options: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<PromptCore> {
-        let tokens = |name, value| Option::<Tokens>::read(name, value).map(|tokens| tokens.map(Tokens::number));
+        let py = items.py();
         let ask = Ask {
-            query: Option::<String>::read("query", query)?,
+            query: option(options, "query")?,
             vector: vector.and_then(|vector| vector.get().query()),
             items: items.iter().enumerate().map(crate::budget::item).collect::<PyResult<Vec<Item>>>()?,
-            budget: Option::<SessionBudget>::read("budget", own_budget)?,
-            max_input_tokens: tokens("max_input_tokens", max_input_tokens)?,
-            max_output_tokens: tokens("max_output_tokens", max_output_tokens)?,
+            budget: option(options, "budget")?,
+            max_input_tokens: option(options, "max_input_tokens")?.map(Tokens::number),
+            max_output_tokens: option(options, "max_output_tokens")?.map(Tokens::number),
             now: self.now(py)?,
         };
         let short = ask.items.iter().map(|item| item.text.len()).sum::<usize>() <= SHORT_ITEMS;

@@ -366,3 +366,48 @@ fn walk_bodies<P: Pages + ?Sized>(
         visit(key, number, &body)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::embedding::compared_tokens;
+    use crate::store::pages::MemoryPages;
+
+    fn memory(text: &str) -> Memory {
+        let body = |text: &str| {
+            let mut body = Writer::array(3);
+            body.nil();
+            body.text(text);
+            body.uint(Kind::Semantic as u64);
+            body.into_bytes()
+        };
+        Memory::decode(b"key", 7, &body(text)).unwrap()
+    }
+
+    #[test]
+    fn a_record_has_the_tokens_of_its_text_and_of_no_other() {
+        for text in ["Anna works at Acme.", "port 8443", "\u{1f600} \u{41a}\u{442}\u{43e}", ""] {
+            let (back, tokens) = Memory::decode_with_tokens(b"key", 7, &memory(text).encode()).unwrap();
+            assert_eq!(back, memory(text));
+            assert_eq!(tokens_in(&tokens).unwrap_or_default(), compared_tokens(text), "{text}");
+        }
+        let forgotten = Memory { text: String::new(), ..memory("Anna works at Acme.") };
+        assert!(Memory::decode_with_tokens(b"key", 7, &forgotten.encode()).unwrap().1.is_empty());
+        assert_eq!(tokens_in(&[9, 1, 0]), None, "of another version");
+    }
+
+    #[test]
+    fn older_records_are_told_and_stored_anew() {
+        let (mut pages, key) = (MemoryPages::new(), current_key(3, 7));
+        let mut older = Writer::array(2);
+        older.nil();
+        older.text("Anna works at Acme.");
+        chunks::put(&mut pages, key, SCHEMA, Codec::MessagePack, older.bytes()).unwrap();
+        assert_eq!(without_tokens(&pages, 3, 0, 9).unwrap(), [7]);
+        assert!(current_with_tokens(&pages, 3, 7).unwrap().unwrap().1.is_empty());
+        assert!(rewrite(&mut pages, 3, 7).unwrap() && !rewrite(&mut pages, 3, 8).unwrap());
+        assert!(without_tokens(&pages, 3, 0, 9).unwrap().is_empty());
+        let (memory, tokens) = current_with_tokens(&pages, 3, 7).unwrap().unwrap();
+        assert_eq!((memory.text.as_str(), tokens_in(&tokens)), ("Anna works at Acme.", Some(&*compared_tokens("Anna works at Acme."))));
+    }
+}

@@ -166,14 +166,14 @@ pub fn rank(
         }
         parts.push(weighted(weights, &scale, &candidates[at], priors[at]));
     }
+    let places = if scale.any_dense {
+        let kept: Vec<&Candidate> = order.iter().map(|&at| &candidates[at]).collect();
+        in_order(&kept, |place| parts[place].fixed)
+    } else {
+        (0..order.len()).collect()
+    };
     let mut candidates: Vec<Option<Candidate>> = candidates.into_iter().map(Some).collect();
-    let mut ranked: Vec<_> = order.iter().filter_map(|&at| candidates[at].take()).zip(parts).collect();
-    if scale.any_dense {
-        let kept: Vec<&Candidate> = ranked.iter().map(|(candidate, _)| candidate).collect();
-        let order = in_order(&kept, |at| ranked[at].1.fixed);
-        ranked = permuted(ranked, &order);
-    }
-    Ok(ranked)
+    Ok(places.into_iter().filter_map(|place| Some((candidates[order[place]].take()?, parts[place]))).collect())
 }
 
 /// What they are put in order as: where each of its places comes from.

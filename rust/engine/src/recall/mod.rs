@@ -215,11 +215,15 @@ pub(crate) fn answer<P: Pages>(engine: &Core, snapshot: &P, request: &Request, q
     let candidates = std::mem::take(&mut found.candidates);
     let exact = |candidate: &Candidate| exact(snapshot, &found, &asked, candidate);
     let ranked = fusion::rank(fusion, request.limit, &moment, candidates, exact)?;
-    let load = |(candidate, parts): (Candidate, fusion::Parts)| load(snapshot, &recall.partitions, candidate, &parts);
-    let mut loaded = ranked.into_iter().map(load).collect::<Result<Vec<(Hit, Vec<u8>)>>>()?;
     let built_in = is_built_in(engine);
-    loaded.retain(|(hit, tokens)| !(built_in && is_misjudged(hit, tokens)));
-    let (mut hits, tokens): (Vec<Hit>, Vec<Vec<u8>>) = loaded.into_iter().unzip();
+    let (mut hits, mut tokens) = (Vec::with_capacity(ranked.len()), Vec::with_capacity(ranked.len()));
+    for (candidate, parts) in ranked {
+        let (hit, stored) = load(snapshot, &recall.partitions, candidate, &parts)?;
+        if !(built_in && is_misjudged(&hit, &stored)) {
+            hits.push(hit);
+            tokens.push(stored);
+        }
+    }
     recall.by_vectors = found.sets.iter().any(Option::is_some);
     let own = Own::of(snapshot, &request.scopes, &recall.partitions, question.names())?;
     if let Some(look) = Look::new(question, &recall.queries, found.identified) {

@@ -80,17 +80,24 @@ fn plain_words(question: &str) -> Vec<(usize, &str)> {
 
 /// Every spelling one edit away, in the order of the alphabet, each once.
 fn edits(word: &str) -> Vec<String> {
-    let mut spellings = Vec::with_capacity(word.len() * 53 + 26);
+    const LETTERS: &str = "abcdefghijklmnopqrstuvwxyz";
+    let mut spellings = Vec::with_capacity(word.len() * 54 + 26);
+    let mut push = |parts: &[&str]| spellings.push(parts.concat());
     for at in 0..=word.len() {
         let (before, after) = word.split_at(at);
         let rest = after.get(1..);
-        for letter in 'a'..='z' {
-            spellings.push(format!("{before}{letter}{after}"));
-            spellings.extend(rest.map(|rest| format!("{before}{letter}{rest}")));
+        for letter in 0..LETTERS.len() {
+            let letter = &LETTERS[letter..=letter];
+            push(&[before, letter, after]);
+            if let Some(rest) = rest {
+                push(&[before, letter, rest]);
+            }
         }
-        spellings.extend(rest.map(|rest| format!("{before}{rest}")));
+        if let Some(rest) = rest {
+            push(&[before, rest]);
+        }
         if after.len() >= 2 {
-            spellings.push(format!("{before}{}{}{}", &after[1..2], &after[..1], &after[2..]));
+            push(&[before, &after[1..2], &after[..1], &after[2..]]);
         }
     }
     spellings.sort_unstable();

@@ -76,17 +76,23 @@ fn count_piece(vocabulary: &Vocabulary, text: &[u8], start: usize, end: usize) -
 /// The same of what is no token of less than 8 bytes.
 #[inline(never)]
 fn count_rare(vocabulary: &Vocabulary, text: &[u8], start: usize, end: usize) -> usize {
-    if end - start >= 8 && vocabulary.find_rare(text, start, end) != NONE {
-        return 1;
-    }
     if end - start < 16 {
-        return vocabulary.recent().count(medium_key(text, start, end), || merge::count(vocabulary, text, start, end));
+        return vocabulary.recent().count(medium_key(text, start, end), || count_new(vocabulary, text, start, end));
+    }
+    if vocabulary.find_rare(text, start, end) != NONE {
+        return 1;
     }
     if text[start] >= 128 || text[start + 1] >= 128 {
         count_parts(vocabulary, text, start, end)
     } else {
         count_long(vocabulary, text, start, end)
     }
+}
+
+#[inline(never)]
+fn count_new(vocabulary: &Vocabulary, text: &[u8], start: usize, end: usize) -> usize {
+    let known = end - start >= 8 && vocabulary.find_rare(text, start, end) != NONE;
+    if known { 1 } else { merge::count(vocabulary, text, start, end) }
 }
 
 /// A long pretoken of other scripts (a line of Chinese is one), part by part: it is cut where no token has its characters side by side.

@@ -156,7 +156,7 @@ impl VectorSet {
             kept += if read < block.len() { read } else { 0 };
             Ok(())
         };
-        self.each_block(pages, self.blocks().as_slice(), &mut score)?;
+        self.walk_blocks(pages, self.blocks().as_slice(), &mut score)?;
         Ok(left_out == 0)
     }
 
@@ -169,11 +169,11 @@ impl VectorSet {
             score_block(query, &block, next, scores.grow(block.numbers()));
             Ok(())
         };
-        self.each_block(pages, from, &mut score)
+        self.walk_blocks(pages, from, &mut score)
     }
 
     /// Calls `score` with every block from the key `from` on, and the value of the one after it.
-    fn each_block<'p, P: Pages + ?Sized>(
+    fn walk_blocks<'p, P: Pages + ?Sized>(
         &self,
         pages: &'p P,
         from: &[u8],
