@@ -151,7 +151,7 @@ calls! {
                 (claim.vector, claim.made_by) = vector;
             }
             let done = learn(own.engine, own.scope, claims, session.map(|from| from.0), now)?;
-            done.map(|done| done.into_iter().map(|one| own.answer(one)).collect::<Result<Vec<_>>>()).transpose()
+            done.map(|done| Remembered::several(own.engine, own.scope, done)).transpose()
         };
         /// The clusters of its memories, and the groups that rules merge.
         clusters(closeness: f64, min_points: usize) Detached |own, now| {
