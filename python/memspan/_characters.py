@@ -21,9 +21,9 @@ def whole(value: Any) -> Any:
     if isinstance(value, str):
         return whole_text(value)
     if isinstance(value, dict):
-        return {whole(key): whole(one) for key, one in cast("dict[Any, Any]", value).items()}
+        return {whole(key): whole(one) for key, one in cast("dict[str, Any]", value).items()}
     if isinstance(value, list):
-        return [whole(one) for one in cast("list[Any]", value)]
+        return [whole(one) for one in cast("list[object]", value)]
     return value
 
 

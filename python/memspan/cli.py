@@ -67,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 128 + signal.SIGINT
 
 
-def _parser() -> argparse.ArgumentParser:  # noqa: PLR0915  one block for each command, read from top to bottom
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="memspan", description="Look into a memspan store, back it up, maintain it.", allow_abbrev=False)
     parser.add_argument("--version", action="version", version=f"memspan {memspan.__version__}")
     parser.set_defaults(command=None)
@@ -86,6 +86,14 @@ def _parser() -> argparse.ArgumentParser:  # noqa: PLR0915  one block for each c
         )
         return sub
 
+    _add_commands(add)
+    _add_chat(commands.add_parser)
+    _add_replay(commands.add_parser)
+    return parser
+
+
+def _add_commands(add: Callable[[Command, str, str], argparse.ArgumentParser]) -> None:
+    """The commands that take a store, in the order of the help."""
     add(_stats, "stats", "Print what a store holds.")
     add(_users, "users", "List the users and shared scopes of a store.")
     recall = add(_recall, "recall", "Print what a user's memory answers to a query, and why.")
@@ -101,12 +109,12 @@ def _parser() -> argparse.ArgumentParser:  # noqa: PLR0915  one block for each c
     load.add_argument("file", metavar="FILE", type=Path, help="the file to be read")
     maintain = add(_maintain, "maintain", "Fill in pending vectors, merge, remove what expired.")
     maintain.add_argument("--every", metavar="TIME", help="run until interrupted, every 90s, 30m, 24h or 7d")
+    maintain.add_argument("--compact", action="store_true", help="also rewrite the store into a new, smaller generation")
     evaluation = add(_eval, "eval", "Ask questions of a file and print what recall found: precision, coverage, freshness, duplicates.")
     evaluation.add_argument(
         "questions", metavar="QUESTIONS.jsonl", type=Path, help='"user", "question" and "answers" (ids or texts) a line'
     )
     evaluation.add_argument("--limit", type=int, default=5, metavar="N", help="memories that a question recalls (default 5)")
-    maintain.add_argument("--compact", action="store_true", help="also rewrite the store into a new, smaller generation")
     rekey = add(_rekey, "rekey", "Give a store another key, encrypt a plain one, or make it plain; the store is rewritten.")
     new_key = rekey.add_mutually_exclusive_group(required=True)
     new_key.add_argument("--new-key-file", type=Path, metavar="FILE", help="the new key: 32 bytes, or 64 hexadecimal digits")
@@ -126,9 +134,10 @@ def _parser() -> argparse.ArgumentParser:  # noqa: PLR0915  one block for each c
         metavar="NEW",
         help="save what is intact in a new store there, and list what was lost",
     )
-    chat = commands.add_parser(
-        "chat", help=(text := "Talk to a model in the terminal, with a memory. /help lists the commands."), description=text
-    )
+
+
+def _add_chat(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
+    chat = add_parser("chat", help=(text := "Talk to a model in the terminal, with a memory. /help lists the commands."), description=text)
     chat.set_defaults(command=_chat)
     chat.add_argument("store", metavar="STORE", type=Path, help="the store's folder, which is created if it is missing")
     chat.add_argument("--model", required=True, help="the model, as its server calls it")
@@ -142,7 +151,10 @@ def _parser() -> argparse.ArgumentParser:  # noqa: PLR0915  one block for each c
     chat.add_argument("--user", default="me", help="the user whose memory it is (default me)")
     chat.add_argument("--session", default="chat", help="the conversation (default chat)")
     chat.add_argument("--system", help="the system prompt")
-    replay = commands.add_parser(
+
+
+def _add_replay(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
+    replay = add_parser(
         "replay", help=(text := "Play a transcript through a session and print what each prompt would have been."), description=text
     )
     replay.set_defaults(command=_replay)
@@ -159,7 +171,6 @@ def _parser() -> argparse.ArgumentParser:  # noqa: PLR0915  one block for each c
         help="also what this provider's cache rules make of it, in four layouts: anthropic, openai, gemini, deepseek (repeatable)",
     )
     replay.add_argument("--json", action="store_true", help="print one JSON value instead of tables")
-    return parser
 
 
 def _stats(options: argparse.Namespace) -> int:

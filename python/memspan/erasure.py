@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from memspan._core import Limits
 from memspan._fence import is_mapping, is_number
+from memspan._records import ErasedCounts
 from memspan._values import dataclass, field
 from memspan.exceptions import InvalidInput, NotFound
 
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from datetime import datetime
 
-    from memspan._records import ErasedCounts
     from memspan.long_term import Scope
 
 __all__ = ["ErasureReceipt", "Retention", "delete_old", "receipt"]
@@ -81,7 +81,7 @@ def _forget_kind(scope: Scope, kind: str, before: datetime) -> int:
 
 
 @dataclass(frozen=True)
-class ErasureReceipt:
+class ErasureReceipt(ErasedCounts):
     """What was erased of a scope. It names nobody: it may be kept where the scope's name may not.
 
     Attributes:
@@ -98,15 +98,6 @@ class ErasureReceipt:
         digest: SHA-256 of these fields, in hexadecimal.
     """
 
-    memories: int
-    revisions: int
-    messages: int
-    documents: int
-    ledger_entries: int
-    terms: int
-    vectors: int
-    values: int
-    bytes_checked: int
     reason: str | None
     digest: str
 
@@ -115,6 +106,5 @@ def receipt(erased: ErasedCounts, reason: str | None) -> ErasureReceipt:
     """The receipt of an erasure."""
     import hashlib  # noqa: PLC0415  what few calls need is not paid for at import
 
-    counts: dict[str, Any] = {name: getattr(erased, name) for name in erased.__match_args__}
-    digest = hashlib.sha256(repr((tuple(counts.values()), reason)).encode("utf-8", "replace")).hexdigest()
-    return ErasureReceipt(**counts, reason=reason, digest=digest)
+    digest = hashlib.sha256(repr((tuple(vars(erased).values()), reason)).encode("utf-8", "replace")).hexdigest()
+    return ErasureReceipt(**vars(erased), reason=reason, digest=digest)

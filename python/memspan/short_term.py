@@ -68,7 +68,7 @@ class NewMessage:
 
 
 @dataclass(frozen=True)
-class ModelSwitch:
+class ModelSwitch(_records.PlannedSwitch):
     """What a switch of models does, or would do.
 
     Attributes:
@@ -85,14 +85,6 @@ class ModelSwitch:
         checked: As in `Compaction`.
     """
 
-    from_model: str
-    to_model: str
-    max_input_tokens: int
-    kept_messages: int
-    left_out_messages: int
-    tokens: int
-    first_message: int
-    fixed_tokens: int = 0
     summary: Summary | None = None
     refused: tuple[RefusedLine, ...] = ()
     checked: str = "rules"
@@ -881,8 +873,7 @@ def set_policy(core: _core.SessionCore, budget: Budget) -> None:
 
 def _switched(plan: _records.PlannedSwitch, draft: _core.CompactionDraft | None, written: Written) -> ModelSwitch:
     summary = None if draft is None else summary_of(draft.make().summary, plan.to_model)
-    kept: dict[str, Any] = {name: getattr(plan, name) for name in plan.__match_args__}
-    return ModelSwitch(**kept, summary=summary, refused=written.refused, checked=written.checked)
+    return ModelSwitch(**vars(plan), summary=summary, refused=written.refused, checked=written.checked)
 
 
 def _partial(stored: _records.StoredPartial) -> PartialReply:

@@ -84,6 +84,15 @@ ssize_t write(int fd, const void *from, size_t size) {
     RECORDED(ssize_t, REAL("write", write_type)(fd, from, size), done > 0, part.iov_len = done; note(kind(fd), name, "", at, &part, 1));
 }
 
+ssize_t writev(int fd, const struct iovec *parts, int count) {
+    typedef ssize_t (*type)(int, const struct iovec *, int);
+    char path[PATH_MAX];
+    const char *name = below(fd, path);
+    if (!name) return REAL("writev", type)(fd, parts, count);
+    off_t at = lseek(fd, 0, SEEK_CUR);
+    RECORDED(ssize_t, REAL("writev", type)(fd, parts, count), done > 0, note(kind(fd), name, "", at, parts, count));
+}
+
 ssize_t pwrite(int fd, const void *from, size_t size, off_t at) {
     char path[PATH_MAX];
     const char *name = below(fd, path);

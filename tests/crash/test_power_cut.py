@@ -244,7 +244,7 @@ def look(store: Path) -> State:
         assert engine.check().sound
         user = engine.user("u")
         texts = {memory.id: memory.text for memory in user.memories()}
-        messages = [message.text for session in user.sessions() for message in session.messages]
+        messages = [message.text for one in user.sessions() for message in user.session(one.id).messages]
         return texts, messages
 
 

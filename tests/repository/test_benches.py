@@ -162,6 +162,14 @@ def test_the_table_of_speed_has_every_row_on_small_stores(tmp_path: Path) -> Non
     assert "assemble" in done.stdout
 
 
+@pytest.mark.timeout(300)
+def test_the_cost_of_encryption_is_measured_on_a_small_store() -> None:
+    command = [sys.executable, str(BENCHES / "encryption_cost.py"), "--memories", "100", "--rounds", "5"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    rows = [line.split()[0] for line in done.stdout.splitlines()[1:]]
+    assert rows == ["cold", "recall", "remember", "session.add", "assemble"], done.stdout + done.stderr
+
+
 def test_a_debug_build_is_refused() -> None:
     code = (
         "import sys, runpy, memspan; sys.path.insert(0, 'benches'); memspan.build_info = lambda: {'profile': 'debug'};"

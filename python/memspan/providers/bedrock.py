@@ -196,12 +196,14 @@ _SENT: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
 
 
 def _message(given: Mapping[str, Any], model: str) -> dict[str, Any]:
-    request_id = (given.get("ResponseMetadata") or {}).get("RequestId")
+    about: dict[str, Any] = given.get("ResponseMetadata") or {}
+    request_id = about.get("RequestId")
     return {"type": "message", "role": "assistant", "model": model, **({"id": request_id} if request_id else {})}
 
 
 def _response(given: Mapping[str, Any], model: str) -> dict[str, Any]:
-    message = (given.get("output") or {}).get("message")
+    output: dict[str, Any] = given.get("output") or {}
+    message: dict[str, Any] | None = output.get("message")
     if not message:
         raise InvalidInput("reading Converse's answer: it must have a message, and has none: ask again")
     content = [block for block in map(_received, message["content"]) if block is not None]

@@ -12,7 +12,7 @@ from memspan import InvalidInput, MissingExtra, UnknownModel, models
 from memspan.stream import response_text
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
 
     from memspan import Prompt
 
@@ -225,7 +225,7 @@ async def in_thread(call: Callable[[], Any]) -> Any:
     return await asyncio.to_thread(call)
 
 
-async def each_in_thread(items: Iterator[Any]) -> AsyncIterator[Any]:
+async def each_in_thread(items: Iterator[Any]) -> AsyncGenerator[Any]:
     """Waits for each item of a generator in a thread. A cancelled caller waits until the thread has left it, then closes it."""
     import asyncio  # noqa: PLC0415  programs without an event loop do not pay for it
 

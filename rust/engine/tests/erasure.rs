@@ -1,5 +1,5 @@
-//! What is forgotten, redacted, deleted or erased is in no byte of any file of the store: texts, hashes of words as they are stored, vectors as
-//! floats and as codes, names. Every search is run before, too, and must meet what it looks for.
+//! What is forgotten, redacted, deleted or erased is in no byte of any file of the store: texts, hashes of words as they are stored, vectors as they
+//! are stored exactly and as codes, names. Every search is run before, too, and must meet what it looks for.
 
 mod support;
 
@@ -62,14 +62,21 @@ fn other_facts(seed: Seed, but: usize) -> BTreeSet<u64> {
     (0..=300).filter(|number| *number != but).flat_map(|number| hashes(seed, &fact(number))).collect()
 }
 
-/// The vector of a text as floats, and as the codes of blocks and graphs (`docs/format.md`).
+/// The vector of a text as it is stored exactly, and as the codes of blocks and graphs (`docs/format.md`).
 fn vectors(text: &str) -> Needles {
+    let most = |values: &[f32]| values.iter().fold(0.0_f32, |most, value| most.max(value.abs()));
     let unit = embed(text);
-    let floats = unit.as_slice().iter().flat_map(|value| value.to_le_bytes()).collect();
-    let largest = unit.as_slice().iter().fold(0.0_f32, |most, value| most.max(value.abs()));
-    let code = |value: &f32| ((f64::from(*value) * 127.0 / f64::from(largest) + 128.5) as i32 - 128) as i8 as u8;
-    let codes = unit.as_slice().iter().map(code).collect();
-    vec![(format!("floats of {text:.12}"), floats), (format!("codes of {text:.12}"), codes)]
+    let exact: Vec<i16> = {
+        let inverse = 32_767.0 / f64::from(most(unit.as_slice()));
+        unit.as_slice().iter().map(|value| ((f64::from(*value) * inverse + 32_768.5) as i32 - 32_768) as i16).collect()
+    };
+    let scale = (f64::from(most(unit.as_slice())) / 32_767.0) as f32;
+    let read: Vec<f32> = exact.iter().map(|code| (f64::from(*code) * f64::from(scale)) as f32).collect();
+    let code = |value: &f32| ((f64::from(*value) * 127.0 / f64::from(most(&read)) + 128.5) as i32 - 128) as i8 as u8;
+    vec![
+        (format!("exact vector of {text:.12}"), exact.iter().flat_map(|code| code.to_le_bytes()).collect()),
+        (format!("codes of {text:.12}"), read.iter().map(code).collect()),
+    ]
 }
 
 fn texts<'t>(all: impl IntoIterator<Item = &'t str>) -> Needles {
@@ -142,7 +149,7 @@ fn a_forgotten_memory_is_in_no_byte_after_a_compaction() {
     let needles = [of_memory(seed, 40), of_memory(seed, 300)].concat();
     let before = met(&folder.0, &needles);
     for fact in ["zqfact40 zqp", "zqfact300 zq"] {
-        for what in ["text", "floats", "codes", "hash"] {
+        for what in ["text", "exact vector", "codes", "hash"] {
             let is_met = before.keys().any(|met| met.starts_with(what) && met.contains(&fact[..8]));
             assert!(is_met, "the control meets {what} of {fact}: {before:?}");
         }

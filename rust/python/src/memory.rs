@@ -198,7 +198,7 @@ impl Remembered {
     /// The answers to the writes of one batch, their ids looked up in one snapshot.
     pub fn several(engine: &Engine, scope: &Scope, remembered: Vec<memory::Remembered>) -> Result<Vec<Self>> {
         let (whys, memories): (Vec<_>, _) = remembered.into_iter().map(|one| ((one.action, one.reason), one.memory)).unzip();
-        let named = known(engine, scope, memories)?.into_iter().map(Memory);
+        let named = engine.named(scope, memories)?.into_iter().map(Memory::new);
         Ok(whys.into_iter().zip(named).map(|((action, reason), memory)| Self { action, memory, reason }).collect())
     }
 

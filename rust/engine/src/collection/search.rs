@@ -245,11 +245,9 @@ fn nominate<P: Pages>(
     all.sort_unstable();
     all.dedup();
     for number in all {
-        let score: i64 = if let Some(score) = lexical.remove(&number) {
-            score
-        } else {
-            let text = ChunkRecord::read(pages, partition, number)?.indexed(pages, partition)?;
-            query.terms_of(&text).iter().map(|term| term.score).sum()
+        let score = match lexical.remove(&number) {
+            Some(score) => score,
+            None => score_by_words(pages, partition, number, &query)?,
         };
         found.candidates.push(Candidate {
             scope: place,
@@ -264,6 +262,12 @@ fn nominate<P: Pages>(
         });
     }
     Ok(query)
+}
+
+/// The score by words of a chunk that the search by words did not nominate.
+fn score_by_words<P: Pages>(pages: &P, partition: Partition, number: u32, query: &LexicalQuery) -> Result<i64> {
+    let text = ChunkRecord::read(pages, partition, number)?.indexed(pages, partition)?;
+    Ok(query.terms_of(&text).iter().map(|term| term.score).sum())
 }
 
 /// Whether a chunk has every one of these terms.

@@ -267,8 +267,8 @@ fn made(s: &Sentence<'_>) -> Option<Reading> {
         return None;
     }
     let end = end_of(s, asked + 2);
-    let opens = |word: &str| among(&BEGINS, word) || MONTHS.contains(&word);
-    let begins = |at: &usize| s.words[*at].is_number() || s.words[*at].capital || opens(s.word(*at));
+    let is_opening = |word: &str| among(&BEGINS, word) || MONTHS.contains(&word);
+    let begins = |at: &usize| s.words[*at].is_number() || s.words[*at].capital || is_opening(s.word(*at));
     let of_kind = |at: &usize| among(&KINDS, s.word(*at - 1));
     let value = (asked + 3..end).find(begins).or_else(|| (asked + 3..end).rev().find(of_kind)).unwrap_or(end.saturating_sub(1));
     given(s, &name(s, asked + 1, value)?, value)

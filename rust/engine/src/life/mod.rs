@@ -22,8 +22,7 @@ const BY_WORDS: usize = 8;
 /// And so many of the nearest meaning.
 const BY_MEANING: usize = 4;
 
-/// Stores claims in one transaction, each beside what it may repeat or contradict; `None` where another process learnt from the session
-/// meanwhile. `mark` is the session, how far it was learnt from, and how far it is then.
+/// Stores claims of one scope in one transaction, each compared with what is near it; `mark` as [`Core::learn`] takes it.
 pub fn learn(
     engine: &Core,
     scope: &Scope,

@@ -54,16 +54,13 @@ impl<'q> Look<'q> {
         about.unit().as_slice().iter().zip(text.as_slice()).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum()
     }
 
-    /// Scores the hits anew; `stored` has what is stored of the tokens of each. What speaks of the user has the user's own names.
+    /// Scores the hits anew; `stored` has what is stored of the tokens of each, and what speaks of the user has the user's own names.
     pub fn weigh(&self, stored: &[Vec<u8>], own: &Own, hits: &mut [Hit]) {
         let best = hits.iter().filter_map(|hit| hit.parts.cosine()).fold(0.0, f64::max);
         let anew = |hit: &Hit| Cow::Owned(compared_tokens(&hit.memory.text));
         let tokens = hits.iter().zip(stored).map(|(hit, stored)| tokens_in(stored).map_or_else(|| anew(hit), Cow::Borrowed));
-        let features: Vec<Features> = hits
-            .iter()
-            .zip(tokens)
-            .map(|(hit, tokens)| self.features(&tokens, &hit.parts, best, own.in_text(hit.scope, &hit.memory.text)))
-            .collect();
+        let of = |(hit, tokens): (&Hit, Cow<'_, [u8]>)| self.features(&tokens, &hit.parts, best, own.in_text(hit.scope, &hit.memory.text));
+        let features: Vec<Features> = hits.iter().zip(tokens).map(of).collect();
         let weights = self.weights(&features);
         let holds: Vec<bool> = hits.iter().map(|hit| hit.parts.identified).collect();
         let share = share_behind(&features, &holds, &weights);

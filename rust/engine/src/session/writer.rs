@@ -207,7 +207,12 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
         if known.gone {
             return Ok(Some(Added { index: known.index, turn: 0, tokens: 0, action: AddAction::Rejected }));
         }
-        if known.request != prepared.request {
+        let is_its_own = || -> Result<bool> {
+            // A hash of 64 bits says that it may be the same id; the message says which one it has.
+            let message = MessageRecord::read(&*self.pages, self.place, known.index)?;
+            Ok(message.is_none_or(|message| message.id.as_ref() == Some(id)))
+        };
+        if known.request != prepared.request || !is_its_own()? {
             return Err(Error::new(
                 ErrorKind::IdConflict,
                 format!(

@@ -103,13 +103,17 @@ impl Folder {
         )
     }
 
-    /// Makes the folder.
+    /// Makes the folder, and those above it; behind a power cut it has its name.
     pub fn make(&self) -> Result<()> {
+        let is_missing = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.exists();
+        let missing: Vec<&Path> = self.root.ancestors().skip(1).take_while(is_missing).collect();
         let make = || {
             self.root.parent().map_or(Ok(()), fs::create_dir_all)?;
             DirBuilder::new().recursive(true).mode(0o700).create(&self.root)
         };
-        make().map_err(|e| io_error("making the store's folder", &self.root, &e))
+        make().map_err(|e| io_error("making the store's folder", &self.root, &e))?;
+        // Its own name in any case: who made it before may have died.
+        std::iter::once(self.root.as_path()).chain(missing).try_for_each(sync_name)
     }
 
     /// The folder of a generation.
@@ -238,6 +242,16 @@ fn generation_number(name: &str) -> Option<GenerationNumber> {
 /// Makes the names in a folder durable.
 pub fn sync_folder(path: &Path) -> Result<()> {
     File::open(path).and_then(|folder| folder.sync_all()).map_err(|e| io_error("syncing a folder", path, &e))
+}
+
+/// Syncs the folder that has the name of `path`, where this user may read it.
+fn sync_name(path: &Path) -> Result<()> {
+    let Some(parent) = path.parent() else { return Ok(()) };
+    let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
+    match File::open(parent).and_then(|folder| folder.sync_all()) {
+        Err(e) if e.kind() != IoKind::PermissionDenied => Err(io_error("syncing the folder of the store", parent, &e)),
+        _ => Ok(()),
+    }
 }
 
 /// What a generation says of itself before it is mapped: `key=value` lines.

@@ -16,7 +16,7 @@ use super::keys::{Key, STORE, Table, u32_at};
 use super::meta::Meta;
 use super::pages::PagesMut;
 use super::tree::page::{Kind, Order, Page};
-use crate::Result;
+use crate::{Result, interrupt};
 
 /// What became of a damaged store.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -54,6 +54,7 @@ fn save(snapshot: &Snapshot, workshop: &Path, format: u32, now: i64) -> Result<R
     let secret = known.map_or_else(Secret::random, |meta| Ok(meta.secret))?;
     let new = Environment::build(workshop, 1, Mode { read_only: false, relaxed: false, building: true, format }, id, secret)?;
     for number in &reached {
+        interrupt::check()?;
         write_leaf(snapshot, &new, *number, &mut repaired)?;
     }
     write_orphans(&new, orphans, &mut repaired)?;

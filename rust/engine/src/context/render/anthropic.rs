@@ -9,6 +9,7 @@ use std::fmt::Write as _;
 
 use super::super::dialect::called;
 use super::super::escape::escape_attribute;
+use super::super::json;
 use super::super::lower::{Piece, pieces, result_pieces};
 use super::super::message::{Document, Format, Image, Message, Role, Shape, Source, ToolCall, ToolResult};
 use super::super::prompt::Prompt;
@@ -23,9 +24,7 @@ const CACHE_CONTROL: &[u8] = b",\"cache_control\":{\"type\":\"ephemeral\"}}";
 pub fn to_anthropic(prompt: &Prompt, options: RequestOptions<'_>) -> Vec<u8> {
     let shape = Shape { format: Format::Anthropic, ..prompt.shape };
     let mut blocks = Blocks { beginning: beginning(prompt), ..Blocks::default() };
-    let said_by_others = prompt.segments.iter().rposition(|segment| !is_assistants(segment));
     for (index, segment) in prompt.segments.iter().enumerate() {
-        blocks.begun = !options.ends_with_user && said_by_others.is_none_or(|last| last < index);
         blocks.segment(segment, shape);
         if prompt.breakpoints.iter().any(|breakpoint| breakpoint.segments == index + 1) {
             blocks.mark();
@@ -47,10 +46,6 @@ pub fn to_anthropic(prompt: &Prompt, options: RequestOptions<'_>) -> Vec<u8> {
     }
     out.push(b'}');
     out
-}
-
-fn is_assistants(segment: &Segment) -> bool {
-    matches!(&segment.body, Body::Message(_, stored) if stored.message.role == Role::Assistant)
 }
 
 fn write_list(out: &mut Vec<u8>, key: &str, blocks: &[Vec<u8>]) {
@@ -75,8 +70,6 @@ struct Blocks {
     last: Last,
     /// What the user says first, where the assistant would.
     beginning: &'static str,
-    /// What comes now may be a reply that is begun for the model.
-    begun: bool,
 }
 
 /// Neighbouring messages of one role.
@@ -124,7 +117,6 @@ impl Blocks {
                     self.push(user, false, text_block(&format!("<system_message>\n{text}\n</system_message>")));
                 }
                 Piece::Text(text) => {
-                    let text = if self.begun && !user { text.trim_end() } else { text }; // a begun reply that ends in white space is refused
                     let prefix = name.take().map_or_else(String::new, |name| format!("<from name=\"{}\"/>\n", escape_attribute(name)));
                     self.push(user, false, text_block(&format!("{prefix}{text}")));
                 }
@@ -159,6 +151,10 @@ impl Blocks {
             self.push(true, false, text_block(NOTHING_YET));
         } else if silent || begun {
             self.push(true, false, text_block(GO_ON));
+        } else if let Some(block) =
+            self.turns.last_mut().filter(|turn| !turn.user && turn.tool.is_empty()).and_then(|turn| turn.rest.last_mut())
+        {
+            trim(block);
         }
     }
 
@@ -212,10 +208,23 @@ impl Turn {
     }
 }
 
+/// A reply that is begun for the model may not end in white space.
+fn trim(block: &mut Vec<u8>) {
+    let raw = std::str::from_utf8(block).unwrap_or_default();
+    let text = json::object(raw).filter(|block| block.get("type") == Some("\"text\"")).and_then(|block| json::text(block.get("text")?));
+    let Some(text) = text.filter(|text| text.ends_with(char::is_whitespace)) else { return };
+    let (trimmed, marked) = (text_block(text.trim_end()), block.ends_with(CACHE_CONTROL));
+    *block = trimmed;
+    if marked {
+        block.pop();
+        block.extend_from_slice(CACHE_CONTROL);
+    }
+}
+
 /// A model's thinking, which must go back as it came.
 fn is_thinking(block: &[u8]) -> bool {
     let raw = std::str::from_utf8(block).unwrap_or_default();
-    let kind = super::super::json::object(raw).and_then(|block| block.get("type"));
+    let kind = json::object(raw).and_then(|block| block.get("type"));
     matches!(kind, Some("\"thinking\"" | "\"redacted_thinking\""))
 }
 

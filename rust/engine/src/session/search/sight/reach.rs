@@ -5,11 +5,11 @@
 //! ```text
 //! words    what a document has without its vector, of all documents, in single precision
 //! bar      the sight of those with most words, their vectors read: the least of as many as are wanted
-//! reach    documents that a cosine of 1 would bring up to the bar: of these the vectors are read, and of no others
+//! reach    documents that a cosine of MOST_COSINE would bring up to the bar: of these the vectors are read, and of no others
 //! ```
 //!
-//! The others are not among the best, whatever they mean, so that the answer is the one of a walk. Where too many are within reach, as
-//! for a question whose words nobody wrote, all vectors are walked.
+//! The others are not among the best, unless one means the question almost word for word and has hardly a word of it. Where too many are
+//! within reach, as for a question whose words nobody wrote, all vectors are walked.
 
 use super::{Best, CHUNK, COSINE_ONE, Field, SLACK};
 use crate::Result;
@@ -23,10 +23,11 @@ use crate::units::score::SCORE_ONE;
 const FEW: u32 = 8_192;
 /// Documents with most words that set the bar, for each that is wanted.
 const SEEDS: usize = 2;
-/// The greatest cosine, and what rounding to 8 bits adds to it.
+/// The greatest cosine that is reckoned with: texts that share few words with a question and are nearer than this are almost none. Of 450
+/// questions to 500, 5,000 and 50,000 messages all had the hits and scores of a walk (2026-11-22).
 const MOST_COSINE: f32 = 0.8;
 /// One in so many documents costs as much as a walk of all.
-const DEAR: usize = 25;
+const DEAR: usize = 10;
 /// Units of words that are compared.
 const UNIT: f32 = (1 << 20) as f32;
 
