@@ -125,3 +125,30 @@ def test_a_passage_of_a_deleted_document_leaves_the_ledger(tmp_path: Path) -> No
         assert "zqdocument" not in prompt.text
         assert any("letter.md" in erased for erased in prompt.erased)
         assert engine.check().sound
+
+
+def test_no_text_of_an_erased_shared_scope_stays_with_those_who_read_it(tmp_path: Path) -> None:
+    texts = (b"zqsecret", b"zqpinned", b"zqtitle", b"zqpassage")
+
+    def found() -> set[bytes]:
+        files = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
+        return {text for text in texts if any(text in data for data in files)}
+
+    with memspan.open(tmp_path / "s") as engine:
+        team = engine.shared("zqteam")
+        team.remember("The zqsecret port is 8443")
+        team.remember("zqpinned: never deploy on a Friday", "constraint")
+        docs = team.collection("letters")
+        docs.add("letter.md", "# zqtitle\n\nThe zqpassage says that the port is 9000.")
+        session = engine.user("bob").session("s", model="gpt-4o", reads=[team], collections=[docs])
+        session.add({"role": "user", "content": "which port is secret? what does the passage say?"})
+        prompt = session.assemble()
+        assert all(text.decode() in prompt.text for text in texts if text != b"zqtitle")
+        session.add_response(memspan.testing.openai_response("8443", input_tokens=90, id="r1"), prompt=prompt)
+        assert found() == set(texts)
+        team.erase()
+        assert found() == set()
+        session.add({"role": "user", "content": "and now?"})
+        assert "zqpinned" not in session.assemble().text
+        assert found() == set()
+        assert engine.check().sound
