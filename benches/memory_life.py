@@ -176,9 +176,13 @@ def unmarked(user: memspan.Scope, slot: str, old: str, new: str) -> bool:
     """Whether a prompt that asks for the slot shows the old value as if it held."""
     session = user.session(f"ask {slot} {old}", model="gpt-4o")
     session.add({"role": "user", "content": f"What is the {slot}?"})
-    text = html.unescape("\n".join(str(message["content"]) for message in session.assemble().to_openai()["messages"]))
+    text = html.unescape("\n".join(text_of(message["content"]) for message in session.assemble().to_openai()["messages"]))
     session.delete()
     return any(says(line, [old]) and not says(line, [new]) and not any(mark in line for mark in MARKS) for line in text.splitlines())
+
+
+def text_of(content: str | list[dict[str, str]]) -> str:
+    return content if isinstance(content, str) else "\n".join(part.get("text", "") for part in content)
 
 
 def says(line: str, values: list[str]) -> bool:

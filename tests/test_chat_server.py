@@ -49,7 +49,7 @@ LINES = [
 ]
 SAID = [
     "[remember]", "Noted.", "mem-1", "Prefers tea", "You said it", "section", "please remember that I prefer tea", "gpt-4o -> gpt-4.1",
-    "must be in the registry", "forgotten", "go on with another model",
+    "must be in the registry", "forgotten", "continue with another model",
 ]  # fmt: skip
 
 

@@ -165,7 +165,7 @@ def test_what_is_no_export_is_refused_with_the_line(exported: Path, tmp_path: Pa
     refused(tmp_path, b'{"role": "user"}\n', "line 1: it is not an export", 1)
     refused(tmp_path, joined(lines[:-2]) + b"\n", "the file ends before its last line", len(lines) - 1)
     refused(tmp_path, exported.read_bytes()[:-3], "the line has no end", len(lines) - 1)
-    refused(tmp_path, joined([*lines[:4], b"{not json", *lines[5:]]), "line 5: it is no JSON object", 5)
+    refused(tmp_path, joined([*lines[:4], b"{not json", *lines[5:]]), "line 5: it is not a JSON object", 5)
     refused(tmp_path, joined([*lines[:4], *lines[5:]]), "vouches for")
     refused(tmp_path, joined([*lines[:4], lines[5], lines[4], *lines[6:]]), "line 6: it stands behind", 6)
     refused(tmp_path, exported.read_bytes() + b"{}\n", "something stands behind the last line")

@@ -466,11 +466,14 @@ def test_pollution(engine: memspan.Engine) -> None:
     before, user = engine.user("before"), engine.user("u")
     for message in talk:
         before.remember(message["content"], source=message["role"])
-    assert len(before.recall("deploy region", 3)) == 3, "a question and an excuse stand beside the answer"
+    asked = "What's my deploy region?"
+    assert before.recall(asked, 1)[0].memory.text == asked, "the question is its own best answer"
+    assert "I don't know your deploy region." in assemble(before, "polluted", asked), "an excuse is told again"
     learned = user.learn(talk)
     assert len(learned) == 5
     assert [memory.text for memory in user.memories()] == ["Our deploy region is eu-west-1."]
-    assert [hit.memory.text for hit in user.recall("deploy region", 2)] == ["Our deploy region is eu-west-1."]
+    assert [hit.memory.text for hit in user.recall(asked, 2)] == ["Our deploy region is eu-west-1."]
+    assert "I don't know" not in assemble(user, "clean", asked)
 
 
 def test_stale_override(engine: memspan.Engine) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Literal
 
@@ -20,6 +21,9 @@ TALK = [
     ("Caroline", "My guitar needs new strings before the recital."),
     ("Melanie", "My guitar needs new strings before the recital, too."),
 ]
+
+
+OWN = ("words", "window", "meaning", "meaning_around", "closeness", "closeness_around", "speaker", "name")
 
 
 @pytest.fixture
@@ -156,3 +160,25 @@ def test_a_long_message_is_found(user: memspan.Scope) -> None:
     assert user.search_transcripts("zebra-77")[0].index == 0
     session.delete()
     assert not user.search_transcripts("zebra-77")
+
+
+def test_a_long_history_says_of_its_hits_what_reading_all_of_it_says(user: memspan.Scope) -> None:
+    rng = random.Random(58)  # noqa: S311 - the same texts in every run
+    people, things, places = ["Ana", "Ben", "Carla"], ["guitar", "ledger", "garden", "oven", "bicycle"], ["harbour", "attic", "museum"]
+    verbs = ["repaired", "sold", "painted", "lost", "borrowed", "found", "cleaned"]
+
+    def said(number: int) -> dict[str, str]:
+        person, thing, place = rng.choice(people), rng.choice(things), rng.choice(places)
+        return {"role": "user", "name": person, "content": f"{person} {rng.choice(verbs)} the {thing} in the {place} on day {number}"}
+
+    session = user.session("long", model="gpt-4o")
+    for first in range(0, 9_000, 1_000):
+        session.add_many([said(number) for number in range(first, first + 1_000)])
+    session.add({"role": "user", "name": "Ana", "content": "My violin teacher moved to Lisbon after the concert"})
+    assert user.search_transcripts("who taught the violin before leaving for Lisbon?")[0].index == 9_000
+    for question in ("violin concert", "Did Ben paint the museum's oven on day 4321?", "which bicycle did Carla lose near the harbour?"):
+        # So many are wanted that every vector is read. What depends on which others are looked at is left out.
+        every = {hit.index: hit.explain().parts for hit in user.search_transcripts(question, limit=2_000)}
+        for hit in user.search_transcripts(question, limit=10):
+            parts = hit.explain().parts
+            assert {name: parts[name] for name in OWN} == {name: every[hit.index][name] for name in OWN}, question

@@ -96,7 +96,7 @@ def test_what_the_core_fills_belongs_to_the_module_of_its_call(user: memspan.Sco
     added = session.add({"role": "user", "content": "which port?"})
     document = user.collection("docs").add("ports.md", "payments-api: 8443", metadata={"team": ["billing"]}).document
     [info] = user.sessions()
-    for value, module in [(added, "memspan.short_term"), (document, "memspan.collection"), (info, "memspan")]:
+    for value, module in [(added, "memspan.short_term"), (document, "memspan.collection"), (info, "memspan._results")]:
         assert (type(value).__module__, pickle.loads(pickle.dumps(value))) == (module, value)  # noqa: S301  our own bytes
         assert copy.deepcopy(value) == value
         assert {value: 1}[value] == 1

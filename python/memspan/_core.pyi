@@ -538,19 +538,7 @@ class CollectionCore:
     def drop(self) -> int: ...
     def counts(self) -> Counts: ...
     def now(self) -> datetime: ...
-    def search(
-        self,
-        query: str,
-        limit: int,
-        conditions_given: Mapping[str, Any] | None,
-        since: datetime | None,
-        until: datetime | None,
-        documents: str | Iterable[str] | None,
-        min_score: float | None,
-        relevant_only: bool,
-        vector: Vectors | None,
-        degraded: str | None,
-    ) -> Found: ...
+    def search(self, query: str, vector: Vectors | None, degraded: str | None, **options: Any) -> Found[Passage]: ...
     def is_same(self, other: CollectionCore) -> bool: ...
 
 @final

@@ -128,7 +128,6 @@ class Explanation:
         return f"Explanation(score={self.score:.3f}, lexical={self.lexical:.3f}, cosine={cosine}, terms={len(self.terms)})"
 
 
-@of_module("memspan")
 @dataclass(frozen=True)
 class TermScore:
     """What one term of the question adds to the score of one memory.
@@ -429,7 +428,6 @@ class Relation:
     memory_id: str | None
 
 
-@of_module("memspan")
 @fresh("metadata")
 @dataclass(frozen=True)
 class SessionInfo:

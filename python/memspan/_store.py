@@ -188,7 +188,7 @@ class OpenStore:
 
     def _draft(self, row: object, core: _core.ScopeCore | None) -> _core.Draft:
         """A row as the core takes it: of its own scope, or of that which is written to."""
-        fields = {"text": row} if isinstance(row, str) else _fields(row)
+        fields: dict[str, Any] = {"text": row} if isinstance(row, str) else _fields(row)
         text, scope = fields.pop("text", None), fields.pop("scope", None)
         if scope is not None:
             if not self.core.owns(scope):

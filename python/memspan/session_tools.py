@@ -18,7 +18,17 @@ if TYPE_CHECKING:
     from memspan.reply import ToolCall
     from memspan.short_term import Session
 
-__all__ = ["MemoryTool", "SessionTools", "format_of", "memory_tools", "result_message", "run_call", "text_of_result"]
+__all__ = [
+    "MemoryTool",
+    "SessionTools",
+    "distinct",
+    "failure",
+    "format_of",
+    "memory_tools",
+    "result_message",
+    "run_call",
+    "text_of_result",
+]
 
 MemoryTool: TypeAlias = Literal["remember", "recall", "forget", "read_result"]
 """A tool of the session's own."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
-from memspan import _core
 from memspan._fence import fenced
 from memspan._twins import awaitable
 
@@ -12,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import TracebackType
 
+    from memspan import _core
 
 __all__ = ["Task"]
 
@@ -100,7 +100,7 @@ class Task:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
         if self.clear():
-            _core.task_ended(self._session)
+            self._session.task_ended()
 
     async def __aenter__(self) -> Self:
         await awaitable(self._core.touch)()

@@ -397,7 +397,8 @@ def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
 
 
 def _section(used: _records.UsedSection) -> Section:
-    grant = used.grant and Grant(used.grant.floor, used.grant.weight, used.grant.ceiling)
+    own = used.grant
+    grant = None if own is None else Grant(own.floor, own.weight, own.ceiling)
     return Section(used.name, used.tokens, grant, used.asked, used.granted, used.items)
 
 

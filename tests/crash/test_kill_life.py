@@ -134,7 +134,7 @@ embedder = Embedder()
 if step == "embed":
     embedder.embed = dies(embedder.embed)
 elif step != "none":
-    setattr(_core, step, dies(getattr(_core, step)))
+    setattr(_core.ScopeCore, step, dies(getattr(_core.ScopeCore, step)))
 with memspan.open(sys.argv[1], embedder=embedder) as engine:
     user = engine.user("u")
     user.learn(user.session("s"))

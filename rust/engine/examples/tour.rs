@@ -59,7 +59,7 @@ fn memories(engine: &Engine, user: &Scope) -> Result<()> {
     let Remembered { action, memory, .. } = engine.remember(user, slot("uses helix"), NOW + 1)?;
     println!("{}: {:?}", action.name(), memory.text);
     engine.remember(user, NewMemory { ttl: Some(limits::ttl(3600.0)?), ..NewMemory::new("the build is red") }, NOW + 2)?;
-    let answer = recall::ask(engine, question("which editor?", user), None)?;
+    let answer = recall::ask(engine, &question("which editor?", user), None)?;
     let best = answer.found.first().ok_or_else(|| Error::invalid("recalling: nothing was found"))?;
     println!("{:?} supersedes {:?}, sure {:.2}", best.named.memory.text, best.named.supersedes, answer.confidence());
     Ok(())

@@ -172,7 +172,10 @@ calls! {
             Ok(())
         };
         /// Counts memories whose vector could not be made.
-        note_pending(count: u64) Attached |engine| Ok(add(&engine.store().metrics().vectors_pending, count));
+        note_pending(count: u64) Attached |engine| {
+            add(&engine.store().metrics().vectors_pending, count);
+            Ok(())
+        };
         /// What is in the store, and what happened since this process opened it.
         metrics() Detached |engine| engine.metrics().map(Named);
         /// What was learned of closed tokenizers.

@@ -1,6 +1,6 @@
 //! The life of a memory, as the package calls it: screening, what the gate claims, how far a session was learnt from, relations.
 
-use memspan_engine::gate::{self, Claim, Speaker};
+use memspan_engine::gate::{self, Claim};
 use memspan_engine::life::cluster::{Points, dbscan as cluster_of_each};
 use memspan_engine::memory::{self, LearnMark, Learning, NewMemory, Provenance};
 use memspan_engine::text::screening::{self, Screened, Screening, Treatment};
@@ -14,22 +14,15 @@ use crate::value::{Moment, Show, shows};
 
 /// A message to be judged.
 pub struct Heard {
-    role: String,
-    text: String,
-    at: Option<Moment>,
+    pub role: String,
+    pub text: String,
+    pub at: Option<Moment>,
 }
 
 impl<'py> Argument<'py> for Heard {
     fn read(_: &str, value: &Bound<'py, PyAny>) -> PyResult<Self> {
         let text = String::read("a message's text", &value.getattr("text")?)?;
         Ok(Self { role: field(value, "role")?, text, at: Argument::read("created_at", &value.getattr("at")?)? })
-    }
-}
-
-impl Heard {
-    /// Who says what and when, where nobody knows when: now.
-    pub fn at(self, now: i64) -> (Speaker, String, i64) {
-        (Speaker::of_role(&self.role), self.text, self.at.map_or(now, |at| at.0))
     }
 }
 
@@ -160,7 +153,9 @@ pub fn gate_features(text: &Bound<'_, PyAny>, before: &Bound<'_, PyAny>) -> PyRe
 pub fn dbscan(py: Python<'_>, vectors: Vec<Vec<f32>>, closeness: f64, min_points: usize) -> PyResult<Vec<Option<u32>>> {
     run(py, Hold::Detached, || {
         let mut points = Points::new(vectors.first().map_or(0, Vec::len));
-        vectors.iter().for_each(|vector| points.push(vector));
+        for vector in &vectors {
+            points.push(vector);
+        }
         cluster_of_each(&points, closeness, min_points)
     })
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use memspan_engine::engine::{Engine, Erased};
+use memspan_engine::gate::Speaker;
 use memspan_engine::life::consolidate::{self, Rule};
 use memspan_engine::life::{learn, relations};
 use memspan_engine::memory::forget::Stale;
@@ -126,7 +127,8 @@ calls! {
         approve(memory_id: String) Detached |own, now| own.answer(own.engine.approve(own.scope, &memory_id, now)?);
         /// What messages claim, in their order: those from `first` on; the ones before are read for what they ask.
         judge(heard: Vec<Heard>, first: usize) Detached |own, now| {
-            let messages: Vec<_> = heard.into_iter().map(|one| one.at(now)).collect();
+            let said = |one: Heard| (Speaker::of_role(&one.role), one.text, one.at.map_or(now, |at| at.0));
+            let messages: Vec<_> = heard.into_iter().map(said).collect();
             let claims = |index| gate::judge_among(&messages, index).into_iter().map(move |claim| (index, claim));
             let claims: Vec<_> = (first..messages.len()).flat_map(claims).collect();
             own.engine.note_judged(claims.iter().map(|(_, claim)| claim.category));
@@ -242,7 +244,7 @@ calls! {
         let request = answers::question(self.searched(scopes)?, query, vector, options, self.now(py)?)?;
         let small = scopes.len() == 1 && self.documents.load(Ordering::Relaxed) <= ATTACHED_UP_TO;
         let hold = if small { hold_for(&request.text) } else { Hold::Detached };
-        let answer = run(py, hold, || recall::ask(self.handle.engine()?, request, degraded))?;
+        let answer = run(py, hold, || recall::ask(self.handle.engine()?, &request, degraded))?;
         self.documents.store(answer.documents, Ordering::Relaxed);
         Found::of_memories(answer, scopes)
     }

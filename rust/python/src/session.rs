@@ -93,10 +93,10 @@ calls! {
         refused(prompt: Arc<Assembled>, input_tokens: Option<Tokens>, limit_tokens: Option<Tokens>, output_tokens: Option<Tokens>)
             Detached |session, now| {
                 let [input_tokens, limit_tokens, output_tokens] = [input_tokens, limit_tokens, output_tokens].map(|one| one.map(Tokens::number));
-                it.prompt(session.refused(&prompt, Refusal { input_tokens, limit_tokens, output_tokens }, now)?)
+                Ok(it.prompt(session.refused(&prompt, Refusal { input_tokens, limit_tokens, output_tokens }, now)?))
             };
         /// Asks again what a prompt was asked for, of the session as it is now.
-        again(prompt: Arc<Assembled>) Detached |session, now| it.prompt(session.again(&prompt, now)?);
+        again(prompt: Arc<Assembled>) Detached |session, now| Ok(it.prompt(session.again(&prompt, now)?));
         /// Learns what a prompt costs.
         learn_cost(prompt: Arc<Assembled>, tokens as "the provider's count": Tokens) Detached |session, now|
             session.learn_cost(&prompt, tokens.0, now);
@@ -235,8 +235,8 @@ impl SessionCore {
         self.named.run(py, hold, work)
     }
 
-    fn prompt(&self, assembled: Assembled) -> Result<PromptCore> {
-        Ok(PromptCore::assembled(&self.named, assembled, None))
+    fn prompt(&self, assembled: Assembled) -> PromptCore {
+        PromptCore::assembled(&self.named, assembled, None)
     }
 
     /// How a read of the window is run, by the size of the last prompt.

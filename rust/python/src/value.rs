@@ -40,7 +40,7 @@ macro_rules! texts {
 }
 texts!(Box<str>, Arc<str>);
 
-impl<'a> Show for Bound<'a, PyAny> {
+impl Show for Bound<'_, PyAny> {
     fn show(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
         Ok(self.unbind().into_bound(py))
     }

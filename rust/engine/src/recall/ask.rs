@@ -111,12 +111,12 @@ pub fn why_degraded(text: &str, engine: Option<String>, embedder: Option<&str>) 
 }
 
 /// Answers a question from one snapshot. `embedder_failed` says why the question has no vector, where a caller's embedder made none.
-pub fn ask(core: &Core, request: Request, embedder_failed: Option<&str>) -> Result<Answer> {
+pub fn ask(core: &Core, request: &Request, embedder_failed: Option<&str>) -> Result<Answer> {
     request.check()?;
     let question = Question::new(&request.text);
-    let (mut asked, recall) = core.store().read(|pages| ask_in(core, pages, &request, &question, embedder_failed))?;
+    let (mut asked, recall) = core.store().read(|pages| ask_in(core, pages, request, &question, embedder_failed))?;
     add_recalls(core, &mut asked, &recall);
-    note(core, &request, &recall);
+    note(core, request, &recall);
     Ok(asked)
 }
 

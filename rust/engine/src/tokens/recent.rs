@@ -120,8 +120,8 @@ mod tests {
                 let recent = &recent;
                 scope.spawn(move || {
                     for round in 0..200_000u128 {
-                        let number = (round % 64) << 64 | (round * 7 + thread) % 64;
-                        let count = (number ^ number >> 64) as usize % 15 + 1;
+                        let number = ((round % 64) << 64) | ((round * 7 + thread) % 64);
+                        let count = (number ^ (number >> 64)) as usize % 15 + 1;
                         assert_eq!(recent.count(key(number), || count), count);
                     }
                 });

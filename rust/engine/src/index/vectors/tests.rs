@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
+use super::exact::Rounded;
 use super::testing::Random;
 use super::*;
 use crate::ErrorKind;
@@ -51,16 +52,17 @@ fn compare(set: &VectorSet, pages: &MemoryPages, model: &Model, query: &Query) {
     let mut scores = Scores::new();
     set.scan(pages, query, &mut scores).unwrap();
     assert_eq!(scores.iter().map(|scored| scored.number).collect::<Vec<_>>(), model.keys().copied().collect::<Vec<_>>());
-    let exact: BTreeMap<u32, f64> = brute_force(model, query.unit()).into_iter().collect();
-    for (number, vector) in model {
+    let rounded: Model = model.iter().map(|(number, vector)| (*number, Rounded::new(vector).unit())).collect();
+    let exact: BTreeMap<u32, f64> = brute_force(&rounded, query.unit()).into_iter().collect();
+    for (number, vector) in &rounded {
         assert_eq!(set.get(pages, *number).unwrap().as_deref(), Some(vector.as_slice()));
         let cosine = set.cosine(pages, *number, query).unwrap().unwrap();
-        assert!((f64::from(cosine) / f64::from(SCORE_ONE) - exact[number]).abs() < 2e-9);
+        assert!((f64::from(cosine) / f64::from(SCORE_ONE) - exact[number]).abs() < 1e-7);
         // Codes are off by half a step in either vector; half a step is at most 1/254 of the largest component.
         let off = (f64::from(scores.get(*number).unwrap()) / f64::from(SCORE_ONE) - exact[number]).abs();
         assert!(off < 0.02, "off by {off} at {} dimensions", set.dims());
     }
-    let chunks = set.dims().div_ceil(1008);
+    let chunks = set.dims().div_ceil(2016);
     assert_eq!(pages.len(), blocks(set, pages).len() + model.len() * chunks, "no value is left over");
 }
 
@@ -247,8 +249,10 @@ fn scan_and_rerank_of_40_find_the_exact_best_ten() {
             let mut found = scores.best(40, |_| true);
             set.rerank(&pages, &query, &mut found).unwrap();
             let expected = brute_force(&model, query.unit());
+            let exact: BTreeMap<u32, f64> = expected.iter().copied().collect();
+            // Sixteen bits put in another order only what is as near, to 3e-5.
             for (found, expected) in found.iter().zip(&expected).take(10) {
-                assert_eq!(found.number, expected.0, "{name}, query {at}");
+                assert!((exact[&found.number] - expected.1).abs() < 3e-5, "{name}, query {at}");
             }
         }
     }
@@ -304,7 +308,7 @@ fn scores_are_pinned() {
     set.scan(&pages, &query, &mut scores).unwrap();
     let scanned: Vec<i32> = scores.iter().map(|scored| scored.score).collect();
     let exact: Vec<i32> = (0..3).map(|number| set.cosine(&pages, number, &query).unwrap().unwrap()).collect();
-    assert_eq!((scanned, exact), (vec![1_073_302_017, 446_025_193, -30_752_623], vec![1_073_741_826, 446_202_553, -30_571_191]));
+    assert_eq!((scanned, exact), (vec![1_073_302_017, 446_025_193, -30_752_623], vec![1_073_743_300, 446_202_404, -30_573_005]));
 }
 
 #[test]
