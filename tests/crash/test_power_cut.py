@@ -26,7 +26,9 @@ PAGE = 4096
 WRITER = """
 import json, os, sys
 import memspan
-folder, operations = sys.argv[1], json.loads(sys.argv[2])
+folder = sys.argv[1]
+with open(sys.argv[2]) as given:
+    operations = json.load(given)
 acknowledged = os.open(folder + "/acknowledged", os.O_WRONLY | os.O_CREAT, 0o600)
 engine = memspan.open(folder + "/store")
 user = engine.user("u")
@@ -235,7 +237,8 @@ def record(tmp_path: Path, done: list[list[str]]) -> list[tuple[str, str, str, i
         "MEMSPAN_RECORD_FOLDER": str(folder),
         "MEMSPAN_RECORD_LOG": str(tmp_path / "log"),
     }
-    subprocess.run([sys.executable, "-c", WRITER, folder, json.dumps(done)], check=True, env=environment)
+    (tmp_path / "operations").write_text(json.dumps(done))
+    subprocess.run([sys.executable, "-c", WRITER, folder, tmp_path / "operations"], check=True, env=environment)
     return read_record(tmp_path / "log")
 
 
