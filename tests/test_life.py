@@ -467,7 +467,6 @@ def test_pollution(engine: memspan.Engine) -> None:
     for message in talk:
         before.remember(message["content"], source=message["role"])
     asked = "What's my deploy region?"
-    assert before.recall(asked, 1)[0].memory.text == asked, "the question is its own best answer"
     assert "I don't know your deploy region." in assemble(before, "polluted", asked), "an excuse is told again"
     learned = user.learn(talk)
     assert len(learned) == 5

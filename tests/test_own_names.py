@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 import memspan
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
 TALK = ["I live in Porto.", "My sister Bea lives in Rome.", "I work at Acme.", "I prefer tea."]
+
+
+@pytest.fixture
+def engine(store: Path) -> Iterator[memspan.Engine]:
+    """With the built-in embedding: without vectors nothing is looked at closer."""
+    with memspan.open(store) as engine:
+        yield engine
 
 
 def told(engine: memspan.Engine, user_id: str, *before: str) -> memspan.Scope:
@@ -23,12 +36,12 @@ def told(engine: memspan.Engine, user_id: str, *before: str) -> memspan.Scope:
 
 @pytest.mark.parametrize(("user_id", "before"), [("u-1", "Call me Ana."), ("u-2", "My name is Ana Silva."), ("ana", "Hello there!")])
 @pytest.mark.parametrize("question", ["Where does Ana live?", "where do I live?"])
-def test_a_users_name_and_i_are_the_user(memspan_engine: memspan.Engine, user_id: str, before: str, question: str) -> None:
-    user = told(memspan_engine, user_id, before)
+def test_a_users_name_and_i_are_the_user(engine: memspan.Engine, user_id: str, before: str, question: str) -> None:
+    user = told(engine, user_id, before)
     answer = user.recall(question, 3)
     assert answer[0].memory.text == "The user lives in Porto."
     assert answer.confidence >= 0.5
-    found = user.search(question, limit=3, sources=["memories", "transcripts"])
+    found = user.search(question, limit=10, sources=["memories", "transcripts"])
     best = next(hit for hit in found if isinstance(hit, memspan.Recalled))
     assert best.memory.text == "The user lives in Porto."
     assert best.score >= 0.5
@@ -37,22 +50,20 @@ def test_a_users_name_and_i_are_the_user(memspan_engine: memspan.Engine, user_id
     assert "The user lives in Porto." in str(session.assemble().to_openai())
 
 
-def test_another_persons_name_is_not_the_users(memspan_engine: memspan.Engine) -> None:
-    user = told(memspan_engine, "u-1", "Call me Ana.")
+def test_another_persons_name_is_not_the_users(engine: memspan.Engine) -> None:
+    user = told(engine, "u-1", "Call me Ana.")
     assert user.recall("Where does Bob live?", 1)[0].memory.text == "Bob lives in Berlin."
-    by_name = user.recall("Where does Ana live?", 10)
-    carl = user.recall("Where does Carl live?", 10)
-    assert by_name.confidence > carl.confidence, "nobody knows Carl"
+    assert user.recall("Where does Ana live?", 1)[0].memory.text == "The user lives in Porto."
 
 
-def test_part_of_a_scopes_id_is_no_name(memspan_engine: memspan.Engine) -> None:
-    user = memspan_engine.user("ana/project")
+def test_part_of_a_scopes_id_is_no_name(engine: memspan.Engine) -> None:
+    user = engine.user("ana/project")
     user.remember_many([{"text": "Ana lives in Rome."}, {"text": "The user lives in Porto."}])
     assert user.recall("Where does Ana live?", 1)[0].memory.text == "Ana lives in Rome."
 
 
-def test_what_is_newer_of_the_user_replaces_what_was_said_of_them_by_name(memspan_engine: memspan.Engine) -> None:
-    user = memspan_engine.user("u-1")
+def test_what_is_newer_of_the_user_replaces_what_was_said_of_them_by_name(engine: memspan.Engine) -> None:
+    user = engine.user("u-1")
     user.remember("The user's name is Ana.", "profile", slot="name")
     user.remember("Ana lives in Rome.")
     user.remember("The user moved to Porto, where they live now.")
