@@ -6,8 +6,8 @@
 
 Each fact is a question about somebody and six ways to say its value. A store has one fact told, and changed 0, 1, 2 or 5 times in other
 words, of one person who may be the user; beside it every other fact of that person and of four others, and 100 texts about other things.
-Printed for the facts of FITTED and MEASURED, and of LOOKED_AT and KEPT_BACK (`facts.py`; `--only` takes names): the share of stores whose newest value stands before every older one, and the share whose
-first hit is about the right person and the right thing.
+Printed for the facts of FITTED and MEASURED, and of LOOKED_AT and KEPT_BACK (`facts.py`; `--only` takes names): the share of stores
+whose newest value stands before every older one, and the share whose first hit is about the right person and the right thing.
 
 --fit fits the constants to FITTED alone: pairs of a value and what else is known of the same person, each by its cosine with the question
 (without the names in it, by the built-in embedding) and its closeness; logistic regression, Newton's method. The facts were written for it.
@@ -27,10 +27,10 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import numpy as np
+from facts import KEPT_BACK, LOOKED_AT
 
 import memspan
 import memspan.testing
-from facts import KEPT_BACK, LOOKED_AT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -146,6 +146,7 @@ impl<'p, P: Pages + ?Sized> AccessBlocks<'p, P> {
     }
 
     /// Whose they are.
+    #[must_use]
     pub fn partition(&self) -> Partition {
         self.partition
     }

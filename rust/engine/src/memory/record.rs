@@ -348,13 +348,11 @@ fn walk<P: Pages + ?Sized>(
     walk_bodies(pages, range, at, &mut |key, number, body| Ok(visit(Memory::decode(key, number, body)?)))
 }
 
+/// What is called with the key of a body, its number and itself.
+type Visit<'v> = dyn FnMut(&[u8], u32, &[u8]) -> Result<ControlFlow<()>> + 'v;
+
 /// Visits every body in a range of keys with its number, which stands at `at` of the key.
-fn walk_bodies<P: Pages + ?Sized>(
-    pages: &P,
-    range: &std::ops::Range<Vec<u8>>,
-    at: usize,
-    visit: &mut dyn FnMut(&[u8], u32, &[u8]) -> Result<ControlFlow<()>>,
-) -> Result<()> {
+fn walk_bodies<P: Pages + ?Sized>(pages: &P, range: &std::ops::Range<Vec<u8>>, at: usize, visit: &mut Visit<'_>) -> Result<()> {
     pages.scan(&range.start, &range.end, &mut |key, value| {
         let (prefix, chunk) = key.split_at(key.len().saturating_sub(2));
         if chunk != [0, 0] {
