@@ -100,7 +100,7 @@ def test_a_hybrid_explanation_has_the_cosine_that_numpy_has() -> None:
             why = hit.explain()
             [stored] = embedder.embed([hit.memory.text])
             assert why.cosine is not None
-            assert math.isclose(why.cosine, float(np.dot(asked.astype(np.float64), stored.astype(np.float64))), abs_tol=1e-6)
+            assert math.isclose(why.cosine, float(np.dot(asked.astype(np.float64), stored.astype(np.float64))), abs_tol=1e-5)
             total = why.lexical_weight * why.lexical_normalised + why.cosine_weight * why.cosine_normalised
             total += sum(value * weight for value, weight in why.further.values()) + why.raised
             assert math.isclose(total, hit.score, abs_tol=2e-9)

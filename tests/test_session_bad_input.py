@@ -26,7 +26,7 @@ def call(arguments: Any) -> dict[str, Any]:
 MESSAGES: list[tuple[Any, str]] = [
     ({"role": "oracle", "content": "x"}, '"role" must be one of'),
     ({"role": "function", "name": "f", "content": "x"}, "tool_call_id"),
-    ({"content": "x"}, '"role" must be there'),
+    ({"content": "x"}, '"role" must be present'),
     ({}, '"role"'),
     ({"role": "user"}, "must have content"),
     ({"role": "user", "content": None}, "must have content"),
@@ -228,16 +228,13 @@ def test_ids_of_sessions(user: memspan.Scope, session_id: Any) -> None:
 def test_a_long_number_does_not_poison_a_session(user: memspan.Scope, number: str) -> None:
     """A tool call with a number of more than 4,300 digits was stored, and every prompt after it raised StoreCorrupt.
 
-    It comes back as text, with all its digits, and what stands behind it is read."""
+    No reader holds it: the arguments are wrapped as text, with all its digits."""
     session = user.session("s-long", model="claude-sonnet-4-5")
     session.add({"role": "user", "content": "count"})
-    call = {
-        "id": "c1",
-        "type": "function",
-        "function": {"name": "f", "arguments": f'{{"a": [{number}, 1], "b": {{"c": {number}}}, "d": 2}}'},
-    }
+    arguments = f'{{"a": [{number}, 1], "b": {{"c": {number}}}, "d": 2}}'
+    call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": arguments}}
     session.add_response({"role": "assistant", "content": None, "tool_calls": [call]}, prompt=session.assemble())
     session.add({"role": "tool", "tool_call_id": "c1", "content": "done"})
     session.add({"role": "user", "content": "and now?"})
     used = session.assemble().to_anthropic()["messages"][1]["content"][0]
-    assert used["input"] == {"a": [number, 1], "b": {"c": number}, "d": 2}
+    assert used["input"] == {"input": arguments}

@@ -52,7 +52,10 @@ fn seen(folder: &Path, needle: &[u8]) -> usize {
 /// What must not be seen of the content of [`fill`]: texts, names, ids, a vector as it is stored exactly.
 fn needles() -> Vec<Vec<u8>> {
     let texts = ["payments-api", "Featherstonehaugh", "u-42-visible-name", "a-session-id", "Drinks tea"];
-    let vector: Vec<u8> = embed(FACT).as_slice().iter().flat_map(|value| value.to_le_bytes()).take(64).collect();
+    let unit = embed(FACT);
+    let inverse = 32_767.0 / f64::from(unit.as_slice().iter().fold(0.0_f32, |most, value| most.max(value.abs())));
+    let code = |value: &f32| ((f64::from(*value) * inverse + 32_768.5) as i32 - 32_768) as i16; // 16 bits: docs/format.md
+    let vector: Vec<u8> = unit.as_slice().iter().flat_map(|value| code(value).to_le_bytes()).take(64).collect();
     texts.iter().map(|text| text.as_bytes().to_vec()).chain([vector]).collect()
 }
 

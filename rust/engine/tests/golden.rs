@@ -345,6 +345,15 @@ fn assert_collection(format: u32, found: &str, expected: &str) {
     assert_eq!(list(found.lines().map(without_score)), list(expected.lines().map(without_score)));
 }
 
+/// Every line is what it was. A prompt that is assembled now may recall more than it did before format 6: its limit is what it was.
+fn assert_life(format: u32, found: &str, expected: &str) {
+    let without_prompt = |line: &str| match line.split_once(' ') {
+        Some((limit, rest)) if format < 6 && rest.contains("{\"model\"") => limit.to_owned(),
+        _ => line.to_owned(),
+    };
+    assert_eq!(list(found.lines().map(without_prompt)), list(expected.lines().map(without_prompt)));
+}
+
 fn everything_is_found(format: u32) {
     let copy = Folder::new();
     copy_folder(&place(format).join("store"), &copy.0);
@@ -365,7 +374,7 @@ fn everything_is_found(format: u32) {
     }
     if format > 3 {
         let expected = std::fs::read_to_string(place(format).join("life.txt")).expect("life.txt");
-        assert_eq!(format_4::lines(&engine), expected);
+        assert_life(format, &format_4::lines(&engine), &expected);
     }
     assert_sound(&engine);
     one(&engine, &scopes()[0], with_vector("written to a copy of the golden store"), START + 50 * DAY);
