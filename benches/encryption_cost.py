@@ -10,6 +10,7 @@ import statistics
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -70,7 +71,7 @@ def measure(folder: Path, memories: int, rounds: int) -> dict[str, tuple[float, 
         found[name] = {False: [], True: []}
         for n in range(rounds):
             for encrypted, by_name in timing.items():
-                found[name][encrypted].append(timed(lambda call=by_name[name], n=n: call(n)))
+                found[name][encrypted].append(timed(partial(by_name[name], n)))
     for engine in engines.values():
         engine.close()
     return {name: (statistics.median(sides[False]) * 1e6, statistics.median(sides[True]) * 1e6) for name, sides in found.items()}

@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from memspan import _core
 from memspan._core import Limits
@@ -232,11 +232,11 @@ class OpenStore:
 
 def _fields(row: object) -> dict[str, Any]:
     """The arguments of `remember` that a mapping or a `NewMemory` has."""
-    given: Any = row if isinstance(row, Mapping) else getattr(row, "__dict__", None)
+    given: object = row if isinstance(row, Mapping) else getattr(row, "__dict__", None)  # pyright: ignore[reportUnknownVariableType]
     if not isinstance(given, Mapping):
-        kind = type(row).__name__
+        kind = type(row).__name__  # pyright: ignore[reportUnknownArgumentType]
         raise InvalidInput(f"reading a row: it must be a str, a mapping or a NewMemory, and it is of type {kind}: pass one of these")
-    fields: dict[str, Any] = dict(given)  # pyright: ignore[reportUnknownArgumentType]
+    fields = dict(cast("Mapping[str, Any]", given))
     for name in fields:
         if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidInput(f"reading a key of a row: it must be a str, and {name!r} is of type {type(name).__name__}: pass a str")
