@@ -111,6 +111,27 @@ fn a_disk_that_is_full_from_the_start_makes_no_store() {
     remember(&open(&store, false), &user("u"), with_vector("made after all"), 1).expect("written");
 }
 
+/// Whatever room there is, a store is made or refused: LMDB's table of readers has no hole that the first reader would die in.
+#[test]
+fn a_disk_that_is_nearly_full_kills_nobody() {
+    let Some(disk) = SmallDisk::new() else { return };
+    let (filler, store) = (disk.0.0.join("filler"), disk.0.0.join("store"));
+    let mut made = 0;
+    for room in (0..400).step_by(8) {
+        let _ = std::fs::remove_dir_all(&store);
+        std::fs::write(&filler, vec![0; (4 << 20) - (room << 10)]).expect("there is room");
+        match Engine::open(&store, support::options(false)) {
+            Ok(engine) => {
+                made += 1;
+                let _ = remember(&engine, &user("u"), with_vector("a memory"), 1);
+                assert!(memories(&engine, &user("u"), 0).len() < 2);
+            }
+            Err(error) => assert_eq!(error.kind(), ErrorKind::StoreFull, "{room} KB: {error}"),
+        }
+    }
+    assert!((1..50).contains(&made), "some had room, and some had not: {made}");
+}
+
 /// The same under a limit of the file's size, which any user can set: in a process of its own, whose limit it is.
 #[test]
 fn a_file_that_may_not_grow_loses_nothing() {

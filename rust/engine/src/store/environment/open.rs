@@ -1,7 +1,8 @@
 //! Making a generation and opening one: nothing is mapped before its files were checked.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::os::fd::AsRawFd;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -28,6 +29,8 @@ const SMALLEST_MAP_BYTES: usize = 1 << 28;
 
 /// Readers at one time, over all processes.
 const MAX_READERS: u32 = 2048;
+/// What LMDB's table of that many takes, a cache line each, and its head.
+const READER_TABLE_BYTES: u64 = MAX_READERS as u64 * 64 + 4096;
 
 impl Environment {
     /// Makes an empty generation in `path`, an empty folder, for a store of its own.
@@ -178,7 +181,28 @@ fn join_table(path: &Path, read_only: bool) -> Result<Option<File>> {
     Ok(Some(file))
 }
 
+/// Takes the room of the reader table. LMDB maps that file with holes in it: where the disk is full, the first reader of a hole would be
+/// killed. A table that has its length already, made by a version before 0.6.0, stays as it is where there is no room.
+fn allocate_table(path: &Path, read_only: bool) -> Result<()> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(!read_only).truncate(false).mode(0o600);
+    let file = match options.open(path) {
+        Err(_) if read_only => return Ok(()), // nothing can be written there
+        other => other.map_err(|e| io_error("opening the store", path, &e))?,
+    };
+    let length = file.metadata().map_err(|e| io_error("opening the store", path, &e))?.len();
+    // SAFETY: the descriptor belongs to `file`. Nothing of what the file has is changed.
+    let refused = unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, READER_TABLE_BYTES as libc::off_t) };
+    if refused == 0 || length > 0 {
+        return Ok(());
+    }
+    Err(io_error("opening the store", path, &std::io::Error::from_raw_os_error(refused)))
+}
+
 fn reserve(path: &Path, mode: Mode) -> Result<Env<WithoutTls>> {
+    if heed::env_closing_event(path).is_none() {
+        allocate_table(&path.join("lock.mdb"), mode.read_only)?; // before LMDB has its own lock on it, which goes with any descriptor
+    }
     let mut flags = EnvFlags::empty();
     flags.set(EnvFlags::READ_ONLY, mode.read_only);
     flags.set(EnvFlags::NO_META_SYNC, mode.relaxed);
