@@ -151,8 +151,10 @@ def newest(engine: memspan.Engine, path: Path, most: int) -> list[Row]:
     wrong: list[str] = []
     for dialogue in list(dialogues(path)):
         user = engine.user(dialogue["id"])
-        for slot, values in replaced(dialogue):
+        changed = list(replaced(dialogue))
+        for slot, values in changed:
             chance = random.Random(f"{dialogue['id']}{slot}")
+            others = [other for other, _ in changed if other != slot]
             for day, value in enumerate(values):
                 text = chance.choice(FORMS).format(slot=slot, value=value)
                 user.learn([{"role": "user", "content": text, "created_at": BEGIN + timedelta(days=day)}])
@@ -160,7 +162,7 @@ def newest(engine: memspan.Engine, path: Path, most: int) -> list[Row]:
             asked += 1
             first = bool(found) and values[-1].casefold() in found[0].memory.text.casefold()
             right += first
-            leaked = [value for value in values[:-1] if unmarked(user, slot, value, values[-1])]
+            leaked = [value for value in values[:-1] if unmarked(user, slot, value, values[-1], others)]
             stale += bool(leaked)
             if not first or leaked:
                 wrong.append(f"{slot}: {values} -> {[memory.text for memory in user.memories()]}")
@@ -172,13 +174,14 @@ def newest(engine: memspan.Engine, path: Path, most: int) -> list[Row]:
     return [(f"newest value first, {asked} slots replayed in sentences", f"{right / asked:.3f}", note)]
 
 
-def unmarked(user: memspan.Scope, slot: str, old: str, new: str) -> bool:
-    """Whether a prompt that asks for the slot shows the old value as if it held."""
+def unmarked(user: memspan.Scope, slot: str, old: str, new: str, others: list[str]) -> bool:
+    """Whether a prompt that asks for the slot shows the old value as if it held; what is said of another slot has its own values."""
     session = user.session(f"ask {slot} {old}", model="gpt-4o")
     session.add({"role": "user", "content": f"What is the {slot}?"})
     text = html.unescape("\n".join(text_of(message["content"]) for message in session.assemble().to_openai()["messages"]))
     session.delete()
-    return any(says(line, [old]) and not says(line, [new]) and not any(mark in line for mark in MARKS) for line in text.splitlines())
+    lines = [line for line in text.splitlines() if slot in line.casefold() or not any(other in line.casefold() for other in others)]
+    return any(says(line, [old]) and not says(line, [new]) and not any(mark in line for mark in MARKS) for line in lines)
 
 
 def text_of(content: str | list[dict[str, str]]) -> str:
@@ -207,7 +210,7 @@ def raw(engine: memspan.Engine, path: Path, most: int) -> list[Row]:
             which = next((says(line, values[-1]) for line in lines if says(line, [*old, *values[-1]])), None)
             asked, told = asked + 1, told + (which is not None)
             first, older = first + (which is True), older + (which is False)
-            stale += any(unmarked(user, slot, value, values[-1][0]) for value in old)
+            stale += any(unmarked(user, slot, value, values[-1][0], []) for value in old)
         if asked >= most:
             break
     note = f"{older} of {told} show an older value first, {asked - told} none; {stale} of {asked} prompts with an unmarked older value"

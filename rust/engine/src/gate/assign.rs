@@ -85,7 +85,8 @@ pub(super) fn assigned(s: &Sentence<'_>) -> Option<Reading> {
     changed(s).or_else(|| made(s)).or_else(|| wished(s)).or_else(|| stated(s)).or_else(|| chosen(s)).or_else(|| plain(s))
 }
 
-/// "the origin city is Paris": a fact without a slot, which takes that of its name where there is one. What has neither a name of two
+/// "the origin city is Paris": a fact without a slot, which takes that of its name where there is one; "my time is evening 6:30" has its
+/// own. What has neither a name of two
 /// words, nor one that says of what kind the value is ("the cuisine is noodles"), nor a value that names something ("the movie is great")
 /// is left to the model.
 fn plain(s: &Sentence<'_>) -> Option<Reading> {
@@ -93,9 +94,10 @@ fn plain(s: &Sentence<'_>) -> Option<Reading> {
     let named = name(s, 0, at)?;
     let reading = given(s, &named, at + 1)?;
     let valued = s.words[at + 1..].iter().any(|word| word.capital || word.is_number());
-    let short = s.words.len() - at <= 5;
     let kind = among(&KINDS, s.word(named.to - 1)) && !among(&JUDGEMENTS, s.word(at + 1));
-    (short && (valued || kind || named.to - named.from > 1)).then_some(Reading { slot: None, rule: "a plain statement", ..reading })
+    let short = s.words.len() - at <= if kind { 8 } else { 5 }; // "half past 1 in the afternoon"
+    let slot = reading.slot.filter(|_| named.owner == "my"); // what is somebody's own has one value
+    (short && (valued || kind || named.to - named.from > 1)).then_some(Reading { slot, rule: "a plain statement", ..reading })
 }
 
 /// Words behind which such a value is over. A time is one: "the show date is Friday next week".

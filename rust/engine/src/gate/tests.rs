@@ -55,6 +55,8 @@ fn slots_are_read_where_a_sentence_gives_one() {
         ("make the lights blue", Category::Semantic, Some("lights"), "The lights are blue."),
         ("Please set the pickup city to Paris, France.", Category::Semantic, Some("pickup city"), "The pickup city is Paris, France."),
         ("The cuisine is noodles.", Category::Semantic, None, "The cuisine is noodles."),
+        ("My time is evening 6:30.", Category::Semantic, Some("time"), "The user's time is evening 6:30."),
+        ("The event time is half past 1 in the afternoon.", Category::Semantic, None, "The event time is half past 1 in the afternoon."),
         ("Make the theme dark, please", Category::Semantic, Some("theme"), "The theme is dark."),
         ("I'd like my seat row to be 12", Category::Semantic, Some("seat row"), "The user's seat row is 12."),
         ("The region should be eu-west-1", Category::Semantic, Some("region"), "The region is eu-west-1."),
