@@ -132,12 +132,12 @@ impl Core {
         self.screening = screening;
     }
 
-    /// Sets how long memories of each kind live, in the order of [`Kind::ALL`].
+    /// Sets how long memories of each kind live, in the order of [`Kind::ALL`](crate::memory::Kind::ALL).
     pub fn set_rules(&mut self, rules: [KindRule; 7]) {
         self.rules = rules;
     }
 
-    /// Days in which memories of each kind lose half of their worth, where the program says so, in the order of [`Kind::ALL`].
+    /// Days in which memories of each kind lose half of their worth, where the program says so, in the order of [`Kind::ALL`](crate::memory::Kind::ALL).
     #[must_use]
     pub fn half_lives(&self) -> [Option<f64>; 7] {
         self.rules.map(|rule| rule.half_life.map(|half_life| half_life as f64 / 86_400e6))
