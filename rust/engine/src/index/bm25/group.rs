@@ -24,6 +24,8 @@ pub(super) struct Group {
     /// Postings of a unit before its changes.
     before: Vec<Posting>,
     stored: Vec<Unit>,
+    /// Whether the first block keeps its place whatever is in it.
+    is_fixed: bool,
     /// Stored postings that changes removed or replaced.
     pub replaced: u64,
 }
@@ -40,6 +42,7 @@ impl Group {
             run: Run::new(),
             before: Vec::new(),
             stored: Vec::new(),
+            is_fixed: false,
             replaced: 0,
         }
     }
@@ -86,6 +89,7 @@ impl Group {
         lengths: &mut impl Lengths,
     ) -> Result<()> {
         self.places.push(from);
+        self.is_fixed = true;
         let (mut stored, mut kept) = (Vec::new(), Vec::new());
         for block in blocks {
             block.units(&mut self.arena, &mut stored)?;
@@ -277,7 +281,7 @@ impl Group {
         let mut unused = self.places.clone();
         let mut start = 0;
         for end in self.cuts() {
-            let place = if start == 0 { self.places[0] } else { self.place_of(start) };
+            let place = if start == 0 { self.first_place() } else { self.place_of(start) };
             unused.retain(|old| *old != place);
             let key = self.keys.at(place);
             let page = layout::value(&key, self.layout.body_bytes(), |out| block::write(&self.units[start..end], &self.arena, out));
@@ -285,6 +289,14 @@ impl Group {
             start = end;
         }
         writes.extend(unused.into_iter().map(|place| Write::Delete(self.keys.at(place))));
+    }
+
+    /// The lower bound of the first block. Where the term that it was named after is gone, it is named after the one that comes first now:
+    /// the hash of a forgotten word stays in no key.
+    fn first_place(&self) -> PostingKey {
+        let place = self.places[0];
+        let first = self.units.first().filter(|unit| !self.is_fixed && place.term != 0 && unit.term != place.term);
+        first.map_or(place, |unit| PostingKey { term: unit.term, number: 0 })
     }
 
     /// The lower bound of a block that begins with the unit at `at`, not the first.
