@@ -225,8 +225,8 @@ pub(crate) fn answer<P: Pages>(engine: &Core, snapshot: &P, request: &Request, q
         }
     }
     recall.by_vectors = found.sets.iter().any(Option::is_some);
-    let own = Own::of(snapshot, &request.scopes, &recall.partitions, question.names())?;
     if let Some(look) = Look::new(question, &recall.queries, found.identified) {
+        let own = Own::of(snapshot, &request.scopes, &recall.partitions, question.names())?;
         if recall.by_vectors {
             look.weigh(&tokens, &own, &mut hits);
             hits = sorted(hits);

@@ -1,4 +1,5 @@
-//! A question, analysed once for everything that answers it: memories, transcripts, collections, the repair of its words, a prompt.
+//! A question, analysed once for everything that answers it: memories, transcripts, the repair of its words, a prompt. Words of a
+//! collection have a key of their own.
 //!
 //! Each part is worked out when something first asks for it, and then kept. It knows no store: which scopes are asked and what may be
 //! found is [`super::Request`]'s.

@@ -98,7 +98,7 @@ pub fn ask(core: &Core, request: &Request) -> Result<Answer> {
             (answer.memories, recalled) = (Some(memories), Some(recall));
         }
         if has(Source::Transcripts) {
-            let of = |scope| search::search_in(pages, scope, &transcript_request(&every));
+            let of = |scope| search::search_in(pages, scope, &transcript_request(&every), &question);
             answer.transcripts = every.scopes.iter().map(of).collect::<Result<_>>()?;
         }
         if has(Source::Collections) {

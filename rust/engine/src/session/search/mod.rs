@@ -35,8 +35,8 @@ use crate::index::bm25::Parameters;
 use crate::index::bm25::runs::Runs;
 use crate::limits;
 use crate::memory::Core;
-use crate::recall::check_conditions;
 use crate::recall::when::Range;
+use crate::recall::{self, check_conditions};
 use crate::scope::Scope;
 use crate::store::identity::Seed;
 use crate::store::keys::Partition;
@@ -84,14 +84,15 @@ pub struct TranscriptHit {
 pub fn search(engine: &Core, scope: &Scope, request: &Request) -> Result<Vec<TranscriptHit>> {
     check_conditions("searching transcripts", &request.metadata)?;
     limits::within("limit", request.limit as u64, 0..=limits::MAX_HITS as u64)?;
-    engine.store().read(|pages| search_in(pages, scope, request))
+    let asked = recall::Question::new(&request.text);
+    engine.store().read(|pages| search_in(pages, scope, request, &asked))
 }
 
-/// The same from a snapshot that the caller holds.
-pub(super) fn search_in<P: Pages>(pages: &P, scope: &Scope, request: &Request) -> Result<Vec<TranscriptHit>> {
+/// The same from a snapshot that the caller holds; `asked` is what the request asks.
+pub(super) fn search_in<P: Pages>(pages: &P, scope: &Scope, request: &Request, asked: &recall::Question) -> Result<Vec<TranscriptHit>> {
     let Some(partition) = scope.find(pages)? else { return Ok(Vec::new()) };
     let (mut hits, mut ids) = (Vec::with_capacity(request.limit.min(64)), SessionIds::default());
-    for found in found(pages, partition, scope.seed(pages.secret()), request)? {
+    for found in found(pages, partition, scope.seed(pages.secret()), request, asked)? {
         let Some(session_id) = ids.of(pages, found.place)? else { continue };
         let message = stored_message(pages, found.place, found.index)?;
         let Found { score, confidence, features, .. } = found;
@@ -101,16 +102,23 @@ pub(super) fn search_in<P: Pages>(pages: &P, scope: &Scope, request: &Request) -
 }
 
 /// The same from a snapshot that the caller holds, without the messages themselves.
-pub(super) fn found<P: Pages>(pages: &P, partition: Partition, seed: Seed, request: &Request) -> Result<Vec<Found>> {
+pub(super) fn found<P: Pages>(
+    pages: &P,
+    partition: Partition,
+    seed: Seed,
+    request: &Request,
+    asked: &recall::Question,
+) -> Result<Vec<Found>> {
     if request.limit == 0 {
         return Ok(Vec::new());
     }
     let runs = Runs::open(pages, index(partition))?;
     let snapshot = runs.snapshot(pages)?;
-    let mut question = Question::new(&request.text, seed.terms);
+    let mut question = Question::new(asked, seed.terms);
     let mut terms = snapshot.prepare(&question.terms, Parameters::default())?;
-    if let Some(text) = typos::repaired(pages, (&runs, &terms), seed.terms, &request.text)? {
-        question = Question::new(&text, seed.terms);
+    let repaired = typos::repaired(pages, (&runs, &terms), seed.terms, asked)?;
+    if let Some(read) = &repaired {
+        question = Question::new(read, seed.terms);
         terms = snapshot.prepare(&question.terms, Parameters::default())?;
     }
     if question.terms.is_empty() {

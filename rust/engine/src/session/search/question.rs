@@ -1,10 +1,13 @@
-//! What a search of transcripts looks for: the terms of a question, whom it names, what it means without these names, and which time
-//! it asks about. It reads no message.
+//! What a search of transcripts looks for: a question as one scope has it, whom it names, and what it means without these names. It reads
+//! no message.
 
-use crate::embedding::{Content, Cut, Wanted, distinct_tokens};
+use std::sync::Arc;
+
+use crate::embedding::{Wanted, distinct_tokens};
 use crate::index::bm25::QueryTerm;
 use crate::index::vectors::Query;
-use crate::text::{self, asks_when, with_analyzer};
+use crate::recall;
+use crate::text::{self, with_analyzer};
 use crate::units::score::SCORE_ONE;
 use crate::units::term_key::TermKey;
 
@@ -12,22 +15,28 @@ use crate::units::term_key::TermKey;
 const MAX_NAME_TOKENS: usize = 64;
 
 /// The words of a question, before anybody is known.
-pub(super) struct Question {
-    pub text: String,
+pub(super) struct Question<'q> {
+    asked: &'q recall::Question,
     pub terms: Vec<QueryTerm>,
-    pub identifiers: Vec<u64>,
-    /// It asks for a time.
-    pub asks_when: bool,
-    query: text::Query,
+    query: Arc<text::Query>,
     key: TermKey,
 }
 
-impl Question {
-    pub fn new(text: &str, key: TermKey) -> Self {
-        let query = with_analyzer(|analyzer| analyzer.query(text, key));
+impl<'q> Question<'q> {
+    pub fn new(asked: &'q recall::Question, key: TermKey) -> Self {
+        let query = asked.terms(key);
         let terms = query.terms.iter().map(|term| QueryTerm { hash: term.hash, weight: term.weight }).collect();
-        let (text, identifiers) = (text.to_owned(), query.identifiers.clone());
-        Self { asks_when: asks_when(&text), text, terms, identifiers, query, key }
+        Self { asked, terms, query, key }
+    }
+
+    /// The hashes of its identifiers.
+    pub fn identifiers(&self) -> &[u64] {
+        &self.query.identifiers
+    }
+
+    /// Whether it asks for a time.
+    pub fn asks_when(&self) -> bool {
+        self.asked.asks_when()
     }
 
     /// The terms of the question that are a word of that name; none where it is not named.
@@ -44,7 +53,7 @@ impl Question {
     /// What it means beside whom it names. `rarity` is that of each of its terms.
     pub fn meaning(&self, names: &[String], rarity: &[f64]) -> Meaning {
         let left_out: Vec<u8> = names.iter().flat_map(|name| distinct_tokens(name, MAX_NAME_TOKENS)).collect();
-        let content = Content::of(&Cut::of(&self.text), &left_out);
+        let content = self.asked.content(&left_out);
         let rarest = rarity.iter().copied().fold(0.0, f64::max).max(1.0 / SCORE_ONE as f64);
         let rarity_of = |word: &[u8]| {
             let term = self.query.terms.iter().position(|term| term.role == text::Role::Word && term.text.as_bytes() == word);
@@ -68,8 +77,9 @@ mod tests {
 
     #[test]
     fn a_name_is_in_the_question_or_not() {
-        let question = Question::new("When did Caroline Smith visit the museum?", 7.into());
+        let asked = recall::Question::new("When did Caroline Smith visit the museum?");
+        let question = Question::new(&asked, 7.into());
         assert_eq!((question.named("Caroline").is_empty(), question.named("Melanie").is_empty()), (false, true));
-        assert!(question.asks_when && !Question::new("What was the port?", 7.into()).asks_when);
+        assert!(question.asks_when() && !Question::new(&recall::Question::new("What was the port?"), 7.into()).asks_when());
     }
 }

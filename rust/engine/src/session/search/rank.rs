@@ -29,7 +29,7 @@ use crate::text::speech::acknowledges;
 pub(super) struct Ranking<'r, P> {
     pages: &'r P,
     partition: Partition,
-    question: &'r Question,
+    question: &'r Question<'r>,
     request: &'r Request,
     field: Field,
     meaning: Meaning,
@@ -59,7 +59,7 @@ impl<'r, P: Pages> Ranking<'r, P> {
         pages: &'r P,
         partition: Partition,
         (snapshot, terms): (&Snapshot<'_, P>, &Prepared<'_>),
-        question: &'r Question,
+        question: &'r Question<'r>,
         request: &'r Request,
     ) -> Result<Self> {
         let mut field = Field::new(SessionsHead::read(pages, partition)?.last_document);
@@ -201,7 +201,7 @@ impl<'r, P: Pages> Ranking<'r, P> {
             first_person,
             own_words: if speaks { first_person } else { 0.0 },
             second_person: Features::share(second_persons, tokens),
-            time_asked: is(self.question.asks_when && times > 0),
+            time_asked: is(self.question.asks_when() && times > 0),
             opening: is(row.index < OPENING),
             place: row.index as f64 / known.messages.saturating_sub(1).max(1) as f64,
             near_best: 0.0,
@@ -304,7 +304,7 @@ fn extended(asked: Range) -> Range {
 }
 
 /// Those who spoke one of these documents and whom the question names, and the terms that name them.
-fn named<P: Pages>(pages: &P, partition: Partition, question: &Question, numbers: &[u32]) -> Result<(Vec<String>, Vec<u64>)> {
+fn named<P: Pages>(pages: &P, partition: Partition, question: &Question<'_>, numbers: &[u32]) -> Result<(Vec<String>, Vec<u64>)> {
     let (mut met, mut names, mut hashes): (Vec<String>, Vec<String>, Vec<u64>) = (Vec::new(), Vec::new(), Vec::new());
     for &number in numbers {
         let speaker = row::speaker(pages, partition, number)?;

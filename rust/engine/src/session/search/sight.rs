@@ -156,8 +156,8 @@ impl Field {
     }
 
     /// Finds the documents that hold all identifiers of the question.
-    pub fn identify<P: Pages>(&mut self, index: &Snapshot<'_, P>, question: &Question) -> Result<()> {
-        for (at, &hash) in question.identifiers.iter().enumerate() {
+    pub fn identify<P: Pages>(&mut self, index: &Snapshot<'_, P>, question: &Question<'_>) -> Result<()> {
+        for (at, &hash) in question.identifiers().iter().enumerate() {
             let hits = index.score_all(&[QueryTerm { hash, weight: 1.0 }], Parameters::default())?.hits;
             let mut numbers: Vec<u32> = hits.iter().map(|hit| hit.number).collect();
             numbers.sort_unstable();

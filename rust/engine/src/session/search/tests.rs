@@ -140,12 +140,13 @@ struct Naive {
 
 impl Naive {
     fn of(pages: &Snapshot, partition: Partition, scope: &Scope, question: &str) -> Self {
-        let asked = Question::new(question, scope.seed(pages.secret()).terms);
+        let question = recall::Question::new(question);
+        let asked = Question::new(&question, scope.seed(pages.secret()).terms);
         let runs = Runs::open(pages, index(partition)).unwrap();
         let find = |terms: &[QueryTerm]| runs.search(pages, terms, Parameters::default(), 10_000, &mut |_| Ok(true)).unwrap();
         let hits = find(&asked.terms);
         let score = |hits: &[Hit], number: u32| hits.iter().find(|hit| hit.number == number).map_or(0, |hit| hit.score);
-        let held: Vec<Vec<Hit>> = asked.identifiers.iter().map(|&hash| find(&[QueryTerm { hash, weight: 1.0 }])).collect();
+        let held: Vec<Vec<Hit>> = asked.identifiers().iter().map(|&hash| find(&[QueryTerm { hash, weight: 1.0 }])).collect();
         let mut all = Vec::new();
         for (&number, row) in &row::rows(pages, partition, 0, usize::MAX, |_| true).unwrap() {
             let message = stored_message(pages, Place { partition, session: row.session }, row.index).unwrap();
@@ -170,7 +171,7 @@ impl Naive {
             one.own -= score(&by_name, one.number);
             one.cosine = meaning.vector.as_ref().map_or(0, |vector| cosine(vector, &embed(&one.text)).max(0));
         }
-        Self { all, meaning, asks_when: asked.asks_when, speakers }
+        Self { all, meaning, asks_when: asked.asks_when(), speakers }
     }
 
     fn beside(&self, one: &Said, by: i64) -> Option<&Said> {

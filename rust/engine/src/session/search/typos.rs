@@ -1,8 +1,8 @@
 //! The question with its misspelt words read as what was said: the rules are [`crate::text::typos`], the look-ups are here.
 
 use crate::Result;
-use crate::embedding::has_word;
 use crate::index::bm25::runs::{Prepared, Runs};
+use crate::recall::Question;
 use crate::store::pages::Pages;
 use crate::text::typos::{Frequencies, repair};
 use crate::text::{TermClass, term_hash, with_analyzer};
@@ -33,6 +33,12 @@ impl<P: Pages> Frequencies for Messages<'_, P> {
 }
 
 /// The question read so; `None` where nothing in it changed.
-pub(super) fn repaired<P: Pages>(pages: &P, (runs, known): (&Runs, &Prepared<'_>), key: TermKey, question: &str) -> Result<Option<String>> {
-    Ok(repair(question, has_word, &mut Messages { pages, runs, known, key })?.map(|repaired| repaired.text))
+pub(super) fn repaired<P: Pages>(
+    pages: &P,
+    (runs, known): (&Runs, &Prepared<'_>),
+    key: TermKey,
+    question: &Question,
+) -> Result<Option<Question>> {
+    let is_word = |word: &str| question.is_word(word);
+    Ok(repair(question.text(), is_word, &mut Messages { pages, runs, known, key })?.map(|repaired| Question::new(&repaired.text)))
 }

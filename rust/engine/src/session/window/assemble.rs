@@ -12,7 +12,6 @@ use crate::context::explain::{Explained, Why};
 use crate::context::limit::section;
 use crate::context::message::Part;
 use crate::context::{Bounds, Factor, Fixed, Form, History, Inputs, Item, KnownWindow, Message, Prompt, Role, Volatile, carries_block};
-use crate::embedding::knows;
 use crate::index::vectors;
 use crate::limits;
 use crate::memory::{Core, Memory, record};
@@ -233,31 +232,23 @@ fn gather<'s, P: Pages>(
     volatile.extend(notes::items(pages, place)?);
     volatile.extend(task::items(&task::list(pages, place.partition, place.session, ask.now)?));
     let recalled = recall(engine, pages, scopes, &view, ask, record.recalls.memories as usize)?;
-    if let Some((_, answer)) = &recalled {
+    if let Some((_, _, answer)) = &recalled {
         volatile.extend(recalled_items(pages, answer, epoch.form())?);
     }
     let (mut degraded, mut most_recalled) = (None, u64::MAX);
-    if let Some((request, _)) = &recalled {
+    if let Some((request, question, _)) = &recalled {
         let passages = retrieved::passages(engine, pages, &record, request)?;
         let budget = effective(&record.budget, ask);
         let limit = refused::limit(pages, place, &epoch.model.name, budget.limit(&epoch.model)?.0)?;
         let room = RoomLeft::of(limit, &budget.sections, &epoch, &fixed.fixed, &view)?;
         most_recalled = room.most_recalled;
-        let asked = Asked {
-            scope,
-            place,
-            record: &record,
-            start: room.start,
-            question: &request.text,
-            knows: knows(&request.text),
-            now: ask.now,
-            room: room.tokens,
-        };
+        let asked = Asked { scope, place, record: &record, start: room.start, question, now: ask.now, room: room.tokens };
         volatile.extend(retrieved::messages(pages, &asked, &view)?);
         volatile.extend(passages.0);
         degraded = passages.1;
     }
     volatile.extend(ask.items.iter().cloned());
+    let recalled = recalled.map(|(request, _, answer)| (request, answer));
     Ok(Gathered { view, record, epoch, fixed, volatile, frozen: false, recalled, degraded, most_recalled })
 }
 
@@ -290,15 +281,16 @@ fn recall<P: Pages>(
     view: &View<'_, P>,
     ask: &Ask,
     memories: usize,
-) -> Result<Option<(Request, Recall)>> {
+) -> Result<Option<(Request, Question, Recall)>> {
     let question = match &ask.query {
         Some(query) => Some(query.clone()),
         None => newest_question(view)?,
     };
     let Some(text) = question.filter(|text| !text.trim().is_empty()) else { return Ok(None) };
     let request = memory_request(text, ask, scopes, memories);
-    let answer = if memories == 0 { Recall::default() } else { recall::answer(engine, pages, &request, &Question::new(&request.text))? };
-    Ok(Some((request, answer)))
+    let question = Question::new(&request.text);
+    let answer = if memories == 0 { Recall::default() } else { recall::answer(engine, pages, &request, &question)? };
+    Ok(Some((request, question, answer)))
 }
 
 /// A question to the memory of some scopes.

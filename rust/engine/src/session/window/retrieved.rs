@@ -14,7 +14,7 @@ use crate::context::limit::section;
 use crate::context::{Form, History, Item, Message, MessageRef};
 use crate::embedding;
 use crate::memory::Core;
-use crate::recall::{self, Request};
+use crate::recall::{self, Question, Request};
 use crate::scope::Scope;
 use crate::session::place::{Place, SessionsHead};
 use crate::session::recalls::role_of;
@@ -57,9 +57,7 @@ pub(in crate::session) struct Asked<'a> {
     pub record: &'a SessionRecord,
     /// The first message of the window.
     pub start: u64,
-    pub question: &'a str,
-    /// Whether the built-in embedding knows the question's words.
-    pub knows: bool,
+    pub question: &'a Question,
     /// The time now, microseconds since 1970 (UTC).
     pub now: i64,
     /// Tokens that what is recalled may have, about.
@@ -71,15 +69,15 @@ pub(in crate::session) struct Asked<'a> {
 pub(in crate::session) fn messages<P: Pages>(pages: &P, asked: &Asked<'_>, history: &dyn History) -> Result<Vec<Item>> {
     let recalls = &asked.record.recalls;
     let wanted = recalls.messages.unwrap_or(MOST_MESSAGES).min(asked.room / LEAST_TOKENS + 1).min(MOST_MESSAGES);
-    if wanted == 0 || asked.question.trim().is_empty() || speech::is_courtesy(asked.question) {
+    if wanted == 0 || asked.question.text().trim().is_empty() || speech::is_courtesy(asked.question.text()) {
         return Ok(Vec::new());
     }
     if asked.start == 0 && !asked.elsewhere(pages)? && !asked.shortened(history)? {
         return Ok(Vec::new());
     }
     let limit = (wanted + BEYOND) as usize;
-    let request = search::Request::new(asked.question, limit, asked.now);
-    let hits = search::found(pages, asked.place.partition, asked.scope.seed(pages.secret()), &request)?;
+    let request = search::Request::new(asked.question.text(), limit, asked.now);
+    let hits = search::found(pages, asked.place.partition, asked.scope.seed(pages.secret()), &request, asked.question)?;
     let mut surest = 0.0;
     for found in hits.iter().filter(|found| asked.is_asked(found)) {
         if asked.sureness(found) > surest && asked.is_outside(found, history)? {
@@ -142,7 +140,7 @@ impl Asked<'_> {
 
     /// Whether a message, or what stands around it, is sure enough, and it is of a session that is asked.
     fn may_show(&self, found: &Found) -> bool {
-        let around = if self.knows { found.features.sureness_around() } else { 0.0 };
+        let around = if self.question.is_known() { found.features.sureness_around() } else { 0.0 };
         self.is_asked(found) && self.sureness(found).max(around) >= BEHIND_THE_BEST * self.record.recalls.sure_enough(LEAST)
     }
 
@@ -156,7 +154,7 @@ impl Asked<'_> {
 
     /// How sure a message is to answer; by its words alone where the built-in embedding does not know the question's.
     fn sureness(&self, found: &Found) -> f64 {
-        if self.knows { found.confidence } else { found.features.words }
+        if self.question.is_known() { found.confidence } else { found.features.words }
     }
 
     /// The item of a message; `None` where it is in the window as it is, is of nobody who is asked, or answers nothing.
@@ -181,7 +179,7 @@ impl Asked<'_> {
             return Ok(None);
         }
         let most = (self.room.saturating_mul(BYTES_A_TOKEN - 1) as usize).clamp(LEAST_EXCERPT, EXCERPT_BYTES);
-        let span = excerpt::answering(self.question, &told.text, self.scope.seed(pages.secret()).terms, most);
+        let span = excerpt::answering(self.question.text(), &told.text, self.scope.seed(pages.secret()).terms, most);
         if in_window && told.shows(span) {
             return Ok(None);
         }
