@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use super::edit::check_not_hidden;
-use super::place::Place;
+use super::key::SessionKey;
 use super::policy::Policy;
 use super::record::{SessionBudget, SessionState, StoredEpoch};
 use super::session::{Session, Status};
@@ -37,7 +37,7 @@ const MOST_OF_LIMIT: u64 = 2;
 #[derive(Debug, Clone)]
 pub struct Draft {
     /// The session.
-    pub place: Place,
+    pub place: SessionKey,
     /// How often it was edited, and which summary it showed.
     pub seen: (u64, u64),
     /// The summary before.
@@ -73,7 +73,7 @@ impl Draft {
         let system = messages.iter().take_while(|source| source.message.role == Role::System).count();
         messages.truncate(end);
         let sources = messages.split_off(system.min(end));
-        let (place, ids) = (Place { partition: 0, session: 0 }, vec![None; sources.len()]);
+        let (place, ids) = (SessionKey { partition: 0, session: 0 }, vec![None; sources.len()]);
         Ok((Self { place, seen: (0, 0), previous, sources, ids, boundary: first + end as u64, max_tokens, model }, end))
     }
 }
@@ -196,7 +196,7 @@ impl Session<'_> {
             let model = status.epoch.model.clone();
             let previous = StoredSummary::read(pages, status.place, status.epoch.epoch.summary_version)?.map(|stored| stored.summary);
             let (sources, ids) = sources(pages, status.place, previous.as_ref().map_or(0, |before| before.covers.end)..boundary)?;
-            let place = Place { partition: 0, session: 0 }; // nowhere: it cannot be committed
+            let place = SessionKey { partition: 0, session: 0 }; // nowhere: it cannot be committed
             Ok(Draft { place, seen: (0, 0), previous, sources, ids, boundary, max_tokens, model })
         })
     }
@@ -262,7 +262,7 @@ impl Session<'_> {
 }
 
 /// The summary that an epoch shows, or one that is to be written.
-fn shown_summary<P: Pages>(pages: &P, place: Place, epoch: &StoredEpoch, new: Option<&Summary>) -> Result<Option<Summary>> {
+fn shown_summary<P: Pages>(pages: &P, place: SessionKey, epoch: &StoredEpoch, new: Option<&Summary>) -> Result<Option<Summary>> {
     match new {
         Some(new) => Ok(Some(new.clone())),
         None => Ok(StoredSummary::read(pages, place, epoch.epoch.summary_version)?.map(|stored| stored.summary)),
@@ -278,7 +278,7 @@ pub(super) fn put<P: PagesMut>(writer: &mut SessionWriter<'_, P>, made: &StoredS
 }
 
 /// The session must be what the draft was read from, but for messages that came since.
-pub(super) fn check_fresh<P: PagesMut>(writer: &SessionWriter<'_, P>, place: Place, seen: (u64, u64)) -> Result<()> {
+pub(super) fn check_fresh<P: PagesMut>(writer: &SessionWriter<'_, P>, place: SessionKey, seen: (u64, u64)) -> Result<()> {
     if writer.place == place && (writer.record.edits, writer.epoch.epoch.summary_version) == seen {
         return Ok(());
     }
@@ -355,7 +355,7 @@ fn make_draft<P: Pages>(pages: &P, status: &Status, model: Model, boundary: u64,
 }
 
 /// Messages as they were given, and the ids that their callers gave them.
-fn sources<P: Pages>(pages: &P, place: Place, indices: std::ops::Range<u64>) -> Result<(Vec<Source>, Vec<Option<String>>)> {
+fn sources<P: Pages>(pages: &P, place: SessionKey, indices: std::ops::Range<u64>) -> Result<(Vec<Source>, Vec<Option<String>>)> {
     let (mut sources, mut ids) = (Vec::new(), Vec::new());
     for index in indices {
         let record = MessageRecord::expect(pages, place, index)?;

@@ -1,7 +1,7 @@
 //! Taking back: rewind, redact, delete. What is taken back leaves every index and the transcript in the same transaction.
 
+use super::key::SessionKey;
 use super::ledger::{self, Call};
-use super::place::Place;
 use super::record::{self, SentBlock, SessionRecord, SessionState, StoredEpoch};
 use super::summary;
 use super::transcript::blob;
@@ -181,7 +181,7 @@ pub(super) fn tally_before<P: Pages>(view: &View<'_, P>, epoch: &StoredEpoch, at
 }
 
 /// The block of the newest turn, if a call of it was sent with one.
-pub(super) fn sent_block<P: Pages>(pages: &P, place: Place, turns: u64) -> Result<Option<SentBlock>> {
+pub(super) fn sent_block<P: Pages>(pages: &P, place: SessionKey, turns: u64) -> Result<Option<SentBlock>> {
     let Some(turn) = turns.checked_sub(1) else { return Ok(None) };
     for number in (0..ledger::count(pages, place, turn)?).rev() {
         if let Some(sent) = Call::read(pages, place, turn, number)?.sent.filter(|sent| sent.carried) {
@@ -191,7 +191,7 @@ pub(super) fn sent_block<P: Pages>(pages: &P, place: Place, turns: u64) -> Resul
     Ok(None)
 }
 
-fn remove_message(pages: &mut impl PagesMut, place: Place, seed: Seed, index: u64, words: &mut Words) -> Result<()> {
+fn remove_message(pages: &mut impl PagesMut, place: SessionKey, seed: Seed, index: u64, words: &mut Words) -> Result<()> {
     let record = MessageRecord::expect(&*pages, place, index)?;
     if record.document != 0 {
         let message = record.whole(&*pages, place)?;
@@ -204,7 +204,7 @@ fn remove_message(pages: &mut impl PagesMut, place: Place, seed: Seed, index: u6
     chunks::remove(pages, place.message(index)).map(drop)
 }
 
-fn release_blobs(pages: &mut impl PagesMut, place: Place, record: &MessageRecord) -> Result<()> {
+fn release_blobs(pages: &mut impl PagesMut, place: SessionKey, record: &MessageRecord) -> Result<()> {
     for hole in &record.holes {
         blob::release(pages, place.partition, hole.hash)?;
     }
@@ -212,7 +212,7 @@ fn release_blobs(pages: &mut impl PagesMut, place: Place, record: &MessageRecord
 }
 
 /// Removes the calls of a turn whose replies are message `from` or later; the same responses may be given again then.
-fn remove_calls(pages: &mut impl PagesMut, place: Place, seed: Seed, turn: u64, from: u64) -> Result<()> {
+fn remove_calls(pages: &mut impl PagesMut, place: SessionKey, seed: Seed, turn: u64, from: u64) -> Result<()> {
     for number in (0..ledger::count(&*pages, place, turn)?).rev() {
         let call = Call::read(&*pages, place, turn, number)?;
         if call.reply >= from {
@@ -253,7 +253,7 @@ fn marker_of(parts: &[Part]) -> &str {
 
 /// Removes a part of a hidden session; says whether there is more. Messages first, from the end; the record goes last, so that a
 /// death in between leaves something that maintenance finds.
-pub(super) fn purge_step<P: PagesMut>(pages: &mut P, place: Place, seed: Seed, now: i64) -> Result<bool> {
+pub(super) fn purge_step<P: PagesMut>(pages: &mut P, place: SessionKey, seed: Seed, now: i64) -> Result<bool> {
     let hidden = SessionRecord::read(&*pages, place)?.filter(|record| record.state == SessionState::Hidden);
     let Some(mut record) = hidden else { return Ok(false) }; // nothing is left, or it is a session after all
     if record.tally.messages > 0 {
@@ -279,7 +279,7 @@ pub(super) fn purge_step<P: PagesMut>(pages: &mut P, place: Place, seed: Seed, n
     Ok(false)
 }
 
-fn remove_epoch(pages: &mut impl PagesMut, place: Place, number: u64) -> Result<()> {
+fn remove_epoch(pages: &mut impl PagesMut, place: SessionKey, number: u64) -> Result<()> {
     if chunks::get(&*pages, place.epoch(number))?.is_none() {
         return Ok(());
     }

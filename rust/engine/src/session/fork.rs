@@ -3,9 +3,9 @@
 //! It is copied in bounded transactions, hidden until the last one names it. What fails on the way is purged.
 
 use super::edit::{STEP, sent_block, tally_before};
+use super::key::{SessionKey, SessionsHead};
 use super::ledger::{self, Call};
 use super::metadata;
-use super::place::{Place, SessionsHead};
 use super::policy::Policy;
 use super::record::{self, SessionRecord, SessionState, StoredEpoch};
 use super::session::{Session, Status};
@@ -45,7 +45,7 @@ pub(super) fn fork(source: &Session<'_>, new_id: &str, at: Option<u64>, now: i64
     copied
 }
 
-fn copy_all(source: &Session<'_>, copy: &Copy, place: Place, now: i64) -> Result<()> {
+fn copy_all(source: &Session<'_>, copy: &Copy, place: SessionKey, now: i64) -> Result<()> {
     let mut first = 0;
     while first < copy.at {
         let (step, scope) = (copy.clone(), source.scope.clone());
@@ -65,14 +65,14 @@ struct Copy {
 }
 
 impl Copy {
-    fn begin<P: PagesMut>(&self, pages: &mut P, scope: &Scope, now: i64) -> Result<Place> {
+    fn begin<P: PagesMut>(&self, pages: &mut P, scope: &Scope, now: i64) -> Result<SessionKey> {
         self.check_source(pages)?;
         self.check_name(pages, scope)?;
         let partition = self.source.place.partition;
         let mut head = SessionsHead::read(&*pages, partition)?;
         head.sessions += 1;
         head.write(pages, partition)?;
-        let place = Place { partition, session: head.sessions };
+        let place = SessionKey { partition, session: head.sessions };
         let source = &self.source.record;
         for number in 0..=source.epoch {
             let epoch = StoredEpoch::read(&*pages, self.source.place, number)?;
@@ -118,7 +118,7 @@ impl Copy {
         .with("session_id", self.new_id.as_str()))
     }
 
-    fn messages<P: PagesMut>(&self, pages: &mut P, scope: &Scope, place: Place, first: u64, end: u64, now: i64) -> Result<()> {
+    fn messages<P: PagesMut>(&self, pages: &mut P, scope: &Scope, place: SessionKey, first: u64, end: u64, now: i64) -> Result<()> {
         self.check_source(pages)?;
         let mut copy = SessionRecord::read(&*pages, place)?.ok_or_else(|| record::no_such_session(&self.new_id))?; // swept meanwhile
         let (mut head, mut words) = (SessionsHead::read(&*pages, place.partition)?, Words::default());
@@ -135,7 +135,7 @@ impl Copy {
         &self,
         pages: &mut P,
         scope: &Scope,
-        place: Place,
+        place: SessionKey,
         index: u64,
         head: &mut SessionsHead,
         words: &mut Words,
@@ -170,7 +170,7 @@ impl Copy {
         record.write(pages, place)
     }
 
-    fn turn<P: PagesMut>(&self, pages: &mut P, place: Place, seed: Seed, turn: u64) -> Result<()> {
+    fn turn<P: PagesMut>(&self, pages: &mut P, place: SessionKey, seed: Seed, turn: u64) -> Result<()> {
         for number in 0..ledger::count(&*pages, self.source.place, turn)? {
             let call = Call::read(&*pages, self.source.place, turn, number)?;
             if call.reply < self.at {
@@ -181,7 +181,7 @@ impl Copy {
         TurnRecord::read(&*pages, self.source.place, turn)?.write(pages, place, turn)
     }
 
-    fn finish<P: PagesMut>(&self, pages: &mut P, scope: &Scope, place: Place, now: i64) -> Result<()> {
+    fn finish<P: PagesMut>(&self, pages: &mut P, scope: &Scope, place: SessionKey, now: i64) -> Result<()> {
         self.check_source(pages)?;
         self.check_name(pages, scope)?;
         let source = SessionRecord::read(&*pages, self.source.place)?.unwrap_or_else(|| self.source.record.clone());

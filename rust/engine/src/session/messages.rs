@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::add::{NewMessage, Prepared, check_name};
-use super::place::Place;
+use super::key::SessionKey;
 use super::policy::Policy;
 use super::session::{Session, Status};
 use super::transcript::blob;
@@ -103,7 +103,7 @@ impl Session<'_> {
     }
 
     /// Writes a blob in bounded transactions; nothing refers to it yet.
-    fn write_ahead(&self, place: Place, hash: u128, data: &Arc<[u8]>, now: i64) -> Result<()> {
+    fn write_ahead(&self, place: SessionKey, hash: u128, data: &Arc<[u8]>, now: i64) -> Result<()> {
         loop {
             let data = Arc::clone(data);
             if self.engine.write(move |txn| blob::stage(txn, place.partition, hash, &data, AHEAD_CHUNKS, now))? {
@@ -183,7 +183,7 @@ fn no_result(key: &str) -> Error {
     .with("key", shown)
 }
 
-pub(super) fn stored_message<P: Pages>(pages: &P, place: Place, index: u64) -> Result<StoredMessage> {
+pub(super) fn stored_message<P: Pages>(pages: &P, place: SessionKey, index: u64) -> Result<StoredMessage> {
     let record = MessageRecord::expect(pages, place, index)?;
     let given = record.given(pages, place)?;
     let text = super::transcript::words::text_of(&record.parse(&given)?);

@@ -2,7 +2,7 @@
 //!
 //! Kept beside the record, because most sessions have none.
 
-use super::place::Place;
+use super::key::SessionKey;
 use super::session::Session;
 use crate::limits::MAX_METADATA_BYTES;
 use crate::store::chunks;
@@ -11,12 +11,12 @@ use crate::store::pages::{Pages, PagesMut};
 use crate::{Error, Result};
 
 /// That of a session; empty where it has none.
-pub(super) fn read<P: Pages>(pages: &P, place: Place) -> Result<Vec<u8>> {
+pub(super) fn read<P: Pages>(pages: &P, place: SessionKey) -> Result<Vec<u8>> {
     Ok(chunks::get(pages, place.metadata())?.map(|(_, body)| body.to_vec()).unwrap_or_default())
 }
 
 /// Writes it; an empty one takes no room.
-pub(super) fn write(pages: &mut impl PagesMut, place: Place, metadata: &[u8]) -> Result<()> {
+pub(super) fn write(pages: &mut impl PagesMut, place: SessionKey, metadata: &[u8]) -> Result<()> {
     chunks::remove(pages, place.metadata())?;
     if metadata.is_empty() {
         return Ok(());

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use super::place::Place;
+use super::key::SessionKey;
 use super::session::Session;
 use super::writer::SessionWriter;
 use crate::context::Item;
@@ -20,7 +20,7 @@ const MAX_BYTES: usize = 16 << 10;
 const MOST: usize = 64;
 
 /// The notes of a session, in the order they were made: number, text.
-pub(super) fn list<P: Pages>(pages: &P, place: Place) -> Result<Vec<(u32, String)>> {
+pub(super) fn list<P: Pages>(pages: &P, place: SessionKey) -> Result<Vec<(u32, String)>> {
     let (range, mut numbers) = (place.all(Table::Note).prefix_range(), Vec::new());
     pages.scan(&range.start, &range.end, &mut |key, _| {
         numbers.extend(u32_at(key, 9).filter(|number| numbers.last() != Some(number)));
@@ -37,7 +37,7 @@ pub(super) fn list<P: Pages>(pages: &P, place: Place) -> Result<Vec<(u32, String
 }
 
 /// The same as a prompt shows them.
-pub(super) fn items<P: Pages>(pages: &P, place: Place) -> Result<Vec<Item>> {
+pub(super) fn items<P: Pages>(pages: &P, place: SessionKey) -> Result<Vec<Item>> {
     let item = |(number, text): (u32, String)| Item {
         section: section::TASK.into(),
         id: format!("note-{number}").into(),
@@ -51,14 +51,14 @@ pub(super) fn items<P: Pages>(pages: &P, place: Place) -> Result<Vec<Item>> {
     Ok(list(pages, place)?.into_iter().map(item).collect())
 }
 
-fn write(pages: &mut impl PagesMut, place: Place, number: u32, text: &str) -> Result<()> {
+fn write(pages: &mut impl PagesMut, place: SessionKey, number: u32, text: &str) -> Result<()> {
     let mut w = Writer::array(1);
     w.text(text);
     chunks::put(pages, place.note(number), 1, Codec::MessagePack, w.bytes())
 }
 
 /// Copies the notes of a session to another.
-pub(super) fn copy(pages: &mut impl PagesMut, from: Place, to: Place) -> Result<()> {
+pub(super) fn copy(pages: &mut impl PagesMut, from: SessionKey, to: SessionKey) -> Result<()> {
     list(&*pages, from)?.into_iter().try_for_each(|(number, text)| write(pages, to, number, &text))
 }
 

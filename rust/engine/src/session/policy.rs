@@ -2,7 +2,7 @@
 //!
 //! Kept beside the record, because most sessions have none.
 
-use super::place::Place;
+use super::key::SessionKey;
 use crate::Result;
 use crate::context::Share;
 use crate::store::envelope::{self, Codec};
@@ -42,7 +42,7 @@ impl Policy {
     }
 
     /// That of a session.
-    pub(super) fn read<P: Pages>(pages: &P, place: Place) -> Result<Self> {
+    pub(super) fn read<P: Pages>(pages: &P, place: SessionKey) -> Result<Self> {
         let key = place.policy();
         let Some(value) = pages.get(key.as_slice())? else { return Ok(Self::default()) };
         let mut r = Reader::array(key.as_slice(), envelope::open(key.as_slice(), value)?.body)?;
@@ -51,7 +51,7 @@ impl Policy {
     }
 
     /// Writes it; what says nothing takes no place.
-    pub(super) fn write(self, pages: &mut impl PagesMut, place: Place) -> Result<()> {
+    pub(super) fn write(self, pages: &mut impl PagesMut, place: SessionKey) -> Result<()> {
         let key = place.policy();
         if self == Self::default() {
             return pages.delete(key.as_slice()).map(drop);

@@ -1,7 +1,7 @@
 //! A session as it is stored: what every `add` reads and rewrites, and the epochs it has been through.
 
 use super::codec;
-use super::place::{Place, by_name};
+use super::key::{SessionKey, by_name};
 use super::recalls::Recalls;
 use super::window::bounds::WindowContent;
 use crate::collection::CollectionName;
@@ -290,7 +290,7 @@ impl SessionRecord {
     }
 
     /// The state of a session and how many messages it has: what is behind these in its record is not decoded.
-    pub(super) fn glance<P: Pages>(pages: &P, place: Place) -> Result<Option<(SessionState, u64)>> {
+    pub(super) fn glance<P: Pages>(pages: &P, place: SessionKey) -> Result<Option<(SessionState, u64)>> {
         let key = place.record();
         let Some((_, body)) = chunks::get(pages, key)? else { return Ok(None) };
         let mut r = Reader::array(key.as_slice(), &body)?;
@@ -301,21 +301,21 @@ impl SessionRecord {
     }
 
     /// The id of a session, without the rest of its record.
-    pub(super) fn read_id<P: Pages>(pages: &P, place: Place) -> Result<Option<String>> {
+    pub(super) fn read_id<P: Pages>(pages: &P, place: SessionKey) -> Result<Option<String>> {
         let key = place.record();
         let Some((_, body)) = chunks::get(pages, key)? else { return Ok(None) };
         Ok(Some(Reader::array(key.as_slice(), &body)?.text()?.to_owned()))
     }
 
     /// The record of a session, whatever its state.
-    pub(super) fn read<P: Pages>(pages: &P, place: Place) -> Result<Option<Self>> {
+    pub(super) fn read<P: Pages>(pages: &P, place: SessionKey) -> Result<Option<Self>> {
         let key = place.record();
         let Some((schema, body)) = chunks::get(pages, key)? else { return Ok(None) };
         Self::decode(key.as_slice(), schema, &body).map(Some)
     }
 
     /// Writes it.
-    pub(super) fn write(&self, pages: &mut impl PagesMut, place: Place) -> Result<()> {
+    pub(super) fn write(&self, pages: &mut impl PagesMut, place: SessionKey) -> Result<()> {
         let schema = if self.budget.output_tokens.is_some() { NAMED_OUTPUT_SCHEMA } else { SCHEMA };
         chunks::put(pages, place.record(), schema, Codec::MessagePack, &self.encode())
     }
@@ -334,11 +334,11 @@ impl SessionRecord {
 }
 
 /// The number of a session by its id.
-pub(super) fn find<P: Pages>(pages: &P, partition: Partition, seed: Seed, id: &str) -> Result<Option<Place>> {
+pub(super) fn find<P: Pages>(pages: &P, partition: Partition, seed: Seed, id: &str) -> Result<Option<SessionKey>> {
     let key = by_name(partition, seed, id);
     let Some(value) = pages.get(key.as_slice())? else { return Ok(None) };
     let mut r = Reader::array(key.as_slice(), envelope::open(key.as_slice(), value)?.body)?;
-    let place = Place { partition, session: r.uint()? as u32 };
+    let place = SessionKey { partition, session: r.uint()? as u32 };
     match SessionRecord::read(pages, place)? {
         Some(record) if record.id != id => Err(envelope::damaged(key.as_slice(), "it belongs to a session of another id")),
         _ => Ok(Some(place)),
@@ -346,7 +346,7 @@ pub(super) fn find<P: Pages>(pages: &P, partition: Partition, seed: Seed, id: &s
 }
 
 /// Where the session of an id is.
-pub(super) fn locate<P: Pages>(pages: &P, scope: &Scope, id: &str) -> Result<Option<Place>> {
+pub(super) fn locate<P: Pages>(pages: &P, scope: &Scope, id: &str) -> Result<Option<SessionKey>> {
     match scope.find(pages)? {
         Some(partition) => find(pages, partition, scope.seed(pages.secret()), id),
         None => Ok(None),
@@ -354,7 +354,7 @@ pub(super) fn locate<P: Pages>(pages: &P, scope: &Scope, id: &str) -> Result<Opt
 }
 
 /// Names a session.
-pub(super) fn name(pages: &mut impl PagesMut, place: Place, seed: Seed, id: &str) -> Result<()> {
+pub(super) fn name(pages: &mut impl PagesMut, place: SessionKey, seed: Seed, id: &str) -> Result<()> {
     let key = by_name(place.partition, seed, id);
     let mut w = Writer::array(1);
     w.uint(u64::from(place.session));
@@ -414,7 +414,7 @@ impl StoredEpoch {
     }
 
     /// The epoch of that number.
-    pub(super) fn read<P: Pages>(pages: &P, place: Place, number: u64) -> Result<Self> {
+    pub(super) fn read<P: Pages>(pages: &P, place: SessionKey, number: u64) -> Result<Self> {
         let key = place.epoch(number);
         let Some((_, body)) = chunks::get(pages, key)? else {
             return Err(damaged(key.as_slice(), "its session refers to it and it is missing"));
@@ -442,7 +442,7 @@ impl StoredEpoch {
     }
 
     /// The texts that the epoch of that number refers to; also where its model's tokenizer is not loaded in this process.
-    pub(super) fn texts<P: Pages>(pages: &P, place: Place, number: u64) -> Result<Vec<BlobRef>> {
+    pub(super) fn texts<P: Pages>(pages: &P, place: SessionKey, number: u64) -> Result<Vec<BlobRef>> {
         let key = place.epoch(number);
         let Some((_, body)) = chunks::get(pages, key)? else { return Ok(Vec::new()) };
         let mut r = Reader::array(key.as_slice(), &body)?;
@@ -453,7 +453,7 @@ impl StoredEpoch {
     }
 
     /// Writes it.
-    pub(super) fn write(&self, pages: &mut impl PagesMut, place: Place) -> Result<()> {
+    pub(super) fn write(&self, pages: &mut impl PagesMut, place: SessionKey) -> Result<()> {
         chunks::put(pages, place.epoch(self.epoch.number), SCHEMA, Codec::MessagePack, &self.encode())
     }
 }

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::add::{NewMessage, Prepared};
+use super::key::SessionKey;
 use super::ledger::response::{Response, UsageTokens};
 use super::ledger::{self, Call, SentPrompt};
-use super::place::Place;
 use super::record::{SentBlock, StoredEpoch};
 use super::session::Session;
 use super::transcript::message::{MessageRecord, MessageState};
@@ -156,7 +156,7 @@ fn replied_before(writer: &SessionWriter<'_, WriteTransaction<'_>>, known: Known
     Ok(Replied { added, call, usage: None, planned: None, exceeded: false, usage_ignored: false, is_last: false })
 }
 
-pub(super) fn check_prompt(writer: &SessionWriter<'_, WriteTransaction<'_>>, place: Place, sent: &SentPrompt) -> Result<()> {
+pub(super) fn check_prompt(writer: &SessionWriter<'_, WriteTransaction<'_>>, place: SessionKey, sent: &SentPrompt) -> Result<()> {
     if place != writer.place {
         return Err(Error::invalid(format!(
             "adding a response to session {:?}: its prompt must have been assembled by this session, and it was by another: add it there",

@@ -1,7 +1,7 @@
 //! The sessions of a scope together: which there are. What was said in them is found by [`mod@super::search`].
 
+use super::key::{SessionKey, SessionsHead};
 use super::metadata;
-use super::place::{Place, SessionsHead};
 use super::record::{SessionRecord, SessionState, StoredEpoch};
 use crate::Result;
 use crate::memory::Core;
@@ -55,7 +55,7 @@ pub fn list(engine: &Core, scope: &Scope, listing: Listing) -> Result<Vec<Listed
 }
 
 fn listed<P: Pages>(pages: &P, partition: Partition, number: u32, since: Option<i64>) -> Result<Option<Listed>> {
-    let place = Place { partition, session: number };
+    let place = SessionKey { partition, session: number };
     let Some(record) = SessionRecord::read(pages, place)? else { return Ok(None) };
     if record.state == SessionState::Hidden || since.is_some_and(|since| record.last_time < since) {
         return Ok(None);

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use super::add::check_name;
 use super::core::SessionCore;
 use super::edit;
+use super::key::SessionKey;
 use super::ledger::Call;
 use super::ledger::replay::{Replayed, replay};
-use super::place::Place;
 use super::record::{self, SessionRecord, SessionState, StoredEpoch};
 use super::transcript::blob;
 use super::transcript::view::{TurnRecord, View};
@@ -59,7 +59,7 @@ pub struct Options {
 #[derive(Debug, Clone)]
 pub struct Status {
     /// Where it is.
-    pub place: Place,
+    pub place: SessionKey,
     /// Its record.
     pub record: SessionRecord,
     /// Its epoch.
@@ -261,7 +261,7 @@ impl Session<'_> {
             let mut writer = SessionWriter::open(txn, scope, id, now)?;
             writer.record.state = SessionState::Hidden;
             let place = writer.place;
-            super::place::unname(writer.pages, place.partition, writer.seed, id)?;
+            super::key::unname(writer.pages, place.partition, writer.seed, id)?;
             learn::drop_mark(writer.pages, place.partition, writer.seed, id)?;
             writer.finish()?;
             Ok(place)

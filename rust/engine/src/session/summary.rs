@@ -6,7 +6,7 @@
 use std::ops::ControlFlow;
 
 use super::codec;
-use super::place::Place;
+use super::key::SessionKey;
 use crate::Result;
 use crate::compaction::{Line, Section, Summary};
 use crate::store::chunks;
@@ -86,7 +86,7 @@ impl StoredSummary {
     }
 
     /// A version; `None` for version 0.
-    pub(super) fn read<P: Pages>(pages: &P, place: Place, version: u64) -> Result<Option<Self>> {
+    pub(super) fn read<P: Pages>(pages: &P, place: SessionKey, version: u64) -> Result<Option<Self>> {
         if version == 0 {
             return Ok(None);
         }
@@ -97,13 +97,13 @@ impl StoredSummary {
     }
 
     /// Writes it.
-    pub(super) fn write(&self, pages: &mut impl PagesMut, place: Place, version: u64) -> Result<()> {
+    pub(super) fn write(&self, pages: &mut impl PagesMut, place: SessionKey, version: u64) -> Result<()> {
         chunks::put(pages, place.summary(version), SCHEMA, Codec::MessagePack, &self.encode())
     }
 }
 
 /// The newest version of a session, 0 for none. One look-up, however many there are.
-pub(super) fn newest<P: Pages>(pages: &P, place: Place) -> Result<u64> {
+pub(super) fn newest<P: Pages>(pages: &P, place: SessionKey) -> Result<u64> {
     let prefix = place.all(Table::Summary);
     let last = place.summary(u64::from(u32::MAX)).u16(u16::MAX);
     let found = pages.floor(last.as_slice())?.filter(|(key, _)| key.starts_with(prefix.as_slice()));
@@ -111,7 +111,7 @@ pub(super) fn newest<P: Pages>(pages: &P, place: Place) -> Result<u64> {
 }
 
 /// The versions of a session, ascending.
-pub(super) fn versions<P: Pages>(pages: &P, place: Place) -> Result<Vec<u64>> {
+pub(super) fn versions<P: Pages>(pages: &P, place: SessionKey) -> Result<Vec<u64>> {
     let (range, mut found) = (place.all(Table::Summary).prefix_range(), Vec::new());
     pages.scan(&range.start, &range.end, &mut |key, _| {
         found.extend(u32_at(key, 9).map(u64::from).filter(|version| found.last() != Some(version)));
@@ -121,7 +121,7 @@ pub(super) fn versions<P: Pages>(pages: &P, place: Place) -> Result<Vec<u64>> {
 }
 
 /// Takes what message `index` said out of every version; says whether there was anything.
-pub(super) fn erase(pages: &mut impl PagesMut, place: Place, index: u64) -> Result<bool> {
+pub(super) fn erase(pages: &mut impl PagesMut, place: SessionKey, index: u64) -> Result<bool> {
     let mut changed = false;
     for version in versions(&*pages, place)? {
         let Some(mut stored) = StoredSummary::read(&*pages, place, version)? else { continue };
@@ -134,7 +134,7 @@ pub(super) fn erase(pages: &mut impl PagesMut, place: Place, index: u64) -> Resu
 }
 
 /// Removes the versions that cover message `at` or later; the newest that is left, 0 for none.
-pub(super) fn cut_back(pages: &mut impl PagesMut, place: Place, at: u64) -> Result<u64> {
+pub(super) fn cut_back(pages: &mut impl PagesMut, place: SessionKey, at: u64) -> Result<u64> {
     let mut newest = 0;
     for version in versions(&*pages, place)? {
         let covers = StoredSummary::read(&*pages, place, version)?.map_or(0, |stored| stored.summary.covers.end);
@@ -148,7 +148,7 @@ pub(super) fn cut_back(pages: &mut impl PagesMut, place: Place, at: u64) -> Resu
 }
 
 /// Copies the versions that cover nothing from message `at` on; the newest of them.
-pub(super) fn copy(pages: &mut impl PagesMut, from: Place, to: Place, at: u64) -> Result<u64> {
+pub(super) fn copy(pages: &mut impl PagesMut, from: SessionKey, to: SessionKey, at: u64) -> Result<u64> {
     let mut newest = 0;
     for version in versions(&*pages, from)? {
         let Some(stored) = StoredSummary::read(&*pages, from, version)? else { continue };
@@ -161,6 +161,6 @@ pub(super) fn copy(pages: &mut impl PagesMut, from: Place, to: Place, at: u64) -
 }
 
 /// Where the messages begin that no summary stands for.
-pub(super) fn covered<P: Pages>(pages: &P, place: Place, version: u64) -> Result<u64> {
+pub(super) fn covered<P: Pages>(pages: &P, place: SessionKey, version: u64) -> Result<u64> {
     Ok(StoredSummary::read(pages, place, version)?.map_or(0, |stored| stored.summary.covers.end))
 }

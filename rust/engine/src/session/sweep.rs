@@ -1,7 +1,7 @@
 //! What an interrupted delete or fork leaves behind, and blobs that nobody refers to: removed by maintenance, in bounded steps.
 
 use super::edit::purge_step;
-use super::place::{Place, SessionsHead};
+use super::key::{SessionKey, SessionsHead};
 use super::record::{SessionRecord, SessionState};
 use super::transcript::blob;
 use crate::Result;
@@ -16,7 +16,7 @@ const SCOPES: usize = 256;
 const CHUNKS: usize = 256;
 
 /// Removes a hidden session, step by step.
-pub(super) fn purge(engine: &Core, place: Place, seed: Seed, now: i64) -> Result<()> {
+pub(super) fn purge(engine: &Core, place: SessionKey, seed: Seed, now: i64) -> Result<()> {
     while engine.write(move |txn| purge_step(txn, place, seed, now))? {}
     Ok(())
 }
@@ -38,11 +38,11 @@ pub fn sweep(engine: &Core, now: i64) -> Result<u64> {
     }
 }
 
-fn abandoned(engine: &Core, partition: Partition, now: i64) -> Result<Vec<Place>> {
+fn abandoned(engine: &Core, partition: Partition, now: i64) -> Result<Vec<SessionKey>> {
     engine.store().read(|pages| {
         let mut found = Vec::new();
         for session in 1..=SessionsHead::read(pages, partition)?.sessions {
-            let place = Place { partition, session };
+            let place = SessionKey { partition, session };
             let record = SessionRecord::read(pages, place)?;
             if record.is_some_and(|record| record.state == SessionState::Hidden && record.last_time < now - ABANDONED) {
                 found.push(place);

@@ -3,7 +3,7 @@
 
 use std::ops::ControlFlow;
 
-use super::place::Place;
+use super::key::SessionKey;
 use super::record::{BlobRef, StoredEpoch};
 use super::session::Session;
 use super::transcript::blob;
@@ -51,7 +51,7 @@ impl Session<'_> {
 }
 
 /// The numbers of the epochs that are stored, ascending.
-fn epochs<P: Pages>(pages: &P, place: Place) -> Result<Vec<u64>> {
+fn epochs<P: Pages>(pages: &P, place: SessionKey) -> Result<Vec<u64>> {
     let (range, mut numbers) = (place.all(Table::Epoch).prefix_range(), Vec::new());
     pages.scan(&range.start, &range.end, &mut |key, _| {
         numbers.extend(u32_at(key, 9).map(u64::from).filter(|number| numbers.last() != Some(number)));
@@ -60,7 +60,7 @@ fn epochs<P: Pages>(pages: &P, place: Place) -> Result<Vec<u64>> {
     Ok(numbers)
 }
 
-fn text_of<P: Pages>(pages: &P, place: Place, text: BlobRef) -> Result<String> {
+fn text_of<P: Pages>(pages: &P, place: SessionKey, text: BlobRef) -> Result<String> {
     String::from_utf8(blob::get(pages, place.partition, text.hash)?)
         .map_err(|_| damaged(place.record().as_slice(), "its instructions are not UTF-8"))
 }

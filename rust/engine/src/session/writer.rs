@@ -1,8 +1,8 @@
 //! A write transaction seen from one session: messages, words, the window and its epochs, the record.
 
 use super::add::Prepared;
+use super::key::{SessionKey, SessionsHead};
 use super::ledger::Call;
-use super::place::{Place, SessionsHead};
 use super::policy::Policy;
 use super::record::{self, BlobRef, SessionRecord, StoredEpoch};
 use super::transcript::blob;
@@ -61,7 +61,7 @@ pub struct Added {
 pub(super) struct SessionWriter<'t, P: PagesMut> {
     pub pages: &'t mut P,
     pub scope: &'t Scope,
-    pub place: Place,
+    pub place: SessionKey,
     pub seed: Seed,
     pub record: SessionRecord,
     pub epoch: StoredEpoch,
@@ -83,7 +83,7 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
     }
 
     /// The same by its place.
-    pub fn at(pages: &'t mut P, scope: &'t Scope, place: Place, clock: i64) -> Result<Self> {
+    pub fn at(pages: &'t mut P, scope: &'t Scope, place: SessionKey, clock: i64) -> Result<Self> {
         let missing = || envelope::damaged(place.record().as_slice(), "its id refers to it and it is missing");
         let record = SessionRecord::read(pages, place)?.ok_or_else(missing)?;
         let epoch = StoredEpoch::read(pages, place, record.epoch)?;
@@ -98,7 +98,7 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
         let partition = scope.find_or_make(pages)?;
         let mut head = SessionsHead::read(pages, partition)?;
         head.sessions += 1;
-        let place = Place { partition, session: head.sessions };
+        let place = SessionKey { partition, session: head.sessions };
         let seed = scope.seed(pages.secret());
         let epoch = StoredEpoch {
             epoch: no_epoch(&model),
@@ -341,7 +341,7 @@ pub(super) struct KnownId {
     pub gone: bool,
 }
 
-pub(super) fn find_id<P: Pages>(pages: &P, place: Place, seed: Seed, id: &str) -> Result<Option<KnownId>> {
+pub(super) fn find_id<P: Pages>(pages: &P, place: SessionKey, seed: Seed, id: &str) -> Result<Option<KnownId>> {
     read_id(pages, place.id(seed, id).as_slice())
 }
 
@@ -352,7 +352,7 @@ pub(super) fn read_id<P: Pages>(pages: &P, key: &[u8]) -> Result<Option<KnownId>
     Ok(Some(KnownId { index: r.uint()?, request: r.uint()?, gone: r.bool()? }))
 }
 
-pub(super) fn put_id(pages: &mut impl PagesMut, place: Place, seed: Seed, id: &str, known: KnownId) -> Result<()> {
+pub(super) fn put_id(pages: &mut impl PagesMut, place: SessionKey, seed: Seed, id: &str, known: KnownId) -> Result<()> {
     let key = place.id(seed, id);
     let mut w = Writer::array(3);
     w.uint(known.index);

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use super::session::Expected;
 use super::{Visit, keys, numbers};
 use crate::Result;
+use crate::session::key::SessionKey;
 use crate::session::ledger::Call;
-use crate::session::place::Place;
 use crate::session::record::SessionRecord;
 use crate::session::task;
 use crate::session::transcript::view::TurnRecord;
@@ -15,7 +15,7 @@ use crate::store::keys::Table;
 use crate::store::pages::Pages;
 
 /// Checks turns, calls, ids and tasks of one session.
-pub(super) fn check<P: Pages>(visit: &mut Visit<'_, P>, place: Place, record: &SessionRecord, expected: Expected) -> Result<()> {
+pub(super) fn check<P: Pages>(visit: &mut Visit<'_, P>, place: SessionKey, record: &SessionRecord, expected: Expected) -> Result<()> {
     let name = format!("(session {}, {:?})", place.session, record.id);
     let mut beside = Beside { visit, place, record, name, expected, calls: BTreeSet::new() };
     beside.calls()?;
@@ -27,7 +27,7 @@ pub(super) fn check<P: Pages>(visit: &mut Visit<'_, P>, place: Place, record: &S
 
 struct Beside<'b, 'v, P> {
     visit: &'b mut Visit<'v, P>,
-    place: Place,
+    place: SessionKey,
     record: &'b SessionRecord,
     name: String,
     expected: Expected,

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 use self::blobs::References;
-use super::place::{Place, SessionsHead};
+use super::key::{SessionKey, SessionsHead};
 use super::record::{SessionRecord, SessionState};
 use super::search::row::{self, Row, Rows};
 use super::transcript::words;
@@ -130,7 +130,7 @@ impl<P: Pages> Visit<'_, P> {
     }
 
     fn session(&mut self, number: u32) -> Result<()> {
-        let place = Place { partition: self.partition, session: number };
+        let place = SessionKey { partition: self.partition, session: number };
         self.report.sessions += 1;
         if number == 0 || number > self.head.sessions {
             self.note("head", format!("session {number} is newer than its counters say: it counts {} sessions", self.head.sessions));
@@ -152,7 +152,7 @@ impl<P: Pages> Visit<'_, P> {
     /// A session is found by its name; a hidden one by none.
     fn named(&mut self, number: u32, record: &SessionRecord) {
         let names = self.names.remove(&number).unwrap_or_default();
-        let own = super::place::by_name(self.partition, self.seed, &record.id);
+        let own = super::key::by_name(self.partition, self.seed, &record.id);
         let is_own = |hash: &u128| own.as_slice().ends_with(&hash.to_be_bytes());
         match (record.state, names.as_slice()) {
             (SessionState::Hidden, []) => {}
@@ -180,7 +180,7 @@ impl<P: Pages> Visit<'_, P> {
     }
 
     /// Takes out what a message is found by, which must be exactly what its text gives: words, row, vector.
-    fn findable(&mut self, place: Place, index: u64, document: u32, given: &Message, author: Option<&str>) {
+    fn findable(&mut self, place: SessionKey, index: u64, document: u32, given: &Message, author: Option<&str>) {
         let message = format!("message {index} of session {}", place.session);
         if document > self.head.last_document {
             self.note("head", format!("{message} is document {document}, and it counts {}", self.head.last_document));

@@ -7,8 +7,8 @@ use super::ledger;
 use super::sums::{self, Sums};
 use super::{Visit, numbers};
 use crate::context::Stored;
+use crate::session::key::{RECORD, SessionKey};
 use crate::session::notes;
-use crate::session::place::{Place, RECORD};
 use crate::session::policy::Policy;
 use crate::session::record::{SessionRecord, SessionState, StoredEpoch};
 use crate::session::summary::{self, StoredSummary};
@@ -31,7 +31,7 @@ pub(super) struct Expected {
 }
 
 /// Checks one session.
-pub(super) fn check<P: Pages>(visit: &mut Visit<'_, P>, place: Place, record: SessionRecord) -> Result<()> {
+pub(super) fn check<P: Pages>(visit: &mut Visit<'_, P>, place: SessionKey, record: SessionRecord) -> Result<()> {
     let epochs = epochs(visit, place, &record)?;
     let hidden = record.state == SessionState::Hidden;
     let mut one = One { visit, place, record, expected: Expected::default() };
@@ -46,14 +46,14 @@ pub(super) fn check<P: Pages>(visit: &mut Visit<'_, P>, place: Place, record: Se
 
 struct One<'o, 'v, P> {
     visit: &'o mut Visit<'v, P>,
-    place: Place,
+    place: SessionKey,
     record: SessionRecord,
     expected: Expected,
 }
 
 /// Reads every epoch, which must be numbered in a row up to that of the record. None where this process cannot count for a model of
 /// the session, because a caller's file defines its tokenizer.
-fn epochs<P: Pages>(visit: &mut Visit<'_, P>, place: Place, record: &SessionRecord) -> Result<Vec<StoredEpoch>> {
+fn epochs<P: Pages>(visit: &mut Visit<'_, P>, place: SessionKey, record: &SessionRecord) -> Result<Vec<StoredEpoch>> {
     let (session, hidden) = (place.session, record.state == SessionState::Hidden);
     let found = numbers(visit.pages, place.all(Table::Epoch), true)?;
     if !hidden && !(0..=record.epoch).eq(found.iter().map(|number| u64::from(*number))) {

@@ -9,8 +9,8 @@ use std::ops::Range;
 
 use crate::Result;
 use crate::context::{Framing, Stored, Tally};
+use crate::session::key::SessionKey;
 use crate::session::ledger::{Call, shown};
-use crate::session::place::Place;
 use crate::session::record::{SessionRecord, StoredEpoch};
 use crate::session::transcript::message::{MessageRecord, MessageState};
 use crate::session::transcript::view::View;
@@ -40,7 +40,7 @@ pub(super) struct Sums<'v, P> {
 }
 
 /// The sums to be made: for each model that the session ran on, from the last epoch with it. `epochs` are all, oldest first.
-pub(super) fn of_models<'v, P: Pages>(pages: &'v P, place: Place, record: &SessionRecord, epochs: &[StoredEpoch]) -> Vec<Sums<'v, P>> {
+pub(super) fn of_models<'v, P: Pages>(pages: &'v P, place: SessionKey, record: &SessionRecord, epochs: &[StoredEpoch]) -> Vec<Sums<'v, P>> {
     let newest = epochs.iter().map(|epoch| (epoch.switch, epoch)).collect::<BTreeMap<_, _>>();
     let until = |switch: u16| epochs.iter().filter(|epoch| epoch.switch > switch).map(|epoch| epoch.recounted.1).min();
     let sums = newest.into_iter().map(|(switch, epoch)| {

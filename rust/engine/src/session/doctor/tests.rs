@@ -7,7 +7,7 @@ use super::super::transcript::blob;
 use super::super::transcript::message::MessageRecord;
 use super::super::transcript::view::{TurnRecord, find_recount, write_recount};
 use super::super::writer::{KnownId, put_id};
-use super::super::{Ask, NewMessage, Options, Place, Replied, Session, SessionBudget, SessionState, TaskEdit};
+use super::super::{Ask, NewMessage, Options, Replied, Session, SessionBudget, SessionKey, SessionState, TaskEdit};
 use super::*;
 use crate::engine::Engine;
 use crate::memory::{Kind, NewMemory};
@@ -17,7 +17,7 @@ use crate::store::chunks;
 use crate::store::environment::WriteTransaction;
 use crate::store::pages::PagesMut;
 
-const PLACE: Place = Place { partition: 1, session: 1 };
+const PLACE: SessionKey = SessionKey { partition: 1, session: 1 };
 
 fn scope() -> Scope {
     Scope::new(None, ScopeType::User, "u").unwrap()
@@ -176,7 +176,7 @@ fn what_a_record_says_wrongly_is_named() {
     assert_eq!(after(move |txn| session_record(txn, sent)), ["call"]);
     let renamed = |txn: &mut WriteTransaction<'_>| {
         let seed = scope().seed(txn.secret()).apart(1);
-        record::name(txn, Place { session: 9, ..PLACE }, seed, "nobody")
+        record::name(txn, SessionKey { session: 9, ..PLACE }, seed, "nobody")
     };
     assert_eq!(after(renamed), ["session"]);
 }
@@ -221,9 +221,9 @@ fn what_stands_beside_the_messages_is_compared_with_them() {
         chunks::put(txn, other, schema, envelope::Codec::MessagePack, &body)
     };
     assert_eq!(after(task), ["task"]);
-    let stray = |txn: &mut WriteTransaction<'_>| TurnRecord { start: 0, kept: None }.write(txn, Place { session: 2, ..PLACE }, 9);
+    let stray = |txn: &mut WriteTransaction<'_>| TurnRecord { start: 0, kept: None }.write(txn, SessionKey { session: 2, ..PLACE }, 9);
     assert_eq!(after(stray), ["turn"]);
-    let nobody = |txn: &mut WriteTransaction<'_>| TurnRecord { start: 0, kept: None }.write(txn, Place { session: 9, ..PLACE }, 0);
+    let nobody = |txn: &mut WriteTransaction<'_>| TurnRecord { start: 0, kept: None }.write(txn, SessionKey { session: 9, ..PLACE }, 0);
     assert_eq!(after(nobody), ["head", "session"]);
 }
 
@@ -278,7 +278,7 @@ fn a_session_whose_tokenizer_is_not_loaded_is_sound_and_can_be_swept() {
     assert_eq!(status.unwrap_err().kind(), ErrorKind::InvalidInput, "this process cannot count for it");
     assert_eq!(parts(&engine), Vec::<&str>::new());
     let hide = |txn: &mut WriteTransaction<'_>| {
-        super::super::place::unname(txn, 1, self::scope().seed(txn.secret()), "s")?;
+        super::super::key::unname(txn, 1, self::scope().seed(txn.secret()), "s")?;
         session_record(txn, |record| (record.state, record.last_time) = (SessionState::Hidden, 0))
     };
     engine.write(hide).unwrap();
@@ -290,7 +290,7 @@ fn a_session_whose_tokenizer_is_not_loaded_is_sound_and_can_be_swept() {
 fn a_session_that_is_half_deleted_or_half_copied_is_sound() {
     let (_folder, engine) = store();
     let hide = |txn: &mut WriteTransaction<'_>| {
-        super::super::place::unname(txn, 1, scope().seed(txn.secret()), "s")?;
+        super::super::key::unname(txn, 1, scope().seed(txn.secret()), "s")?;
         session_record(txn, |record| record.state = SessionState::Hidden)
     };
     engine.write(hide).unwrap();

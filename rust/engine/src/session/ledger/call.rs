@@ -13,7 +13,7 @@ use crate::context::explain::Why;
 use crate::context::limit::section;
 use crate::context::{Block, Budget, Counter, Explained, Factor, Item, Prompt, SectionUse, SetAside};
 use crate::session::codec;
-use crate::session::place::Place;
+use crate::session::key::SessionKey;
 use crate::session::record::{SessionRecord, StoredEpoch, read_hash};
 use crate::session::window::pinned;
 use crate::session::window::retrieved;
@@ -255,7 +255,7 @@ impl Call {
     }
 
     /// Makes the response known, so that giving it again changes nothing.
-    pub(in crate::session) fn put_name(&self, pages: &mut impl PagesMut, place: Place, seed: Seed) -> Result<()> {
+    pub(in crate::session) fn put_name(&self, pages: &mut impl PagesMut, place: SessionKey, seed: Seed) -> Result<()> {
         put_id(pages, place, seed.apart(RESPONSES), &self.name(), self.known())
     }
 
@@ -265,7 +265,7 @@ impl Call {
     }
 
     /// See [`Self::known`].
-    pub(in crate::session) fn name_key(&self, place: Place, seed: Seed) -> Key {
+    pub(in crate::session) fn name_key(&self, place: SessionKey, seed: Seed) -> Key {
         place.id(seed.apart(RESPONSES), &self.name())
     }
 
@@ -274,7 +274,7 @@ impl Call {
     }
 
     /// Call `number` of a turn.
-    pub(in crate::session) fn read<P: Pages>(pages: &P, place: Place, turn: u64, number: u16) -> Result<Self> {
+    pub(in crate::session) fn read<P: Pages>(pages: &P, place: SessionKey, turn: u64, number: u16) -> Result<Self> {
         let key = place.call(turn, number);
         let missing = || damaged(key.as_slice(), "its turn refers to it and it is missing");
         let (_, body) = chunks::get(pages, key)?.ok_or_else(missing)?;
@@ -282,12 +282,12 @@ impl Call {
     }
 
     /// The calls of a turn, in order.
-    pub(in crate::session) fn of_turn<P: Pages>(pages: &P, place: Place, turn: u64) -> Result<Vec<Self>> {
+    pub(in crate::session) fn of_turn<P: Pages>(pages: &P, place: SessionKey, turn: u64) -> Result<Vec<Self>> {
         (0..count(pages, place, turn)?).map(|number| Self::read(pages, place, turn, number)).collect()
     }
 
     /// Writes it.
-    pub(in crate::session) fn write(&self, pages: &mut impl PagesMut, place: Place, turn: u64) -> Result<()> {
+    pub(in crate::session) fn write(&self, pages: &mut impl PagesMut, place: SessionKey, turn: u64) -> Result<()> {
         chunks::put(pages, place.call(turn, self.number), SCHEMA, Codec::MessagePack, &self.encode())
     }
 
@@ -313,7 +313,7 @@ fn response_name(id: Option<&str>, hash: u128, index: u64) -> Cow<'_, str> {
 /// The message that a response is, where it was added before; one without an id of the provider's, where it would be message `index`.
 pub(in crate::session) fn find_response<P: Pages>(
     pages: &P,
-    place: Place,
+    place: SessionKey,
     seed: Seed,
     (id, hash): (Option<&str>, u128),
     index: u64,
@@ -322,7 +322,7 @@ pub(in crate::session) fn find_response<P: Pages>(
 }
 
 /// How many calls a turn has.
-pub(in crate::session) fn count<P: Pages>(pages: &P, place: Place, turn: u64) -> Result<u16> {
+pub(in crate::session) fn count<P: Pages>(pages: &P, place: SessionKey, turn: u64) -> Result<u16> {
     let range = place.calls_of(turn).prefix_range();
     let last = place.call(turn, u16::MAX).u16(u16::MAX);
     let Some((key, _)) = pages.floor(last.as_slice())? else { return Ok(0) };

@@ -12,7 +12,7 @@ use crate::collection::{self, CollectionName};
 use crate::context::Item;
 use crate::context::limit::section;
 use crate::memory::Core;
-use crate::session::place::{Place, SessionsHead};
+use crate::session::key::{SessionKey, SessionsHead};
 use crate::session::record::SessionRecord;
 use crate::store::keys::Partition;
 use crate::store::pages::{Pages, PagesMut};
@@ -25,7 +25,7 @@ pub(crate) fn drop_deleted(engine: &Core, partition: Partition) -> Result<u64> {
     let sessions = engine.store().read(|pages| Ok(SessionsHead::read(pages, partition)?.sessions))?;
     let mut dropped = 0;
     for session in 1..=sessions {
-        let place = Place { partition, session };
+        let place = SessionKey { partition, session };
         let Some(turns) = engine.store().read(|pages| Ok(SessionRecord::read(pages, place)?.map(|record| record.tally.turns)))? else {
             continue;
         };
@@ -39,7 +39,7 @@ pub(crate) fn drop_deleted(engine: &Core, partition: Partition) -> Result<u64> {
     Ok(dropped)
 }
 
-fn any_gone<P: Pages>(pages: &P, place: Place, turns: std::ops::Range<u64>) -> Result<bool> {
+fn any_gone<P: Pages>(pages: &P, place: SessionKey, turns: std::ops::Range<u64>) -> Result<bool> {
     let Some(known) = Known::of(pages, place)? else { return Ok(false) };
     for turn in turns {
         for call in Call::of_turn(pages, place, turn)? {
@@ -53,7 +53,7 @@ fn any_gone<P: Pages>(pages: &P, place: Place, turns: std::ops::Range<u64>) -> R
     Ok(false)
 }
 
-fn drop_some<P: PagesMut>(pages: &mut P, place: Place, turns: std::ops::Range<u64>) -> Result<u64> {
+fn drop_some<P: PagesMut>(pages: &mut P, place: SessionKey, turns: std::ops::Range<u64>) -> Result<u64> {
     let Some(known) = Known::of(&*pages, place)? else { return Ok(0) };
     let mut dropped = 0;
     for turn in turns {
@@ -82,7 +82,7 @@ const SOURCE: &str = "source";
 struct Known(BTreeMap<String, CollectionName>);
 
 impl Known {
-    fn of<P: Pages>(pages: &P, place: Place) -> Result<Option<Self>> {
+    fn of<P: Pages>(pages: &P, place: SessionKey) -> Result<Option<Self>> {
         let Some(record) = SessionRecord::read(pages, place)? else { return Ok(None) };
         Ok(Some(Self(record.collections.into_iter().map(|collection| (collection.name.clone(), collection)).collect())))
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::call::{Call, SentPrompt, shown};
 use crate::Result;
 use crate::context::{Inputs, Prompt, Volatile, compose};
-use crate::session::place::Place;
+use crate::session::key::SessionKey;
 use crate::session::record::{SessionRecord, StoredEpoch};
 use crate::session::summary::StoredSummary;
 use crate::session::transcript::message::{MessageRecord, MessageState};
@@ -30,7 +30,7 @@ pub struct Replayed {
 /// Composes the prompt of a call again; `None` where the caller did not say what was sent.
 pub(in crate::session) fn replay<P: Pages>(
     pages: &P,
-    place: Place,
+    place: SessionKey,
     record: &SessionRecord,
     call: &Call,
     now: i64,
@@ -72,7 +72,7 @@ pub(in crate::session) fn replay<P: Pages>(
 
 fn again<P: Pages>(
     pages: &P,
-    place: Place,
+    place: SessionKey,
     epoch: &StoredEpoch,
     sent: &SentPrompt,
     pinned: Vec<crate::context::Item>,

@@ -10,7 +10,7 @@ use crate::Result;
 use crate::context::Arguments;
 use crate::limits;
 use crate::session::add::NewMessage;
-use crate::session::place::Place;
+use crate::session::key::SessionKey;
 use crate::session::record::{locate, no_such_session};
 use crate::session::session::Session;
 use crate::session::writer::{Added, SessionWriter};
@@ -32,14 +32,14 @@ pub struct Lease {
 }
 
 impl Lease {
-    fn read<P: Pages>(pages: &P, place: Place) -> Result<Option<Self>> {
+    fn read<P: Pages>(pages: &P, place: SessionKey) -> Result<Option<Self>> {
         let key = place.lease();
         let Some(value) = pages.get(key.as_slice())? else { return Ok(None) };
         let mut r = Reader::array(key.as_slice(), envelope::open(key.as_slice(), value)?.body)?;
         Ok(Some(Self { holder: r.text()?.to_owned(), since: r.int()?, until: r.int()? }))
     }
 
-    fn write(&self, pages: &mut impl PagesMut, place: Place) -> Result<()> {
+    fn write(&self, pages: &mut impl PagesMut, place: SessionKey) -> Result<()> {
         let (key, mut w) = (place.lease(), Writer::array(3));
         w.text(&self.holder);
         w.int(self.since);
@@ -68,7 +68,7 @@ impl Claim {
     }
 
     /// Takes the lease, or prolongs it; the lease of whoever holds it, where that is another who lives.
-    fn take(&self, pages: &mut impl PagesMut, place: Place) -> Result<Option<Lease>> {
+    fn take(&self, pages: &mut impl PagesMut, place: SessionKey) -> Result<Option<Lease>> {
         let known = self.held(Lease::read(&*pages, place)?);
         if let Some(other) = known.as_ref().filter(|lease| lease.holder != self.holder) {
             return Ok(Some(other.clone()));
@@ -93,7 +93,7 @@ pub enum Leased {
 }
 
 /// Gives a lease back; `false` where it was another's or nobody's by now.
-pub(in crate::session) fn end(pages: &mut impl PagesMut, place: Place, holder: &str) -> Result<bool> {
+pub(in crate::session) fn end(pages: &mut impl PagesMut, place: SessionKey, holder: &str) -> Result<bool> {
     let own = Lease::read(&*pages, place)?.is_some_and(|lease| lease.holder == holder);
     if own {
         pages.delete(place.lease().as_slice())?;

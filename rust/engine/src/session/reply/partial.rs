@@ -3,7 +3,7 @@
 //! One for each session, replaced by each checkpoint and removed by the reply itself. It is no message: no prompt shows it, and a
 //! session that went on since says so by its length.
 
-use crate::session::place::Place;
+use crate::session::key::SessionKey;
 use crate::session::session::Session;
 use crate::store::chunks;
 use crate::store::envelope::Codec;
@@ -29,7 +29,7 @@ pub struct PartialReply {
 }
 
 impl PartialReply {
-    fn read<P: Pages>(pages: &P, place: Place) -> Result<Option<Self>> {
+    fn read<P: Pages>(pages: &P, place: SessionKey) -> Result<Option<Self>> {
         let key = place.partial();
         let Some((_, body)) = chunks::get(pages, key)? else { return Ok(None) };
         let mut r = Reader::array(key.as_slice(), &body)?;
@@ -42,7 +42,7 @@ impl PartialReply {
         }))
     }
 
-    fn write(&self, pages: &mut impl PagesMut, place: Place) -> Result<()> {
+    fn write(&self, pages: &mut impl PagesMut, place: SessionKey) -> Result<()> {
         let mut w = Writer::array(5);
         w.uint(self.messages);
         w.int(self.began_at);
@@ -54,7 +54,7 @@ impl PartialReply {
 }
 
 /// Removes it: the reply is there, or nobody wants the rest.
-pub(in crate::session) fn remove(pages: &mut impl PagesMut, place: Place) -> Result<bool> {
+pub(in crate::session) fn remove(pages: &mut impl PagesMut, place: SessionKey) -> Result<bool> {
     chunks::remove(pages, place.partial())
 }
 

@@ -5,7 +5,7 @@
 //! because the provider may have been wrong.
 
 use crate::context::{Factor, Inputs, Prompt, compose};
-use crate::session::place::Place;
+use crate::session::key::SessionKey;
 use crate::session::responses::check_prompt;
 use crate::session::session::Session;
 use crate::session::window::assemble::{Ask, Assembled};
@@ -36,7 +36,7 @@ struct Limit {
 }
 
 impl Limit {
-    fn read<P: Pages>(pages: &P, place: Place) -> Result<Option<Self>> {
+    fn read<P: Pages>(pages: &P, place: SessionKey) -> Result<Option<Self>> {
         let key = place.refused_limit();
         let Some(value) = pages.get(key.as_slice())? else { return Ok(None) };
         let mut r = Reader::array(key.as_slice(), envelope::open(key.as_slice(), value)?.body)?;
@@ -45,7 +45,7 @@ impl Limit {
         Ok(Some(Self { model, input_tokens: tokens()?, output_tokens: tokens()? }))
     }
 
-    fn write(&self, pages: &mut impl PagesMut, place: Place) -> Result<()> {
+    fn write(&self, pages: &mut impl PagesMut, place: SessionKey) -> Result<()> {
         let (key, mut w) = (place.refused_limit(), Writer::array(3));
         w.text(&self.model);
         for tokens in [self.input_tokens, self.output_tokens] {
@@ -56,13 +56,18 @@ impl Limit {
 }
 
 /// The most that the session's prompts may have: `limit`, or less where as much was refused.
-pub(in crate::session) fn limit<P: Pages>(pages: &P, place: Place, model: &str, limit: u64) -> Result<u64> {
+pub(in crate::session) fn limit<P: Pages>(pages: &P, place: SessionKey, model: &str, limit: u64) -> Result<u64> {
     let learned = Limit::read(pages, place)?.filter(|learned| learned.model == model);
     Ok(learned.and_then(|learned| learned.input_tokens).map_or(limit, |most| most.min(limit)))
 }
 
 /// Composes a prompt within what was learned of its session; the prompt, and what its reply may have.
-pub(in crate::session) fn compose_within<P: Pages>(pages: &P, place: Place, model: &str, inputs: &Inputs<'_>) -> Result<(Prompt, u64)> {
+pub(in crate::session) fn compose_within<P: Pages>(
+    pages: &P,
+    place: SessionKey,
+    model: &str,
+    inputs: &Inputs<'_>,
+) -> Result<(Prompt, u64)> {
     let Some(learned) = Limit::read(pages, place)?.filter(|limit| limit.model == model) else {
         return Ok((compose(inputs)?, inputs.output_tokens));
     };

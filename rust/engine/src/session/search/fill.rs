@@ -1,6 +1,6 @@
 //! Rows and vectors of messages that an older version added: made by maintenance, a step at a time.
 
-use super::super::place::Place;
+use super::super::key::SessionKey;
 use super::super::transcript::message::MessageRecord;
 use super::super::transcript::words::{speaker, text_of, vector, vectors};
 use super::row::{Row, Rows, rows};
@@ -39,8 +39,8 @@ pub(super) fn fill(pages: &mut impl PagesMut, partition: Partition, bare: &Rows)
     let (mut filled, mut made): (u64, Vec<(u32, UnitVector)>) = (0, Vec::with_capacity(bare.len()));
     for &number in bare.keys() {
         let Some(row) = Row::read(&*pages, partition, number)?.filter(|row| !row.is_full()) else { continue };
-        let record = MessageRecord::expect(&*pages, Place { partition, session: row.session }, row.index)?;
-        let message = record.whole(&*pages, Place { partition, session: row.session })?;
+        let record = MessageRecord::expect(&*pages, SessionKey { partition, session: row.session }, row.index)?;
+        let message = record.whole(&*pages, SessionKey { partition, session: row.session })?;
         let text = text_of(&message);
         let full = Row::of(&message, speaker(&message, record.author.as_deref()), &text).placed(row.session, row.index, record.said_at());
         Row { named: row.named, ..full }.write(pages, partition, number)?;

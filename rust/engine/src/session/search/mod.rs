@@ -26,8 +26,8 @@ use std::sync::Arc;
 
 use self::question::Question;
 use self::rank::Ranking;
+use super::key::SessionKey;
 use super::messages::{StoredMessage, stored_message};
-use super::place::Place;
 use super::record::SessionRecord;
 use super::transcript::words::index;
 use crate::Result;
@@ -129,10 +129,10 @@ pub(super) fn found<P: Pages>(
 
 /// The ids of sessions, each read once.
 #[derive(Default)]
-pub(super) struct SessionIds(Vec<(Place, Option<Arc<str>>)>);
+pub(super) struct SessionIds(Vec<(SessionKey, Option<Arc<str>>)>);
 
 impl SessionIds {
-    pub fn of<P: Pages>(&mut self, pages: &P, place: Place) -> Result<Option<Arc<str>>> {
+    pub fn of<P: Pages>(&mut self, pages: &P, place: SessionKey) -> Result<Option<Arc<str>>> {
         if let Some((_, id)) = self.0.iter().find(|(known, _)| *known == place) {
             return Ok(id.clone());
         }
@@ -145,7 +145,7 @@ impl SessionIds {
 /// A message that was found, not yet read.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Found {
-    pub place: Place,
+    pub place: SessionKey,
     pub index: u64,
     pub number: u32,
     /// Whether it answers nothing, where its row says so.

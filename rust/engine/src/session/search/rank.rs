@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
+use super::super::key::{SessionKey, SessionsHead};
 use super::super::metadata;
-use super::super::place::{Place, SessionsHead};
 use super::super::record::{SessionRecord, SessionState};
 use super::super::transcript::message::MessageRecord;
 use super::super::transcript::words::vectors;
@@ -126,7 +126,7 @@ impl<'r, P: Pages> Ranking<'r, P> {
                 continue;
             }
             let features = self.features(&beside, known)?;
-            let place = Place { partition: self.partition, session: row.session };
+            let place = SessionKey { partition: self.partition, session: row.session };
             let found = Found { place, index: row.index, number, is_empty: row.is_empty, score: 0, confidence: 0.0, features };
             ranked.push(Ranked { cheap: features.cheap(self.field.own(number)), found });
         }
@@ -217,14 +217,14 @@ impl<'r, P: Pages> Ranking<'r, P> {
         if let Some(known) = known.get(&session) {
             return Ok(*known);
         }
-        let glance = SessionRecord::glance(self.pages, Place { partition: self.partition, session })?;
+        let glance = SessionRecord::glance(self.pages, SessionKey { partition: self.partition, session })?;
         // A session that is being deleted or copied is in no answer: its messages go, or come, step by step.
         let mut made = glance.map_or(Known { is_visible: false, messages: 0 }, |(state, messages)| Known {
             is_visible: state != SessionState::Hidden,
             messages,
         });
         if made.is_visible && !self.request.metadata.is_empty() {
-            let kept = metadata::read(self.pages, Place { partition: self.partition, session })?;
+            let kept = metadata::read(self.pages, SessionKey { partition: self.partition, session })?;
             made.is_visible = has_metadata(&self.request.metadata, &kept);
         }
         known.insert(session, made);
@@ -236,7 +236,7 @@ impl<'r, P: Pages> Ranking<'r, P> {
         if let Some(at) = row.at {
             return Ok(at);
         }
-        let place = Place { partition: self.partition, session: row.session };
+        let place = SessionKey { partition: self.partition, session: row.session };
         Ok(MessageRecord::read(self.pages, place, row.index)?.map_or(0, |record| record.said_at()))
     }
 
@@ -369,7 +369,7 @@ fn finish(mut ranked: Vec<Ranked>, names_somebody: bool) -> Vec<Found> {
         let rank = sessions.len() + 1;
         sessions.entry(ranked[*at].found.place.session).or_insert(rank);
     }
-    let best: Vec<(Place, u64, f64)> = order
+    let best: Vec<(SessionKey, u64, f64)> = order
         .iter()
         .take(BEST)
         .map(|at| &ranked[*at])

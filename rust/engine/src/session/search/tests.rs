@@ -149,7 +149,7 @@ impl Naive {
         let held: Vec<Vec<Hit>> = asked.identifiers().iter().map(|&hash| find(&[QueryTerm { hash, weight: 1.0 }])).collect();
         let mut all = Vec::new();
         for (&number, row) in &row::rows(pages, partition, 0, usize::MAX, |_| true).unwrap() {
-            let message = stored_message(pages, Place { partition, session: row.session }, row.index).unwrap();
+            let message = stored_message(pages, SessionKey { partition, session: row.session }, row.index).unwrap();
             let parsed = message.record.parse(&message.given).unwrap();
             let identified = !held.is_empty() && held.iter().all(|hits| score(hits, number) > 0);
             let (words, text, speaker) = (score(&hits, number), text_of(&parsed), speaker(&parsed, None));
@@ -311,7 +311,7 @@ fn a_hidden_session_gives_its_places_to_others() {
     for n in 0..20 {
         store.say("s-1", "", &format!("the quarterly report that we keep, {n}, and much else besides"));
     }
-    let id = SessionPlace::of(&store, "s-0");
+    let id = OfSession::of(&store, "s-0");
     id.hide(&store);
     let hits = store.search("quarterly report", 10);
     assert_eq!(hits.len(), 10);
@@ -319,9 +319,9 @@ fn a_hidden_session_gives_its_places_to_others() {
 }
 
 /// A session as a delete that was interrupted leaves it.
-struct SessionPlace(Place);
+struct OfSession(SessionKey);
 
-impl SessionPlace {
+impl OfSession {
     fn of(store: &Store, id: &str) -> Self {
         Self(store.engine.store().read(|pages| Ok(locate(pages, &store.scope, id)?.unwrap())).unwrap())
     }
@@ -354,12 +354,12 @@ fn who_is_named_is_preferred_and_found_by_name_alone() {
 #[test]
 fn rows_of_an_older_version_are_filled_and_removed_as_they_were_written() {
     let store = Store::new(3);
-    let place = SessionPlace::of(&store, "s-3").0;
+    let place = OfSession::of(&store, "s-3").0;
     let naive = store.naive("museum port");
     // What a version without speakers, tokens and vectors wrote: the words of the text alone.
     store.open("old");
     let index = store.say("old", "", "museum of the old port");
-    let old = SessionPlace::of(&store, "old").0;
+    let old = OfSession::of(&store, "old").0;
     let strip = move |txn: &mut crate::store::WriteTransaction<'_>| {
         let (&number, _) = row::rows(&*txn, place.partition, 0, usize::MAX, |row| row.session == old.session)?.last_key_value().unwrap();
         let mut w = crate::store::msgpack::Writer::array(2);

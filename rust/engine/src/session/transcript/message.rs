@@ -11,7 +11,7 @@ use crate::context::image::Cost;
 use crate::context::message::Digest;
 use crate::context::{Arguments, Format, Message, Part, Placed, Stored};
 use crate::session::codec;
-use crate::session::place::Place;
+use crate::session::key::SessionKey;
 use crate::session::record::read_hash;
 use crate::store::chunks;
 use crate::store::envelope::{self, CONTINUES, Codec, damaged};
@@ -152,19 +152,19 @@ impl MessageRecord {
     }
 
     /// Message `index` of a session.
-    pub(in crate::session) fn read<P: Pages>(pages: &P, place: Place, index: u64) -> Result<Option<Self>> {
+    pub(in crate::session) fn read<P: Pages>(pages: &P, place: SessionKey, index: u64) -> Result<Option<Self>> {
         let key = place.message(index);
         let Some((_, body)) = chunks::get(pages, key)? else { return Ok(None) };
         Self::decode(key.as_slice(), index, &body).map(Some)
     }
 
     /// The same of a message that must be there.
-    pub(in crate::session) fn expect<P: Pages>(pages: &P, place: Place, index: u64) -> Result<Self> {
+    pub(in crate::session) fn expect<P: Pages>(pages: &P, place: SessionKey, index: u64) -> Result<Self> {
         Self::read(pages, place, index)?.ok_or_else(|| damaged(place.message(index).as_slice(), "its session counts it and it is missing"))
     }
 
     /// Where a message stands and what it costs, without its text.
-    pub(in crate::session) fn brief_at<P: Pages>(pages: &P, place: Place, index: u64) -> Result<Brief> {
+    pub(in crate::session) fn brief_at<P: Pages>(pages: &P, place: SessionKey, index: u64) -> Result<Brief> {
         let key = place.message(index).u16(0);
         let missing = || damaged(key.as_slice(), "its session counts it and it is missing");
         let first = envelope::open(key.as_slice(), pages.get(key.as_slice())?.ok_or_else(missing)?)?;
@@ -173,12 +173,12 @@ impl MessageRecord {
     }
 
     /// Writes it.
-    pub(in crate::session) fn write(&self, pages: &mut impl PagesMut, place: Place) -> Result<()> {
+    pub(in crate::session) fn write(&self, pages: &mut impl PagesMut, place: SessionKey) -> Result<()> {
         chunks::put(pages, place.message(self.placed.index), SCHEMA, Codec::MessagePack, &self.encode())
     }
 
     /// The JSON it was given as, byte for byte.
-    pub(in crate::session) fn given<P: Pages>(&self, pages: &P, place: Place) -> Result<String> {
+    pub(in crate::session) fn given<P: Pages>(&self, pages: &P, place: SessionKey) -> Result<String> {
         let key = place.message(self.placed.index);
         blob::join(key.as_slice(), &self.rest, &self.holes, |hole| blob::get(pages, place.partition, hole.hash))
     }
@@ -189,17 +189,17 @@ impl MessageRecord {
     }
 
     /// The same, the JSON read now.
-    pub(in crate::session) fn whole<P: Pages>(&self, pages: &P, place: Place) -> Result<Message> {
+    pub(in crate::session) fn whole<P: Pages>(&self, pages: &P, place: SessionKey) -> Result<Message> {
         self.parse(&self.given(pages, place)?)
     }
 
     /// The neutral form with long results as they are shown, not yet guarded.
-    pub(in crate::session) fn message<P: Pages>(&self, pages: &P, place: Place) -> Result<Message> {
+    pub(in crate::session) fn message<P: Pages>(&self, pages: &P, place: SessionKey) -> Result<Message> {
         Ok(show(self.whole(pages, place)?, self.placed.index, &self.shown))
     }
 
     /// The form that goes into prompts, with its count of the time it was added.
-    pub(in crate::session) fn stored<P: Pages>(&self, pages: &P, place: Place) -> Result<Arc<Stored>> {
+    pub(in crate::session) fn stored<P: Pages>(&self, pages: &P, place: SessionKey) -> Result<Arc<Stored>> {
         let message = self.message(pages, place)?.guarded();
         Ok(Arc::new(Stored { message, cost: self.cost, digest: self.digest }))
     }

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use super::message::{Brief, MessageRecord};
 use crate::context::image::Cost;
 use crate::context::{Block, History, Item, MemoryRef, Stored};
+use crate::session::key::SessionKey;
 use crate::session::ledger::Call;
-use crate::session::place::Place;
 use crate::session::record::{SessionRecord, StoredEpoch};
 use crate::session::window::pinned;
 use crate::session::window::warm::Warm;
@@ -28,7 +28,7 @@ pub(in crate::session) struct TurnRecord {
 }
 
 impl TurnRecord {
-    pub fn read<P: Pages>(pages: &P, place: Place, turn: u64) -> Result<Self> {
+    pub fn read<P: Pages>(pages: &P, place: SessionKey, turn: u64) -> Result<Self> {
         let key = place.turn(turn);
         let missing = || damaged(key.as_slice(), "its session counts it and it is missing");
         let value = pages.get(key.as_slice())?.ok_or_else(missing)?;
@@ -36,7 +36,7 @@ impl TurnRecord {
         Ok(Self { start: r.uint()?, kept: r.maybe_int()?.map(|call| call as u16) })
     }
 
-    pub fn write(self, pages: &mut impl PagesMut, place: Place, turn: u64) -> Result<()> {
+    pub fn write(self, pages: &mut impl PagesMut, place: SessionKey, turn: u64) -> Result<()> {
         let key = place.turn(turn);
         let mut w = Writer::array(2);
         w.uint(self.start);
@@ -63,7 +63,7 @@ impl Extent {
 /// The transcript of a session.
 pub(in crate::session) struct View<'p, P> {
     pub pages: &'p P,
-    pub place: Place,
+    pub place: SessionKey,
     extent: Extent,
     /// Which counts hold: those of messages added since, and of those made anew at the last switch of models.
     switch: u16,
@@ -119,7 +119,7 @@ struct Read {
 }
 
 /// The turns from `from` up to `to` in which a block stays, with its call.
-pub(in crate::session) fn kept_turns<P: Pages>(pages: &P, place: Place, from: u64, to: u64) -> Result<Vec<(u64, u16)>> {
+pub(in crate::session) fn kept_turns<P: Pages>(pages: &P, place: SessionKey, from: u64, to: u64) -> Result<Vec<(u64, u16)>> {
     let mut found = Vec::new();
     pages.scan(place.turn(from).as_slice(), place.turn(to).as_slice(), &mut |key, value| {
         let mut r = Reader::array(key, envelope::open(key, value)?.body)?;
@@ -133,14 +133,14 @@ pub(in crate::session) fn kept_turns<P: Pages>(pages: &P, place: Place, from: u6
 }
 
 impl<'p, P: Pages> View<'p, P> {
-    pub fn new(pages: &'p P, place: Place, extent: Extent, epoch: &StoredEpoch, warm: Arc<Warm>, now: i64) -> Self {
+    pub fn new(pages: &'p P, place: SessionKey, extent: Extent, epoch: &StoredEpoch, warm: Arc<Warm>, now: i64) -> Self {
         let outdated = Outdated { stamps: epoch.stamps.clone(), pinned: epoch.epoch.pinned.clone() };
         let (switch, recounted, counter) = (epoch.switch, epoch.recounted, CachedCounter::new(epoch.model.encoding));
         Self { pages, place, extent, switch, recounted, counter, now, outdated, warm, read: RefCell::default() }
     }
 
     /// A view that nothing was read for before.
-    pub fn cold(pages: &'p P, place: Place, record: &SessionRecord, epoch: &StoredEpoch) -> Self {
+    pub fn cold(pages: &'p P, place: SessionKey, record: &SessionRecord, epoch: &StoredEpoch) -> Self {
         Self::new(pages, place, Extent::of(record), epoch, Arc::default(), i64::MIN)
     }
 
@@ -203,7 +203,7 @@ impl<P: Pages> View<'_, P> {
 }
 
 /// The count of a message made anew at a switch of models, and what stands before it.
-pub(in crate::session) fn find_recount<P: Pages>(pages: &P, place: Place, switch: u16, index: u64) -> Result<Option<(Cost, u64)>> {
+pub(in crate::session) fn find_recount<P: Pages>(pages: &P, place: SessionKey, switch: u16, index: u64) -> Result<Option<(Cost, u64)>> {
     let key = place.recount(switch, index);
     let Some(value) = pages.get(key.as_slice())? else { return Ok(None) };
     let mut r = Reader::array(key.as_slice(), envelope::open(key.as_slice(), value)?.body)?;
@@ -211,7 +211,7 @@ pub(in crate::session) fn find_recount<P: Pages>(pages: &P, place: Place, switch
 }
 
 /// The same of one that must be there.
-pub(in crate::session) fn read_recount<P: Pages>(pages: &P, place: Place, switch: u16, index: u64) -> Result<(Cost, u64)> {
+pub(in crate::session) fn read_recount<P: Pages>(pages: &P, place: SessionKey, switch: u16, index: u64) -> Result<(Cost, u64)> {
     let missing =
         || damaged(place.recount(switch, index).as_slice(), "its epoch says that the message was counted anew, and the count is missing");
     find_recount(pages, place, switch, index)?.ok_or_else(missing)
@@ -219,7 +219,7 @@ pub(in crate::session) fn read_recount<P: Pages>(pages: &P, place: Place, switch
 
 pub(in crate::session) fn write_recount(
     pages: &mut impl PagesMut,
-    place: Place,
+    place: SessionKey,
     switch: u16,
     index: u64,
     cost: Cost,

@@ -7,7 +7,7 @@ use crate::embedding::{DIMENSIONS, embed};
 use crate::index::bm25::runs::{Document, Runs};
 use crate::index::bm25::{IndexId, TermCount};
 use crate::index::vectors::{UnitVector, VectorSet};
-use crate::session::place::{Place, SessionsHead};
+use crate::session::key::{SessionKey, SessionsHead};
 use crate::session::search::row::{self, Row};
 use crate::store::identity::Seed;
 use crate::store::keys::Partition;
@@ -105,7 +105,7 @@ impl Words {
         &mut self,
         pages: &mut impl PagesMut,
         head: &mut SessionsHead,
-        place: Place,
+        place: SessionKey,
         (index, at): (u64, i64),
         found_by: Findable,
     ) -> Result<u32> {

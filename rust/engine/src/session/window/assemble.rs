@@ -18,9 +18,9 @@ use crate::memory::{Core, Memory, record};
 use crate::models::Model;
 use crate::recall::{self, Filter, Fusion, Question, Recall, Request};
 use crate::scope::Scope;
+use crate::session::key::SessionKey;
 use crate::session::ledger::{self, Call, SentPrompt};
 use crate::session::notes;
-use crate::session::place::Place;
 use crate::session::record::{SessionBudget, SessionRecord, StoredEpoch};
 use crate::session::reply::refused;
 use crate::session::session::Status;
@@ -63,7 +63,7 @@ pub struct Assembled {
     /// The model it is for.
     pub model: Model,
     /// The session.
-    pub place: Place,
+    pub place: SessionKey,
     /// Its id.
     pub session_id: String,
     /// Number of the epoch.
@@ -253,7 +253,7 @@ fn gather<'s, P: Pages>(
 }
 
 /// The fixed sections, as they were when the epoch began, less what was forgotten since.
-fn fixed_now<P: Pages>(pages: &P, place: Place, epoch: &StoredEpoch, scopes: &[Scope], warm: &Warm, now: i64) -> Result<WarmFixed> {
+fn fixed_now<P: Pages>(pages: &P, place: SessionKey, epoch: &StoredEpoch, scopes: &[Scope], warm: &Warm, now: i64) -> Result<WarmFixed> {
     if let Some(known) = &warm.fixed
         && known.epoch == epoch.epoch.number
         && known.pinned.holds(pages, scopes, now)?

@@ -8,7 +8,7 @@ use crate::context::fixed::choose_pinned;
 use crate::context::{Fixed, FixedText, FixedTools, Item, Tools};
 use crate::models::Model;
 use crate::scope::Scope;
-use crate::session::place::Place;
+use crate::session::key::SessionKey;
 use crate::session::record::{BlobRef, SessionRecord, StoredEpoch};
 use crate::session::summary::StoredSummary;
 use crate::session::transcript::blob;
@@ -21,7 +21,7 @@ use crate::tokens::CachedCounter;
 /// so that what somebody remembers can never make a session's instructions too large; `new` is a summary that is not written yet.
 pub(in crate::session) fn fixed_for<P: Pages>(
     pages: &P,
-    place: Place,
+    place: SessionKey,
     epoch: &StoredEpoch,
     scopes: &[Scope],
     limit: u64,
@@ -55,7 +55,7 @@ fn summary_text(summary: &Summary, model: &Model) -> Option<Arc<FixedText>> {
 }
 
 /// The fixed sections of an epoch with these pinned memories.
-pub(in crate::session) fn fixed<P: Pages>(pages: &P, place: Place, epoch: &StoredEpoch, pinned: Vec<Item>) -> Result<Fixed> {
+pub(in crate::session) fn fixed<P: Pages>(pages: &P, place: SessionKey, epoch: &StoredEpoch, pinned: Vec<Item>) -> Result<Fixed> {
     let (framing, counter) = (&epoch.model.framing, CachedCounter::new(epoch.model.encoding));
     let text = |blob: Option<BlobRef>| blob.map(|blob| blob::get(pages, place.partition, blob.hash)).transpose();
     let system = match text(epoch.system)? {
@@ -71,6 +71,6 @@ pub(in crate::session) fn fixed<P: Pages>(pages: &P, place: Place, epoch: &Store
     Ok(Fixed { tools, system, pinned: FixedText::pinned(pinned, framing, &counter), summary })
 }
 
-fn utf8(place: Place, bytes: Vec<u8>) -> Result<Arc<str>> {
+fn utf8(place: SessionKey, bytes: Vec<u8>) -> Result<Arc<str>> {
     String::from_utf8(bytes).map(Arc::from).map_err(|_| envelope::damaged(place.record().as_slice(), "its system prompt is not UTF-8"))
 }

@@ -114,7 +114,7 @@ pub(in crate::session) fn grant<P: PagesMut>(writer: &SessionWriter<'_, P>, mode
 /// The same from a snapshot, for an epoch that names the model, and the tokens of the fixed sections; with `new` as its summary.
 pub(in crate::session) fn grant_of<P: Pages>(
     pages: &P,
-    place: crate::session::place::Place,
+    place: crate::session::key::SessionKey,
     record: &crate::session::record::SessionRecord,
     epoch: &StoredEpoch,
     scopes: &[crate::scope::Scope],

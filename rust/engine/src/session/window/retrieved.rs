@@ -16,7 +16,7 @@ use crate::embedding;
 use crate::memory::Core;
 use crate::recall::{self, Question, Request};
 use crate::scope::Scope;
-use crate::session::place::{Place, SessionsHead};
+use crate::session::key::{SessionKey, SessionsHead};
 use crate::session::recalls::role_of;
 use crate::session::record::SessionRecord;
 use crate::session::search::{self, Found, SessionIds};
@@ -53,7 +53,7 @@ const BEHIND_THE_BEST: f64 = 0.25;
 /// What is asked of the transcripts of a scope.
 pub(in crate::session) struct Asked<'a> {
     pub scope: &'a Scope,
-    pub place: Place,
+    pub place: SessionKey,
     pub record: &'a SessionRecord,
     /// The first message of the window.
     pub start: u64,
@@ -193,7 +193,7 @@ fn is_shortened(history: &dyn History, index: u64) -> Result<bool> {
 }
 
 /// The record of a message that is there as it was given; `None` where it is not there any more, or not what it was.
-fn given<P: Pages>(pages: &P, place: Place, reference: MessageRef) -> Result<Option<MessageRecord>> {
+fn given<P: Pages>(pages: &P, place: SessionKey, reference: MessageRef) -> Result<Option<MessageRecord>> {
     let is_same = |record: &MessageRecord| u64::from(record.document) == reference.document && record.state == MessageState::Given;
     Ok(MessageRecord::read(pages, place, reference.index)?.filter(is_same))
 }
@@ -210,13 +210,13 @@ struct Told {
 impl Told {
     /// `None` where it is not there any more, or not what it was.
     fn read<P: Pages>(pages: &P, reference: MessageRef) -> Result<Option<Self>> {
-        let place = Place { partition: reference.partition as Partition, session: reference.session as u32 };
+        let place = SessionKey { partition: reference.partition as Partition, session: reference.session as u32 };
         let Some(session_id) = SessionRecord::read_id(pages, place)? else { return Ok(None) };
         given(pages, place, reference)?.map(|record| Self::of(pages, reference, session_id.into(), record)).transpose()
     }
 
     fn of<P: Pages>(pages: &P, reference: MessageRef, session_id: Arc<str>, record: MessageRecord) -> Result<Self> {
-        let place = Place { partition: reference.partition as Partition, session: reference.session as u32 };
+        let place = SessionKey { partition: reference.partition as Partition, session: reference.session as u32 };
         let message = record.whole(pages, place)?;
         let text = text_of(&message);
         Ok(Self { reference, session_id, record, message, text })

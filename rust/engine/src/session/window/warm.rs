@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::pinned::Pinned;
 use crate::context::{Fixed, Stored};
-use crate::session::place::Place;
+use crate::session::key::SessionKey;
 use crate::session::transcript::view::{KeptBlock, TurnRecord};
 
 /// Sessions that are kept.
@@ -20,7 +20,7 @@ const MESSAGES: usize = 100_000;
 /// What was read of one session.
 #[derive(Debug, Default)]
 pub(in crate::session) struct Warm {
-    of: Option<(Place, u64)>,
+    of: Option<(SessionKey, u64)>,
     /// Index of the first of `messages`.
     first: u64,
     messages: Vec<Option<Arc<Stored>>>,
@@ -43,7 +43,7 @@ impl Warm {
     }
 
     /// It, if it is of this session, edited so often; else nothing.
-    pub fn of(self: Arc<Self>, place: Place, edits: u64) -> Arc<Self> {
+    pub fn of(self: Arc<Self>, place: SessionKey, edits: u64) -> Arc<Self> {
         if self.of == Some((place, edits)) { self } else { Arc::default() }
     }
 
@@ -57,7 +57,7 @@ impl Warm {
     pub fn with(
         &self,
         first: u64,
-        of: (Place, u64),
+        of: (SessionKey, u64),
         messages: &HashMap<u64, Arc<Stored>>,
         turns: &HashMap<u64, TurnRecord>,
         blocks: &HashMap<u64, Arc<KeptBlock>>,

@@ -12,14 +12,14 @@ pub(super) const RECORD: u32 = u32::MAX;
 
 /// One session: the partition of its scope, and its number there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Place {
+pub struct SessionKey {
     /// The scope's partition.
     pub partition: Partition,
     /// Dense in the scope, from 1, never given twice.
     pub session: u32,
 }
 
-impl Place {
+impl SessionKey {
     fn table(self, table: Table) -> Key {
         Key::new(self.partition, table).u32(self.session)
     }
