@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from datetime import datetime
 
-    from memspan._core import Memory, Recalled, Remembered
+    from memspan._kept import Memory, Recalled, Remembered
     from memspan._learning import Work
     from memspan._results import SessionInfo
     from memspan._store import OpenStore
@@ -126,21 +126,20 @@ class Scope:
             >>> done.action, done.memory.text
             ('superseded', 'Prefers Go for scripting')
         """
-        return self._core.remember(
-            text,
-            None if vector is not None else self._store.embedder_for(self),
-            kind=kind,
-            slot=slot,
-            importance=importance,
-            confidence=confidence,
-            trust=trust,
-            source=source,
-            id=id,
-            ttl_seconds=ttl_seconds,
-            occurred_at=occurred_at,
-            metadata=metadata,
-            vector=vector,
-        )
+        fields = {
+            "kind": kind,
+            "slot": slot,
+            "importance": importance,
+            "confidence": confidence,
+            "trust": trust,
+            "source": source,
+            "id": id,
+            "ttl_seconds": ttl_seconds,
+            "occurred_at": occurred_at,
+            "metadata": metadata,
+            "vector": vector,
+        }
+        return self._core.remember(text, None if vector is not None else self._store.embedder_for(self), fields)
 
     def remember_many(self, rows: Iterable[str | Mapping[str, Any] | NewMemory]) -> tuple[Remembered, ...]:
         """Remembers many texts of this scope; up to 1,000 rows and 256 KB are one transaction, more are several.
@@ -272,20 +271,22 @@ class Scope:
             query,
             vector,
             why,
-            limit=limit,
-            kinds=kinds,
-            where=where,
-            since=since,
-            until=until,
-            valid_at=valid_at,
-            known_at=known_at,
-            min_score=min_score,
-            min_trust=min_trust,
-            max_tokens=max_tokens,
-            relevant_only=relevant_only,
-            timezone=zone,
+            {
+                "limit": limit,
+                "kinds": kinds,
+                "where": where,
+                "since": since,
+                "until": until,
+                "valid_at": valid_at,
+                "known_at": known_at,
+                "min_score": min_score,
+                "min_trust": min_trust,
+                "max_tokens": max_tokens,
+                "relevant_only": relevant_only,
+                "timezone": zone,
+            },
         )
-        return Answer(found.hits, found)
+        return Answer(found)
 
     def search(
         self,
@@ -640,7 +641,7 @@ class Scope:
             >>> [(one.relation, one.object) for one in user.neighbors("Payments-API")]
             [('runs on', 'prod-eu-west-1')]
         """
-        return self._core.relate(subject, relation, object, since, memory, holds)[0]
+        return self._core.relate(subject, relation, object, since, None if memory is None else memory._number, holds)[0]  # noqa: SLF001
 
     def neighbors(self, entity: str, *, at: datetime | None = None) -> tuple[Relation, ...]:
         """The relations that an entity stands in, at either end, in the order in which they were given.
@@ -798,17 +799,16 @@ class Scope:
         if isinstance(reads, Scope):
             raise InvalidInput(f"opening a session: reads= takes several scopes, and it is one, {reads!r}: put it into a list")
         along = None if reads is None else tuple(reads)
-        core = _core.SessionCore.open(
-            self._core,
-            session_id,
-            model=model,
-            system=system,
-            tools=tools,
-            reads=along,
-            budget=budget,
-            collections=shown,
-            recalls=recalls,
-        )
+        options = {
+            "model": model,
+            "system": system,
+            "tools": tools,
+            "reads": along,
+            "budget": budget,
+            "collections": shown,
+            "recalls": recalls,
+        }
+        core = self._core.session(session_id, options)
         if budget is not None:
             set_policy(core, budget)
         if metadata is not None:
@@ -888,7 +888,7 @@ class Scope:
             >>> user.collection("handbook")
             Collection('handbook' of Scope(user 'u-42'))
         """
-        return Collection(self._store, self, _core.CollectionCore.open(self._core, name))
+        return Collection(self._store, self, self._core.collection(name))
 
     def collections(self) -> Iterator[Collection]:
         """The collections of this scope that were written to, in the order of their first write.
@@ -932,8 +932,8 @@ class Scope:
             >>> [(hit.session_id, hit.index, hit.text) for hit in user.search_transcripts("port 8443")]
             [('s-1', 0, 'payments-api listens on port 8443')]
         """
-        found = self._core.search_transcripts(query, limit=limit, where=where, since=since, until=until)
-        return Answer(found.hits, found)
+        found = self._core.search_transcripts(query, {"limit": limit, "where": where, "since": since, "until": until})
+        return Answer(found)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Scope) and self._core.is_same(other._core)
