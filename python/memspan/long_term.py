@@ -748,7 +748,7 @@ class Scope:
             >>> user.export("u-42.jsonl")
             1
         """
-        from memspan._scope_export import export  # noqa: PLC0415  what few calls need is not paid for at import
+        from memspan._scope.export import export  # noqa: PLC0415  what few calls need is not paid for at import
 
         return export(self, path)
 
