@@ -5,6 +5,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used))] // a test that unwraps fails, as it should
 
+mod address;
 mod catalogue;
 mod dialects;
 mod framings;
@@ -12,6 +13,7 @@ mod nearest;
 mod profile;
 mod registry;
 
+pub use address::address;
 pub use catalogue::media;
 pub use dialects::{dialect, dialect_of, dialects};
 pub use framings::{framing, framing_name, nearest_framing_name};
@@ -46,6 +48,8 @@ pub struct Model {
     pub append_only: bool,
     /// The shortest prefix that its provider caches, in tokens; 0 where it caches none.
     pub min_cached_tokens: u64,
+    /// The address that it is asked at, where that is not its vendor's own: see [`address`](fn@address).
+    pub base_url: Arc<str>,
 }
 
 /// Which part of a text stays.
@@ -74,6 +78,12 @@ impl Model {
     /// The model of a name, as [`get`] finds it, under the name that was asked for.
     pub fn named(name: &str) -> Result<Self> {
         get(name).map(|profile| Self { name: name.into(), ..profile.model.clone() })
+    }
+
+    /// The name that learned factors are kept under: servers of one model need not have one tokenizer, nor tell the truth.
+    #[must_use]
+    pub fn learned_as(&self) -> Arc<str> {
+        if self.base_url.is_empty() { Arc::clone(&self.name) } else { format!("{} at {}", self.name, self.base_url).into() }
     }
 
     /// The limit of a request where the caller names none: what a prompt may fill of the window, with the default reserve for a reply.
