@@ -61,7 +61,8 @@ def test_the_answer_is_a_frozen_sequence(full: memspan.Scope) -> None:
     assert isinstance(recall[:1], memspan.Answer)
     assert list(recall[5:]) == []
     assert list(reversed(recall)) == hits[::-1]
-    assert (hits[1] in recall, any(hit == "x" for hit in list[object](recall)), recall.index(hits[1]), recall.count(hits[0])) == (
+    others: list[object] = ["x"]
+    assert (hits[1] in recall, others[0] in recall, recall.index(hits[1]), recall.count(hits[0])) == (
         True,
         False,
         1,

@@ -184,7 +184,8 @@ class Learning(Recalling):
             >>> [(one.relation, one.object) for one in user.neighbors("Payments-API")]
             [('runs on', 'prod-eu-west-1')]
         """
-        return self._core.relate(subject, relation, object, since, None if memory is None else memory._number, holds)[0]
+        number = None if memory is None else memory._number  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+        return self._core.relate(subject, relation, object, since, number, holds)[0]
 
     def neighbors(self, entity: str, *, at: datetime | None = None) -> tuple[Relation, ...]:
         """The relations that an entity stands in, at either end, in the order in which they were given.
