@@ -130,6 +130,12 @@ impl Memory {
         self.ending.as_ref().map_or(State::Current, |ending| ending.state)
     }
 
+    /// When it was said last.
+    #[must_use]
+    pub fn last_seen(&self) -> i64 {
+        self.provenance.last_seen.max(self.occurred_at)
+    }
+
     /// Whether its time to live is over.
     #[must_use]
     pub fn is_expired(&self, now: i64) -> bool {
