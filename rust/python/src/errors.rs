@@ -18,14 +18,16 @@ pub fn run<T: Send>(py: Python<'_>, pace: Pace, work: impl FnOnce() -> Result<T>
     let outcome = match pace {
         Pace::Short => caught(),
         Pace::Long if interrupt::on_main_thread() => {
-            let outcome = py.detach(|| interrupt::watched(caught, look_for_signals).and_then(|inner| inner));
-            if let Some(error) = RAISED.take() {
-                return Err(error);
-            }
-            outcome
+            py.detach(|| interrupt::watched(caught, look_for_signals).and_then(|inner| inner))
         }
         Pace::Waits | Pace::Long => py.detach(caught),
     };
+    // A call that was done all the same when its caller was interrupted says so: the signal was heard, and nobody else will raise it.
+    if pace != Pace::Short
+        && let Some(error) = RAISED.take()
+    {
+        return Err(error);
+    }
     finish(py, outcome)
 }
 

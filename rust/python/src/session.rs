@@ -75,7 +75,7 @@ calls! {
         /// The texts of a message's tool results that prompts would show shortened, by their places.
         long_results(row: NewMessage) Waits |session| session.long_results(&row);
         /// Adds messages; an error has the place of its message as field `row`.
-        add_many(rows: Messages) Waits |session, now| session.add_many(rows.0, now);
+        add_many(rows: Messages) Long |session, now| session.add_many(rows.0, now);
         /// Adds a reply, which ends its holder's lease where it calls no tool.
         add_response(response as "a response": Given, prompt: Option<Arc<Assembled>>, holder as "a lease's holder": Option<String>)
             Waits |session, now| session.add_reply(&response.0, prompt.as_deref(), holder.as_deref(), now);
@@ -131,16 +131,16 @@ calls! {
         task_ended() Waits |session, now| session.task_ended(now);
         compaction_due() Short |session| Ok(session.compaction_due()?.map(memspan_engine::session::Due::name));
         /// What would leave; `None` where no turn is old enough.
-        draft(keep_exchanges: u64, max_tokens: Option<Tokens>) Waits |session|
+        draft(keep_exchanges: u64, max_tokens: Option<Tokens>) Long |session|
             Ok(session.draft(keep_exchanges, max_tokens.map(Tokens::number))?.map(CompactionDraft::new));
         /// Everything that was said, for a brief of so many tokens; it cannot be committed.
-        brief_draft(max_tokens: u64) Waits |session| session.brief_draft(max_tokens).map(CompactionDraft::new);
+        brief_draft(max_tokens: u64) Long |session| session.brief_draft(max_tokens).map(CompactionDraft::new);
         commit(draft: Py<CompactionDraft>, written: GivenWritten) Waits |session, now|
             session.commit(&draft.get().0.draft, draft.get().0.stored(written.0), now);
         /// The newest summary.
         summary() Short |session| session.summary_text();
         /// What a switch of models would leave out; `None` where all of it fits.
-        switch_draft(to as "model": Model) Waits |session, now| Ok(session.switch_draft(&to, now)?.map(CompactionDraft::new));
+        switch_draft(to as "model": Model) Long |session, now| Ok(session.switch_draft(&to, now)?.map(CompactionDraft::new));
         /// What a switch would keep, with the summary of a draft.
         plan_switch(to as "model": Model, draft: Option<Py<CompactionDraft>>) Waits |session, now|
             session.plan_switch_written(&to, draft.as_ref().map(|draft| &draft.get().0), now);

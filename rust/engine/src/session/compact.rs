@@ -24,7 +24,7 @@ use crate::limits;
 use crate::models::Model;
 use crate::store::pages::{Pages, PagesMut};
 use crate::tokens::CachedCounter;
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, ErrorKind, Result, interrupt};
 
 /// A summary has this part of a prompt's limit, where the caller names no number.
 const LIMIT_SHARE: u64 = 8;
@@ -358,6 +358,7 @@ fn make_draft<P: Pages>(pages: &P, status: &Status, model: Model, boundary: u64,
 fn sources<P: Pages>(pages: &P, place: SessionKey, indices: std::ops::Range<u64>) -> Result<(Vec<Source>, Vec<Option<String>>)> {
     let (mut sources, mut ids) = (Vec::new(), Vec::new());
     for index in indices {
+        interrupt::check()?;
         let record = MessageRecord::expect(pages, place, index)?;
         if record.state == MessageState::Redacted {
             continue;

@@ -14,7 +14,7 @@ use crate::context::{Arguments, Format, Message, Role};
 use crate::limits::{self, MAX_BATCH_BYTES, MAX_BATCH_ROWS};
 use crate::store::pages::Pages;
 use crate::units::clip::first_chars;
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, ErrorKind, Result, interrupt};
 
 /// Above so many bytes a blob is written ahead, before the transaction that refers to it.
 const AHEAD_BYTES: usize = 256 << 10;
@@ -69,6 +69,7 @@ impl Session<'_> {
                 added.extend(self.add_batch(std::mem::take(&mut batch), now)?);
                 bytes = 0;
             }
+            interrupt::check()?;
             let prepared = self.prepare_as(&status, new, Arguments::MustBeJson, now).map_err(|error| error.with("row", row))?;
             batch.push((row, prepared));
             bytes += size;

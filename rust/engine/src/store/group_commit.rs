@@ -97,6 +97,10 @@ impl GroupCommit {
                 Waited::Leads(operation) => self.lead(committer, metrics, deadline, operation),
                 Waited::Outcome(outcome) => outcome,
                 Waited::Interrupted(error) => Err(error),
+                Waited::Resigned(error) => {
+                    self.pass_on();
+                    Err(error)
+                }
                 Waited::TimedOut => {
                     add(&metrics.writes_timed_out, 1);
                     Err(queue_timeout())
@@ -205,6 +209,8 @@ enum Waited {
     Leads(Operation),
     Outcome(Result<()>),
     Interrupted(Error),
+    /// It was to lead when its caller was interrupted: somebody else must.
+    Resigned(Error),
     TimedOut,
 }
 
@@ -228,11 +234,14 @@ impl Ticket {
                 drop(state);
                 let asked = if slice.timed_out() { interrupt::ask() } else { Ok(()) };
                 let mut state = lock(&self.state);
-                if let (Err(error), State::Queued(_)) = (asked, &*state) {
-                    *state = State::GivenUp;
-                    return Waited::Interrupted(error);
+                match (asked, &*state) {
+                    (Err(error), State::Queued(_)) => {
+                        *state = State::GivenUp;
+                        return Waited::Interrupted(error);
+                    }
+                    (Err(error), State::Leader(_)) => return Waited::Resigned(error),
+                    _ => state,
                 }
-                state
             } else {
                 self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
             };
