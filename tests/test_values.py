@@ -106,6 +106,20 @@ def test_what_the_core_fills_belongs_to_the_module_of_its_call(user: memspan.Sco
     assert repr(added) == f"Added(index=0, tokens={added.tokens}, action='added', turn=0)"
     with pytest.raises(AttributeError):
         setattr(document, "metadata", {})  # noqa: B010  what is tested
+    whole = user.collection("docs").get("ports.md")
+    assert isinstance(whole, memspan.collection.DocumentInfo)
+    assert (whole.text, whole.metadata, whole.id) == ("payments-api: 8443", {"team": ["billing"]}, document.id)
+
+
+def test_a_call_says_what_was_billed_and_whether_its_prompt_is_kept(user: memspan.Scope) -> None:
+    session = user.session("s-1", model="gpt-4o")
+    session.add({"role": "user", "content": "2 + 2?"})
+    reply = memspan.testing.openai_response("4", input_tokens=12, output_tokens=1)
+    call = session.add_response(reply, prompt=session.assemble()).calls[0]
+    assert call == session.turns[0].calls[0]
+    assert (call.turn, call.number, call.reply, call.sent, call.usage.input_tokens) == (0, 0, 1, True, 12)
+    call.usage.raw["prompt_tokens"] = 0
+    assert call.usage.raw == reply["usage"]
 
 
 def test_whoever_reads_a_dict_of_a_value_gets_it_for_himself(user: memspan.Scope) -> None:

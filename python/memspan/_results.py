@@ -31,6 +31,7 @@ __all__ = [
     "TermScore",
     "ToolText",
     "TranscriptHit",
+    "Usage",
 ]
 
 
@@ -193,24 +194,13 @@ class DocumentInfo:
 @of_module("memspan.collection")
 @fresh("metadata")
 @dataclass(frozen=True)
-class Document:
+class Document(DocumentInfo):
     """A document with its text.
 
     Attributes:
-        text: As it was given. What stands before it is as in `DocumentInfo`.
+        text: As it was given. Everything else is as in `DocumentInfo`.
     """
 
-    id: str
-    version: str
-    format: Literal["markdown", "text", "code"]
-    source: str | None
-    metadata: dict[str, Any] = field(hash=False)
-    created_at: datetime
-    updated_at: datetime
-    expires_at: datetime | None
-    size_bytes: int
-    characters: int
-    chunks: int
     text: str
 
 
@@ -463,3 +453,32 @@ class SessionInfo:
 
     def __repr__(self) -> str:
         return f"SessionInfo({_quoted(self.id)}, model={_quoted(self.model)}, messages={self.messages}, ended={str(self.ended).lower()})"
+
+
+@of_module("memspan.transcript")
+@fresh("raw")
+@dataclass(frozen=True)
+class Usage:
+    """What a provider billed, in its own tokens.
+
+    Attributes:
+        input_tokens: The whole prompt, what was read from a cache and written to it included.
+        output_tokens: The reply, hidden thinking included.
+        cached_tokens: Of the prompt: read from a cache.
+        cache_write_tokens: Of the prompt: written to a cache.
+        raw: The usage as the provider gave it, a fresh dict at each use; `None` for a sum of several calls.
+    """
+
+    input_tokens: int
+    output_tokens: int
+    cached_tokens: int = 0
+    cache_write_tokens: int = 0
+    raw: dict[str, Any] | None = field(default=None, hash=False)
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.cached_tokens + other.cached_tokens,
+            self.cache_write_tokens + other.cache_write_tokens,
+        )
