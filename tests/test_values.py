@@ -117,9 +117,12 @@ def test_a_call_says_what_was_billed_and_whether_its_prompt_is_kept(user: memspa
     reply = memspan.testing.openai_response("4", input_tokens=12, output_tokens=1)
     call = session.add_response(reply, prompt=session.assemble()).calls[0]
     assert call == session.turns[0].calls[0]
-    assert (call.turn, call.number, call.reply, call.sent, call.usage.input_tokens) == (0, 0, 1, True, 12)
-    call.usage.raw["prompt_tokens"] = 0
-    assert call.usage.raw == reply["usage"]
+    usage = call.usage
+    assert usage is not None
+    assert usage.raw is not None
+    assert (call.turn, call.number, call.reply, call.sent, usage.input_tokens) == (0, 0, 1, True, 12)
+    usage.raw["prompt_tokens"] = 0
+    assert usage.raw == reply["usage"]
 
 
 def test_whoever_reads_a_dict_of_a_value_gets_it_for_himself(user: memspan.Scope) -> None:
