@@ -46,8 +46,8 @@ def _quoted(text: str) -> str:
 class Explanation:
     """Every number of a score; `str()` prints them as a table.
 
-    Of a message (`Scope.search_transcripts`) `parts` has every number, `cosine` is that of its meaning, and what is told of words, age and
-    use besides is 0, 1 or empty. Of a memory or a passage:
+    Of a message (`Scope.search_transcripts`) `parts` has every number, `cosine` is that of its meaning, and the
+    fields about words, age and use are 0, 1 or empty. Of a memory or a passage:
 
     `relevance = lexical_weight * lexical_normalised + cosine_weight * cosine_normalised` and what each of `further` adds, and `score` is
     that, multiplied by `time * recency * importance * usage * certainty / highest_prior` and `raised`, rounded to units of 2**-30. Where
@@ -168,7 +168,7 @@ class DocumentInfo:
         id: The id that it was added by.
         version: The version that was given, or one made of its content.
         format: How it is cut.
-        source: Where it comes from, as the caller said.
+        source: Where it comes from, in the caller's words.
         metadata: What the caller attached: a fresh dict at each use.
         created_at: When the id was first added.
         updated_at: When this version was.
@@ -399,15 +399,15 @@ class RefusedLine:
 @of_module("memspan.life")
 @dataclass(frozen=True)
 class Relation:
-    """How two things stand to each other, and since when.
+    """A relation between two things, and when it holds.
 
     Attributes:
-        subject: What it is said of.
-        relation: How it stands.
-        object: To what.
-        since: Since when it holds.
-        until: When it stopped to hold; `None` while it does.
-        memory_id: The memory that says so.
+        subject: The name of the one.
+        relation: The relation, for instance "runs on".
+        object: The name of the other.
+        since: When it began to hold.
+        until: When it stopped holding; `None` while it holds.
+        memory_id: The memory that it was taken from.
     """
 
     subject: str

@@ -1,4 +1,4 @@
-"""What was said in a session, and what its models were sent: views that read only what is looked at.
+"""The messages of a session and the calls of its models: views that read only what you look at.
 
 `Messages` and `Turns` are sequences over the store: their length is read anew at each use, an index reads one entry, and an
 iteration reads pages. `Turn` and `Call` are frozen; the prompt of a call is composed again when it is asked for.
@@ -97,7 +97,7 @@ class Turn:
 
     @property
     def prompt(self) -> Prompt | None:
-        """What the model was sent last in this turn; `None` where no call of it was told."""
+        """The prompt of the last call of this turn; `None` where `add_response` was told none."""
         last = next((call for call in reversed(self.calls) if call.sent), None)
         return None if last is None else last.prompt
 
