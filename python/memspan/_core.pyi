@@ -213,7 +213,7 @@ class Memory:
         """When what it says happened or began to hold: `valid_at` finds it from then on."""
     @property
     def valid_until(self) -> datetime | None:
-        """When what it says stopped to hold, exclusive; `None` while it is current."""
+        """When it stopped holding, exclusive; `None` while it is current."""
     @property
     def expires_at(self) -> datetime | None:
         """When it is to be forgotten; `None` for never."""
