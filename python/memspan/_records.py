@@ -9,7 +9,7 @@ from memspan._values import dataclass, field, fresh
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from memspan._core import Memory
+    from memspan._kept import Memory
     from memspan._results import RefusedLine, SummaryIdentifier, Usage
 
 __all__ = [

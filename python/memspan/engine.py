@@ -245,16 +245,18 @@ def open(  # noqa: A001  `memspan.open` reads like what it does
     policy = Policy() if policy is None else policy
     core = _core.EngineCore(
         folder,
-        durability,
-        read_only,
-        busy_timeout_seconds,
-        clock=clock,
-        embedding=embedding,
-        by_default=by_default,
-        graph=graph,
-        policy=policy,
-        kinds=None if kinds is None else dict(kinds),
-        key=key_bytes("opening a store", key),
+        {
+            "durability": durability,
+            "read_only": read_only,
+            "busy_timeout_seconds": busy_timeout_seconds,
+            "clock": clock,
+            "embedding": embedding,
+            "by_default": by_default,
+            "graph": graph,
+            "policy": policy,
+            "kinds": None if kinds is None else dict(kinds),
+            "key": key_bytes("opening a store", key),
+        },
     )
     if by_default and core.space is None:
         note_unused(folder, core.embeddings())

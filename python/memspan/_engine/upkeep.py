@@ -172,7 +172,8 @@ class Upkeep(EnginePart):
             >>> engine.check().sound
             True
         """
-        return CheckReport(**self._core.check())
+        counted, findings = self._core.check()
+        return CheckReport(**counted, findings=tuple(findings))
 
     amaintain = awaitable(maintain)
     areembed = awaitable(reembed)

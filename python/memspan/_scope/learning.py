@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from datetime import datetime
 
-    from memspan._core import Memory, Remembered
+    from memspan._kept import Memory, Remembered
     from memspan._learning import Work
     from memspan.life import LanguageModel
     from memspan.short_term import Session
@@ -183,7 +183,8 @@ class Learning(Recalling):
             >>> [(one.relation, one.object) for one in user.neighbors("Payments-API")]
             [('runs on', 'prod-eu-west-1')]
         """
-        return self._core.relate(subject, relation, object, since, memory, holds)[0]
+        number = None if memory is None else memory._number  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+        return self._core.relate(subject, relation, object, since, number, holds)[0]
 
     def neighbors(self, entity: str, *, at: datetime | None = None) -> tuple[Relation, ...]:
         """The relations that an entity stands in, at either end, in the order in which they were given.

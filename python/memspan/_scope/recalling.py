@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
-    from memspan._core import Memory, Recalled
+    from memspan._kept import Memory, Recalled
     from memspan.answer import SourceName
     from memspan.long_term import Scope
     from memspan.new_memory import Kind
@@ -99,20 +99,22 @@ class Recalling(ScopePart):
             query,
             vector,
             why,
-            limit=limit,
-            kinds=kinds,
-            where=where,
-            since=since,
-            until=until,
-            valid_at=valid_at,
-            known_at=known_at,
-            min_score=min_score,
-            min_trust=min_trust,
-            max_tokens=max_tokens,
-            relevant_only=relevant_only,
-            timezone=zone,
+            {
+                "limit": limit,
+                "kinds": kinds,
+                "where": where,
+                "since": since,
+                "until": until,
+                "valid_at": valid_at,
+                "known_at": known_at,
+                "min_score": min_score,
+                "min_trust": min_trust,
+                "max_tokens": max_tokens,
+                "relevant_only": relevant_only,
+                "timezone": zone,
+            },
         )
-        return Answer(found.hits, found)
+        return Answer(found)
 
     def search(
         self,

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from datetime import datetime
 
-    from memspan._core import Memory, Remembered
+    from memspan._kept import Memory, Remembered
     from memspan.erasure import ErasureReceipt
     from memspan.new_memory import Kind, Metadata, NewMemory, Source
 
@@ -80,21 +80,20 @@ class Remembering(ScopePart):
             >>> done.action, done.memory.text
             ('superseded', 'Prefers Go for scripting')
         """
-        return self._core.remember(
-            text,
-            None if vector is not None else self._store.embedder_for(self._scope),
-            kind=kind,
-            slot=slot,
-            importance=importance,
-            confidence=confidence,
-            trust=trust,
-            source=source,
-            id=id,
-            ttl_seconds=ttl_seconds,
-            occurred_at=occurred_at,
-            metadata=metadata,
-            vector=vector,
-        )
+        fields = {
+            "kind": kind,
+            "slot": slot,
+            "importance": importance,
+            "confidence": confidence,
+            "trust": trust,
+            "source": source,
+            "id": id,
+            "ttl_seconds": ttl_seconds,
+            "occurred_at": occurred_at,
+            "metadata": metadata,
+            "vector": vector,
+        }
+        return self._core.remember(text, None if vector is not None else self._store.embedder_for(self._scope), fields)
 
     def remember_many(self, rows: Iterable[str | Mapping[str, Any] | NewMemory]) -> tuple[Remembered, ...]:
         """Remembers many texts of this scope; up to 1,000 rows and 256 KB are one transaction, more are several.

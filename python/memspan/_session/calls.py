@@ -78,8 +78,8 @@ class Calls(Transcript):
             question = self._core.question() if query is None else query
             if question is not None:
                 vector, why = self._store.query_vector(question, self._scope)
-        limits = {"max_input_tokens": max_input_tokens, "max_output_tokens": max_output_tokens}
-        prompt = Prompt(self._core.assemble(_items(items), vector, why, query=query, budget=budget, **limits))
+        options = {"query": query, "budget": budget, "max_input_tokens": max_input_tokens, "max_output_tokens": max_output_tokens}
+        prompt = Prompt(self._core.assemble(_items(items), vector, why, options))
         if count is not None:
             from memspan._recovery import count_by  # noqa: PLC0415  most prompts are counted here
 
