@@ -94,7 +94,15 @@ def test_nothing_can_be_set_or_made(values: list[object]) -> None:
 
 def test_reprs_are_short_and_name_what_matters(user: memspan.Scope, values: list[object]) -> None:
     user.remember("x" * 10_000)
-    for value in [*values, user.recall("x" * 10_000), user.slots, user]:
+    session = user.session("s-1", model="gpt-4o")
+    session.add({"role": "user", "content": "port " * 2_000})
+    [hit] = user.search_transcripts("port")
+    assert repr(hit) == f'TranscriptHit({hit.score:.3f}, "{"port " * 12}...", session="s-1", index=0)'
+    kept = memspan.fit([{"role": "user", "content": "x " * 500}] * 3, model="gpt-4o")
+    with session.lease() as lease:
+        assert repr(lease) == "Lease(session='s-1', held=True)"
+    captured = session.reply(session.assemble())
+    for value in [*values, user.recall("x" * 10_000), user.slots, user, hit, kept, lease, captured]:
         assert repr(value).startswith(f"{type(value).__name__}(")
         assert len(repr(value)) < 400
 

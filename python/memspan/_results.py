@@ -35,6 +35,14 @@ __all__ = [
 ]
 
 
+_MOST_SHOWN = 60
+
+
+def short(text: str) -> str:
+    """A text as reprs show it where it may be long: its first 60 characters."""
+    return quoted(text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}...")
+
+
 def quoted(text: str) -> str:
     """A text as reprs of values show it, on one line."""
     body = text.replace("\\", "\\\\").replace('"', '\\"')
@@ -270,6 +278,9 @@ class TranscriptHit:
     message: Message
     score: float
     parts: tuple[float, ...]
+
+    def __repr__(self) -> str:
+        return f"TranscriptHit({self.score:.3f}, {short(self.text)}, session={quoted(self.session_id)}, index={self.index})"
 
     @property
     def source(self) -> Literal["transcripts"]:

@@ -498,7 +498,7 @@ def _check(options: argparse.Namespace) -> int:
         sys.stderr.write(done.stderr)
         return EXIT_ERROR
     found = "\n".join(report["damage"]) or (
-        f"sound: {report['users']:,} users, {report['memories']:,} memories, {report['values']:,} values compared with their checksums"
+        f"sound: {report['values']:,} values compared with their checksums; scopes: {report['users']:,}, memories: {report['memories']:,}"
     )
     _say(options, report, found)
     return EXIT_DAMAGED if report["damage"] else 0
