@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from memspan._engine.part import EnginePart
 from memspan._engine.paths import local_path
-from memspan._fence import part_of
 from memspan._twins import awaitable
 from memspan.encryption import key_bytes
 
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
     from memspan.encryption import Key
 
 
-@part_of("Engine")
 class Copies(EnginePart):
     """The store is copied, written out, read back, and encrypted."""
 

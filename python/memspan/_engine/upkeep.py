@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from memspan._embedding import Embedding
 from memspan._engine.part import EnginePart
-from memspan._fence import part_of
 from memspan._twins import awaitable
 from memspan.embedding import BuiltIn
 from memspan.exceptions import EmbedderError, InvalidInput
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from memspan.maintenance import Maintenance
 
 
-@part_of("Engine")
 class Upkeep(EnginePart):
     """The store is maintained, embedded anew, measured and checked."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from memspan._fence import is_whole, part_of
+from memspan._fence import is_whole
 from memspan._scope.recalling import Recalling
 from memspan._twins import awaitable
 from memspan.exceptions import InvalidInput
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from memspan.short_term import Session
 
 
-@part_of("Scope")
 class Learning(Recalling):
     """Conversations become memories, and memories that say the same become one."""
 

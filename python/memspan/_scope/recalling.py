@@ -7,7 +7,6 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
 from memspan import _core
-from memspan._fence import part_of
 from memspan._scope.part import ScopePart
 from memspan._twins import async_iterable, awaitable
 from memspan.answer import Answer
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
 _PAGE = 256
 
 
-@part_of("Scope")
 class Recalling(ScopePart):
     """Questions are answered, and memories looked up and listed."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from memspan import _core
-from memspan._fence import part_of
 from memspan._scope.part import ScopePart
 from memspan._twins import awaitable
 from memspan.exceptions import InvalidInput
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from memspan.new_memory import Kind, Metadata, NewMemory, Source
 
 
-@part_of("Scope")
 class Remembering(ScopePart):
     """Memories are written, corrected and forgotten."""
 

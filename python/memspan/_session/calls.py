@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from memspan._fence import part_of
 from memspan._session.transcript import Transcript
 from memspan._twins import awaitable
 from memspan.exceptions import InvalidInput, NotFound, SessionMoved
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 _USAGE_PAGE = 64
 
 
-@part_of("Session")
 class Calls(Transcript):
     """Prompts are made, and what comes of them is captured."""
 

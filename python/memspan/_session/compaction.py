@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from memspan import _core
-from memspan._fence import part_of
 from memspan._session.part import SessionPart
 from memspan._twins import awaitable
 from memspan.compaction.flush import flush
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from memspan.model import Model
 
 
-@part_of("Session")
 class Compacting(SessionPart):
     """Old turns become a summary, and the session moves to another model."""
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from memspan._characters import whole
 from memspan._core import Limits
-from memspan._fence import part_of
 from memspan._results import Added
 from memspan._screening import screened_message
 from memspan._session.part import SessionPart
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
     from memspan.working import Format
 
 
-@part_of("Session")
 class Transcript(SessionPart):
     """Messages are added, read, answered and taken back."""
 
