@@ -34,6 +34,7 @@ pub mod when;
 
 pub use ask::{Answer, Found, ask, why_degraded};
 pub(crate) use ask::{add_recalls, ask_in, check_min_score};
+pub(crate) use own::asked_by_the_user;
 pub use explain::{Explanation, TermScore};
 pub use filter::Filter;
 pub(crate) use filter::check_conditions;
@@ -228,7 +229,7 @@ pub(crate) fn answer<P: Pages>(engine: &Core, snapshot: &P, request: &Request, q
     if let Some(look) = Look::new(question, &recall.queries, found.identified) {
         let own = Own::of(snapshot, &request.scopes, &recall.partitions, question.names())?;
         if recall.by_vectors {
-            look.weigh(&tokens, &own, &mut hits);
+            look.weigh(&tokens, &own, &recall.queries, &mut hits);
             hits = sorted(hits);
             recall.beside = Beside::of(&hits, look.names_somebody());
         }
@@ -285,11 +286,13 @@ fn exact<P: Pages>(snapshot: &P, found: &Nominated, asked: &Asked<'_>, candidate
     found.question(asked, searched).map_or(Ok(None), |question| searched.set.cosine(snapshot, candidate.number, question))
 }
 
-/// Score descending, what was raised to it first, then scope, then number, then the newest revision: no two hits are equal.
+/// Score descending, what was raised to it first and the newest of these, then scope, then number, then the newest revision: no two hits
+/// are equal.
 fn sorted(hits: Vec<Hit>) -> Vec<Hit> {
     let key = |(at, hit): (usize, &Hit)| {
+        let raised = hit.parts.is_raised.then_some(hit.memory.occurred_at);
         let place = (hit.scope, hit.memory.number, Reverse(hit.memory.revision));
-        (Reverse((hit.parts.fixed, hit.parts.is_raised)), place, at)
+        (Reverse((hit.parts.fixed, raised)), place, at)
     };
     let mut keys: Vec<_> = hits.iter().enumerate().map(key).collect();
     keys.sort_unstable();
