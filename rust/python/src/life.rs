@@ -7,7 +7,7 @@ use memspan_engine::text::screening::{self, Screened, Screening, Treatment};
 use pyo3::prelude::*;
 
 use crate::arguments::{Argument, checked, field};
-use crate::errors::{Hold, run};
+use crate::errors::{Pace, run};
 use crate::memory::Memory;
 use crate::rows::Draft;
 use crate::value::{Moment, Show, shows};
@@ -151,7 +151,7 @@ pub fn gate_features(text: &Bound<'_, PyAny>, before: &Bound<'_, PyAny>) -> PyRe
 /// DBSCAN over rows of float32, as `consolidate` runs it: the cluster of each, `None` for noise.
 #[pyfunction]
 pub fn dbscan(py: Python<'_>, vectors: Vec<Vec<f32>>, closeness: f64, min_points: usize) -> PyResult<Vec<Option<u32>>> {
-    run(py, Hold::Detached, || {
+    run(py, Pace::Waits, || {
         let mut points = Points::new(vectors.first().map_or(0, Vec::len));
         for vector in &vectors {
             points.push(vector);

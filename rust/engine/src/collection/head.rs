@@ -55,8 +55,9 @@ impl Head {
 
     /// The seed of its terms, as its analyzer makes them: that of an empty one is the newest.
     #[must_use]
-    pub fn seed(&self, seed: Seed) -> Seed {
-        Seed { terms: seed.terms.with_stems(self.chunks == 0 || self.analyzer == STEMS), ..seed }
+    pub fn seed(&self, mut seed: Seed) -> Seed {
+        seed.terms = seed.terms.with_stems(self.chunks == 0 || self.analyzer == STEMS);
+        seed
     }
 
     /// Writes it.

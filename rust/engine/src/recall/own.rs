@@ -3,8 +3,9 @@
 //! The user's names are what the slots of a name hold, and what the scope is called. They are looked up only where the question names
 //! somebody.
 
+use super::contenders::Contender;
 use super::newest::speaks_of_own;
-use super::{Hit, LexicalQuery, Question, TermScore};
+use super::{LexicalQuery, Question, TermScore};
 use crate::Result;
 use crate::memory::{record, slots};
 use crate::scope::{Scope, ScopeType};
@@ -37,11 +38,11 @@ impl Own {
     }
 
     /// The share of a hit's words that are no name of the user's: what speaks of the user has these names without a word.
-    pub fn share_beside(&self, hit: &Hit, queries: &[LexicalQuery]) -> f64 {
+    pub fn share_beside(&self, hit: &Contender<'_>, queries: &[LexicalQuery]) -> f64 {
         let names = self.0.get(hit.scope).filter(|names| !names.is_empty());
         let Some((names, query)) = names.zip(queries.get(hit.scope)) else { return 1.0 };
         let is_name = |term: &TermScore| names.iter().any(|name| name.to_lowercase().starts_with(&term.text));
-        let (own, others): (Vec<TermScore>, Vec<TermScore>) = query.terms_of(&hit.memory.text).into_iter().partition(is_name);
+        let (own, others): (Vec<TermScore>, Vec<TermScore>) = query.terms_of(hit.memory.text).into_iter().partition(is_name);
         let sum = |terms: &[TermScore]| terms.iter().map(|term| term.score).sum::<i64>() as f64;
         if own.is_empty() { 1.0 } else { sum(&others) / (sum(&own) + sum(&others)) }
     }
