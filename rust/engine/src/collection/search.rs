@@ -207,6 +207,7 @@ fn nominate<P: Pages>(
     found: &mut Nominated,
 ) -> Result<LexicalQuery> {
     found.partitions.insert(place, partition);
+    let seed = super::Head::read(pages, partition)?.seed(seed);
     let runs = Runs::open(pages, writer::index(partition))?;
     let mut query = LexicalQuery::new(&Question::new(&request.text), seed.terms, runs.statistics(pages)?).by(Parameters::OF_DOCUMENTS);
     let terms: Vec<QueryTerm> = query.question().terms.to_vec();
