@@ -224,11 +224,19 @@ class Assistant:
         if self._own:
             self.engine.close()
 
+    aclose = awaitable(close)
+
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, kind: object, error: object, trace: object) -> None:
+        await self.aclose()
 
     def _turn(
         self, user: str, message: str | Mapping[str, Any], session_id: str, message_id: str | None, *, streams: bool
