@@ -47,8 +47,7 @@ class MemspanSide:
     """memspan as a user drives it."""
 
     def __init__(self, folder: Path, *, durable: bool = True) -> None:
-        durability = "full" if durable else "relaxed"
-        self._engine = memspan.open(folder / "store.memspan", embedder=HashingEmbedder(), durability=durability)
+        self._engine = memspan.open(folder / "store.memspan", embedder=HashingEmbedder(), durability="full" if durable else "relaxed")
 
     def remember(self, user: str, text: str) -> object:
         return self._engine.user(user).remember(text)
