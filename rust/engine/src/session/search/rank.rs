@@ -87,6 +87,11 @@ impl<'r, P: Pages> Ranking<'r, P> {
         Ok(ranking)
     }
 
+    /// Whether the question names somebody who speaks.
+    pub fn names_a_speaker(&self) -> bool {
+        !self.speakers.is_empty()
+    }
+
     /// The best `limit` messages: score descending, of equals the newest document.
     pub fn best(&mut self, limit: usize) -> Result<Vec<Found>> {
         let (mut wanted, mut sessions) = (limit, BTreeMap::new());
