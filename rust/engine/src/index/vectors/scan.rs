@@ -148,7 +148,7 @@ impl VectorSet {
                 None => score_block(query, &block, next, scores.grow(block.numbers())),
                 Some((half, bar)) => half.above(query, &block, next, bar, &mut |at, score| scores.push(block.number(at), score)),
             }
-            best.push_all(&scores.numbers[from..scores.len], &scores.values[from..scores.len]);
+            best.push_all(&scores.numbers[from..scores.len], &scores.values[from..scores.len], &mut keep);
             let read = scores.len - from;
             left_out += block.len() - read;
             kept += if read < block.len() { read } else { 0 };
