@@ -25,6 +25,7 @@ from memspan.life import Decision, Learned
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from memspan._kept import Message
     from memspan._store import OpenStore
     from memspan.life import LanguageModel, Policy
     from memspan.long_term import Scope
@@ -227,12 +228,20 @@ def _draft(work: Work, claim: Claim, heard: Heard) -> _core.Draft:
     key = None if heard.key is None else hashlib.blake2s(f"{heard.key}\0{one.span[0]}".encode(), digest_size=12).hexdigest()
     identity = None if key is None else f"learned-{key}"
     return work.core.draft(
-        one.text, kind=one.category, slot=one.slot, importance=one.importance, confidence=one.confidence, source=claim.source, id=identity,
-        occurred_at=heard.at,
-    )  # fmt: skip
+        one.text,
+        {
+            "kind": one.category,
+            "slot": one.slot,
+            "importance": one.importance,
+            "confidence": one.confidence,
+            "source": claim.source,
+            "id": identity,
+            "occurred_at": heard.at,
+        },
+    )
 
 
-def _stored(session_id: str, message: _core.Message) -> Heard:
+def _stored(session_id: str, message: Message) -> Heard:
     index, added_at = message.index, message.added_at
     key = f"{session_id}\0{index}\0{added_at.isoformat()}"
     return Heard(index, message.role, "" if message.redacted else _spoken(message.content), message.created_at or added_at, key)

@@ -18,8 +18,8 @@ from memspan.life import Policy
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from memspan._core import Remembered
     from memspan._embedding import Embedding, Reporter
+    from memspan._kept import Remembered
     from memspan.life import LanguageModel
     from memspan.long_term import Scope
 
@@ -202,7 +202,7 @@ class OpenStore:
                 'reading a row: it must say whose memory it is, and it has no scope: add "scope": engine.user(...), '
                 "or call remember_many of a scope"
             )
-        return core.draft(text, **fields)
+        return core.draft(text, fields)
 
     def _stored_vectors(self, drafts: list[_core.Draft], scope: Scope | None) -> _core.Vectors | None:
         embedding = self.embedding

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from memspan import _core
 from memspan._fence import fenced
 from memspan._scope.conversations import Conversations
 from memspan._scope.learning import Learning
@@ -43,7 +42,7 @@ class Scope(Remembering, Learning, Conversations):
             >>> user.collection("handbook")
             Collection('handbook' of Scope(user 'u-42'))
         """
-        return Collection(self._store, self, _core.CollectionCore.open(self._core, name))
+        return Collection(self._store, self, self._core.collection(name))
 
     def collections(self) -> Iterator[Collection]:
         """The collections of this scope that were written to, in the order of their first write.

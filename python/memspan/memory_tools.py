@@ -14,7 +14,7 @@ from memspan import _core, _records
 from memspan.exceptions import InvalidInput, NotFound
 
 if TYPE_CHECKING:
-    from memspan._core import Memory
+    from memspan._kept import Memory
     from memspan.long_term import Scope
 
 __all__ = ["ToolFormat", "call", "schemas"]
@@ -141,7 +141,7 @@ def _value(name: str, key: str, value: Any, rule: dict[str, Any]) -> Any:
 
 def _remember(scope: Scope, core: _core.ScopeCore, text: str, kind: str = "semantic", slot: str | None = None) -> dict[str, Any]:
     del scope
-    draft = core.draft(text, kind=kind, slot=slot, confidence=0.8, source="assistant")
+    draft = core.draft(text, {"kind": kind, "slot": slot, "confidence": 0.8, "source": "assistant"})
     [done] = core.learn([draft], [_records.Beside(None, None, None, None, None, "tool")], None, None) or []
     answer = {"action": done.action, "id": done.memory.id, "text": done.memory.text}
     return answer if done.reason is None else {**answer, "reason": done.reason}

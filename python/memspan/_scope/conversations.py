@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from memspan import _core
 from memspan._fence import part_of
 from memspan._scope.part import ScopePart
 from memspan._twins import async_iterable, awaitable
@@ -80,17 +79,16 @@ class Conversations(ScopePart):
         if isinstance(reads, ScopePart):
             raise InvalidInput(f"opening a session: reads= takes several scopes, and it is one, {reads!r}: put it into a list")
         along = None if reads is None else tuple(reads)
-        core = _core.SessionCore.open(
-            self._core,
-            session_id,
-            model=model,
-            system=system,
-            tools=tools,
-            reads=along,
-            budget=budget,
-            collections=shown,
-            recalls=recalls,
-        )
+        options = {
+            "model": model,
+            "system": system,
+            "tools": tools,
+            "reads": along,
+            "budget": budget,
+            "collections": shown,
+            "recalls": recalls,
+        }
+        core = self._core.session(session_id, options)
         if budget is not None:
             set_policy(core, budget)
         if metadata is not None:
@@ -190,8 +188,8 @@ class Conversations(ScopePart):
             >>> [(hit.session_id, hit.index, hit.text) for hit in user.search_transcripts("port 8443")]
             [('s-1', 0, 'payments-api listens on port 8443')]
         """
-        found = self._core.search_transcripts(query, limit=limit, where=where, since=since, until=until)
-        return Answer(found.hits, found)
+        found = self._core.search_transcripts(query, {"limit": limit, "where": where, "since": since, "until": until})
+        return Answer(found)
 
     asession = awaitable(session)
     aopen_session = awaitable(open_session)

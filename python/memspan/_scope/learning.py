@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from datetime import datetime
 
-    from memspan._core import Memory, Remembered
+    from memspan._kept import Memory, Remembered
     from memspan._learning import Work
     from memspan.life import LanguageModel
     from memspan.short_term import Session
@@ -37,9 +37,8 @@ class Learning(Recalling):
         """Learns from a conversation: decides what of it deserves to be stored, and stores that.
 
         Rules and a small model decide in microseconds, sentence by sentence; docs/life.md has them. Of a session only what is new since the
-        last time is read, 400 messages a transaction, so that it may be called after every turn, or by several processes, and nothing is
-        learnt twice. What an assistant said and nobody confirmed, quotations and what speaks of the model's instructions wait for
-        `approve`.
+        last time is read, 2,000 messages a transaction, so that it may be called after every turn, or by several processes, and nothing is
+        learnt twice. Unconfirmed sentences of an assistant, quotations, and sentences about the model's instructions wait for `approve`.
 
         Args:
             source: A session of this scope, or chat messages of role and content; with "id", repeating a message adds nothing, and
@@ -120,7 +119,7 @@ class Learning(Recalling):
             dry_run: Only say what would be merged.
             closeness: The cosine from which on two memories are neighbours, 0.5 to 1.
             min_points: Neighbours that make a cluster, the memory itself counted, 2 or more.
-            llm_timeout_seconds: How long one call of it may take.
+            llm_timeout_seconds: How long one call of the model may take.
         """
         from memspan._consolidation import consolidate  # noqa: PLC0415
 
@@ -129,7 +128,7 @@ class Learning(Recalling):
         return consolidate(self._work(llm, llm_timeout_seconds, dry_run=dry_run), closeness, min_points)
 
     def profile(self, *, max_tokens: int = 500) -> Profile:
-        """What is known of the user now: constraints, who they are, what they prefer; newest first, as one text and as one mapping.
+        """The constraints, profile and preferences of the user as they are now, newest first, as one text and as one mapping.
 
         Untrusted memories are not in it. Cost: a read of the scope's memories of these kinds.
 
@@ -166,15 +165,15 @@ class Learning(Recalling):
         memory: Memory | None = None,
         holds: bool = True,
     ) -> Relation:
-        """Says that something stands to something, or no longer does. Names are compared without case.
+        """Records that one thing is related to another, or that it no longer is. Letter case of names does not count.
 
         Args:
-            subject: What it is said of, 1 to 256 bytes, as the two that follow.
-            relation: How it stands.
-            object: To what.
-            since: Since when; now by default.
-            memory: The memory that says so.
-            holds: `False` ends the relation now; what held before stays queryable.
+            subject: The name of the one, 1 to 256 bytes, as of the two that follow.
+            relation: The relation, for instance "runs on".
+            object: The name of the other.
+            since: When it began to hold; now by default.
+            memory: The memory that it was taken from.
+            holds: `False` ends the relation now; `at=` still finds it at times before.
 
         Raises:
             InvalidInput: A name is empty or too long, or a relation that does not hold is to end.
@@ -184,14 +183,15 @@ class Learning(Recalling):
             >>> [(one.relation, one.object) for one in user.neighbors("Payments-API")]
             [('runs on', 'prod-eu-west-1')]
         """
-        return self._core.relate(subject, relation, object, since, memory, holds)[0]
+        number = None if memory is None else memory._number  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+        return self._core.relate(subject, relation, object, since, number, holds)[0]
 
     def neighbors(self, entity: str, *, at: datetime | None = None) -> tuple[Relation, ...]:
         """The relations that an entity stands in, at either end, in the order in which they were given.
 
         Args:
             entity: Its name; letter case does not count.
-            at: Those that held at this time; by default those that hold.
+            at: Relations that held at this time; by default those that hold now.
         """
         return tuple(self._core.neighbors(entity, at))
 
@@ -202,7 +202,7 @@ class Learning(Recalling):
             a: Where it begins.
             b: Where it ends.
             max_hops: Relations of a path at most, 1 to 8.
-            at: Along those that held at this time; by default those that hold.
+            at: Along relations that held at this time; by default those that hold now.
 
         Examples:
             >>> _ = user.relate("checkout", "depends on", "payments-api"), user.relate("payments-api", "runs on", "prod-eu-west-1")

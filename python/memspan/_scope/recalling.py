@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
-    from memspan._core import Memory, Recalled
+    from memspan._kept import Memory, Recalled
     from memspan.answer import SourceName
     from memspan.long_term import Scope
     from memspan.new_memory import Kind
@@ -99,20 +99,22 @@ class Recalling(ScopePart):
             query,
             vector,
             why,
-            limit=limit,
-            kinds=kinds,
-            where=where,
-            since=since,
-            until=until,
-            valid_at=valid_at,
-            known_at=known_at,
-            min_score=min_score,
-            min_trust=min_trust,
-            max_tokens=max_tokens,
-            relevant_only=relevant_only,
-            timezone=zone,
+            {
+                "limit": limit,
+                "kinds": kinds,
+                "where": where,
+                "since": since,
+                "until": until,
+                "valid_at": valid_at,
+                "known_at": known_at,
+                "min_score": min_score,
+                "min_trust": min_trust,
+                "max_tokens": max_tokens,
+                "relevant_only": relevant_only,
+                "timezone": zone,
+            },
         )
-        return Answer(found.hits, found)
+        return Answer(found)
 
     def search(
         self,
@@ -136,13 +138,13 @@ class Recalling(ScopePart):
 
         Args:
             query: The question. An empty one finds nothing.
-            limit: At most this many hits, 0 or more.
+            limit: The most hits to return, 0 or more.
             sources: What to search.
             where: Only memories, documents and sessions whose metadata has these keys with these values; a list names alternatives.
             since: Only what happened, was said, or was added as this version of a document, at or after this. A naive time is UTC.
-            until: Only what did before this.
+            until: Only what happened, was said or was added before this.
             min_score: Only hits that score at least this, 0 to 1.
-            max_tokens: Stops before the texts together exceed this many tokens (`o200k_base`).
+            max_tokens: The most tokens that the texts may have together (`o200k_base`).
             relevant_only: See `recall`. Messages that have nothing to do with the question are never hits.
             timezone: See `recall`.
             also: Scopes of the same engine to search along with this one.
@@ -210,7 +212,7 @@ class Recalling(ScopePart):
         Args:
             kinds: Only these kinds; all by default.
             newest_first: Start with the memory that was written last.
-            limit: At most this many.
+            limit: The most memories to return.
             since: Only what was written at or after this. A naive time is UTC.
             states: "current", or "all" for superseded and revised values too. Forgotten memories have no text and are never among them.
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from datetime import datetime
 
-    from memspan._core import Memory, Remembered
+    from memspan._kept import Memory, Remembered
     from memspan.erasure import ErasureReceipt
     from memspan.new_memory import Kind, Metadata, NewMemory, Source
 
@@ -80,21 +80,20 @@ class Remembering(ScopePart):
             >>> done.action, done.memory.text
             ('superseded', 'Prefers Go for scripting')
         """
-        return self._core.remember(
-            text,
-            None if vector is not None else self._store.embedder_for(self._scope),
-            kind=kind,
-            slot=slot,
-            importance=importance,
-            confidence=confidence,
-            trust=trust,
-            source=source,
-            id=id,
-            ttl_seconds=ttl_seconds,
-            occurred_at=occurred_at,
-            metadata=metadata,
-            vector=vector,
-        )
+        fields = {
+            "kind": kind,
+            "slot": slot,
+            "importance": importance,
+            "confidence": confidence,
+            "trust": trust,
+            "source": source,
+            "id": id,
+            "ttl_seconds": ttl_seconds,
+            "occurred_at": occurred_at,
+            "metadata": metadata,
+            "vector": vector,
+        }
+        return self._core.remember(text, None if vector is not None else self._store.embedder_for(self._scope), fields)
 
     def remember_many(self, rows: Iterable[str | Mapping[str, Any] | NewMemory]) -> tuple[Remembered, ...]:
         """Remembers many texts of this scope; up to 1,000 rows and 256 KB are one transaction, more are several.
@@ -128,7 +127,7 @@ class Remembering(ScopePart):
         metadata: Metadata | None = None,
         reason: str | None = None,
     ) -> Remembered:
-        """Corrects a memory: it keeps its id, and what it said before is history that is not believed any more.
+        """Corrects a memory: it keeps its id, and its former text becomes history that answers no question any more.
 
         Args:
             memory_id: Of a current memory.
@@ -161,7 +160,7 @@ class Remembering(ScopePart):
         return self._core.revise(memory_id, text, slot, importance, metadata, reason, vector)
 
     def forget(self, memory_id: str, *, reason: str | None = None) -> bool:
-        """Forgets a memory: its words leave every index and every revision; what stays says that there was one.
+        """Forgets a memory: its words leave every index and every revision. A record stays that says there was one.
 
         A slot whose value is forgotten has none; the value before does not come back by itself. The bytes on disk are overwritten by
         `Engine.maintain(compact=True)`.
@@ -180,11 +179,11 @@ class Remembering(ScopePart):
         return self._core.forget(memory_id, reason)
 
     def forget_stale(self, unused_days: float = 90, max_importance: float = 0.4, *, dry_run: bool = False) -> tuple[Memory, ...]:
-        """Forgets what was neither written nor recalled for so long and is not important. Constraints and the profile always stay.
+        """Forgets unimportant memories that were neither written nor recalled for a time. Constraints and the profile always stay.
 
         Args:
-            unused_days: Days, 0 to 36,525.
-            max_importance: Up to this importance, 0 to 1.
+            unused_days: For how many days, 0 to 36,525.
+            max_importance: Only memories of at most this importance, 0 to 1.
             dry_run: Only say what would be forgotten.
 
         Returns:
@@ -231,8 +230,8 @@ class Remembering(ScopePart):
         Nobody finds it from the first commit on. Then its values are removed, and the store is rewritten into a new file without their
         bytes. Where the process dies in between, the next `memspan.open` finishes the work. A later write begins the scope anew.
 
-        Backups and exports are files of their own: erase there, too. Sessions of other scopes that read this one keep what their models
-        were sent by reference, and show it no more.
+        Backups and exports are files of their own: erase there, too. Sessions of other scopes that read this one keep references to
+        what their models were sent, which show nothing any more.
 
         Cost: transactions of 1,024 values, and a rewrite of the store (`Engine.maintain(compact=True)`).
 

@@ -39,8 +39,8 @@ class Compacting(SessionPart):
     def compaction_due(self) -> Literal["threshold", "turns", "task_end", "session_end"] | None:
         """Why the session should be compacted now, by its `Budget.compact`; `None` where it need not be. A pure read.
 
-        "threshold": its prompts are as full as the budget says. "turns": that many went by. "task_end": a task ended since. "session_end":
-        it ended and was not compacted whole.
+        "threshold": its prompts are as full as `Compact.at` says. "turns": as many turns went by as `Compact.every_turns` says. "task_end":
+        a task ended since. "session_end": the session ended and was not compacted whole.
 
         Examples:
             >>> session = user.session("s-1", model="gpt-4o", budget=memspan.Budget(compact=memspan.Compact(every_turns=5)))

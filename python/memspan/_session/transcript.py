@@ -71,8 +71,8 @@ class Transcript(SessionPart):
 
         Args:
             message: A mapping of OpenAI's or Anthropic's shape, or an SDK's object; at most 64 MiB as JSON. Tool results must answer a
-                call of the session that is open. A system message is history like any other, and leaves the window with it: what is to
-                stand in every prompt is given as `system=` to `Scope.session`.
+                call of the session that is open. A system message is history like any other, and leaves the window with it: give
+                `system=` to `Scope.session` for what every prompt must have.
             id: Makes a retry harmless: unique in the session, 1 to 1,024 bytes. The same id with the same content is a duplicate.
             expect_index: The index that the message is to have.
             author: Who wrote it, in your words.
@@ -139,7 +139,7 @@ class Transcript(SessionPart):
 
         Args:
             response: What the SDK returned, or its dict: a chat completion, an Anthropic message, or the assistant's message alone.
-            prompt: The prompt that the model was sent. The ledger keeps it, and the turn gives it back for ever.
+            prompt: The prompt that the model was sent. The ledger keeps it, and `Turn.prompt` gives it back at any later time.
             lease: Ends in the same transaction where the reply calls no tool.
 
         Returns:

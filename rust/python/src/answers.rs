@@ -204,7 +204,7 @@ fn of_text<T: Send>(py: Python<'_>, text: &str, work: impl FnOnce() -> T + Send)
 }
 
 keeps! {
-    Found |it, py| {
+    Found as Found |it, py| {
         hits = (it.hits)(py)?, degraded_reason = it.degraded.as_deref(), mode = if it.hybrid { "hybrid" } else { "lexical" },
         confidence = (it.confidence)()
     }

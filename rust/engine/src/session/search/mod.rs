@@ -117,7 +117,7 @@ pub(super) fn found<P: Pages>(
     let snapshot = runs.snapshot(pages)?;
     let mut question = Question::new(asked, seed.terms);
     let mut terms = snapshot.prepare(&question.terms, Parameters::default())?;
-    let repaired = typos::repaired(pages, (&runs, &terms), seed.terms, asked)?;
+    let repaired = typos::repaired((&snapshot, &terms), seed.terms, asked)?;
     if let Some(read) = &repaired {
         question = Question::new(read, seed.terms);
         terms = snapshot.prepare(&question.terms, Parameters::default())?;

@@ -378,7 +378,7 @@ pub fn check_items(items: &[Item]) -> Result<()> {
     let bytes: usize = items.iter().map(|item| item.text.len()).sum();
     if bytes > MOST_BYTES {
         return Err(Error::invalid(format!(
-            "assembling a prompt: items may have {MOST_BYTES} bytes of text together, and these {} have {bytes}: choose among them first",
+            "assembling a prompt: items may have at most {MOST_BYTES} bytes of text together, and these {} have {bytes}: choose among them first",
             items.len()
         ))
         .with("size_bytes", bytes));
