@@ -163,7 +163,8 @@ fn a_word_is_found_in_every_form_and_an_identifier_whole() {
     let engine = open(&folder.0, false);
     let docs = name(&user("u-1"), "notes");
     add(&engine, &docs, "a", "The generator was connected to getUserById on k8s-prod, port 8443.", None, 10).expect("added");
-    for question in ["connections of generations", "connecting", "GENERATORS", "getUserById", "getuserbyid", "user ids", "k8s-prod", "8443"] {
+    for question in ["connections of generations", "connecting", "GENERATORS", "getUserById", "getuserbyid", "user ids", "k8s-prod", "8443"]
+    {
         assert_eq!(ask(&engine, &docs, question, 5, 20).len(), 1, "{question}");
     }
     assert!(ask(&engine, &docs, "converted 8444", 5, 20).is_empty());

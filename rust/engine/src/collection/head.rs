@@ -1,8 +1,8 @@
 //! The counters of a collection: read and rewritten by every write to it.
 
 use crate::Result;
-use crate::store::identity::Seed;
 use crate::store::envelope::{self, Codec};
+use crate::store::identity::Seed;
 use crate::store::keys::{Key, Partition, Table};
 use crate::store::msgpack::{Reader, Writer};
 use crate::store::pages::{Pages, PagesMut};

@@ -35,11 +35,11 @@ pub mod when;
 
 pub use ask::{Answer, Found, ask, why_degraded};
 pub(crate) use ask::{add_recalls, ask_in, check_min_score};
-pub(crate) use own::asked_by_the_user;
 pub use explain::{Explanation, TermScore};
 pub use filter::Filter;
 pub(crate) use filter::check_conditions;
 pub use fusion::Fusion;
+pub(crate) use own::asked_by_the_user;
 pub use question::Question;
 pub use sure::{Beside, confidence};
 
