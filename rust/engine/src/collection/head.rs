@@ -77,3 +77,17 @@ impl Head {
         pages.put(key.as_slice(), &envelope::seal(key.as_slice(), 1, Codec::MessagePack, w.bytes()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::identity::Secret;
+    use crate::text::ANALYZER_VERSION;
+
+    #[test]
+    fn an_older_collection_keeps_its_terms() {
+        let seed = Secret::default().seed(b"c");
+        let stems = |chunks, analyzer| Head { chunks, analyzer, ..Head::default() }.seed(seed).terms.stems;
+        assert_eq!((stems(3, ANALYZER_VERSION), stems(3, STEMS), stems(0, ANALYZER_VERSION)), (false, true, true));
+    }
+}
