@@ -11,7 +11,6 @@ from typing import Any, ClassVar, Final, Generic, Literal, TypeVar, final
 from memspan._embedding import Embedding
 from memspan._learning import Heard
 from memspan._records import (
-    Beside,
     CacheMetrics,
     CheckedReply,
     CommittedCompaction,
@@ -21,7 +20,6 @@ from memspan._records import (
     Fitted,
     FoundCluster,
     HeldSlot,
-    Judged,
     LearnedFrom,
     LearnedTokens,
     LearnState,
@@ -44,10 +42,12 @@ from memspan._records import (
     SummaryText,
     UsedSection,
 )
+from memspan._refining import Accepted
 from memspan._results import (
     Added,
     AddedDocument,
     Breakpoint,
+    Decision,
     Document,
     DocumentInfo,
     Explained,
@@ -59,8 +59,10 @@ from memspan._results import (
 )
 from memspan.answer import SourceName
 from memspan.compaction.writing import Written
+from memspan.detectors import Found
 from memspan.engine import BuildInfo
 from memspan.exceptions import Error
+from memspan.life import Policy
 from memspan.long_term import Scope
 from memspan.model import Model
 from memspan.short_term import NewMessage
@@ -73,6 +75,7 @@ __all__ = [
     "DocumentDraft",
     "Draft",
     "EngineCore",
+    "Judged",
     "Found",
     "Limits",
     "Memory",
@@ -461,8 +464,8 @@ class ScopeCore:
     def tenant(self) -> str | None: ...
     @property
     def scope_type(self) -> Literal["user", "shared"]: ...
-    def draft(self, text: str, **fields: Any) -> Draft: ...
-    def remember(self, text: str, embed: Callable[[str], Vectors | None] | None, **fields: Any) -> Remembered: ...
+    def draft(self, text: str, found: Sequence[Found] | None, /, **fields: Any) -> Draft: ...
+    def remember(self, text: str, found: Sequence[Found] | None, embed: Callable[[str], Vectors | None] | None, /, **fields: Any) -> Remembered: ...
     def revise(
         self,
         memory_id: str,
@@ -472,6 +475,7 @@ class ScopeCore:
         metadata: Mapping[str, Any] | None,
         reason: str | None,
         vector: Vectors | None,
+        found: Sequence[Found] | None,
     ) -> Remembered: ...
     def recall(
         self, scopes: tuple[Scope, ...], query: str, vector: Vectors | None, degraded: str | None, **options: Any
@@ -495,12 +499,14 @@ class ScopeCore:
     ) -> list[Memory]: ...
     def quarantined(self) -> list[Memory]: ...
     def approve(self, memory_id: str) -> Remembered: ...
-    def judge(self, heard: Sequence[Heard], first: int) -> list[Judged]: ...
+    def judge(self, heard: Sequence[Heard] | Sequence[Message], first: int, discards_doubt: bool) -> Judged: ...
     def learn_mark(self, session: str) -> LearnState: ...
     def shown_texts(self, session: str, first: int, end: int) -> list[tuple[int, list[str]]]: ...
+    def drafts(self, judged: Judged, ids: Sequence[str | None], session: str | None, found: Sequence[Sequence[Found] | None]) -> list[Draft]: ...
+    def tell(self, draft: Draft, embedded: Vectors | None) -> Remembered: ...
     def learn(
-        self, drafts: Sequence[Draft], beside: Sequence[Beside], session: LearnedFrom | None, embedded: Vectors | None
-    ) -> list[Remembered] | None: ...
+        self, judged: Judged, drafts: Sequence[Draft], session: LearnedFrom | None, embedded: Vectors | None
+    ) -> list[Decision] | None: ...
     def clusters(self, closeness: float, min_points: int) -> list[FoundCluster]: ...
     def merge(self, originals: Sequence[Memory], keep: int | None, draft: Draft | None) -> Remembered | None: ...
     def relate(
@@ -745,6 +751,19 @@ class PromptCore:
     def __deepcopy__(self, _memo: object, /) -> PromptCore: ...
 
 @final
+class Judged:
+    """What is to become of a page of messages. Private."""
+
+    def decisions(self) -> list[Decision]: ...
+    def doubts(self) -> list[str | None]: ...
+    def texts(self) -> list[str]: ...
+    def of_assistant(self) -> list[int]: ...
+    def wanted(self) -> list[tuple[int, int]]: ...
+    def wanted_texts(self) -> list[str]: ...
+    def without(self, decisions: list[int], reason: str) -> Judged: ...
+    def refined(self, kept: list[int], added: Sequence[Accepted]) -> Judged: ...
+
+@final
 class Draft:
     """One memory on its way into the store: checked, and not yet embedded. Private."""
 
@@ -810,7 +829,7 @@ def check_memory_text(text: str) -> None:
 def screen(text: str) -> list[SensitivePart]:
     """Secrets and personal data in a text. Private."""
 
-def screened(text: str, secrets: str, personal_data: str) -> tuple[str | None, list[str]]:
+def screened(text: str, policy: Policy, found: Sequence[Found] | None = None) -> tuple[str | None, list[str]]:
     """A text as a policy leaves it, and the types that it minded. Private."""
 
 def gate_features(text: str, before: str) -> tuple[list[str], list[float]]:

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from memspan._results import RefusedLine, SummaryIdentifier
 
 __all__ = [
-    "Beside",
     "Billed",
     "CacheMetrics",
     "CheckedReply",
@@ -25,7 +24,6 @@ __all__ = [
     "FoundCluster",
     "Group",
     "HeldSlot",
-    "Judged",
     "LearnState",
     "LearnedClass",
     "LearnedFrom",
@@ -268,35 +266,6 @@ class LearnedTokens:
     prior: float
     exceeded: int
     classes: tuple[LearnedClass, ...]
-
-
-@dataclass(frozen=True)
-class Judged:
-    """What a message claims, with the letters of it that say so."""
-
-    index: int
-    category: str
-    text: str
-    slot: str | None
-    replaces: str | None
-    ends: str | None
-    importance: float
-    confidence: float
-    span: tuple[int, int]
-    reason: str
-    doubt: str | None
-
-
-@dataclass(frozen=True)
-class Beside:
-    """What a draft says of others, and where it comes from."""
-
-    replaces: str | None
-    ends: str | None
-    doubt: str | None
-    session: str | None
-    message: int | None
-    writer: str | None
 
 
 @dataclass(frozen=True)

@@ -128,6 +128,7 @@ class Scope:
         """
         return self._core.remember(
             text,
+            self._store.found_in(text),
             None if vector is not None else self._store.embedder_for(self),
             kind=kind,
             slot=slot,
@@ -197,14 +198,12 @@ class Scope:
         """
         if text is not None:
             _core.check_memory_text(text)  # an embedder never sees what cannot be stored
-            policy = self._store.policy
-            left, _ = _core.screened(text, policy.secrets, policy.personal_data)
-            if left is None:
-                return self._core.revise(memory_id, text, slot, importance, metadata, reason, None)
+            found = self._store.found_in(text)
+            left, _ = _core.screened(text, self._store.policy, found)
             vector = self._store.stored_vector(text, self) if left == text else None
         else:
-            vector = None
-        return self._core.revise(memory_id, text, slot, importance, metadata, reason, vector)
+            found = vector = None
+        return self._core.revise(memory_id, text, slot, importance, metadata, reason, vector, found)
 
     def recall(
         self,
@@ -493,7 +492,7 @@ class Scope:
         """Learns from a conversation: decides what of it deserves to be stored, and stores that.
 
         Rules and a small model decide in microseconds, sentence by sentence; docs/life.md has them. Of a session only what is new since the
-        last time is read, 400 messages a transaction, so that it may be called after every turn, or by several processes, and nothing is
+        last time is read, 2,000 messages a transaction, so that it may be called after every turn, or by several processes, and nothing is
         learnt twice. What an assistant said and nobody confirmed, quotations and what speaks of the model's instructions wait for
         `approve`.
 
@@ -523,7 +522,8 @@ class Scope:
         return learn(self._work(llm, llm_timeout_seconds, dry_run=dry_run), source)
 
     def _work(self, llm: LanguageModel | None, timeout_seconds: float, *, dry_run: bool) -> Work:
-        from memspan._learning import Work, check_model  # noqa: PLC0415
+        from memspan._learning import Work  # noqa: PLC0415
+        from memspan._refining import check_model  # noqa: PLC0415
 
         llm = self._store.llm if llm is None else llm
         check_model("asking a model", llm, timeout_seconds)

@@ -68,7 +68,7 @@ mod _core {
     #[pymodule_export]
     use super::fit::fit;
     #[pymodule_export]
-    use super::life::{dbscan, gate_features, screen, screened};
+    use super::life::{Judged, dbscan, gate_features, screen, screened};
     #[pymodule_export]
     use super::memory::{Memory, Remembered, restore_memory, restore_remembered};
     #[pymodule_export]

@@ -11,12 +11,15 @@ use pyo3::types::PyDict;
 
 use crate::arguments::{Argument, Trust, Ttl, checked, extracted};
 use crate::errors::invalid;
+use crate::life::{FoundParts, detected};
 use crate::value::{Attached, Moment, plain};
 use crate::vectors::{Space, Vectors, given_vector};
 
-/// A memory of the arguments of `remember`, checked. `space` is that of the embedder, without which no vector is taken.
-pub fn new_memory(text: &Bound<'_, PyAny>, fields: Option<&Bound<'_, PyDict>>, space: Space) -> PyResult<NewMemory> {
+/// A memory of the arguments of `remember`, checked, and what detectors found in it. `space` is that of the embedder, without which no
+/// vector is taken.
+pub fn new_memory(text: &Bound<'_, PyAny>, found: FoundParts, fields: Option<&Bound<'_, PyDict>>, space: Space) -> PyResult<NewMemory> {
     let mut new = NewMemory::new(String::read("text", text)?);
+    new.detected = detected(&new.text, found);
     new.made_by = space.map_or(0, |(_, place)| place);
     for (name, value) in fields.into_iter().flatten().filter(|(_, value)| !value.is_none()) {
         set(&mut new, &String::read("the name of an argument", &name)?, &value, space)?;
@@ -53,6 +56,7 @@ pub struct Draft {
     pub new: NewMemory,
 }
 extracted!(Py<Draft>);
+plain!(Draft);
 
 #[pymethods]
 impl Draft {
@@ -126,5 +130,5 @@ pub fn check_text(name: &str, text: &Bound<'_, PyAny>) -> PyResult<bool> {
 /// Checks a text as `remember` does, before it is embedded.
 #[pyfunction]
 pub fn check_memory_text(text: &Bound<'_, PyAny>) -> PyResult<()> {
-    new_memory(text, None, None).map(drop)
+    new_memory(text, None, None, None).map(drop)
 }

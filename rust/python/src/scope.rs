@@ -4,15 +4,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use memspan_engine::engine::{Engine, Erased};
-use memspan_engine::gate::Speaker;
 use memspan_engine::life::consolidate::{self, Rule};
+use memspan_engine::life::judgement::Judgement;
 use memspan_engine::life::{learn, relations};
 use memspan_engine::memory::forget::Stale;
 use memspan_engine::memory::revise::Revision;
 use memspan_engine::memory::{self, Listing, NewMemory, Origin};
 use memspan_engine::scope::Scope;
 use memspan_engine::session::{self, Session};
-use memspan_engine::{Result, collection, gate, recall};
+use memspan_engine::{Result, collection, recall};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
@@ -21,7 +21,7 @@ use crate::arguments::{Argument, Kinds, calls, extracted};
 use crate::collection::CollectionCore;
 use crate::engine::{ATTACHED_UP_TO, Handle};
 use crate::errors::{Hold, hold_for, invalid, run, type_name};
-use crate::life::{Beside, Cluster, Heard, Judged, LearnState, LearnedFrom};
+use crate::life::{Cluster, FoundParts, Judged, LearnState, LearnedFrom, Said, detected, parts};
 use crate::memory::{Memory, Remembered};
 use crate::rows::{Draft, new_memory};
 use crate::value::{Attached, Moment, Tuple, plain, shows};
@@ -89,10 +89,11 @@ calls! {
     ScopeCore |it| {
         revise(
             memory_id: String, text: Option<String>, slot: Option<String>, importance: Option<f64>, metadata: Option<Attached>,
-            reason: Option<String>, vector: Option<Py<Vectors>>,
+            reason: Option<String>, vector: Option<Py<Vectors>>, found: FoundParts,
         ) Detached |own, now| {
             let (vector, made_by) = vector.as_ref().map_or((None, 0), |made| (made.get().first(), made.get().place));
-            let revision = Revision { text, slot, importance, metadata: metadata.map(|one| one.0), reason, vector, made_by };
+            let detected = detected(text.as_deref().unwrap_or_default(), found);
+            let revision = Revision { text, slot, importance, metadata: metadata.map(|one| one.0), reason, vector, made_by, detected };
             own.answer(own.engine.revise(own.scope, &memory_id, revision, now)?)
         };
         get(memory_id: String) Attached |own, now|
@@ -125,14 +126,11 @@ calls! {
         quarantined() Attached |own| own.known(own.engine.quarantined(own.scope)?);
         /// Remembers what waited, as the user's own word.
         approve(memory_id: String) Detached |own, now| own.answer(own.engine.approve(own.scope, &memory_id, now)?);
-        /// What messages claim, in their order: those from `first` on; the ones before are read for what they ask.
-        judge(heard: Vec<Heard>, first: usize) Detached |own, now| {
-            let said = |one: Heard| (Speaker::of_role(&one.role), one.text, one.at.map_or(now, |at| at.0));
-            let messages: Vec<_> = heard.into_iter().map(said).collect();
-            let claims = |index| gate::judge_among(&messages, index).into_iter().map(move |claim| (index, claim));
-            let claims: Vec<_> = (first..messages.len()).flat_map(claims).collect();
-            own.engine.note_judged(claims.iter().map(|(_, claim)| claim.category));
-            Ok(claims.into_iter().map(|(index, claim)| Judged { index, text: messages[index].1.clone(), claim }).collect::<Vec<_>>())
+        /// What is to become of messages: those from `first` on, the ones before are read for what they ask.
+        judge(heard: Vec<Said>, first: usize, discards_doubt: bool) Detached |own, now| {
+            let judgement = Judgement::of(heard.into_iter().map(|said| said.0).collect(), first, discards_doubt, now);
+            own.engine.note_judged(judgement.claims().iter().map(|placed| placed.claim.category));
+            Ok(Judged(judgement))
         };
         /// How far a session was learnt from, and what it is now; the begin where it changed since or is another one.
         learn_mark(session: String) Attached |own| {
@@ -146,14 +144,33 @@ calls! {
             let turns = own.session(&session).shown_texts(first, end, now)?;
             Ok(turns.into_iter().map(|turn| (turn.start, turn.texts)).collect::<Vec<_>>())
         };
-        /// Stores claims in one transaction; `None` where another process learnt from the session meanwhile.
-        learn(drafts: Vec<Py<Draft>>, beside: Vec<Beside>, session: Option<LearnedFrom>, embedded: Option<Py<Vectors>>) Detached |own, now| {
-            let mut claims: Vec<NewMemory> = drafts.iter().zip(beside).map(|(draft, beside)| beside.claim(draft.get())).collect();
+        /// What of a judgement is to be stored, each with its id, as the policy leaves it. `found` has of each what detectors found in it.
+        drafts(judged: Py<Judged>, ids: Vec<Option<String>>, session: Option<String>, found: Vec<FoundParts>) Attached |own| {
+            let mut found = found.into_iter();
+            let draft = |mut new: NewMemory| {
+                new.detected = detected(&new.text, found.next().flatten());
+                new.screen(own.engine.screening());
+                Draft { scope: Arc::clone(&it.scope), new }
+            };
+            Ok(judged.get().0.memories(ids, session.as_deref())?.into_iter().map(draft).collect::<Vec<_>>())
+        };
+        /// Remembers what a model says by a tool: compared with what is known, as a claim is.
+        tell(draft: Py<Draft>, embedded: Option<Py<Vectors>>) Detached |own, now| {
+            let mut told = draft.get().new.clone();
+            (told.vector, told.made_by) = embedded.as_ref().map_or((told.vector.take(), told.made_by), |made| (made.get().first(), made.get().place));
+            told.provenance.writer = Some("tool".to_owned());
+            told.learning = Some(Box::default());
+            let done = learn(own.engine, own.scope, vec![told], None, now)?.and_then(|mut done| done.pop());
+            done.map(|one| own.answer(one)).transpose()
+        };
+        /// Stores the drafts of a judgement in one transaction; `None` where another process learnt from the session meanwhile.
+        learn(judged: Py<Judged>, drafts: Vec<Py<Draft>>, session: Option<LearnedFrom>, embedded: Option<Py<Vectors>>) Detached |own, now| {
+            let mut claims: Vec<NewMemory> = drafts.iter().map(|draft| draft.get().new.clone()).collect();
             for (claim, vector) in claims.iter_mut().zip(embedded.iter().flat_map(|made| made.get().made())) {
                 (claim.vector, claim.made_by) = vector;
             }
-            let done = learn(own.engine, own.scope, claims, session.map(|from| from.0), now)?;
-            done.map(|done| Remembered::several(own.engine, own.scope, done)).transpose()
+            let Some(done) = learn(own.engine, own.scope, claims, session.map(|from| from.0), now)? else { return Ok(None) };
+            Ok(Some(judged.get().decided(Remembered::several(own.engine, own.scope, done)?)))
         };
         /// The clusters of its memories, and the groups that rules merge.
         clusters(closeness: f64, min_points: usize) Detached |own, now| {
@@ -211,21 +228,32 @@ calls! {
         self.scope.scope_type.name()
     }
 
-    /// A memory on its way into the store: checked, and as the engine's policy leaves it.
-    #[pyo3(signature = (text, **fields))]
-    fn draft(&self, text: &Bound<'_, PyAny>, fields: Option<&Bound<'_, PyDict>>) -> PyResult<Draft> {
-        let mut new = new_memory(text, fields, self.handle.space())?;
+    /// A memory on its way into the store: checked, and as the engine's policy leaves it. `found` is what detectors found in it.
+    #[pyo3(signature = (text, found, /, **fields))]
+    fn draft(
+        &self,
+        text: &Bound<'_, PyAny>,
+        found: Option<&Bound<'_, PyAny>>,
+        fields: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Draft> {
+        let mut new = new_memory(text, parts(found)?, fields, self.handle.space())?;
         new.screen(run(text.py(), Hold::Attached, || Ok(self.handle.engine()?.screening()))?);
         Ok(Draft { scope: Arc::clone(&self.scope), new })
     }
 
     /// Writes a memory. `embed` makes the vector of a text, or `None`, where the embedder is a caller's: it is asked outside of any
     /// transaction, unless the memory brings its vector or the same is remembered with one.
-    #[pyo3(signature = (text, embed, **fields))]
-    fn remember(&self, text: &Bound<'_, PyAny>, embed: Option<&Bound<'_, PyAny>>, fields: Option<&Bound<'_, PyDict>>) -> PyResult<Remembered> {
+    #[pyo3(signature = (text, found, embed, /, **fields))]
+    fn remember(
+        &self,
+        text: &Bound<'_, PyAny>,
+        found: Option<&Bound<'_, PyAny>>,
+        embed: Option<&Bound<'_, PyAny>>,
+        fields: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Remembered> {
         let new = match embed {
-            None => new_memory(text, fields, self.handle.space())?,
-            Some(embed) => self.embedded(self.draft(text, fields)?, embed)?,
+            None => new_memory(text, parts(found)?, fields, self.handle.space())?,
+            Some(embed) => self.embedded(self.draft(text, found, fields)?, embed)?,
         };
         let now = self.now(text.py())?;
         self.run(text.py(), Hold::Detached, |own| own.answer(own.engine.remember(own.scope, new, now)?))

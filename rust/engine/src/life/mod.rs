@@ -5,6 +5,7 @@
 
 pub mod cluster;
 pub mod consolidate;
+pub mod judgement;
 pub mod relations;
 
 use crate::Result;

@@ -16,6 +16,7 @@ mod merge;
 mod named;
 mod near;
 pub mod new_memory;
+mod occasion;
 pub mod outcome;
 pub mod provenance;
 pub mod quarantine;

@@ -15,6 +15,7 @@
 mod ask;
 pub mod candidates;
 mod closer;
+mod disputed;
 pub mod explain;
 pub mod filter;
 pub mod fusion;
@@ -234,6 +235,7 @@ pub(crate) fn answer<P: Pages>(engine: &Core, snapshot: &P, request: &Request, q
         }
         if !request.filter.limits_time() && request.filter.preferred.is_none() {
             newest::lift(question, &own, &mut hits, |hit| (look.closeness(hit), look.cosine(hit, built_in)));
+            disputed::lift(&mut hits);
         }
     }
     let hits = sorted(hits);
