@@ -1,13 +1,15 @@
 """Detectors of the caller's: asked wherever the engine screens, and never half believed."""
 
+import json
 import threading
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-import memspan
 import pytest
+
+import memspan
 from memspan.detectors import Detector, DetectorError, Found, presidio
 from memspan.life import Policy
 
@@ -58,13 +60,18 @@ def test_rejecting_stores_nothing_and_allowing_does_not_ask(opened: Callable[...
 
 
 def test_every_way_in_asks_them(opened: Callable[..., memspan.Scope]) -> None:
-    def writer(messages: list[dict[str, str]], *, max_tokens: int) -> str:
-        return '{"claims": [{"message": 0, "quote": "Anne drives us to the lake", "category": "episodic", "text": "Anne drives us to the lake"}]}'
+    claim = {"message": 0, "quote": "Anne drives us to the lake", "category": "episodic", "text": "Anne drives us to the lake"}
+
+    def writer(_: list[dict[str, str]], *, max_tokens: int) -> str:
+        return json.dumps({"claims": [claim]})[:max_tokens]
 
     user = opened(anne, transcripts=True)
     memory = user.remember("Likes tea").memory
     assert user.revise(memory.id, "Likes Anne").memory.text == "Likes [person removed]"
-    assert [one.memory.text for one in user.remember_many(["Met Anne", {"text": "Saw Anne"}])] == ["Met [person removed]", "Saw [person removed]"]
+    assert [one.memory.text for one in user.remember_many(["Met Anne", {"text": "Saw Anne"}])] == [
+        "Met [person removed]",
+        "Saw [person removed]",
+    ]
     assert user.learn([{"role": "user", "content": "Call me Anne."}])[0].action == "redacted"
     learned = user.learn([{"role": "user", "content": "So Anne drives us to the lake on Sunday"}], llm=writer)
     assert [one.action for one in learned.stored] == ["redacted"]
@@ -155,7 +162,8 @@ async def _later(_: str) -> list[Found]:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"detectors": anne}, {"detectors": "x"}, {"detectors": [1]}, {"detectors": [_later]}, {"detected": "drop"}, {"detector_seconds": 0}]
+    "wrong",
+    [{"detectors": anne}, {"detectors": "x"}, {"detectors": [1]}, {"detectors": [_later]}, {"detected": "drop"}, {"detector_seconds": 0}],
 )
 def test_a_policy_refuses_what_is_no_detector(wrong: dict[str, Any]) -> None:
     with pytest.raises(memspan.InvalidInput, match="making a policy"):
@@ -163,7 +171,7 @@ def test_a_policy_refuses_what_is_no_detector(wrong: dict[str, Any]) -> None:
 
 
 def test_a_row_cannot_bring_findings_of_its_own(opened: Callable[..., memspan.Scope]) -> None:
-    with pytest.raises(memspan.InvalidInput, match="'found' is none|\"found\" is none"):
+    with pytest.raises(memspan.InvalidInput, match='"found" is none'):
         opened().remember_many([{"text": "x", "found": []}])
 
 

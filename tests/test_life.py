@@ -472,7 +472,7 @@ def test_evaluation_measures_the_gate_screening_merging_and_the_newest_value(eng
     user.consolidate()
     for day, value in ((1, "eu-west-1"), (2, "us-east-2")):
         user.learn([{"role": "user", "content": f"The deploy region is {value}.", "created_at": datetime(2025, 1, day, tzinfo=UTC)}])
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"user": "u", "question": "what is the deploy region?", "newest": "us-east-2"},
         {"user": "u", "message": "Call me Ana.", "informs": True},
         {"user": "u", "message": "What's the weather like?", "informs": False},

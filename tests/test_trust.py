@@ -240,7 +240,8 @@ UNCALLED = {"close", "aclose", "erase", "aerase", "maintenance", "amaintenance"}
 
 
 def public(target: object) -> list[str]:
-    return [name for name, member in vars(type(target)).items() if not name.startswith("_") and name not in UNCALLED and callable(member)]
+    named = [name for name in dir(type(target)) if not name.startswith("_") and name not in UNCALLED]
+    return [name for name in named if callable(getattr(type(target), name))]
 
 
 def shown(given: list[Any]) -> str:

@@ -11,7 +11,7 @@ from memspan.exceptions import InvalidInput
 from memspan.life import Cluster, Consolidation, SlotProposal
 
 if TYPE_CHECKING:
-    from memspan._core import Memory
+    from memspan._kept import Memory
     from memspan._learning import Work
 
 _PREFERS = re.compile(r"^(?:the user |user )?prefers ", re.IGNORECASE)
@@ -56,7 +56,7 @@ def _kept(work: Work, originals: list[Memory], keep: int) -> Cluster | None:
     text = originals[keep].text
     if work.dry_run:
         return Cluster(tuple(originals), text, "rules")
-    done = work.core.merge(originals, keep, None)
+    done = work.core.merge(_revisions(originals), keep, None)
     return None if done is None else Cluster(tuple(originals), text, "rules", done.memory)
 
 
@@ -72,14 +72,20 @@ def _written(work: Work, originals: list[Memory]) -> Cluster | None:
         return Cluster(tuple(originals), text, "model")
     draft = work.core.draft(
         text,
-        work.store.found_in(text),
-        importance=max(memory.importance for memory in originals),
-        confidence=min(memory.confidence for memory in originals),
-        trust=min(memory.trust for memory in originals),
-        source=originals[-1].source,
+        {
+            "importance": max(memory.importance for memory in originals),
+            "confidence": min(memory.confidence for memory in originals),
+            "trust": min(memory.trust for memory in originals),
+            "source": originals[-1].source,
+            "found": work.store.found_in(text),
+        },
     )
-    done = work.core.merge(originals, None, draft)
+    done = work.core.merge(_revisions(originals), None, draft)
     return None if done is None else Cluster(tuple(originals), text, "model", done.memory)
+
+
+def _revisions(memories: list[Memory]) -> list[tuple[int, int]]:
+    return [(memory._number, memory.revision) for memory in memories]  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
 
 
 def _numbers(text: str) -> set[str]:

@@ -56,7 +56,7 @@ def _checked(detector: Detector, text: str, given: object) -> list[Found]:
         raise _failed(detector, f"{rule}, and it returned more", "return fewer")
     parts: list[Found] = []
     for one in given:  # pyright: ignore[reportUnknownVariableType]
-        start, end, what = (one.start, one.end, one.what) if isinstance(one, Found) else _three(one)
+        start, end, what = (one.start, one.end, one.what) if isinstance(one, Found) else _three(one)  # pyright: ignore[reportUnknownArgumentType]
         is_name = isinstance(what, str) and 0 < len(what) <= LONGEST_NAME and what.isprintable() and what.strip() == what
         if not (is_whole(start) and is_whole(end) and 0 <= start < end <= len(text) and is_name):
             raise _failed(detector, f"{rule} and a name of 1 to {LONGEST_NAME} characters, and one is {one!r:.80}", "correct it")

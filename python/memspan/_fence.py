@@ -42,6 +42,18 @@ def fenced(cls: _C) -> _C:
     return cls
 
 
+def part_of(whole: str) -> Callable[[_C], _C]:
+    """The same of a class that is a part of another, by whose name errors and `help` call its methods."""
+
+    def make(cls: _C) -> _C:
+        for name, member in vars(cls).items():
+            if isinstance(member, FunctionType):
+                member.__qualname__ = f"{whole}.{name}"
+        return fenced(cls)
+
+    return make
+
+
 def guarded(plain: _F) -> _F:
     """The same of one function, which may be a coroutine function or a generator."""
     flags = plain.__code__.co_flags  # as `inspect` reads them, which takes longer to import than memspan

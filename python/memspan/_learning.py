@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from memspan import _core, _records
@@ -53,25 +53,9 @@ class Work:
     def policy(self) -> Policy:
         return self.store.policy
 
-
-class Page:
-    """Messages that are learnt from in one transaction, those before them that are read along, and where they come from."""
-
-    __slots__ = ("first", "heard", "key", "mark", "session")
-
-    def __init__(
-        self,
-        heard: list[Heard] | list[_core.Message],
-        first: int,
-        key: Callable[[Any], str | None],
-        session: str | None = None,
-        mark: _records.LearnedFrom | None = None,
-    ) -> None:
-        self.heard, self.first, self.key, self.session, self.mark = heard, first, key, session, mark
-
-    def ids(self, judged: _core.Judged) -> list[str | None]:
-        """Of each decision that is to be stored the id: made of its message and its place in it, so that a second reading changes nothing."""
-        return [_identity(self.key(self.heard[place]), begin) for place, begin in judged.wanted()]
+    @property
+    def discards_doubt(self) -> bool:
+        return self.policy.unconfirmed == "discard"
 
 
 def learn(work: Work, source: Session | Iterable[Mapping[str, Any]]) -> Learned:
@@ -85,9 +69,13 @@ def learn(work: Work, source: Session | Iterable[Mapping[str, Any]]) -> Learned:
     else:
         heard = [_given(index, message) for index, message in enumerate(source)]
         decisions, read = list[Decision](), len(heard)
-        for first in range(0, len(heard), PAGE):
-            page = heard[max(0, first - BEFORE) : first + PAGE]
-            decisions.extend(_page(work, Page(page, min(first, BEFORE), _key_of_given)) or ())
+        for begin in range(0, len(heard), PAGE):
+            page, first = heard[max(0, begin - BEFORE) : begin + PAGE], min(begin, BEFORE)
+            judged = _refined(work, first, work.core.judge(page, first, work.discards_doubt))
+            ids = [
+                _identity(None if page[one.place].id is None else f"message\0{page[one.place].id}", one.begin) for one in judged.wanted()
+            ]
+            decisions.extend(_stored(work, judged, ids, None, None) or ())
     asked = work.asked
     return Learned(tuple(decisions), read, asked.calls, asked.failed, asked.tokens, asked.refused)
 
@@ -105,30 +93,33 @@ def _from_session(work: Work, session: Session) -> tuple[list[Decision], int]:
         if first >= end:
             return decisions, read
         begin = max(0, first - BEFORE)
-        heard = session._core.messages(begin, end - begin)  # noqa: SLF001  one crossing
+        judged = work.core.judge_session(session.id, begin, end, first - begin, work.discards_doubt)
+        judged = _refined(work, first - begin, _unrepeated(work, session.id, judged))
+        ids = [_identity(f"{session.id}\0{one.index}\0{cast('datetime', one.added_at).isoformat()}", one.begin) for one in judged.wanted()]
         mark = _records.LearnedFrom(session.id, state.before, _records.Mark(end, state.now.edits, state.now.created_at))
-        done = _page(work, Page(heard, first - begin, _key_within(session.id), session.id, None if work.dry_run else mark))
+        done = _stored(work, judged, ids, session.id, None if work.dry_run else mark)
         if done is None:
             continue  # another process learnt from it meanwhile: what it left is read now
         decisions, read, planned = decisions + done, read + end - first, end if work.dry_run else None
     raise StateError("learning: the session is being learnt from by others all the time: try again later")
 
 
-def _page(work: Work, page: Page) -> list[Decision] | None:
+def _refined(work: Work, first: int, judged: _core.Judged) -> _core.Judged:
+    return judged if work.llm is None else refined(work, first, judged)
+
+
+def _stored(
+    work: Work, judged: _core.Judged, ids: list[str | None], session: str | None, mark: _records.LearnedFrom | None
+) -> list[Decision] | None:
     """What became of a page; `None` where another process learnt from its session meanwhile, and nothing was stored."""
-    judged = work.core.judge(page.heard, page.first, work.policy.unconfirmed == "discard")
-    if page.session is not None:
-        judged = _unrepeated(work, page.session, judged)
-    if work.llm is not None:
-        judged = refined(work, page.first, [one.index for one in page.heard], [one.role for one in page.heard], judged)
     if work.dry_run:
         return judged.decisions()
     found = [work.store.found_in(text) for text in judged.wanted_texts()] if work.policy.detectors else []
-    drafts = work.core.drafts(judged, page.ids(judged), page.session, found)
-    if page.mark is None and not drafts:
+    drafts = work.core.drafts(judged, ids, session, found)
+    if mark is None and not drafts:
         return judged.decisions()
     vectors = work.store.stored_vectors([draft.to_embed() or "-" for draft in drafts], work.scope) if drafts else None
-    return work.core.learn(judged, drafts, page.mark, vectors)
+    return work.core.learn(judged, drafts, mark, vectors)
 
 
 def _unrepeated(work: Work, session_id: str, judged: _core.Judged) -> _core.Judged:
@@ -148,14 +139,6 @@ def _unrepeated(work: Work, session_id: str, judged: _core.Judged) -> _core.Judg
 
 def _identity(key: str | None, begin: int) -> str | None:
     return None if key is None else "learned-" + hashlib.blake2s(f"{key}\0{begin}".encode(), digest_size=12).hexdigest()
-
-
-def _key_within(session_id: str) -> Callable[[_core.Message], str]:
-    return lambda message: f"{session_id}\0{message.index}\0{message.added_at.isoformat()}"
-
-
-def _key_of_given(heard: Heard) -> str | None:
-    return None if heard.id is None else f"message\0{heard.id}"
 
 
 def _given(index: int, message: Mapping[str, Any]) -> Heard:
@@ -182,4 +165,4 @@ def _spoken(content: object) -> str:
     return "\n".join(str(part.get("text", "")) for part in spoken)
 
 
-__all__ = ["Heard", "Page", "Work", "learn"]
+__all__ = ["Heard", "Work", "learn"]

@@ -9,7 +9,7 @@ from memspan._values import dataclass, field, fresh
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from memspan._core import Memory
+    from memspan._kept import Memory
     from memspan._results import RefusedLine, SummaryIdentifier
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "Fitted",
     "FoundCluster",
     "Group",
+    "HeardLine",
     "HeldSlot",
     "LearnState",
     "LearnedClass",
@@ -50,6 +51,7 @@ __all__ = [
     "SummaryText",
     "UsedGrant",
     "UsedSection",
+    "Wanted",
 ]
 
 
@@ -266,6 +268,25 @@ class LearnedTokens:
     prior: float
     exceeded: int
     classes: tuple[LearnedClass, ...]
+
+
+@dataclass(frozen=True)
+class HeardLine:
+    """A message that was judged, without blocks that a prompt showed."""
+
+    index: int
+    role: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What of a message is to be stored: the place of the message in its page, its index, when it was added, the letter it begins at."""
+
+    place: int
+    index: int
+    added_at: datetime | None
+    begin: int
 
 
 @dataclass(frozen=True)

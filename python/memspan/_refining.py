@@ -1,5 +1,7 @@
-"""A model refines what the rules decided, and never invents: each of its claims quotes the message, and a claim whose words the quote does
-not have is refused. What cannot be read as the schema says, comes too late or raises leaves the batch to the rules.
+"""A model refines what the rules decided, and never invents.
+
+Each of its claims quotes the message, and a claim whose words the quote does not have is refused. What cannot be read as the schema says,
+comes too late or raises leaves the batch to the rules.
 """
 
 from __future__ import annotations
@@ -8,10 +10,8 @@ import inspect
 import json
 import re
 import threading
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, cast
 
-from memspan import _core
 from memspan._core import Limits
 from memspan._fence import is_list, is_mapping
 from memspan._values import dataclass
@@ -20,6 +20,9 @@ from memspan.exceptions import InvalidInput
 from memspan.life import Decision
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from memspan import _core
     from memspan._learning import Work
     from memspan.life import Policy
 
@@ -98,10 +101,9 @@ class Accepted:
     like: int | None
 
 
-def refined(work: Work, first: int, indexes: list[int], roles: list[str], judged: _core.Judged) -> _core.Judged:
+def refined(work: Work, first: int, judged: _core.Judged) -> _core.Judged:
     """The decisions of a page with those of a model in place of what the rules left open."""
-    texts = judged.texts()
-    lines = [Line(at, indexes[at], roles[at], texts[at]) for at in range(first, len(texts))]
+    lines = [Line(at, one.index, one.role, one.text) for at, one in enumerate(judged.heard()) if at >= first]
     known = [Known(at, *pair) for at, pair in enumerate(zip(judged.decisions(), judged.doubts(), strict=True))]
     accepted: list[Accepted] = []
     for batch in _batches(lines):
@@ -121,7 +123,8 @@ def refined(work: Work, first: int, indexes: list[int], roles: list[str], judged
 def _can_be_stored(work: Work, one: Accepted) -> bool:
     """Whether the store takes it: a slot of control characters or half a surrogate is the model's fault, and ends nothing."""
     try:
-        work.core.draft(one.decision.text, None, kind=one.decision.category, slot=one.decision.slot, importance=one.decision.importance)
+        decision = one.decision
+        work.core.draft(decision.text, {"kind": decision.category, "slot": decision.slot, "importance": decision.importance})
     except InvalidInput:
         return False
     return True

@@ -14,7 +14,7 @@ from memspan._values import dataclass, field, fresh, of_module
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from memspan._core import Memory, Message
+    from memspan._kept import Memory, Message
 
 __all__ = [
     "Added",
@@ -39,9 +39,10 @@ Action: TypeAlias = Literal["added", "superseded", "duplicate", "reinforced", "r
 Category: TypeAlias = Literal["preference", "decision", "task_outcome", "constraint", "semantic", "episodic", "profile", "discard"]
 
 
-def _quoted(text: str) -> str:
-    """A text as reprs of the core show it."""
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+def quoted(text: str) -> str:
+    """A text as reprs of values show it, on one line."""
+    body = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{body if body.isprintable() else "".join(one if one.isprintable() else repr(one)[1:-1] for one in body)}"'
 
 
 @of_module("memspan")
@@ -159,7 +160,7 @@ class TermScore:
 
     def __repr__(self) -> str:
         numbers = f"weight={self.weight:.2f}, frequency={self.frequency}, idf={self.idf:.3f}, count={self.count}, score={self.score:.3f}"
-        return f"TermScore({_quoted(self.text)}, role={_quoted(self.role)}, {numbers})"
+        return f"TermScore({quoted(self.text)}, role={quoted(self.role)}, {numbers})"
 
 
 @of_module("memspan.collection")
@@ -498,4 +499,4 @@ class SessionInfo:
     metadata: dict[str, Any] = field(hash=False)
 
     def __repr__(self) -> str:
-        return f"SessionInfo({_quoted(self.id)}, model={_quoted(self.model)}, messages={self.messages}, ended={str(self.ended).lower()})"
+        return f"SessionInfo({quoted(self.id)}, model={quoted(self.model)}, messages={self.messages}, ended={str(self.ended).lower()})"

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from memspan import _core
+from memspan._detecting import found_in
 from memspan._fence import is_mapping
 from memspan._values import replace
-from memspan._detecting import found_in
 
 if TYPE_CHECKING:
     from memspan.life import Policy, Treatment
@@ -20,8 +20,8 @@ _LONGEST = 4 << 20
 def screened_message(message: Any, policy: Policy) -> Any:
     """A message without what the policy minds: a mapping is copied where something is taken out, an SDK's object becomes a mapping then."""
     given: Any = message if is_mapping(message) else message.model_dump(exclude_none=True) if hasattr(message, "model_dump") else message
-    redacts = {name: _redacts(getattr(policy, name)) for name in ("secrets", "personal_data", "detected")}
-    left = _left(given, replace(policy, **redacts))
+    secrets, personal_data, detected = map(_redacts, (policy.secrets, policy.personal_data, policy.detected))
+    left = _left(given, replace(policy, secrets=secrets, personal_data=personal_data, detected=detected))
     return message if left is given else left
 
 

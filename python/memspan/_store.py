@@ -19,8 +19,8 @@ from memspan.life import Policy
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from memspan._core import Remembered
     from memspan._embedding import Embedding, Reporter
+    from memspan._kept import Remembered
     from memspan.detectors import Found
     from memspan.life import LanguageModel
     from memspan.long_term import Scope
@@ -144,7 +144,7 @@ class OpenStore:
 
     def found_in(self, text: object) -> list[Found] | None:
         """What detectors of the policy find in a text."""
-        return found_in(text, self.policy) if isinstance(text, str) else None
+        return found_in(text, self.policy) if isinstance(text, str) and self.policy.detectors else None
 
     def import_rows(
         self, rows: Iterable[object], *, scope: Scope | None, core: _core.ScopeCore | None = None, skip: bool
@@ -208,7 +208,9 @@ class OpenStore:
                 'reading a row: it must say whose memory it is, and it has no scope: add "scope": engine.user(...), '
                 "or call remember_many of a scope"
             )
-        return core.draft(text, self.found_in(text), **fields)
+        if "found" in fields:
+            raise InvalidInput('reading a row: a key is one of the arguments of remember(), and "found" is none: remove it')
+        return core.draft(text, {**fields, "found": self.found_in(text)})
 
     def _stored_vectors(self, drafts: list[_core.Draft], scope: Scope | None) -> _core.Vectors | None:
         embedding = self.embedding

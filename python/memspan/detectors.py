@@ -1,9 +1,9 @@
 """Detectors: functions of the caller's that say which parts of a text are not to be stored: `memspan.Policy(detectors=[...])`.
 
-A detector takes a text and returns parts of it: `Found(start, end, what)`, or tuples of the same. The engine asks every detector wherever it
-screens: in `remember`, `remember_many`, `revise`, `learn`, `consolidate`, tools, and messages where the policy screens transcripts. What
-they find joins what the engine's own rules find; `Policy.detected` says what is done about it. A detector that raises, takes too long or
-breaks this promise raises `DetectorError`, and nothing is stored.
+A detector takes a text and returns parts of it: `Found(start, end, what)`, or tuples of the same. The engine asks every detector wherever
+it screens: in `remember`, `remember_many`, `revise`, `learn`, `consolidate`, tools, and messages where the policy screens transcripts. What
+they find joins what the engine's own rules find, and `Policy.detected` says what is done about it. A detector that raises, takes too long
+or breaks this promise raises `DetectorError`, and nothing is stored.
 
 `presidio()` is one, made of the package presidio-analyzer.
 """
@@ -11,6 +11,7 @@ breaks this promise raises `DetectorError`, and nothing is stored.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from importlib import import_module
 from typing import Any, TypeAlias
 
 from memspan._values import dataclass
@@ -70,18 +71,17 @@ def presidio(
 def _patterns(language: str) -> Callable[..., list[Any]]:
     """Presidio's recognizers of patterns alone, asked one after the other."""
     try:
-        import presidio_analyzer  # noqa: PLC0415  an extra
+        package = import_module("presidio_analyzer")  # an extra
     except ImportError as error:
         raise MissingExtra(
             "detecting with presidio-analyzer needs that package, which is not installed: pip install 'memspan[presidio]'", extra="presidio"
         ) from error
-    registry = presidio_analyzer.RecognizerRegistry()
+    registry = package.RecognizerRegistry()
     registry.load_predefined_recognizers(languages=[language])
-    recognizers = [one for one in registry.recognizers if isinstance(one, presidio_analyzer.PatternRecognizer)]
+    recognizers = [one for one in registry.recognizers if isinstance(one, package.PatternRecognizer)]
 
     def analyze(text: str, entities: list[str] | None, language: str) -> list[Any]:
         asked = [one for one in recognizers if one.supported_language == language]
-        found = [one.analyze(text, entities or one.supported_entities, None) or [] for one in asked]
-        return [result for results in found for result in results]
+        return [result for one in asked for result in one.analyze(text, entities or one.supported_entities, None) or ()]
 
     return analyze

@@ -15,14 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 from memspan import _core
 from memspan._fence import guarded, is_mapping
-from memspan._learning import Heard
 from memspan._values import asdict, dataclass
 from memspan.exceptions import InvalidInput
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from memspan._core import Memory
+    from memspan._kept import Memory
     from memspan.engine import Engine
     from memspan.long_term import Scope
 
@@ -93,7 +92,7 @@ def evaluate(engine: Engine, questions: str | os.PathLike[str] | Iterable[Mappin
         engine: The store. Its recalls are noted as any others.
         questions: A file of JSON lines, or mappings: "user" (or "shared"), "question", and, where it is known, "answers": ids of memories,
             or texts of which one must be in a memory for it to answer, and "newest": a text of the value that holds now. "tenant" where
-            there is one. A row with a "message" in place of the question measures the gate and the screening on it, and stores nothing: with
+            there is one. A row with a "message" in place of the question measures the gate and the screening, and stores nothing: it has
             "informs" and "sensitive", true or false.
         limit: Memories that a question recalls at most.
 
@@ -166,11 +165,13 @@ def _kept_all(scope: Scope, memory: Memory) -> bool:
 
 def _of_messages(engine: Engine, rows: list[Mapping[str, Any]]) -> dict[str, float | None]:
     """What the gate and the screening make of messages whose labels are given."""
+    from memspan._learning import Heard  # noqa: PLC0415  few evaluations have such rows
+
     gate: list[tuple[bool, float, bool]] = []
     flagged: dict[bool, list[bool]] = {True: [], False: []}
     for row in rows:
         if isinstance(row.get("informs"), bool):
-            core = _scope(engine, row)._core  # noqa: SLF001  the rules alone: no model of the engine's is asked
+            core = _scope(engine, row)._core  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  the rules alone: no model of the engine's is asked
             learned = core.judge([Heard(0, "user", row["message"], None)], 0, False).decisions()
             stored = any(one.category != "discard" for one in learned)
             gate.append((stored, max((one.importance for one in learned), default=0.0), row["informs"]))

@@ -16,7 +16,7 @@ from memspan._values import dataclass, field
 from memspan.exceptions import InvalidInput
 
 if TYPE_CHECKING:
-    from memspan._core import Memory
+    from memspan._kept import Memory
     from memspan.detectors import Detector
 
 __all__ = [

@@ -14,7 +14,7 @@ from memspan.exceptions import InvalidInput, NotFound
 
 if TYPE_CHECKING:
     from memspan import _core
-    from memspan._core import Memory
+    from memspan._kept import Memory
     from memspan.long_term import Scope
 
 __all__ = ["ToolFormat", "call", "schemas"]
@@ -140,8 +140,9 @@ def _value(name: str, key: str, value: Any, rule: dict[str, Any]) -> Any:
 
 
 def _remember(scope: Scope, core: _core.ScopeCore, text: str, kind: str = "semantic", slot: str | None = None) -> dict[str, Any]:
-    store = scope._store  # noqa: SLF001  whose policy and embedder a tool has, too
-    draft = core.draft(text, store.found_in(text), kind=kind, slot=slot, confidence=0.8, source="assistant")
+    store = scope._store  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  whose policy and embedder a tool has, too
+    fields = {"kind": kind, "slot": slot, "confidence": 0.8, "source": "assistant", "found": store.found_in(text)}
+    draft = core.draft(text, fields)
     done = core.tell(draft, store.stored_vector(draft.to_embed(), scope))
     answer = {"action": done.action, "id": done.memory.id, "text": done.memory.text}
     return answer if done.reason is None else {**answer, "reason": done.reason}

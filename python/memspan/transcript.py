@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from operator import index as whole_number
 from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
-from memspan._core import Message
+from memspan._kept import Message
 from memspan._results import TranscriptHit
 from memspan._values import dataclass
 from memspan.working import Prompt

@@ -73,6 +73,13 @@ class Provider(ABC):
             return True
         return not vendor or vendor in self.vendors
 
+    @property
+    def base_url(self) -> str:
+        """Where its requests go, where that is not the vendor's own address; else empty."""
+        given = self._client_options.get("base_url") or getattr(self._sync or self._async, "base_url", "")
+        address = str(given)
+        return address if "://" in address else ""
+
     def with_model(self, model: str) -> Writer:
         """This provider with a model, for `llm=`: a function of chat messages and `max_tokens` that returns the reply's text.
 

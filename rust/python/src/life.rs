@@ -8,30 +8,26 @@ use memspan_engine::text::screening::{self, Detected, Screened, Screening, Treat
 use pyo3::prelude::*;
 
 use crate::arguments::{Argument, checked, extracted, field};
-use crate::errors::{Hold, run};
+use crate::errors::{Pace, run};
 use crate::memory::{Memory, Remembered};
-use crate::messages::Message;
-use crate::value::{Moment, Show, plain, shows};
+use crate::value::{Moment, Show, as_is, shows};
 
-/// A message to be judged: one of a session, or one that says its index, role, text and time.
+/// A message to be judged.
 pub struct Said(pub Heard);
 
 impl<'py> Argument<'py> for Said {
     fn read(_: &str, value: &Bound<'py, PyAny>) -> PyResult<Self> {
-        if let Ok(message) = value.cast::<Message>() {
-            return checked(value, message.get().0.heard()).map(Self);
-        }
-        let (index, role) = (field(value, "index")?, field::<String>(value, "role")?);
+        let speaker = Speaker::of_role(&field::<String>(value, "role")?);
         let text = gate::without_blocks(&field::<String>(value, "text")?).into_owned();
         let at = field::<Option<Moment>>(value, "at")?.map(|at| at.0);
-        Ok(Self(Heard { index, speaker: Speaker::of_role(&role), text, at }))
+        Ok(Self(Heard { index: field(value, "index")?, speaker, text, at, added_at: None }))
     }
 }
 
 /// What is to become of a page of messages. Frozen: whoever checks it makes another one of it.
 #[pyclass(frozen, module = "memspan._core")]
 pub struct Judged(pub Judgement);
-plain!(Judged);
+as_is!(Judged);
 extracted!(Py<Judged>);
 
 #[pymethods]
@@ -46,9 +42,9 @@ impl Judged {
         self.0.claims().iter().map(|placed| placed.claim.doubt).collect()
     }
 
-    /// The texts of the messages, without blocks that a prompt showed.
-    fn texts(&self) -> Vec<&str> {
-        self.0.heard().iter().map(|heard| heard.text.as_str()).collect()
+    /// The messages.
+    fn heard<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.0.heard().iter().collect::<Vec<_>>().show(py)
     }
 
     /// Places of the decisions that are to be stored and rest on the assistant's words.
@@ -57,9 +53,9 @@ impl Judged {
         (0..).zip(self.0.claims()).filter(|(_, placed)| wanted(placed)).map(|(at, _)| at).collect()
     }
 
-    /// Of each decision that is to be stored the place of its message, and the letter at which it begins.
-    fn wanted(&self) -> Vec<(usize, usize)> {
-        self.0.wanted().map(|placed| (placed.place, letters(&self.0.message(placed).text, placed.claim.span.0))).collect()
+    /// Of each decision that is to be stored where it comes from.
+    fn wanted<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.0.wanted().map(|placed| Wanted(placed, self.0.message(placed))).collect::<Vec<_>>().show(py)
     }
 
     /// Their texts.
@@ -89,7 +85,8 @@ impl Judged {
     }
 
     fn of_model(&self, accepted: &Bound<'_, PyAny>) -> PyResult<Placed> {
-        let (decision, place, like) = (accepted.getattr("decision")?, field(accepted, "place")?, field::<Option<usize>>(accepted, "like")?);
+        let (decision, place) = (accepted.getattr("decision")?, field::<usize>(accepted, "place")?);
+        let like = field::<Option<usize>>(accepted, "like")?;
         let text = self.0.heard().get(place).map_or("", |heard| heard.text.as_str());
         let (start, end): (usize, usize) = decision.getattr("span")?.extract()?;
         let thousandths = |name: &str| -> PyResult<u16> { Ok((field::<f64>(&decision, name)? * 1000.0).round() as u16) };
@@ -109,6 +106,9 @@ impl Judged {
     }
 }
 
+/// A claim that is to be stored, and its message.
+struct Wanted<'a>(&'a Placed, &'a Heard);
+
 /// What became of a claim, with the letters that it rests on.
 pub struct Decision {
     index: u64,
@@ -118,12 +118,12 @@ pub struct Decision {
 
 impl Decision {
     fn action(&self) -> &'static str {
-        self.decided.done.as_ref().map_or_else(|| self.decided.placed.plan(), |done| done.action())
+        self.decided.done.as_ref().map_or_else(|| self.decided.placed.plan(), |done| done.action.name())
     }
 
     fn reason(&self) -> String {
         let planned = &self.decided.placed.claim.reason;
-        let done = self.decided.done.as_ref().and_then(Remembered::reason);
+        let done = self.decided.done.as_ref().and_then(|done| done.reason.as_deref());
         let done = done.filter(|done| !planned.ends_with(done));
         done.map_or_else(|| planned.clone(), |done| format!("{planned}; {done}"))
     }
@@ -159,11 +159,15 @@ fn byte_at(text: &str, letter: usize) -> usize {
 }
 
 shows! {
+    &Heard as HeardLine |it| { index, role = it.speaker.name(), text = it.text.as_str() }
+    Wanted<'_> as Wanted |it| {
+        place = it.0.place, index = it.1.index, added_at = it.1.added_at.map(Moment), begin = letters(&it.1.text, it.0.claim.span.0)
+    }
     Decision as Decision |it| {
         action = it.action(), category = it.decided.placed.claim.category.name(), text = it.decided.placed.claim.text.as_str(),
         slot = it.decided.placed.claim.slot.as_deref(), importance = f64::from(it.decided.placed.claim.importance) / 1000.0,
         confidence = f64::from(it.decided.placed.claim.confidence) / 1000.0, index = it.index, span = it.span, reason = it.reason(),
-        memory = it.decided.done.map(|done| done.memory())
+        memory = it.decided.done.map(|done| done.memory)
     }
     LearnMark as Mark |it| { next, edits, created_at }
     LearnState as LearnState |it| { first, before, now }
@@ -214,11 +218,6 @@ impl<'py> Argument<'py> for Found {
 /// What detectors found in a text; `None` where none was asked.
 pub type FoundParts = Option<Vec<Found>>;
 
-/// The same of an argument.
-pub fn parts(found: Option<&Bound<'_, PyAny>>) -> PyResult<FoundParts> {
-    found.map_or(Ok(None), |found| FoundParts::read("found", found))
-}
-
 /// The same in bytes.
 pub fn detected(text: &str, found: FoundParts) -> Vec<Detected> {
     let in_bytes = |Found(start, end, what)| Detected { what, start: byte_at(text, start), end: byte_at(text, end) };
@@ -240,7 +239,11 @@ pub fn screened(
     policy: &Bound<'_, PyAny>,
     found: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<(Option<String>, Vec<String>)> {
-    let (policy, text, found) = (Screening::read("policy", policy)?, String::read("text", text)?, parts(found)?);
+    let (policy, text, found) = (
+        Screening::read("policy", policy)?,
+        String::read("text", text)?,
+        found.map_or(Ok(None), |found| FoundParts::read("found", found))?,
+    );
     Ok(match policy.apply(&text, &detected(&text, found)) {
         Screened::Clean => (Some(text), Vec::new()),
         Screened::Redacted(left, types) => (Some(left), types),
@@ -257,7 +260,7 @@ pub fn gate_features(text: &Bound<'_, PyAny>, before: &Bound<'_, PyAny>) -> PyRe
 /// DBSCAN over rows of float32, as `consolidate` runs it: the cluster of each, `None` for noise.
 #[pyfunction]
 pub fn dbscan(py: Python<'_>, vectors: Vec<Vec<f32>>, closeness: f64, min_points: usize) -> PyResult<Vec<Option<u32>>> {
-    run(py, Hold::Detached, || {
+    run(py, Pace::Waits, || {
         let mut points = Points::new(vectors.first().map_or(0, Vec::len));
         for vector in &vectors {
             points.push(vector);

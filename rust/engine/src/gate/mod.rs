@@ -89,6 +89,16 @@ pub enum Speaker {
 }
 
 impl Speaker {
+    /// Its role.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Assistant => "assistant",
+            Self::Other => "other",
+        }
+    }
+
     /// That of a role.
     #[must_use]
     pub fn of_role(role: &str) -> Self {
@@ -161,6 +171,8 @@ pub struct Heard {
     pub text: String,
     /// When, in microseconds since 1970, where that is known.
     pub at: Option<i64>,
+    /// When it was added to a session.
+    pub added_at: Option<i64>,
 }
 
 /// What a message among others claims. What the other side said last and says next stands beside it.

@@ -112,6 +112,12 @@ impl NewMemory {
         }
     }
 
+    /// The text to embed; `None` where it brings its vector, or may not be stored.
+    #[must_use]
+    pub fn to_embed(&self) -> Option<&str> {
+        (self.vector.is_none() && !matches!(self.screened, Verdict::Refused(_))).then_some(self.text.as_str())
+    }
+
     /// Checks what needs no transaction: lengths and ranges.
     pub fn check(&self) -> Result<()> {
         check_text(&self.text)?;

@@ -159,13 +159,15 @@ pub fn rank(
             || candidate.attributes.trust > 0 && vouched <= limit
             || candidate.identified && holders <= limit
     });
-    let (mut candidates, mut parts) = (candidates, Vec::with_capacity(order.len()));
-    for &at in &order {
-        if scale.any_dense {
+    let mut candidates = candidates;
+    if scale.any_dense {
+        let mut as_they_lie = order.clone();
+        as_they_lie.sort_unstable();
+        for at in as_they_lie {
             candidates[at].dense = exact(&candidates[at])?.or(candidates[at].dense);
         }
-        parts.push(weighted(weights, &scale, &candidates[at], priors[at]));
     }
+    let parts: Vec<Parts> = order.iter().map(|&at| weighted(weights, &scale, &candidates[at], priors[at])).collect();
     let places = if scale.any_dense {
         let kept: Vec<&Candidate> = order.iter().map(|&at| &candidates[at]).collect();
         in_order(&kept, |place| parts[place].fixed)

@@ -12,11 +12,12 @@
 
 use std::cell::OnceCell;
 
+use super::Question;
+use super::contenders::Contender;
 use super::own::Own;
 use super::ranking::memories::newest::{CLOSENESS, LEAST, MEANING};
-use super::{Hit, Question};
 use crate::memory::Kind;
-use crate::text::{Role, analyze};
+use crate::text::{MAX_TEXT_BYTES, QueryTerm, Role, analyze};
 use crate::units::term_key::TermKey;
 
 /// So many hundredths of the older one's score has what is newer, at least.
@@ -46,7 +47,7 @@ const LONGEST_OWN: usize = "user\u{2019}s".len();
 
 /// Puts the newest of each thing before what it replaces, by its score, and notes at the older ones when something newer was said.
 /// `near` has the closeness of a hit, and its cosine by the built-in embedding.
-pub(super) fn lift(question: &Question, own: &Own, hits: &mut [Hit], near: impl Fn(&Hit) -> (f64, f64)) {
+pub(super) fn lift(question: &Question, own: &Own, hits: &mut [Contender<'_>], near: impl Fn(&Contender<'_>) -> (f64, f64)) {
     if words(question.text()).any(|word| PAST.contains(&word.as_str())) {
         return;
     }
@@ -63,7 +64,6 @@ pub(super) fn lift(question: &Question, own: &Own, hits: &mut [Hit], near: impl 
         hits[older].newer_at = Some(hits[newest].memory.occurred_at);
         let least = hits[older].parts.fixed;
         hits[newest].parts.raise_to(least);
-        hits[newest].score = hits[newest].parts.score();
     }
 }
 
@@ -82,8 +82,8 @@ fn answers_by((closeness, cosine): (f64, f64)) -> bool {
 
 /// Of whom and of what a question asks.
 struct Asked {
-    /// Hashes of what a newer memory must have if the older one has it.
-    required: Vec<u64>,
+    /// What a newer memory must have if the older one has it.
+    required: Vec<Required>,
     key: TermKey,
     names: Vec<String>,
     /// It asks of the user: in the first person, or by name.
@@ -98,7 +98,7 @@ impl Asked {
         let own_names: Vec<String> = names.iter().filter(|name| own.has(name)).cloned().collect();
         let is_own = speaks_of_own(question.text()) || !own_names.is_empty();
         let (key, query) = question.known_terms();
-        let is_required = |term: &crate::text::QueryTerm| match term.role {
+        let is_required = |term: &QueryTerm| match term.role {
             Role::Whole => true,
             Role::Word => {
                 names.contains(&term.text) && !own_names.contains(&term.text) || term.text.bytes().any(|byte| byte.is_ascii_digit())
@@ -106,7 +106,7 @@ impl Asked {
             _ => false,
         };
         Self {
-            required: query.terms.iter().filter(|term| is_required(term)).map(|term| term.hash).collect(),
+            required: query.terms.iter().filter(|term| is_required(term)).map(Required::of).collect(),
             key,
             names,
             own: is_own,
@@ -133,6 +133,31 @@ impl Asked {
     }
 }
 
+/// A name or an identifier of the question.
+struct Required {
+    hash: u64,
+    /// Its letters and digits, where a text in ASCII that has it has these in a row.
+    letters: Option<String>,
+}
+
+impl Required {
+    fn of(term: &QueryTerm) -> Self {
+        let letters = if term.text.len() < MAX_TEXT_BYTES { letters(&term.text) } else { None };
+        Self { hash: term.hash, letters: letters.filter(|letters| !letters.is_empty()) }
+    }
+
+    /// Whether a text with these letters may have it.
+    fn may_be_in(&self, text: &str) -> bool {
+        self.letters.as_ref().is_none_or(|own| text.contains(own.as_str()))
+    }
+}
+
+/// The letters and digits of a text in ASCII, in small letters: the analyzer changes nothing else of them, and drops none between others.
+fn letters(text: &str) -> Option<String> {
+    let kept = |byte: &u8| byte.is_ascii_alphanumeric();
+    text.is_ascii().then(|| text.bytes().filter(kept).map(|byte| char::from(byte.to_ascii_lowercase())).collect())
+}
+
 /// What is known of a memory that holds.
 struct Seen<'h> {
     text: &'h str,
@@ -144,33 +169,39 @@ struct Seen<'h> {
     required: OnceCell<Vec<u64>>,
     own: OnceCell<bool>,
     others: OnceCell<bool>,
+    begin: OnceCell<Option<String>>,
 }
 
 impl<'h> Seen<'h> {
-    fn of(hit: &'h Hit) -> Option<Self> {
+    fn of(hit: &Contender<'h>) -> Option<Self> {
         let memory = &hit.memory;
-        if !holds(memory.kind) || memory.ending.is_some() {
+        if !holds(memory.kind) || memory.is_ended {
             return None;
         }
         Some(Self {
-            text: &memory.text,
+            text: memory.text,
             scope: hit.scope,
-            slot: memory.slot.as_deref(),
+            slot: memory.slot,
             occurred_at: memory.occurred_at,
             trust: memory.trust,
             score: hit.parts.fixed,
             required: OnceCell::new(),
             own: OnceCell::new(),
             others: OnceCell::new(),
+            begin: OnceCell::new(),
         })
     }
 
-    /// What it has of the names and identifiers of the question.
+    /// What it has of the names and identifiers of the question. The text is analysed only where its letters have one of them.
     fn required(&self, asked: &Asked) -> &[u64] {
         self.required.get_or_init(|| {
+            let letters = letters(self.text);
+            if letters.is_some_and(|letters| !asked.required.iter().any(|one| one.may_be_in(&letters))) {
+                return Vec::new();
+            }
             let analysis = analyze(self.text, asked.key);
             let has = |hash: &u64| analysis.terms.binary_search_by_key(hash, |term| term.hash).is_ok();
-            asked.required.iter().copied().filter(has).collect()
+            asked.required.iter().map(|one| one.hash).filter(has).collect()
         })
     }
 
@@ -182,8 +213,12 @@ impl<'h> Seen<'h> {
 
     /// Whether both begin with the same word, but for an article: what is about nobody that is asked for is then of the same thing.
     fn begins_as(&self, other: &Self) -> bool {
-        let begin = |text: &'h str| words(text).find(|word| !matches!(word.as_str(), "the" | "a" | "an" | "our"));
-        begin(self.text) == begin(other.text)
+        self.begin() == other.begin()
+    }
+
+    fn begin(&self) -> Option<&str> {
+        let begin = || words(self.text).find(|word| !matches!(word.as_str(), "the" | "a" | "an" | "our"));
+        self.begin.get_or_init(begin).as_deref()
     }
 
     /// Whether it speaks of what is somebody's whom the question does not name.
@@ -233,6 +268,23 @@ mod tests {
         assert!(speaks_of_own("Where do I work?") && speaks_of_own("My job") && speaks_of_own("The user's editor is Vim."));
         assert!(!speaks_of_own("MySQL runs on port 3306") && !speaks_of_own("Anna works at Acme."));
         assert_eq!(owners("Bob's project uses it, and it's Anna's.").collect::<Vec<_>>(), ["bob"]);
+    }
+
+    #[test]
+    fn what_a_text_has_its_letters_tell_first() {
+        let words =
+            ["payments-api", "U.S.A", "O'Brien's", "getUserById", "python3", "8443", "v1.2.3", "$HOME/x_y", "don't", "APIs", "l'Oreal"];
+        let texts = words.iter().flat_map(|one| words.iter().map(move |other| format!("The {one}, ({other}) is it."))).chain(["".into()]);
+        let question = words.join(" ");
+        let (key, query) = Question::new(&question).known_terms();
+        for text in texts {
+            let (analysis, letters) = (analyze(&text, key), letters(&text).expect("ASCII"));
+            for term in query.terms.iter().filter(|term| matches!(term.role, Role::Whole | Role::Word)) {
+                let has = analysis.terms.binary_search_by_key(&term.hash, |known| known.hash).is_ok();
+                assert!(!has || Required::of(term).may_be_in(&letters), "{text} has {}", term.text);
+            }
+        }
+        assert_eq!(letters("Zo\u{e9}"), None);
     }
 
     #[test]

@@ -57,6 +57,7 @@ impl StoredMessage {
                 Cow::Owned(left) => left,
             },
             at: Some(record.created_at.unwrap_or(record.added_at)),
+            added_at: Some(record.added_at),
         })
     }
 }

@@ -43,6 +43,8 @@ pub struct Ask {
     pub query: Option<String>,
     /// Its embedding, where there is an embedder.
     pub vector: Option<vectors::Query>,
+    /// Why it has none, where the embedder failed.
+    pub embedder_failed: Option<String>,
     /// The caller's own chunks.
     pub items: Vec<Item>,
     /// Another budget for this call.
@@ -172,6 +174,7 @@ pub(in crate::session) fn assemble<P: Pages>(
     prompt.explained.extend(corrections.map(read_as));
     let question = recalled.as_ref().map(|(request, _)| request.text.clone());
     let degraded = recalled.as_ref().and_then(|(_, answer)| answer.degraded.clone()).or(degraded);
+    let degraded = degraded.map(|why| ask.embedder_failed.clone().unwrap_or(why));
     let (model, session_id, epoch) = (epoch.model, record.id, record.epoch);
     let assembled =
         Assembled { prompt, model, place, session_id, epoch, sent: Arc::new(sent), degraded, ask: Arc::new(ask.clone()), question };

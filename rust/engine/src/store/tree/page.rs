@@ -11,6 +11,8 @@
 //! (`MDB_page` and `MDB_node` of lmdb's mdb.c, in the machine's byte order.) What this does not do: find a bit that was
 //! flipped in a key and leaves the order right. Values carry checksums over their keys: `super` asks for those beside a gap.
 
+use std::cmp::Ordering;
+
 /// Bytes before a page's offsets.
 pub const HEADER: usize = 16;
 const NODE: usize = 8;
@@ -119,16 +121,22 @@ impl<'m> Page<'m> {
         }
     }
 
-    /// The index of the first key from `low` on that is not below `key`, and whether it is that key.
+    /// The index of the first key from `low` on that is not below `key`, and whether it is that key. It is looked for from `near` on, in
+    /// steps that double: what is asked for mostly stands behind what was asked for before.
     #[must_use]
-    pub fn search(self, key: &[u8], mut low: usize) -> Option<(usize, bool)> {
-        let mut high = self.entries();
+    pub fn search(self, key: &[u8], mut low: usize, near: Option<usize>) -> Option<(usize, bool)> {
+        let (mut high, mut step) = (self.entries(), 1);
+        let mut next = near.filter(|near| *near < high).map(|near| near.max(low));
         while low < high {
-            let middle = usize::midpoint(low, high);
-            match self.key(middle)?.cmp(key) {
-                std::cmp::Ordering::Less => low = middle + 1,
-                std::cmp::Ordering::Equal => return Some((middle, true)),
-                std::cmp::Ordering::Greater => high = middle,
+            let middle = next.filter(|next| *next < high).unwrap_or_else(|| usize::midpoint(low, high));
+            match compare(self.key(middle)?, key) {
+                Ordering::Less => {
+                    low = middle + 1;
+                    next = next.map(|_| middle + step);
+                    step *= 2;
+                }
+                Ordering::Equal => return Some((middle, true)),
+                Ordering::Greater => (high, next) = (middle, None),
             }
         }
         Some((low, false))
@@ -195,6 +203,23 @@ impl<'m> Page<'m> {
         }
         Ok(pages as u64)
     }
+}
+
+/// The order of two keys. Most differ within their first sixteen bytes, and are then compared as numbers.
+#[inline]
+fn compare(a: &[u8], b: &[u8]) -> Ordering {
+    let (Some((a_first, a_rest)), Some((b_first, b_rest))) = (a.split_first_chunk::<8>(), b.split_first_chunk::<8>()) else {
+        return a.cmp(b);
+    };
+    let first = u64::from_be_bytes(*a_first).cmp(&u64::from_be_bytes(*b_first));
+    first.then_with(|| padded(a_rest).cmp(&padded(b_rest))).then_with(|| a.cmp(b))
+}
+
+/// The first eight bytes of a rest, with zeros behind what is shorter: what differs in them differs in the same order.
+#[inline]
+fn padded(rest: &[u8]) -> u64 {
+    let short = || rest.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)).checked_shl(64 - 8 * rest.len() as u32);
+    rest.first_chunk::<8>().map_or_else(|| short().unwrap_or(0), |first| u64::from_be_bytes(*first))
 }
 
 fn ascend(previous: &[u8], key: &[u8], order: Order) -> bool {

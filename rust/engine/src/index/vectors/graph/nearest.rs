@@ -32,9 +32,11 @@ pub struct Nearest {
 #[derive(Debug)]
 struct Scanned {
     scores: Scores,
-    /// Every vector has one. If not, the best so many have.
+    /// Every vector has one. If not, the first have.
     is_whole: bool,
-    best: usize,
+    /// The first of all, in order: as many as were asked for, or as there are.
+    first: Vec<Scored>,
+    asked: usize,
 }
 
 impl Drop for Nearest {
@@ -90,8 +92,8 @@ impl VectorSet {
             return Ok(Nearest { best, scanned: None });
         }
         let mut scores = Scores::with_spare_room();
-        let is_whole = self.scan_for(pages, query, n, &mut scores)?;
-        let mut scanned = Scanned { scores, is_whole, best: n };
+        let (first, is_whole) = self.scan_for(pages, query, n, &mut scores)?;
+        let mut scanned = Scanned { scores, is_whole, first, asked: n };
         Ok(Nearest { best: self.best_of(pages, query, &mut scanned, n, keep)?, scanned: Some(scanned) })
     }
 
@@ -105,10 +107,10 @@ impl VectorSet {
         n: usize,
         mut keep: impl FnMut(u32) -> bool,
     ) -> Result<Vec<Scored>> {
-        if !scanned.is_whole && n <= scanned.best {
-            let best = scanned.scores.best(n, |_| true);
-            if best.iter().all(|scored| keep(scored.number)) {
-                return Ok(best);
+        if n <= scanned.asked {
+            let first = &scanned.first[..n.min(scanned.first.len())];
+            if first.iter().all(|scored| keep(scored.number)) {
+                return Ok(first.to_vec());
             }
         }
         if !scanned.is_whole {
