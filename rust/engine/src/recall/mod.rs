@@ -16,6 +16,7 @@ mod ask;
 pub mod candidates;
 mod closer;
 mod contenders;
+mod disputed;
 pub mod explain;
 pub mod filter;
 pub mod fusion;
@@ -39,6 +40,7 @@ pub use explain::{Explanation, TermScore};
 pub use filter::Filter;
 pub(crate) use filter::check_conditions;
 pub use fusion::Fusion;
+pub(crate) use own::asked_by_the_user;
 pub use question::Question;
 pub use sure::{Beside, confidence};
 
@@ -214,11 +216,14 @@ pub(crate) fn answer<P: Pages>(engine: &Core, snapshot: &P, request: &Request, q
     let mut contenders = ranked.contenders(is_built_in(engine))?;
     if let Some(look) = Look::new(question, &recall.queries, found.identified) {
         let own = Own::of(snapshot, &request.scopes, &recall.partitions, question.names())?;
-        recall.beside = looked_closer(&asked, &look, &own, recall.by_vectors, is_built_in(engine), &mut contenders);
+        recall.beside = looked_closer(&asked, &look, &own, &recall, is_built_in(engine), &mut contenders);
     }
     contenders::sort(&mut contenders);
     let chosen = chosen(request, contenders).into_iter().filter_map(|one| ranked.hit(one).transpose());
     recall.hits = chosen.collect::<Result<_>>()?;
+    if !request.filter.limits_time() && request.filter.preferred.is_none() {
+        disputed::lift(&mut recall.hits);
+    }
     let current = recall.hits.iter().filter(|hit| hit.memory.ending.is_none());
     recall.recalled = current.map(|hit| (hit.scope, hit.memory.number)).collect();
     recall.degraded = found.degraded;
@@ -231,13 +236,13 @@ fn looked_closer(
     asked: &Asked<'_>,
     look: &Look<'_>,
     own: &Own,
-    by_vectors: bool,
+    recall: &Recall,
     built_in: bool,
     contenders: &mut Vec<Contender<'_>>,
 ) -> Beside {
     let mut beside = Beside::default();
-    if by_vectors {
-        look.weigh(own, contenders);
+    if recall.by_vectors {
+        look.weigh(own, &recall.queries, contenders);
         contenders::sort(contenders);
         beside = Beside::of(contenders, look.names_somebody());
     }
