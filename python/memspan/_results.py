@@ -38,11 +38,6 @@ __all__ = [
 
 Action: TypeAlias = Literal["added", "superseded", "duplicate", "reinforced", "redacted", "rejected", "quarantined", "discarded"]
 Category: TypeAlias = Literal["preference", "decision", "task_outcome", "constraint", "semantic", "episodic", "profile", "discard"]
-<<<<<<< HEAD
-
-
-=======
->>>>>>> life
 _MOST_SHOWN = 60
 
 
