@@ -5,6 +5,7 @@
 A line for each call: its name, and the milliseconds from the signal to its end, or "finished" where it was done before. Then "sound".
 """
 
+# ruff: noqa: T201  what it prints is read by a test
 from __future__ import annotations
 
 import os
@@ -13,10 +14,13 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import memspan
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 DELAY = 0.03  # seconds from the beginning of a call to the signal
 KEY = bytes(32)

@@ -44,7 +44,7 @@ class Crowd:
     def answer(self) -> list[tuple[str, float]]:
         return [(hit.memory.text, hit.score) for hit in self.silent.recall(QUESTION, limit=3)]
 
-    def act(self, number: int) -> list[str]:
+    def act(self, number: int) -> list[str]:  # noqa: PLR0911  one for each operation
         """One operation of one user; the texts that it gave back."""
         own = self.chance.randrange(USERS)
         user, word = self.users[own], canary(own)

@@ -59,6 +59,12 @@ class State:
             case ["forget", memory_id]:
                 self.texts[memory_id] = None
                 self.slots = {slot: holder for slot, holder in self.slots.items() if holder != memory_id}
+            case _:
+                self.apply_beside(operation)
+
+    def apply_beside(self, operation: list[Any]) -> None:
+        """What a write to a session, a document or a task does."""
+        match operation:
             case ["say", text]:
                 self.said.append(text)
             case ["redact", index]:

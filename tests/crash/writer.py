@@ -2,12 +2,14 @@
 
     python writer.py < requests
 
-A request is a line: a JSON array of STORE LOG NAME SEED CONDUCT. Each is answered with the id of a child that writes, forked of this process so that none pays for the import; `wait PID`
-is answered with the signal that ended it. A line of the log is JSON: `["begin", operation]` or `["done"]`. The log goes through the kernel, so that the death of this process loses
-nothing of it. CONDUCT is "honest", or a way to lose writes that the harness has to notice: "behind" (acknowledges what it has not
-written yet), "forgetful" (does not forget what it says it forgot).
+A request is a line: a JSON array of STORE LOG NAME SEED CONDUCT. Each is answered with the id of a child that writes, forked of this
+process so that none pays for the import. `["wait", PID]` is answered with the signal that ended it. A line of the log is JSON:
+`["begin", operation]` or `["done"]`. The log goes through the kernel, so that the death of a process loses nothing of it. CONDUCT is
+"honest", or a way to lose writes that the harness has to notice: "behind" (acknowledges what it has not written yet), "forgetful" (does
+not forget what it says it forgot).
 """
 
+# ruff: noqa: T201  what it prints is its answer
 from __future__ import annotations
 
 import json
@@ -135,7 +137,7 @@ def write(store: str, log: str, name: str, seed: int, conduct: str) -> None:
     try:
         Path(log).touch()
         Writer(store, log, name, seed, conduct).run()
-    except BaseException:
+    except BaseException:  # noqa: BLE001  whatever it was: the parent's loop is not this child's
         traceback.print_exc()
     finally:
         os._exit(1)
