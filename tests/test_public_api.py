@@ -6,8 +6,8 @@ import ast
 import dataclasses
 import importlib
 import inspect
-import re
 import pkgutil
+import re
 import subprocess
 import sys
 from pathlib import Path

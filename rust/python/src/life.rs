@@ -1,16 +1,15 @@
 //! The life of a memory, as the package calls it: screening, what the gate claims, how far a session was learnt from, relations.
 
 use memspan_engine::gate::{self, Claim};
-use memspan_engine::life::cluster::{Points, dbscan as cluster_of_each};
+use memspan_engine::life::cluster;
 use memspan_engine::memory::{self, LearnMark, Learning, NewMemory, Provenance};
-use memspan_engine::text::screening::{self, Screened, Screening, Treatment};
+use memspan_engine::text::screening::{self, Screening, Sensitive};
 use pyo3::prelude::*;
 
-use crate::arguments::{Argument, checked, field};
-use crate::errors::{Pace, run};
+use crate::arguments::{Argument, checked, field, functions};
 use crate::memory::Memory;
 use crate::rows::Draft;
-use crate::value::{Moment, Show, shows};
+use crate::value::{Moment, shows};
 
 /// A message to be judged.
 pub struct Heard {
@@ -110,52 +109,19 @@ impl<'py> Argument<'py> for LearnedFrom {
 /// A `memspan.Policy`, as far as the engine carries it out.
 impl<'py> Argument<'py> for Screening {
     fn read(_: &str, value: &Bound<'py, PyAny>) -> PyResult<Self> {
-        screening_of(&value.getattr("secrets")?, &value.getattr("personal_data")?)
+        checked(value, Self::named(&field::<String>(value, "secrets")?, &field::<String>(value, "personal_data")?))
     }
 }
 
-fn screening_of(secrets: &Bound<'_, PyAny>, personal_data: &Bound<'_, PyAny>) -> PyResult<Screening> {
-    let treatment = |name, value: &Bound<'_, PyAny>| checked(value, Treatment::parse(name, &String::read(name, value)?));
-    Ok(Screening { secrets: treatment("secrets", secrets)?, personal_data: treatment("personal_data", personal_data)? })
-}
-
-/// Secrets and personal data in a text.
-#[pyfunction]
-pub fn screen<'py>(text: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    let given = String::read("text", text)?;
-    screening::screen(&given).into_iter().map(|one| Part(&given, one)).collect::<Vec<_>>().show(text.py())
-}
-
-/// A text as a policy leaves it, and the types that it minded; `None` where nothing of it may be stored.
-#[pyfunction]
-pub fn screened(
-    text: &Bound<'_, PyAny>,
-    secrets: &Bound<'_, PyAny>,
-    personal_data: &Bound<'_, PyAny>,
-) -> PyResult<(Option<String>, Vec<&'static str>)> {
-    let (policy, text) = (screening_of(secrets, personal_data)?, String::read("text", text)?);
-    let names = |types: Vec<screening::Sensitive>| types.into_iter().map(screening::Sensitive::name).collect();
-    Ok(match policy.apply(&text) {
-        Screened::Clean => (Some(text), Vec::new()),
-        Screened::Redacted(left, types) => (Some(left), names(types)),
-        Screened::Rejected(types) => (None, names(types)),
-    })
-}
-
-/// What the gate's models see of a message: names of features, and numbers. For whoever fits their weights.
-#[pyfunction]
-pub fn gate_features(text: &Bound<'_, PyAny>, before: &Bound<'_, PyAny>) -> PyResult<(Vec<String>, Vec<f64>)> {
-    Ok(gate::described(&String::read("text", text)?, &String::read("before", before)?))
-}
-
-/// DBSCAN over rows of float32, as `consolidate` runs it: the cluster of each, `None` for noise.
-#[pyfunction]
-pub fn dbscan(py: Python<'_>, vectors: Vec<Vec<f32>>, closeness: f64, min_points: usize) -> PyResult<Vec<Option<u32>>> {
-    run(py, Pace::Waits, || {
-        let mut points = Points::new(vectors.first().map_or(0, Vec::len));
-        for vector in &vectors {
-            points.push(vector);
-        }
-        cluster_of_each(&points, closeness, min_points)
-    })
+functions! { |py|
+    screen(text: String) Short => Ok(screening::screen(&text).into_iter().map(|one| Part(&text, one)).collect::<Vec<_>>());
+    screened(text: String, secrets: String, personal_data: String) Short => {
+        let (left, types) = Screening::named(&secrets, &personal_data)?.leaves(&text);
+        Ok((left, types.into_iter().map(Sensitive::name).collect::<Vec<_>>()))
+    };
+    gate_features(text: String, before: String) Short => Ok(gate::described(&text, &before));
+    dbscan(vectors: Vec<Vec<f64>>, closeness: f64, min_points: usize) Waits => {
+        let rows: Vec<Vec<f32>> = vectors.iter().map(|row| row.iter().map(|x| *x as f32).collect()).collect();
+        cluster::dbscan_of_rows(&rows, closeness, min_points)
+    };
 }

@@ -139,6 +139,21 @@ impl Screening {
         if what.is_secret() { self.secrets } else { self.personal_data }
     }
 
+    /// That of two treatments by their names.
+    pub fn named(secrets: &str, personal_data: &str) -> Result<Self> {
+        Ok(Self { secrets: Treatment::parse("secrets", secrets)?, personal_data: Treatment::parse("personal_data", personal_data)? })
+    }
+
+    /// What the policy leaves of a text, `None` where nothing of it may be stored, and the types that it minded.
+    #[must_use]
+    pub fn leaves(self, text: &str) -> (Option<String>, Vec<Sensitive>) {
+        match self.apply(text) {
+            Screened::Clean => (Some(text.to_owned()), Vec::new()),
+            Screened::Redacted(left, types) => (Some(left), types),
+            Screened::Rejected(types) => (None, types),
+        }
+    }
+
     /// Applies the policy to a text.
     #[must_use]
     pub fn apply(self, text: &str) -> Screened {

@@ -363,7 +363,11 @@ mod tests {
     #[test]
     fn few_samples_raise_and_many_lower_the_factor() {
         assert_eq!(taught(Class::Prose, &[1_200; 4]).factor(Class::Prose).per_mille(), 2_500);
-        assert_eq!(taught(Class::Prose, &[2_450]).factor(Class::Prose).per_mille(), 3_500, "one sample makes it 1.4 times the prior at most");
+        assert_eq!(
+            taught(Class::Prose, &[2_450]).factor(Class::Prose).per_mille(),
+            3_500,
+            "one sample makes it 1.4 times the prior at most"
+        );
         let many = taught(Class::Prose, &[1_200; 64]);
         assert_eq!(many.factor(Class::Prose).per_mille(), 1_200 * 1_045 / 1_000);
         assert_eq!(many.factor(Class::Cjk).per_mille(), 2_500);
