@@ -94,7 +94,15 @@ def test_nothing_can_be_set_or_made(values: list[object]) -> None:
 
 def test_reprs_are_short_and_name_what_matters(user: memspan.Scope, values: list[object]) -> None:
     user.remember("x" * 10_000)
-    for value in [*values, user.recall("x" * 10_000), user.slots, user]:
+    session = user.session("s-1", model="gpt-4o")
+    session.add({"role": "user", "content": "port " * 2_000})
+    [hit] = user.search_transcripts("port")
+    assert repr(hit) == f'TranscriptHit({hit.score:.3f}, "{"port " * 12}...", session="s-1", index=0)'
+    kept = memspan.fit([{"role": "user", "content": "x " * 500}] * 3, model="gpt-4o")
+    with session.lease() as lease:
+        assert repr(lease) == "Lease(session='s-1', held=True)"
+    captured = session.reply(session.assemble())
+    for value in [*values, user.recall("x" * 10_000), user.slots, user, hit, kept, lease, captured]:
         assert repr(value).startswith(f"{type(value).__name__}(")
         assert len(repr(value)) < 400
 
@@ -122,6 +130,23 @@ def test_what_the_core_fills_belongs_to_the_module_of_its_call(user: memspan.Sco
     assert repr(added) == f"Added(index=0, tokens={added.tokens}, action='added', turn=0)"
     with pytest.raises(AttributeError):
         setattr(document, "metadata", {})  # noqa: B010  what is tested
+    whole = user.collection("docs").get("ports.md")
+    assert isinstance(whole, memspan.collection.DocumentInfo)
+    assert (whole.text, whole.metadata, whole.id) == ("payments-api: 8443", {"team": ["billing"]}, document.id)
+
+
+def test_a_call_says_what_was_billed_and_whether_its_prompt_is_kept(user: memspan.Scope) -> None:
+    session = user.session("s-1", model="gpt-4o")
+    session.add({"role": "user", "content": "2 + 2?"})
+    reply = memspan.testing.openai_response("4", input_tokens=12, output_tokens=1)
+    call = session.add_response(reply, prompt=session.assemble()).calls[0]
+    assert call == session.turns[0].calls[0]
+    usage = call.usage
+    assert usage is not None
+    assert usage.raw is not None
+    assert (call.turn, call.number, call.reply, call.sent, usage.input_tokens) == (0, 0, 1, True, 12)
+    usage.raw["prompt_tokens"] = 0
+    assert usage.raw == reply["usage"]
 
 
 def test_whoever_reads_a_dict_of_a_value_gets_it_for_himself(user: memspan.Scope) -> None:

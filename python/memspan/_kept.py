@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast
 
-from memspan._results import quoted
+from memspan._results import quoted, short
 from memspan._values import Kept, dataclass, field, fresh, of_module
 
 if TYPE_CHECKING:
@@ -21,13 +21,6 @@ if TYPE_CHECKING:
 __all__ = ["Found", "Memory", "Message", "Passage", "PromptFacts", "Recalled", "Remembered"]
 
 _HitT = TypeVar("_HitT")
-
-_MOST_SHOWN = 60
-
-
-def _short(text: str) -> str:
-    """A text as a repr shows it: its first 60 characters."""
-    return quoted(text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}...")
 
 
 @of_module("memspan")
@@ -53,7 +46,7 @@ class Memory(Kept):
         known_from: When this revision was written: `known_at` finds it from then on.
         known_until: When the store learnt that it is not current any more; `None` while it is.
         occurred_at: When what it says happened or began to hold: `valid_at` finds it from then on.
-        valid_until: When what it says stopped to hold, exclusive; `None` while it is current.
+        valid_until: When it stopped holding, exclusive; `None` while it is current.
         expires_at: When it is to be forgotten; `None` for never.
         metadata: What the caller attached: a fresh dict at each use. A tuple comes back as a list.
         state: Why it is not current any more, or that it is.
@@ -122,7 +115,7 @@ class Memory(Kept):
     def __repr__(self) -> str:
         slot = "" if self.slot is None else f", slot={quoted(self.slot)}"
         state = "" if self.state == "current" else f", state={quoted(self.state)}"
-        return f"Memory({quoted(self.id)}, {_short(self.text)}, kind={quoted(self.kind)}{slot}{state})"
+        return f"Memory({quoted(self.id)}, {short(self.text)}, kind={quoted(self.kind)}{slot}{state})"
 
 
 @of_module("memspan")
@@ -179,7 +172,7 @@ class Recalled(Kept):
         return cast("Explanation", self.kept("explanation"))
 
     def __repr__(self) -> str:
-        return f"Recalled({self.score:.3f}, {_short(self.text)}, id={quoted(self.memory.id)})"
+        return f"Recalled({self.score:.3f}, {short(self.text)}, id={quoted(self.memory.id)})"
 
 
 @of_module("memspan.collection")
@@ -217,7 +210,7 @@ class Passage(Kept):
         return cast("Explanation", self.kept("explanation"))
 
     def __repr__(self) -> str:
-        return f"Passage({self.score:.3f}, {_short(self.text)}, document={quoted(self.document.id)}, span={self.span})"
+        return f"Passage({self.score:.3f}, {short(self.text)}, document={quoted(self.document.id)}, span={self.span})"
 
 
 @of_module("memspan")
@@ -274,7 +267,7 @@ class Message(Kept):
         return hash((self.index, self.text, self.added_at))
 
     def __repr__(self) -> str:
-        return f"Message({self.index}, {quoted(self.role)}, {_short(self.text)}{', redacted' if self.redacted else ''})"
+        return f"Message({self.index}, {quoted(self.role)}, {short(self.text)}{', redacted' if self.redacted else ''})"
 
 
 @dataclass(frozen=True)

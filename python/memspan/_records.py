@@ -10,11 +10,10 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from memspan._kept import Memory
-    from memspan._results import RefusedLine, SummaryIdentifier
+    from memspan._results import RefusedLine, SummaryIdentifier, Usage
 
 __all__ = [
     "Beside",
-    "Billed",
     "CacheMetrics",
     "CheckedReply",
     "CommittedCompaction",
@@ -108,21 +107,9 @@ class Fill:
     window: int
 
 
-@fresh("raw")
-@dataclass(frozen=True)
-class Billed:
-    """What a provider billed for a call, and its own words for it."""
-
-    input_tokens: int
-    output_tokens: int
-    cached_tokens: int
-    cache_write_tokens: int
-    raw: dict[str, Any] | None = field(hash=False)
-
-
 @dataclass(frozen=True)
 class StoredCall:
-    """A call as it is stored: what `memspan.transcript.Call` shows."""
+    """A call as it is stored: the fields of `memspan.transcript.Call`."""
 
     number: int
     reply: int
@@ -130,7 +117,7 @@ class StoredCall:
     response_id: str | None
     model: str | None
     finish: str | None
-    usage: Billed | None
+    usage: Usage | None
     sent: bool
 
 
@@ -153,7 +140,7 @@ class StoredUsage:
     model: str | None
     planned: int | None
     counted: int | None
-    billed: Billed | None
+    billed: Usage | None
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,16 @@ __all__ = [
     "TermScore",
     "ToolText",
     "TranscriptHit",
+    "Usage",
 ]
+
+
+_MOST_SHOWN = 60
+
+
+def short(text: str) -> str:
+    """A text as reprs show it where it may be long: its first 60 characters."""
+    return quoted(text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}...")
 
 
 def quoted(text: str) -> str:
@@ -46,8 +55,8 @@ def quoted(text: str) -> str:
 class Explanation:
     """Every number of a score; `str()` prints them as a table.
 
-    Of a message (`Scope.search_transcripts`) `parts` has every number, `cosine` is that of its meaning, and what is told of words, age and
-    use besides is 0, 1 or empty. Of a memory or a passage:
+    Of a message (`Scope.search_transcripts`) `parts` has every number, `cosine` is that of its meaning, and the
+    fields about words, age and use are 0, 1 or empty. Of a memory or a passage:
 
     `relevance = lexical_weight * lexical_normalised + cosine_weight * cosine_normalised` and what each of `further` adds, and `score` is
     that, multiplied by `time * recency * importance * usage * certainty / highest_prior` and `raised`, rounded to units of 2**-30. Where
@@ -168,7 +177,7 @@ class DocumentInfo:
         id: The id that it was added by.
         version: The version that was given, or one made of its content.
         format: How it is cut.
-        source: Where it comes from, as the caller said.
+        source: Where it comes from, in the caller's words.
         metadata: What the caller attached: a fresh dict at each use.
         created_at: When the id was first added.
         updated_at: When this version was.
@@ -194,24 +203,13 @@ class DocumentInfo:
 @of_module("memspan.collection")
 @fresh("metadata")
 @dataclass(frozen=True)
-class Document:
+class Document(DocumentInfo):
     """A document with its text.
 
     Attributes:
-        text: As it was given. What stands before it is as in `DocumentInfo`.
+        text: As it was given. Everything else is as in `DocumentInfo`.
     """
 
-    id: str
-    version: str
-    format: Literal["markdown", "text", "code"]
-    source: str | None
-    metadata: dict[str, Any] = field(hash=False)
-    created_at: datetime
-    updated_at: datetime
-    expires_at: datetime | None
-    size_bytes: int
-    characters: int
-    chunks: int
     text: str
 
 
@@ -280,6 +278,9 @@ class TranscriptHit:
     message: Message
     score: float
     parts: tuple[float, ...]
+
+    def __repr__(self) -> str:
+        return f"TranscriptHit({self.score:.3f}, {short(self.text)}, session={quoted(self.session_id)}, index={self.index})"
 
     @property
     def source(self) -> Literal["transcripts"]:
@@ -410,15 +411,15 @@ class RefusedLine:
 @of_module("memspan.life")
 @dataclass(frozen=True)
 class Relation:
-    """How two things stand to each other, and since when.
+    """A relation between two things, and when it holds.
 
     Attributes:
-        subject: What it is said of.
-        relation: How it stands.
-        object: To what.
-        since: Since when it holds.
-        until: When it stopped to hold; `None` while it does.
-        memory_id: The memory that says so.
+        subject: The name of the one.
+        relation: The relation, for instance "runs on".
+        object: The name of the other.
+        since: When it began to hold.
+        until: When it stopped holding; `None` while it holds.
+        memory_id: The memory that it was taken from.
     """
 
     subject: str
@@ -464,3 +465,32 @@ class SessionInfo:
 
     def __repr__(self) -> str:
         return f"SessionInfo({quoted(self.id)}, model={quoted(self.model)}, messages={self.messages}, ended={str(self.ended).lower()})"
+
+
+@of_module("memspan.transcript")
+@fresh("raw")
+@dataclass(frozen=True)
+class Usage:
+    """What a provider billed, in its own tokens.
+
+    Attributes:
+        input_tokens: The whole prompt, what was read from a cache and written to it included.
+        output_tokens: The reply, hidden thinking included.
+        cached_tokens: Of the prompt: read from a cache.
+        cache_write_tokens: Of the prompt: written to a cache.
+        raw: The usage as the provider gave it, a fresh dict at each use; `None` for a sum of several calls.
+    """
+
+    input_tokens: int
+    output_tokens: int
+    cached_tokens: int = 0
+    cache_write_tokens: int = 0
+    raw: dict[str, Any] | None = field(default=None, hash=False)
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.cached_tokens + other.cached_tokens,
+            self.cache_write_tokens + other.cache_write_tokens,
+        )

@@ -114,7 +114,7 @@ class Assistant:
         providers: The ways to single models, by name.
         budget: What prompts may cost.
         max_rounds: Rounds of tools in one turn. Calls beyond are cancelled.
-        tool_seconds: How long one tool may run. One that hangs is answered for, and its thread is left behind.
+        tool_seconds: How long one tool may run. One that hangs gets an error as its result, and its thread is left behind.
         lease_seconds: How long a turn may take until others may take it over; it is prolonged at each call.
         wait_seconds: How long to wait while another worker answers the session.
         learn: Whether to call `Scope.learn` after a reply.
@@ -224,11 +224,19 @@ class Assistant:
         if self._own:
             self.engine.close()
 
+    aclose = awaitable(close)
+
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, kind: object, error: object, trace: object) -> None:
+        await self.aclose()
 
     def _turn(
         self, user: str, message: str | Mapping[str, Any], session_id: str, message_id: str | None, *, streams: bool

@@ -69,7 +69,7 @@ class Engine(Copies, Upkeep):
 
         Args:
             user_id: 1 to 1,024 bytes of UTF-8.
-            tenant: The same. One tenant's "u-42" is not another's, and neither is that without a tenant.
+            tenant: The same. "u-42" of one tenant, of another, and without a tenant are three users.
 
         Raises:
             InvalidInput: An id is empty or too long.
@@ -217,9 +217,9 @@ def open(  # noqa: A001  `memspan.open` reads like what it does
         busy_timeout_seconds: How long a write may wait for other writers, 0 to 86,400.
         embed_timeout_seconds: How long a call of the embedder may take; what takes longer has failed. `None` waits for ever.
         on_event: Called with an `Event` when a recall is degraded, a memory stays without a vector, a session reaches 70 % or 85 % of its
-            model's window, or a provider's usage cannot be: on the thread of the call, when that is done. Its exceptions are logged.
+            model's window, or a provider's usage contradicts itself. It runs on the thread of the call, after it; what it raises is logged.
         policy: What is never stored and what waits for approval; by default a `Policy()`, which refuses texts with secrets.
-        kinds: How long memories of a kind live, for instance `{"episodic": KindRule(ttl_days=90)}`.
+        kinds: How long memories of a kind live, as in `{"episodic": KindRule(ttl_days=90)}`.
         llm: What `Scope.learn` and `Scope.consolidate` may ask where they are given no other: called with messages and `max_tokens`, it
             returns the reply's text. `None`: rules alone.
         graph: From where on and how a scope's vectors get a graph; the defaults of `GraphOptions` where it is `None`.
@@ -227,7 +227,7 @@ def open(  # noqa: A001  `memspan.open` reads like what it does
     Raises:
         InvalidInput: An option breaks one of these rules.
         NotFound: `read_only=True`, and there is no store.
-        StoreCorrupt: The path is something else than a store, or a damaged one.
+        StoreCorrupt: The folder holds something other than a store, or a damaged one.
         StoreVersion: The store was written by a newer memspan.
         WrongKey: The key is not the store's, or is missing; or the store is not encrypted.
         StoreNotShareable: Its locks cannot be shared from here: a network file system, another container.

@@ -90,7 +90,8 @@ class KindRule:
 
     Attributes:
         ttl_days: Days until one is forgotten that was remembered without `ttl_seconds`; `None` keeps it.
-        half_life_days: Days in which its value halves, where a cap makes the least valuable leave; `None` keeps the value.
+        half_life_days: Days in which its value halves, where a cap makes the least valuable leave and in the scores of `recall`, which lose
+            half at most. `None` keeps the value, and scores as the kind does by default.
         cap: Memories of the kind that a scope has at most; `Engine.maintain` forgets the least valuable above it. `None` sets no limit.
     """
 

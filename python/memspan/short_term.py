@@ -22,10 +22,10 @@ __all__ = ["Added", "ModelSwitch", "NewMessage", "Session", "ToolText", "set_pol
 
 @fenced
 class Session(Calls, Compacting):
-    """One conversation of a scope. Made by `Scope.session`; what it is and holds is in the store, read anew at each use.
+    """One conversation of a scope. Made by `Scope.session`. Everything about it is in the store, and is read anew at each use.
 
-    Any number of handles, threads and processes may use one session: writes are ordered, `expect_index` and a prompt's age tell who
-    was first. Methods that begin with an `a` are awaitable twins of those without it.
+    Any number of handles, threads and processes may use one session: writes are ordered, `expect_index` and a prompt's age show
+    who was first. Methods that begin with an `a` are awaitable twins of those without it.
 
     Examples:
         >>> session = user.session("s-1", model="gpt-4o", system="You are terse.")

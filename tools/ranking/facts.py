@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-# A question, ways to say its value (the first is how it is told first), values. {P}: my, Anna's; {I}: I, Anna; {v}: the value.
+# A question, ways to say its value (the first is how it is told first), values. {P}: my, Anna's; {I}: I, Anna; {me}: me, Anna; {v}: the value.
 Row = tuple[str, tuple[str, ...], tuple[str, ...]]
 
 LOOKED_AT: dict[str, Row] = {

@@ -5,8 +5,8 @@
     python tools/ranking/newest.py [--fit]
 
 Each fact is a question about somebody and six ways to say its value. A store has one fact told, and changed 0, 1, 2 or 5 times in other
-words, of one person who may be the user; beside it every other fact of that person and of four others, and 100 texts about other things.
-Printed for the facts of FITTED and MEASURED, and of LOOKED_AT and KEPT_BACK (`facts.py`; `--only` takes names): the share of stores
+words, of one person who may be the user; beside it nine other facts of that person, ten of four others each, and 100 texts about other
+things. Printed for FITTED and MEASURED, LOOKED_AT and KEPT_BACK (`facts.py`), UNSEEN (`unseen.py`); `--only` takes names: the share of stores
 whose newest value stands before every older one, and the share whose first hit is about the right person and the right thing.
 
 --fit fits the constants to FITTED alone: pairs of a value and what else is known of the same person, each by its cosine with the question
@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from facts import KEPT_BACK, LOOKED_AT
+from unseen import UNSEEN
 
 import memspan
 import memspan.testing
@@ -41,7 +42,7 @@ CHANGES = (0, 1, 2, 5)
 
 @dataclass(frozen=True)
 class Fact:
-    """A question, ways to say its value, and values. {P}: my, Anna's; {I}: I, Anna; {v}: the value."""
+    """A question, ways to say its value, and values. {P}: my, Anna's; {I}: I, Anna; {me}: me, Anna; {v}: the value."""
 
     question: str
     ways: tuple[str, ...]
@@ -312,8 +313,10 @@ Told = tuple[tuple[str | None, str], int] | None
 
 
 def say(template: str, who: str | None, value: str = "") -> str:
-    own, subject, do = ("my", "I", "do") if who is None else (f"{who}'s", who, "does")
-    text = template.replace("{P}", own).replace("{I}", subject).replace("{do}", do).replace("{v}", value)
+    words = ("my", "I", "me", "do", "am") if who is None else (f"{who}'s", who, who, "does", "is")
+    text = template.replace("{v}", value)
+    for name, word in zip(("{P}", "{I}", "{me}", "{do}", "{am}"), words, strict=True):
+        text = text.replace(name, word)
     return text[0].upper() + text[1:]
 
 
@@ -350,11 +353,14 @@ def answers(
 
 def measured(facts: dict[str, Fact], changes: int, kind: str) -> str:
     newest = right = count = 0
-    for asked, hits in answers(facts, changes, kind, 10):
-        values = [told[1] for _, told in hits if told is not None and told[0] == asked]
-        newest += values[:1] == [changes]
-        right += bool(hits) and hits[0][1] is not None and hits[0][1][0] == asked
-        count += 1
+    names = list(facts)
+    tens = ({name: facts[name] for name in names[at : at + 10]} for at in range(0, len(names), 10))
+    for ten in tens:
+        for asked, hits in answers(ten, changes, kind, 10):
+            values = [told[1] for _, told in hits if told is not None and told[0] == asked]
+            newest += values[:1] == [changes]
+            right += bool(hits) and hits[0][1] is not None and hits[0][1][0] == asked
+            count += 1
     shares = f"newest before every older one {newest / count:.3f}, right person and thing first {right / count:.3f}"
     return f"{changes} changes: {shares} (n = {count})"
 
@@ -387,7 +393,8 @@ def main() -> None:
     given = parser.parse_args()
     if given.fit:
         print(fit(), flush=True)
-    fresh = {name: {fact: Fact(*row) for fact, row in rows.items()} for name, rows in (("LOOKED_AT", LOOKED_AT), ("KEPT_BACK", KEPT_BACK))}
+    written = {"LOOKED_AT": LOOKED_AT, "KEPT_BACK": KEPT_BACK, "UNSEEN": UNSEEN}
+    fresh = {name: {fact: Fact(*row) for fact, row in rows.items()} for name, rows in written.items()}
     for name, facts in {"FITTED": FITTED, "MEASURED": MEASURED, **fresh}.items():
         if given.only and name not in given.only.split(","):
             continue

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from memspan._engine.part import EnginePart
 from memspan._engine.paths import local_path
-from memspan._fence import part_of
 from memspan._twins import awaitable
 from memspan.encryption import key_bytes
 
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
     from memspan.encryption import Key
 
 
-@part_of("Engine")
 class Copies(EnginePart):
     """The store is copied, written out, read back, and encrypted."""
 
@@ -41,9 +39,10 @@ class Copies(EnginePart):
         """Writes everything that the store holds to a file of JSON lines, which `load` reads back.
 
         One value a line, in the order of the store's keys: scopes, memories with every revision, slots, relations, quarantine, sessions
-        with messages, turns, ledgers, summaries and notes, documents with their texts, vectors, indexes. docs/format.md says what each
-        line has. Nothing forgotten, redacted or erased is in it. Keep the file as safe as the store: it has what everybody said, and what
-        the store's hashes are keyed with. The export of an encrypted store is not encrypted; loading it into a store with a key is.
+        with messages, turns, ledgers, summaries and notes, documents with their texts, vectors, indexes. docs/format.md says what each line
+        has. Nothing forgotten, redacted or erased is in it. Keep the file as safe as the store: it has everything that anybody said, and
+        the secret that the store's hashes are keyed with. The export of an encrypted store is not encrypted; loading it into a store with a
+        key is.
 
         The file appears whole or not at all, readable by its owner alone. Cost: one read transaction, and one line in memory at a time.
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from memspan._embedding import Embedding
 from memspan._engine.part import EnginePart
-from memspan._fence import part_of
 from memspan._twins import awaitable
 from memspan.embedding import BuiltIn
 from memspan.exceptions import EmbedderError, InvalidInput
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from memspan.maintenance import Maintenance
 
 
-@part_of("Engine")
 class Upkeep(EnginePart):
     """The store is maintained, embedded anew, measured and checked."""
 
@@ -30,8 +28,9 @@ class Upkeep(EnginePart):
     def maintain(self, *, compact: bool = False, retention: Retention | None = None) -> MaintenanceReport:
         """Does what can wait: forgets what expired, makes missing vectors, stores buffered recalls, clears up after interrupted deletes.
 
-        Many short transactions; other writers come between. To be called now and then, for instance once a day. It also builds graphs over
-        the vectors of very large scopes (`GraphOptions`): half a minute or more for 100,000 memories, while all else goes on.
+        It makes many short transactions, and other writers come between. Call it now and then, for instance once a day. It also builds
+        graphs over the vectors of very large scopes (`GraphOptions`): half a minute or more for 100,000 memories, during which everything
+        else goes on.
 
         Args:
             compact: Also rewrite the store into a new, smaller file, without the bytes of what was forgotten. Writers wait while it
@@ -76,10 +75,10 @@ class Upkeep(EnginePart):
     def maintenance(self, every: timedelta | float = 86_400.0, *, compact: bool = False, retention: Retention | None = None) -> Maintenance:
         """Maintains the store again and again in a thread of its own, while a `with` block runs.
 
-        One maintainer at a time over all processes: who comes while another is at it, or less than `every` after it, does nothing.
+        One process maintains at a time: another that comes meanwhile, or less than `every` after the last run, does nothing.
 
         Args:
-            every: From the end of one to the begin of the next: a `timedelta`, or seconds; a second at least.
+            every: The time from the end of one run to the start of the next: a `timedelta`, or seconds; at least a second.
             compact: As of `maintain`.
             retention: The same.
 
@@ -103,16 +102,16 @@ class Upkeep(EnginePart):
         makes them those that are searched, and the old ones are removed in steps. When the call is interrupted or the process dies,
         finished vectors stay, and the next call continues from there. `maintain` does the same without a report.
 
-        May be run in a thread or a process of its own; `areembed` waits for it without blocking an event loop.
+        It may run in a thread or a process of its own; `areembed` waits for it without blocking an event loop.
 
         Args:
             embedder: The new one, which this engine uses from now on; by default that of `memspan.open`. Other engines and the next
                 `memspan.open` must be given it too.
-            progress: Called with how many vectors were made, and how many were missing at the begin, after each step of at most 256.
+            progress: Called with how many vectors were made, and how many were missing at the beginning, after each step of at most 256.
 
         Raises:
             InvalidInput: The engine has no embedder and none is given, or the object given is not an embedder.
-            EmbedderError: It failed, as its attribute `reason` says; `made` says how far it came. The old vectors serve on.
+            EmbedderError: It failed, as its attribute `reason` says; `made` says how many vectors it made. The old vectors stay in use.
 
         Examples:
             >>> _ = user.remember("Prefers tea")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from memspan._fence import part_of
 from memspan._scope.part import ScopePart
 from memspan._twins import async_iterable, awaitable
 from memspan.answer import Answer
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
 _PAGE = 256
 
 
-@part_of("Scope")
 class Conversations(ScopePart):
     """Sessions are opened, listed and searched."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from memspan._fence import is_whole, part_of
+from memspan._fence import is_whole
 from memspan._scope.recalling import Recalling
 from memspan._twins import awaitable
 from memspan.exceptions import InvalidInput
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from memspan.short_term import Session
 
 
-@part_of("Scope")
 class Learning(Recalling):
     """Conversations become memories, and memories that say the same become one."""
 
@@ -37,9 +36,8 @@ class Learning(Recalling):
         """Learns from a conversation: decides what of it deserves to be stored, and stores that.
 
         Rules and a small model decide in microseconds, sentence by sentence; docs/life.md has them. Of a session only what is new since the
-        last time is read, 400 messages a transaction, so that it may be called after every turn, or by several processes, and nothing is
-        learnt twice. What an assistant said and nobody confirmed, quotations and what speaks of the model's instructions wait for
-        `approve`.
+        last time is read, 2,000 messages a transaction, so that it may be called after every turn, or by several processes, and nothing is
+        learnt twice. Unconfirmed sentences of an assistant, quotations, and sentences about the model's instructions wait for `approve`.
 
         Args:
             source: A session of this scope, or chat messages of role and content; with "id", repeating a message adds nothing, and
@@ -120,7 +118,7 @@ class Learning(Recalling):
             dry_run: Only say what would be merged.
             closeness: The cosine from which on two memories are neighbours, 0.5 to 1.
             min_points: Neighbours that make a cluster, the memory itself counted, 2 or more.
-            llm_timeout_seconds: How long one call of it may take.
+            llm_timeout_seconds: How long one call of the model may take.
         """
         from memspan._consolidation import consolidate  # noqa: PLC0415
 
@@ -129,7 +127,7 @@ class Learning(Recalling):
         return consolidate(self._work(llm, llm_timeout_seconds, dry_run=dry_run), closeness, min_points)
 
     def profile(self, *, max_tokens: int = 500) -> Profile:
-        """What is known of the user now: constraints, who they are, what they prefer; newest first, as one text and as one mapping.
+        """The constraints, profile and preferences of the user as they are now, newest first, as one text and as one mapping.
 
         Untrusted memories are not in it. Cost: a read of the scope's memories of these kinds.
 
@@ -166,15 +164,15 @@ class Learning(Recalling):
         memory: Memory | None = None,
         holds: bool = True,
     ) -> Relation:
-        """Says that something stands to something, or no longer does. Names are compared without case.
+        """Records that one thing is related to another, or that it no longer is. Letter case of names does not count.
 
         Args:
-            subject: What it is said of, 1 to 256 bytes, as the two that follow.
-            relation: How it stands.
-            object: To what.
-            since: Since when; now by default.
-            memory: The memory that says so.
-            holds: `False` ends the relation now; what held before stays queryable.
+            subject: The name of the one, 1 to 256 bytes, as of the two that follow.
+            relation: The relation, for instance "runs on".
+            object: The name of the other.
+            since: When it began to hold; now by default.
+            memory: The memory that it was taken from.
+            holds: `False` ends the relation now; `at=` still finds it at times before.
 
         Raises:
             InvalidInput: A name is empty or too long, or a relation that does not hold is to end.
@@ -192,7 +190,7 @@ class Learning(Recalling):
 
         Args:
             entity: Its name; letter case does not count.
-            at: Those that held at this time; by default those that hold.
+            at: Relations that held at this time; by default those that hold now.
         """
         return tuple(self._core.neighbors(entity, at))
 
@@ -203,7 +201,7 @@ class Learning(Recalling):
             a: Where it begins.
             b: Where it ends.
             max_hops: Relations of a path at most, 1 to 8.
-            at: Along those that held at this time; by default those that hold.
+            at: Along relations that held at this time; by default those that hold now.
 
         Examples:
             >>> _ = user.relate("checkout", "depends on", "payments-api"), user.relate("payments-api", "runs on", "prod-eu-west-1")

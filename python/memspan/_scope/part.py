@@ -26,12 +26,12 @@ class ScopePart:
 
     @property
     def id(self) -> str:
-        """The id that it was asked for by."""
+        """The id that `Engine.user` or `Engine.shared` was given."""
         return self._core.id
 
     @property
     def tenant(self) -> str | None:
-        """Whose installation it belongs to; `None` where there is only one."""
+        """The tenant that it belongs to; `None` without one."""
         return self._core.tenant
 
     @property

@@ -7,7 +7,6 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
 from memspan import _core
-from memspan._fence import part_of
 from memspan._scope.part import ScopePart
 from memspan._twins import async_iterable, awaitable
 from memspan.answer import Answer
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
 _PAGE = 256
 
 
-@part_of("Scope")
 class Recalling(ScopePart):
     """Questions are answered, and memories looked up and listed."""
 
@@ -138,13 +136,13 @@ class Recalling(ScopePart):
 
         Args:
             query: The question. An empty one finds nothing.
-            limit: At most this many hits, 0 or more.
+            limit: The most hits to return, 0 or more.
             sources: What to search.
             where: Only memories, documents and sessions whose metadata has these keys with these values; a list names alternatives.
             since: Only what happened, was said, or was added as this version of a document, at or after this. A naive time is UTC.
-            until: Only what did before this.
+            until: Only what happened, was said or was added before this.
             min_score: Only hits that score at least this, 0 to 1.
-            max_tokens: Stops before the texts together exceed this many tokens (`o200k_base`).
+            max_tokens: The most tokens that the texts may have together (`o200k_base`).
             relevant_only: See `recall`. Messages that have nothing to do with the question are never hits.
             timezone: See `recall`.
             also: Scopes of the same engine to search along with this one.
@@ -212,7 +210,7 @@ class Recalling(ScopePart):
         Args:
             kinds: Only these kinds; all by default.
             newest_first: Start with the memory that was written last.
-            limit: At most this many.
+            limit: The most memories to return.
             since: Only what was written at or after this. A naive time is UTC.
             states: "current", or "all" for superseded and revised values too. Forgotten memories have no text and are never among them.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from memspan import _core
-from memspan._fence import part_of
 from memspan._scope.part import ScopePart
 from memspan._twins import awaitable
 from memspan.exceptions import InvalidInput
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from memspan.new_memory import Kind, Metadata, NewMemory, Source
 
 
-@part_of("Scope")
 class Remembering(ScopePart):
     """Memories are written, corrected and forgotten."""
 
@@ -127,7 +125,7 @@ class Remembering(ScopePart):
         metadata: Metadata | None = None,
         reason: str | None = None,
     ) -> Remembered:
-        """Corrects a memory: it keeps its id, and what it said before is history that is not believed any more.
+        """Corrects a memory: it keeps its id, and its former text becomes history that answers no question any more.
 
         Args:
             memory_id: Of a current memory.
@@ -160,7 +158,7 @@ class Remembering(ScopePart):
         return self._core.revise(memory_id, text, slot, importance, metadata, reason, vector)
 
     def forget(self, memory_id: str, *, reason: str | None = None) -> bool:
-        """Forgets a memory: its words leave every index and every revision; what stays says that there was one.
+        """Forgets a memory: its words leave every index and every revision. A record stays that says there was one.
 
         A slot whose value is forgotten has none; the value before does not come back by itself. The bytes on disk are overwritten by
         `Engine.maintain(compact=True)`.
@@ -179,11 +177,11 @@ class Remembering(ScopePart):
         return self._core.forget(memory_id, reason)
 
     def forget_stale(self, unused_days: float = 90, max_importance: float = 0.4, *, dry_run: bool = False) -> tuple[Memory, ...]:
-        """Forgets what was neither written nor recalled for so long and is not important. Constraints and the profile always stay.
+        """Forgets unimportant memories that were neither written nor recalled for a time. Constraints and the profile always stay.
 
         Args:
-            unused_days: Days, 0 to 36,525.
-            max_importance: Up to this importance, 0 to 1.
+            unused_days: For how many days, 0 to 36,525.
+            max_importance: Only memories of at most this importance, 0 to 1.
             dry_run: Only say what would be forgotten.
 
         Returns:
@@ -230,8 +228,8 @@ class Remembering(ScopePart):
         Nobody finds it from the first commit on. Then its values are removed, and the store is rewritten into a new file without their
         bytes. Where the process dies in between, the next `memspan.open` finishes the work. A later write begins the scope anew.
 
-        Backups and exports are files of their own: erase there, too. Sessions of other scopes that read this one keep what their models
-        were sent by reference, and show it no more.
+        Backups and exports are files of their own: erase there, too. Sessions of other scopes that read this one keep references to
+        what their models were sent, which show nothing any more.
 
         Cost: transactions of 1,024 values, and a rewrite of the store (`Engine.maintain(compact=True)`).
 

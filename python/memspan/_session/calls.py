@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from memspan._fence import part_of
 from memspan._session.transcript import Transcript
 from memspan._twins import awaitable
 from memspan.exceptions import InvalidInput, NotFound, SessionMoved
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 _USAGE_PAGE = 64
 
 
-@part_of("Session")
 class Calls(Transcript):
     """Prompts are made, and what comes of them is captured."""
 
@@ -98,8 +96,8 @@ class Calls(Transcript):
         """Another prompt for one that a provider refused or could not answer; to be called with what the SDK raised.
 
         Too long: a smaller prompt by the numbers of the refusal, a third less where it names none, or the same with a shorter reply where
-        that is what does not fit. The limit is kept for this session's next prompts. Overloaded, rate limited or out: the next of `models`,
-        to which the session is switched. Otherwise `error` is raised again, with the cure as a note.
+        that is what does not fit. The limit is kept for this session's next prompts. Overloaded, rate limited or down: the next of
+        `models`, to which the session is switched. Otherwise `error` is raised again, with the cure as a note.
 
         Args:
             prompt: What was sent.
@@ -111,7 +109,7 @@ class Calls(Transcript):
         Raises:
             BaseException: `error` itself, where no smaller prompt and no other model helps.
             InvalidInput: The same for a message.
-            SessionMoved: The session went on since the prompt was assembled.
+            SessionMoved: Something was added to the session since the prompt was assembled.
             BudgetExceeded: Nothing of it can be left out.
 
         Examples:
@@ -157,11 +155,11 @@ class Calls(Transcript):
         Args:
             seconds: How long it lasts where its holder dies: longer than a reply takes, at most a day. `Lease.renew` prolongs it.
             wait_seconds: How long to wait for whoever holds it.
-            message: Is added as it is taken, in one transaction: `Lease.added` says what became of it.
+            message: A message that is added in the transaction that takes the lease: `Lease.added` says what became of it.
             id: Makes a retry of the message harmless, as in `add`.
 
         Raises:
-            StoreBusy: On entering: another worker answers all the while; the message names it. Nothing was added.
+            StoreBusy: On entering: another worker held the lease all the time; the message names it. Nothing was added.
         """
         row = None if message is None else self._screened_row(NewMessage(message, id))
         return Lease(self._core, seconds, wait_seconds, row, self._written)
@@ -190,7 +188,7 @@ class Calls(Transcript):
 
         Raises:
             NotFound: There is none, or it says nothing.
-            SessionMoved: The session went on since.
+            SessionMoved: Something was added to the session since.
         """
         partial = self.partial_reply
         if partial is None or not partial.text:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from memspan import _core
-from memspan._fence import part_of
 from memspan._session.part import SessionPart
 from memspan._twins import awaitable
 from memspan.compaction.flush import flush
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from memspan.model import Model
 
 
-@part_of("Session")
 class Compacting(SessionPart):
     """Old turns become a summary, and the session moves to another model."""
 
@@ -39,8 +37,8 @@ class Compacting(SessionPart):
     def compaction_due(self) -> Literal["threshold", "turns", "task_end", "session_end"] | None:
         """Why the session should be compacted now, by its `Budget.compact`; `None` where it need not be. A pure read.
 
-        "threshold": its prompts are as full as the budget says. "turns": that many went by. "task_end": a task ended since. "session_end":
-        it ended and was not compacted whole.
+        "threshold": its prompts are as full as `Compact.at` says. "turns": as many turns went by as `Compact.every_turns` says. "task_end":
+        a task ended since. "session_end": the session ended and was not compacted whole.
 
         Examples:
             >>> session = user.session("s-1", model="gpt-4o", budget=memspan.Budget(compact=memspan.Compact(every_turns=5)))

@@ -37,7 +37,7 @@ class SessionPart:
 
     @property
     def id(self) -> str:
-        """The id that it was asked for by."""
+        """The id that `Scope.session` was given."""
         return self._core.id
 
     @property
@@ -77,7 +77,9 @@ class SessionPart:
 
     @property
     def tools(self) -> SessionTools:
-        """The tool schemas of its present epoch, as they were given; called with names, those by which a model uses this memory.
+        """The tool schemas of its present epoch, as they were given.
+
+        Called with names, it gives the schemas of the tools by which a model uses this memory.
 
         Examples:
             >>> session = user.session("s-1", model="claude-sonnet-4-5", tools=[])
@@ -117,7 +119,7 @@ class SessionPart:
 
     @property
     def messages(self) -> Messages:
-        """Its messages as they were given: a view, of which only that is read that is looked at."""
+        """Its messages as they were given: a view that reads only the messages you look at."""
         return Messages(self._core)
 
     @property

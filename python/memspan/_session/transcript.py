@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from memspan._characters import whole
 from memspan._core import Limits
-from memspan._fence import part_of
 from memspan._results import Added
 from memspan._screening import screened_message
 from memspan._session.part import SessionPart
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
     from memspan.working import Format
 
 
-@part_of("Session")
 class Transcript(SessionPart):
     """Messages are added, read, answered and taken back."""
 
@@ -71,8 +69,8 @@ class Transcript(SessionPart):
 
         Args:
             message: A mapping of OpenAI's or Anthropic's shape, or an SDK's object; at most 64 MiB as JSON. Tool results must answer a
-                call of the session that is open. A system message is history like any other, and leaves the window with it: what is to
-                stand in every prompt is given as `system=` to `Scope.session`.
+                call of the session that is open. A system message is history like any other, and leaves the window with it: give
+                `system=` to `Scope.session` for what every prompt must have.
             id: Makes a retry harmless: unique in the session, 1 to 1,024 bytes. The same id with the same content is a duplicate.
             expect_index: The index that the message is to have.
             author: Who wrote it, in your words.
@@ -139,7 +137,7 @@ class Transcript(SessionPart):
 
         Args:
             response: What the SDK returned, or its dict: a chat completion, an Anthropic message, or the assistant's message alone.
-            prompt: The prompt that the model was sent. The ledger keeps it, and the turn gives it back for ever.
+            prompt: The prompt that the model was sent. The ledger keeps it, and `Turn.prompt` gives it back at any later time.
             lease: Ends in the same transaction where the reply calls no tool.
 
         Returns:

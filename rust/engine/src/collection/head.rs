@@ -1,10 +1,12 @@
 //! The counters of a collection: read and rewritten by every write to it.
 
 use crate::Result;
+use crate::store::identity::Seed;
 use crate::store::envelope::{self, Codec};
 use crate::store::keys::{Key, Partition, Table};
 use crate::store::msgpack::{Reader, Writer};
 use crate::store::pages::{Pages, PagesMut};
+use crate::text::STEMS;
 
 /// See the fields. Numbers count from 1 and are never given twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -49,6 +51,13 @@ impl Head {
             embedding: r.uint()? as u16,
             vectors: r.uint()?,
         })
+    }
+
+    /// The seed of its terms, as its analyzer makes them: that of an empty one is the newest.
+    #[must_use]
+    pub fn seed(&self, mut seed: Seed) -> Seed {
+        seed.terms = seed.terms.with_stems(self.chunks == 0 || self.analyzer == STEMS);
+        seed
     }
 
     /// Writes it.

@@ -64,7 +64,7 @@ pub struct Ending {
     pub state: State,
     /// When the store learnt of it: the end of `known_at`.
     pub known_until: i64,
-    /// When what it says stopped to hold: the end of `valid_at`.
+    /// When what it says stopped holding: the end of `valid_at`.
     pub valid_until: i64,
     /// The number of the memory that took its place.
     pub superseded_by: Option<u32>,

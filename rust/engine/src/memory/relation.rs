@@ -36,7 +36,7 @@ pub struct Relation {
     pub object: String,
     /// Since when it holds, microseconds since 1970.
     pub since: i64,
-    /// When it stopped to hold; `None` while it does.
+    /// When it stopped holding; `None` while it holds.
     pub until: Option<i64>,
     /// The number of the memory that says so.
     pub memory: Option<u32>,

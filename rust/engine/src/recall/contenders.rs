@@ -117,11 +117,12 @@ fn is_misjudged(one: &Contender<'_>) -> bool {
     by_vector && !embedding::surely_knows(one.memory.text, one.memory.tokens) && !embedding::knows(one.memory.text)
 }
 
-/// Score descending, what was raised to it first, then scope, then number, then the newest revision: no two are equal.
+/// Score descending, what was raised to it first and the newest of these, then scope, then number, then the newest revision: no two are equal.
 pub(super) fn sort(contenders: &mut Vec<Contender<'_>>) {
     let key = |(at, one): (usize, &Contender<'_>)| {
         let place = (one.scope, one.memory.number, Reverse(one.memory.revision));
-        (Reverse((one.parts.fixed, one.parts.is_raised)), place, at)
+        let raised = one.parts.is_raised.then_some(one.memory.occurred_at);
+        (Reverse((one.parts.fixed, raised)), place, at)
     };
     let mut keys: Vec<_> = contenders.iter().enumerate().map(key).collect();
     if keys.is_sorted() {

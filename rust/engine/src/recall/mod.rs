@@ -35,6 +35,7 @@ pub mod when;
 
 pub use ask::{Answer, Found, ask, why_degraded};
 pub(crate) use ask::{add_recalls, ask_in, check_min_score};
+pub(crate) use own::asked_by_the_user;
 pub use explain::{Explanation, TermScore};
 pub use filter::Filter;
 pub(crate) use filter::check_conditions;
@@ -214,7 +215,7 @@ pub(crate) fn answer<P: Pages>(engine: &Core, snapshot: &P, request: &Request, q
     let mut contenders = ranked.contenders(is_built_in(engine))?;
     if let Some(look) = Look::new(question, &recall.queries, found.identified) {
         let own = Own::of(snapshot, &request.scopes, &recall.partitions, question.names())?;
-        recall.beside = looked_closer(&asked, &look, &own, recall.by_vectors, is_built_in(engine), &mut contenders);
+        recall.beside = looked_closer(&asked, &look, &own, &recall, is_built_in(engine), &mut contenders);
     }
     contenders::sort(&mut contenders);
     let chosen = chosen(request, contenders).into_iter().filter_map(|one| ranked.hit(one).transpose());
@@ -231,13 +232,13 @@ fn looked_closer(
     asked: &Asked<'_>,
     look: &Look<'_>,
     own: &Own,
-    by_vectors: bool,
+    recall: &Recall,
     built_in: bool,
     contenders: &mut Vec<Contender<'_>>,
 ) -> Beside {
     let mut beside = Beside::default();
-    if by_vectors {
-        look.weigh(own, contenders);
+    if recall.by_vectors {
+        look.weigh(own, &recall.queries, contenders);
         contenders::sort(contenders);
         beside = Beside::of(contenders, look.names_somebody());
     }

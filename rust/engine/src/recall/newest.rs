@@ -1,6 +1,8 @@
 //! The newest first: of memories that say something of the same thing, where no slot says so, the newest stands before those that it
 //! replaces, and each of these says when.
 //!
+//! Before that, the best of those that are about whom the question asks for stands before what says the same of somebody else.
+//!
 //! Two are such a pair where both are of kinds that hold (facts, preferences, decisions, constraints, the profile), the newer one is
 //! trusted as much, is about the same person (or, where neither is about whom is asked, begins with the same word), and it answers the
 //! question by itself ([`answers_by`]). The same person: it has every name
@@ -21,7 +23,7 @@ use crate::text::{MAX_TEXT_BYTES, QueryTerm, Role, analyze};
 use crate::units::term_key::TermKey;
 
 /// So many hundredths of the older one's score has what is newer, at least.
-const LEAST_SHARE: i64 = 33;
+const LEAST_SHARE: i64 = 10;
 /// Words that ask for what was.
 const PAST: [&str; 14] = [
     "used",
@@ -58,13 +60,22 @@ pub(super) fn lift(question: &Question, own: &Own, hits: &mut [Contender<'_>], n
     let seen: Vec<Option<Seen>> = hits.iter().map(Seen::of).collect();
     let answers: Vec<OnceCell<bool>> = vec![OnceCell::new(); hits.len()];
     let answers = |at: usize| *answers[at].get_or_init(|| answers_by(near(&hits[at])));
+    let [right, wrong] = [Asked::is_right, Asked::is_wrong].map(|is| asked.first(&seen, is, answers));
     let newest: Vec<Option<usize>> = (0..hits.len()).map(|older| newest_of(older, &asked, &seen, answers)).collect();
+    if let Some((right, wrong)) = right.zip(wrong) {
+        raise(hits, right, wrong);
+    }
     for (older, newest) in newest.into_iter().enumerate() {
         let Some(newest) = newest else { continue };
         hits[older].newer_at = Some(hits[newest].memory.occurred_at);
-        let least = hits[older].parts.fixed;
-        hits[newest].parts.raise_to(least);
+        raise(hits, newest, older);
     }
+}
+
+/// Gives one hit at least the score of another, before which it stands.
+fn raise(hits: &mut [Contender<'_>], one: usize, above: usize) {
+    let least = hits[above].parts.fixed;
+    hits[one].parts.raise_to(least);
 }
 
 /// The newest of what replaces one.
@@ -112,6 +123,27 @@ impl Asked {
             own: is_own,
             own_names,
         }
+    }
+
+    /// The first that is so and answers the question.
+    fn first(&self, seen: &[Option<Seen>], is: fn(&Self, &Seen) -> bool, answers: impl Fn(usize) -> bool) -> Option<usize> {
+        seen.iter().enumerate().position(|(at, one)| one.as_ref().is_some_and(|one| is(self, one)) && answers(at))
+    }
+
+    /// Whether a memory is about the very person who is asked for: it has all that the question names, or is the user's own where that
+    /// asks of the user alone.
+    fn is_right(&self, one: &Seen) -> bool {
+        (self.names_others() || one.own(self)) && one.required(self).len() == self.required.len() && !one.others(self)
+    }
+
+    /// Whether it is about somebody else.
+    fn is_wrong(&self, one: &Seen) -> bool {
+        if self.names_others() { one.required(self).is_empty() } else { !one.own(self) }
+    }
+
+    /// Whether the question names somebody who is not the user.
+    fn names_others(&self) -> bool {
+        self.names.len() > self.own_names.len()
     }
 
     /// Whether a memory is about whom or what is asked.

@@ -176,11 +176,11 @@ pub mod memories {
     /// `tools/ranking/newest.py` to facts that were written for it.
     pub mod newest {
         /// The weight of its cosine with the question without the names in it, by the built-in embedding.
-        pub const MEANING: f64 = 16.7;
+        pub const MEANING: f64 = 17.4;
         /// Of how close it is to the question.
-        pub const CLOSENESS: f64 = 5.4;
+        pub const CLOSENESS: f64 = 1.0;
         /// What both must come to: .5 more than where it is as likely as not, which keeps the right person in front (docs/ranking.md).
-        pub const LEAST: f64 = 4.4;
+        pub const LEAST: f64 = 3.8;
     }
 
     /// What one in margin moves the logarithm of the odds of a confidence by. With [`NAMED`] the pair of a grid whose mean AUROC is highest

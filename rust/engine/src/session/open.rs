@@ -37,7 +37,7 @@ fn check_size(what: &'static str, bytes: usize) -> Result<()> {
         return Ok(());
     }
     Err(Error::invalid(format!(
-        "opening a session: {what} may have {MAX_INSTRUCTION_BYTES} bytes, and they have {bytes}: shorten them, because no model reads that much"
+        "opening a session: {what} may have at most {MAX_INSTRUCTION_BYTES} bytes, and they have {bytes}: shorten them, because no model reads that much"
     ))
     .with("size_bytes", bytes))
 }
@@ -232,7 +232,7 @@ fn checked_collections(collections: Vec<CollectionName>) -> Result<Vec<Collectio
     }
     if collections.len() > MAX_COLLECTIONS {
         return Err(Error::invalid(format!(
-            "opening a session: it may have {MAX_COLLECTIONS} collections, and {} are named: put documents that are asked together into one",
+            "opening a session: it may have at most {MAX_COLLECTIONS} collections, and {} are named: put documents that are asked together into one",
             collections.len()
         )));
     }
@@ -250,7 +250,7 @@ fn checked_reads(reads: Vec<Scope>, own: &Scope) -> Result<Vec<Scope>> {
     }
     if reads.len() > MAX_READS {
         return Err(Error::invalid(format!(
-            "opening a session: it may read {MAX_READS} scopes along, and {} are named: leave out what it needs least",
+            "opening a session: it may read at most {MAX_READS} other scopes, and {} are named: leave out those that it needs least",
             reads.len()
         )));
     }

@@ -112,7 +112,7 @@ struct Gathered<'s, P> {
 pub(in crate::session) struct Done {
     pub assembled: Assembled,
     /// To be kept for the next.
-    pub warm: Warm,
+    pub warm: Arc<Warm>,
     /// To be noted.
     pub recalled: Option<(Request, Recall)>,
 }
@@ -166,8 +166,7 @@ pub(in crate::session) fn assemble<P: Pages>(
         prompt.explained.extend(ask.items.iter().map(waits));
     }
     let sent = SentPrompt::of(&record, &epoch, &prompt, output_tokens, budget.sections, ask.query.clone());
-    let mut warm = view.warmed(prompt.window.cut.start.min(epoch.epoch.cut.start), record.edits);
-    warm.fixed = Some(fixed);
+    let warm = view.warmed(prompt.window.cut.start.min(epoch.epoch.cut.start), record.edits, fixed);
     let corrections = recalled.iter().flat_map(|(_, answer)| &answer.corrections);
     let read_as =
         |(from, to): &(String, String)| Explained::other(section::RECALLED, from.as_str(), 0, Why::ReadAs { word: to.as_str().into() });
@@ -378,7 +377,7 @@ pub fn check_items(items: &[Item]) -> Result<()> {
     let bytes: usize = items.iter().map(|item| item.text.len()).sum();
     if bytes > MOST_BYTES {
         return Err(Error::invalid(format!(
-            "assembling a prompt: items may have {MOST_BYTES} bytes of text together, and these {} have {bytes}: choose among them first",
+            "assembling a prompt: items may have at most {MOST_BYTES} bytes of text together, and these {} have {bytes}: choose among them first",
             items.len()
         ))
         .with("size_bytes", bytes));

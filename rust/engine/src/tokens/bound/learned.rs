@@ -45,7 +45,7 @@ const ODD: u64 = 1_400;
 /// The median is that of so many of the newest samples.
 const NEWEST: usize = 9;
 /// A number that is sure counts as so many samples: the median of a class that begins with it.
-const SURE: usize = FEW.div_ceil(2);
+const SURE: usize = 2;
 /// The largest factor that is learned, or twice the prior where that is more.
 const MOST_FACTOR: u32 = 4_000;
 
@@ -125,10 +125,10 @@ impl Learned {
         u64::from(self.median(ratios)) * ODD / 1_000
     }
 
-    /// The median of the newest samples; the prior stands for those that are fewer than [`FEW`].
+    /// The median of the newest samples; the prior stands for those that are missing of three.
     fn median(&self, ratios: &VecDeque<Ratio>) -> u32 {
         let mut newest: Vec<u32> = ratios.iter().rev().take(NEWEST).map(|ratio| ratio.most).collect();
-        newest.resize(newest.len().max(FEW), self.prior.per_mille());
+        newest.resize(newest.len().max(2 * SURE - 1), self.prior.per_mille());
         newest.sort_unstable();
         newest[newest.len() / 2]
     }
