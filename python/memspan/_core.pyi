@@ -190,9 +190,7 @@ class EngineCore:
         """Whether a scope is one of this engine's."""
     def to_embed(self, drafts: list[Draft], place: int) -> ToEmbed:
         """What the embedder at `place` is asked for drafts."""
-    def remember_many(
-        self, drafts: list[Draft], embedded: Vectors | None, all_or_nothing: bool
-    ) -> tuple[list[Remembered | Error], int]:
+    def remember_many(self, drafts: list[Draft], embedded: Vectors | None, all_or_nothing: bool) -> tuple[list[Remembered | Error], int]:
         """Writes drafts; what became of each, a `Remembered` or an exception, and the transactions that it took."""
     def forget_over_cap(self) -> int:
         """Forgets what a kind has in a scope above its cap; how many."""
@@ -279,9 +277,7 @@ class ScopeCore:
     def erase(self) -> ErasedCounts:
         """Erases everything of the scope."""
     def forget_stale(self, unused_days: float, max_importance: float, dry_run: bool) -> list[Memory]: ...
-    def forget_from(
-        self, source: str | None, session: str | None, since: datetime | None, derived: bool, dry_run: bool
-    ) -> list[Memory]:
+    def forget_from(self, source: str | None, session: str | None, since: datetime | None, derived: bool, dry_run: bool) -> list[Memory]:
         """Forgets what comes from there."""
     def quarantined(self) -> list[Memory]:
         """What waits for somebody to approve it."""
