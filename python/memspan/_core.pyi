@@ -286,7 +286,7 @@ class ScopeCore:
     def judge(self, heard: Sequence[Heard], first: int) -> list[Judged]:
         """What messages claim, in their order: those from `first` on; the ones before are read for what they ask."""
     def learn_mark(self, session: str) -> LearnState:
-        """How far a session was learnt from, and what it is now; the begin where it changed since or is another one."""
+        """How far a session was learnt from, and what it is now; from 0 where it changed since or is another one."""
     def shown_texts(self, session: str, first: int, end: int) -> list[tuple[int, list[str]]]:
         """What the calls of a session showed in the turns with messages from `first` to before `end`.
 
@@ -494,7 +494,7 @@ class PromptCore:
         """The same prompt, counted by its provider."""
     def explained(self) -> list[Explained]: ...
     def why(self, id: str) -> str:
-        """Why a memory that is no candidate of it is none, as the store is now."""
+        """Why a memory is not a candidate of it, as the store is now."""
     def shared_with(self, other: PromptCore) -> SharedSegments: ...
     def body(self, format: str | None, stream: bool) -> bytes:
         """The request as JSON; `format` is the model's own by default."""
