@@ -5,11 +5,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, ClassVar, Final, Literal, final
 
+from memspan import detectors
 from memspan._embedding import Embedding
 from memspan._kept import Found, Memory, Message, Passage, PromptFacts, Recalled, Remembered
 from memspan._learning import Heard
 from memspan._records import (
-    Beside,
     CacheMetrics,
     CheckedReply,
     CommittedCompaction,
@@ -18,8 +18,8 @@ from memspan._records import (
     Fill,
     Fitted,
     FoundCluster,
+    HeardLine,
     HeldSlot,
-    Judged,
     LearnedFrom,
     LearnedTokens,
     LearnState,
@@ -40,10 +40,13 @@ from memspan._records import (
     StoredUsage,
     StoredVersion,
     SummaryText,
+    Wanted,
 )
+from memspan._refining import Accepted
 from memspan._results import (
     Added,
     AddedDocument,
+    Decision,
     Document,
     DocumentInfo,
     Explained,
@@ -57,6 +60,7 @@ from memspan.answer import SourceName
 from memspan.compaction.writing import Written
 from memspan.engine import BuildInfo
 from memspan.exceptions import Error
+from memspan.life import Policy
 from memspan.long_term import Scope
 from memspan.model import Model
 from memspan.short_term import NewMessage
@@ -69,6 +73,7 @@ __all__ = [
     "DocumentDraft",
     "Draft",
     "EngineCore",
+    "Judged",
     "Kept",
     "Limits",
     "PromptCore",
@@ -248,6 +253,7 @@ class ScopeCore:
         metadata: Mapping[str, Any] | None,
         reason: str | None,
         vector: Vectors | None,
+        found: Sequence[detectors.Found] | None,
     ) -> Remembered: ...
     def recall(
         self, scopes: tuple[Scope, ...], query: str, vector: Vectors | None, degraded: str | None, given: Mapping[str, Any]
@@ -277,29 +283,24 @@ class ScopeCore:
     def erase(self) -> ErasedCounts:
         """Erases everything of the scope."""
     def forget_stale(self, unused_days: float, max_importance: float, dry_run: bool) -> list[Memory]: ...
-    def forget_from(self, source: str | None, session: str | None, since: datetime | None, derived: bool, dry_run: bool) -> list[Memory]:
-        """Forgets what comes from there."""
-    def quarantined(self) -> list[Memory]:
-        """What waits for somebody to approve it."""
-    def approve(self, memory_id: str) -> Remembered:
-        """Remembers what waited, as the user's own word."""
-    def judge(self, heard: Sequence[Heard], first: int) -> list[Judged]:
-        """What messages claim, in their order: those from `first` on; the ones before are read for what they ask."""
-    def learn_mark(self, session: str) -> LearnState:
-        """How far a session was learnt from, and what it is now; from 0 where it changed since or is another one."""
-    def shown_texts(self, session: str, first: int, end: int) -> list[tuple[int, list[str]]]:
-        """What the calls of a session showed in the turns with messages from `first` to before `end`.
-
-        Of each turn its first message and the texts.
-        """
+    def forget_from(
+        self, source: str | None, session: str | None, since: datetime | None, derived: bool, dry_run: bool
+    ) -> list[Memory]: ...
+    def quarantined(self) -> list[Memory]: ...
+    def approve(self, memory_id: str) -> Remembered: ...
+    def judge(self, heard: Sequence[Heard], first: int, discards_doubt: bool) -> Judged: ...
+    def judge_session(self, session: str, begin: int, end: int, first: int, discards_doubt: bool) -> Judged: ...
+    def learn_mark(self, session: str) -> LearnState: ...
+    def shown_texts(self, session: str, first: int, end: int) -> list[tuple[int, list[str]]]: ...
+    def drafts(
+        self, judged: Judged, ids: Sequence[str | None], session: str | None, found: Sequence[Sequence[detectors.Found] | None]
+    ) -> list[Draft]: ...
+    def tell(self, draft: Draft, embedded: Vectors | None) -> Remembered: ...
     def learn(
-        self, drafts: Sequence[Draft], beside: Sequence[Beside], session: LearnedFrom | None, embedded: Vectors | None
-    ) -> list[Remembered] | None:
-        """Stores claims in one transaction; `None` where another process learnt from the session meanwhile."""
-    def clusters(self, closeness: float, min_points: int) -> list[FoundCluster]:
-        """The clusters of its memories, and the groups that rules merge."""
-    def merge(self, numbers: Sequence[tuple[int, int]], keep: int | None, draft: Draft | None) -> Remembered | None:
-        """Puts one memory in the place of several: that at `keep`, or a draft."""
+        self, judged: Judged, drafts: Sequence[Draft], session: LearnedFrom | None, embedded: Vectors | None
+    ) -> list[Decision] | None: ...
+    def clusters(self, closeness: float, min_points: int) -> list[FoundCluster]: ...
+    def merge(self, numbers: Sequence[tuple[int, int]], keep: int | None, draft: Draft | None) -> Remembered | None: ...
     def relate(
         self, subject: str, relation: str, object: str, since: datetime | None, memory: int | None, holds: bool
     ) -> tuple[Relation, bool]:
@@ -506,6 +507,19 @@ class PromptCore:
     def __len__(self) -> int: ...
 
 @final
+class Judged:
+    """What is to become of a page of messages. Private."""
+
+    def decisions(self) -> list[Decision]: ...
+    def doubts(self) -> list[str | None]: ...
+    def heard(self) -> list[HeardLine]: ...
+    def of_assistant(self) -> list[int]: ...
+    def wanted(self) -> list[Wanted]: ...
+    def wanted_texts(self) -> list[str]: ...
+    def without(self, decisions: list[int], reason: str) -> Judged: ...
+    def refined(self, kept: list[int], added: Sequence[Accepted]) -> Judged: ...
+
+@final
 class Draft:
     """One memory on its way into the store: checked, and not yet embedded. Private."""
 
@@ -560,7 +574,7 @@ def check_memory_text(text: str) -> None:
 def screen(text: str) -> list[SensitivePart]:
     """Secrets and personal data in a text. Private."""
 
-def screened(text: str, secrets: str, personal_data: str) -> tuple[str | None, list[str]]:
+def screened(text: str, policy: Policy, found: Sequence[detectors.Found] | None = None) -> tuple[str | None, list[str]]:
     """A text as a policy leaves it, and the types that it minded. Private."""
 
 def gate_features(text: str, before: str) -> tuple[list[str], list[float]]:

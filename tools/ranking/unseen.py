@@ -6,7 +6,10 @@ say a value that lack the question's words, verbs instead of "is".
 
 from __future__ import annotations
 
-from facts import Row
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from facts import Row
 
 UNSEEN: dict[str, Row] = {
     "wage": (
@@ -463,7 +466,15 @@ UNSEEN: dict[str, Row] = {
             "{P} coach set the Sunday run to {v}.",
             "{I} changed the distance on Sundays to {v}.",
         ),
-        ("eight kilometres", "ten kilometres", "twelve kilometres", "six kilometres", "fifteen kilometres", "five miles", "a half marathon"),
+        (
+            "eight kilometres",
+            "ten kilometres",
+            "twelve kilometres",
+            "six kilometres",
+            "fifteen kilometres",
+            "five miles",
+            "a half marathon",
+        ),
     ),
     "storage": (
         "Where are {P} old documents kept?",

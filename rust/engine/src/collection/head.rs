@@ -1,8 +1,8 @@
 //! The counters of a collection: read and rewritten by every write to it.
 
 use crate::Result;
-use crate::store::identity::Seed;
 use crate::store::envelope::{self, Codec};
+use crate::store::identity::Seed;
 use crate::store::keys::{Key, Partition, Table};
 use crate::store::msgpack::{Reader, Writer};
 use crate::store::pages::{Pages, PagesMut};
@@ -75,5 +75,19 @@ impl Head {
         w.uint(u64::from(self.embedding));
         w.uint(self.vectors);
         pages.put(key.as_slice(), &envelope::seal(key.as_slice(), 1, Codec::MessagePack, w.bytes()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::identity::Secret;
+    use crate::text::ANALYZER_VERSION;
+
+    #[test]
+    fn an_older_collection_keeps_its_terms() {
+        let seed = Secret::default().seed(b"c");
+        let stems = |chunks, analyzer| Head { chunks, analyzer, ..Head::default() }.seed(seed).terms.stems;
+        assert_eq!((stems(3, ANALYZER_VERSION), stems(3, STEMS), stems(0, ANALYZER_VERSION)), (false, true, true));
     }
 }

@@ -99,13 +99,6 @@ impl Neighbours {
     }
 }
 
-/// The same of rows that stand one after the other.
-pub fn dbscan_of_rows(rows: &[Vec<f32>], closeness: f64, min_points: usize) -> Result<Vec<Option<u32>>> {
-    let mut points = Points::new(rows.first().map_or(0, Vec::len));
-    rows.iter().for_each(|row| points.push(row));
-    dbscan(&points, closeness, min_points)
-}
-
 /// The cluster of each vector; `None` for noise. An error where the caller wants an end.
 pub fn dbscan(points: &Points, closeness: f64, min_points: usize) -> Result<Vec<Option<u32>>> {
     let near = Neighbours::of(points, closeness)?;

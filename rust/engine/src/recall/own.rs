@@ -56,12 +56,7 @@ impl Own {
 
 /// The question as the user asks it, where it names the user: "Where do I live?" of "Where does Ana live?". What was said is said by
 /// somebody, and who the user is stands in no message.
-pub(crate) fn asked_by_the_user<P: Pages>(
-    pages: &P,
-    scope: &Scope,
-    partition: Partition,
-    question: &Question,
-) -> Result<Option<Question>> {
+pub(crate) fn asked_by_the_user<P: Pages>(pages: &P, scope: &Scope, partition: Partition, question: &Question) -> Result<Option<Question>> {
     if scope.scope_type != ScopeType::User || question.names().is_empty() {
         return Ok(None);
     }

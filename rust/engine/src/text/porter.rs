@@ -70,9 +70,8 @@ const STEP_3: [(&str, &str); 9] = [
     ("ness", ""),
     ("ful", ""),
 ];
-const STEP_4: [&str; 18] = [
-    "ement", "ance", "ence", "able", "ible", "ment", "ate", "ive", "ize", "iti", "ism", "ion", "ous", "ant", "ent", "ic", "al", "er",
-];
+const STEP_4: [&str; 18] =
+    ["ement", "ance", "ence", "able", "ible", "ment", "ate", "ive", "ize", "iti", "ism", "ion", "ous", "ant", "ent", "ic", "al", "er"];
 
 /// Makes a word its stem, in place; the length of it.
 pub(super) fn stem(letters: &mut [u8]) -> usize {

@@ -126,14 +126,15 @@ impl VectorSet {
         self.scan_blocks(pages, query, Kernel::best(), from.as_deref().unwrap_or(key.as_slice()), scores)
     }
 
-    /// [`scan`](Self::scan) for the best `n`, at least one: beyond the first [`READ_WHOLE`] vectors, rows that cannot be among them may be
-    /// left out. The best, and whether none was left out.
+    /// [`scan`](Self::scan) for the best `n` that `keep` lets through: beyond the first [`READ_WHOLE`] vectors, rows that cannot be among
+    /// them may be left out. The best, and whether none was left out. `keep` is asked about what is better than the best so far.
     pub(super) fn scan_for<P: Pages + ?Sized>(
         &self,
         pages: &P,
         query: &Query,
         n: usize,
         scores: &mut Scores,
+        mut keep: impl FnMut(u32) -> bool,
     ) -> Result<(Vec<Scored>, bool)> {
         self.check_query(query)?;
         scores.len = 0;
@@ -148,7 +149,7 @@ impl VectorSet {
                 None => score_block(query, &block, next, scores.grow(block.numbers())),
                 Some((half, bar)) => half.above(query, &block, next, bar, &mut |at, score| scores.push(block.number(at), score)),
             }
-            best.push_all(&scores.numbers[from..scores.len], &scores.values[from..scores.len]);
+            best.push_all(&scores.numbers[from..scores.len], &scores.values[from..scores.len], &mut keep);
             let read = scores.len - from;
             left_out += block.len() - read;
             kept += if read < block.len() { read } else { 0 };

@@ -45,7 +45,7 @@ pub(super) fn best(numbers: &[u32], scores: &[i32], n: usize, mut keep: impl FnM
 fn among(numbers: &[u32], scores: &[i32], n: usize, mut keep: impl FnMut(u32) -> bool) -> Vec<Scored> {
     let mut best = Best::new(n.min(numbers.len()));
     for (numbers, scores) in numbers.chunks(STRIDE).zip(scores.chunks(STRIDE)) {
-        best.push_kept(numbers, scores, &mut keep);
+        best.push_all(numbers, scores, &mut keep);
     }
     best.into_sorted()
 }
@@ -68,12 +68,8 @@ impl Best {
         Self { n, ranks: Vec::with_capacity(2 * n.min(MOST_ROOM)), bar: None }
     }
 
-    /// Takes what is good enough of some scores, whose numbers ascend and are above all before.
-    pub(super) fn push_all(&mut self, numbers: &[u32], scores: &[i32]) {
-        self.push_kept(numbers, scores, &mut |_| true);
-    }
-
-    fn push_kept(&mut self, numbers: &[u32], scores: &[i32], keep: &mut impl FnMut(u32) -> bool) {
+    /// Takes what is good enough of some scores, of which `keep` is asked; numbers ascend and are above all before.
+    pub(super) fn push_all(&mut self, numbers: &[u32], scores: &[i32], keep: &mut impl FnMut(u32) -> bool) {
         if self.n == 0 || self.bar.is_some_and(|bar| !any_above(scores, bar)) {
             return;
         }

@@ -15,8 +15,7 @@ const LENGTH_UNIT: f64 = 5.0;
 const LEAST: f64 = sum_of_weights(false);
 const MOST: f64 = sum_of_weights(true);
 /// [`Features::length_of`] by the number of tokens.
-static LENGTHS: LazyLock<[f64; LONG + 1]> =
-    LazyLock::new(|| std::array::from_fn(|tokens| libm::log(tokens.max(1) as f64) / LENGTH_UNIT));
+static LENGTHS: LazyLock<[f64; LONG + 1]> = LazyLock::new(|| std::array::from_fn(|tokens| libm::log(tokens.max(1) as f64) / LENGTH_UNIT));
 /// [`Features::nearness`] by the number of messages between.
 static NEARNESS: LazyLock<[f64; 64]> = LazyLock::new(|| std::array::from_fn(|away| nearness(away as u64)));
 

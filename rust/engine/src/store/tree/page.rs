@@ -229,3 +229,47 @@ fn ascend(previous: &[u8], key: &[u8], order: Order) -> bool {
         Order::Numbers => number(previous).zip(number(key)).is_some_and(|(previous, key)| previous < key),
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)] // a test may panic
+mod tests {
+    use super::*;
+
+    /// A leaf of these keys, each with an empty value.
+    fn leaf(keys: &[Vec<u8>]) -> Vec<u8> {
+        let mut page = vec![0; 4096];
+        let mut at = page.len();
+        for (index, key) in keys.iter().enumerate() {
+            at -= (NODE + key.len()).next_multiple_of(2);
+            page[at + 6..at + 8].copy_from_slice(&(key.len() as u16).to_ne_bytes());
+            page[at + NODE..at + NODE + key.len()].copy_from_slice(key);
+            page[HEADER + 2 * index..HEADER + 2 * index + 2].copy_from_slice(&(at as u16).to_ne_bytes());
+        }
+        let bounds = [LEAF, (HEADER + 2 * keys.len()) as u16, at as u16];
+        page[0] = 7;
+        bounds.iter().enumerate().for_each(|(field, value)| page[10 + 2 * field..12 + 2 * field].copy_from_slice(&value.to_ne_bytes()));
+        page
+    }
+
+    #[test]
+    fn a_search_finds_the_same_from_wherever_it_begins() {
+        let parts: [&[u8]; 7] = [b"", b"\0", b"\0\0\0\x01\x10", b"\xff", b"\0\0\0\x01\x10\0\0\0", b"abcdefgh", b"zz\0"];
+        let mut keys: Vec<Vec<u8>> = parts.iter().flat_map(|a| parts.iter().map(move |b| [*a, b"k", *b].concat())).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        let asked: Vec<Vec<u8>> =
+            keys.iter().flat_map(|key| [key.clone(), [key, &b"\0"[..]].concat(), key[..key.len() - 1].to_vec()]).collect();
+        for stored in [&keys[..0], &keys[..1], &keys[..2], &keys] {
+            let bytes = leaf(stored);
+            let page = Page::new(&bytes);
+            page.check(7, Kind::Leaf, Order::Bytes).unwrap();
+            for key in &asked {
+                let expected = stored.binary_search(key).map_or_else(|at| (at, false), |at| (at, true));
+                for near in (0..stored.len() + 2).map(Some).chain([None]) {
+                    assert_eq!(page.search(key, 0, near), Some(expected), "{key:?} near {near:?}");
+                }
+                assert_eq!(page.search(key, stored.len().min(1), Some(0)).unwrap().0, expected.0.max(stored.len().min(1)));
+            }
+        }
+    }
+}

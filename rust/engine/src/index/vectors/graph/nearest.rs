@@ -92,13 +92,13 @@ impl VectorSet {
             return Ok(Nearest { best, scanned: None });
         }
         let mut scores = Scores::with_spare_room();
-        let (first, is_whole) = self.scan_for(pages, query, n, &mut scores)?;
+        let (first, is_whole) = self.scan_for(pages, query, n, &mut scores, |_| true)?;
         let mut scanned = Scanned { scores, is_whole, first, asked: n };
         Ok(Nearest { best: self.best_of(pages, query, &mut scanned, n, keep)?, scanned: Some(scanned) })
     }
 
-    /// The first `n` of what was scanned that `keep` lets through. Where it refuses one of the best, and others were left out, all are
-    /// scanned.
+    /// The first `n` of what was scanned that `keep` lets through. Where it refuses one of the best, and others were left out, these are
+    /// scanned for.
     fn best_of<P: Pages + ?Sized>(
         &self,
         pages: &P,
@@ -113,11 +113,13 @@ impl VectorSet {
                 return Ok(first.to_vec());
             }
         }
-        if !scanned.is_whole {
-            self.scan(pages, query, &mut scanned.scores)?;
-            scanned.is_whole = true;
+        if scanned.is_whole {
+            return Ok(scanned.scores.best(n, keep));
         }
-        Ok(scanned.scores.best(n, keep))
+        scanned.asked = 0; // what is scanned now are the first of those that `keep` lets through
+        let (best, is_whole) = self.scan_for(pages, query, n, &mut scanned.scores, keep)?;
+        scanned.is_whole = is_whole;
+        Ok(best)
     }
 
     /// `None` where there is no graph, or a scan is better.
